@@ -61,6 +61,8 @@ if [ "$mode" = quick ]; then
     run lstm_sequence "test loss" "<=" 0.2 --epochs 1
     run char_transformer "test loss" "<=" 3 --epochs 1
     run hvp "iteration" "<=" 100 --data "$mnist" --epochs 3
+    run muon "test accuracy" ">=" 97 --data "$mnist" --epochs 1
+    run sophia "test accuracy" ">=" 96 --data "$mnist" --epochs 1
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
     run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"
@@ -76,6 +78,8 @@ else
     run lstm_sequence "test loss" "<=" 0.01
     run char_transformer "test loss" "<=" 1.65
     run hvp "iteration" "<=" 100 --data "$mnist"
+    run muon "test accuracy" ">=" 98.3 --data "$mnist"
+    run sophia "test accuracy" ">=" 97.8 --data "$mnist"
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
     run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"

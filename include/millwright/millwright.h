@@ -47,6 +47,7 @@
 #include <millwright/op_space.h>
 #include <millwright/operation.h>
 #include <millwright/optimizer.h>
+#include <millwright/optimizer_custom.h>
 #include <millwright/plan.h>
 #include <millwright/plot.h>
 #include <millwright/program.h>

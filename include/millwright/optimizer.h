@@ -4,6 +4,8 @@
  *     mw_optimizer optimizer = mw_adam(1e-3f);
  *     optimizer.beta2 = 0.99f;
  *
+ * One of your own: optimizer_custom.h.
+ *
  * In the formulas p is a parameter, g its gradient, t the step from 1, lr the learning rate of the step.
  *
  * Threads: these are plain values; every function here may be called from any thread at any time. */
@@ -22,7 +24,8 @@ typedef enum mw_optimizer_kind {
     MW_ADAM,
     MW_RMSPROP,
     MW_ADAGRAD,
-    MW_LION
+    MW_LION,
+    MW_CUSTOM
 } mw_optimizer_kind;
 
 /** An optimizer and its numbers; made by the functions below, then changed field by field.
@@ -57,8 +60,9 @@ typedef struct mw_optimizer {
     float alpha;         /* RMSprop: in [0, 1) */
     bool centered;       /* RMSprop: divides by the deviation from the mean gradient */
     float lr_decay;      /* Adagrad: >= 0 */
-    float initial_accumulator; /* Adagrad: >= 0 */
-    bool compensated;          /* any: two-term parameters */
+    float initial_accumulator;            /* Adagrad: >= 0 */
+    bool compensated;                     /* any but a custom one: two-term parameters */
+    const struct mw_optimizer_rule *rule; /* of a custom one (optimizer_custom.h) */
 } mw_optimizer;
 
 /** p' = p - lr g. */

@@ -1,5 +1,7 @@
 /* What the rest of the library asks of an optimizer's row: states, scalars, the update. The rows are in
- * optimizer_<name>.c, listed in optimizers.def; the numbers in optimizer_numbers.c. */
+ * optimizer_<name>.c, listed in optimizers.def; the numbers in optimizer_numbers.c. That of a custom one has a rule of
+ * the user's beside it (optimizer_custom.c). */
+#include "autograd/optimizer_custom.h"
 #include "autograd/optimizer_update.h"
 #include "base/error.h"
 
@@ -77,8 +79,34 @@ double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, siz
     return mw__optimizer_role_at(optimizer, half, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
 }
 
+mw_status mw__optimizer_states_of(const mw_optimizer *o, const mw_update_parameter *of, double loss_scale, bool bounded,
+                                  mw__arena *arena, mw__optimizer_states *out, mw_error *err)
+{
+    if (o->rule != NULL)
+        return mw__rule_states(o->rule, of, arena, out, err);
+    out->count = mw__optimizer_state_count(o, of->half);
+    for (size_t i = 0; i < out->count; i++) {
+        mw__optimizer_state *state = &out->items[i];
+        *state = (mw__optimizer_state){.name = mw__optimizer_state_name(o, of->half, i),
+                                       .shape = of->shape,
+                                       .initial = mw__optimizer_state_initial(o, of->half, i, loss_scale)};
+        mw__optimizer_state_range(o, of->half, i, loss_scale, bounded, &state->least, &state->most);
+    }
+    return MW_OK;
+}
+
+mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error *err)
+{
+    if (optimizer->rule == NULL)
+        return MW_OK;
+    optimizer->rule = mw__rule_copy(optimizer->rule, arena, err);
+    return optimizer->rule != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
 {
+    if (optimizer->rule != NULL)
+        return optimizer->rule->scalar_count;
     size_t count = 0;
     while (count < MW__OPTIMIZER_SCALARS && form_of(optimizer, half)->scalars[count].name != NULL)
         count++;
@@ -88,18 +116,28 @@ size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
 
 const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index)
 {
-    return form_of(optimizer, half)->scalars[index].name;
+    return optimizer->rule != NULL ? optimizer->rule->scalars[index].name
+                                   : form_of(optimizer, half)->scalars[index].name;
 }
 
 double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
                                   double learning_rate, int64_t step)
 {
+    if (optimizer->rule != NULL)
+        return mw__rule_number(optimizer->rule, index,
+                               &(mw_update_moment){.step = step,
+                                                   .learning_rate = learning_rate,
+                                                   .weight_decay = (double)optimizer->weight_decay,
+                                                   .loss_scale = loss_scale,
+                                                   .half = half});
     const mw__moment now = {.optimizer = optimizer, .rate = learning_rate, .loss_scale = loss_scale, .step = step};
     return form_of(optimizer, half)->scalars[index].value(&now);
 }
 
 mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
 {
+    if (r->optimizer->rule != NULL)
+        return mw__rule_apply(r, out_p, out_state, err);
     mw__optimizer_update u = {.optimizer = r->optimizer, .scalars = r->scalars, .p = r->p, .gradient = r->gradient};
     const bool half = r->scalars->half;
     for (size_t i = 0; i < r->state_count; i++)

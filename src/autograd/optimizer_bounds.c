@@ -33,7 +33,7 @@ static bool decays_after(const mw_optimizer *o) { return o->decoupled && o->weig
 
 static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning_rate)
 {
-    if (o->compensated || !(learning_rate <= MW__RATE_MAX))
+    if (o->rule != NULL || o->compensated || !(learning_rate <= MW__RATE_MAX))
         return false;
     if (divides_by_epsilon(o) && !((double)o->epsilon * loss_scale >= FLT_MIN))
         return false;

@@ -1,5 +1,6 @@
 /* The numbers of an optimizer, one row each. From the rows follow the checks of what a user gave, the constants of a
  * program, and the line that a checkpoint must agree with, in their order. */
+#include "autograd/optimizer_custom.h"
 #include "autograd/optimizer_update.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -106,16 +107,34 @@ static mw_status check_number(const mw_optimizer *o, const number_row *row, mw_e
                     rules[row->range]);
 }
 
+/* A rule has its own; what it would not read is refused. */
+static mw_status check_rule(const mw_optimizer *o, mw_error *err)
+{
+    MW_TRY(mw__rule_check(o, err));
+    for (size_t i = 0; o->rule != NULL && i < MW__OPTIMIZER_NUMBERS; i++) {
+        const number_row *row = &numbers[i];
+        if (row->bit != EVERY && row->bit != 0 && !is_switch(row) && read_number(o, row) != 0.0f)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\": %s is for built-in optimizers", o->rule->name,
+                            row->name);
+    }
+    if (o->rule != NULL && o->weight_decay != 0.0f && !o->rule->decays)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "optimizer \"%s\": weight_decay is %g, but the rule does not say `decays`", o->rule->name,
+                        (double)o->weight_decay);
+    return MW_OK;
+}
+
 mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
 {
     if (mw__optimizer_kind_name(o->kind) == NULL)
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
-            "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad or "
-            "mw_lion",
+            "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad, mw_lion or "
+            "mw_optimizer_custom",
             (int)o->kind);
     for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++)
         MW_TRY(is_switch(&numbers[i]) ? check_switch(o, &numbers[i], err) : check_number(o, &numbers[i], err));
+    MW_TRY(check_rule(o, err));
     if (o->nesterov && o->momentum == 0.0f)
         return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: nesterov needs a momentum above 0");
     return MW_OK;
@@ -160,6 +179,8 @@ void mw__describe_number(mw__text *text, const char *name, double value)
 void mw__optimizer_describe(const mw_optimizer *o, mw__text *text)
 {
     mw__text_puts(text, mw__optimizer_kind_name(o->kind));
+    if (o->rule != NULL)
+        mw__rule_describe(o->rule, text);
     for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++) {
         const number_row *row = &numbers[i];
         if (!is_of(row, o->kind) || (row->range == OPTION && !read_switch(o, row)))

@@ -2,12 +2,13 @@
 #ifndef MW__AUTOGRAD_OPTIMIZER_ROWS_H
 #define MW__AUTOGRAD_OPTIMIZER_ROWS_H
 
+#include "base/alloc.h"
 #include "base/text.h"
 
-#include <millwright/optimizer.h>
+#include <millwright/optimizer_custom.h>
 
-#define MW__OPTIMIZER_SCALARS 4
-#define MW__OPTIMIZER_STATES  7
+#define MW__OPTIMIZER_SCALARS 8
+#define MW__OPTIMIZER_STATES  8
 
 /* What the host feeds at each step: rank-0 tensors of the parameters' type, in the order of the rows. */
 typedef struct mw__optimizer_scalars {
@@ -22,8 +23,29 @@ mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
 /* Replaces an epsilon of 0 by the default of the arithmetic: `half` if parameters are stored in fp16. */
 void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale);
 
-/* State tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum". `half`: of parameters
- * that are stored in fp16, which keep other states and are fed other scalars. */
+/* What stays beside a parameter, in its type. */
+typedef struct mw__optimizer_state {
+    const char *name;
+    mw_shape shape;
+    double initial;     /* of all its elements */
+    double least, most; /* what they may be */
+} mw__optimizer_state;
+typedef struct mw__optimizer_states {
+    mw__optimizer_state items[MW__OPTIMIZER_STATES];
+    size_t count;
+} mw__optimizer_states;
+/* Those of one parameter. `bounded`: its gradients are compared with a limit (mw__optimizer_limit). What the user names
+ * is copied into the arena.
+ *  errors  what the function of a custom optimizer says */
+mw_status mw__optimizer_states_of(const mw_optimizer *optimizer, const mw_update_parameter *parameter,
+                                  double loss_scale, bool bounded, mw__arena *arena, mw__optimizer_states *out,
+                                  mw_error *err);
+
+/* Replaces what the user holds of a custom one by a copy in the arena. */
+mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error *err);
+
+/* Of the built-in ones: state tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum".
+ * `half`: of parameters that are stored in fp16, which keep other states and are fed other scalars. */
 size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half);
 #define MW__OPTIMIZER_LOW "low" /* the name of the second term of a compensated parameter */
 const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index);
@@ -74,8 +96,10 @@ typedef struct mw__optimizer_request {
     const mw__optimizer_scalars *scalars;
     mw_graph *graph;
     mw_tensor *p, *gradient;
-    mw_tensor *const *state; /* [state_count], in the order of mw__optimizer_state_name */
+    mw_tensor *probe;        /* of a custom one: another gradient; or NULL */
+    mw_tensor *const *state; /* [state_count], in the order of mw__optimizer_states_of */
     size_t state_count;
+    const mw__optimizer_states *states; /* what they are; NULL for a built-in one will do */
 } mw__optimizer_request;
 /* (p, gradient, state) -> (p', state'). */
 mw_status mw__optimizer_apply(const mw__optimizer_request *request, mw_tensor **out_p, mw_tensor **out_state,

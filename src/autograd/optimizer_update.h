@@ -18,7 +18,7 @@ typedef enum mw__optimizer_role {
     MW__ROLE_COUNT
 } mw__optimizer_role;
 
-_Static_assert((int)MW__ROLE_COUNT == MW__OPTIMIZER_STATES, "one state per role");
+_Static_assert((int)MW__ROLE_COUNT <= MW__OPTIMIZER_STATES, "one state per role");
 
 /* The low terms are kept times these powers of two, so that in fp16, whose smallest step is 2^-24, they go on where the
  * high terms end. Larger units would let the change of a step overflow sooner: at 65504 / unit. */

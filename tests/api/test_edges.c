@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/child.h"
 #include "support/on_engine.h"
+#include "tiny.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -284,6 +285,29 @@ static void test_a_graph_grows_on_after_it_was_compiled(void)
     mw_program_destroy(second);
 }
 
+/* ---- feeds ---- */
+
+static void test_feeds_of_one_name_or_none_are_refused(void)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = tiny_trainer(&err);
+    tiny_batch tiny;
+    tiny_fill(&tiny);
+    mw_feed feeds[3] = {tiny.feeds[0], tiny.feeds[1], tiny.feeds[1]};
+    feeds[2].name = "unknown";
+    const mw_batch batch = {.feeds = feeds, .feed_count = 3, .examples = TINY_N};
+    CHECK_INT(mw_trainer_step(trainer, &batch, NULL, &err), MW_OK); /* what no input wants is ignored */
+    feeds[2] = feeds[0];
+    CHECK_INT(mw_trainer_step(trainer, &batch, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "feeds 0 and 2 are both called \"x\"");
+    mw_error_clear(&err);
+    feeds[2].name = NULL;
+    CHECK_INT(mw_trainer_step(trainer, &batch, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "feed 2 has no name");
+    CHECK_INT(mw_trainer_steps(trainer), 1);
+    mw_trainer_destroy(trainer);
+}
+
 int main(void)
 {
     RUN(test_2_to_the_31_elements_that_do_not_fit_are_refused);
@@ -294,5 +318,6 @@ int main(void)
     RUN(test_the_sign_of_zero_is_kept);
     RUN(test_2_to_the_31_elements_compute);
     RUN(test_a_graph_grows_on_after_it_was_compiled);
+    RUN(test_feeds_of_one_name_or_none_are_refused);
     return check_finish();
 }

@@ -129,6 +129,9 @@ static void test_destroy_and_queries_take_null(void)
     CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
     CHECK_INT(mw_trainer_steps(NULL), 0);
     CHECK(mw_trainer_loss_scale(NULL) == 0.0f);
+    YIELDS_NULL(mw_update_scalar_of(NULL, "learning_rate"));
+    YIELDS_NULL(mw_optimizer_rule_defaults(NULL, NULL).name);
+    YIELDS_NULL(mw_optimizer_custom(0.1f, NULL).rule);
     YIELDS_NULL(mw_parameter_group_defaults(NULL).pattern);
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);

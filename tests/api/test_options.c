@@ -70,6 +70,12 @@ MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
 MAKER(hwx_emit, mw_hwx_emit_options, mw_hwx_emit_defaults())
 MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
+static mw_status no_update(const mw_update_call *c, mw_tensor **p, mw_tensor **states, mw_error *err)
+{
+    (void)states, (void)err, *p = c->p;
+    return MW_OK;
+}
+MAKER(rule, mw_optimizer_rule, mw_optimizer_rule_defaults("mine", no_update))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
 MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
 MAKER(tune, mw_tune_options, mw_tune_defaults(patterns, 1))
@@ -202,6 +208,14 @@ static bool use_compare(world *w, const void *options)
     mw_comparison *comparison = mw_program_compare(w->graph, options, &w->err);
     mw_comparison_destroy(comparison);
     return comparison != NULL;
+}
+
+static bool use_rule(world *w, const void *rule)
+{
+    const mw_trainer_options options = mw_trainer_defaults(w->loss, mw_optimizer_custom(0.1f, rule));
+    mw_trainer *trainer = mw_trainer_create(&options, &w->err);
+    mw_trainer_destroy(trainer);
+    return trainer != NULL;
 }
 
 static bool use_trainer(world *w, const void *options)
@@ -453,6 +467,7 @@ static const struct_row structs[] = {
     ROW(mw_hwx_emit_options, hwx_emit),
     ROW(mw_compare_options, compare),
     ROW(mw_trainer_options, trainer),
+    ROW(mw_optimizer_rule, rule),
     ROW(mw_transport, transport),
     ROW(mw_fit_options, fit),
     ROW(mw_loader_options, loader),
@@ -715,28 +730,6 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_gradcheck_options, gradcheck, options.x = NULL);
 }
 
-/* ---- feeds ---- */
-
-static void test_feeds_of_one_name_or_none_are_refused(void)
-{
-    world w;
-    world_init(&w);
-    mw_feed feeds[3] = {{.name = "x", .dtype = MW_F32, .data = example_x, .count = (size_t)N * D},
-                        {.name = "y", .dtype = MW_I32, .data = example_y, .count = N},
-                        {.name = "unknown", .dtype = MW_I32, .data = example_y, .count = N}};
-    const mw_batch batch = {.feeds = feeds, .feed_count = 3, .examples = N};
-    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_OK); /* what no input wants is ignored */
-    feeds[2] = feeds[0];
-    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_ERROR_ARGUMENT);
-    CHECK_ERROR(w.err, MW_ERROR_ARGUMENT, "feeds 0 and 2 are both called \"x\"");
-    mw_error_clear(&w.err);
-    feeds[2].name = NULL;
-    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_ERROR_ARGUMENT);
-    CHECK_ERROR(w.err, MW_ERROR_ARGUMENT, "feed 2 has no name");
-    CHECK_INT(mw_trainer_steps(w.trainer), 1);
-    world_deinit(&w);
-}
-
 /* ---- completeness ---- */
 
 static int count_structs(const char *path)
@@ -781,7 +774,6 @@ int main(void)
     RUN(test_trainers_refuse_options_out_of_range);
     RUN(test_fitting_refuses_options_out_of_range);
     RUN(test_graph_options_out_of_range_are_refused);
-    RUN(test_feeds_of_one_name_or_none_are_refused);
     RUN(test_every_struct_with_a_size_is_here);
     return check_finish();
 }

@@ -75,6 +75,8 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.outer_momentum = s->outer_momentum;
     if (s->sgd)
         o.optimizer = mw_sgd(0.1f);
+    if (s->optimizer.kind != MW_OPTIMIZER_NONE)
+        o.optimizer = s->optimizer;
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)

@@ -21,7 +21,8 @@ typedef struct net_setting {
     mw_wire wire;
     int verify_steps, local_steps;
     float outer_rate, outer_momentum;
-    bool sgd; /* plain, rate 0.1 */
+    bool sgd;               /* plain, rate 0.1 */
+    mw_optimizer optimizer; /* takes the place of Adam, if it has a kind */
 } net_setting;
 
 /* One rank or all of `ranks` (NULL = none), from its own seed: all go on with that of rank 0. */

@@ -15,6 +15,7 @@ typedef struct mw__trainer_build {
     mw_tensor *loss;                     /* rank 0 */
     mw_tensor **parameters, **gradients; /* of those that are trained */
     mw_tensor **raw;                     /* the gradients before they are clipped */
+    mw_tensor *probe, **probes;          /* of a custom optimizer, and its gradients; or NULL */
     mw_tensor *norm;                     /* of all of them, if it is clipped; or NULL */
     mw_tensor **sums;                    /* the gradients of earlier batches; NULL = none are accumulated */
     size_t count;
@@ -66,6 +67,9 @@ mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer
 
 /* The next value of parameter `index` and of what belongs to it. */
 mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err);
+/* What the optimizer of a trained parameter keeps beside it; lives as long as the trainer. */
+mw_status mw__trainer_states_of(mw_trainer *trainer, const mw_tensor *parameter, const mw__optimizer_states **out,
+                                mw_error *err);
 /* An input of the step that is in the state set: a suffix at the name of `like`, of its type and shape. */
 mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
                                mw_error *err);

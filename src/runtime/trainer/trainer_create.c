@@ -77,8 +77,8 @@ static void finish_copy(void *user, mw__clone *clone)
 
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    mw_tensor *roots[MW_METRICS_MAX + 2], *copies[MW_METRICS_MAX + 2] = {NULL};
-    mw_tensor **targets[MW_METRICS_MAX + 2];
+    mw_tensor *roots[MW_METRICS_MAX + 3], *copies[MW_METRICS_MAX + 3] = {NULL};
+    mw_tensor **targets[MW_METRICS_MAX + 3];
     size_t count = 0;
     MW_TRY(mw__trainer_list_metrics(t, o, err));
     roots[count] = o->loss;
@@ -90,6 +90,10 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     if (o->prediction != NULL) {
         roots[count] = o->prediction;
         targets[count++] = &t->prediction;
+    }
+    if (o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL) {
+        roots[count] = o->optimizer.rule->probe;
+        targets[count++] = &t->probe;
     }
     const mw_graph *source = o->loss->graph;
     model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
@@ -122,6 +126,11 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     t->segments = o->segments;
     t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(mw__trainer_join_ranks(t, o, err));
+    if (mw__trainer_hands_on(t) && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
+                        "local_steps, or leave the communicator out",
+                        o->optimizer.rule->name);
     MW_TRY(copy_model(t, o, err));
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));

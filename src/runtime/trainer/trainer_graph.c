@@ -71,6 +71,24 @@ static mw_status add_earlier(mw__trainer_build *b, mw_error *err)
     return mw_graph_check(b->graph, err);
 }
 
+/* In the scale of the loss. */
+static mw_status build_probe(mw__trainer_build *b, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    if (b->probe == NULL)
+        return MW_OK;
+    if (mw_tensor_shape(b->probe).rank > 0)
+        b->probe = mw_squeeze(b->probe, MW_ALL_AXES);
+    mw__trainer_need_scale(b);
+    mw_tensor *seed = t->scale_interval > 0 ? b->scale : mw__trainer_number(b, t->loss_scale);
+    b->probes = mw__arena_alloc(&b->arena, b->count, sizeof *b->probes, err);
+    if (b->probes == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw_graph_check(b->graph, err));
+    return mw_backward(&(mw_pullback){.roots = &b->probe, .seeds = &seed, .root_count = 1}, b->parameters, b->count,
+                       b->probes, err);
+}
+
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
@@ -117,6 +135,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(mw_graph_check(b->graph, err));
     b->graph->stage = MW__STEP_BACKWARD;
     MW_TRY(build_gradients(b, err));
+    MW_TRY(build_probe(b, err));
     MW_TRY(check_gradients(b, err));
     b->graph->stage = MW__STEP_GATE;
     mw__trainer_rescale(b);

@@ -38,6 +38,8 @@ static mw_status copy_group(mw_trainer *t, const mw_parameter_group *source, mw_
                                .rate_factor = (double)source->rate_factor};
     if (source->weight_decay >= 0.0f)
         out->optimizer.weight_decay = source->weight_decay;
+    if (!source->frozen)
+        MW_TRY(mw__optimizer_check(&out->optimizer, err));
     return out->pattern != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -111,6 +113,7 @@ mw_status mw__trainer_make_groups(mw_trainer *t, const mw_trainer_options *o, mw
     if (t->groups == NULL)
         return MW_ERROR_MEMORY;
     t->groups[0] = (mw__trainer_group){.optimizer = o->optimizer, .rate_factor = 1.0};
+    MW_TRY(mw__optimizer_keep(&t->groups[0].optimizer, &t->arena, err));
     t->group_count = o->group_count + 1;
     for (size_t i = 0; i < o->group_count; i++) {
         MW_TRY(check_group(&o->groups[i], i + 1, err));

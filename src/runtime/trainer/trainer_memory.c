@@ -42,6 +42,8 @@ static size_t list_roots(mw_trainer *t, mw_tensor **roots, mw_tensor ***targets)
         targets[count++] = &t->metrics[i].value;
     if (t->prediction != NULL)
         targets[count++] = &t->prediction;
+    if (t->probe != NULL)
+        targets[count++] = &t->probe;
     for (size_t i = 0; i < count; i++)
         roots[i] = *targets[i];
     return count;
@@ -50,7 +52,7 @@ static size_t list_roots(mw_trainer *t, mw_tensor **roots, mw_tensor ***targets)
 mw_status mw__trainer_recompute(mw_trainer *t, size_t pieces, mw_error *err)
 {
     marker m = {0};
-    mw_tensor *roots[MW_METRICS_MAX + 2], *copies[MW_METRICS_MAX + 2] = {NULL}, **targets[MW_METRICS_MAX + 2];
+    mw_tensor *roots[MW_METRICS_MAX + 3], *copies[MW_METRICS_MAX + 3] = {NULL}, **targets[MW_METRICS_MAX + 3];
     mw__arena arena;
     mw__arena_init(&arena, t->allocator);
     mw_status status = mw__recompute_cut(&arena, t->loss, pieces, &m.ends, &m.count, err);

@@ -31,6 +31,13 @@ typedef struct mw__trainer_group {
     mw__optimizer_limits limits; /* of its fp32 parameters */
 } mw__trainer_group;
 
+/* The states of a parameter's optimizer, which is asked once. */
+typedef struct mw__trainer_declared {
+    const char *parameter;
+    mw__optimizer_states states;
+    struct mw__trainer_declared *next;
+} mw__trainer_declared;
+
 /* A program that learns from a batch: the step, or one that only adds to the accumulated gradients. */
 typedef struct mw__trainer_pass {
     mw_program *program;
@@ -107,6 +114,8 @@ struct mw_trainer {
     bool dead;                             /* the comparison with a shadow program failed: the state is wrong */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
+    mw__trainer_declared *declared; /* so far */
+    mw_tensor *probe;               /* in the model: of a custom optimizer, or NULL */
     mw__view evaluation, predictor;
     bool noted; /* what evaluation cannot put together from single examples has been logged */
     int64_t batch;

@@ -141,6 +141,18 @@ static mw_status check_positive(const char *field, float value, mw_error *err)
                     (double)value);
 }
 
+static mw_status check_probe(const mw_trainer_options *o, mw_error *err)
+{
+    const mw_tensor *probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    if (probe == NULL)
+        return MW_OK;
+    MW_TRY(check_tensor(probe, "the probe of the optimizer", o->loss->graph, true, err));
+    if (mw_tensor_dtype(probe) == mw_tensor_dtype(o->loss))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_DTYPE, "trainer: the probe of the optimizer is %s, the loss %s",
+                    mw_dtype_name(mw_tensor_dtype(probe)), mw_dtype_name(mw_tensor_dtype(o->loss)));
+}
+
 static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
 {
     MW_TRY(check_loss_scale(o, err));
@@ -191,7 +203,8 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
             "trainer: memory_limit and segments %d: there is no plan of a step in segments, which would say "
             "what it takes",
             o->segments);
-    return mw__optimizer_check(&o->optimizer, err);
+    MW_TRY(mw__optimizer_check(&o->optimizer, err));
+    return check_probe(o, err);
 }
 
 mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)

@@ -79,8 +79,8 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__function_find(t->model, "main")->body;
-    mw_tensor **roots = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *roots, err);
-    mw_tensor **copies = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *copies, err);
+    mw_tensor **roots = mw__arena_alloc(&b->arena, body->input_count + 2, sizeof *roots, err);
+    mw_tensor **copies = mw__arena_alloc(&b->arena, body->input_count + 2, sizeof *copies, err);
     b->states = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *b->states, err);
     if (roots == NULL || copies == NULL || b->states == NULL)
         return MW_ERROR_MEMORY;
@@ -91,14 +91,17 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
             !mw__trainer_freezes(t, body->inputs[i])) /* the clone takes the assigned value along */
             roots[count++] = body->inputs[i];
     }
+    b->state_count = count - 1;
+    if (t->probe != NULL && !b->accumulates)
+        roots[count++] = t->probe;
     const mw__clone_options options = {
         .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
     b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     b->loss = copies[0];
-    memcpy(b->states, copies + 1, (count - 1) * sizeof *copies);
-    b->state_count = count - 1;
+    memcpy(b->states, copies + 1, b->state_count * sizeof *copies);
+    b->probe = count > b->state_count + 1 ? copies[count - 1] : NULL;
     return MW_OK;
 }
 
@@ -118,8 +121,8 @@ static mw_status check_drawn(const mw__trainer_build *b, mw_error *err)
         return MW_OK;
     return mw__fail(
         err, MW_ERROR_UNSUPPORTED,
-        "trainer: \"%.96s\" was made by the rule of a custom_vjp; a checkpoint could not go on with it: make "
-        "the noise outside and hand it to mw_custom_vjp as an input",
+        "trainer: \"%.96s\" was made by the rule of a custom_vjp or of an optimizer; a checkpoint could not go on with "
+        "it: make the noise outside and hand it to mw_custom_vjp as an input",
         drawn);
 }
 

@@ -34,7 +34,7 @@ mw_tensor *mw__trainer_start(mw__trainer_build *b)
 void mw__trainer_need_scale(mw__trainer_build *b)
 {
     const mw_dtype dtype = mw_tensor_dtype(b->loss);
-    if (b->trainer->scale_interval == 0)
+    if (b->trainer->scale_interval == 0 || b->scale != NULL)
         return;
     b->scale = mw_input(b->graph, MW__SCALE, dtype, mw_shape_scalar());
     b->good_steps = mw_input(b->graph, MW__GOOD_STEPS, dtype, mw_shape_scalar());
@@ -49,6 +49,8 @@ void mw__trainer_rescale(mw__trainer_build *b)
     for (size_t i = 0; i < b->count; i++) {
         mw_tensor *factor = in_type_of(ratio, b->gradients[i]);
         b->gradients[i] = mw_mul(b->gradients[i], factor);
+        if (b->probes != NULL)
+            b->probes[i] = mw_mul(b->probes[i], factor);
     }
 }
 

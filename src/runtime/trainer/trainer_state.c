@@ -22,16 +22,22 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
 }
 
 /* A state of a parameter, starting at 0. */
-static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_error *err)
+static mw_status add_shaped(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_shape shape,
+                            mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const char *name = mw__trainer_join(b, parameter->name, suffix, "", err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
-    MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
+    MW_TRY(mw__state_add(&t->state, name, dtype, shape, false, err));
     t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
     return MW_OK;
+}
+
+static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_error *err)
+{
+    return add_shaped(b, parameter, suffix, parameter->type->shape, err);
 }
 
 /* A moving average starts where the parameter does. */
@@ -46,20 +52,19 @@ static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, m
 
 static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
 {
-    const mw_trainer *t = b->trainer;
-    const mw_optimizer *optimizer = &t->groups[mw__trainer_group_of(t, parameter->name)].optimizer;
-    const bool half = mw__trainer_stored(t, parameter->type->dtype) == MW_F16;
-    for (size_t i = 0; i < mw__optimizer_state_count(optimizer, half); i++) {
-        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, half, i), "", err);
+    mw_trainer *t = b->trainer;
+    const mw__optimizer_states *states;
+    MW_TRY(mw__trainer_states_of(t, parameter, &states, err));
+    for (size_t i = 0; i < states->count; i++) {
+        const mw__optimizer_state *state = &states->items[i];
+        const char *suffix = mw__trainer_join(b, "#", state->name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(add_state(b, parameter, suffix, err));
+        MW_TRY(add_shaped(b, parameter, suffix, state->shape, err));
         mw__state_entry *entry = &t->state.entries[t->state.count - 1];
-        mw__optimizer_state_range(optimizer, half, i, t->loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0,
-                                  &entry->least, &entry->most);
-        const double initial = mw__optimizer_state_initial(optimizer, half, i, t->loss_scale);
-        if (initial != 0.0)
-            mw__state_fill(entry, initial);
+        entry->least = state->least, entry->most = state->most;
+        if (state->initial != 0.0)
+            mw__state_fill(entry, state->initial);
     }
     if (t->accumulate > 1)
         MW_TRY(add_state(b, parameter, MW__SUM, err));

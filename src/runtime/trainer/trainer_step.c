@@ -36,7 +36,7 @@ mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scal
                                    mw_error *err)
 {
     const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
-    if (mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
+    if (!isfinite(value) || mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
         return mw__trainer_check_scalars(t, t->learning_rate, step, err);
     if (scalar->dtype == MW_F16)
         *(uint16_t *)data = mw__fp16_from_double(value);

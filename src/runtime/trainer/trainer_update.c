@@ -12,15 +12,46 @@
 
 /* ---- state ---- */
 
-mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
-                               mw_error *err)
+static mw_status resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_shape shape,
+                          mw_tensor **out, mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
-    *out = b->again ? mw_graph_find(b->graph, name)
-                    : mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
+    *out = b->again ? mw_graph_find(b->graph, name) : mw_input(b->graph, name, mw_tensor_dtype(like), shape);
     return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
+                               mw_error *err)
+{
+    return resident(b, like, suffix, mw_tensor_shape(like), out, err);
+}
+
+mw_status mw__trainer_states_of(mw_trainer *t, const mw_tensor *parameter, const mw__optimizer_states **out,
+                                mw_error *err)
+{
+    const char *name = mw_tensor_name(parameter);
+    for (mw__trainer_declared *at = t->declared; at != NULL; at = at->next)
+        if (strcmp(at->parameter, name) == 0) {
+            *out = &at->states;
+            return MW_OK;
+        }
+    const mw_update_parameter of = {.name = name,
+                                    .dtype = mw_tensor_dtype(parameter),
+                                    .shape = mw_tensor_shape(parameter),
+                                    .half = mw__trainer_stored(t, mw_tensor_dtype(parameter)) == MW_F16};
+    mw__trainer_declared *made = mw__arena_alloc(&t->arena, 1, sizeof *made, err);
+    const char *copy = mw__arena_string(&t->arena, name, strlen(name), err);
+    if (made == NULL || copy == NULL)
+        return MW_ERROR_MEMORY;
+    made->parameter = copy;
+    MW_TRY(mw__optimizer_states_of(&t->groups[mw__trainer_group_of(t, name)].optimizer, &of, t->loss_scale,
+                                   mw__trainer_limits(t, parameter)->gradient > 0.0, &t->arena, &made->states, err));
+    made->next = t->declared;
+    t->declared = made;
+    *out = &made->states;
+    return MW_OK;
 }
 
 mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
@@ -105,23 +136,26 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
     mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
     mw__optimizer_scalars *scalars;
     MW_TRY(need_scalars(b, group, mw_tensor_dtype(p), &scalars, err));
-    const size_t count = mw__optimizer_state_count(optimizer, scalars->half);
-    for (size_t i = 0; i < count; i++) {
-        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, scalars->half, i), "", err);
+    const mw__optimizer_states *states;
+    MW_TRY(mw__trainer_states_of(b->trainer, p, &states, err));
+    for (size_t i = 0; i < states->count; i++) {
+        const char *suffix = mw__trainer_join(b, "#", states->items[i].name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(mw__trainer_resident(b, p, suffix, &state[i], err));
+        MW_TRY(resident(b, p, suffix, states->items[i].shape, &state[i], err));
     }
     const mw__optimizer_request request = {.optimizer = optimizer,
                                            .scalars = scalars,
                                            .graph = b->graph,
                                            .p = p,
                                            .gradient = b->gradients[index],
+                                           .probe = b->probes != NULL ? b->probes[index] : NULL,
                                            .state = state,
-                                           .state_count = count};
+                                           .state_count = states->count,
+                                           .states = states};
     MW_TRY(mw__optimizer_apply(&request, &new_p, new_state, err));
     change(out, p, new_p);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < states->count; i++)
         change(out, state[i], new_state[i]);
     return change_average(b, p, new_p, out, err);
 }
