@@ -21,6 +21,7 @@
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
 #include <millwright/hwx.h>
+#include <millwright/layer.h>
 #include <millwright/load.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>

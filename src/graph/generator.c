@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "graph/init.h"
+#include "graph/layer.h"
 #include "graph/rule.h"
 #include <millwright/op_elementwise.h>
 #include <millwright/op_matmul.h>
@@ -127,7 +128,9 @@ bool mw__generator_begin(mw__generator *g, mw_graph *graph, mw_dtype dtype, cons
     char state[MW_NAME_MAX + 1];
     *g = (mw__generator){
         .graph = graph, .dtype = dtype, .random = {.seed = 0, .stream = mw__hash64(name, strlen(name), 0)}};
-    const int length = snprintf(state, sizeof state, "%s.generator", name);
+    const size_t use = mw__layer_application(graph);
+    const int length = use <= 1 ? snprintf(state, sizeof state, "%s.generator", name)
+                                : snprintf(state, sizeof state, "%s.%zu.generator", name, use);
     if (length < 0 || (size_t)length >= sizeof state)
         mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: the name is longer than %zu bytes", operation,
                        sizeof state - sizeof ".generator");

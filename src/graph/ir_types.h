@@ -205,8 +205,9 @@ struct mw_graph {
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */
     mw__lowering lowering;
-    mw__step_stage stage; /* of operations that are made; a clone sets it to that of what it copies */
-    const char *scope;    /* subject of messages while a composite is built, e.g. "fc1"; NULL */
+    mw__step_stage stage;   /* of operations that are made; a clone sets it to that of what it copies */
+    struct mw_layer *layer; /* that is being applied (graph/layer.h), or NULL */
+    const char *scope;      /* subject of messages while a composite is built, e.g. "fc1"; NULL */
 };
 
 /* True for what stays on the device between runs: parameters and states. */

@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "graph/classify.h"
 #include "graph/init.h"
+#include "graph/layer.h"
 #include "graph/rule.h"
 #include "graph/uses.h"
 #include <millwright/op_shape.h>
@@ -141,8 +142,11 @@ static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype
     mw_error why = {0};
     if (mw__init_check(&init, &why) != MW_OK)
         return mw__graph_fail(graph, why.status, "%s \"%s\": %s", what, shown, why.message);
-    mw_tensor *value = add_leaf(graph, name, dtype, shape, role);
-    if (value == NULL)
+    mw_tensor *value;
+    if (mw__layer_reuse(graph, name, dtype, shape, &init, role, &value))
+        return value;
+    value = add_leaf(graph, name, dtype, shape, role);
+    if (value == NULL || mw__layer_note(graph, value) != MW_OK)
         return NULL;
     value->init = copy_init(graph, value->type, init);
     return value->init != NULL ? value : NULL;
@@ -171,7 +175,7 @@ mw_tensor *mw_state_assign(mw_tensor *state, mw_tensor *value)
                               mw__tensor_print(state, a, sizeof a));
     if (value->graph != graph)
         return mw__graph_mixed(value, graph, "mw_state_assign", "value");
-    if (state->next != NULL)
+    if (state->next != NULL && !mw__layer_reassigns(state))
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "mw_state_assign \"%s\": it is assigned already", state->name);
     if (mw_tensor_dtype(value) != mw_tensor_dtype(state))
         return mw__graph_fail(graph, MW_ERROR_DTYPE, "mw_state_assign \"%s\": the value is %s, the state %s",
