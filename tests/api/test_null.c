@@ -137,6 +137,7 @@ static void test_destroy_and_queries_take_null(void)
     STICKS(mw_layer_apply_one(mw_layer_dense(g, 2, "fc"), NULL));
     YIELDS_NULL(mw_layer_apply_one(NULL, NULL));
     CHECK_INT(mw_layer_applications(NULL), 0);
+    CHECK_INT(mw_graph_opset(NULL), 0);
     YIELDS_NULL(mw_layer_dense(NULL, 2, "fc"));
     STICKS(mw_layer_dense(g, 2, NULL));
     STICKS(mw_layer_conv(g, 2, MW_SHAPE(3), NULL, NULL));
