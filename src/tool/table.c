@@ -61,6 +61,14 @@ const tool_command tool_commands[] = {
      "of an "
      "ANE would make of it, as others have published it: layers, order, memory. --svg writes a picture of that.",
      tool_plan_options, tool_plan},
+    {"draw", "FILE", 1, 1, "a model as a picture",
+     "Draws the layers of a model and what reads what; blocks that repeat are drawn once, with how often.",
+     tool_draw_options, tool_draw},
+    {"plot", "METRICS [OTHER..]", 1, 8, "the curves of a run, or of several",
+     "Draws what a metrics file of mw train or mw_fit says (JSON Lines or CSV): a chart for each name, other runs into "
+     "the "
+     "same charts.",
+     tool_plot_options, tool_plot},
     {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
      "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
     {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",

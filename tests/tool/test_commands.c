@@ -200,6 +200,39 @@ static void test_what_a_chip_refuses_is_said(void)
     CHECK_MW(3, "refuses it", NULL, "check", "six", "--chip", "m1", "--as-it-is");
 }
 
+/* ---- pictures ---- */
+
+static bool begins_with(const char *path, const char *start)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "rb");
+    const bool good =
+        file != NULL && fgets(text, sizeof text, file) != NULL && strncmp(text, start, strlen(start)) == 0;
+    if (file != NULL)
+        fclose(file);
+    return good;
+}
+
+static void test_models_and_runs_become_pictures(void)
+{
+    folder_put("run.csv", "step,loss,accuracy\n1,2.5,0.1\n2,1.5,0.5\n3,0.5,0.9\n");
+    CHECK_MW(0, NULL, NULL, "draw", "net", "-o", "net.svg");
+    CHECK_MW(0, NULL, NULL, "draw", "net", "-o", "net.dot", "--operations", "--title", "a \"net\"");
+    CHECK_MW(0, NULL, NULL, "plot", "run.csv", "-o", "run.svg", "--series", "loss", "--log");
+    CHECK_MW(0, NULL, NULL, "plot", "run.csv", "run.csv", "-o", "two.svg");
+    CHECK(begins_with("net.svg", "<svg") || begins_with("net.svg", "<?xml"));
+    CHECK(begins_with("net.dot", "digraph"));
+    CHECK(begins_with("run.svg", "<svg") || begins_with("run.svg", "<?xml"));
+    CHECK_MW(2, NULL, "--out FILE is missing", "draw", "net");
+    CHECK_MW(2, NULL, "--out FILE is missing", "plot", "run.csv");
+    CHECK_MW(1, NULL, "nothing", "plot", "run.csv", "-o", "none.svg", "--series", "nothing*");
+    CHECK_MW(1, NULL, "gone.csv", "plot", "gone.csv", "-o", "none.svg");
+    CHECK(access("none.svg", F_OK) != 0);
+    shell_result r = MW("plot", "run.csv", "-o", "run.png"); /* by rsvg-convert, if that is there */
+    CHECK(r.code == 0 ? begins_with("run.png", "\x89PNG") : strstr(r.errs, "librsvg2-bin") != NULL);
+    shell_free(&r);
+}
+
 static void test_doctor_finds_nothing_wrong(void)
 {
     CHECK_MW(0, "elements wrong", NULL, "doctor");
@@ -225,6 +258,7 @@ int main(void)
     RUN(test_gradients_of_a_model_pass);
     RUN(test_check_and_plan_know_chips);
     RUN(test_what_a_chip_refuses_is_said);
+    RUN(test_models_and_runs_become_pictures);
     RUN(test_doctor_finds_nothing_wrong);
     folder_leave(folder);
     return check_finish();

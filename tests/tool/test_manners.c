@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *const commands[] = {"info",    "ops",     "tensors", "convert",    "average", "run",
-                                       "bench",   "profile", "compare", "gradcheck",  "check",   "plan",
-                                       "inspect", "doctor",  "man",     "completion", "train",   "finetune"};
+static const char *const commands[] = {"info",    "ops",        "tensors",   "convert",  "average", "run",     "bench",
+                                       "profile", "compare",    "gradcheck", "check",    "plan",    "inspect", "doctor",
+                                       "man",     "completion", "train",     "finetune", "draw",    "plot"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void test_help_and_usage(void)

@@ -1,0 +1,155 @@
+/* mw draw, mw plot: pictures. */
+#include "tool/commands.h"
+#include "tool/source.h"
+
+#include <errno.h>
+#include <millwright/draw.h>
+#include <millwright/plot.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcmp(path + length - own, ending) == 0;
+}
+
+/* ---- PNG by the system ---- */
+
+static int run_converter(const char *svg, const char *png)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        execlp("rsvg-convert", "rsvg-convert", "-o", png, svg, (char *)NULL);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* What `write` writes, as SVG or, for a path that ends in .png, converted from it. */
+static int write_picture(const char *path, mw_status (*write)(const char *path, void *user, mw_error *err), void *user,
+                         const tool_call *call)
+{
+    char svg[4200];
+    if (!ends_in(path, ".png"))
+        return write(path, user, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+    snprintf(svg, sizeof svg, "%s.%ld.svg", path, (long)getpid());
+    if (write(svg, user, call->err) != MW_OK)
+        return TOOL_FAILED;
+    const int code = run_converter(svg, path);
+    unlink(svg);
+    if (code != 0)
+        tool_complain("rsvg-convert, which makes PNG of SVG, %s",
+                      code == 127 ? "is not there: install librsvg2-bin (Debian) or librsvg (Homebrew)" : "failed");
+    return code == 0 ? TOOL_DONE : TOOL_FAILED;
+}
+
+/* ---- draw ---- */
+
+static struct {
+    char *out, *title;
+    int operations, unfolded;
+} o;
+
+const struct poptOption tool_draw_options[] = {
+    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "picture: .svg, .png, .dot (Graphviz), or .onnx for Netron", "FILE"},
+    {"title", '\0', POPT_ARG_STRING, &o.title, 0, "above the picture", "TEXT"},
+    {"operations", '\0', POPT_ARG_NONE, &o.operations, 0, "a box for each operation instead of each layer", NULL},
+    {"unfolded", '\0', POPT_ARG_NONE, &o.unfolded, 0, "repeated blocks as often as they are there", NULL},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static mw_draw_options drawing(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    mw_draw_options options = mw_draw_defaults();
+    options.title = o.title != NULL ? o.title : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+    options.operations = o.operations != 0;
+    options.unfolded = o.unfolded != 0;
+    return options;
+}
+
+typedef struct drawn {
+    const mw_graph *graph;
+    mw_draw_options options;
+} drawn;
+
+static mw_status write_svg(const char *path, void *user, mw_error *err)
+{
+    const drawn *d = user;
+    return mw_graph_write_svg(d->graph, path, &d->options, err);
+}
+
+int tool_draw(const tool_call *call)
+{
+    bool usage;
+    int code = TOOL_FAILED;
+    if (o.out == NULL) {
+        tool_complain("draw: --out FILE is missing");
+        return TOOL_USAGE;
+    }
+    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
+    if (model == NULL)
+        return usage ? TOOL_USAGE : TOOL_FAILED;
+    drawn d = {mw_model_graph(model), drawing(call->arguments[0])};
+    if (ends_in(o.out, ".onnx"))
+        code = mw_model_write(model, o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+    else if (ends_in(o.out, ".dot") || ends_in(o.out, ".gv"))
+        code = mw_graph_write_dot(d.graph, o.out, &d.options, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+    else
+        code = write_picture(o.out, write_svg, &d, call);
+    mw_model_destroy(model);
+    return code;
+}
+
+/* ---- plot ---- */
+
+static struct {
+    char *out, *title;
+    const char **series;
+    int log_scale, columns, width;
+    double smoothing;
+} p;
+
+const struct poptOption tool_plot_options[] = {
+    {"out", 'o', POPT_ARG_STRING, &p.out, 0, "picture: .svg or .png", "FILE"},
+    {"series", 's', POPT_ARG_ARGV, &p.series, 0, "names, as a shell would match; otherwise all that change", "PATTERN"},
+    {"log", '\0', POPT_ARG_NONE, &p.log_scale, 0, "logarithmic where values reach over a factor of 4", NULL},
+    {"smooth", '\0', POPT_ARG_DOUBLE, &p.smoothing, 0, "from 0 to below 1: a smoothed curve over the raw one", "X"},
+    {"columns", '\0', POPT_ARG_INT, &p.columns, 0, "charts side by side, 1 to 6", "N"},
+    {"width", '\0', POPT_ARG_INT, &p.width, 0, "of the picture in pixels (960)", "N"},
+    {"title", '\0', POPT_ARG_STRING, &p.title, 0, "above the picture", "TEXT"},
+    POPT_TABLEEND,
+};
+
+static mw_status write_plot(const char *path, void *user, mw_error *err)
+{
+    const tool_call *call = user;
+    mw_plot_options options = mw_plot_defaults();
+    options.series = p.series;
+    while (p.series != NULL && p.series[options.series_count] != NULL)
+        options.series_count++;
+    options.others = call->arguments + 1;
+    options.other_count = (size_t)call->count - 1;
+    options.title = p.title;
+    options.log_scale = p.log_scale != 0;
+    options.smoothing = p.smoothing;
+    options.columns = p.columns;
+    options.width = p.width > 0 ? p.width : options.width;
+    return mw_plot_write_svg(call->arguments[0], path, &options, err);
+}
+
+int tool_plot(const tool_call *call)
+{
+    if (p.out == NULL) {
+        tool_complain("plot: --out FILE is missing");
+        return TOOL_USAGE;
+    }
+    return write_picture(p.out, write_plot, (void *)(uintptr_t)call, call);
+}
