@@ -1,4 +1,6 @@
 /* mw draw, mw plot: pictures. */
+#include "base/file.h"
+#include "tool/colours.h"
 #include "tool/commands.h"
 #include "tool/source.h"
 
@@ -31,6 +33,23 @@ static int run_converter(const char *svg, const char *png)
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* Over the file, with its colours in their places. */
+static bool put_colours(const char *svg, mw_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    mw__text plain;
+    const mw_allocator *heap = mw__allocator_or_default(NULL);
+    mw__text_init(&plain, heap);
+    if (mw__file_read(heap, svg, (size_t)1 << 30, &text, &size, err) == MW_OK)
+        tool_put_colours(text, &plain);
+    if (mw__text_check(&plain, err) == MW_OK && plain.data != NULL)
+        mw__file_write(heap, svg, plain.data, plain.size, false, err);
+    mw__text_deinit(&plain);
+    mw__free(heap, text);
+    return err->status == MW_OK;
+}
+
 /* What `write` writes, as SVG or, for a path that ends in .png, converted from it. */
 static int write_picture(const char *path, mw_status (*write)(const char *path, void *user, mw_error *err), void *user,
                          const tool_call *call)
@@ -41,7 +60,7 @@ static int write_picture(const char *path, mw_status (*write)(const char *path, 
     snprintf(svg, sizeof svg, "%s.%ld.svg", path, (long)getpid());
     if (write(svg, user, call->err) != MW_OK)
         return TOOL_FAILED;
-    const int code = run_converter(svg, path);
+    const int code = put_colours(svg, call->err) ? run_converter(svg, path) : 1;
     unlink(svg);
     if (code != 0)
         tool_complain("rsvg-convert, which makes PNG of SVG, %s",
