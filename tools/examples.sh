@@ -52,6 +52,8 @@ echo "| example | result | time |"
 echo "|---|---|---|"
 if [ "$mode" = quick ]; then
     run mnist_cnn "test accuracy" ">=" 96 --data "$mnist" --epochs 1 --model "$work/cnn"
+    run report "test accuracy" ">=" 96 --data "$mnist" --epochs 1 --model "$work/page"
+    grep -q '</html>' "$work/page/report.html" || complain "report: the page is not whole"
     run predict "test accuracy" ">=" 96 --data "$mnist" --model "$work/cnn"
     run mnist_cnn "test accuracy" ">=" 95 --data "$mnist" --epochs 1 --device ane
     run fashion_cnn "test accuracy" ">=" 80 --data "$fashion" --epochs 1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, real programs against it, models of ONNX in onnxruntime, every example under every profile of a chip,
-# fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
+# interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under every profile of
+# a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
 # about two hours on two cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs
-# onnxruntime networks profiles compilers fuzz.
+# onnxruntime page networks profiles compilers fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -46,6 +46,13 @@ valgrind_tests() {
 # Debian's python3 has its torch; another one in the PATH has not.
 interpreter() {
     MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
+}
+
+# What examples/report.c makes, in Chromium without a window; pictures are in build/page.
+page_in_browser() {
+    { tools/setup.sh browser && tools/data.sh data/mnist && build release; } || return 1
+    build/release/examples/report --data data/mnist --epochs 1 --model build/page &&
+        tools/page.sh build/page/report.html build/page
 }
 
 # Gradients of the benchmark's networks beside PyTorch's.
@@ -111,7 +118,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | networks | profiles | compilers | fuzz) ;;
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -130,6 +137,7 @@ stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
 stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
+stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, bench, check, nightly.
+# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, bench, check, browser, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -12,6 +12,7 @@ debian_packages() {
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
+    browser) echo chromium fonts-dejavu-core python3 ;;
     nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
     esac
 }

@@ -52,6 +52,7 @@
 #include <millwright/plan.h>
 #include <millwright/plot.h>
 #include <millwright/program.h>
+#include <millwright/report.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>
 #include <millwright/summary.h>

@@ -60,7 +60,7 @@ mw_status mw__draw_add_box(mw__drawing *drawing, const mw__box *box, uint32_t *o
 mw_status mw__draw_add_arrow(mw__drawing *drawing, uint32_t from, uint32_t to);
 
 /* Text of a box: at most this many bytes a line. */
-enum { MW__BOX_TEXT = 40, MW__BOX_LINES = 3 };
+enum { MW__BOX_TEXT = 48, MW__BOX_LINES = 3 };
 /* Line 0 to 2 of a box, empty where there is none. */
 void mw__box_line(const mw__box *box, int line, mw__text *out);
 

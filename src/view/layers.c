@@ -229,6 +229,24 @@ bool mw__view_has_one_user(const mw__view *view, uint32_t op, uint32_t *out_user
     return user != MW__VIEW_NONE;
 }
 
+uint32_t mw__view_users(const mw__view *view, uint32_t op)
+{
+    uint32_t root = MW__VIEW_NONE;
+    const mw__op *o = view->ops[op].op;
+    for (size_t k = 0; k < o->result_count; k++) {
+        const uint32_t id = o->results[k]->id;
+        for (uint32_t u = view->first_use[id]; u < view->first_use[id + 1]; u++) {
+            if (view->ops[view->use_op[u]].op->forward != NULL) /* gradients read along */
+                continue;
+            const uint32_t own = mw__view_root(view, view->use_op[u]);
+            if (o->results[k]->is_output || (root != MW__VIEW_NONE && own != root))
+                return MW__VIEW_NONE;
+            root = own;
+        }
+    }
+    return root;
+}
+
 const mw_tensor *mw__view_only_operand(const mw__view *view, uint32_t op)
 {
     const mw_tensor *found = NULL;

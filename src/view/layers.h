@@ -60,6 +60,9 @@ bool mw__view_is_one_of(const mw__view *view, uint32_t op, const char *const *ki
 /* True if one operation alone uses the results of `op`, and none of them is a result of the program; *out_user is that
  * operation (may be NULL). */
 bool mw__view_has_one_user(const mw__view *view, uint32_t op, uint32_t *out_user);
+/* The group in which all users of an operation are, gradients apart; NONE if they are in several, or it gives a result.
+ */
+uint32_t mw__view_users(const mw__view *view, uint32_t op);
 /* The one operand that is not fixed; NULL if there are none or several. */
 const mw_tensor *mw__view_only_operand(const mw__view *view, uint32_t op);
 /* An operation of an element or of its order alone: nothing in it makes a layer. */

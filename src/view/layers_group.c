@@ -185,6 +185,19 @@ static void join_record(mw__view *view, uint32_t op, const mw_tensor *value)
     mw__view_label(view, op, record->name);
 }
 
+/* A record that does not say what it is made of: what nothing else uses, up to the curve of a layer before it. */
+static void join_open_record(mw__view *view, uint32_t op, const char *name)
+{
+    for (uint32_t i = op; i-- > 0 && op - i < CHAIN_MAX * 16;) {
+        if (view->ops[i].fixed || view->ops[i].prefix != NULL || !mw__view_is_light(view, i) ||
+            MW__VIEW_IS_ONE_OF(view, i, "relu", "sigmoid", "tanh", "softmax", "gelu", "silu", "elu", "softplus") ||
+            mw__view_users(view, i) != mw__view_root(view, op))
+            continue;
+        mw__view_join(view, i, op);
+    }
+    mw__view_label(view, op, name);
+}
+
 /* What only the form for evaluation needs does not run when the model is trained: it belongs to the layer, `op`. */
 static void join_evaluation(mw__view *view, const mw_tensor *value, uint32_t op)
 {
@@ -212,7 +225,10 @@ static void join_records(mw__view *view)
             const mw__composite *record = op->results[k]->composite;
             if (record == NULL || op->forward != NULL)
                 continue;
-            join_record(view, i, op->results[k]);
+            if (record->input_count > 0)
+                join_record(view, i, op->results[k]);
+            else if (record->examples != NULL)
+                join_open_record(view, i, record->name);
             if (record->evaluation != NULL)
                 join_evaluation(view, record->evaluation, i);
         }

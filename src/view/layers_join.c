@@ -146,25 +146,6 @@ static void join_order(mw__view *view, uint32_t op)
     }
 }
 
-/* The group in which all users of an operation are; NONE if they are in several, or it gives a result. */
-static uint32_t users_of(const mw__view *view, uint32_t op)
-{
-    uint32_t root = MW__VIEW_NONE;
-    const mw__op *o = view->ops[op].op;
-    for (size_t k = 0; k < o->result_count; k++) {
-        const uint32_t id = o->results[k]->id;
-        for (uint32_t u = view->first_use[id]; u < view->first_use[id + 1]; u++) {
-            if (view->ops[view->use_op[u]].op->forward != NULL) /* gradients read along */
-                continue;
-            const uint32_t own = mw__view_root(view, view->use_op[u]);
-            if (o->results[k]->is_output || (root != MW__VIEW_NONE && own != root))
-                return MW__VIEW_NONE;
-            root = own;
-        }
-    }
-    return root;
-}
-
 static bool is_index(const mw__view *view, uint32_t op)
 {
     const mw__op *o = view->ops[op].op;
@@ -178,7 +159,7 @@ static void join_indices(mw__view *view)
 {
     for (uint32_t i = view->op_count; i-- > 0;) {
         const uint32_t root =
-            !view->ops[i].fixed && is_single(view, i) && is_index(view, i) ? users_of(view, i) : MW__VIEW_NONE;
+            !view->ops[i].fixed && is_single(view, i) && is_index(view, i) ? mw__view_users(view, i) : MW__VIEW_NONE;
         if (root != MW__VIEW_NONE && (view->ops[root].label != NULL || view->ops[root].weighted) && root != i)
             mw__view_join(view, root, i);
     }

@@ -66,6 +66,20 @@ void mw__put_fixed(mw__text *out, double value, int decimals)
         mw__text_append(out, text, length);
 }
 
+void mw__put_exact(mw__text *out, double value, int decimals)
+{
+    char text[400];
+    mw__shown_printf(text, sizeof text, "%.*f", decimals, value);
+    mw__text_puts(out, text);
+}
+
+void mw__put_significant(mw__text *out, double value, int digits)
+{
+    char text[64];
+    mw__shown_printf(text, sizeof text, "%.*g", digits, value);
+    mw__text_puts(out, text);
+}
+
 void mw__put_attribute(mw__text *out, const char *name, double value)
 {
     mw__text_printf(out, " %s=\"", name);

@@ -8,6 +8,9 @@
 void mw__put_escaped(mw__text *out, const char *string, size_t longest);
 /* A number with so many digits behind the point at most; no "-0", no zeros at the end. */
 void mw__put_fixed(mw__text *out, double value, int decimals);
+/* All digits behind the point, "97.0"; so many that count, "0.05914". */
+void mw__put_exact(mw__text *out, double value, int decimals);
+void mw__put_significant(mw__text *out, double value, int digits);
 /* " name=\"1.5\"" */
 void mw__put_attribute(mw__text *out, const char *name, double value);
 

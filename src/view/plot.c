@@ -82,6 +82,24 @@ void mw__put_plot(const mw__plot *p, mw__text *out)
     mw__text_puts(out, "</svg>\n");
 }
 
+void mw__put_charts(const mw__plot *p, mw__text *out)
+{
+    enum { CHART_WIDTH = 480 };
+    put_style(out);
+    for (size_t i = 0; i < p->chart_count; i++) {
+        const double head = mw__chart_head(p, &p->charts[i], CHART_WIDTH);
+        const mw__frame frame = {0, 0, CHART_WIDTH, head + AXES};
+        mw__text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mw-plot\" role=\"img\" width=\"%d\"",
+                        CHART_WIDTH);
+        mw__put_attribute(out, "height", frame.height);
+        mw__text_printf(out, " viewBox=\"0 0 %d ", CHART_WIDTH);
+        mw__put_fixed(out, frame.height, 1);
+        mw__text_puts(out, "\">\n");
+        mw__put_chart(p, &p->charts[i], frame, head, out);
+        mw__text_puts(out, "</svg>\n");
+    }
+}
+
 /* ---- options ---- */
 
 static mw_status check(const char *metrics, const mw_plot_options *o, mw_error *err)

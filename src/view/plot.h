@@ -69,5 +69,7 @@ void mw__put_chart(const mw__plot *plot, const mw__chart *chart, mw__frame frame
 
 /* Appends the picture of plot->charts. */
 void mw__put_plot(const mw__plot *plot, mw__text *out);
+/* Each chart as a picture of its own, for a page that puts them side by side; the style stands before the first. */
+void mw__put_charts(const mw__plot *plot, mw__text *out);
 
 #endif

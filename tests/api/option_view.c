@@ -37,3 +37,17 @@ bool use_plot(world *w, const void *options)
     remove(path);
     return svg != NULL;
 }
+
+void make_report(world *w, void *out)
+{
+    mw_report_options *options = out;
+    *options = mw_report_defaults();
+    options->graph = w->graph;
+}
+
+bool use_report(world *w, const void *options)
+{
+    char *page = mw_report_print(options, &w->err);
+    mw_string_free(page);
+    return page != NULL;
+}

@@ -18,5 +18,7 @@ void make_draw(world *w, void *out);
 bool use_draw(world *w, const void *options);
 void make_plot(world *w, void *out);
 bool use_plot(world *w, const void *options);
+void make_report(world *w, void *out);
+bool use_report(world *w, const void *options);
 
 #endif

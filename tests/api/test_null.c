@@ -113,6 +113,7 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_dataset_column_at(NULL, 0));
     CHECK_INT(mw_loader_batches(NULL), 0);
     CHECK_INT(mw_loader_tell(NULL).batch, 0);
+    CHECK_INT(mw_graph_opset(NULL), 0);
     CHECK_INT(mw_tensor_dtype(NULL), MW_DTYPE_NONE);
     CHECK_INT(mw_tensor_shape(NULL).rank, 0);
     CHECK_STR(mw_tensor_name(NULL), "");
@@ -413,6 +414,8 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_print_svg(NULL, NULL, &err));
     REFUSED(mw_plot_write_svg(NULL, "x.svg", NULL, &err));
     REFUSED(mw_plot_print_svg(NULL, NULL, &err));
+    REFUSED(mw_report_write(NULL, "x.html", &err));
+    REFUSED(mw_report_print(NULL, &err));
     REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));

@@ -460,6 +460,7 @@ static const struct_row structs[] = {
     ROW(mw_chip_place_options, chip_place),
     ROW(mw_draw_options, draw),
     ROW(mw_plot_options, plot),
+    ROW(mw_report_options, report),
     ROW(mw_chip_plan_options, chip_plan),
     ROW(mw_ane_options, ane),
     ROW(mw_e5_options, e5),

@@ -29,6 +29,21 @@ static void test_layers_of_constructors_are_one_line_each(void)
     mw_graph_destroy(cnn);
 }
 
+/* Records that say nothing of what they are made of. */
+static void test_a_metric_is_one_line(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4)), *z = mw_input(graph, "z", MW_F32, MW_SHAPE(4, 3));
+    mw_tensor *logits = mw_sigmoid(mw_dense(x, 3, "fc"));
+    mw_accuracy(logits, y);
+    mw_output(mw_mse(logits, z), "loss");
+    CHECK_STR(kinds_of_graph(graph, &err), "input input input linear sigmoid accuracy mse");
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+}
+
 static void test_the_evaluation_form_has_the_same_lines(void)
 {
     mw_error err = {0};
@@ -400,6 +415,7 @@ static void test_a_summary_outlives_its_graph(void)
 int main(void)
 {
     RUN(test_layers_of_constructors_are_one_line_each);
+    RUN(test_a_metric_is_one_line);
     RUN(test_the_evaluation_form_has_the_same_lines);
     RUN(test_programs_that_were_read_have_the_same_lines);
     RUN(test_gradients_are_one_line_for_each_layer);
