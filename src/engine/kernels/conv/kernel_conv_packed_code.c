@@ -91,17 +91,17 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
             (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
     }
 
+/* Both vectors before the rows: a row is spread over a register once, and no register is wanting. */
 #define SUMS_BODY(rows, vectors, fma)                                                                                  \
     {                                                                                                                  \
         vector sum[rows][vectors];                                                                                     \
         UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) sum[r][v] =                 \
             add ? *(const vector *)(c + (r * VECTORS + v) * WIDTH) : (vector){0};                                      \
         for (int64_t i = 0; i < count; i++, a += (rows)) {                                                             \
-            UNROLL for (int v = 0; v < (vectors); v++)                                                                 \
-            {                                                                                                          \
-                const vector lanes = *(const vector *)(x + at[i] + v * WIDTH);                                         \
-                UNROLL for (int r = 0; r < (rows); r++) sum[r][v] = fma(a[r], lanes, sum[r][v]);                       \
-            }                                                                                                          \
+            vector lanes[vectors];                                                                                     \
+            UNROLL for (int v = 0; v < (vectors); v++) lanes[v] = *(const vector *)(x + at[i] + v * WIDTH);            \
+            UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) sum[r][v] =             \
+                fma(a[r], lanes[v], sum[r][v]);                                                                        \
         }                                                                                                              \
         UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) *                           \
             (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
