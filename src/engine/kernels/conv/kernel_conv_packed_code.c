@@ -55,6 +55,53 @@ static void transpose(const float *x, int64_t stride, int64_t rows, int64_t coun
             out[i * pitch + r] = r < rows ? x[r * stride + i] : 0.0f;
 }
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* 8 rows of 8 elements each; those from `rows` on are 0. */
+__attribute__((target("avx2"))) static void load_block(const float *x, int64_t stride, int64_t rows, __m256 r[WIDTH])
+{
+    UNROLL for (int k = 0; k < WIDTH; k++) r[k] = k < rows ? _mm256_loadu_ps(x + k * stride) : _mm256_setzero_ps();
+}
+
+/* Row k becomes column k. */
+__attribute__((target("avx2"))) static void turn_block(__m256 r[WIDTH])
+{
+    __m256 t[WIDTH], u[WIDTH];
+    UNROLL for (int k = 0; k < WIDTH; k += 2)
+    {
+        t[k] = _mm256_unpacklo_ps(r[k], r[k + 1]);
+        t[k + 1] = _mm256_unpackhi_ps(r[k], r[k + 1]);
+    }
+    UNROLL for (int k = 0; k < WIDTH; k += 4) UNROLL for (int h = 0; h < 2; h++)
+    {
+        u[k + 2 * h] = _mm256_shuffle_ps(t[k + h], t[k + 2 + h], 0x44);
+        u[k + 2 * h + 1] = _mm256_shuffle_ps(t[k + h], t[k + 2 + h], 0xee);
+    }
+    UNROLL for (int k = 0; k < 4; k++)
+    {
+        r[k] = _mm256_permute2f128_ps(u[k], u[k + 4], 0x20);
+        r[k + 4] = _mm256_permute2f128_ps(u[k], u[k + 4], 0x31);
+    }
+}
+
+/* In blocks as long as a whole vector may be stored: where `fill` is less, its end is written again by the position
+ * that follows. */
+__attribute__((target("avx2"))) static void transpose_avx2(const float *x, int64_t stride, int64_t rows, int64_t count,
+                                                           int64_t fill, float *out, int64_t pitch)
+{
+    int64_t i = 0;
+    const bool stores = fill == WIDTH || pitch == fill;
+    for (const int64_t end = stores ? count - (fill < WIDTH) : 0; i + WIDTH <= end; i += WIDTH) {
+        __m256 r[WIDTH];
+        load_block(x + i, stride, rows, r);
+        turn_block(r);
+        UNROLL for (int k = 0; k < WIDTH; k++) _mm256_storeu_ps(out + (i + k) * pitch, r[k]);
+    }
+    transpose(x + i, stride, rows, count - i, fill, out + i * pitch, pitch);
+}
+#endif
+
 static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, float *out)
 {
     for (int64_t r = 0; r < fill; r++)
@@ -149,7 +196,7 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
     {                                                                                                                  \
         name##_##rows##_1, name##_##rows##_2                                                                           \
     }
-#define CODE(target, name, fma)                                                                                        \
+#define CODE(target, name, fma, turn)                                                                                  \
     TILES(target, name, fma, 1)                                                                                        \
     TILES(target, name, fma, 2)                                                                                        \
     TILES(target, name, fma, 3)                                                                                        \
@@ -171,16 +218,15 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
                                                 .products = name,                                                      \
                                                 .store = store,                                                        \
                                                 .sums = name##_sums,                                                   \
-                                                .transpose = transpose,                                                \
+                                                .transpose = turn,                                                     \
                                                 .column = column,                                                      \
                                                 .lines = lines,                                                        \
                                                 .taps = name##_taps,                                                   \
                                                 .dots = name##_dots};
 
 #if defined(__x86_64__)
-#include <immintrin.h>
 #define AVX2_FMA(w, x, sum) (vector) _mm256_fmadd_ps(_mm256_set1_ps(w), (__m256)(x), (__m256)(sum))
-CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA)
+CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2)
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -199,7 +245,7 @@ static inline vector base_fma(float w, vector x, vector sum)
 #else
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #endif
-CODE(, base, BASE_FMA)
+CODE(, base, BASE_FMA, transpose)
 
 const mw__packed_code *mw__packed_code_of(mw__level level)
 {
