@@ -2,7 +2,7 @@
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
 # interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under every profile of
 # a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
-# about two hours on two cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs
+# about two hours on two cores. Words choose stages: examples slow avx2 asan tsan qemu valgrind (after slow) interpreter programs
 # onnxruntime page networks profiles compilers fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
@@ -13,6 +13,9 @@ tools/setup.sh build mpi mpich check nightly || exit 1
 build() { cmake --preset "$@" && cmake --build --preset "$1"; }
 
 slow_tests() { build release && MW_NIGHTLY=1 tools/test.sh build/release --timeout 3600; }
+
+# What a processor without AVX-512 computes; the cache's own tests set the variable themselves.
+avx2_tests() { build release && MW_ENGINE_WIDE=256 tools/test.sh build/release -E "^(engine/cache|mpi/)" --timeout 3600; }
 
 # Random programs are where plans differ, so they get more than everyday lengths; the gradients of random graphs are
 # arithmetic, which the optimised build checks by the thousands.
@@ -118,7 +121,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -130,6 +133,7 @@ stage() { # stage WORD NAME COMMAND: a step, if it is chosen or none is
 
 stage examples "every example on its data" ./run examples
 stage slow "slow tests" slow_tests
+stage avx2 "tests without AVX-512" avx2_tests
 stage asan "tests under ASan and UBSan" asan_tests
 stage tsan "tests under ThreadSanitizer" tsan_tests
 stage qemu "Linux aarch64, tests under qemu" emulated_tests
