@@ -315,6 +315,49 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const c
     return good && err->status == MW_OK;
 }
 
+/* Columns are called "x"; a model may call its input otherwise. */
+static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
+{
+    const mw_dataset *source = user;
+    const mw_column *column;
+    (void)err;
+    for (size_t i = 0; (column = mw_dataset_column_at(source, i)) != NULL; i++)
+        memcpy(example->out[i], example->in[i],
+               (size_t)mw_shape_count(column->shape) * ((size_t)mw_dtype_bits(column->dtype) / 8));
+    return MW_OK;
+}
+
+static mw_dataset *rename_columns(mw_dataset *source, const char *name, mw_error *err)
+{
+    mw_column columns[16];
+    size_t count = 0;
+    for (const mw_column *c; count < 16 && (c = mw_dataset_column_at(source, count)) != NULL; count++) {
+        columns[count] = *c;
+        columns[count].data = NULL;
+        columns[count].name = strcmp(c->name, "x") == 0 ? name : c->name;
+    }
+    return mw_dataset_map(source, columns, count, copy_example, source, 0, err);
+}
+
+static bool rename_one(mw_dataset **dataset, const char *name, mw_error *err)
+{
+    if (*dataset == NULL)
+        return true;
+    mw_dataset *renamed = rename_columns(*dataset, name, err);
+    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
+    mw_dataset_destroy(renamed);
+    mw_dataset_destroy(*dataset);
+    *dataset = ahead;
+    return ahead != NULL;
+}
+
+bool data_rename(data_parts *data, const char *name, mw_error *err)
+{
+    return strcmp(name, "x") == 0 ||
+           (rename_one(&data->training, name, err) && rename_one(&data->validation, name, err) &&
+            rename_one(&data->test, name, err));
+}
+
 void data_close(data_parts *data)
 {
     mw_dataset_destroy(data->training);

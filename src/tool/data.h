@@ -23,6 +23,8 @@ typedef struct data_parts {
  *  has_classes  whether the target is the number or name of a class */
 bool data_open(data_parts *data, config *c, const config_node *settings, const char *path, bool has_classes,
                mw_error *err);
+/* The column "x" of every part gets another name. */
+bool data_rename(data_parts *data, const char *name, mw_error *err);
 void data_close(data_parts *data);
 
 #endif

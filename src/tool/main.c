@@ -58,10 +58,20 @@ static int count_arguments(const char **arguments)
     return count;
 }
 
-static int run_command(const tool_command *command, poptContext context)
+/* "mw train digits.json --data 'my data'", as a shell takes it. */
+static void write_command(int argc, const char **argv, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "mw");
+    for (int i = 0; i < argc && used < size; i++) {
+        const bool plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], " \t\n\"'\\$`*?[]{}()<>|&;!#~")] == '\0';
+        used += (size_t)snprintf(out + used, size - used, plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
+static int run_command(const tool_command *command, poptContext context, const char *typed)
 {
     mw_error err = {0};
-    tool_call call = {.arguments = poptGetArgs(context), .quiet = common.quiet != 0, .err = &err};
+    tool_call call = {.arguments = poptGetArgs(context), .quiet = common.quiet != 0, .err = &err, .command = typed};
     call.count = count_arguments(call.arguments);
     if (common.help) {
         tool_print_help(command);
@@ -82,10 +92,12 @@ static int parse_and_run(const tool_command *command, int argc, const char **arg
         {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_common_options, 0, NULL, NULL},
         POPT_TABLEEND,
     };
+    char typed[4096];
+    write_command(argc, argv, typed, sizeof typed);
     poptContext context = poptGetContext("mw", argc, argv, command->options != NULL ? options : options + 1, 0);
     const int rc = poptGetNextOpt(context);
     const int code = rc < -1 ? usage_error(command, poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(rc))
-                             : run_command(command, context);
+                             : run_command(command, context, typed);
     poptFreeContext(context);
     return code;
 }

@@ -1,6 +1,8 @@
 /* A training from settings: data, network, trainer, loop, what is written at the end. */
 #include "tool/recipe.h"
 
+#include "base/file.h"
+
 #include "tool/dashboard.h"
 #include "tool/network.h"
 
@@ -28,7 +30,7 @@ typedef struct training {
     bool has_head;      /* layers behind a model */
     mw_trainer *trainer;
     char checkpoint[PATH_BYTES], metrics[PATH_BYTES];
-    const char *run, *output;
+    const char *run, *output, *data_path;
 } training;
 
 static bool fail(training *t, mw_status status, const char *format, const char *what)
@@ -59,6 +61,7 @@ static bool open_data(training *t)
     t->batch = pick(t->over->batch, config_integer(&t->c, root, "batch", 64, 1, 1 << 20));
     if (path == NULL)
         return fail(t, MW_ERROR_ARGUMENT, "where is the data? --data PATH%s, or \"data\": {\"path\": ..}", "");
+    t->data_path = path;
     return t->err->status == MW_OK &&
            data_open(&t->data, &t->c, settings, path, t->loss_kind == RECIPE_CROSS_ENTROPY, t->err);
 }
@@ -201,48 +204,6 @@ static mw_graph *choose_weights(training *t, const mw_input_shape *shape)
     return mw_graph_trainable(t->source, &options, t->err);
 }
 
-/* Columns are called "x"; a model may call its input otherwise. */
-static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
-{
-    const mw_dataset *source = user;
-    const mw_column *column;
-    (void)err;
-    for (size_t i = 0; (column = mw_dataset_column_at(source, i)) != NULL; i++)
-        memcpy(example->out[i], example->in[i],
-               (size_t)mw_shape_count(column->shape) * ((size_t)mw_dtype_bits(column->dtype) / 8));
-    return MW_OK;
-}
-
-static mw_dataset *rename_columns(mw_dataset *source, const char *name, mw_error *err)
-{
-    mw_column columns[16];
-    size_t count = 0;
-    for (const mw_column *c; count < 16 && (c = mw_dataset_column_at(source, count)) != NULL; count++) {
-        columns[count] = *c;
-        columns[count].data = NULL;
-        columns[count].name = strcmp(c->name, "x") == 0 ? name : c->name;
-    }
-    return mw_dataset_map(source, columns, count, copy_example, source, 0, err);
-}
-
-static bool rename_one(training *t, mw_dataset **dataset, const char *name)
-{
-    if (*dataset == NULL)
-        return true;
-    mw_dataset *renamed = rename_columns(*dataset, name, t->err);
-    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, t->err);
-    mw_dataset_destroy(renamed);
-    mw_dataset_destroy(*dataset);
-    *dataset = ahead;
-    return ahead != NULL;
-}
-
-static bool rename_data(training *t, const char *name)
-{
-    return strcmp(name, "x") == 0 || (rename_one(t, &t->data.training, name) &&
-                                      rename_one(t, &t->data.validation, name) && rename_one(t, &t->data.test, name));
-}
-
 /* Its one input in the batch of this training. */
 static bool shape_for_batch(training *t, const mw_tensor *input, mw_input_shape *out)
 {
@@ -280,7 +241,7 @@ static bool take_model(training *t, const char *path)
     if (mw_graph_input_at(t->source, 1) != NULL)
         return fail(t, MW_ERROR_UNSUPPORTED,
                     "%.200s has several inputs; a program in C can train it (docs/finetuning.md)", path);
-    if (!shape_for_batch(t, input, &shape) || !rename_data(t, shape.input))
+    if (!shape_for_batch(t, input, &shape) || !data_rename(&t->data, shape.input, t->err))
         return false;
     t->graph = choose_weights(t, &shape);
     t->x = t->graph != NULL ? mw_graph_input_at(t->graph, 0) : NULL;
@@ -425,6 +386,29 @@ static bool place_files(training *t)
     return true;
 }
 
+/* run/recipe.json: the settings; run/about.json: how it was called, for mw report. */
+static void keep_settings(training *t)
+{
+    char path[PATH_BYTES];
+    tool_json about;
+    if (t->run == NULL)
+        return;
+    tool_json_init(&about);
+    tool_json_open(&about, NULL, '{');
+    tool_json_string(&about, "command", t->call->command);
+    tool_json_string(&about, "data", t->data_path);
+    tool_json_string(&about, "loss", loss_names[t->loss_kind]);
+    tool_json_close(&about, '}');
+    snprintf(path, sizeof path, "%s/about.json", t->run);
+    const char *text = tool_json_text(&about);
+    if (text != NULL)
+        mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, t->err);
+    tool_json_deinit(&about);
+    snprintf(path, sizeof path, "%s/recipe.json", t->run);
+    text = t->c.text[0] != '\0' ? t->c.text : "{}";
+    mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, t->err);
+}
+
 static mw_fit_options make_fit(training *t, dashboard *board)
 {
     const config_node *root = t->c.root;
@@ -489,15 +473,24 @@ static void write_as_model(training *t, const mw_graph *source, const char *path
 }
 
 /* A model that was read keeps its own batch, unless there is a layer behind it now. */
-static void write_output(training *t)
+static void write_output(training *t, const char *path)
 {
     const mw_graph *source = t->has_head ? NULL : t->source;
-    if (ends_in(t->output, ".safetensors"))
-        mw_trainer_save_weights(t->trainer, t->output, t->err);
-    else if (ends_in(t->output, ".mlpackage") || ends_in(t->output, ".onnx") || ends_in(t->output, ".espresso.net"))
-        write_as_model(t, source, t->output);
+    if (ends_in(path, ".safetensors"))
+        mw_trainer_save_weights(t->trainer, path, t->err);
+    else if (ends_in(path, ".mlpackage") || ends_in(path, ".onnx") || ends_in(path, ".espresso.net"))
+        write_as_model(t, source, path);
     else
-        mw_trainer_write_tuned(t->trainer, source, t->output, t->err);
+        mw_trainer_write_tuned(t->trainer, source, path, t->err);
+}
+
+/* The model of the run, for mw report and whoever goes on with it. */
+static void write_run_model(training *t)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/model", t->run);
+    if (t->err->status == MW_OK)
+        write_output(t, path);
 }
 
 static void say_measured(training *t, const char *set, const mw_dataset *data)
@@ -561,6 +554,7 @@ static int run(training *t)
     config_finish(&t->c);
     if (t->err->status != MW_OK)
         return TOOL_FAILED;
+    keep_settings(t);
     say_what_is_there(t);
     mw_fit(t->trainer, &fit, t->err);
     dashboard_end(&board);
@@ -570,7 +564,9 @@ static int run(training *t)
         say_measured(t, "validation", t->data.validation);
     say_measured(t, "test", t->data.test);
     if (t->output != NULL)
-        write_output(t);
+        write_output(t, t->output);
+    if (t->run != NULL)
+        write_run_model(t);
     return t->err->status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 

@@ -69,6 +69,13 @@ const tool_command tool_commands[] = {
      "the "
      "same charts.",
      tool_plot_options, tool_plot},
+    {"report", "RUN", 1, 1, "a run as one page of HTML",
+     "RUN is a folder that mw train --run wrote, or a metrics file. The page has curves, classes and what was mistaken "
+     "for "
+     "what, examples with their pictures, the network, memory and time, and what reproduces it; it needs nothing else "
+     "and "
+     "can be printed.",
+     tool_report_options, tool_report},
     {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
      "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
     {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",

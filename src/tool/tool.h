@@ -26,6 +26,7 @@ typedef struct tool_call {
     tool_json *json; /* its answer as JSON, an object that is open; NULL: text */
     bool quiet;      /* no progress */
     mw_error *err;
+    const char *command; /* all that was typed */
 } tool_call;
 
 typedef int tool_run(const tool_call *call);

@@ -1,0 +1,152 @@
+/* mw report: a run as one page. */
+#include "tool/commands.h"
+#include "tool/data.h"
+
+#include <millwright/report.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_BYTES = 4200 };
+
+static struct {
+    char *out, *data, *model, *title;
+    int samples;
+} o = {.samples = 8};
+
+const struct poptOption tool_report_options[] = {
+    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "the page (RUN/report.html)", "FILE"},
+    {"data", '\0', POPT_ARG_STRING, &o.data, 0, "examples that are predicted, otherwise those of the run", "PATH"},
+    {"model", '\0', POPT_ARG_STRING, &o.model, 0, "who predicts (RUN/model)", "FILE"},
+    {"samples", '\0', POPT_ARG_INT, &o.samples, 0, "examples seen right, and wrong (8)", "N"},
+    {"title", '\0', POPT_ARG_STRING, &o.title, 0, "of the page", "TEXT"},
+    POPT_TABLEEND,
+};
+
+/* What a report is made of. */
+typedef struct reporting {
+    const tool_call *call;
+    const char *run;
+    char metrics[PATH_BYTES], model_path[PATH_BYTES], page[PATH_BYTES];
+    config about, recipe;
+    bool has_about, has_recipe;
+    mw_model *model;
+    data_parts data;
+} reporting;
+
+static bool is_there(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
+/* A run is a folder that mw train wrote, or a metrics file alone. */
+static void find_files(reporting *r)
+{
+    struct stat entry;
+    const bool folder = stat(r->run, &entry) == 0 && S_ISDIR(entry.st_mode);
+    snprintf(r->metrics, sizeof r->metrics, folder ? "%s/metrics.jsonl" : "%s", r->run);
+    snprintf(r->model_path, sizeof r->model_path, o.model != NULL ? "%s" : "%s/model",
+             o.model != NULL ? o.model : r->run);
+    snprintf(r->page, sizeof r->page,
+             o.out != NULL ? "%s"
+             : folder      ? "%s/report.html"
+                           : "%s.html",
+             o.out != NULL ? o.out : r->run);
+}
+
+static void read_settings(reporting *r)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/about.json", r->run);
+    if (is_there(path))
+        r->has_about = config_open(&r->about, path, r->call->err);
+    snprintf(path, sizeof path, "%s/recipe.json", r->run);
+    if (is_there(path) && r->call->err->status == MW_OK)
+        r->has_recipe = config_open(&r->recipe, path, r->call->err);
+}
+
+/* The first input, which the columns of the data are named for. */
+static bool rename_for_model(reporting *r)
+{
+    mw_port port;
+    for (size_t i = 0; mw_model_port_at(r->model, i, &port); i++) {
+        if (!port.is_output)
+            return strcmp(port.name, "x") == 0 || data_rename(&r->data, port.name, r->call->err);
+    }
+    return false;
+}
+
+/* Model and data, where the run tells both; a report without them has no table of classes. */
+static bool open_predictions(reporting *r)
+{
+    mw_model_options options = mw_model_defaults();
+    const config_node *about = r->has_about ? r->about.root : NULL;
+    const char *said = r->has_about ? config_string(&r->about, about, "data", NULL) : NULL;
+    const char *loss = r->has_about ? config_string(&r->about, about, "loss", "") : "cross_entropy";
+    const char *path = o.data != NULL ? o.data : said;
+    if (!is_there(r->model_path) || path == NULL || strcmp(loss, "cross_entropy") != 0)
+        return false;
+    options.batch = 64;
+    r->model = mw_model_load(r->model_path, &options, r->call->err);
+    const config_node *settings = r->has_recipe ? config_object(&r->recipe, r->recipe.root, "data") : NULL;
+    config *c = r->has_recipe ? &r->recipe : &r->about;
+    return r->model != NULL && data_open(&r->data, c, settings, path, true, r->call->err) && rename_for_model(r);
+}
+
+static mw_status write_page(reporting *r, bool predicts)
+{
+    char column[256] = "x";
+    mw_port port;
+    mw_report_options options = mw_report_defaults();
+    options.title = o.title != NULL ? o.title : r->run;
+    options.metrics = is_there(r->metrics) ? r->metrics : NULL;
+    options.samples = o.samples;
+    options.command = r->has_about ? config_string(&r->about, r->about.root, "command", NULL) : NULL;
+    if (predicts) {
+        options.model = r->model;
+        options.dataset = r->data.test != NULL ? r->data.test : r->data.validation;
+        if (mw_model_port_at(r->model, 0, &port))
+            snprintf(column, sizeof column, "%s", port.name);
+        options.picture = column;
+    }
+    return mw_report_write(&options, r->page, r->call->err);
+}
+
+static int report(reporting *r)
+{
+    find_files(r);
+    read_settings(r);
+    if (!is_there(r->metrics) && !is_there(r->model_path)) {
+        tool_complain("%.300s is no run: there is neither %.300s nor a model", r->run, r->metrics);
+        return TOOL_FAILED;
+    }
+    const bool predicts = r->call->err->status == MW_OK && open_predictions(r);
+    if (r->call->err->status != MW_OK || write_page(r, predicts) != MW_OK)
+        return TOOL_FAILED;
+    if (r->call->json != NULL)
+        tool_json_string(r->call->json, "report", r->page);
+    else
+        tool_print("%s\n", r->page);
+    return TOOL_DONE;
+}
+
+int tool_report(const tool_call *call)
+{
+    reporting *r = calloc(1, sizeof *r);
+    if (r == NULL || !tool_in_range("samples", o.samples, 0, 64)) {
+        free(r);
+        return TOOL_USAGE;
+    }
+    r->call = call;
+    r->run = call->arguments[0];
+    const int code = report(r);
+    data_close(&r->data);
+    mw_model_destroy(r->model);
+    if (r->about.path != NULL)
+        config_close(&r->about);
+    if (r->recipe.path != NULL)
+        config_close(&r->recipe);
+    free(r);
+    return code;
+}
