@@ -40,6 +40,29 @@ MW_API mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *opt
 MW_API mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
                                     mw_error *err);
 
+/** The operations of a MIL text as a part of the graph: out = f(inputs). What the constructors lack, a part of another
+ *  program, or an operation in the form that a device wants, can be written so; it has the gradients of its
+ *  operations, and what is lowered, compiled and printed is as if constructors had made it.
+ *
+ *     mw_tensor *y;
+ *     mw_mil_snippet(graph,
+ *                    "func f<ios15>(tensor<fp32, [4]> x) {\n"
+ *                    "    tensor<fp32, [4]> y = gelu(mode = tensor<string, []>(\"EXACT\"), x = x)"
+ *                    "[name = tensor<string, []>(\"y\")];\n"
+ *                    "} -> (y);",
+ *                    &x, 1, &y, 1);
+ *
+ *  text     a program, whose function is "main" or the only one, or a function alone. Its names are its own: a text may
+ *           be used many times
+ *  inputs   [input_count]: for its inputs, in their order; type and shape as declared (`?` takes any extent)
+ *  results  [result_count]: receives its results; tensors of the graph. All NULL after an error
+ *  return   the status of the error, which stays on the graph; MW_ERROR_ARGUMENT for a NULL graph
+ *  errors   those of mw_graph_parse_mil and mw_graph_verify; MW_ERROR_ARGUMENT for another number of inputs or results,
+ *           or a foreign tensor; MW_ERROR_SHAPE, MW_ERROR_DTYPE for an input of another type; MW_ERROR_UNSUPPORTED for
+ *           a later operator set than the graph's, a constant in a file, an input that is no tensor */
+MW_API mw_status mw_mil_snippet(mw_graph *graph, const char *text, mw_tensor *const *inputs, size_t input_count,
+                                mw_tensor **out_results, size_t result_count);
+
 /** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED.
  *  What mw_compile writes otherwise passes, such as a computed weight of linear, where MIL wants a constant. */
 MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);

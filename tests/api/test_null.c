@@ -130,6 +130,9 @@ static void test_destroy_and_queries_take_null(void)
     CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
     CHECK_INT(mw_trainer_steps(NULL), 0);
     CHECK(mw_trainer_loss_scale(NULL) == 0.0f);
+    CHECK_INT(mw_mil_snippet(NULL, NULL, NULL, 0, NULL, 0), MW_ERROR_ARGUMENT);
+    STICKS(mw_mil_snippet(g, NULL, &x, 1, NULL, 0));
+    STICKS(mw_mil_snippet(g, "func f<ios15>() {} -> ();", NULL, 1, &x, 1));
     YIELDS_NULL(mw_layer_create(NULL, "fc", NULL, NULL));
     STICKS(mw_layer_create(g, NULL, NULL, NULL));
     STICKS(mw_layer_create(g, "fc", NULL, NULL));
