@@ -64,6 +64,7 @@ if [ "$mode" = quick ]; then
     run char_transformer "test loss" "<=" 3 --epochs 1
     run hvp "iteration" "<=" 100 --data "$mnist" --epochs 3
     run muon "test accuracy" ">=" 97 --data "$mnist" --epochs 1
+    run gan "clusters found" ">=" 7
     run sophia "test accuracy" ">=" 96 --data "$mnist" --epochs 1
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
@@ -81,6 +82,7 @@ else
     run char_transformer "test loss" "<=" 1.65
     run hvp "iteration" "<=" 100 --data "$mnist"
     run muon "test accuracy" ">=" 98.3 --data "$mnist"
+    run gan "clusters found" ">=" 7
     run sophia "test accuracy" ">=" 97.8 --data "$mnist"
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01

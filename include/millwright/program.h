@@ -72,6 +72,12 @@ typedef struct mw_compile_options {
     struct mw_program *weights_of; /* not NULL: parameters, and states that the graph itself does not change, that this
                                     * program has by the same name, type and shape are its memory, not copies. Not for
                                     * trainers, nor for programs whose shapes are chosen */
+    struct mw_trainer
+        *state_of;            /* not NULL: parameters and states that this trainer has by the same name are its buffers,
+                               * not copies, to be read, or, where an output is joined with one (mw_program_share), to
+                               * be written on the device: a policy that acts, a target network that follows. Types and
+                               * shapes must be equal. As `share` of trainers in all else. Not for trainers, nor with
+                               * weights_of, nor for programs whose shapes are chosen */
     bool flush_subnormals;    /* fp32 below 2^-126 counts as 0 in arithmetic on the engine's CPU. What vanishes over
                                * hundreds of steps in time, such as gradients, otherwise takes many times longer.
                                * Without effect on the ANE, whose model keeps to its profile, and on Espresso */

@@ -137,6 +137,14 @@ typedef struct mw_trainer_options {
                             * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
                             * when the piece that computes it is done, while the device goes on; segments = 1 sends all
                             * at the end. A library without asynchronous runs does, too */
+    struct mw_trainer *share; /* not NULL: parameters and states of the model that this trainer has by the same name are
+                               * its buffers, not copies: what one step writes the other reads, and nothing crosses to
+                               * the host (docs/training.md). Each has its own groups, optimizer states, averages and
+                               * loss scale; of shared tensors the values count that are there, not their initialisers.
+                               * Types and shapes must be equal. Calls on trainers and programs that share come one at a
+                               * time, as if they were one object (between the steps of one's mw_fit, its progress
+                               * callback may use the others). They may be destroyed in any order; the allocator of
+                               * `share` must stay until all are. Not with a communicator. NULL = nothing is shared */
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
                                         * backward and update; it is refused if the comparison does not pass. The
@@ -157,7 +165,8 @@ typedef struct mw_trainer mw_trainer;
  *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter, or
  *          for too many metrics or a name of one that is unfit or taken; MW_ERROR_SHAPE for an input with `?` and no
  *          default; MW_ERROR_MEMORY if memory_limit is below what recomputation reaches, with both numbers;
- *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
+ *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it; MW_ERROR_ARGUMENT if it has
+ *          nothing in common with `share`, MW_ERROR_SHAPE or MW_ERROR_DTYPE if a tensor of one name differs */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
 /** What memory_limit made of a step. */

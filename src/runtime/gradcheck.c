@@ -59,6 +59,8 @@ static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
 {
     if (o == NULL || o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: the options were not made by mw_gradcheck_defaults");
+    if (o->compile.state_of != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: a check moves what it runs on: state_of is not for it");
     if (o->y == NULL)
         return mw__fail_null(err, "mw_gradcheck: y is NULL");
     if (o->x == NULL || o->count == 0)

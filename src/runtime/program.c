@@ -318,6 +318,7 @@ static void free_program(mw_program *program)
         return;
     const mw_allocator *allocator = program->allocator;
     mw_program *lender = program->lender;
+    mw_trainer *state_lender = program->state_lender;
     mw__flexible_destroy(program->flexible);
     destroy_dispatch(program);
     mw__program_release_segments(program);
@@ -329,6 +330,8 @@ static void free_program(mw_program *program)
     mw__free(allocator, program);
     if (lender != NULL)
         free_program(lender);
+    if (state_lender != NULL)
+        mw__trainer_release(state_lender);
 }
 
 void mw__program_destroy(mw_program *program)
@@ -356,11 +359,22 @@ mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *cal
     MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, call, err));
     MW_TRY(mw__guard_enter(out, &program->guard, "program", call, MW__LENT_IN_PROGRESS, err));
     out->object = program;
-    return MW_OK;
+    if (program->state_lender == NULL || program->guard.depth > 1)
+        return MW_OK;
+    const mw_status status = mw__family_enter(program->state_lender, &program->in_family, call, err);
+    if (status == MW_OK)
+        return MW_OK;
+    if (mw__guard_leave(out))
+        free_program(program);
+    *out = (mw__entry){0};
+    return status;
 }
 
 mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *err)
 {
+    mw_program *program = entry->object;
+    if (program != NULL && program->guard.depth == 1)
+        mw__family_leave(&program->in_family);
     if (!mw__guard_leave(entry))
         return status;
     free_program(entry->object);

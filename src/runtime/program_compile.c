@@ -74,6 +74,8 @@ static mw_status take_weights(mw_program *program, const mw_graph *graph, const 
         MW_TRY(mw__program_take_weights(program, main, err));
     if (options->weights_of != NULL)
         MW_TRY(mw__program_borrow(program, options->weights_of, err));
+    if (options->state_of != NULL)
+        mw__program_borrow_state(program, options->state_of);
     return fill_parameters(program, graph, options->seed, err);
 }
 
@@ -85,6 +87,13 @@ mw_program *mw__compile_graph(const mw_graph *graph, const mw_compile_options *o
     if (borrowing.lender != NULL) {
         request.bind = mw__borrow;
         request.user = &borrowing;
+    }
+    mw__state_borrowing state = {.lender = options->state_of, .graph = graph};
+    if (state.lender != NULL) {
+        if (mw__program_check_state(graph, state.lender, target, err) != MW_OK)
+            return NULL;
+        request.bind = mw__borrow_state;
+        request.user = &state;
     }
     mw_program *program = mw__lowered_create(&request, err);
     if (program == NULL || take_weights(program, graph, options, err) == MW_OK)
@@ -157,10 +166,10 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
         return NULL;
     if (fixed != NULL)
         return compile_copy(fixed, options, target, err);
-    if (options->weights_of == NULL)
+    if (options->weights_of == NULL && options->state_of == NULL)
         return compile_chosen(function, options, target, err);
-    mw__fail(err, MW_ERROR_UNSUPPORTED,
-             "weights_of: the shapes of this program are chosen; give its inputs fixed ones");
+    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the shapes of this program are chosen; give its inputs fixed ones",
+             options->weights_of != NULL ? "weights_of" : "state_of");
     return NULL;
 }
 
@@ -178,9 +187,32 @@ static mw_program *compile_function(const mw_graph *graph, const mw_compile_opti
     return compile_copy(mw__clone_function(graph->allocator, function, &whole, NULL, err), options, target, err);
 }
 
+static mw_program *compile_checked(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
+{
+    mw__target target;
+    if (options->state_of != NULL && options->weights_of != NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: weights_of and state_of are two sources of the same; give one");
+        return NULL;
+    }
+    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK ||
+        mw__program_check_lender(options->weights_of, &target, err) != MW_OK)
+        return NULL;
+    mw__graph_hold(graph);
+    mw_program *program = compile_function(graph, options, &target, err);
+    mw_status status = program != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
+    status = mw__graph_drop(graph, "mw_compile", status, err);
+    if (status == MW_OK)
+        return program;
+    mw_program_destroy(program);
+    return NULL;
+}
+
+/* A trainer that lends its state is in use meanwhile. */
 mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
     if (graph == NULL) {
@@ -190,15 +222,12 @@ mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options,
     const mw_compile_options defaults = mw_compile_defaults();
     if (options == NULL)
         options = &defaults;
-    mw__target target;
-    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK ||
-        mw__program_check_lender(options->weights_of, &target, err) != MW_OK)
+    mw_trainer *lender = options->struct_size == sizeof *options ? options->state_of : NULL;
+    mw__entry entry;
+    if (mw__trainer_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
         return NULL;
-    mw__graph_hold(graph);
-    mw_program *program = compile_function(graph, options, &target, err);
-    mw_status status = program != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
-    status = mw__graph_drop(graph, __func__, status, err);
-    if (status == MW_OK)
+    mw_program *program = compile_checked(graph, options, err);
+    if (mw__trainer_leave(&entry, err->status, err) == MW_OK)
         return program;
     mw_program_destroy(program);
     return NULL;

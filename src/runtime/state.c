@@ -19,12 +19,34 @@ void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const mw_
 void mw__state_deinit(mw__state_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        mw__buffer_release(set->symbols, &(mw__device_buffer){.object = set->entries[i].buffer});
+        if (!set->entries[i].borrowed)
+            mw__buffer_release(set->symbols, &(mw__device_buffer){.object = set->entries[i].buffer});
     mw__free(set->allocator, set->entries);
     mw__arena_deinit(&set->names);
     mw__map_deinit(&set->by_name);
     set->entries = NULL;
     set->count = 0;
+}
+
+/* Room for an entry under a copy of the name. */
+static mw_status make_room(mw__state_set *set, const char *name, const char **out_name, mw_error *err)
+{
+    MW_TRY(mw__grow(set->allocator, &set->entries, &set->capacity, set->count + 1, sizeof *set->entries, err));
+    *out_name = mw__arena_string(&set->names, name, strlen(name), err);
+    return *out_name != NULL ? mw__map_set(&set->by_name, *out_name, (void *)(uintptr_t)(set->count + 1), err)
+                             : MW_ERROR_MEMORY;
+}
+
+mw_status mw__state_borrow(mw__state_set *set, const mw__state_entry *from, bool is_weight, mw_error *err)
+{
+    const char *name;
+    MW_TRY(make_room(set, from->name, &name, err));
+    mw__state_entry *entry = &set->entries[set->count++];
+    *entry = *from;
+    entry->name = name;
+    entry->is_weight = is_weight;
+    entry->borrowed = true;
+    return MW_OK;
 }
 
 mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
@@ -35,11 +57,8 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
     MW_TRY(mw__name_check("state", name, err)); /* it will be saved under this name */
     if (count < 0 || !mw__mul_size((size_t)count, (size_t)(mw_dtype_bits(dtype) / 8), &size))
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no size that fits", name);
-    MW_TRY(mw__grow(set->allocator, &set->entries, &set->capacity, set->count + 1, sizeof *set->entries, err));
-    const char *copy = mw__arena_string(&set->names, name, strlen(name), err);
-    if (copy == NULL)
-        return MW_ERROR_MEMORY;
-    MW_TRY(mw__map_set(&set->by_name, copy, (void *)(uintptr_t)(set->count + 1), err));
+    const char *copy;
+    MW_TRY(make_room(set, name, &copy, err));
     mw__device_buffer buffer;
     MW_TRY(mw__buffer_alloc(set->symbols, size, &buffer, err));
     set->entries[set->count++] = (mw__state_entry){.name = copy,

@@ -16,6 +16,7 @@ typedef struct mw__state_entry {
     void *buffer;       /* e5rt buffer object */
     void *data;         /* its memory */
     size_t size;        /* bytes of the tensor */
+    bool borrowed;      /* the buffer belongs to another set, which outlives this one */
 } mw__state_entry;
 
 typedef struct mw__state_set {
@@ -33,6 +34,9 @@ void mw__state_deinit(mw__state_set *set);
 /* Adds a zeroed entry under a copy of the name. */
 mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
                         mw_error *err);
+
+/* Adds an entry that is the buffer of another set's. */
+mw_status mw__state_borrow(mw__state_set *set, const mw__state_entry *from, bool is_weight, mw_error *err);
 
 /* MW_ERROR_NUMERIC if an element of `data`, in the type of the entry, is not finite or not in the entry's range. The
  * message begins with `subject`. Integers and truths are not looked at. */

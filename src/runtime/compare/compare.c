@@ -28,6 +28,8 @@ mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
 {
     if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compare options were not made by mw_compare_defaults");
+    if (o->reference.state_of != NULL || o->device.state_of != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a comparison writes what it runs on: state_of is not for it");
     if (!(o->relative >= 0.0) || !(o->absolute >= 0.0) || isinf(o->relative) || isinf(o->absolute))
         return mw__fail(err, MW_ERROR_ARGUMENT, "the tolerances of a comparison are %g and %g: at least 0, and finite",
                         o->relative, o->absolute);
@@ -50,6 +52,7 @@ static mw_status resolve(mw__compare_run *run, mw_error *err)
         run->sides[side].function = NULL;
         run->sides[side].keep_folder = NULL;
         run->sides[side].weights_of = NULL; /* copied: ours are written */
+        run->sides[side].state_of = NULL;
         run->sides[side].seed = o->reference.seed;
         MW_TRY(mw__target_resolve(&run->sides[side], &run->targets[side], err));
     }

@@ -17,9 +17,11 @@ static mw_status check_compile(const mw_compile_options *compile, mw_error *err)
 {
     if (compile->struct_size != sizeof *compile)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the model's compile options are not from mw_compile_defaults()");
-    if (compile->weights_of != NULL || compile->keep_folder != NULL)
+    if (compile->weights_of != NULL || compile->keep_folder != NULL || compile->state_of != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the compile option %s is not for models, which compile several times",
-                        compile->weights_of != NULL ? "weights_of" : "keep_folder");
+                        compile->weights_of != NULL ? "weights_of"
+                        : compile->state_of != NULL ? "state_of"
+                                                    : "keep_folder");
     return MW_OK;
 }
 

@@ -21,9 +21,13 @@ static void pass_deinit(mw__trainer_pass *pass)
     mw__program_destroy(pass->program);
 }
 
+/* Its state may be that of others, too: then it goes with the last of them. */
 static void free_trainer(mw_trainer *trainer)
 {
+    if (atomic_fetch_sub(&trainer->users, 1) > 1)
+        return;
     const mw_allocator *allocator = trainer->allocator;
+    mw_trainer *lender = trainer->lender;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
@@ -36,7 +40,11 @@ static void free_trainer(mw_trainer *trainer)
     mw__arena_deinit(&trainer->arena);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
+    if (lender != NULL)
+        free_trainer(lender);
 }
+
+void mw__trainer_release(mw_trainer *lender) { free_trainer(lender); }
 
 void mw_trainer_destroy(mw_trainer *trainer)
 {
@@ -54,11 +62,22 @@ mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *cal
     MW_TRY(mw__live_check(trainer, MW__LIVE_TRAINER, call, err));
     MW_TRY(mw__guard_enter(out, &trainer->guard, "trainer", call, lent, err));
     out->object = trainer;
-    return MW_OK;
+    if (trainer->guard.depth > 1 || !mw__trainer_is_shared(trainer))
+        return MW_OK;
+    const mw_status status = mw__family_enter(trainer, &trainer->in_family, call, err);
+    if (status == MW_OK)
+        return MW_OK;
+    if (mw__guard_leave(out))
+        free_trainer(trainer);
+    *out = (mw__entry){0};
+    return status;
 }
 
 mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err)
 {
+    mw_trainer *trainer = entry->object;
+    if (trainer != NULL && trainer->guard.depth == 1)
+        mw__family_leave(&trainer->in_family);
     if (!mw__guard_leave(entry))
         return status;
     free_trainer(entry->object);

@@ -12,6 +12,28 @@ mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *cal
 /* `status`; MW_ERROR_STATE if the trainer was destroyed meanwhile, which frees it. */
 mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err);
 
+/* ---- what shares state (trainer_share.c) ---- */
+
+/* Being inside all that share, beside the object itself. */
+typedef struct mw__family_entry {
+    bool inside;
+    mw__entry entry;
+} mw__family_entry;
+
+/* Whether it shares with anything. */
+bool mw__trainer_is_shared(const mw_trainer *trainer);
+/* Around the outermost call on an object that shares with the trainer. */
+mw_status mw__family_enter(mw_trainer *trainer, mw__family_entry *out, const char *call, mw_error *err);
+void mw__family_leave(mw__family_entry *entry);
+
+/* For options.share and state_of: may it lend to what is made for that library? It is entered by the caller. */
+struct mw__target;
+mw_status mw__trainer_check_lender(const mw_trainer *lender, const struct mw__target *target, const char *option,
+                                   mw_error *err);
+/* One more that uses its state, until mw__trainer_release, which frees it after the last. */
+void mw__trainer_lend(mw_trainer *lender);
+void mw__trainer_release(mw_trainer *lender);
+
 /* ---- what files and fit need ---- */
 
 /* The first check of a public call that takes a trainer and a path; `call` is its name. */

@@ -118,6 +118,11 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
 {
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
+    if (o->share != NULL) {
+        MW_TRY(mw__trainer_check_lender(o->share, &t->target, "share", err));
+        mw__trainer_lend(o->share);
+        t->lender = o->share;
+    }
     t->learning_rate = o->optimizer.learning_rate;
     t->clip_value = (double)o->clip_value;
     t->clip_norm = (double)o->clip_norm;
@@ -174,6 +179,7 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
         return NULL;
     }
     trainer->allocator = allocator;
+    atomic_init(&trainer->users, 1);
     mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
     const mw_status status = create(trainer, options, pieces, err);
@@ -185,11 +191,8 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     return NULL;
 }
 
-mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+static mw_trainer *create_checked(const mw_trainer_options *options, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return NULL;
     const mw_status checked = mw__trainer_check_options(options, err);
     if (checked != MW_OK) {
         if (options != NULL && options->struct_size == sizeof *options)
@@ -203,6 +206,25 @@ mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
         trainer = mw__trainer_within_memory(trainer, options, err);
     const mw_status status = trainer != NULL ? MW_OK : mw__status_or(err, MW_ERROR_ARGUMENT);
     if (mw__graph_drop(graph, "mw_trainer_create", status, err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}
+
+/* The trainer that lends its state is in use meanwhile. */
+mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return NULL;
+    mw_trainer *lender = options != NULL && options->struct_size == sizeof *options ? options->share : NULL;
+    mw__entry entry;
+    if (mw__trainer_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
+        return NULL;
+    mw_trainer *trainer = create_checked(options, err);
+    if (mw__trainer_leave(&entry, err->status, err) == MW_OK)
         return trainer;
     mw_trainer_destroy(trainer);
     return NULL;

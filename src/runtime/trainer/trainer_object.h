@@ -10,6 +10,7 @@
 #include "runtime/trainer/trainer_access.h"
 
 #include <millwright/trainer.h>
+#include <stdatomic.h>
 
 /* A scalar that the host writes before each step. */
 typedef struct mw__trainer_scalar {
@@ -106,6 +107,10 @@ struct mw_trainer {
     mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
     size_t metric_count;
     mw__state_set state;
+    struct mw_trainer *lender; /* options.share: whose buffers some of the state are; or NULL */
+    atomic_int users;          /* itself, and those that it lends to */
+    mw__guard family;          /* of the first lender: around calls on all that share with it */
+    mw__family_entry in_family;
     mw__trainer_pass step;
     mw__trainer_pass accumulation;   /* no program unless batches are accumulated */
     struct mw__trainer_ranks *ranks; /* with others: the step ends with gradients; or NULL */

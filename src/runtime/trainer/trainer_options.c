@@ -213,6 +213,10 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
     if (o->compile.weights_of != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.weights_of is for programs; load weights instead");
+    if (o->compile.state_of != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.state_of is for programs; trainers have `share`");
+    if (o->share != NULL && mw_communicator_size(o->communicator) > 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: share and a communicator: ranks share nothing with others");
     MW_TRY(check_tensors(o, err));
     return check_numbers(o, err);
 }

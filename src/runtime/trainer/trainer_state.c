@@ -71,10 +71,31 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
     return t->average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
 }
 
+/* What options.share has by that name is taken from there. */
+static mw_status borrow(mw_trainer *t, const mw_tensor *parameter, mw_dtype dtype, bool is_weight, bool *out,
+                        mw_error *err)
+{
+    char ours[64], theirs[64];
+    const mw__state_entry *entry = t->lender != NULL ? mw__state_find(&t->lender->state, parameter->name) : NULL;
+    *out = entry != NULL;
+    if (entry == NULL)
+        return MW_OK;
+    if (entry->dtype == dtype && mw_shape_equal(entry->shape, parameter->type->shape))
+        return mw__state_borrow(&t->state, entry, is_weight, err);
+    return mw__fail(err, entry->dtype != dtype ? MW_ERROR_DTYPE : MW_ERROR_SHAPE,
+                    "trainer: \"%.96s\" is %s %s, and %s %s in the trainer to share it with", parameter->name,
+                    mw_dtype_name(dtype), mw__shape_print(parameter->type->shape, ours, sizeof ours),
+                    mw_dtype_name(entry->dtype), mw__shape_print(entry->shape, theirs, sizeof theirs));
+}
+
 static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, bool is_weight, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
+    bool borrowed;
+    MW_TRY(borrow(t, parameter, dtype, is_weight, &borrowed, err));
+    if (borrowed)
+        return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
     MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, is_weight, err));
     mw__state_entry *entry = &t->state.entries[t->state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
@@ -124,6 +145,16 @@ static bool is_weight(const mw_graph *evaluation, const mw_tensor *value)
     return !mw__is_generator(value) && mw_graph_find(evaluation, value->name) != NULL;
 }
 
+static mw_status check_shared(const mw_trainer *t, mw_error *err)
+{
+    bool found = t->lender == NULL;
+    for (size_t i = 0; i < t->state.count; i++)
+        found = found || t->state.entries[i].borrowed;
+    return found ? MW_OK
+                 : mw__fail(err, MW_ERROR_ARGUMENT,
+                            "trainer: no parameter or state has the name of one of the trainer to share with");
+}
+
 mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
 {
     const mw__block *body = mw__function_find(b->trainer->model, "main")->body;
@@ -135,6 +166,8 @@ mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
             status = add_resident(b, value, is_weight(evaluation, value), err);
     }
     mw__graph_free(evaluation);
+    if (status == MW_OK)
+        status = check_shared(b->trainer, err);
     return status == MW_OK ? add_scale(b, err) : status;
 }
 
