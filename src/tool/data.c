@@ -353,9 +353,8 @@ static bool rename_one(mw_dataset **dataset, const char *name, mw_error *err)
 
 bool data_rename(data_parts *data, const char *name, mw_error *err)
 {
-    return strcmp(name, "x") == 0 ||
-           (rename_one(&data->training, name, err) && rename_one(&data->validation, name, err) &&
-            rename_one(&data->test, name, err));
+    return strcmp(name, "x") == 0 || (rename_one(&data->training, name, err) &&
+                                      rename_one(&data->validation, name, err) && rename_one(&data->test, name, err));
 }
 
 void data_close(data_parts *data)

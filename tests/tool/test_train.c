@@ -146,7 +146,7 @@ static void test_a_run_goes_on_where_it_stopped(void)
     CHECK_MW(0, "run/report.html", NULL, "report", "run");
     char *written = page_read("run/report.html");
     CHECK_CONTAINS(written, "mw train run.json --data stripes.npz --run run -q");
-    CHECK_CONTAINS(written, "onfusion");
+    CHECK_CONTAINS(written, "seen right");
     free(written);
     CHECK_MW(0, "page.html", NULL, "report", "run", "-o", "page.html", "--samples", "0", "--title", "<b>");
     CHECK_MW(1, NULL, "is no run", "report", "nowhere");
