@@ -1,6 +1,7 @@
 /* Several ranks: what a step takes on a slow network, beside a model of it; and what the model says of other networks.
  *
  *     ranks measure [width]     two ranks as processes of one thread each, over a transport with a latency and a rate
+ *     ranks states [width]      of two such ranks with Adam what one holds and sends, its states whole and in parts
  *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
  *
  * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
@@ -45,11 +46,15 @@ enum { LAYERS = 8, STEPS = 8 };
 
 /* A network of 1024 in width takes 0.1 s for a step, as small trainings do; buckets are those of a layer. */
 static int width = 1024, batch_size = 256;
+/* With Adam, and its states whole or shared out: "states". */
+static bool with_states, in_parts;
 
 typedef struct run {
     int segments;
     double best;
     uint64_t sent, early, exchanged;
+    uint64_t state_bytes;
+    long resident_kb; /* at most */
     mw_error err;
 } run;
 
@@ -62,8 +67,10 @@ static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
         snprintf(name, sizeof name, "fc%d", i);
         h = mw_tanh(mw_dense(h, width, name));
     }
-    mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), mw_sgd(0.01f));
+    const mw_optimizer optimizer = with_states ? mw_adam(1e-3f) : mw_sgd(0.01f);
+    mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), optimizer);
     o.communicator = c;
+    o.shard_states = in_parts;
     o.bucket_bytes = (uint64_t)width * (uint64_t)width * 4;
     o.segments = segments;
     o.compile.threads = 1;
@@ -72,11 +79,26 @@ static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
     return t;
 }
 
+/* getrusage counts what the parent had; this is of the process alone. */
+static long most_resident(void)
+{
+    char line[128];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f != NULL && kb == 0 && fgets(line, sizeof line, f) != NULL)
+        sscanf(line, "VmHWM: %ld", &kb);
+    if (f != NULL)
+        fclose(f);
+    return kb;
+}
+
 static void job(mw_communicator *c, int rank, void *user)
 {
     run *r = user;
     mw_error err = {0};
     mw_trainer *t = make(c, r->segments, &err);
+    if (rank == 0)
+        r->state_bytes = mw_trainer_count(t).state_bytes_in;
     float *x = calloc((size_t)batch_size * (size_t)width, sizeof *x);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)batch_size * (size_t)width};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = batch_size};
@@ -96,6 +118,7 @@ static void job(mw_communicator *c, int rank, void *user)
     if (rank == 0) {
         r->early = mw_trainer_count(t).early_bytes;
         r->exchanged = mw_trainer_count(t).exchanged_bytes;
+        r->resident_kb = most_resident();
         r->err = err;
     }
     free(x);
@@ -170,6 +193,20 @@ static void measure_all(void)
     measure_one();
 }
 
+static void measure_states(void)
+{
+    with_states = true;
+    for (int parts = 0; parts < 2; parts++) {
+        in_parts = parts == 1;
+        const run r = measure(1, &(pair_network){.latency = 0.0});
+        printf("states %s\tstate_bytes\t%llu\tresident_kb\t%ld\tsent_bytes\t%llu\tstep_ms\t%.2f\n",
+               in_parts ? "in parts" : "whole", (unsigned long long)r.state_bytes, r.resident_kb,
+               (unsigned long long)r.sent, 1e3 * r.best);
+        fflush(stdout);
+    }
+    with_states = in_parts = false;
+}
+
 /* ---- predicting ---- */
 
 static void predict(const char *name, double step_ms, double parameters)
@@ -194,16 +231,18 @@ int main(int argc, char **argv)
 {
     char name[64];
     double step_ms, parameters;
-    if (argc > 2 && strcmp(argv[1], "measure") == 0 && atoi(argv[2]) >= 16 && atoi(argv[2]) <= 1024) {
+    if (argc > 2 && strcmp(argv[1], "predict") != 0 && atoi(argv[2]) >= 16 && atoi(argv[2]) <= 1024) {
         width = atoi(argv[2]);
         batch_size = width / 4;
     }
     if (argc > 1 && strcmp(argv[1], "measure") == 0)
         measure_all();
+    else if (argc > 1 && strcmp(argv[1], "states") == 0)
+        measure_states();
     else if (argc > 1 && strcmp(argv[1], "predict") == 0)
         while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
             predict(name, step_ms, parameters);
     else
-        fprintf(stderr, "usage: ranks measure [width] | ranks predict < table\n");
+        fprintf(stderr, "usage: ranks measure [width] | ranks states [width] | ranks predict < table\n");
     return argc > 1 ? 0 : 2;
 }

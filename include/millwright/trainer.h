@@ -145,6 +145,14 @@ typedef struct mw_trainer_options {
                                * time, as if they were one object (between the steps of one's mw_fit, its progress
                                * callback may use the others). They may be destroyed in any order; the allocator of
                                * `share` must stay until all are. Not with a communicator. NULL = nothing is shared */
+    bool shard_states; /* each rank keeps the states of the optimizer for one part of the trained elements, of equal
+                        * size, updates that part by the sums of its gradients, and sends the new parameters to all. The
+                        * bits are those without. As many bytes are sent; with clip_norm half as many again, as the
+                        * norm is that of all sums; with `wire` parameters go as they are. Sums of `accumulate` and
+                        * averages stay on every rank. Rank 0 has all states while it saves, and from loading to the
+                        * next step, and the checkpoint is the same. Not with local_steps over 1, nor with a custom
+                        * optimizer.
+                        * source  Rajbhandari et al. 2020, stages 1 and 2 */
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
                                         * backward and update; it is refused if the comparison does not pass. The

@@ -49,22 +49,31 @@ static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fi
     return count;
 }
 
+static mw_status list_items(const mw_trainer *trainer, mw__safetensors_item *items, size_t *out_bytes, mw_error *err)
+{
+    for (size_t i = 0; i < trainer->state.count; i++) {
+        const mw__state_entry entry = mw__trainer_whole(trainer, i);
+        if (entry.data == NULL)
+            return mw__fail(err, MW_ERROR_STATE, "\"%s\" was not gathered from the ranks", entry.name);
+        MW_TRY(mw__state_check(&entry, entry.data, "nothing was saved", err)); /* over a file that may be good */
+        items[i] = (mw__safetensors_item){entry.name, entry.dtype, entry.shape, entry.data};
+        *out_bytes += entry.size;
+    }
+    return MW_OK;
+}
+
 static mw_status write_state(mw_trainer *trainer, const char *path, const mw__safetensors_note *notes, size_t count,
                              mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
-    MW_TRY(mw__state_check_all(state, "nothing was saved", err)); /* over a file that may be good */
     mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
     if (items == NULL)
         return MW_ERROR_MEMORY;
     size_t bytes = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        const mw__state_entry *entry = &state->entries[i];
-        items[i] = (mw__safetensors_item){entry->name, entry->dtype, entry->shape, entry->data};
-        bytes += entry->size;
-    }
-    const mw_status status = mw__safetensors_write(allocator, path, notes, count, items, state->count, err);
+    mw_status status = list_items(trainer, items, &bytes, err);
+    if (status == MW_OK)
+        status = mw__safetensors_write(allocator, path, notes, count, items, state->count, err);
     mw__free(allocator, items);
     if (status == MW_OK)
         mw__trainer_count_state(trainer, 0, bytes);
@@ -121,9 +130,11 @@ static mw_status save_once(mw_trainer *trainer, const char *path, const mw_loade
         return save(trainer, path, position, err);
     MW_TRY(mw__communicator_check(ranks->communicator, "mw_trainer_save", err));
     MW_TRY(mw__trainer_meet(trainer, err));
+    MW_TRY(mw__trainer_gather_wholes(trainer, err));
     mw_error own = {0};
     const bool is_first = mw_communicator_rank(ranks->communicator) == 0;
     const mw_status status = is_first ? save(trainer, path, position, &own) : MW_OK;
+    mw__trainer_drop_wholes(trainer);
     const mw_status shared = mw__trainer_share_status(trainer, status, &own);
     if (shared != MW_OK && err != NULL)
         *err = own;
@@ -222,8 +233,10 @@ static mw_status check_tensor(const loading *load, const mw__state_entry *entry,
 static mw_status check_architecture(const loading *load, mw_error *err)
 {
     const mw__state_set *state = mw__trainer_state(load->trainer);
-    for (size_t i = 0; i < state->count; i++)
-        MW_TRY(check_tensor(load, &state->entries[i], err));
+    for (size_t i = 0; i < state->count; i++) {
+        const mw__state_entry entry = mw__trainer_whole(load->trainer, i);
+        MW_TRY(check_tensor(load, &entry, err));
+    }
     for (size_t i = 0; i < load->file.count; i++) {
         const char *name = load->file.tensors[i].name;
         if (mw__state_find(state, name) == NULL)
@@ -338,12 +351,20 @@ static mw_status read_data(loading *load, mw_error *err)
     return mw__safetensors_read_all(&load->file, load->data, err);
 }
 
+/* Of tensor `index` of the file, which has one. */
+static size_t find_entry(const loading *load, size_t index)
+{
+    const mw__state_set *state = mw__trainer_state(load->trainer);
+    return (size_t)(mw__state_find(state, load->file.tensors[index].name) - state->entries);
+}
+
 /* A checksum proves that the bytes are those that were written, not that they are a state. */
 static mw_status check_values(const loading *load, mw_error *err)
 {
-    const mw__state_set *state = mw__trainer_state(load->trainer);
-    for (size_t i = 0; i < load->file.count; i++)
-        MW_TRY(mw__state_check(mw__state_find(state, load->file.tensors[i].name), load->data[i], load->file.path, err));
+    for (size_t i = 0; i < load->file.count; i++) {
+        const mw__state_entry entry = mw__trainer_whole(load->trainer, find_entry(load, i));
+        MW_TRY(mw__state_check(&entry, load->data[i], load->file.path, err));
+    }
     return MW_OK;
 }
 
@@ -354,9 +375,12 @@ static mw_status apply(loading *load, mw_error *err)
     const mw__state_set *state = mw__trainer_state(load->trainer);
     size_t bytes = 0;
     for (size_t i = 0; i < load->file.count; i++) {
-        const mw__safetensors_tensor *tensor = &load->file.tensors[i];
-        memcpy(mw__state_find(state, tensor->name)->data, load->data[i], tensor->size);
-        bytes += tensor->size;
+        const size_t entry = find_entry(load, i);
+        if (state->entries[entry].is_part)
+            mw__trainer_take_whole(load->trainer, entry, &load->data[i]);
+        else
+            memcpy(state->entries[entry].data, load->data[i], load->file.tensors[i].size);
+        bytes += load->file.tensors[i].size;
     }
     mw__trainer_set_steps(load->trainer, load->step, (int)load->accumulated);
     mw__trainer_count_state(load->trainer, bytes, 0);

@@ -155,12 +155,21 @@ static mw_status save(mw__fitting *fit, mw_error *err)
     return keep_all(fit, position, err);
 }
 
+/* Rank 0 saves what all have. */
+static mw_status save_together(mw__fitting *fit, mw__fit_part *part, mw_error *err)
+{
+    MW_TRY(mw__trainer_meet(fit->trainer, err));
+    MW_TRY(mw__trainer_gather_wholes(fit->trainer, err));
+    const mw_status status = mw__fit_on_first(fit, part, err);
+    mw__trainer_drop_wholes(fit->trainer);
+    return status;
+}
+
 mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
 {
     if (fit->options->checkpoint == NULL)
         return MW_OK;
-    MW_TRY(mw__trainer_meet(fit->trainer, err));
-    return mw__fit_on_first(fit, save, err);
+    return save_together(fit, save, err);
 }
 
 /* The loader stands at the start of the next epoch. */
@@ -170,11 +179,7 @@ static mw_status save_epoch(mw__fitting *fit, mw_error *err)
     return save_to(fit, fit->options->checkpoint, end, err);
 }
 
-mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err)
-{
-    MW_TRY(mw__trainer_meet(fit->trainer, err));
-    return mw__fit_on_first(fit, save_epoch, err);
-}
+mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err) { return save_together(fit, save_epoch, err); }
 
 /* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
 bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)

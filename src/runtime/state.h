@@ -17,6 +17,8 @@ typedef struct mw__state_entry {
     void *data;         /* its memory */
     size_t size;        /* bytes of the tensor */
     bool borrowed;      /* the buffer belongs to another set, which outlives this one */
+    bool is_part;       /* of several ranks that share it out: `shape` is [what this one has], of a tensor of .. */
+    mw_shape whole;     /* .. this shape */
 } mw__state_entry;
 
 typedef struct mw__state_set {

@@ -5,6 +5,7 @@
 #include "base/shown.h"
 #include "graph/transform/clone.h"
 #include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_state.h"
 #include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
@@ -121,7 +122,7 @@ static void emit_slots(const mw_trainer *t, const mw__view *view, mw_tensor *con
 static mw_status compile_view(mw_trainer *t, mw__view *view, const mw_graph *graph, mw_error *err)
 {
     MW_TRY(mw_graph_check(graph, err));
-    view->program = mw__trainer_compile(t, graph, NULL, NULL, err);
+    view->program = mw__trainer_compile(t, graph, mw__trainer_bind, NULL, NULL, err);
     if (view->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     for (size_t i = 0; i < view->slot_count; i++)

@@ -106,6 +106,7 @@ mw_trainer_options net_options(const net *n, mw_graph *graph)
     mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
     o.accumulate = n->accumulate;
     o.communicator = n->ranks;
+    o.shard_states = n->shards;
     o.compile.device = n->device;
     o.compile.seed = n->seed;
     o.compile.threads = 1;

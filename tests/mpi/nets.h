@@ -13,6 +13,7 @@ typedef struct net {
     mw_device device;
     mw_communicator *ranks;
     uint64_t seed;
+    bool shards; /* each rank has a part of the optimizer's states */
 } net;
 
 /* Options for the network, whose graph goes with mw_graph_destroy once the trainer is made. */

@@ -4,6 +4,7 @@
 #include "mpi/on_ranks.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { STEPS = 20 };
 
@@ -80,6 +81,59 @@ static void check_net(net_kind kind, mw_device device)
     free(alone);
 }
 
+/* ---- parts of the optimizer's states ---- */
+
+enum { FILE_MAX = 1 << 23 };
+
+/* Trains and saves. */
+static char *train_to_file(net *n, bool shards, size_t *out_size, outcome *out)
+{
+    mw_error err = {0};
+    char path[] = "/tmp/mw_ranks_XXXXXX";
+    n->shards = shards;
+    n->ranks = on_ranks_communicator();
+    const int made = on_ranks_rank() == 0 ? mkstemp(path) : -1;
+    mw_communicator_broadcast(n->ranks, 0, path, sizeof path, &err);
+    mw_trainer *t = net_trainer(n, &err);
+    net_batch *b = net_batch_create(n);
+    for (int step = 0; step < STEPS && err.status == MW_OK; step++)
+        mw_trainer_step(t, net_batch_fill(b, (step * on_ranks_size() + on_ranks_rank()) * n->batch), &out->losses[step],
+                        &err);
+    mw_trainer_save(t, path, NULL, &err);
+    char *bytes = malloc(FILE_MAX);
+    FILE *f = fopen(path, "rb");
+    *out_size = f != NULL ? fread(bytes, 1, FILE_MAX, f) : 0;
+    if (f != NULL)
+        fclose(f);
+    net_batch_destroy(b);
+    mw_trainer_destroy(t);
+    CHECK_INT(mw_communicator_finish(n->ranks, &err), MW_OK);
+    if (made >= 0) {
+        close(made);
+        unlink(path);
+    }
+    return bytes;
+}
+
+static void check_parts(net_kind kind, mw_device device)
+{
+    size_t size[2];
+    outcome *of[2] = {calloc(1, sizeof **of), calloc(1, sizeof **of)};
+    net n = {.kind = kind, .batch = batch_of(kind), .accumulate = 1, .device = device, .seed = 1};
+    char *whole = train_to_file(&n, false, &size[0], of[0]), *parts = train_to_file(&n, true, &size[1], of[1]);
+    CHECK(size[0] > 10000 && size[0] < FILE_MAX);
+    CHECK(size[0] == size[1] && memcmp(whole, parts, size[0]) == 0);
+    CHECK(memcmp(of[0]->losses, of[1]->losses, sizeof of[0]->losses) == 0);
+    free(whole), free(parts), free(of[0]), free(of[1]);
+}
+
+static void test_parts_of_states_have_the_bits_of_whole_ones(void)
+{
+    check_parts(NET_MLP, MW_DEVICE_CPU);
+    check_parts(NET_CNN, MW_DEVICE_ANE);
+    check_parts(NET_CHARACTERS, MW_DEVICE_CPU);
+}
+
 static void test_mlp_has_the_bits_of_one_rank(void) { check_net(NET_MLP, MW_DEVICE_CPU); }
 static void test_cnn_has_the_bits_of_one_rank(void) { check_net(NET_CNN, MW_DEVICE_CPU); }
 static void test_transformer_has_the_bits_of_one_rank(void) { check_net(NET_CHARACTERS, MW_DEVICE_CPU); }
@@ -96,5 +150,6 @@ int main(int argc, char **argv)
     RUN(test_mlp_in_fp16_has_the_bits_of_one_rank);
     RUN(test_cnn_in_fp16_has_the_bits_of_one_rank);
     RUN(test_transformer_in_fp16_has_the_bits_of_one_rank);
+    RUN(test_parts_of_states_have_the_bits_of_whole_ones);
     return on_ranks_finish();
 }

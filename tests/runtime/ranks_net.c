@@ -77,6 +77,10 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
         o.optimizer = mw_sgd(0.1f);
     if (s->optimizer.kind != MW_OPTIMIZER_NONE)
         o.optimizer = s->optimizer;
+    o.shard_states = s->shards;
+    o.groups = s->groups;
+    o.group_count = s->group_count;
+    o.clip_value = s->clip_value;
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)

@@ -23,6 +23,10 @@ typedef struct net_setting {
     float outer_rate, outer_momentum;
     bool sgd;               /* plain, rate 0.1 */
     mw_optimizer optimizer; /* takes the place of Adam, if it has a kind */
+    bool shards;
+    const mw_parameter_group *groups; /* [group_count] */
+    size_t group_count;
+    float clip_value;
 } net_setting;
 
 /* One rank or all of `ranks` (NULL = none), from its own seed: all go on with that of rank 0. */

@@ -87,7 +87,7 @@ static void check_alike(const run *r, int ranks)
 
 static void test_fit_is_that_of_one_rank_that_accumulates(void)
 {
-    static const net_setting settings[] = {{0}, {.half = true}, {.dropout = true}};
+    static const net_setting settings[] = {{0}, {.half = true}, {.dropout = true}, {.shards = true, .average = true}};
     run *together = calloc(1, sizeof *together), *alone = calloc(1, sizeof *alone);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         for (int ranks = 2; ranks <= 4; ranks++) {
@@ -120,9 +120,9 @@ static void test_parts_of_a_set_train_too(void)
 
 /* ---- stopping and going on ---- */
 
-static void test_a_stop_is_one_of_all_and_the_run_goes_on_to_the_bit(void)
+static void check_stop(bool shards)
 {
-    const net_setting dropout = {.dropout = true};
+    const net_setting dropout = {.dropout = true, .shards = shards};
     char folder[512];
     run *r = calloc(1, sizeof *r), *whole = calloc(1, sizeof *whole);
     REQUIRE(folder_enter(folder));
@@ -144,15 +144,21 @@ static void test_a_stop_is_one_of_all_and_the_run_goes_on_to_the_bit(void)
     free(whole);
 }
 
+static void test_a_stop_is_one_of_all_and_the_run_goes_on_to_the_bit(void)
+{
+    check_stop(false);
+    check_stop(true);
+}
+
 /* Stopped on one number of ranks, gone on with on another: from the same weights, to the end of the epochs. */
 static void test_a_checkpoint_is_of_any_number_of_ranks(void)
 {
-    const net_setting plain = {.dropout = true};
+    const net_setting plain = {.dropout = true}, shards = {.dropout = true, .shards = true};
     char folder[512];
     run *r = calloc(1, sizeof *r);
     REQUIRE(folder_enter(folder));
     for (int next = 1; next <= 3; next += 2) {
-        *r = (run){.setting = &plain, .epochs = 6, .checkpoint = "run.safetensors", .stopper = 0, .stop_at = 8};
+        *r = (run){.setting = &shards, .epochs = 6, .checkpoint = "run.safetensors", .stopper = 0, .stop_at = 8};
         ranks_run(&(ranks_network){.size = 4}, fit_job, r);
         CHECK_INT(r->err[0].status, MW_ERROR_STOPPED);
         const double before = r->found[0].loss;

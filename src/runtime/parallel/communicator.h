@@ -105,6 +105,7 @@ typedef struct mw__reduction {
     mw__exchange exchange;
     size_t count;
     float *carried, *carried_sums; /* of the bucket: [count], [share]; what rounding lost so far */
+    bool keeps_share;              /* the sums are not sent on: each rank has those of its share alone */
     int tag;
     enum { MW__REDUCTION_IDLE, MW__REDUCTION_SCATTER, MW__REDUCTION_GATHER } phase;
 } mw__reduction;
@@ -114,9 +115,14 @@ mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtyp
 void mw__reduction_deinit(mw__reduction *r);
 /* The most elements that a rank sums of `count`. */
 size_t mw__reduction_share(const mw_communicator *c, size_t count);
+/* Where the share of a rank begins of `count`; that of rank `ranks` is the end. */
+size_t mw__reduction_first(size_t count, int ranks, int rank);
 /* Begins with the first `count` of r->data, which then are the sums when an advance says that it is done. What is sent
  * in a narrower type needs r->carried and r->carried_sums. */
 mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err);
+/* Begins to send this rank's share of the first `count` of r->data to all; when it is done, r->data has those of all.
+ * Not for one that sends in a narrower type. */
+mw_status mw__reduction_begin_gather(mw__reduction *r, size_t count, mw_error *err);
 mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err);
 
 /* ---- collective.c: calls that wait. They end the communicator when they fail. ---- */

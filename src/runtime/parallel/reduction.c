@@ -1,6 +1,6 @@
 /* A sum over all ranks: the values are cut into a share for each rank, every rank gets its share of all others, adds
  * them in their order and sends the sums to all. That is 2 (n - 1) / n of the values for each rank, which is the least,
- * and the order of the additions is that of the ranks whatever arrives first. */
+ * and the order of the additions is that of the ranks whatever arrives first. Each half of it can be had alone. */
 #include "base/types.h"
 #include "runtime/parallel/communicator.h"
 
@@ -10,11 +10,15 @@ static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8;
 
 size_t mw__reduction_share(const mw_communicator *c, size_t count) { return count / (size_t)c->transport.size + 1; }
 
-/* Where the share of a rank begins; that of rank `size` is the end. */
+size_t mw__reduction_first(size_t count, int ranks, int rank)
+{
+    const size_t size = (size_t)ranks;
+    return count / size * (size_t)rank + count % size * (size_t)rank / size;
+}
+
 static size_t share_first(const mw__reduction *r, int rank)
 {
-    const size_t size = (size_t)r->communicator->transport.size;
-    return r->count / size * (size_t)rank + r->count % size * (size_t)rank / size;
+    return mw__reduction_first(r->count, r->communicator->transport.size, rank);
 }
 
 static size_t share_count(const mw__reduction *r, int rank) { return share_first(r, rank + 1) - share_first(r, rank); }
@@ -101,12 +105,11 @@ static void sum_share(mw__reduction *r)
     }
 }
 
-static mw_status begin_gather(mw__reduction *r, mw_error *err)
+static mw_status send_share(mw__reduction *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const int rank = c->transport.rank;
     const size_t bytes = size_of(r->sent), own = share_count(r, rank) * bytes;
-    sum_share(r);
     r->phase = MW__REDUCTION_GATHER;
     mw__exchange_reset(&r->exchange);
     for (int n = 1; n < c->transport.size; n++) {
@@ -121,6 +124,20 @@ static mw_status begin_gather(mw__reduction *r, mw_error *err)
     return MW_OK;
 }
 
+mw_status mw__reduction_begin_gather(mw__reduction *r, size_t count, mw_error *err)
+{
+    r->count = count;
+    r->tag = mw__communicator_take_tags(r->communicator);
+    return send_share(r, err);
+}
+
+/* What was sent in another type, from there. */
+static void widen(mw__reduction *r, size_t first, size_t count)
+{
+    if (r->wire != r->data)
+        mw__widen(r->sent, (float *)r->data + first, (const uint16_t *)r->wire + first, count);
+}
+
 mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err)
 {
     bool done = false;
@@ -130,10 +147,14 @@ mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err)
     MW_TRY(mw__exchange_advance(&r->exchange, r->communicator, &done, err));
     if (!done)
         return MW_OK;
-    if (r->phase == MW__REDUCTION_SCATTER)
-        return begin_gather(r, err);
-    if (r->wire != r->data)
-        mw__widen(r->sent, (float *)r->data, (const uint16_t *)r->wire, r->count);
+    if (r->phase == MW__REDUCTION_SCATTER) {
+        sum_share(r);
+        if (!r->keeps_share)
+            return send_share(r, err);
+        widen(r, share_first(r, r->communicator->transport.rank), share_count(r, r->communicator->transport.rank));
+    } else {
+        widen(r, 0, r->count);
+    }
     r->phase = MW__REDUCTION_IDLE;
     *out_done = true;
     return MW_OK;

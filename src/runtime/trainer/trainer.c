@@ -148,6 +148,15 @@ const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_en
     return entry;
 }
 
+/* Of a state of which other ranks have parts, all drop theirs at the next step, if rank 0 does. */
+static void drop_low(mw_trainer *t, mw__state_entry *low)
+{
+    if (low->is_part)
+        t->ranks->shards->marks[low - t->state.entries] = MW__MARK_DROPPED;
+    else
+        mw__state_fill(low, 0.0);
+}
+
 /* The states of a parameter are added right behind it. */
 void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 {
@@ -157,7 +166,7 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
         if (strcmp(next->name + length, MW__AVERAGE) == 0)
             memcpy(next->data, weight->data, weight->size);
         else if (strcmp(next->name + length, MW__LOW) == 0)
-            mw__state_fill(next, 0.0);
+            drop_low(t, next);
     }
 }
 
@@ -167,7 +176,7 @@ void mw__trainer_drop_low(mw_trainer *t, const mw__state_entry *weight)
     for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
          next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++)
         if (strcmp(next->name + length, MW__LOW) == 0)
-            mw__state_fill(next, 0.0);
+            drop_low(t, next);
 }
 
 static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
@@ -257,6 +266,9 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
     *out = mw__state_find(&trainer->state, name);
     if (*out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no parameter \"%s\"", name);
+    if ((*out)->is_part)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "each rank has a part of \"%s\" (shard_states): save a checkpoint to have all of it", name);
     const int64_t expected = mw_shape_count((*out)->shape);
     if ((int64_t)count != expected)
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has %lld elements, not %zu", name, (long long)expected,

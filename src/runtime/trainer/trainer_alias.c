@@ -4,6 +4,7 @@
 #include "runtime/trainer/trainer_alias.h"
 
 #include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include <string.h>
 
@@ -64,6 +65,10 @@ mw_status mw__trainer_run_twice(mw_trainer *t, mw__trainer_pass *pass, mw_error 
 
 mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
 {
+    if (t->ranks != NULL && t->ranks->shards != NULL && t->ranks->shards->torn)
+        return mw__fail(err, MW_ERROR_STATE,
+                        "the trainer's parameters are of two steps, as the ranks were cut off while they exchanged "
+                        "them: go on from a checkpoint");
     if (!t->dead)
         return MW_OK;
     return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)",

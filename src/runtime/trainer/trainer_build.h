@@ -10,6 +10,9 @@ typedef struct mw__trainer_build {
     bool accumulates; /* the program that only adds to the accumulated gradients */
     bool hands_on;    /* ends with gradients and states that other ranks get: trainer_ranks_graph.c goes on */
     bool watched;     /* ends before the flag: trainer_blame.c goes on */
+    bool judges;      /* ends with the flag, for other ranks; parameters are this rank's parts, as in the next */
+    bool judged;      /* the flag and the norm come from there, of all ranks */
+    bool averages;    /* the moving averages alone */
     mw_graph *graph;
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */
@@ -17,6 +20,7 @@ typedef struct mw__trainer_build {
     mw_tensor **raw;                     /* the gradients before they are clipped */
     mw_tensor *probe, **probes;          /* of a custom optimizer, and its gradients; or NULL */
     mw_tensor *norm;                     /* of all of them, if it is clipped; or NULL */
+    size_t first_scalar;                 /* of the trainer: those before are of other programs */
     mw_tensor **sums;                    /* the gradients of earlier batches; NULL = none are accumulated */
     size_t count;
     mw_tensor **states; /* that are assigned */
@@ -46,8 +50,10 @@ mw_tensor *mw__trainer_start(mw__trainer_build *b);
 void mw__trainer_need_scale(mw__trainer_build *b);
 /* Gradients of a dynamic scale become those of the scale that the optimizer expects. */
 void mw__trainer_rescale(mw__trainer_build *b);
-/* Limits the gradients where that is asked for. */
+/* Limits the gradients where that is asked for; b->norm may be there already. */
 mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err);
+/* b->norm, of all gradients. */
+mw_status mw__trainer_build_norm(mw__trainer_build *b, mw_error *err);
 /* The next dynamic scale and its counter. */
 mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 
@@ -65,6 +71,8 @@ typedef struct mw__trainer_changes {
 /* As operations, new ones each time. */
 mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err);
 
+/* What follows the average of a parameter p whose new value is new_p. */
+mw_tensor *mw__trainer_average(const mw_trainer *trainer, mw_tensor *average, mw_tensor *new_p);
 /* The next value of parameter `index` and of what belongs to it. */
 mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err);
 /* What the optimizer of a trained parameter keeps beside it; lives as long as the trainer. */

@@ -142,7 +142,9 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_settle_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
-    t->scalars = mw__arena_alloc(&t->arena, 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
+    const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* a judge reads them, too */
+    t->scalars =
+        mw__arena_alloc(&t->arena, times * 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
     return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -152,11 +154,10 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
     MW_TRY(mw__trainer_make_step(t, err));
     if (t->accumulate > 1 && !mw__trainer_hands_on(t))
         MW_TRY(mw__trainer_make_accumulation(t, err));
+    MW_TRY(mw__trainer_describe(t, err));
     if (t->ranks != NULL)
         MW_TRY(mw__trainer_compare_ranks(t, err));
-    if (t->dispatch_steps > 1)
-        MW_TRY(mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err));
-    return mw__trainer_describe(t, err);
+    return t->dispatch_steps > 1 ? mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err) : MW_OK;
 }
 
 /* The others wait for this rank, which has failed. */

@@ -187,6 +187,12 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
                         (double)o->outer_learning_rate, (double)o->outer_momentum);
     if (o->local_steps <= 1 && (o->outer_learning_rate != 0.0f || o->outer_momentum != 0.0f))
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the outer optimizer is for local_steps over 1");
+    if (o->local_steps > 1 && o->shard_states)
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "trainer: shard_states and local_steps %d: a rank that trains by itself needs all states of its "
+            "optimizer",
+            o->local_steps);
     if ((int)o->wire < MW_WIRE_AS_THEY_ARE || (int)o->wire > MW_WIRE_FP16)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: wire is %d, which is none of MW_WIRE_*", (int)o->wire);
     if (o->bucket_bytes != 0 && (o->bucket_bytes < 1024 || o->bucket_bytes > MW_MESSAGE_MAX))

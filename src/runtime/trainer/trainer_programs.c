@@ -13,13 +13,12 @@
 #include <millwright/millwright.h>
 #include <string.h>
 
-mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char *keep_folder,
+mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, mw__program_binder *bind, const char *keep_folder,
                                 const mw__trainer_pass *pass, mw_error *err)
 {
     mw_compile_options options = t->compile;
     options.keep_folder = keep_folder;
-    mw__program_request request = {
-        .graph = graph, .options = &options, .target = &t->target, .bind = mw__trainer_bind, .user = t};
+    mw__program_request request = {.graph = graph, .options = &options, .target = &t->target, .bind = bind, .user = t};
     if (pass != NULL)
         mw__trainer_allow_cuts(t, pass, &request);
     mw_program *program = mw__program_create(&request, err);
@@ -60,7 +59,7 @@ static mw_status resolve_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0; i < t->scalar_count; i++) {
+    for (size_t i = b->first_scalar; i < t->scalar_count; i++) {
         mw__trainer_scalar *scalar = &t->scalars[i];
         const mw__optimizer_scalars *set = &b->scalars[2 * scalar->group + (scalar->declared == MW_F16)];
         size_t port = 0;
@@ -142,7 +141,8 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    pass->program = mw__trainer_compile(t, b->graph, b->accumulates ? NULL : t->compile.keep_folder, pass, err);
+    const char *folder = b->accumulates ? NULL : t->compile.keep_folder;
+    pass->program = mw__trainer_compile(t, b->graph, mw__trainer_bind, folder, pass, err);
     if (pass->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(mw__trainer_make_shadow(t, pass, b->graph, err));
@@ -155,9 +155,11 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
     b->hands_on = mw__trainer_hands_on(t);
     MW_TRY(mw__trainer_build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
+    if (b->hands_on)
+        MW_TRY(mw__trainer_build_handed(b, err));
     MW_TRY(mw__trainer_build_state(b, err));
     if (t->ranks != NULL)
-        MW_TRY(b->hands_on ? mw__trainer_build_handed(b, err) : mw__trainer_build_meeting(b, err));
+        MW_TRY(b->hands_on ? mw__trainer_list_generators(b, err) : mw__trainer_build_meeting(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
     t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;

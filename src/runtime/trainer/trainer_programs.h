@@ -6,9 +6,10 @@
 
 /* The model in its training form, and all that follows from it. */
 mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err);
-/* A program whose parameters are those of the state set; `graph` has outputs. pass: whose it is, or NULL. */
-mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder,
-                                const mw__trainer_pass *pass, mw_error *err);
+/* A program whose parameters are what `bind` says, mw__trainer_bind as a rule; `graph` has outputs. pass: whose it is,
+ * or NULL. */
+mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, mw__program_binder *bind,
+                                const char *keep_folder, const mw__trainer_pass *pass, mw_error *err);
 
 /* Where the host writes the scalars of the update that `program` has. */
 mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err);

@@ -7,15 +7,17 @@
 #include "runtime/parallel/communicator.h"
 #include "runtime/trainer/trainer_build.h"
 
-/* Add to a name: what a step hands on. */
+/* Add to a name: what a step hands on, and what a rank has of the sums of a gradient. */
 #define MW__GRADIENT  "#gradient"
 #define MW__CANDIDATE "#candidate"
+#define MW__SHARE     "#share"
 
 /* A program behind the exchange: the update, or the keeping of sums. */
 typedef struct mw__trainer_apply {
     mw__trainer_pass pass; /* without a feeder and loss */
-    mw_dtype dtype;        /* of the next two */
-    void *loss, *agreed;   /* inputs */
+    mw_dtype dtype;        /* of the next three */
+    void *loss, *agreed;   /* inputs; NULL = it has none */
+    void *norm;            /* of all gradients: an input, or of what judges an output; or NULL */
 } mw__trainer_apply;
 
 /* What is summed together: entries of the set of what is handed on, one behind the other. */
@@ -27,6 +29,31 @@ typedef struct mw__bucket {
     float *carried, *carried_sums; /* what rounding on the way lost; NULL = nothing is rounded */
     bool states; /* means of the model's states, which every batch has; else gradients, which every update has */
 } mw__bucket;
+
+/* Ranks that share out the optimizer's states: each has the same share of every bucket of gradients, hence a part of
+ * some parameters, and updates that. */
+typedef struct mw__shard {
+    size_t bucket, offset;      /* of a gradient: in the bucket, in elements */
+    size_t parameter, averaged; /* entries of the state */
+    size_t own, share, average; /* entries of `parts` from 1; 0 = this rank has none of it, or no separate one */
+} mw__shard;
+
+typedef struct mw__trainer_shards {
+    mw__shard *of;                    /* [handed.count]; of gradients */
+    mw__state_set parts;              /* of this rank: what the update reads and writes besides its states */
+    mw__trainer_apply judge, average; /* before the update and behind the exchange of the parameters */
+    float *flags;                     /* [ranks] */
+    void **wholes;                    /* [state.count]: states of all ranks, for a file or from one; or NULL */
+    unsigned char *marks;             /* [state.count]: what all ranks are to know of them, MW__MARK_* */
+    bool torn;                        /* an exchange of parameters was cut off: they are of two steps */
+} mw__trainer_shards;
+
+enum { MW__MARK_LOADED = 1, MW__MARK_DROPPED = 2 };
+
+/* Elements of a tensor, as one row. */
+typedef struct mw__owned {
+    size_t first, count;
+} mw__owned;
 
 /* What each rank tells the others of its batch. */
 enum { MW__RECORD_TEXT = 320 };
@@ -60,6 +87,7 @@ typedef struct mw__trainer_ranks {
     size_t scratch_count;
     mw__state_set handed; /* gradients and candidates of this rank, then of all */
     mw__trainer_apply update, keep;
+    mw__trainer_shards *shards; /* NULL = every rank has all states of the optimizer */
     uint64_t bucket_bytes;
     mw__bucket *buckets;
     size_t bucket_count;
@@ -90,7 +118,8 @@ void mw__trainer_share_batches(const mw_trainer *trainer, mw_loader_options *opt
 
 /* The outputs of what is handed on. */
 mw_status mw__trainer_hand_on(mw__trainer_build *b, mw_error *err);
-/* A graph of its own behind the step `from`: update or, if b->accumulates, the sum so far. */
+/* A graph of its own behind the step `from`: update or, if b->accumulates, the sum so far; with parts what judges them,
+ * or follows from that. */
 mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err);
 
 /* ---- trainer_ranks_make.c ---- */
@@ -100,7 +129,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *trainer, const mw_trainer_options *
 /* Those states of the model that draw. */
 mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err);
 bool mw__trainer_draws(const mw_trainer *trainer, const char *state);
-/* The buffers of what is handed on; the step is built. */
+/* The buffers of what is handed on, and the buckets in which it goes; the step is built, but not its state. */
 mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err);
 /* Whether the step is worth cutting, so that its gradients are exchanged while it runs. */
 bool mw__trainer_wants_overlap(const mw_trainer *trainer);
@@ -116,7 +145,39 @@ void mw__trainer_time_buckets(mw_trainer *trainer);
  * run; without it this rank hands on what is there, as the others wait for it. */
 mw_status mw__trainer_exchange(mw_trainer *trainer, bool updates, bool runs, mw_error *err);
 
+/* What this rank has of the new parameters goes to all. */
+mw_status mw__trainer_exchange_parts(mw_trainer *trainer, mw_error *err);
 void mw__trainer_drop_carried(mw__trainer_ranks *ranks);
+
+/* ---- trainer_ranks_shards.c ---- */
+
+/* What this rank has; the buckets are made. */
+mw_status mw__trainer_plan_shards(mw__trainer_build *b, mw_error *err);
+/* The rest, when the state set is there. */
+mw_status mw__trainer_settle_shards(mw_trainer *trainer, mw_error *err);
+void mw__trainer_drop_shards(mw_trainer *trainer);
+/* Elements of what entry `handed` is the gradient of. */
+mw__owned mw__trainer_part(const mw_trainer *trainer, size_t handed, int rank);
+/* The entry of the gradient of a parameter, or that of which the entry is a state; handed.count if there is none. */
+size_t mw__trainer_gradient_of(const mw_trainer *trainer, const char *name, size_t length);
+/* Where this rank's part of the sums is: the beginning of the gradient's buffer, unless that is needed as a whole. */
+mw__device_buffer mw__trainer_share(const mw_trainer *trainer, size_t handed);
+/* As mw__trainer_bind, parts first. */
+bool mw__trainer_bind_parts(void *trainer, const mw_port *port, mw__device_buffer *out);
+/* The update of all ranks, or none of it. */
+mw_status mw__trainer_update_parts(mw_trainer *trainer, float loss, bool agreed, float *out_ok, mw_error *err);
+
+/* ---- trainer_ranks_whole.c: states of which each rank has a part, for files ---- */
+
+/* Rank 0 gets them, until they are dropped. A call of all ranks; without parts MW_OK. */
+mw_status mw__trainer_gather_wholes(mw_trainer *trainer, mw_error *err);
+void mw__trainer_drop_wholes(mw_trainer *trainer);
+/* What rank 0 has loaded, or dropped with a parameter that was replaced, reaches the ranks that have it. */
+mw_status mw__trainer_spread_wholes(mw_trainer *trainer, mw_error *err);
+/* An entry as files have it. Of a part `data` is NULL unless it was gathered or loaded. */
+mw__state_entry mw__trainer_whole(const mw_trainer *trainer, size_t entry);
+/* The values of a part from a file, which rank 0 takes over: *data is NULL then. */
+void mw__trainer_take_whole(mw_trainer *trainer, size_t entry, void **data);
 
 /* ---- trainer_ranks_equal.c ---- */
 
@@ -151,5 +212,8 @@ mw_status mw__trainer_gather_records(mw_trainer *trainer, const mw_error *own, m
 bool mw__trainer_any_unequal(const mw__trainer_ranks *ranks);
 
 mw_status mw__trainer_step_ranks(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
+/* Runs a program behind the exchange, whose scalars are written. */
+mw_status mw__trainer_run_apply(mw_trainer *trainer, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
+                                mw_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 typedef struct identity {
     char version[16];
     uint64_t model;  /* the text of the step, with its shapes */
-    uint64_t update; /* of the update: optimizer, loss scale, clipping, averages */
+    uint64_t update; /* of the update: optimizer, loss scale, clipping, averages, who has which part */
     int64_t batch, accumulate;
     float learning_rate;
 } identity;
@@ -30,6 +30,15 @@ static uint64_t hash_program(const mw_program *program)
     return body != NULL ? hash_text(body) : 0;
 }
 
+/* Each rank that has parts has a program of its own: what it was made from counts. */
+static uint64_t hash_update(const mw_trainer *t)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    if (r->shards != NULL)
+        return mw__hash64(&r->bucket_bytes, sizeof r->bucket_bytes, hash_text(t->description));
+    return r->update.pass.program != NULL ? hash_program(r->update.pass.program) : (uint64_t)r->local_steps;
+}
+
 static const char *find_difference(const identity *a, const identity *b)
 {
     return memcmp(a->version, b->version, sizeof a->version) != 0 ? "another version of the library"
@@ -37,7 +46,7 @@ static const char *find_difference(const identity *a, const identity *b)
            : a->accumulate != b->accumulate                       ? "another number of batches to accumulate"
            : a->model != b->model                                 ? "another model or loss"
            : a->learning_rate != b->learning_rate                 ? "another learning rate"
-           : a->update != b->update ? "another optimizer, loss scale, clipping, average or groups"
+           : a->update != b->update ? "another optimizer, loss scale, clipping, average, groups or shard_states"
                                     : NULL;
 }
 
@@ -48,7 +57,7 @@ mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
     identity own = {.batch = t->batch, .accumulate = t->accumulate, .learning_rate = t->learning_rate}, *all;
     snprintf(own.version, sizeof own.version, "%s", mw_version());
     own.model = hash_program(t->step.program);
-    own.update = r->update.pass.program != NULL ? hash_program(r->update.pass.program) : (uint64_t)r->local_steps;
+    own.update = hash_update(t);
     all = mw__alloc(t->allocator, (size_t)ranks, sizeof *all, err);
     if (all == NULL)
         return mw__communicator_end(r->communicator, MW_ERROR_MEMORY, err);
@@ -99,7 +108,7 @@ static uint64_t hash_state(const mw_trainer *t)
 {
     uint64_t hash = (uint64_t)t->steps * 1024 + (uint64_t)t->accumulated;
     for (size_t i = 0; i < t->state.count; i++)
-        if (!is_generator(t->ranks, i))
+        if (!is_generator(t->ranks, i) && !t->state.entries[i].is_part)
             hash = mw__hash64(t->state.entries[i].data, t->state.entries[i].size, hash);
     return hash;
 }
@@ -107,7 +116,7 @@ static uint64_t hash_state(const mw_trainer *t)
 static mw_status send_state(mw_trainer *t, bool generators, mw_error *err)
 {
     for (size_t i = 0; i < t->state.count; i++)
-        if (is_generator(t->ranks, i) == generators)
+        if (is_generator(t->ranks, i) == generators && !t->state.entries[i].is_part)
             MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, t->state.entries[i].data, t->state.entries[i].size,
                                        err));
     return MW_OK;
@@ -153,6 +162,7 @@ static mw_status equalise(mw_trainer *t, standing *all, mw_error *err)
         t->steps = all[0].steps;
         t->accumulated = all[0].accumulated;
     }
+    MW_TRY(mw__trainer_spread_wholes(t, err));
     MW_TRY(mw__trainer_send_generators(t, err));
     mw__trainer_set_anchors(t);
     t->ranks->unequal = false;

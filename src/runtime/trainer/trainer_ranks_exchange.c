@@ -1,6 +1,7 @@
 /* The exchange of a step: buckets are summed as soon as the calls that compute them are done, while the device goes on
  * with the rest of the backward pass. */
 #include "base/fp16.h"
+#include "base/types.h"
 #include "runtime/program_segments.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
@@ -29,8 +30,45 @@ static void take_mean(const mw__bucket *bucket, unsigned char *data, int ranks)
     }
 }
 
-static void unpack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *from)
+/* Whether each rank keeps the sums of its share. */
+static bool is_shared_out(const mw_trainer *t, const mw__bucket *bucket)
 {
+    return t->ranks->shards != NULL && !bucket->states && t->clip_norm == 0.0;
+}
+
+/* Where in a bucket this rank's part of an entry lies. */
+static unsigned char *own_part(const mw_trainer *t, size_t handed, unsigned char *bucket)
+{
+    const mw__owned part = mw__trainer_part(t, handed, mw_communicator_rank(t->ranks->communicator));
+    const size_t size = (size_t)mw_dtype_bits(t->ranks->handed.entries[handed].dtype) / 8;
+    return bucket + (t->ranks->shards->of[handed].offset + part.first) * size;
+}
+
+static void unpack_shares(const mw_trainer *t, const mw__bucket *bucket, unsigned char *from)
+{
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        const mw__device_buffer share = mw__trainer_share(t, i);
+        memcpy(share.data, own_part(t, i, from), share.size);
+    }
+}
+
+static void pack_parameters(const mw_trainer *t, const mw__bucket *bucket, unsigned char *to)
+{
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        const size_t own = t->ranks->shards->of[i].own;
+        const mw__state_entry *entry = own > 0 ? &t->ranks->shards->parts.entries[own - 1] : NULL;
+        if (entry != NULL)
+            memcpy(own_part(t, i, to), entry->data, entry->size);
+    }
+}
+
+static void unpack(const mw_trainer *t, const mw__bucket *bucket, unsigned char *from)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    if (is_shared_out(t, bucket)) {
+        unpack_shares(t, bucket, from);
+        return;
+    }
     if (bucket->states)
         take_mean(bucket, from, mw_communicator_size(r->communicator));
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
@@ -137,6 +175,7 @@ static mw_status begin(exchange *x, const mw__bucket *bucket, bool early, mw_err
     pack(t->ranks, bucket, reduction->data);
     x->active = bucket;
     x->next++;
+    reduction->keeps_share = is_shared_out(t, bucket);
     return mw__reduction_begin(reduction, bucket->elements, err);
 }
 
@@ -159,7 +198,7 @@ static mw_status advance(exchange *x, mw_error *err)
     MW_TRY(mw__reduction_advance(reduction, &done, err));
     if (!done)
         return MW_OK;
-    unpack(x->trainer->ranks, x->active, reduction->data);
+    unpack(x->trainer, x->active, reduction->data);
     x->active = NULL;
     x->idle = 0;
     return MW_OK;
@@ -185,4 +224,42 @@ mw_status mw__trainer_exchange(mw_trainer *t, bool updates, bool runs, mw_error 
     if (!t->ranks->watched)
         t->ranks->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
     return mw__communicator_end(t->ranks->communicator, status, err);
+}
+
+/* ---- parameters ---- */
+
+static void unpack_parameters(mw_trainer *t, const mw__bucket *bucket, const unsigned char *from)
+{
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        const mw__state_entry *entry = &t->state.entries[t->ranks->shards->of[i].parameter];
+        memcpy(entry->data, from, entry->size);
+        from += entry->size;
+    }
+}
+
+static mw_status exchange_parameters(mw_trainer *t, const mw__bucket *bucket, mw_error *err)
+{
+    mw__reduction *reduction = &t->ranks->reduction[bucket->dtype == MW_F16];
+    bool done = false;
+    pack_parameters(t, bucket, reduction->data);
+    MW_TRY(mw__reduction_begin_gather(reduction, bucket->elements, err));
+    for (unsigned looks = 0; !done; looks++) {
+        MW_TRY(mw__reduction_advance(reduction, &done, err));
+        if (!done)
+            mw__communicator_pause(looks);
+    }
+    unpack_parameters(t, bucket, reduction->data);
+    return MW_OK;
+}
+
+mw_status mw__trainer_exchange_parts(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    const double begun_at = mw__communicator_now();
+    mw_status status = MW_OK;
+    for (size_t i = 0; status == MW_OK && i < r->bucket_count; i++)
+        if (!r->buckets[i].states)
+            status = exchange_parameters(t, &r->buckets[i], err);
+    r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+    return mw__communicator_end(r->communicator, status, err);
 }

@@ -48,6 +48,22 @@ static mw_status check_options(const mw_trainer_options *o, mw_error *err)
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "trainer: a communicator of several ranks goes without %s", field);
 }
 
+static mw_status share_states(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    if (!o->shard_states)
+        return MW_OK;
+    if (o->optimizer.kind == MW_CUSTOM)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "trainer: shard_states is for the library's optimizers, which change each element by itself; "
+                        "one of your own gets parameters as a whole");
+    mw__trainer_shards *s = mw__arena_alloc(&t->arena, 1, sizeof *s, err);
+    if (s == NULL)
+        return MW_ERROR_MEMORY;
+    mw__state_init(&s->parts, t->allocator, &t->target.symbols);
+    t->ranks->shards = s;
+    return MW_OK;
+}
+
 mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     if (o->communicator == NULL)
@@ -69,7 +85,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
     mw__state_init(&r->handed, t->allocator, &t->target.symbols);
     t->ranks = r;
-    return r->records != NULL ? MW_OK : MW_ERROR_MEMORY;
+    return r->records != NULL ? share_states(t, o, err) : MW_ERROR_MEMORY;
 }
 
 void mw__trainer_leave_ranks(mw_trainer *t)
@@ -84,6 +100,7 @@ void mw__trainer_leave_ranks(mw_trainer *t)
         mw__reduction_deinit(&r->reduction[i]);
     }
     mw__reduction_deinit(&r->narrow);
+    mw__trainer_drop_shards(t);
     mw__state_deinit(&r->handed);
 }
 
@@ -116,15 +133,6 @@ mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
-{
-    for (size_t i = 0; i < b->state_count; i++)
-        MW_TRY(add_handed(b, b->states[i], MW__CANDIDATE, err));
-    for (size_t i = b->count; i-- > 0;) /* as the backward pass computes them */
-        MW_TRY(add_handed(b, b->parameters[i], MW__GRADIENT, err));
-    return mw__trainer_list_generators(b, err);
-}
-
 /* ---- buckets ---- */
 
 static bool is_candidate(const mw__state_entry *entry)
@@ -133,24 +141,22 @@ static bool is_candidate(const mw__state_entry *entry)
     return suffix != NULL && strcmp(suffix, MW__CANDIDATE) == 0;
 }
 
-static bool draws(const mw_trainer *t, const char *name, size_t length)
+bool mw__trainer_draws(const mw_trainer *t, const char *state)
 {
     const mw__trainer_ranks *r = t->ranks;
-    for (size_t i = 0; i < r->generator_count; i++) {
-        const char *generator = t->state.entries[r->generators[i]].name;
-        if (strlen(generator) == length && strncmp(generator, name, length) == 0)
+    for (size_t i = 0; i < r->generator_count; i++)
+        if (strcmp(t->state.entries[r->generators[i]].name, state) == 0)
             return true;
-    }
     return false;
 }
 
-bool mw__trainer_draws(const mw_trainer *t, const char *state) { return draws(t, state, strlen(state)); }
-
-/* Of generators, and of integers, each rank keeps what it has. */
-static bool is_summed(const mw_trainer *t, const mw__state_entry *entry)
+/* Of generators, and of integers, each rank keeps what it has. The first entries are the candidates of states. */
+static bool is_summed(const mw__trainer_build *b, size_t index)
 {
-    const size_t length = strlen(entry->name) - (is_candidate(entry) ? strlen(MW__CANDIDATE) : 0);
-    return !draws(t, entry->name, length) && (entry->dtype == MW_F32 || entry->dtype == MW_F16);
+    const mw__state_entry *entry = &b->trainer->ranks->handed.entries[index];
+    if (entry->size == 0 || (index < b->state_count && mw__is_generator(b->states[index])))
+        return false;
+    return entry->dtype == MW_F32 || entry->dtype == MW_F16;
 }
 
 static bool joins(const mw__trainer_ranks *r, const mw__bucket *bucket, const mw__state_entry *entry, size_t index)
@@ -188,7 +194,10 @@ static mw_status carry(mw_trainer *t, mw__bucket *bucket, mw_error *err)
 static mw_status make_reductions(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    const size_t wide = largest(r, MW_F32, false), half = largest(r, MW_F16, false), narrow = largest(r, MW_F32, true);
+    const size_t half = largest(r, MW_F16, false), narrow = largest(r, MW_F32, true);
+    size_t wide = largest(r, MW_F32, false);
+    if (r->shards != NULL && narrow > wide) /* parameters go as they are */
+        wide = narrow;
     if (wide > 0)
         MW_TRY(mw__reduction_init(&r->reduction[0], r->communicator, MW_F32, MW_F32, wide, err));
     if (half > 0)
@@ -201,15 +210,15 @@ static mw_status make_reductions(mw_trainer *t, mw_error *err)
     return MW_OK;
 }
 
-static mw_status make_buckets(mw_trainer *t, mw_error *err)
+static mw_status make_buckets(mw__trainer_build *b, mw_error *err)
 {
-    mw__trainer_ranks *r = t->ranks;
-    r->buckets = mw__arena_alloc(&t->arena, r->handed.count + 1, sizeof *r->buckets, err);
+    mw__trainer_ranks *r = b->trainer->ranks;
+    r->buckets = mw__arena_alloc(&b->trainer->arena, r->handed.count + 1, sizeof *r->buckets, err);
     if (r->buckets == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < r->handed.count; i++) {
         const mw__state_entry *entry = &r->handed.entries[i];
-        if (!is_summed(t, entry) || entry->size == 0)
+        if (!is_summed(b, i))
             continue;
         if (r->bucket_count == 0 || !joins(r, &r->buckets[r->bucket_count - 1], entry, i))
             r->buckets[r->bucket_count++] =
@@ -218,7 +227,17 @@ static mw_status make_buckets(mw_trainer *t, mw_error *err)
         bucket->count++;
         bucket->elements += (size_t)mw_shape_count(entry->shape);
     }
-    return make_reductions(t, err);
+    return make_reductions(b->trainer, err);
+}
+
+mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
+{
+    for (size_t i = 0; i < b->state_count; i++)
+        MW_TRY(add_handed(b, b->states[i], MW__CANDIDATE, err));
+    for (size_t i = b->count; i-- > 0;) /* as the backward pass computes them */
+        MW_TRY(add_handed(b, b->parameters[i], MW__GRADIENT, err));
+    MW_TRY(make_buckets(b, err));
+    return b->trainer->ranks->shards != NULL ? mw__trainer_plan_shards(b, err) : MW_OK;
 }
 
 /* More than one bucket: the first can go while the rest is computed. */
@@ -232,7 +251,7 @@ bool mw__trainer_wants_overlap(const mw_trainer *t)
 
 /* ---- programs ---- */
 
-static void *find_input(const mw_program *program, const char *name, mw_dtype *out_dtype)
+static void *find_port(const mw_program *program, const char *name, mw_dtype *out_dtype)
 {
     const size_t port = mw__program_find(program, name);
     if (port == program->port_count)
@@ -245,40 +264,70 @@ static void *find_input(const mw_program *program, const char *name, mw_dtype *o
 static mw_status resolve(mw__trainer_build *b, mw__trainer_apply *apply, mw_error *err)
 {
     const mw_program *program = apply->pass.program;
-    apply->loss = find_input(program, "step#loss", &apply->dtype);
-    apply->agreed = find_input(program, "step#agreed", &apply->dtype);
+    apply->loss = find_port(program, "step#loss", &apply->dtype);
+    apply->agreed = find_port(program, "step#agreed", &apply->dtype);
+    apply->norm = find_port(program, "step#norm", &apply->dtype);
     apply->pass.ok_port = mw__program_find(program, b->ok_output->name);
-    if (apply->loss == NULL || apply->agreed == NULL || apply->pass.ok_port == program->port_count)
+    if ((apply->loss == NULL && !b->judged) || (apply->agreed == NULL && !b->judges) ||
+        (apply->norm == NULL && b->judges && b->norm != NULL) || apply->pass.ok_port == program->port_count)
         return mw__fail(err, MW_ERROR_STATE, "the program of the update lost a port");
     return b->accumulates ? MW_OK : mw__trainer_resolve_scalars(b, program, err);
 }
 
-static mw_status make_apply(const mw__trainer_build *from, bool accumulates, mw__trainer_apply *apply, mw_error *err)
+/* What judges writes nothing that it reads. */
+static mw_status compile(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
-    mw_trainer *t = from->trainer;
-    mw__trainer_build b = {.trainer = t, .accumulates = accumulates};
-    mw_status status = mw__trainer_build_apply(&b, from, err);
-    if (status == MW_OK && !accumulates)
-        status = mw__trainer_check_scalars(t, t->learning_rate, 1, err);
-    if (status == MW_OK) {
-        apply->pass.program = mw__trainer_compile(t, b.graph, NULL, NULL, err);
-        status = apply->pass.program != NULL ? mw__trainer_make_shadow(t, &apply->pass, b.graph, err)
-                                             : mw__status_or(err, MW_ERROR_DEVICE);
-    }
-    if (status == MW_OK)
-        status = resolve(&b, apply, err);
+    mw_trainer *t = b->trainer;
+    const bool in_parts = b->judges || b->judged;
+    pass->program =
+        mw__trainer_compile(t, b->graph, in_parts ? mw__trainer_bind_parts : mw__trainer_bind, NULL, NULL, err);
+    if (pass->program == NULL)
+        return mw__status_or(err, MW_ERROR_DEVICE);
+    return b->judges ? MW_OK : mw__trainer_make_shadow(t, pass, b->graph, err);
+}
+
+static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from, mw__trainer_apply *apply,
+                             mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    MW_TRY(mw__trainer_build_apply(b, from, err));
+    if (!b->accumulates)
+        MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
+    MW_TRY(compile(b, &apply->pass, err));
+    return b->averages ? MW_OK : resolve(b, apply, err);
+}
+
+/* kind: which it is */
+static mw_status make_apply(const mw__trainer_build *from, const mw__trainer_build *kind, mw__trainer_apply *apply,
+                            mw_error *err)
+{
+    mw__trainer_build b = *kind;
+    b.trainer = from->trainer;
+    b.first_scalar = from->trainer->scalar_count;
+    const mw_status status = build_apply(&b, from, apply, err);
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
     return status;
 }
 
+static mw_status make_updates(const mw__trainer_build *from, mw_error *err)
+{
+    mw__trainer_ranks *r = from->trainer->ranks;
+    if (r->shards == NULL)
+        return make_apply(from, &(mw__trainer_build){.trainer = NULL}, &r->update, err);
+    MW_TRY(mw__trainer_settle_shards(from->trainer, err));
+    MW_TRY(make_apply(from, &(mw__trainer_build){.judges = true}, &r->shards->judge, err));
+    if (from->trainer->average_decay != 0.0)
+        MW_TRY(make_apply(from, &(mw__trainer_build){.averages = true}, &r->shards->average, err));
+    return make_apply(from, &(mw__trainer_build){.judged = true}, &r->update, err);
+}
+
 mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
 {
     mw_trainer *t = from->trainer;
-    MW_TRY(make_apply(from, false, &t->ranks->update, err));
+    MW_TRY(make_updates(from, err));
     if (t->accumulate > 1)
-        MW_TRY(make_apply(from, true, &t->ranks->keep, err));
-    MW_TRY(make_buckets(t, err));
+        MW_TRY(make_apply(from, &(mw__trainer_build){.accumulates = true}, &t->ranks->keep, err));
     mw__trainer_time_buckets(t);
     return MW_OK;
 }

@@ -137,25 +137,34 @@ static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_
 
 /* ---- behind the exchange ---- */
 
-static mw_status run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
-                           mw_error *err)
+mw_status mw__trainer_run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
+                                mw_error *err)
 {
     mw__trainer_pass *pass = &apply->pass;
-    if (apply == &t->ranks->update)
-        MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
-    mw__scalar_write(apply->loss, apply->dtype, loss);
-    mw__scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
+    if (apply->loss != NULL)
+        mw__scalar_write(apply->loss, apply->dtype, loss);
+    if (apply->agreed != NULL)
+        mw__scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
     *out_ok = mw__trainer_read_scalar(pass->program, pass->ok_port);
     return MW_OK;
 }
 
+static mw_status run_update(mw_trainer *t, bool updates, float loss, bool agreed, float *out_ok, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    if (!updates)
+        return mw__trainer_run_apply(t, &r->keep, loss, agreed, out_ok, err);
+    if (r->shards != NULL)
+        return mw__trainer_update_parts(t, loss, agreed, out_ok, err);
+    MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    return mw__trainer_run_apply(t, &r->update, loss, agreed, out_ok, err);
+}
+
 /* What only one rank can meet here, as no memory, ends all. */
 static mw_status apply(mw_trainer *t, bool updates, float loss, bool agreed, float *out_ok, mw_error *err)
 {
-    mw__trainer_ranks *r = t->ranks;
-    return mw__communicator_end(r->communicator,
-                                run_apply(t, updates ? &r->update : &r->keep, loss, agreed, out_ok, err), err);
+    return mw__communicator_end(t->ranks->communicator, run_update(t, updates, loss, agreed, out_ok, err), err);
 }
 
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)

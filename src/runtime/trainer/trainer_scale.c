@@ -73,7 +73,7 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
 /* ---- clipping ---- */
 
 /* sqrt of the sum of squares over all gradients, in their scale: a norm of norms, as squares overflow fp16. */
-static mw_status global_norm(mw__trainer_build *b, mw_tensor **out, mw_error *err)
+mw_status mw__trainer_build_norm(mw__trainer_build *b, mw_error *err)
 {
     mw_tensor **norms = mw__arena_alloc(&b->arena, b->count, sizeof *norms, err);
     if (norms == NULL)
@@ -83,7 +83,7 @@ static mw_status global_norm(mw__trainer_build *b, mw_tensor **out, mw_error *er
         norms[i] = mw_expand_dims(in_type_of(norm, b->loss), MW_AXES(0));
     }
     mw_tensor *all = b->count > 1 ? mw_concat(norms, b->count, 0) : norms[0];
-    *out = mw_reduce_l2_norm(all, MW_ALL_AXES, false);
+    b->norm = mw_reduce_l2_norm(all, MW_ALL_AXES, false);
     return mw_graph_check(b->graph, err);
 }
 
@@ -128,7 +128,8 @@ mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
     if (t->clip_norm != 0.0 && !b->accumulates) {
-        MW_TRY(global_norm(b, &b->norm, err));
+        if (b->norm == NULL)
+            MW_TRY(mw__trainer_build_norm(b, err));
         MW_TRY(clip_to_norm(b, b->norm, err));
     }
     if (t->clip_value != 0.0 && !b->accumulates)

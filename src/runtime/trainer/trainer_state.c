@@ -22,8 +22,8 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
 }
 
 /* A state of a parameter, starting at 0. */
-static mw_status add_shaped(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_shape shape,
-                            mw_error *err)
+static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_shape shape,
+                           mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const char *name = mw__trainer_join(b, parameter->name, suffix, "", err);
@@ -35,15 +35,26 @@ static mw_status add_shaped(mw__trainer_build *b, const mw_tensor *parameter, co
     return MW_OK;
 }
 
-static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_error *err)
+/* Of the optimizer's: of several ranks each may have a part. */
+static mw_status add_optimizer_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix,
+                                     mw_shape whole, mw_error *err)
 {
-    return add_shaped(b, parameter, suffix, parameter->type->shape, err);
+    mw_trainer *t = b->trainer;
+    const mw__trainer_ranks *r = t->ranks;
+    if (r == NULL || r->shards == NULL)
+        return add_state(b, parameter, suffix, whole, err);
+    const size_t gradient = mw__trainer_gradient_of(t, parameter->name, strlen(parameter->name));
+    const mw__owned part = mw__trainer_part(t, gradient, mw_communicator_rank(r->communicator));
+    MW_TRY(add_state(b, parameter, suffix, MW_SHAPE((int64_t)part.count), err));
+    t->state.entries[t->state.count - 1].is_part = true;
+    t->state.entries[t->state.count - 1].whole = whole;
+    return MW_OK;
 }
 
 /* A moving average starts where the parameter does. */
 static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
 {
-    MW_TRY(add_state(b, parameter, MW__AVERAGE, err));
+    MW_TRY(add_state(b, parameter, MW__AVERAGE, parameter->type->shape, err));
     mw__state_entry *entries = b->trainer->state.entries;
     const mw__state_entry *average = &entries[b->trainer->state.count - 1];
     memcpy(average->data, mw__state_find(&b->trainer->state, parameter->name)->data, average->size);
@@ -60,14 +71,14 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         const char *suffix = mw__trainer_join(b, "#", state->name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(add_shaped(b, parameter, suffix, state->shape, err));
+        MW_TRY(add_optimizer_state(b, parameter, suffix, state->shape, err));
         mw__state_entry *entry = &t->state.entries[t->state.count - 1];
         entry->least = state->least, entry->most = state->most;
         if (state->initial != 0.0)
             mw__state_fill(entry, state->initial);
     }
     if (t->accumulate > 1)
-        MW_TRY(add_state(b, parameter, MW__SUM, err));
+        MW_TRY(add_state(b, parameter, MW__SUM, parameter->type->shape, err));
     return t->average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
 }
 

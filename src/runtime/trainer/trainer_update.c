@@ -116,15 +116,20 @@ static void change(mw__trainer_changes *changes, mw_tensor *old, mw_tensor *new)
 
 /* average + (1 - decay) (p' - average): the difference keeps its bits in fp16, where decay times the average would lose
  * them. */
+mw_tensor *mw__trainer_average(const mw_trainer *t, mw_tensor *average, mw_tensor *new_p)
+{
+    return mw_add(average, mw_mul_scalar(mw_sub(new_p, average), 1.0 - t->average_decay));
+}
+
+/* Of parts, it is computed when all parts are there. */
 static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw__trainer_changes *out,
                                 mw_error *err)
 {
-    if (b->trainer->average_decay == 0.0)
+    if (b->trainer->average_decay == 0.0 || b->judged)
         return MW_OK;
     mw_tensor *old = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
-    mw_tensor *step = mw_mul_scalar(mw_sub(new_p, old), 1.0 - b->trainer->average_decay);
-    change(out, old, mw_add(old, step));
+    change(out, old, mw__trainer_average(b->trainer, old, new_p));
     return mw_graph_check(b->graph, err);
 }
 
@@ -142,7 +147,9 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
         const char *suffix = mw__trainer_join(b, "#", states->items[i].name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(resident(b, p, suffix, states->items[i].shape, &state[i], err));
+        const bool in_parts = b->judges || b->judged; /* then a state has the shape of its parameter */
+        const mw_shape shape = in_parts ? mw_tensor_shape(p) : states->items[i].shape;
+        MW_TRY(resident(b, p, suffix, shape, &state[i], err));
     }
     const mw__optimizer_request request = {.optimizer = optimizer,
                                            .scalars = scalars,
@@ -177,7 +184,8 @@ mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error 
     if (b->updates != NULL)
         changes = b->updates[index];
     if (changes.count == 0) {
-        b->again = mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
+        b->again =
+            !b->judged && mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
         MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
     }
     for (size_t i = 0; i < changes.count; i++)
