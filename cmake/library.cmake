@@ -40,7 +40,7 @@ else()
     list(APPEND mw_format_folders without_protobuf)
 endif()
 mw_room(format ${mw_format_folders})
-mw_room(runtime compare data dispatch model parallel plan trainer)
+mw_room(runtime compare data dispatch metrics model parallel plan trainer)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.

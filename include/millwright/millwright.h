@@ -24,6 +24,7 @@
 #include <millwright/layer.h>
 #include <millwright/load.h>
 #include <millwright/loss.h>
+#include <millwright/metrics.h>
 #include <millwright/mil.h>
 #include <millwright/model.h>
 #include <millwright/onnx.h>

@@ -407,10 +407,18 @@ typedef struct mw_fit_options {
     const char *best_by;       /* "loss" or the name of a metric: the checkpoint of the epoch whose validation had the
                                 * best value of it stays as "run.best.safetensors". NULL = none */
     bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
-    bool quiet;                /* no progress on standard error */
-    bool ignore_signals;       /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
-                                * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
-                                * stays so; the host's handlers are back when mw_fit returns. */
+    const char *metrics; /* not NULL: what the run finds is written to this file while it goes on, by the end of its
+                          * name as JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder), see metrics.h
+                          * and docs/metrics.md. A new run begins it anew; one that goes on from its checkpoint goes
+                          * on with it, without what was written behind that checkpoint. With several ranks rank 0
+                          * writes */
+    const char *const *more_metrics; /* of further such files, .. */
+    size_t more_metrics_count;       /* .. so many, up to 7 */
+    int64_t metrics_steps;           /* a line after each multiple of so many steps; 0 = 500 lines over all epochs */
+    bool quiet;                      /* no progress on standard error */
+    bool ignore_signals; /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
+                          * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
+                          * stays so; the host's handlers are back when mw_fit returns. */
     mw_progress_function *progress; /* NULL = none */
     void *user;
 } mw_fit_options;

@@ -4,6 +4,7 @@
 #define MW__BASE_JSON_H
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #define MW__JSON_DEPTH 8
 
@@ -39,6 +40,9 @@ mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t 
 /* The same with all that JSON has. */
 mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                             void *user, mw_error *err);
+
+/* Appends the string in quotes, escaped; what is no UTF-8 becomes U+FFFD. */
+void mw__json_put_string(mw__text *text, const char *string);
 
 /* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
 size_t mw__utf8_length(const char *at, const char *end);

@@ -146,7 +146,8 @@ static const char *const words[] = {[MW__LIVE_GRAPH] = "graph",
                                     [MW__LIVE_PREDICTOR] = "predictor",
                                     [MW__LIVE_HWX] = "hwx",
                                     [MW__LIVE_E5] = "descriptor",
-                                    [MW__LIVE_COMMUNICATOR] = "communicator"};
+                                    [MW__LIVE_COMMUNICATOR] = "communicator",
+                                    [MW__LIVE_METRICS] = "stream of metrics"};
 
 mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err)
 {

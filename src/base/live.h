@@ -20,7 +20,8 @@ typedef enum mw__live_kind {
     MW__LIVE_PREDICTOR,
     MW__LIVE_HWX,
     MW__LIVE_E5,
-    MW__LIVE_COMMUNICATOR
+    MW__LIVE_COMMUNICATOR,
+    MW__LIVE_METRICS
 } mw__live_kind;
 
 /* Enters an object that was just allocated (at a multiple of 16).

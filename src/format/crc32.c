@@ -1,18 +1,22 @@
 /* CRC-32, eight bytes at a time ("slicing by eight", Kounavis and Berry 2005). */
 #include "format/crc32.h"
 
-void mw__crc32_init(mw__crc32_table *table)
+static void init(mw__crc32_table *table, uint32_t polynomial)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t sum = i;
         for (int bit = 0; bit < 8; bit++)
-            sum = (sum & 1) != 0 ? sum >> 1 ^ 0xedb88320u : sum >> 1;
+            sum = (sum & 1) != 0 ? sum >> 1 ^ polynomial : sum >> 1;
         table->of[0][i] = sum;
     }
     for (int k = 1; k < MW__CRC32_WAYS; k++)
         for (uint32_t i = 0; i < 256; i++)
             table->of[k][i] = table->of[k - 1][i] >> 8 ^ table->of[0][table->of[k - 1][i] & 255];
 }
+
+void mw__crc32_init(mw__crc32_table *table) { init(table, 0xedb88320u); }
+
+void mw__crc32c_init(mw__crc32_table *table) { init(table, 0x82f63b78u); }
 
 uint32_t mw__crc32_add(const mw__crc32_table *table, uint32_t sum, const void *data, size_t size)
 {

@@ -1,4 +1,5 @@
-/* The checksum of zip archives: CRC-32 of ISO 3309 (polynomial 0xedb88320, bits reversed). */
+/* The checksum of zip archives, CRC-32 of ISO 3309 (polynomial 0xedb88320, bits reversed), and CRC-32C of RFC 3720
+ * (0x82f63b78). */
 #ifndef MW__FORMAT_CRC32_H
 #define MW__FORMAT_CRC32_H
 
@@ -13,6 +14,7 @@ typedef struct mw__crc32_table {
 } mw__crc32_table;
 
 void mw__crc32_init(mw__crc32_table *table);
+void mw__crc32c_init(mw__crc32_table *table);
 /* Goes on with a sum; the first one goes on with 0. */
 uint32_t mw__crc32_add(const mw__crc32_table *table, uint32_t sum, const void *data, size_t size);
 

@@ -21,13 +21,26 @@
 
 /* ---- saving ---- */
 
-enum { NOTES_MAX = 16 };
+enum { NOTES_MAX = 24 };
 
 typedef struct numbers {
-    char step[24], accumulated[24], epoch[24], batch[24], seed[24], best_step[24];
+    char step[24], accumulated[24], epoch[24], batch[24], seed[24], best_step[24], line_count[24];
     char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX], best[MW__NUMBER_MAX];
+    char seconds[MW__NUMBER_MAX], line_sum[MW__NUMBER_MAX];
     mw__text kept;
 } numbers;
+
+/* What only lines of metrics go on from. */
+static size_t add_lines(mw__safetensors_note *notes, size_t count, const mw__fit_record *record, numbers *text)
+{
+    mw__number_print_hex(text->seconds, record->seconds);
+    mw__number_print_hex(text->line_sum, record->line_sum);
+    snprintf(text->line_count, sizeof text->line_count, "%" PRId64, record->line_count);
+    notes[count++] = (mw__safetensors_note){"mw.fit.seconds", text->seconds};
+    notes[count++] = (mw__safetensors_note){"mw.fit.line_sum", text->line_sum};
+    notes[count++] = (mw__safetensors_note){"mw.fit.line_count", text->line_count};
+    return count;
+}
 
 /* What mw_fit adds; returns the number of notes. */
 static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fit_record *record, numbers *text)
@@ -35,6 +48,7 @@ static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fi
     mw__number_print_hex(text->loss_sum, record->loss_sum);
     notes[count++] = (mw__safetensors_note){"mw.fit.loss_sum", text->loss_sum};
     notes[count++] = (mw__safetensors_note){"mw.fit.order", record->order};
+    count = add_lines(notes, count, record, text);
     if (record->best_by != NULL && record->best_step > 0) {
         mw__number_print_hex(text->best, record->best);
         snprintf(text->best_step, sizeof text->best_step, "%" PRId64, record->best_step);
@@ -160,9 +174,7 @@ typedef struct loading {
     int64_t step, accumulated;
     float learning_rate;
     mw_loader_position position;
-    double loss_sum, best;
-    int64_t best_step;
-    size_t kept_count;
+    mw__fit_record record; /* what mw_fit added */
 } loading;
 
 /* The length of the words that both begin with. */
@@ -291,8 +303,8 @@ static mw_status read_best(loading *load, const mw__fit_record *record, mw_error
     const char *by = mw__safetensors_metadata(&load->file, "mw.fit.best_by");
     if (by == NULL || record->best_by == NULL || strcmp(by, record->best_by) != 0)
         return MW_OK;
-    MW_TRY(read_real(load, "mw.fit.best", MW__NUMBER_F64, &load->best, err));
-    return read_count(load, "mw.fit.best_step", &load->best_step, err);
+    MW_TRY(read_real(load, "mw.fit.best", MW__NUMBER_F64, &load->record.best, err));
+    return read_count(load, "mw.fit.best_step", &load->record.best_step, err);
 }
 
 /* "5 10 15": these files will be removed one day, so that nothing but what was written is taken. */
@@ -305,13 +317,23 @@ static mw_status read_kept(loading *load, const mw__fit_record *record, mw_error
     for (;;) {
         const size_t length = strcspn(text, " ");
         int64_t step;
-        if (load->kept_count > MW__KEEP_MAX || !mw__number_read_i64(text, length, &step) || step <= before)
+        if (load->record.kept_count > MW__KEEP_MAX || !mw__number_read_i64(text, length, &step) || step <= before)
             return bad_number(load, "mw.fit.kept", err);
-        record->kept[load->kept_count++] = before = step;
+        record->kept[load->record.kept_count++] = before = step;
         if (text[length] == '\0')
             return MW_OK;
         text += length + 1;
     }
+}
+
+/* Files of version 0.1 have none. */
+static mw_status read_lines(loading *load, mw_error *err)
+{
+    if (mw__safetensors_metadata(&load->file, "mw.fit.seconds") == NULL)
+        return MW_OK;
+    MW_TRY(read_real(load, "mw.fit.seconds", MW__NUMBER_F64, &load->record.seconds, err));
+    MW_TRY(read_real(load, "mw.fit.line_sum", MW__NUMBER_F64, &load->record.line_sum, err));
+    return read_count(load, "mw.fit.line_count", &load->record.line_count, err);
 }
 
 /* A checkpoint that mw_trainer_save wrote has a position, but no order that it belongs to. */
@@ -332,7 +354,8 @@ static mw_status read_record(loading *load, const mw__fit_record *record, mw_err
                         "\"%.160s\" was written by a run with %.120s, this one has %.120s: use the same, or another "
                         "checkpoint file",
                         load->file.path, order, record->order);
-    MW_TRY(read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->loss_sum, err));
+    MW_TRY(read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->record.loss_sum, err));
+    MW_TRY(read_lines(load, err));
     MW_TRY(read_best(load, record, err));
     return read_kept(load, record, err);
 }
@@ -413,10 +436,10 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
     if (out_position != NULL)
         *out_position = load.position;
     if (record != NULL) {
-        record->loss_sum = load.loss_sum;
-        record->best = load.best;
-        record->best_step = load.best_step;
-        record->kept_count = load.kept_count;
+        const mw__fit_record asked = *record;
+        *record = load.record;
+        record->order = asked.order, record->batches = asked.batches;
+        record->best_by = asked.best_by, record->kept = asked.kept;
     }
     return MW_OK;
 }

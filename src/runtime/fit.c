@@ -31,6 +31,7 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
+    MW_TRY(mw__fit_check_metrics(options, err));
     return mw__fit_check_saving(options, err);
 }
 
@@ -136,6 +137,7 @@ static mw_status run_batches(mw__fitting *fit, const mw_batch *batch, float *los
 static mw_status train_step(mw__fitting *fit, const mw_batch *batch, mw_error *err)
 {
     float losses[MW__DISPATCH_STEPS_MAX];
+    const int64_t before = fit->progress.step;
     size_t count;
     MW_TRY(run_batches(fit, batch, losses, &count, err));
     for (size_t i = 0; i < count; i++) /* the loss of a skipped step is of no use: the mean so far takes its place */
@@ -143,6 +145,7 @@ static mw_status train_step(mw__fitting *fit, const mw_batch *batch, mw_error *e
     const mw_loader_position position = mw_loader_tell(fit->loader);
     fit->progress.epoch = position.epoch + 1;
     note_progress(fit, position.epoch * fit->batches + position.batch, position.batch);
+    MW_TRY(mw__fit_metrics_step(fit, before, losses, count, err));
     return mw__report_step(&fit->reporter, &fit->progress, err);
 }
 
@@ -166,18 +169,26 @@ static void compare(mw__fitting *fit, int64_t step)
     fit->best_step = step;
 }
 
-/* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps the best records
- * that, too, and is saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
+/* What validation finds is in the checkpoint, too, so that a run which goes on from it knows. */
+static bool saves_findings(const mw__fitting *fit)
+{
+    return fit->options->best_by != NULL || mw__fit_has_metrics(fit->options);
+}
+
+/* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps what is found is
+ * saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
 static mw_status save_and_validate(mw__fitting *fit, int64_t epochs_done, mw_error *err)
 {
-    if (fit->options->best_by == NULL) {
-        MW_TRY(mw__fit_save(fit, err));
-        return validate(fit, err);
-    }
-    MW_TRY(mw__fit_save_epoch(fit, err));
+    const bool twice = saves_findings(fit);
+    MW_TRY(twice ? mw__fit_save_epoch(fit, err) : mw__fit_save(fit, err));
     MW_TRY(validate(fit, err));
-    compare(fit, epochs_done * fit->batches);
-    return mw__fit_save(fit, err);
+    if (fit->options->best_by != NULL)
+        compare(fit, epochs_done * fit->batches);
+    fit->progress.epoch = epochs_done;
+    fit->progress.epoch_end = true;
+    note_progress(fit, epochs_done * fit->batches, fit->batches);
+    MW_TRY(mw__fit_metrics_epoch(fit, err));
+    return twice ? mw__fit_save(fit, err) : MW_OK;
 }
 
 /* The loader stands at the start of the next epoch. */
@@ -185,9 +196,6 @@ static mw_status end_epoch(mw__fitting *fit, mw_error *err)
 {
     const int64_t epochs_done = mw_loader_tell(fit->loader).epoch;
     MW_TRY(save_and_validate(fit, epochs_done, err));
-    fit->progress.epoch = epochs_done;
-    fit->progress.epoch_end = true;
-    note_progress(fit, epochs_done * fit->batches, fit->batches);
     MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
     const bool stop = wants_stop(fit);
     fit->progress.epoch_end = false;
@@ -247,6 +255,7 @@ static mw_status run_all(mw__fitting *fit, mw_error *err)
         return show_finished(fit, fit->options->epochs, err);
     }
     MW_TRY(mw__fit_check_can_save(fit, err));
+    MW_TRY(mw__fit_metrics_begin(fit, err));
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
     mw_status status = MW_OK;
@@ -317,6 +326,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
         if (!options->ignore_signals)
             mw__interrupt_end();
     }
+    status = mw__fit_metrics_end(&fit, status, reason);
     status = mw__fit_alone(&fit, status, reason);
     release(&fit);
     mw_loader_destroy(fit.loader);

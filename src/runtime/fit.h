@@ -15,6 +15,9 @@ typedef struct mw__fit_record {
     const char *best_by; /* what is compared over the epochs: "lowest loss"; NULL = nothing */
     double best;         /* the best of it so far .. */
     int64_t best_step;   /* .. and where it was found; 0 = not yet */
+    double seconds;      /* of training so far */
+    double line_sum;     /* of the losses since the last line of metrics .. */
+    int64_t line_count;  /* .. and how many they are */
     int64_t *kept;       /* [MW__KEEP_MAX + 1] steps of the checkpoints that stay, rising; NULL = none do */
     size_t kept_count;
 } mw__fit_record;
@@ -22,8 +25,8 @@ typedef struct mw__fit_record {
 /* As mw_trainer_save and mw_trainer_load; `record` may be NULL. */
 mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_position position,
                               const mw__fit_record *record, mw_error *err);
-/* Refuses a checkpoint that another order wrote; sets record->loss_sum, the best if it was of the same `best_by`, and
- * the steps in `kept` unless that is NULL. Nothing changes on failure. */
+/* Refuses a checkpoint that another order wrote; sets all numbers of the record, the best if it was of the same
+ * `best_by`, and the steps in `kept` unless that is NULL. Nothing changes on failure. */
 mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                               mw__fit_record *record, mw_error *err);
 

@@ -142,7 +142,7 @@ static const char *find_difference(const plan *a, const plan *b)
            : a->data != b->data       ? "has other training data"
            : a->order != b->order     ? "has another order of examples or seed"
            : a->epochs != b->epochs   ? "trains for another number of epochs"
-           : a->saves != b->saves     ? "has other options of the checkpoint"
+           : a->saves != b->saves     ? "has other options of the checkpoint, the validation or the metrics"
                                       : NULL;
 }
 
@@ -150,7 +150,7 @@ static const char *find_difference(const plan *a, const plan *b)
 static int32_t saving(const mw_fit_options *o)
 {
     return (o->checkpoint != NULL) + 2 * (o->validation != NULL) + 4 * (o->best_by != NULL) +
-           8 * (int32_t)(o->checkpoint_steps % 1000000);
+           8 * mw__fit_has_metrics(o) + 16 * (int32_t)(o->checkpoint_steps % 1000000);
 }
 
 static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *all, mw_error *err)

@@ -77,6 +77,9 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .best_by = fit->best_by,
         .best = fit->best,
         .best_step = fit->best_step,
+        .seconds = mw__fit_seconds(fit),
+        .line_sum = fit->metrics.sum,
+        .line_count = fit->metrics.losses,
         .kept = fit->kept,
         .kept_count = fit->kept_count,
     };
@@ -179,7 +182,10 @@ static mw_status save_epoch(mw__fitting *fit, mw_error *err)
     return save_to(fit, fit->options->checkpoint, end, err);
 }
 
-mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err) { return save_together(fit, save_epoch, err); }
+mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err)
+{
+    return fit->options->checkpoint != NULL ? save_together(fit, save_epoch, err) : MW_OK;
+}
 
 /* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
 bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
@@ -238,6 +244,9 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
     fit->best = record.best;
     fit->best_step = record.best_step;
     fit->kept_count = record.kept_count;
+    fit->metrics.before = record.seconds;
+    fit->metrics.sum = record.line_sum, fit->metrics.losses = record.line_count;
+    fit->resumed = true;
     MW_TRY(keep_all(fit, position, err));
     if (position.batch > 0) /* what a step that is skipped counts as */
         fit->progress.loss = fit->loss_sum / (double)position.batch;

@@ -1,9 +1,11 @@
-/* One run of mw_fit: fit.c walks the epochs, fit_save.c keeps the checkpoints. Private to these two. */
+/* One run of mw_fit: fit.c walks the epochs, fit_save.c keeps the checkpoints, fit_metrics.c writes what is found.
+ * Private to the files of fit. */
 #ifndef MW__RUNTIME_FITTING_H
 #define MW__RUNTIME_FITTING_H
 
 #include "base/lock.h"
 #include "runtime/fit.h"
+#include "runtime/fit_metrics.h"
 #include "runtime/trainer/trainer_access.h"
 
 typedef struct mw__fitting {
@@ -20,6 +22,8 @@ typedef struct mw__fitting {
     int64_t best_step; /* .. and after which step; 0 = none */
     int64_t *kept;     /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
     size_t kept_count;
+    bool resumed; /* a checkpoint was there */
+    mw__fit_metrics metrics;
     mw__lock lock;   /* on the checkpoint, for as long as the run */
     double saved_at; /* seconds of the monotonic clock */
     mw_progress progress;
