@@ -26,7 +26,7 @@ enum { NOTES_MAX = 24 };
 typedef struct numbers {
     char step[24], accumulated[24], epoch[24], batch[24], seed[24], best_step[24], line_count[24];
     char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX], best[MW__NUMBER_MAX];
-    char seconds[MW__NUMBER_MAX], line_sum[MW__NUMBER_MAX];
+    char seconds[MW__NUMBER_MAX], line_sum[MW__NUMBER_MAX], line_rate[MW__NUMBER_MAX];
     mw__text kept;
 } numbers;
 
@@ -35,9 +35,11 @@ static size_t add_lines(mw__safetensors_note *notes, size_t count, const mw__fit
 {
     mw__number_print_hex(text->seconds, record->seconds);
     mw__number_print_hex(text->line_sum, record->line_sum);
+    mw__number_print_hex(text->line_rate, record->line_rate);
     snprintf(text->line_count, sizeof text->line_count, "%" PRId64, record->line_count);
     notes[count++] = (mw__safetensors_note){"mw.fit.seconds", text->seconds};
     notes[count++] = (mw__safetensors_note){"mw.fit.line_sum", text->line_sum};
+    notes[count++] = (mw__safetensors_note){"mw.fit.line_rate", text->line_rate};
     notes[count++] = (mw__safetensors_note){"mw.fit.line_count", text->line_count};
     return count;
 }
@@ -333,6 +335,7 @@ static mw_status read_lines(loading *load, mw_error *err)
         return MW_OK;
     MW_TRY(read_real(load, "mw.fit.seconds", MW__NUMBER_F64, &load->record.seconds, err));
     MW_TRY(read_real(load, "mw.fit.line_sum", MW__NUMBER_F64, &load->record.line_sum, err));
+    MW_TRY(read_real(load, "mw.fit.line_rate", MW__NUMBER_F32, &load->record.line_rate, err));
     return read_count(load, "mw.fit.line_count", &load->record.line_count, err);
 }
 

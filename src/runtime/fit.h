@@ -18,6 +18,7 @@ typedef struct mw__fit_record {
     double seconds;      /* of training so far */
     double line_sum;     /* of the losses since the last line of metrics .. */
     int64_t line_count;  /* .. and how many they are */
+    double line_rate;    /* learning rate of the last step */
     int64_t *kept;       /* [MW__KEEP_MAX + 1] steps of the checkpoints that stay, rising; NULL = none do */
     size_t kept_count;
 } mw__fit_record;

@@ -111,7 +111,8 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
     const int64_t steps = fit->progress.steps;
     m->every = fit->options->metrics_steps > 0 ? fit->options->metrics_steps : (steps + LINES - 1) / LINES;
     m->since = mw__seconds();
-    m->rate = mw_trainer_learning_rate(fit->trainer);
+    if (!fit->resumed)
+        m->rate = mw_trainer_learning_rate(fit->trainer);
     mw__arena_init(&m->arena, mw__trainer_allocator(fit->trainer));
     mw__energy_begin(&m->energy);
     return mw__fit_on_first(fit, begin, err);

@@ -80,6 +80,7 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .seconds = mw__fit_seconds(fit),
         .line_sum = fit->metrics.sum,
         .line_count = fit->metrics.losses,
+        .line_rate = (double)fit->metrics.rate,
         .kept = fit->kept,
         .kept_count = fit->kept_count,
     };
@@ -246,6 +247,7 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
     fit->kept_count = record.kept_count;
     fit->metrics.before = record.seconds;
     fit->metrics.sum = record.line_sum, fit->metrics.losses = record.line_count;
+    fit->metrics.rate = (float)record.line_rate;
     fit->resumed = true;
     MW_TRY(keep_all(fit, position, err));
     if (position.batch > 0) /* what a step that is skipped counts as */

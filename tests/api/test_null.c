@@ -107,6 +107,8 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_description_find(NULL, "x"));
     YIELDS_NULL(mw_description_find(&(mw_function_description){.name = "main"}, NULL));
     mw_loader_destroy(NULL);
+    mw_metrics_destroy(NULL);
+    CHECK(mw_metrics_defaults(NULL).path == NULL);
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
     CHECK_INT(mw_dataset_column_count(NULL), 0);
@@ -526,6 +528,9 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
+    REFUSED(mw_metrics_create(NULL, &err));
+    REFUSED(mw_metrics_open(NULL, &err));
+    REFUSED(mw_metrics_write(NULL, "step", 1, NULL, 0, &err));
     REFUSED(mw_fit(NULL, &fit, &err));
 }
 

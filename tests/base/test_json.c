@@ -299,8 +299,40 @@ static void test_hostile_sizes_take_linear_time(void)
     mw__text_deinit(&text);
 }
 
+static mw_status keep_string(void *user, const mw__json_item *item, mw_error *err)
+{
+    (void)err;
+    if (item->event == MW__JSON_STRING)
+        memcpy(user, item->text, item->length + 1);
+    return MW_OK;
+}
+
+static void test_written_strings_read_back(void)
+{
+    mw__text text;
+    char byte[3] = "xx", back[64] = "";
+    mw_error err = {0};
+    for (int i = 1; i < 0x80; i++) {
+        mw__text_init(&text, NULL);
+        byte[0] = (char)i;
+        mw__json_put_string(&text, byte);
+        CHECK_INT(mw__json_read(NULL, text.data, text.size, keep_string, back, &err), MW_OK);
+        CHECK_STR(back, byte);
+        for (size_t k = 0; k < text.size; k++)
+            CHECK(text.data[k] >= 0x20 && text.data[k] < 0x7f);
+        mw__text_deinit(&text);
+    }
+    mw__text_init(&text, NULL); /* what is no UTF-8: a lone byte, an overlong form, a surrogate */
+    mw__json_put_string(&text, "\xc3\xa9\xff\xc0\xaf\xed\xa0\x80.");
+    CHECK_INT(mw__json_read(NULL, text.data, text.size, keep_string, back, &err), MW_OK);
+    CHECK(strncmp(back, "\xc3\xa9\xef\xbf\xbd", 5) == 0 && strstr(back, ".") != NULL);
+    mw__text_deinit(&text);
+    CHECK_OK(err);
+}
+
 int main(void)
 {
+    RUN(test_written_strings_read_back);
     RUN(test_events_come_in_text_order);
     RUN(test_the_whole_language_has_words_and_reals);
     RUN(test_strings_are_unescaped);

@@ -318,6 +318,32 @@ static void test_floats_are_printed_for_people(void)
     check_float(NAN, "nan");
 }
 
+static void test_random_doubles_print_and_read_back(void)
+{
+    mw__random random = {.seed = 6};
+    for (int i = 0; i < 60000; i++) {
+        const uint64_t word = (uint64_t)mw__random_u32(&random) << 32 | mw__random_u32(&random);
+        double value;
+        char text[MW__NUMBER_MAX], least[64];
+        memcpy(&value, &word, sizeof value);
+        if (isnan(value))
+            continue;
+        value = i % 3 == 0 ? ldexp(floor(ldexp(frexp(value, &(int){0}), 20)), -10) : value; /* short ones, too */
+        CHECK_INT(mw__number_print_double(text, value), strlen(text));
+        CHECK(same_bits(strtod(text, NULL), value));
+        int digits = 1; /* as few as the C library needs */
+        for (; digits < 17; digits++) {
+            snprintf(least, sizeof least, "%.*e", digits - 1, value);
+            if (strtod(least, NULL) == value)
+                break;
+        }
+        int printed = 0;
+        for (const char *at = text; *at != '\0' && *at != 'e'; at++)
+            printed += *at >= '0' && *at <= '9';
+        CHECK(strchr(text, 'e') == NULL || printed == digits);
+    }
+}
+
 static void test_the_locale_changes_nothing(void)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
@@ -379,6 +405,7 @@ int main(void)
     RUN(test_hex_is_printed_in_its_shortest_form);
     RUN(test_random_hex_reads_back_everywhere);
     RUN(test_floats_are_printed_for_people);
+    RUN(test_random_doubles_print_and_read_back);
     RUN(test_the_locale_changes_nothing);
     RUN(test_integers_are_bounded);
     return check_finish();
