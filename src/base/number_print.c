@@ -2,6 +2,7 @@
 #include "base/float_mode.h"
 #include "base/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,8 +117,16 @@ static size_t lay_out_plain(char *out, const char *digits, int count, int expone
     return (size_t)(at - out);
 }
 
-/* The fewest digits, up to `most`, that read back to the same number of the format. */
-static size_t print_shortest(char *out, double value, mw__number_format format, int most)
+/* How many digits to try: all decimals of `sure` digits are told apart, but for subnormals, and `most` are enough. So
+ * if `sure` of them read back, these without their zeros are the fewest. */
+typedef struct digits_of {
+    mw__number_format format;
+    int sure, most;
+    double normal; /* the smallest */
+} digits_of;
+
+/* The fewest digits that read back to the same number. */
+static size_t print_shortest(char *out, double value, const digits_of *of)
 {
     const bool negative = signbit(value) != 0;
     if (isnan(value))
@@ -125,14 +134,14 @@ static size_t print_shortest(char *out, double value, mw__number_format format, 
     if (isinf(value) || value == 0.0)
         return print_word(out, negative, isinf(value) ? "inf" : "0");
     char digits[DIGITS_BYTES];
-    int exponent, count = 0;
-    for (int wanted = 1; wanted <= most; wanted++) {
+    int exponent = 0, count = 0;
+    for (int wanted = fabs(value) >= of->normal ? of->sure : 1; wanted <= of->most; wanted++) {
         count = round_digits(value, wanted, digits, &exponent);
-        if (digits_read_back(digits, exponent, format, value))
+        if (digits_read_back(digits, exponent, of->format, value))
             break;
     }
     const size_t length = print_word(out, negative, "");
-    if (exponent >= -4 && exponent < most)
+    if (exponent >= -4 && exponent < of->most)
         return length + lay_out_plain(out + length, digits, count, exponent);
     return length + (size_t)snprintf(out + length, MW__NUMBER_MAX - length, "%c%s%.17se%c%02d", digits[0],
                                      count > 1 ? "." : "", digits + 1, exponent < 0 ? '-' : '+',
@@ -142,11 +151,13 @@ static size_t print_shortest(char *out, double value, mw__number_format format, 
 size_t mw__number_print_float(char *out, float value)
 {
     MW__FLOAT_SCOPE;
-    return print_shortest(out, (double)value, MW__NUMBER_F32, 9);
+    static const digits_of single = {MW__NUMBER_F32, FLT_DIG, 9, (double)FLT_MIN};
+    return print_shortest(out, (double)value, &single);
 }
 
 size_t mw__number_print_double(char *out, double value)
 {
     MW__FLOAT_SCOPE;
-    return print_shortest(out, value, MW__NUMBER_F64, 17);
+    static const digits_of all = {MW__NUMBER_F64, DBL_DIG, 17, DBL_MIN};
+    return print_shortest(out, value, &all);
 }

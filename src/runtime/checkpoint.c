@@ -50,7 +50,8 @@ static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fi
     mw__number_print_hex(text->loss_sum, record->loss_sum);
     notes[count++] = (mw__safetensors_note){"mw.fit.loss_sum", text->loss_sum};
     notes[count++] = (mw__safetensors_note){"mw.fit.order", record->order};
-    count = add_lines(notes, count, record, text);
+    if (record->has_lines)
+        count = add_lines(notes, count, record, text);
     if (record->best_by != NULL && record->best_step > 0) {
         mw__number_print_hex(text->best, record->best);
         snprintf(text->best_step, sizeof text->best_step, "%" PRId64, record->best_step);
@@ -328,11 +329,12 @@ static mw_status read_kept(loading *load, const mw__fit_record *record, mw_error
     }
 }
 
-/* Files of version 0.1 have none. */
+/* Runs without metrics have none. */
 static mw_status read_lines(loading *load, mw_error *err)
 {
     if (mw__safetensors_metadata(&load->file, "mw.fit.seconds") == NULL)
         return MW_OK;
+    load->record.has_lines = true;
     MW_TRY(read_real(load, "mw.fit.seconds", MW__NUMBER_F64, &load->record.seconds, err));
     MW_TRY(read_real(load, "mw.fit.line_sum", MW__NUMBER_F64, &load->record.line_sum, err));
     MW_TRY(read_real(load, "mw.fit.line_rate", MW__NUMBER_F32, &load->record.line_rate, err));

@@ -15,6 +15,7 @@ typedef struct mw__fit_record {
     const char *best_by; /* what is compared over the epochs: "lowest loss"; NULL = nothing */
     double best;         /* the best of it so far .. */
     int64_t best_step;   /* .. and where it was found; 0 = not yet */
+    bool has_lines;      /* lines of metrics are written: only then is the next there, which the clock decides */
     double seconds;      /* of training so far */
     double line_sum;     /* of the losses since the last line of metrics .. */
     int64_t line_count;  /* .. and how many they are */

@@ -77,6 +77,7 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .best_by = fit->best_by,
         .best = fit->best,
         .best_step = fit->best_step,
+        .has_lines = mw__fit_has_metrics(fit->options),
         .seconds = mw__fit_seconds(fit),
         .line_sum = fit->metrics.sum,
         .line_count = fit->metrics.losses,
@@ -247,7 +248,7 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
     fit->kept_count = record.kept_count;
     fit->metrics.before = record.seconds;
     fit->metrics.sum = record.line_sum, fit->metrics.losses = record.line_count;
-    fit->metrics.rate = (float)record.line_rate;
+    fit->metrics.rate = record.has_lines ? (float)record.line_rate : mw_trainer_learning_rate(fit->trainer);
     fit->resumed = true;
     MW_TRY(keep_all(fit, position, err));
     if (position.batch > 0) /* what a step that is skipped counts as */

@@ -321,7 +321,7 @@ static void test_floats_are_printed_for_people(void)
 static void test_random_doubles_print_and_read_back(void)
 {
     mw__random random = {.seed = 6};
-    for (int i = 0; i < 60000; i++) {
+    for (int i = 0; i < 20000; i++) {
         const uint64_t word = (uint64_t)mw__random_u32(&random) << 32 | mw__random_u32(&random);
         double value;
         char text[MW__NUMBER_MAX], least[64];
@@ -329,7 +329,8 @@ static void test_random_doubles_print_and_read_back(void)
         if (isnan(value))
             continue;
         value = i % 3 == 0 ? ldexp(floor(ldexp(frexp(value, &(int){0}), 20)), -10) : value; /* short ones, too */
-        CHECK_INT(mw__number_print_double(text, value), strlen(text));
+        const size_t length = mw__number_print_double(text, value);
+        CHECK_INT(strlen(text), length);
         CHECK(same_bits(strtod(text, NULL), value));
         int digits = 1; /* as few as the C library needs */
         for (; digits < 17; digits++) {
