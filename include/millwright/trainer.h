@@ -54,6 +54,34 @@ typedef struct mw_metric {
     mw_tensor *value; /* scalar */
 } mw_metric;
 
+/** What is watched of a step. */
+typedef enum mw_watch_of {
+    MW_WATCH_TENSOR = 0,    /* a value of the loss's graph, in its training form */
+    MW_WATCH_GRADIENT = 1,  /* of parameters, before it is clipped; of several batches or ranks their mean */
+    MW_WATCH_PARAMETER = 2, /* as the step found it */
+    MW_WATCH_UPDATE = 3     /* what the step added to a parameter: 0 if it was refused or skipped */
+} mw_watch_of;
+
+typedef enum mw_watch_kind {
+    MW_WATCH_STATISTICS = 0,
+    MW_WATCH_VALUES = 1, /* all elements (mw_trainer_watch_values) */
+    MW_WATCH_NORM = 2    /* the root of the sum of squares alone */
+} mw_watch_kind;
+
+/** One thing, or one for each parameter of a pattern, that the program of the step computes beside the step. */
+typedef struct mw_watch {
+    mw_watch_of of;
+    mw_watch_kind kind;
+    mw_tensor *tensor; /* of MW_WATCH_TENSOR: fp32 or fp16; it needs no parameters and states that the loss does not */
+    const char *name;  /* of MW_WATCH_TENSOR: under which it is shown; NULL = the tensor's own */
+    const char *pattern; /* of the others: names of parameters that are trained, as in mw_parameter_group */
+} mw_watch;
+
+/** Statistics of a tensor. */
+MW_API mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name);
+/** Statistics of gradients, updates or parameters. */
+MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern);
+
 /** For `segments`: a step of more than 1,024 operations is cut, at its repetitions if it has some, into pieces of 64
  *  operations or more; so far as the trainer's operations stay within 128, which is what a process holds on the ANE. */
 #define MW_SEGMENTS_AUTO (-1)
@@ -153,6 +181,11 @@ typedef struct mw_trainer_options {
                         * next step, and the checkpoint is the same. Not with local_steps over 1, nor with a custom
                         * optimizer.
                         * source  Rajbhandari et al. 2020, stages 1 and 2 */
+    bool watch_gradient_norms; /* the norm of each parameter's gradient and of all, as mw_trainer_gradient_norm */
+    const mw_watch *watches;   /* what else of a step is watched; copied. The step computes it on the device, which
+                                * takes its time; the results of the step keep their bits, and without watches there
+                                * is nothing of it. The same on all ranks */
+    size_t watch_count;
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
                                         * backward and update; it is refused if the comparison does not pass. The
@@ -293,6 +326,39 @@ MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, flo
                                  mw_error *err);
 MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,
                                   mw_error *err);
+
+/** What was watched of a step. */
+typedef struct mw_watched {
+    const char *name; /* that of the tensor, or "gradient/fc1.weight", "update_norm/fc1.weight", ..; lives as long as
+                       * the trainer */
+    mw_watch_of of;
+    mw_watch_kind kind;
+    const char *parameter; /* whose; NULL = of a tensor */
+    int64_t elements;
+    int64_t step; /* number of the step that it is of: the one that ran last, refused and skipped ones included; 0 =
+                   * none has, and the rest is 0 */
+    double min, max, mean;
+    double deviation;  /* root of the mean of (x - mean)^2 */
+    double norm;       /* root of the sum of squares */
+    double zeros;      /* share of elements that are 0 .. */
+    double non_finite; /* .. and that are NaN or infinite. Then the others are what IEEE makes of them */
+} mw_watched;
+
+/** What there is to read: watched tensors first, then gradient norms, then the rest in the order of the options, each for
+ *  the parameters in their order. 0 for NULL. */
+MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
+/** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. Numbers have the precision of the tensor's
+ *  type on the device: in fp16 a norm beyond 65504 (of a gradient in the loss scale) is infinite. Of several steps in
+ *  one dispatch it is the last. With several ranks tensors are those of the rank's own batch. Of norms and values the
+ *  statistics are 0. */
+MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched);
+/** The elements of what is watched by MW_WATCH_VALUES, as F32.
+ *  errors  MW_ERROR_ARGUMENT if it is not, MW_ERROR_SHAPE for another count, MW_ERROR_STATE before the first step */
+MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, float *out_data, size_t count,
+                                         mw_error *err);
+/** The root of the sum of the squares of all gradient norms that are watched, of the step that ran last; NaN if there is
+ *  none. */
+MW_API double mw_trainer_gradient_norm(const mw_trainer *trainer);
 
 /** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */
 typedef struct mw_trainer_counters {

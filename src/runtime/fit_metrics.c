@@ -118,6 +118,58 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
     return mw__fit_on_first(fit, begin, err);
 }
 
+/* ---- what is watched ---- */
+
+static mw_status put_named(mw__fitting *fit, const char *name, const char *end, double value, mw_error *err)
+{
+    char full[MW_NAME_MAX + 64];
+    const int length = snprintf(full, sizeof full, "%s%s", name, end);
+    const char *copy = mw__arena_string(&fit->metrics.line, full, (size_t)length, err);
+    return copy != NULL ? mw__fit_put(fit, copy, value, NULL, err) : MW_ERROR_MEMORY;
+}
+
+static mw_status put_statistics(mw__fitting *fit, const char *name, const mw_watched *w, mw_error *err)
+{
+    MW_TRY(put_named(fit, name, "/min", w->min, err));
+    MW_TRY(put_named(fit, name, "/max", w->max, err));
+    MW_TRY(put_named(fit, name, "/mean", w->mean, err));
+    MW_TRY(put_named(fit, name, "/deviation", w->deviation, err));
+    MW_TRY(put_named(fit, name, "/norm", w->norm, err));
+    MW_TRY(put_named(fit, name, "/zeros", w->zeros, err));
+    return put_named(fit, name, "/non_finite", w->non_finite, err);
+}
+
+/* Values are only written if there is one. */
+static mw_status put_watched(mw__fitting *fit, size_t index, const mw_watched *w, mw_error *err)
+{
+    char name[MW_NAME_MAX + 48];
+    float value;
+    snprintf(name, sizeof name, "watch/%s", w->name);
+    if (w->kind == MW_WATCH_STATISTICS)
+        return put_statistics(fit, name, w, err);
+    if (w->kind == MW_WATCH_NORM)
+        return w->parameter != NULL ? put_named(fit, w->name, "", w->norm, err)
+                                    : put_named(fit, name, "/norm", w->norm, err);
+    if (w->elements != 1)
+        return MW_OK;
+    MW_TRY(mw_trainer_watch_values(fit->trainer, index, &value, 1, err));
+    return put_named(fit, name, "", (double)value, err);
+}
+
+static mw_status put_all_watched(mw__fitting *fit, mw_error *err)
+{
+    mw_watched watched;
+    const double norm = mw_trainer_gradient_norm(fit->trainer);
+    bool norms = false;
+    for (size_t i = 0; mw_trainer_watch_at(fit->trainer, i, &watched) && watched.step > 0; i++) {
+        if (!norms && watched.of == MW_WATCH_GRADIENT && watched.kind == MW_WATCH_NORM)
+            MW_TRY(mw__fit_put(fit, "gradient_norm", norm, NULL, err));
+        norms = norms || (watched.of == MW_WATCH_GRADIENT && watched.kind == MW_WATCH_NORM);
+        MW_TRY(put_watched(fit, i, &watched, err));
+    }
+    return MW_OK;
+}
+
 /* ---- lines ---- */
 
 static mw_status put_place(mw__fitting *fit, double loss, mw_error *err)
@@ -140,7 +192,8 @@ static mw_status put_step(mw__fitting *fit, double now, mw_error *err)
     if (now > m->since)
         MW_TRY(mw__fit_put(fit, "examples_per_second", rounded(examples / (now - m->since), 10.0), NULL, err));
     MW_TRY(put_known(fit, "rss_bytes", mw__system_resident(), err));
-    return put_known(fit, "energy_joules", mw__energy_read(&m->energy), err);
+    MW_TRY(put_known(fit, "energy_joules", mw__energy_read(&m->energy), err));
+    return put_all_watched(fit, err);
 }
 
 mw_status mw__fit_metrics_step(mw__fitting *fit, int64_t before, const float *losses, size_t count, mw_error *err)
@@ -156,8 +209,13 @@ mw_status mw__fit_metrics_step(mw__fitting *fit, int64_t before, const float *lo
         return MW_OK;
     if (m->count > 0) {
         const double now = mw__seconds();
-        MW_TRY(put_step(fit, now, err));
-        MW_TRY(mw__fit_write(fit, "step", fit->progress.step, err));
+        mw__arena_init(&m->line, mw__trainer_allocator(fit->trainer));
+        mw_status status = put_step(fit, now, err);
+        if (status == MW_OK)
+            status = mw__fit_write(fit, "step", fit->progress.step, err);
+        mw__arena_deinit(&m->line);
+        if (status != MW_OK)
+            return status;
         m->since = now;
     }
     m->sum = 0.0;

@@ -23,6 +23,7 @@ typedef struct mw__fit_metrics {
     float rate;     /* of the last step */
     mw__energy energy;
     mw__arena arena; /* names of fields */
+    mw__arena line;  /* the same, of one line */
     mw_metrics_field *fields;
     size_t field_count, field_capacity;
 } mw__fit_metrics;

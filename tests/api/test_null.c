@@ -153,6 +153,10 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_update_scalar_of(NULL, "learning_rate"));
     YIELDS_NULL(mw_optimizer_rule_defaults(NULL, NULL).name);
     YIELDS_NULL(mw_optimizer_custom(0.1f, NULL).rule);
+    CHECK(mw_trainer_watch_count(NULL) == 0 && !mw_trainer_watch_at(NULL, 0, NULL));
+    CHECK(isnan(mw_trainer_gradient_norm(NULL)));
+    YIELDS_NULL(mw_watch_tensor(NULL, NULL).tensor);
+    YIELDS_NULL(mw_watch_parameters(MW_WATCH_GRADIENT, NULL).pattern);
     YIELDS_NULL(mw_parameter_group_defaults(NULL).pattern);
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);
@@ -514,6 +518,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_measure(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_watch_values(NULL, 0, NULL, 0, &err));
     REFUSED(mw_trainer_read(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_trainer_write(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_trainer_save(NULL, NULL, NULL, &err));

@@ -38,6 +38,7 @@ static void free_trainer(mw_trainer *trainer)
     mw__graph_free(trainer->model);
     mw__trainer_drop_comparison(trainer);
     mw__arena_deinit(&trainer->arena);
+    mw__free(allocator, trainer->gauges);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
     if (lender != NULL)

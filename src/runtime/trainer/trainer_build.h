@@ -31,6 +31,7 @@ typedef struct mw__trainer_build {
     mw_tensor *agreed;                   /* such a number from outside, which counts as well; or NULL */
     mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
     mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
+    mw_tensor **shown;                   /* copies of the watched values of the model, in the order of the gauges */
     mw_tensor *loss_output, *ok_output;
 } mw__trainer_build;
 

@@ -6,6 +6,7 @@
 #include "graph/transform/flatten.h"
 #include "graph/transform/specialise.h"
 #include "runtime/trainer/trainer_compare.h"
+#include "runtime/trainer/trainer_gauges.h"
 #include "runtime/trainer/trainer_memory.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
@@ -77,24 +78,13 @@ static void finish_copy(void *user, mw__clone *clone)
 
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    mw_tensor *roots[MW_METRICS_MAX + 3], *copies[MW_METRICS_MAX + 3] = {NULL};
-    mw_tensor **targets[MW_METRICS_MAX + 3];
-    size_t count = 0;
+    mw__trainer_roots held;
     MW_TRY(mw__trainer_list_metrics(t, o, err));
-    roots[count] = o->loss;
-    targets[count++] = &t->loss;
-    for (size_t i = 0; i < t->metric_count; i++) {
-        roots[count] = t->metrics[i].value;
-        targets[count++] = &t->metrics[i].value;
-    }
-    if (o->prediction != NULL) {
-        roots[count] = o->prediction;
-        targets[count++] = &t->prediction;
-    }
-    if (o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL) {
-        roots[count] = o->optimizer.rule->probe;
-        targets[count++] = &t->probe;
-    }
+    MW_TRY(mw__trainer_list_gauges(t, o, err));
+    t->loss = o->loss;
+    t->prediction = o->prediction;
+    t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    MW_TRY(mw__trainer_hold_roots(t, &held, err));
     const mw_graph *source = o->loss->graph;
     model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
     const mw__clone_options options = {.rule = apply_rules,
@@ -102,16 +92,15 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
                                        .input = copy_input,
                                        .finish = finish_copy,
                                        .user = &rules,
-                                       .roots = roots,
-                                       .root_count = count};
-    t->model = mw__clone_graph(t->allocator, source, &options, copies, err);
+                                       .roots = held.roots,
+                                       .root_count = held.count};
+    t->model = mw__clone_graph(t->allocator, source, &options, held.copies, err);
+    mw__trainer_take_roots(t, &held, t->model != NULL);
     if (t->model == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     if (rules.open)
         MW_TRY(check_known(t->model, err));
-    for (size_t i = 0; i < count; i++)
-        *targets[i] = copies[i];
-    return MW_OK;
+    return mw__trainer_check_gauges(t, err);
 }
 
 static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
@@ -152,6 +141,7 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
 {
     MW_TRY(prepare(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
+    MW_TRY(mw__trainer_find_gauges(t, err));
     if (t->accumulate > 1 && !mw__trainer_hands_on(t))
         MW_TRY(mw__trainer_make_accumulation(t, err));
     MW_TRY(mw__trainer_describe(t, err));

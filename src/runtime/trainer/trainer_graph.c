@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/trainer/trainer_build.h"
 #include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_gauges.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
@@ -147,9 +148,13 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
         return MW_OK;
     MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
-    if (b->hands_on)
-        return mw__trainer_hand_on(b, err);
-    return mw__trainer_build_updates(b, err);
+    if (!b->accumulates)
+        MW_TRY(mw__trainer_name_gauges(b, err));
+    MW_TRY(mw__trainer_show_values(b, err));
+    if (!b->hands_on)
+        return mw__trainer_build_updates(b, err);
+    MW_TRY(mw__trainer_show_norms(b, err));
+    return mw__trainer_hand_on(b, err);
 }
 
 mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err)
@@ -159,5 +164,7 @@ mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err)
         MW_TRY(mw__trainer_build_update(b, i, err));
     for (size_t i = 0; i < b->state_count; i++)
         MW_TRY(mw__trainer_next(b, b->states[i], b->states[i]->next, err));
-    return mw__trainer_build_scale(b, err);
+    MW_TRY(mw__trainer_build_scale(b, err));
+    MW_TRY(mw__trainer_show_parameters(b, err));
+    return mw__trainer_show_norms(b, err);
 }

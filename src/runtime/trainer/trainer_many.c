@@ -10,8 +10,8 @@
 
 /* ---- making the slots ---- */
 
-/* Memory of a port of the step in one slot: what is fed into copied parts is kept aside until it is run. */
-static void *slot_data(const mw_trainer *t, size_t slot, size_t port)
+/* What is fed into copied parts is kept aside until it is run. */
+void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port)
 {
     const mw__port_place *place = &t->step.program->places[port];
     return place->staged ? t->many.staged[slot * t->step.program->input_count + port]
@@ -45,7 +45,7 @@ static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
     feeder->count = source->count;
     for (size_t i = 0; i < feeder->count; i++) {
         const size_t port = mw__program_find(t->step.program, feeder->ports[i].name);
-        feeder->ports[i].data = slot_data(t, slot, port);
+        feeder->ports[i].data = mw__trainer_slot_data(t, slot, port);
     }
     return MW_OK;
 }
@@ -89,7 +89,7 @@ mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, m
     MW_TRY(mw__trainer_feed(t, &t->many.feeders[slot], batch, step, err));
     for (size_t i = 0; i < t->scalar_count; i++) {
         const mw__trainer_scalar *scalar = &t->scalars[i];
-        MW_TRY(mw__trainer_write_scalar(t, scalar, slot_data(t, slot, scalar->port), step, err));
+        MW_TRY(mw__trainer_write_scalar(t, scalar, mw__trainer_slot_data(t, slot, scalar->port), step, err));
     }
     return MW_OK;
 }
@@ -98,7 +98,8 @@ static void show_port(mw_trainer *t, size_t slot, size_t port)
 {
     const mw_program *program = t->step.program;
     const size_t bits = (size_t)mw_dtype_bits(program->ports[port].dtype);
-    memcpy(mw__program_data(program, port), slot_data(t, slot, port), mw__program_elements(program, port) * bits / 8);
+    memcpy(mw__program_data(program, port), mw__trainer_slot_data(t, slot, port),
+           mw__program_elements(program, port) * bits / 8);
 }
 
 /* What was fed to a slot becomes what was fed to the step, so that it can be run again to see what was wrong. */
@@ -115,8 +116,8 @@ static mw_status commit_result(mw_trainer *t, size_t slot, const mw_batch *batch
 {
     const mw_port *ports = t->step.program->ports;
     const mw__step_result result = {
-        .loss = mw__scalar_read(slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
-        .ok = mw__scalar_read(slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
+        .loss = mw__scalar_read(mw__trainer_slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
+        .ok = mw__scalar_read(mw__trainer_slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
     if (result.ok != 1.0f)
         show_slot(t, slot);
     return mw__trainer_commit(t, &t->step, batch, &result, out_loss, err);
@@ -141,8 +142,8 @@ static mw_status push_slots(mw_trainer *t, mw_error *err)
         const slot_of of = {t->many.series, slot};
         for (size_t i = 0; i < program->input_count; i++)
             if (program->places[i].staged)
-                MW_TRY(mw__place_push(&program->places[i], &program->ports[i], slot_data(t, slot, i), part_data, &of,
-                                      err));
+                MW_TRY(mw__place_push(&program->places[i], &program->ports[i], mw__trainer_slot_data(t, slot, i),
+                                      part_data, &of, err));
     }
     return MW_OK;
 }
@@ -153,6 +154,7 @@ mw_status mw__trainer_run_slots(mw_trainer *t, const mw_batch *batches, float *o
     MW_TRY(mw__series_execute(t->many.series, err));
     mw_error later = {0};
     mw_status status = MW_OK;
+    t->last_in_slot = true;
     for (size_t slot = 0; slot < t->many.count; slot++) {
         static const mw_batch unknown = {0};
         const mw_batch *batch = batches != NULL ? &batches[slot] : &unknown;

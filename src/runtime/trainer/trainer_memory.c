@@ -5,7 +5,7 @@
 #include "autograd/recompute_cut.h"
 #include "base/log.h"
 #include "graph/transform/clone.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/trainer_options.h"
 
 #include <millwright/autograd.h>
 #include <millwright/plan.h>
@@ -33,40 +33,28 @@ static bool mark_end(void *user, mw__clone *clone, const mw__op *op)
     return true;
 }
 
-/* Every value of the model that the trainer holds, for a copy of it. */
-static size_t list_roots(mw_trainer *t, mw_tensor **roots, mw_tensor ***targets)
-{
-    size_t count = 0;
-    targets[count++] = &t->loss;
-    for (size_t i = 0; i < t->metric_count; i++)
-        targets[count++] = &t->metrics[i].value;
-    if (t->prediction != NULL)
-        targets[count++] = &t->prediction;
-    if (t->probe != NULL)
-        targets[count++] = &t->probe;
-    for (size_t i = 0; i < count; i++)
-        roots[i] = *targets[i];
-    return count;
-}
-
 mw_status mw__trainer_recompute(mw_trainer *t, size_t pieces, mw_error *err)
 {
     marker m = {0};
-    mw_tensor *roots[MW_METRICS_MAX + 3], *copies[MW_METRICS_MAX + 3] = {NULL}, **targets[MW_METRICS_MAX + 3];
+    mw__trainer_roots held;
     mw__arena arena;
     mw__arena_init(&arena, t->allocator);
     mw_status status = mw__recompute_cut(&arena, t->loss, pieces, &m.ends, &m.count, err);
-    const size_t count = list_roots(t, roots, targets);
-    const mw__clone_options options = {.rule = mark_end, .user = &m, .roots = roots, .root_count = count};
-    mw_graph *marked = status == MW_OK ? mw__clone_graph(t->allocator, t->model, &options, copies, err) : NULL;
+    if (status == MW_OK)
+        status = mw__trainer_hold_roots(t, &held, err);
+    const mw__clone_options options = {.rule = mark_end,
+                                       .user = &m,
+                                       .roots = status == MW_OK ? held.roots : NULL,
+                                       .root_count = status == MW_OK ? held.count : 0};
+    mw_graph *marked = status == MW_OK ? mw__clone_graph(t->allocator, t->model, &options, held.copies, err) : NULL;
+    if (status == MW_OK)
+        mw__trainer_take_roots(t, &held, marked != NULL);
     mw__arena_deinit(&arena);
     if (marked == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
     mw__graph_free(t->model);
     t->model = marked;
     t->recomputation.stretches = m.next;
-    for (size_t i = 0; i < count; i++)
-        *targets[i] = copies[i];
     return MW_OK;
 }
 

@@ -122,7 +122,13 @@ struct mw_trainer {
     mw__trainer_declared *declared; /* so far */
     mw_tensor *probe;               /* in the model: of a custom optimizer, or NULL */
     mw__view evaluation, predictor;
-    bool noted; /* what evaluation cannot put together from single examples has been logged */
+    struct mw__gauge *gauges; /* what is watched */
+    size_t gauge_count, gauge_capacity;
+    mw_watch *watches; /* patterns that are no gauges yet */
+    size_t watch_count;
+    int64_t last_step; /* the one that ran last; 0 = none has */
+    bool last_in_slot; /* it was the last of a dispatch with several */
+    bool noted;        /* what evaluation cannot put together from single examples has been logged */
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;

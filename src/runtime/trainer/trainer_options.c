@@ -1,6 +1,7 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_gauges.h"
 
 #include "base/name.h"
 #include "base/shown.h"
@@ -66,6 +67,48 @@ mw_status mw__trainer_list_metrics(mw_trainer *t, const mw_trainer_options *o, m
     return MW_OK;
 }
 
+/* ---- values that are held ---- */
+
+/* Value number i, or NULL. */
+static mw_tensor **held_at(mw_trainer *t, size_t i)
+{
+    if (i == 0)
+        return &t->loss;
+    if (i - 1 < t->metric_count)
+        return &t->metrics[i - 1].value;
+    i -= 1 + t->metric_count;
+    if (t->prediction != NULL && i-- == 0)
+        return &t->prediction;
+    if (t->probe != NULL && i-- == 0)
+        return &t->probe;
+    for (size_t k = 0; k < t->gauge_count; k++)
+        if (t->gauges[k].value != NULL && i-- == 0)
+            return &t->gauges[k].value;
+    return NULL;
+}
+
+mw_status mw__trainer_hold_roots(mw_trainer *t, mw__trainer_roots *out, mw_error *err)
+{
+    *out = (mw__trainer_roots){0};
+    while (held_at(t, out->count) != NULL)
+        out->count++;
+    out->roots = mw__alloc(t->allocator, 2 * out->count, sizeof *out->roots, err);
+    if (out->roots == NULL)
+        return MW_ERROR_MEMORY;
+    out->copies = out->roots + out->count;
+    for (size_t i = 0; i < out->count; i++)
+        out->roots[i] = *held_at(t, i);
+    return MW_OK;
+}
+
+void mw__trainer_take_roots(mw_trainer *t, mw__trainer_roots *held, bool copied)
+{
+    for (size_t i = 0; copied && i < held->count; i++)
+        *held_at(t, i) = held->copies[i];
+    mw__free(t->allocator, held->roots);
+    *held = (mw__trainer_roots){0};
+}
+
 /* ---- checks ---- */
 
 static mw_status check_tensor(const mw_tensor *x, const char *what, const mw_graph *graph, bool scalar, mw_error *err)
@@ -113,6 +156,7 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
     MW_TRY(mw_graph_check(o->loss->graph, err));
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
     MW_TRY(check_metrics(o, err));
+    MW_TRY(mw__trainer_check_watches(o, err));
     return check_tensor(o->prediction, "the prediction", o->loss->graph, false, err);
 }
 

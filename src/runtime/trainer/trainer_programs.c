@@ -5,6 +5,7 @@
 #include "graph/noise.h"
 #include "graph/transform/clone.h"
 #include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_gauges.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_ranks.h"
@@ -78,8 +79,9 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__function_find(t->model, "main")->body;
-    mw_tensor **roots = mw__arena_alloc(&b->arena, body->input_count + 2, sizeof *roots, err);
-    mw_tensor **copies = mw__arena_alloc(&b->arena, body->input_count + 2, sizeof *copies, err);
+    const size_t most = body->input_count + 2 + t->gauge_count;
+    mw_tensor **roots = mw__arena_alloc(&b->arena, most, sizeof *roots, err);
+    mw_tensor **copies = mw__arena_alloc(&b->arena, most, sizeof *copies, err);
     b->states = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *b->states, err);
     if (roots == NULL || copies == NULL || b->states == NULL)
         return MW_ERROR_MEMORY;
@@ -93,14 +95,19 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     b->state_count = count - 1;
     if (t->probe != NULL && !b->accumulates)
         roots[count++] = t->probe;
+    for (size_t i = 0; i < t->gauge_count && !b->accumulates && !b->watched; i++)
+        if (t->gauges[i].value != NULL)
+            roots[count++] = t->gauges[i].value;
     const mw__clone_options options = {
         .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
     b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     b->loss = copies[0];
+    const size_t probes = t->probe != NULL && !b->accumulates;
+    b->probe = probes > 0 ? copies[1 + b->state_count] : NULL;
+    b->shown = copies + 1 + b->state_count + probes;
     memcpy(b->states, copies + 1, b->state_count * sizeof *copies);
-    b->probe = count > b->state_count + 1 ? copies[count - 1] : NULL;
     return MW_OK;
 }
 

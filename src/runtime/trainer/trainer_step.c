@@ -118,6 +118,13 @@ static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batc
                     first.text[0] != '\0' ? first.text : "the training has diverged, or the data is bad", ids);
 }
 
+/* What is watched is that of this step. */
+static void note_step(mw_trainer *t, bool updates)
+{
+    if (updates)
+        t->last_step = t->steps + 1;
+}
+
 static void count_step(mw_trainer *t, bool updated)
 {
     t->accumulated = updated ? 0 : t->accumulated + 1;
@@ -142,6 +149,7 @@ mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const 
                              const mw__step_result *result, float *out_loss, mw_error *err)
 {
     const bool good = result->ok == 1.0f;
+    note_step(t, pass == &t->step);
     t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
@@ -160,6 +168,7 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
                                    float *out_loss, mw_error *err)
 {
     const bool good = result->ok == 1.0f;
+    note_step(t, updates);
     t->ranks->agreed = !good;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
@@ -196,6 +205,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     if (mw__trainer_compares(t) && updates)
         MW_TRY(mw__trainer_compare(t, err));
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
+    t->last_in_slot = t->last_in_slot && !updates;
     const mw__step_result result = {mw__trainer_read_scalar(pass->program, pass->loss_port),
                                     mw__trainer_read_scalar(pass->program, pass->ok_port)};
     return mw__trainer_commit(t, pass, batch, &result, out_loss, err);

@@ -34,6 +34,8 @@ bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
 /* ---- trainer_many.c ---- */
 
 mw_status mw__trainer_make_slots(mw_trainer *trainer, size_t count, mw_error *err);
+/* Memory of a port of the step in one slot. */
+void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port);
 /* Steps that one dispatch takes now; 0 = only single ones. */
 size_t mw__trainer_slots(const mw_trainer *trainer);
 /* Feeds the batch of one slot. */

@@ -2,6 +2,7 @@
  * inputs. */
 #include "runtime/trainer/trainer_build.h"
 #include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_gauges.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_state.h"
@@ -66,6 +67,13 @@ mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tenso
 mw_status mw__trainer_next(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
 {
     return mw__trainer_next_always(b, old, mw_select(b->ok, new, old), err);
+}
+
+static mw_status next_parameter(mw__trainer_build *b, size_t index, const mw__trainer_change *change, mw_error *err)
+{
+    mw_tensor *next = mw_select(b->ok, change->new, change->old);
+    MW_TRY(mw__trainer_next_always(b, change->old, next, err));
+    return mw__trainer_show_update(b, index, change->old, next, err);
 }
 
 /* ---- scalars of the step ---- */
@@ -188,7 +196,8 @@ mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error 
             !b->judged && mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
         MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
     }
-    for (size_t i = 0; i < changes.count; i++)
+    MW_TRY(next_parameter(b, index, &changes.items[0], err));
+    for (size_t i = 1; i < changes.count; i++)
         MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
     if (sum == NULL || b->accumulates)
         return MW_OK;
