@@ -344,8 +344,8 @@ typedef struct mw_watched {
     double non_finite; /* .. and that are NaN or infinite. Then the others are what IEEE makes of them */
 } mw_watched;
 
-/** What there is to read: watched tensors first, then gradient norms, then the rest in the order of the options, each for
- *  the parameters in their order. 0 for NULL. */
+/** What there is to read: watched tensors first, then gradient norms, then the rest in the order of the options, each
+ *  for the parameters in their order. 0 for NULL. */
 MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
 /** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. Numbers have the precision of the tensor's
  *  type on the device: in fp16 a norm beyond 65504 (of a gradient in the loss scale) is infinite. Of several steps in
@@ -356,8 +356,8 @@ MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watc
  *  errors  MW_ERROR_ARGUMENT if it is not, MW_ERROR_SHAPE for another count, MW_ERROR_STATE before the first step */
 MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, float *out_data, size_t count,
                                          mw_error *err);
-/** The root of the sum of the squares of all gradient norms that are watched, of the step that ran last; NaN if there is
- *  none. */
+/** The root of the sum of the squares of all gradient norms that are watched, of the step that ran last; NaN if there
+ *  is none. */
 MW_API double mw_trainer_gradient_norm(const mw_trainer *trainer);
 
 /** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */

@@ -62,6 +62,8 @@ static mw_trainer *make_trainer(mw_error *err)
     options.prediction = logits;
     options.average_decay = 0.9f;
     options.compile.threads = 1;
+    options.watches = &(mw_watch){.kind = MW_WATCH_VALUES, .tensor = loss, .name = "loss"};
+    options.watch_count = 1;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     return trainer;
@@ -178,6 +180,11 @@ static mw_status call_measure(world *w)
     return mw_trainer_measure(w->trainer, w->data, &found, &w->said);
 }
 static mw_status call_evaluate(world *w) { return mw_trainer_evaluate(w->trainer, w->data, NULL, NULL, &w->said); }
+static mw_status call_watch(world *w)
+{
+    float loss;
+    return mw_trainer_watch_values(w->trainer, 0, &loss, 1, &w->said);
+}
 static mw_status call_predict(world *w)
 {
     batch b;
@@ -213,6 +220,7 @@ static const call_row calls[] = {
     {"mw_trainer_measure", call_measure, true},
     {"mw_trainer_evaluate", call_evaluate, true},
     {"mw_trainer_predict", call_predict, true},
+    {"mw_trainer_watch_values", call_watch, true},
     {"mw_plan_create_trainer", call_plan, true},
     {"mw_trainer_profile", call_profile, true},
 };
