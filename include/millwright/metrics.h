@@ -18,8 +18,9 @@
  *     "/", a folder, a name with "tfevents" an event file of TensorBoard; in a folder
  * "events.out.tfevents.0.millwright"
  *
- * A record is in the file, whole, when mw_metrics_write returns: a process that is killed leaves whole records, and so
- * does a disk that is full. What stands at the path is replaced if it is such a file; anything else is refused.
+ * A record is in the file, whole, when mw_metrics_write returns, and a disk that is full leaves whole records. A
+ * process that is killed within that call may leave a part of one at the end, without its line end; readers leave it
+ * out, and going on removes it. What stands at the path is replaced if it is such a file; anything else is refused.
  *
  * Threads: calls on one stream come one at a time, from any thread. */
 #ifndef MILLWRIGHT_METRICS_H

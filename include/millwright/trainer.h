@@ -19,6 +19,7 @@
 #include <millwright/communicator.h>
 #include <millwright/compare.h>
 #include <millwright/dataset.h>
+#include <millwright/metrics.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
 #include <millwright/schedule.h>
@@ -444,21 +445,47 @@ typedef struct mw_progress {
     bool epoch_end;        /* `validation` is set, if there is a set for it */
     mw_evaluation validation;
     double seconds, seconds_left;
+    float learning_rate;        /* of the last step */
+    double best;                /* of best_by, over the validations so far .. */
+    int64_t best_epoch, waited; /* .. in this epoch, 0 = none; epochs that patience has waited since */
 } mw_progress;
 
 /** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the
- *  training (after saving, if there is a checkpoint). Between the
- *  steps it may use the trainer in any way that does not train: read, write, save, measure, predict, set its learning
- *  rate, load weights. mw_trainer_step, mw_trainer_step_many, mw_fit and mw_trainer_load on it are MW_ERROR_STATE, and
- *  destroying it ends mw_fit with that. Functions of data sets and schedules, the log hook and allocators may not use a
- *  trainer while a call on it is at work. */
+ *  training (after saving, if there is a checkpoint). Between the steps it may use the trainer in any way that does not
+ *  train: read, write, save, measure, predict, log (mw_fit_log), load weights, set its learning rate: beside a schedule
+ *  that is not constant, the rest of it is multiplied by new rate / old rate. mw_trainer_step, mw_trainer_step_many,
+ *  mw_fit and mw_trainer_load on it are MW_ERROR_STATE, and destroying it ends mw_fit with that. Functions of data sets
+ *  and schedules, the log hook and allocators may not use a trainer while a call on it is at work. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
+
+/** How a run ended. */
+typedef enum mw_fit_end {
+    MW_FIT_FINISHED = 0, /* all its epochs */
+    MW_FIT_EARLY = 1,    /* `patience` */
+    MW_FIT_STOPPED = 2,  /* MW_ERROR_STOPPED */
+    MW_FIT_FAILED = 3    /* any other error */
+} mw_fit_end;
+
+/** What a run came to. */
+typedef struct mw_fit_summary {
+    mw_fit_end end;
+    int64_t epochs, steps;    /* whole epochs and steps, with those of earlier calls of the run */
+    double seconds;           /* of this call; of the whole run if it writes metrics */
+    double loss;              /* mean of the last epoch, so far as it got */
+    mw_evaluation validation; /* the last */
+    double best;              /* of best_by .. */
+    int64_t best_epoch;       /* .. found in this epoch; 0 = nothing was compared */
+    bool restored;            /* the trainer is as it was after that epoch (restore_best) */
+} mw_fit_summary;
 
 /** How to fit. Fill with mw_fit_defaults. */
 typedef struct mw_fit_options {
     size_t struct_size;
     const mw_dataset *training;
     const mw_dataset *validation; /* NULL = none */
+    double validation_share; /* in (0, 1): this share of the training set, rounded to whole examples, is dealt out by
+                              * `seed` (mw_dataset_split) and validates; the rest trains. 0 = none. What a map makes of
+                              * training examples is validated with, too: to augment only the rest, split before */
     int64_t epochs;
     mw_schedule schedule;      /* of the learning rate, over all epochs; default constant */
     uint64_t seed;             /* order of the examples */
@@ -470,9 +497,23 @@ typedef struct mw_fit_options {
     int keep_last;             /* > 0: so many of the latest saves stay, up to 1000, "run.safetensors" at step 1200 as
                                 * "run.step-1200.safetensors" beside it; older ones that this run kept are removed when
                                 * the new one is safe */
-    const char *best_by;       /* "loss" or the name of a metric: the checkpoint of the epoch whose validation had the
-                                * best value of it stays as "run.best.safetensors". NULL = none */
+    const char *best_by;       /* "loss" or the name of a metric: the validations of the epochs are compared by it, and
+                                * the checkpoint of the best epoch stays as "run.best.safetensors". NULL = none */
     bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
+    int64_t patience;  /* > 0: the run ends, with MW_OK, after so many epochs in a row whose value of best_by was not
+                        * better by more than min_delta than the best of those that were. How long it has waited is in
+                        * the checkpoint: started again, a run that ended early trains no more */
+    double min_delta;  /* 0 or more; for patience and plateau_patience */
+    bool restore_best; /* a run that ends by itself leaves the trainer as it was after its best epoch by best_by:
+                        * parameters, states, optimizer and learning rate, from the checkpoint of that epoch, or from a
+                        * copy in memory if there is none */
+    int64_t plateau_patience; /* > 0: after so many such epochs in a row the learning rate, also that of a schedule, is
+                               * multiplied by plateau_factor, and the count starts anew */
+    double plateau_factor;    /* in (0, 1) */
+    double plateau_least;     /* the rate is not made smaller than this; 0 or more.
+                               * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
+                               *         threshold_mode = "abs") */
+    mw_fit_summary *summary;  /* not NULL: filled when mw_fit ends, however it does */
     const char *metrics; /* not NULL: what the run finds is written to this file while it goes on, by the end of its
                           * name as JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder), see metrics.h
                           * and docs/metrics.md. A new run begins it anew; one that goes on from its checkpoint goes
@@ -491,6 +532,11 @@ typedef struct mw_fit_options {
 
 /** Returns options with everything else at its default. */
 MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
+
+/** Writes a record of the kind "log" to the files of metrics of the mw_fit that runs on this trainer, from its
+ *  callback. Without such files, and on other ranks than 0, nothing is written.
+ *  errors  MW_ERROR_STATE if none runs; those of mw_metrics_write */
+MW_API mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err);
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.

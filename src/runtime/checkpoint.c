@@ -21,14 +21,23 @@
 
 /* ---- saving ---- */
 
-enum { NOTES_MAX = 24 };
+enum { NOTES_MAX = 24, PATIENCE_TEXT = MW__NUMBER_MAX + 48 };
 
 typedef struct numbers {
     char step[24], accumulated[24], epoch[24], batch[24], seed[24], best_step[24], line_count[24];
     char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX], best[MW__NUMBER_MAX];
     char seconds[MW__NUMBER_MAX], line_sum[MW__NUMBER_MAX], line_rate[MW__NUMBER_MAX];
+    char early[PATIENCE_TEXT], plateau[PATIENCE_TEXT];
     mw__text kept;
 } numbers;
+
+/* "0x1.8p-2 3 7" */
+static const char *print_patience(char out[PATIENCE_TEXT], const mw__fit_patience *patience)
+{
+    const size_t length = mw__number_print_hex(out, patience->reference);
+    snprintf(out + length, PATIENCE_TEXT - length, " %" PRId64 " %" PRId64, patience->waited, patience->seen);
+    return out;
+}
 
 /* What only lines of metrics go on from. */
 static size_t add_lines(mw__safetensors_note *notes, size_t count, const mw__fit_record *record, numbers *text)
@@ -58,6 +67,11 @@ static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fi
         notes[count++] = (mw__safetensors_note){"mw.fit.best_by", record->best_by};
         notes[count++] = (mw__safetensors_note){"mw.fit.best", text->best};
         notes[count++] = (mw__safetensors_note){"mw.fit.best_step", text->best_step};
+    }
+    if (record->best_by != NULL && record->waits) {
+        notes[count++] = (mw__safetensors_note){"mw.fit.waits_by", record->best_by};
+        notes[count++] = (mw__safetensors_note){"mw.fit.early", print_patience(text->early, &record->early)};
+        notes[count++] = (mw__safetensors_note){"mw.fit.plateau", print_patience(text->plateau, &record->plateau)};
     }
     for (size_t i = 0; i < record->kept_count; i++)
         mw__text_printf(&text->kept, "%s%" PRId64, i > 0 ? " " : "", record->kept[i]);
@@ -310,6 +324,28 @@ static mw_status read_best(loading *load, const mw__fit_record *record, mw_error
     return read_count(load, "mw.fit.best_step", &load->record.best_step, err);
 }
 
+static mw_status read_patience(loading *load, const char *key, mw__fit_patience *out, mw_error *err)
+{
+    const char *text = mw__safetensors_metadata(&load->file, key);
+    const char *waited = text != NULL ? strchr(text, ' ') : NULL;
+    const char *seen = waited != NULL ? strchr(waited + 1, ' ') : NULL;
+    if (seen == NULL || !mw__number_read(text, (size_t)(waited - text), MW__NUMBER_F64, &out->reference) ||
+        !mw__number_read_i64(waited + 1, (size_t)(seen - waited - 1), &out->waited) || out->waited < 0 ||
+        !mw__number_read_i64(seen + 1, strlen(seen + 1), &out->seen) || out->seen < out->waited)
+        return bad_number(load, key, err);
+    return MW_OK;
+}
+
+/* Of another number the waiting starts anew. */
+static mw_status read_waiting(loading *load, const mw__fit_record *record, mw_error *err)
+{
+    const char *by = mw__safetensors_metadata(&load->file, "mw.fit.waits_by");
+    if (by == NULL || record->best_by == NULL || strcmp(by, record->best_by) != 0)
+        return MW_OK;
+    MW_TRY(read_patience(load, "mw.fit.early", &load->record.early, err));
+    return read_patience(load, "mw.fit.plateau", &load->record.plateau, err);
+}
+
 /* "5 10 15": these files will be removed one day, so that nothing but what was written is taken. */
 static mw_status read_kept(loading *load, const mw__fit_record *record, mw_error *err)
 {
@@ -362,6 +398,7 @@ static mw_status read_record(loading *load, const mw__fit_record *record, mw_err
     MW_TRY(read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->record.loss_sum, err));
     MW_TRY(read_lines(load, err));
     MW_TRY(read_best(load, record, err));
+    MW_TRY(read_waiting(load, record, err));
     return read_kept(load, record, err);
 }
 

@@ -32,6 +32,7 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
     MW_TRY(mw__fit_check_metrics(options, err));
+    MW_TRY(mw__fit_check_best(options, err));
     return mw__fit_check_saving(options, err);
 }
 
@@ -42,6 +43,8 @@ static bool moves(const mw_schedule *schedule)
 {
     return schedule->kind != MW_SCHEDULE_CONSTANT || schedule->warmup_steps > 0;
 }
+
+bool mw__fit_rate_moves(const mw__fitting *fit) { return moves(&fit->options->schedule); }
 
 /* The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then the smallest power of two
  * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. */
@@ -85,12 +88,25 @@ static void note_progress(mw__fitting *fit, int64_t steps_done, int64_t steps_of
     progress->seconds_left = here > 0 ? elapsed / (double)here * (double)(progress->steps - steps_done) : 0.0;
 }
 
-/* Between steps: it may use the trainer, but for calls that train. */
+static void note_best(mw__fitting *fit)
+{
+    fit->progress.best = fit->best.value;
+    fit->progress.best_epoch = fit->batches > 0 ? fit->best.step / fit->batches : 0;
+    fit->progress.waited = fit->best.early.waited;
+}
+
+/* Between steps: it may use the trainer, but for calls that train. A rate that it sets beside a schedule is one of the
+ * schedule's, which goes on from there. */
 static bool call_progress(mw__fitting *fit)
 {
+    const float before = mw_trainer_learning_rate(fit->trainer);
     const mw__callback outer = mw__callback_begin("progress callback", MW__LENT_IN_PROGRESS);
+    fit->progress.learning_rate = fit->metrics.rate;
     const bool stop = fit->options->progress(fit->options->user, &fit->progress);
     mw__callback_end(outer);
+    const float after = mw_trainer_learning_rate(fit->trainer);
+    if (mw__fit_rate_moves(fit) && after != before && before > 0.0f)
+        fit->base_rate = (float)((double)fit->base_rate * ((double)after / (double)before));
     return stop;
 }
 
@@ -157,22 +173,10 @@ static mw_status validate(mw__fitting *fit, mw_error *err)
     return mw_trainer_measure(fit->trainer, fit->options->validation, &progress->validation, err);
 }
 
-/* A value that is no number is never the best. */
-static void compare(mw__fitting *fit, int64_t step)
-{
-    const mw_evaluation *found = &fit->progress.validation;
-    const double value = fit->best_metric >= 0 ? found->metrics[fit->best_metric].value : found->loss;
-    const bool better = fit->options->best_highest ? value > fit->best : value < fit->best;
-    if (isnan(value) || (fit->best_step > 0 && !better))
-        return;
-    fit->best = value;
-    fit->best_step = step;
-}
-
 /* What validation finds is in the checkpoint, too, so that a run which goes on from it knows. */
 static bool saves_findings(const mw__fitting *fit)
 {
-    return fit->options->best_by != NULL || mw__fit_has_metrics(fit->options);
+    return mw__fit_uses_findings(fit->options) || mw__fit_has_metrics(fit->options);
 }
 
 /* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps what is found is
@@ -182,11 +186,11 @@ static mw_status save_and_validate(mw__fitting *fit, int64_t epochs_done, mw_err
     const bool twice = saves_findings(fit);
     MW_TRY(twice ? mw__fit_save_epoch(fit, err) : mw__fit_save(fit, err));
     MW_TRY(validate(fit, err));
-    if (fit->options->best_by != NULL)
-        compare(fit, epochs_done * fit->batches);
     fit->progress.epoch = epochs_done;
     fit->progress.epoch_end = true;
     note_progress(fit, epochs_done * fit->batches, fit->batches);
+    MW_TRY(mw__fit_judge(fit, fit->progress.step, err));
+    note_best(fit);
     MW_TRY(mw__fit_metrics_epoch(fit, err));
     return twice ? mw__fit_save(fit, err) : MW_OK;
 }
@@ -200,7 +204,7 @@ static mw_status end_epoch(mw__fitting *fit, mw_error *err)
     const bool stop = wants_stop(fit);
     fit->progress.epoch_end = false;
     fit->loss_sum = 0.0;
-    const bool finished = epochs_done >= fit->options->epochs;
+    const bool finished = epochs_done >= fit->options->epochs || mw__fit_is_early(fit);
     if (stop && (!finished || (!fit->options->ignore_signals && mw__interrupted() != 0)))
         return stopped(fit, err);
     return MW_OK;
@@ -228,7 +232,8 @@ static mw_status show_finished(mw__fitting *fit, int64_t epochs_done, mw_error *
     MW_TRY(validate(fit, err));
     fit->progress.epoch = epochs_done;
     fit->progress.epoch_end = true;
-    note_progress(fit, fit->progress.steps, fit->batches);
+    note_progress(fit, epochs_done * fit->batches, fit->batches);
+    note_best(fit);
     MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
     if (fit->options->progress != NULL)
         call_progress(fit);
@@ -241,29 +246,39 @@ static void release(mw__fitting *fit)
     mw__lock_release(&fit->lock);
 }
 
+/* It ended by itself, and not by a callback in its last epoch. */
+static mw_status end_run(mw__fitting *fit, mw_error *err)
+{
+    if (mw__fit_is_early(fit) && fit->progress.epoch < fit->options->epochs)
+        MW_TRY(mw__report_early(&fit->reporter, fit->best.by, fit->best.early.waited, err));
+    return mw__fit_restore_best(fit, err);
+}
+
 static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
     mw__report_begin(&fit->reporter, fit->options->quiet || !mw__fit_is_first(fit));
     MW_TRY(mw__fit_resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
-    const bool finished = start.epoch >= fit->options->epochs;
-    fit->reporter.first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
+    const bool finished = start.epoch >= fit->options->epochs || mw__fit_is_early(fit);
+    const int64_t epochs_done = start.epoch < fit->options->epochs ? start.epoch : fit->options->epochs;
+    fit->reporter.first_step = epochs_done * fit->batches + (finished ? 0 : start.batch);
     fit->progress.step = fit->reporter.first_step;
     fit->saved_at = fit->reporter.started;
     if (finished) {
         release(fit); /* it only reads from here on */
-        return show_finished(fit, fit->options->epochs, err);
+        MW_TRY(show_finished(fit, epochs_done, err));
+        return mw__fit_restore_best(fit, err);
     }
     MW_TRY(mw__fit_check_can_save(fit, err));
     MW_TRY(mw__fit_metrics_begin(fit, err));
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
     mw_status status = MW_OK;
-    while (status == MW_OK && mw_loader_tell(fit->loader).epoch < fit->options->epochs)
+    while (status == MW_OK && mw_loader_tell(fit->loader).epoch < fit->options->epochs && !mw__fit_is_early(fit))
         status = run_epoch(fit, err);
     mw__report_end(&fit->reporter);
     mw__fit_restore_rate(fit, NULL);
-    return status;
+    return status == MW_OK ? end_run(fit, err) : status;
 }
 
 /* What validation would refuse is refused now, not after an epoch. */
@@ -282,6 +297,8 @@ static mw_status check_validation(const mw__fitting *fit, mw_error *err)
 
 static mw_status prepare(mw__fitting *fit, mw_error *err)
 {
+    MW_TRY(mw__fit_split(fit, err));
+    MW_TRY(mw__fit_prepare_best(fit, err));
     MW_TRY(mw__fit_prepare_keeping(fit, err));
     const mw_fit_options *options = fit->options;
     mw_loader_options loader = mw_loader_defaults(options->training, mw__trainer_batch(fit->trainer));
@@ -316,8 +333,11 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
 
 static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_error *reason)
 {
+    if (options != NULL && options->struct_size == sizeof *options && options->summary != NULL)
+        *options->summary = (mw_fit_summary){.end = MW_FIT_FAILED};
     MW_TRY(check_options(trainer, options, reason));
     mw__fitting fit = {.trainer = trainer, .options = options};
+    trainer->fitting = &fit;
     mw_status status = prepare(&fit, reason);
     if (status == MW_OK) {
         if (!options->ignore_signals)
@@ -329,8 +349,13 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     status = mw__fit_metrics_end(&fit, status, reason);
     status = mw__fit_alone(&fit, status, reason);
     release(&fit);
+    mw__fit_summarise(&fit, status);
     mw_loader_destroy(fit.loader);
+    mw_dataset_destroy(fit.parts[0]);
+    mw_dataset_destroy(fit.parts[1]);
+    mw__fit_drop_best(&fit);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
+    trainer->fitting = NULL;
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define MW__RUNTIME_FIT_H
 
 #include "base/alloc.h"
+#include "runtime/fit_best.h"
 #include <millwright/trainer.h>
 
 #define MW__KEEP_MAX 1000
@@ -15,12 +16,14 @@ typedef struct mw__fit_record {
     const char *best_by; /* what is compared over the epochs: "lowest loss"; NULL = nothing */
     double best;         /* the best of it so far .. */
     int64_t best_step;   /* .. and where it was found; 0 = not yet */
-    bool has_lines;      /* lines of metrics are written: only then is the next there, which the clock decides */
-    double seconds;      /* of training so far */
-    double line_sum;     /* of the losses since the last line of metrics .. */
-    int64_t line_count;  /* .. and how many they are */
-    double line_rate;    /* learning rate of the last step */
-    int64_t *kept;       /* [MW__KEEP_MAX + 1] steps of the checkpoints that stay, rising; NULL = none do */
+    bool waits;          /* for something better: only then is the next there */
+    mw__fit_patience early, plateau;
+    bool has_lines;     /* lines of metrics are written: only then is the next there, which the clock decides */
+    double seconds;     /* of training so far */
+    double line_sum;    /* of the losses since the last line of metrics .. */
+    int64_t line_count; /* .. and how many they are */
+    double line_rate;   /* learning rate of the last step */
+    int64_t *kept;      /* [MW__KEEP_MAX + 1] steps of the checkpoints that stay, rising; NULL = none do */
     size_t kept_count;
 } mw__fit_record;
 
@@ -58,6 +61,9 @@ double mw__seconds(void);
 void mw__report_begin(mw__reporter *reporter, bool quiet); /* first_step is set when it is known */
 mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err);
 mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err);
+/* Lines of their own: a smaller learning rate from now on, and an end before the last epoch. */
+mw_status mw__report_rate(mw__reporter *reporter, const mw_progress *progress, double rate, mw_error *err);
+mw_status mw__report_early(mw__reporter *reporter, const char *by, int64_t epochs, mw_error *err);
 mw_status mw__report_epoch(mw__reporter *reporter, const mw_progress *progress, mw_error *err);
 /* Leaves the terminal at the start of an empty line. */
 void mw__report_end(mw__reporter *reporter);

@@ -1,6 +1,7 @@
 /* What mw_fit writes to streams of metrics: lines of steps and epochs, and how it ended. What a run is, is in
  * fit_metrics_run.c. */
 #include "runtime/fit_metrics.h"
+#include "base/float_mode.h"
 #include "base/number.h"
 #include "runtime/fit_metrics_run.h"
 #include "runtime/fitting.h"
@@ -239,7 +240,7 @@ static mw_status put_validation(mw__fitting *fit, mw_error *err)
         MW_TRY(mw__fit_put(fit, copy, found->metrics[i].value, NULL, err));
     }
     if (fit->options->best_by != NULL)
-        return mw__fit_put(fit, "best", fit->best_step == fit->progress.step ? 1.0 : 0.0, NULL, err);
+        return mw__fit_put(fit, "best", fit->best.step == fit->progress.step ? 1.0 : 0.0, NULL, err);
     return MW_OK;
 }
 
@@ -258,9 +259,9 @@ mw_status mw__fit_metrics_epoch(mw__fitting *fit, mw_error *err)
 
 /* ---- the end ---- */
 
-static const char *reason_of(mw_status status)
+static const char *reason_of(const mw__fitting *fit, mw_status status)
 {
-    return status == MW_OK              ? "finished"
+    return status == MW_OK              ? mw__fit_is_early(fit) ? "early" : "finished"
            : status == MW_ERROR_STOPPED ? "stopped"
            : status == MW_ERROR_NUMERIC ? "refused"
                                         : "failed";
@@ -270,7 +271,7 @@ static mw_status put_end(mw__fitting *fit, mw_status status, const mw_error *why
 {
     MW_TRY(mw__fit_put(fit, "epoch", (double)fit->progress.epoch, NULL, err));
     MW_TRY(mw__fit_put(fit, "seconds", rounded(mw__fit_seconds(fit), 1e6), NULL, err));
-    MW_TRY(mw__fit_put(fit, "reason", 0.0, reason_of(status), err));
+    MW_TRY(mw__fit_put(fit, "reason", 0.0, reason_of(fit, status), err));
     if (status == MW_OK)
         return MW_OK;
     MW_TRY(mw__fit_put(fit, "message", 0.0, why->message, err));
@@ -296,4 +297,35 @@ mw_status mw__fit_metrics_end(mw__fitting *fit, mw_status status, mw_error *err)
         return status;
     *err = later;
     return later.status;
+}
+
+/* ---- from a callback ---- */
+
+static mw_status write_log(mw__fitting *fit, const mw_metrics_field *fields, size_t count, mw_error *err)
+{
+    mw__fit_metrics *m = &fit->metrics;
+    if (fields == NULL && count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit_log: the fields are NULL");
+    for (size_t i = 0; i < m->count; i++)
+        MW_TRY(mw_metrics_write(m->streams[i], "log", fit->progress.step, fields, count, err));
+    return MW_OK;
+}
+
+static mw_status log_fields(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)
+{
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit_log: the trainer is NULL");
+    if (trainer->fitting == NULL)
+        return mw__fail(err, MW_ERROR_STATE, "mw_fit_log: no mw_fit is running on this trainer");
+    return write_log(trainer->fitting, fields, count, err);
+}
+
+mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, log_fields(trainer, fields, count, err), err);
 }

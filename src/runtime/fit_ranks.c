@@ -5,6 +5,7 @@
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_ranks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ typedef struct start {
     mw_loader_position position;
     double loss_sum, best, mean;
     int64_t best_step;
+    mw__fit_patience early, plateau;
     float base_rate;
 } start;
 
@@ -85,12 +87,14 @@ mw_status mw__fit_share_start(mw__fitting *fit, mw_error *err)
     start s;
     memset(&s, 0, sizeof s);
     s.position = mw_loader_tell(fit->loader);
-    s.loss_sum = fit->loss_sum, s.best = fit->best, s.mean = fit->progress.loss;
-    s.best_step = fit->best_step, s.base_rate = fit->base_rate;
+    s.loss_sum = fit->loss_sum, s.best = fit->best.value, s.mean = fit->progress.loss;
+    s.best_step = fit->best.step, s.base_rate = fit->base_rate;
+    s.early = fit->best.early, s.plateau = fit->best.plateau;
     MW_TRY(mw__ranks_broadcast(r->communicator, 0, &s, sizeof s, err));
     MW_TRY(mw_loader_seek(fit->loader, s.position, err));
-    fit->loss_sum = s.loss_sum, fit->best = s.best, fit->progress.loss = s.mean;
-    fit->best_step = s.best_step, fit->base_rate = s.base_rate;
+    fit->loss_sum = s.loss_sum, fit->best.value = s.best, fit->progress.loss = s.mean;
+    fit->best.step = s.best_step, fit->base_rate = s.base_rate;
+    fit->best.early = s.early, fit->best.plateau = s.plateau;
     return mw__trainer_equalise(fit->trainer, err);
 }
 
@@ -149,8 +153,12 @@ static const char *find_difference(const plan *a, const plan *b)
 /* What decides when something is saved or validated, which all ranks do together. */
 static int32_t saving(const mw_fit_options *o)
 {
-    return (o->checkpoint != NULL) + 2 * (o->validation != NULL) + 4 * (o->best_by != NULL) +
-           8 * mw__fit_has_metrics(o) + 16 * (int32_t)(o->checkpoint_steps % 1000000);
+    char text[400];
+    const int length = snprintf(text, sizeof text, "%d %d %.80s %d %d %" PRId64 " %" PRId64 " %a %" PRId64 " %a %a %d",
+                                o->checkpoint != NULL, o->validation != NULL, o->best_by != NULL ? o->best_by : "",
+                                o->best_highest, mw__fit_has_metrics(o), o->checkpoint_steps, o->patience, o->min_delta,
+                                o->plateau_patience, o->plateau_factor, o->plateau_least, o->restore_best);
+    return (int32_t)mw__hash64(text, (size_t)length, 0);
 }
 
 static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *all, mw_error *err)

@@ -28,38 +28,18 @@ mw_status mw__fit_check_saving(const mw_fit_options *options, mw_error *err)
     const char *what = options->checkpoint_steps > 0 ? "checkpoint_steps"
                        : seconds > 0.0               ? "checkpoint_seconds"
                        : options->keep_last > 0      ? "keep_last"
-                       : options->best_by != NULL    ? "best_by"
                                                      : NULL;
     if (options->checkpoint == NULL && what != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %s says how checkpoints are saved, but `checkpoint` is NULL",
                         what);
-    if (options->best_by != NULL && options->validation == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: best_by compares what the validation finds, but there is no "
-                        "validation set");
     return MW_OK;
 }
 
 mw_status mw__fit_prepare_keeping(mw__fitting *fit, mw_error *err)
 {
     const mw_fit_options *options = fit->options;
-    const mw_trainer *trainer = fit->trainer;
-    fit->best_metric = -1;
-    if (options->best_by != NULL && strcmp(options->best_by, "loss") != 0) {
-        for (size_t i = 0; i < trainer->metric_count; i++)
-            if (strcmp(options->best_by, trainer->metrics[i].name) == 0)
-                fit->best_metric = (int)i;
-        if (fit->best_metric < 0)
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "mw_fit: best_by is \"%s\"; it must be \"loss\" or one of the trainer's %zu metrics%s%s",
-                            options->best_by, trainer->metric_count, trainer->metric_count > 0 ? ", as " : "",
-                            trainer->metric_count > 0 ? trainer->metrics[0].name : "");
-    }
-    if (options->best_by != NULL)
-        snprintf(fit->best_by, sizeof fit->best_by, "%s %s", options->best_highest ? "highest" : "lowest",
-                 options->best_by);
     if (options->keep_last > 0)
-        fit->kept = mw__alloc(mw__trainer_allocator(trainer), MW__KEEP_MAX + 1, sizeof *fit->kept, err);
+        fit->kept = mw__alloc(mw__trainer_allocator(fit->trainer), MW__KEEP_MAX + 1, sizeof *fit->kept, err);
     return options->keep_last > 0 && fit->kept == NULL ? MW_ERROR_MEMORY : MW_OK;
 }
 
@@ -74,9 +54,12 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .order = fit->order,
         .batches = fit->batches * mw__fit_ranks(fit),
         .loss_sum = fit->loss_sum * mw__fit_ranks(fit),
-        .best_by = fit->best_by,
-        .best = fit->best,
-        .best_step = fit->best_step,
+        .best_by = fit->best.by,
+        .best = fit->best.value,
+        .best_step = fit->best.step,
+        .waits = fit->options->patience > 0 || fit->options->plateau_patience > 0,
+        .early = fit->best.early,
+        .plateau = fit->best.plateau,
         .has_lines = mw__fit_has_metrics(fit->options),
         .seconds = mw__fit_seconds(fit),
         .line_sum = fit->metrics.sum,
@@ -141,7 +124,7 @@ static mw_status keep_all(mw__fitting *fit, mw_loader_position position, mw_erro
         snprintf(mark, sizeof mark, "step-%" PRId64, step);
         MW_TRY(keep(fit, mark, position, err));
     }
-    if (fit->best_step == step && position.batch == 0)
+    if (fit->best.step == step && position.batch == 0)
         MW_TRY(keep(fit, "best", position, err));
     return fit->kept != NULL ? remove_oldest(fit, err) : MW_OK;
 }
@@ -238,13 +221,15 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
     }
     mw_loader_position position;
     mw__fit_record record = {
-        .order = fit->order, .batches = mw__fit_whole_batches(fit), .best_by = fit->best_by, .kept = fit->kept};
+        .order = fit->order, .batches = mw__fit_whole_batches(fit), .best_by = fit->best.by, .kept = fit->kept};
     MW_TRY(mw__checkpoint_load(fit->trainer, path, &position, &record, err));
     position = mw__fit_own_position(fit, position);
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum / mw__fit_ranks(fit);
-    fit->best = record.best;
-    fit->best_step = record.best_step;
+    fit->best.value = record.best;
+    fit->best.step = record.best_step;
+    fit->best.early = record.early;
+    fit->best.plateau = record.plateau;
     fit->kept_count = record.kept_count;
     fit->metrics.before = record.seconds;
     fit->metrics.sum = record.line_sum, fit->metrics.losses = record.line_count;

@@ -5,22 +5,22 @@
 
 #include "base/lock.h"
 #include "runtime/fit.h"
+#include "runtime/fit_best.h"
 #include "runtime/fit_metrics.h"
 #include "runtime/trainer/trainer_access.h"
 
 typedef struct mw__fitting {
     mw_trainer *trainer;
     const mw_fit_options *options;
+    mw_fit_options own;   /* what they are if the training set is split .. */
+    mw_dataset *parts[2]; /* .. into these */
     mw_loader *loader;
     int64_t batches; /* in an epoch */
     float base_rate; /* what the schedule's factor multiplies */
     double loss_sum; /* over the steps of this epoch */
     char order[160];
-    int best_metric;   /* whose best checkpoint stays; -1 = the loss */
-    char best_by[96];  /* "highest accuracy" */
-    double best;       /* of the validations so far .. */
-    int64_t best_step; /* .. and after which step; 0 = none */
-    int64_t *kept;     /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
+    mw__fit_best best;
+    int64_t *kept; /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
     size_t kept_count;
     bool resumed; /* a checkpoint was there */
     mw__fit_metrics metrics;
@@ -51,15 +51,24 @@ mw_status mw__fit_share_start(mw__fitting *fit, mw_error *err);
 /* Data, order and what is saved are the same on all ranks. */
 mw_status mw__fit_compare_ranks(const mw__fitting *fit, mw_error *err);
 
+/* ---- fit_end.c ---- */
+
+/* Part of the training set becomes the validation set, if the options say so. */
+mw_status mw__fit_split(mw__fitting *fit, mw_error *err);
+/* Fills the summary of the options. */
+void mw__fit_summarise(const mw__fitting *fit, mw_status status);
+
 /* Whether the options of saving go together. */
 mw_status mw__fit_check_saving(const mw_fit_options *options, mw_error *err);
-/* What is compared for the best, and room for the list of what stays. */
+/* Room for the list of what stays. */
 mw_status mw__fit_prepare_keeping(mw__fitting *fit, mw_error *err);
 /* Takes the lock, and goes on from the checkpoint if there is one. */
 mw_status mw__fit_resume(mw__fitting *fit, mw_error *err);
 /* Says now what would fail after an epoch. */
 mw_status mw__fit_check_can_save(mw__fitting *fit, mw_error *err);
 
+/* Whether a schedule moves the rate; a constant one is left to the callback. */
+bool mw__fit_rate_moves(const mw__fitting *fit);
 /* The schedule's base rate, which is what is saved: the factor follows from the position. */
 mw_status mw__fit_restore_rate(mw__fitting *fit, mw_error *err);
 /* The newest checkpoint, and what stays beside it. */

@@ -236,6 +236,30 @@ mw_status mw__report_epoch(mw__reporter *reporter, const mw_progress *progress, 
     return emit(reporter, text, err);
 }
 
+static mw_status say(mw__reporter *reporter, const char *text, mw_error *err)
+{
+    if (reporter->quiet)
+        return MW_OK;
+    return reporter->terminal ? rewrite(reporter, text, "\n", err) : emit(reporter, text, err);
+}
+
+mw_status mw__report_rate(mw__reporter *reporter, const mw_progress *progress, double rate, mw_error *err)
+{
+    char text[256], number[MW__NUMBER_MAX];
+    mw__number_print_float(number, (float)rate);
+    snprintf(text, sizeof text, "learning rate %s behind epoch %lld%s", number, (long long)progress->epoch,
+             reporter->terminal ? "" : "\n");
+    return say(reporter, text, err);
+}
+
+mw_status mw__report_early(mw__reporter *reporter, const char *by, int64_t epochs, mw_error *err)
+{
+    char text[256], shown[128];
+    snprintf(text, sizeof text, "ends early: the %s is %lld epochs old%s", mw__shown(shown, sizeof shown, by),
+             (long long)epochs, reporter->terminal ? "" : "\n");
+    return say(reporter, text, err);
+}
+
 void mw__report_end(mw__reporter *reporter)
 {
     if (reporter->terminal)

@@ -185,6 +185,7 @@ static mw_status call_watch(world *w)
     float loss;
     return mw_trainer_watch_values(w->trainer, 0, &loss, 1, &w->said);
 }
+static mw_status call_log(world *w) { return mw_fit_log(w->trainer, NULL, 0, &w->said); }
 static mw_status call_predict(world *w)
 {
     batch b;
@@ -221,6 +222,7 @@ static const call_row calls[] = {
     {"mw_trainer_evaluate", call_evaluate, true},
     {"mw_trainer_predict", call_predict, true},
     {"mw_trainer_watch_values", call_watch, true},
+    {"mw_fit_log", call_log, true},
     {"mw_plan_create_trainer", call_plan, true},
     {"mw_trainer_profile", call_profile, true},
 };

@@ -533,6 +533,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
+    REFUSED(mw_fit_log(NULL, NULL, 0, &err));
     REFUSED(mw_metrics_create(NULL, &err));
     REFUSED(mw_metrics_open(NULL, &err));
     REFUSED(mw_metrics_write(NULL, "step", 1, NULL, 0, &err));

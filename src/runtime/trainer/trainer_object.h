@@ -137,6 +137,7 @@ struct mw_trainer {
     size_t warning_count;
     mw_trainer_recomputation recomputation;
     char *description;
+    struct mw__fitting *fitting; /* the running mw_fit, or NULL */
     const struct mw__lock *lock; /* that of the running mw_fit on its checkpoint, or NULL */
 };
 
