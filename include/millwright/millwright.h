@@ -11,6 +11,7 @@
 #include <millwright/communicator.h>
 #include <millwright/compare.h>
 #include <millwright/compress.h>
+#include <millwright/confusion.h>
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
 #include <millwright/dataset_derived.h>
@@ -53,6 +54,7 @@
 #include <millwright/plan.h>
 #include <millwright/plot.h>
 #include <millwright/program.h>
+#include <millwright/replay.h>
 #include <millwright/report.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>

@@ -182,10 +182,13 @@ typedef struct mw_trainer_options {
                         * next step, and the checkpoint is the same. Not with local_steps over 1, nor with a custom
                         * optimizer.
                         * source  Rajbhandari et al. 2020, stages 1 and 2 */
+    const char *replay_folder; /* not NULL: a step that is refused after it ran is left in this folder, in place of one
+                                * before, to be run again by mw_replay (replay.h). The model's size on disk; a failure
+                                * to write it is only logged */
     bool watch_gradient_norms; /* the norm of each parameter's gradient and of all, as mw_trainer_gradient_norm */
     const mw_watch *watches;   /* what else of a step is watched; copied. The step computes it on the device, which
                                 * takes its time; the results of the step keep their bits, and without watches there
-                                * is nothing of it. The same on all ranks */
+                                * is nothing of it. The same on all ranks; with shard_states only tensors */
     size_t watch_count;
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,

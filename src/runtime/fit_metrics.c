@@ -277,6 +277,8 @@ static mw_status put_end(mw__fitting *fit, mw_status status, const mw_error *why
     MW_TRY(mw__fit_put(fit, "message", 0.0, why->message, err));
     if (why->operation[0] != '\0')
         MW_TRY(mw__fit_put(fit, "operation", 0.0, why->operation, err));
+    if (status == MW_ERROR_NUMERIC && fit->trainer->replay_saved)
+        MW_TRY(mw__fit_put(fit, "replay", 0.0, fit->trainer->replay_folder, err));
     return why->tensor[0] != '\0' ? mw__fit_put(fit, "tensor", 0.0, why->tensor, err) : MW_OK;
 }
 

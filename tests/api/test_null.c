@@ -533,6 +533,9 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
+    REFUSED(mw_trainer_confusion(NULL, NULL, NULL, 2, NULL, &err));
+    CHECK(mw_confusion_class(NULL, 2, 0).support == 0 && mw_confusion_all(NULL, 2).labels == 0);
+    REFUSED(mw_replay(NULL, NULL, NULL, &err));
     REFUSED(mw_fit_log(NULL, NULL, 0, &err));
     REFUSED(mw_metrics_create(NULL, &err));
     REFUSED(mw_metrics_open(NULL, &err));

@@ -414,6 +414,11 @@ static void test_watches_are_checked(void)
     check_refused(&net, (mw_watch){MW_WATCH_GRADIENT, MW_WATCH_NORM, NULL, NULL, "fc1.*"}, MW_ERROR_ARGUMENT, "twice");
     mw_error err = {0};
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
+    options.shard_states = options.watch_gradient_norms = true;
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "shard_states");
+    err = (mw_error){0};
+    options.shard_states = options.watch_gradient_norms = false;
     options.watch_count = 1;
     CHECK(mw_trainer_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");

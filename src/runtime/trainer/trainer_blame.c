@@ -11,6 +11,7 @@
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_replay.h"
 #include "runtime/trainer/trainer_step.h"
 
 #include <math.h>
@@ -287,6 +288,12 @@ static void describe(const blame *a, const watched *first, mw__blame *out)
                      whose);
 }
 
+static void describe_item(const void *user, size_t index, mw__blame *out)
+{
+    const blame *a = user;
+    describe(a, &a->items[index], out);
+}
+
 void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
 {
     mw_error ignored = {0};
@@ -301,6 +308,12 @@ void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *o
         const watched *first = find_first(&a);
         if (first != NULL)
             describe(&a, first, out);
+        mw__replay_save(t, &(mw__replay_step){.graph = a.b.graph,
+                                              .names = &a.names,
+                                              .program = a.program,
+                                              .count = a.count,
+                                              .describe = describe_item,
+                                              .user = &a});
     }
     mw_program_destroy(a.program);
     mw__names_deinit(&a.names);

@@ -15,6 +15,7 @@
 #include "runtime/trainer/trainer_step.h"
 
 #include <millwright/millwright.h>
+#include <string.h>
 
 /* What changes in the trainer's copy: no loops and branches, random numbers that a checkpoint can go on with, and known
  * extents. */
@@ -118,6 +119,11 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     t->average_decay = (double)o->average_decay;
     t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
     t->segments = o->segments;
+    if (o->replay_folder != NULL) {
+        t->replay_folder = mw__arena_string(&t->arena, o->replay_folder, strlen(o->replay_folder), err);
+        if (t->replay_folder == NULL)
+            return MW_ERROR_MEMORY;
+    }
     t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(mw__trainer_join_ranks(t, o, err));
     if (mw__trainer_hands_on(t) && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)

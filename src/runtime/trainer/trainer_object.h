@@ -126,9 +126,11 @@ struct mw_trainer {
     size_t gauge_count, gauge_capacity;
     mw_watch *watches; /* patterns that are no gauges yet */
     size_t watch_count;
-    int64_t last_step; /* the one that ran last; 0 = none has */
-    bool last_in_slot; /* it was the last of a dispatch with several */
-    bool noted;        /* what evaluation cannot put together from single examples has been logged */
+    const char *replay_folder; /* NULL = none */
+    bool replay_saved;         /* the refused step is there */
+    int64_t last_step;         /* the one that ran last; 0 = none has */
+    bool last_in_slot;         /* it was the last of a dispatch with several */
+    bool noted;                /* what evaluation cannot put together from single examples has been logged */
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;

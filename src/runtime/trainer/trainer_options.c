@@ -157,6 +157,8 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
     MW_TRY(check_metrics(o, err));
     MW_TRY(mw__trainer_check_watches(o, err));
+    if (o->replay_folder != NULL && o->replay_folder[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: replay_folder is empty; NULL means none");
     return check_tensor(o->prediction, "the prediction", o->loss->graph, false, err);
 }
 
