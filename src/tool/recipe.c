@@ -29,7 +29,7 @@ typedef struct training {
     bool probabilities; /* out is a softmax */
     bool has_head;      /* layers behind a model */
     mw_trainer *trainer;
-    char checkpoint[PATH_BYTES], metrics[PATH_BYTES];
+    char checkpoint[PATH_BYTES], metrics[PATH_BYTES], refused[PATH_BYTES];
     const char *run, *output, *data_path;
 } training;
 
@@ -347,6 +347,8 @@ static bool make_trainer(training *t)
     options.prediction = t->out;
     options.clip_norm = (float)config_number(&t->c, root, "clip_norm", 0, 0, 1e9);
     options.accumulate = (int)config_integer(&t->c, root, "accumulate", 1, 1, 1024);
+    options.watch_gradient_norms = config_bool(&t->c, root, "gradient_norms", t->run != NULL);
+    options.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
     options.average_decay = (float)config_number(&t->c, root, "average_decay", 0, 0, 0.9999999);
     options.compile.seed = (uint64_t)pick(t->over->seed, config_integer(&t->c, root, "seed", 1, 0, INT64_MAX / 2048));
     options.compile.threads = (int)pick(t->over->threads, config_integer(&t->c, root, "threads", 0, 0, 1024));
@@ -380,6 +382,8 @@ static bool place_files(training *t)
     if (checkpoint != NULL || t->run != NULL)
         snprintf(t->checkpoint, sizeof t->checkpoint, "%s%s", checkpoint != NULL ? checkpoint : t->run,
                  checkpoint != NULL ? "" : "/checkpoint.safetensors");
+    if (t->run != NULL)
+        snprintf(t->refused, sizeof t->refused, "%s/refused", t->run);
     if (metrics != NULL || t->run != NULL)
         snprintf(t->metrics, sizeof t->metrics, "%s%s", metrics != NULL ? metrics : t->run,
                  metrics != NULL ? "" : "/metrics.jsonl");
@@ -409,6 +413,25 @@ static void keep_settings(training *t)
     mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, t->err);
 }
 
+/* {"by": "loss", "patience": 3}: the best epoch is what is left. */
+static void take_early_stopping(training *t, mw_fit_options *fit)
+{
+    const config_node *stop = config_object(&t->c, t->c.root, "early_stopping");
+    const config_node *plateau = config_object(&t->c, t->c.root, "plateau");
+    if (stop != NULL || plateau != NULL) {
+        fit->best_by = config_string(&t->c, stop, "by", fit->best_by != NULL ? fit->best_by : "loss");
+        fit->best_highest = strcmp(fit->best_by, "accuracy") == 0;
+        fit->min_delta = config_number(&t->c, stop, "min_delta", 0, 0, 1e9);
+    }
+    fit->patience = config_integer(&t->c, stop, "patience", stop != NULL ? 3 : 0, 1, 100000);
+    fit->restore_best = config_bool(&t->c, stop, "restore_best", stop != NULL);
+    if (plateau != NULL) {
+        fit->plateau_patience = config_integer(&t->c, plateau, "patience", 2, 1, 100000);
+        fit->plateau_factor = config_number(&t->c, plateau, "factor", 0.1, 1e-9, 0.999999);
+        fit->plateau_least = config_number(&t->c, plateau, "least", 0, 0, 1e9);
+    }
+}
+
 static mw_fit_options make_fit(training *t, dashboard *board)
 {
     const config_node *root = t->c.root;
@@ -422,6 +445,9 @@ static mw_fit_options make_fit(training *t, dashboard *board)
     fit.keep_last = (int)config_integer(&t->c, root, "keep", 0, 0, 1000);
     fit.best_by = config_string(&t->c, root, "best", NULL);
     fit.best_highest = fit.best_by != NULL && strcmp(fit.best_by, "accuracy") == 0;
+    fit.metrics = t->metrics[0] != '\0' ? t->metrics : NULL;
+    fit.metrics_steps = config_integer(&t->c, root, "metrics_steps", 0, 0, INT32_MAX);
+    take_early_stopping(t, &fit);
     dashboard_attach(board, &fit, t->call);
     return fit;
 }
@@ -548,7 +574,7 @@ static bool build(training *t)
 static int run(training *t)
 {
     dashboard board;
-    if (!open_data(t) || !build(t) || !place_files(t))
+    if (!open_data(t) || !place_files(t) || !build(t))
         return TOOL_FAILED;
     const mw_fit_options fit = make_fit(t, &board);
     config_finish(&t->c);

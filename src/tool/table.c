@@ -76,6 +76,13 @@ const tool_command tool_commands[] = {
      "and "
      "can be printed.",
      tool_report_options, tool_report},
+    {"replay", "FOLDER", 1, 1, "why a step was refused",
+     "Runs a refused step again (RUN/refused of mw train, or replay_folder of a trainer) and says which value was the "
+     "first "
+     "without a number, with the operation and the parameter that it belongs to; exit code 3 if there is one. --device "
+     "and "
+     "--profile run it with another arithmetic.",
+     tool_replay_options, tool_replay},
     {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
      "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
     {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",

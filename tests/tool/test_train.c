@@ -186,6 +186,35 @@ static void test_a_terminal_of_any_width_shows_the_loss(void)
     }
 }
 
+static void test_a_run_stops_early_and_leaves_its_metrics(void)
+{
+    folder_put("early.json",
+               "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1000, \"batch\": 8,\n"
+               "\"schedule\": {\"name\": \"constant\"}, \"optimizer\": {\"learning_rate\": 0.1},\n"
+               "\"early_stopping\": {\"by\": \"accuracy\", \"patience\": 2}, \"plateau\": {\"patience\": 1}}");
+    CHECK_MW(0, NULL, NULL, "train", "early.json", "--data", "stripes.npz", "--run", "early", "-q");
+    char *lines = page_read("early/metrics.jsonl");
+    CHECK_CONTAINS(lines, "\"reason\":\"early\"");
+    CHECK_CONTAINS(lines, "gradient_norm/dense1.weight");
+    free(lines);
+    CHECK_MW(0, NULL, NULL, "plot", "early/metrics.jsonl", "-o", "early.svg", "-s", "loss");
+}
+
+/* A rate that no weight survives. */
+static void test_a_refused_step_is_explained(void)
+{
+    folder_put("nan.json",
+               "{\"loss\": \"mse\", \"network\": [{\"dense\": 8}, {\"dense\": 1}], \"epochs\": 200, \"batch\": 8,\n"
+               "\"data\": {\"inputs\": [\"height\", \"width, cm\"], \"target\": \"area\"},\n"
+               "\"schedule\": {\"name\": \"constant\"},\n"
+               "\"optimizer\": {\"name\": \"sgd\", \"learning_rate\": 900}}");
+    CHECK_MW(1, NULL, "refused", "train", "nan.json", "--data", "points.csv", "--run", "nan", "-q");
+    CHECK_MW(3, "not finite or beyond", NULL, "replay", "nan/refused");
+    CHECK_MW(3, "\"non_finite\": ", NULL, "replay", "nan/refused", "--json");
+    CHECK_MW(0, "nan/report.html", NULL, "report", "nan");
+    CHECK_MW(1, NULL, "mw: ", "replay", "nowhere");
+}
+
 /* ---- what is wrong ---- */
 
 static void test_what_is_wrong_is_said_with_its_place(void)
@@ -246,6 +275,8 @@ int main(void)
     RUN(test_a_run_goes_on_where_it_stopped);
     RUN(test_ctrl_c_saves_and_ends_with_130);
     RUN(test_a_terminal_of_any_width_shows_the_loss);
+    RUN(test_a_run_stops_early_and_leaves_its_metrics);
+    RUN(test_a_refused_step_is_explained);
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_settings_that_are_cut_are_refused);
     folder_leave(folder);
