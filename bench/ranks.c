@@ -2,6 +2,7 @@
  *
  *     ranks measure [width]     two ranks as processes of one thread each, over a transport with a latency and a rate
  *     ranks states [width]      of two such ranks with Adam what one holds and sends, its states whole and in parts
+ *     mpiexec -n N ranks mpi [width]    a step of ranks over the MPI and network that they have
  *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
  *
  * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
@@ -17,6 +18,9 @@
 #include <millwright/millwright.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(BENCH_MPI)
+#include <millwright/mpi.h>
+#endif
 
 typedef struct network {
     double latency, rate, adding; /* seconds, bytes a second, bytes a second */
@@ -207,6 +211,36 @@ static void measure_states(void)
     with_states = in_parts = false;
 }
 
+#if defined(BENCH_MPI)
+/* Sent after the step, and meanwhile. */
+static int measure_mpi(int argc, char **argv)
+{
+    mw_error err = {0};
+    mw_communicator *c = mw_mpi_start(&argc, &argv, &err);
+    const int rank = mw_communicator_rank(c);
+    run after = {.segments = 1}, during = {.segments = 0};
+    if (err.status == MW_OK)
+        job(c, rank, &after);
+    if (err.status == MW_OK)
+        job(c, rank, &during);
+    if (rank == 0)
+        printf("%d ranks\tsent_bytes\t%llu\tafter_ms\t%.2f\tmeanwhile_ms\t%.2f\tearly\t%.2f\n", mw_communicator_size(c),
+               (unsigned long long)after.sent, 1e3 * after.best, 1e3 * during.best,
+               (double)during.early / (double)during.exchanged);
+    if (err.status != MW_OK || after.err.status != MW_OK || during.err.status != MW_OK)
+        fprintf(stderr, "rank %d: %s%s%s\n", rank, err.message, after.err.message, during.err.message);
+    mw_communicator_finish(c, &err);
+    return err.status != MW_OK;
+}
+#else
+static int measure_mpi(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    fprintf(stderr, "ranks was built without MPI\n");
+    return 2;
+}
+#endif
+
 /* ---- predicting ---- */
 
 static void predict(const char *name, double step_ms, double parameters)
@@ -237,12 +271,15 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "measure") == 0)
         measure_all();
+    else if (argc > 1 && strcmp(argv[1], "mpi") == 0)
+        return measure_mpi(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "states") == 0)
         measure_states();
     else if (argc > 1 && strcmp(argv[1], "predict") == 0)
         while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
             predict(name, step_ms, parameters);
     else
-        fprintf(stderr, "usage: ranks measure [width] | ranks states [width] | ranks predict < table\n");
+        fprintf(stderr, "usage: ranks measure [width] | ranks states [width] | mpiexec -n N ranks mpi [width] | ranks "
+                        "predict < table\n");
     return argc > 1 ? 0 : 2;
 }

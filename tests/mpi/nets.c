@@ -104,6 +104,7 @@ mw_trainer_options net_options(const net *n, mw_graph *graph)
     mw_tensor *y = mw_input(graph, "y", MW_I32, text ? MW_SHAPE(n->batch, T) : MW_SHAPE(n->batch));
     mw_tensor *logits = n->kind == NET_MLP ? build_mlp(x) : n->kind == NET_CNN ? build_cnn(x) : build_characters(x);
     mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
+    o.metric = mw_accuracy(logits, y);
     o.accumulate = n->accumulate;
     o.communicator = n->ranks;
     o.shard_states = n->shards;
