@@ -1,5 +1,5 @@
 /* A small network learns digits, and what came of it is written as one page: report.html in the folder of --model, or
- * here. What the curves are made of is written step by step, as any trainer could: a line of JSON for each record. */
+ * here, with the metrics that mw_fit writes. */
 #include "options.h"
 
 #include <sys/stat.h>
@@ -14,18 +14,6 @@ static mw_tensor *convolve(mw_tensor *x, int64_t channels, const char *name, con
     return mw_max_pool(mw_relu(x), &halve);
 }
 
-static bool note_progress(void *user, const mw_progress *p)
-{
-    FILE *file = user;
-    if (p->epoch_end)
-        fprintf(file, "{\"kind\":\"epoch\",\"step\":%lld,\"validation/loss\":%.6g,\"validation/accuracy\":%.6g}\n",
-                (long long)p->step, p->validation.loss, p->validation.metrics[0].value);
-    else if (p->step % 5 == 0)
-        fprintf(file, "{\"kind\":\"step\",\"step\":%lld,\"seconds\":%.6g,\"loss\":%.6g}\n", (long long)p->step,
-                p->seconds, p->loss);
-    return false;
-}
-
 /* "DIR/report.html", or without a folder of its own "report.html". */
 static const char *path_in(const example_options *o, const char *name, char path[1024])
 {
@@ -36,21 +24,12 @@ static const char *path_in(const example_options *o, const char *name, char path
 static void fit(const example_options *o, mw_trainer *trainer, const mw_dataset *train, const mw_dataset *test,
                 const char *metrics, mw_error *err)
 {
-    FILE *file = fopen(metrics, "w");
     mw_fit_options options = mw_fit_defaults(train, o->epochs);
     options.validation = test;
     options.schedule = o->schedule;
     options.seed = o->seed;
-    options.progress = note_progress;
-    options.user = file;
-    if (file == NULL)
-        fprintf(stderr, "%s cannot be written\n", metrics);
-    else
-        mw_fit(trainer, &options, err);
-    if (file == NULL)
-        return;
-    fprintf(file, "{\"kind\":\"end\",\"reason\":\"%s\"}\n", err->status == MW_OK ? "finished" : "failed");
-    fclose(file);
+    options.metrics = metrics;
+    mw_fit(trainer, &options, err);
 }
 
 int main(int argc, char **argv)

@@ -56,24 +56,13 @@ static void say_report(const mw_chip_report *report, mw_chip chip, const tool_ca
     tool_json_close(call->json, ']');
 }
 
-/* The graph that the arguments name; NULL with *out_code set. */
-static mw_graph *open_graph(const tool_call *call, int *out_code)
-{
-    bool usage;
-    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
-    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
-    mw_model_destroy(model);
-    *out_code = usage ? TOOL_USAGE : TOOL_FAILED;
-    return graph;
-}
-
 int tool_check(const tool_call *call)
 {
     int code;
     mw_chip chip = MW_CHIP_AUTO;
     if (o.chip != NULL && !tool_parse_chip(o.chip, &chip))
         return TOOL_USAGE;
-    mw_graph *graph = open_graph(call, &code);
+    mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_check_options options = mw_chip_check_defaults();
     options.as_it_is = o.as_it_is != 0;
     mw_chip_report *report = graph != NULL ? mw_chip_check(graph, chip, &options, call->err) : NULL;
@@ -103,7 +92,7 @@ static int plan_of_chip(const tool_call *call)
     mw_chip chip;
     if (!tool_parse_chip(o.chip, &chip))
         return TOOL_USAGE;
-    mw_graph *graph = open_graph(call, &code);
+    mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_plan_options options = mw_chip_plan_defaults();
     options.as_it_is = o.as_it_is != 0;
     mw_chip_plan *plan = graph != NULL ? mw_chip_plan_create(graph, chip, &options, call->err) : NULL;

@@ -91,10 +91,8 @@ static mw_compare_options sides(void)
 
 static int compare_devices(const tool_call *call)
 {
-    bool usage;
-    int code = TOOL_FAILED;
-    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
-    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    int code;
+    mw_graph *graph = tool_open_graph(call, &code);
     const mw_compare_options options = sides();
     mw_comparison *comparison = graph != NULL ? mw_program_compare(graph, &options, call->err) : NULL;
     if (comparison != NULL) {
@@ -105,8 +103,7 @@ static int compare_devices(const tool_call *call)
     }
     mw_comparison_destroy(comparison);
     mw_graph_destroy(graph);
-    mw_model_destroy(model);
-    return usage ? TOOL_USAGE : code;
+    return code;
 }
 
 /* ---- two models ---- */
@@ -321,13 +318,12 @@ static int check_gradients(mw_graph *graph, const tool_call *call)
 
 int tool_gradcheck(const tool_call *call)
 {
-    bool usage;
-    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
-    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    int code;
+    mw_graph *graph = tool_open_graph(call, &code);
     mw_graph *copy = graph != NULL ? trainable(graph, call->err) : NULL;
-    const int code = copy != NULL ? check_gradients(copy, call) : usage ? TOOL_USAGE : TOOL_FAILED;
+    if (copy != NULL)
+        code = check_gradients(copy, call);
     mw_graph_destroy(copy);
     mw_graph_destroy(graph);
-    mw_model_destroy(model);
     return code;
 }

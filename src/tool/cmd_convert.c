@@ -23,12 +23,6 @@ const struct poptOption tool_convert_options[] = {
     POPT_TABLEEND,
 };
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 /* ---- weights that take less ---- */
 
 static void say_compressed(void *user, const mw_weight_report *report)
@@ -195,7 +189,7 @@ int tool_convert(const tool_call *call)
 {
     static const char *const endings[] = {".safetensors", ".npz", ".npy"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (ends_in(call->arguments[1], endings[i]))
+        if (tool_ends_in(call->arguments[1], endings[i]))
             return convert_tensors(call);
     }
     return convert_model(call);

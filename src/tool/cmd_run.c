@@ -275,15 +275,15 @@ static void say_times(mw_program *program, const double *times, size_t runs, con
 static mw_program *compile(const tool_call *call, bool *usage)
 {
     mw_compile_options options;
-    mw_model *model = tool_open_model(call->arguments[0], false, call, usage);
-    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    int code;
+    mw_graph *graph = tool_open_graph(call, &code);
+    *usage = code == TOOL_USAGE;
     tool_compile_options(&options);
     options.function = NULL;
     mw_program *program = graph != NULL ? mw_compile(graph, &options, call->err) : NULL;
     if (program != NULL)
         tool_draw_ports(program, tool_seed(), call->err);
     mw_graph_destroy(graph);
-    mw_model_destroy(model);
     return program;
 }
 

@@ -12,12 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 /* ---- PNG by the system ---- */
 
 static int run_converter(const char *svg, const char *png)
@@ -55,7 +49,7 @@ static int write_picture(const char *path, mw_status (*write)(const char *path, 
                          const tool_call *call)
 {
     char svg[4200];
-    if (!ends_in(path, ".png"))
+    if (!tool_ends_in(path, ".png"))
         return write(path, user, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     snprintf(svg, sizeof svg, "%s.%ld.svg", path, (long)getpid());
     if (write(svg, user, call->err) != MW_OK)
@@ -117,9 +111,9 @@ int tool_draw(const tool_call *call)
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     drawn d = {mw_model_graph(model), drawing(call->arguments[0])};
-    if (ends_in(o.out, ".onnx"))
+    if (tool_ends_in(o.out, ".onnx"))
         code = mw_model_write(model, o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
-    else if (ends_in(o.out, ".dot") || ends_in(o.out, ".gv"))
+    else if (tool_ends_in(o.out, ".dot") || tool_ends_in(o.out, ".gv"))
         code = mw_graph_write_dot(d.graph, o.out, &d.options, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     else
         code = write_picture(o.out, write_svg, &d, call);

@@ -1,6 +1,8 @@
 /* Data sets by path. */
 #include "tool/data.h"
 
+#include "tool/tool.h"
+
 #include "base/file.h"
 #include "base/json.h"
 
@@ -28,12 +30,6 @@ static bool fail(mw_error *err, const char *format, const char *what)
         snprintf(err->message, sizeof err->message, format, what);
     }
     return false;
-}
-
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
 }
 
 static bool is_there(const char *folder, const char *name, char *out, size_t size)
@@ -168,9 +164,9 @@ static bool is_idx(const char *folder, const char *prefix)
 static mw_dataset *open_any(opening *o, const char *path, const char *prefix, const mw_dataset *like)
 {
     struct stat entry;
-    if (ends_in(path, ".csv") || ends_in(path, ".tsv"))
+    if (tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv"))
         return open_table(o, path, true, like);
-    if (ends_in(path, ".jsonl") || ends_in(path, ".ndjson"))
+    if (tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson"))
         return open_table(o, path, false, like);
     if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
         return open_tensors(o, path);
@@ -300,9 +296,9 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const c
     if (o == NULL)
         return fail(err, "there is no memory%s", "");
     *o = (opening){.out = data, .c = c, .settings = settings, .has_classes = has_classes, .err = err};
-    o->separator = config_string(c, settings, "separator", ends_in(path, ".tsv") ? "\t" : ",")[0];
-    const bool is_csv = ends_in(path, ".csv") || ends_in(path, ".tsv");
-    const bool is_table = is_csv || ends_in(path, ".jsonl") || ends_in(path, ".ndjson");
+    o->separator = config_string(c, settings, "separator", tool_ends_in(path, ".tsv") ? "\t" : ",")[0];
+    const bool is_csv = tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv");
+    const bool is_table = is_csv || tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson");
     bool good = !is_table || (read_fields(o, path, is_csv) && choose_fields(o));
     mw_dataset *all = good ? open_training(o, path) : NULL;
     good = all != NULL && open_test(o, path, all) && split(o, all) && find_columns(o) && prepare(o);

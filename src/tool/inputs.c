@@ -2,6 +2,7 @@
 #include "tool/inputs.h"
 
 #include "base/number.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,39 +115,32 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
 
 /* ---- drawn ---- */
 
-static uint64_t next_random(uint64_t *state) /* SplitMix64 */
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* 0 and 1 are indices of anything. */
-static float *draw_values(const mw_port *port, int64_t count, uint64_t *state)
+static float *draw_values(const mw_port *port, int64_t count, mw__random *random)
 {
     const bool whole = port->dtype == MW_BOOL || port->dtype == MW_I32;
     float *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
     for (int64_t i = 0; data != NULL && i < count; i++) {
-        const uint64_t bits = next_random(state);
-        data[i] = whole ? (float)(bits & 1) : (float)((double)(int64_t)(bits % 1024) / 256.0 - 2.0);
+        const uint32_t bits = mw__random_u32(random);
+        data[i] = whole ? (float)(bits & 1) : (float)((double)(bits % 1024) / 256.0 - 2.0);
     }
     return data;
 }
 
-static bool draw(tool_inputs *inputs, const mw_port *port, int64_t count, uint64_t *state)
+static bool draw(tool_inputs *inputs, const mw_port *port, int64_t count, mw__random *random)
 {
-    return add(inputs, port->name, MW_F32, draw_values(port, count, state), (size_t)count);
+    return add(inputs, port->name, MW_F32, draw_values(port, count, random), (size_t)count);
 }
 
 mw_status tool_draw_ports(mw_program *program, uint64_t seed, mw_error *err)
 {
     mw_port port;
+    mw__random random = {.seed = seed};
     for (size_t i = 0; err->status == MW_OK && mw_program_port_at(program, i, &port); i++) {
         if (port.is_output || port.is_parameter)
             continue;
         const int64_t count = mw_shape_count(port.shape);
-        float *values = draw_values(&port, count, &seed);
+        float *values = draw_values(&port, count, &random);
         if (values != NULL)
             mw_program_write(program, port.name, MW_F32, values, (size_t)count, err);
         free(values);
@@ -174,12 +168,12 @@ static bool complain_open(const char *name, mw_error *err)
 bool tool_inputs_draw(tool_inputs *inputs, const mw_model *model, int64_t examples, uint64_t seed, mw_error *err)
 {
     mw_port port;
-    uint64_t state = seed;
+    mw__random random = {.seed = seed};
     for (size_t i = 0; mw_model_port_at(model, i, &port); i++) {
         if (port.is_output || has(inputs, port.name))
             continue;
         const int64_t one = one_of(model, &port);
-        if (one < 0 || !draw(inputs, &port, one * examples, &state))
+        if (one < 0 || !draw(inputs, &port, one * examples, &random))
             return complain_open(port.name, err);
     }
     inputs->examples = examples;
@@ -189,10 +183,11 @@ bool tool_inputs_draw(tool_inputs *inputs, const mw_model *model, int64_t exampl
 bool tool_inputs_draw_graph(tool_inputs *inputs, const mw_graph *graph, uint64_t seed, mw_error *err)
 {
     const mw_tensor *input;
+    mw__random random = {.seed = seed};
     for (size_t i = 0; (input = mw_graph_input_at(graph, i)) != NULL; i++) {
         const mw_port port = {.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input)};
         const int64_t count = mw_shape_count(mw_tensor_shape(input));
-        if (count < 0 || !draw(inputs, &port, count, &seed))
+        if (count < 0 || !draw(inputs, &port, count, &random))
             return complain_open(port.name, err);
     }
     inputs->examples = 1;

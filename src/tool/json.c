@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void tool_json_init(tool_json *json)
 {
@@ -19,32 +18,13 @@ void tool_json_deinit(tool_json *json) { mw__text_deinit(&json->text); }
 
 const char *tool_json_text(const tool_json *json) { return json->text.failed ? NULL : json->text.data; }
 
-/* Bytes that are no UTF-8 become U+FFFD: JSON has no place for them. */
-static void put_quoted(mw__text *text, const char *value)
-{
-    mw__text_puts(text, "\"");
-    for (const char *at = value, *end = value + strlen(value); at < end;) {
-        const size_t length = mw__utf8_length(at, end);
-        if (length == 0)
-            mw__text_puts(text, "\\ufffd");
-        else if (*at == '"' || *at == '\\')
-            mw__text_printf(text, "\\%c", *at);
-        else if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            mw__text_printf(text, "\\u%04x", (unsigned)*at);
-        else
-            mw__text_append(text, at, length);
-        at += length > 0 ? length : 1;
-    }
-    mw__text_puts(text, "\"");
-}
-
 static void put_key(tool_json *json, const char *key)
 {
     mw__text_puts(&json->text, json->separate ? ", " : "");
     json->separate = true;
     if (key == NULL)
         return;
-    put_quoted(&json->text, key);
+    mw__json_put_string(&json->text, key);
     mw__text_puts(&json->text, ": ");
 }
 
@@ -68,7 +48,7 @@ void tool_json_string(tool_json *json, const char *key, const char *value)
         return;
     }
     put_key(json, key);
-    put_quoted(&json->text, value);
+    mw__json_put_string(&json->text, value);
 }
 
 void tool_json_integer(tool_json *json, const char *key, int64_t value)

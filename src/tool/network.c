@@ -66,10 +66,10 @@ static mw_pad_type pad_of(building *b, const config_node *options, int otherwise
     return config_choice(b->c, options, "pad", names, otherwise) == 1 ? MW_PAD_SAME : MW_PAD_VALID;
 }
 
-static mw_tensor *flat(mw_tensor *x)
+mw_tensor *network_flat(mw_tensor *x)
 {
     const mw_shape shape = mw_tensor_shape(x);
-    return x == NULL || shape.rank == 2 ? x
+    return x == NULL || shape.rank <= 2 ? x
                                         : mw_reshape(x, MW_SHAPE(shape.dim[0], mw_shape_count(shape) / shape.dim[0]));
 }
 
@@ -78,7 +78,7 @@ static mw_tensor *flat(mw_tensor *x)
 static mw_tensor *dense(building *b, mw_tensor *x, const config_node *options, const config_node *value)
 {
     const bool keep = config_bool(b->c, options, "keep_axes", false);
-    return mw_dense(keep ? x : flat(x), units(b, value), b->name);
+    return mw_dense(keep ? x : network_flat(x), units(b, value), b->name);
 }
 
 static mw_tensor *conv_with(building *b, mw_tensor *x, const config_node *options, const config_node *value,
@@ -139,7 +139,7 @@ static mw_tensor *global_avg_pool(building *b, mw_tensor *x, const config_node *
 static mw_tensor *flatten(building *b, mw_tensor *x, const config_node *options, const config_node *value)
 {
     (void)b, (void)options, (void)value;
-    return flat(x);
+    return network_flat(x);
 }
 
 /* {"reshape": [1, 28, 28]}: the batch stays. */

@@ -80,6 +80,12 @@ bool tool_parse_shape(const char *text, mw_shape *out)
     return false;
 }
 
+bool tool_ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcmp(path + length - own, ending) == 0;
+}
+
 bool tool_in_range(const char *option, long long value, long long low, long long high)
 {
     if (value >= low && value <= high)

@@ -161,12 +161,6 @@ static bool build_network(training *t)
 
 /* ---- a model that is there ---- */
 
-static mw_tensor *flat(mw_tensor *x)
-{
-    const mw_shape shape = mw_tensor_shape(x);
-    return shape.rank <= 2 ? x : mw_reshape(x, MW_SHAPE(shape.dim[0], mw_shape_count(shape) / shape.dim[0]));
-}
-
 static void say_choice(void *user, const mw_tune_choice *choice)
 {
     const training *t = user;
@@ -252,7 +246,7 @@ static bool take_model(training *t, const char *path)
         t->probabilities = false;
         t->has_head = true;
         t->out = head != NULL ? network_build(&t->c, head, t->out, t->data.classes)
-                              : mw_dense(flat(t->out), t->data.classes, "head");
+                              : mw_dense(network_flat(t->out), t->data.classes, "head");
         t->out = name_result(t, t->out);
     }
     return t->out != NULL;
@@ -263,7 +257,7 @@ static bool take_model(training *t, const char *path)
 static bool make_class_loss(training *t)
 {
     char numbers[80];
-    mw_tensor *scores = flat(t->out);
+    mw_tensor *scores = network_flat(t->out);
     const mw_shape shape = mw_tensor_shape(scores);
     if (shape.rank != 2 || shape.dim[1] < t->data.classes) {
         snprintf(numbers, sizeof numbers, "%lld numbers an example, and there are %lld classes",
@@ -282,7 +276,7 @@ static bool make_class_loss(training *t)
 
 static bool make_value_loss(training *t)
 {
-    mw_tensor *values = flat(t->out);
+    mw_tensor *values = network_flat(t->out);
     if (mw_tensor_dtype(values) == MW_F16)
         values = mw_cast(values, MW_F32);
     t->y = mw_input(t->graph, "y", MW_F32, mw_tensor_shape(values));
@@ -454,12 +448,6 @@ static mw_fit_options make_fit(training *t, dashboard *board)
 
 /* ---- what is left ---- */
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 /* Names of the classes, a line each, as what the model says of itself under "classes": mw run shows them. */
 static char *class_names(const training *t)
 {
@@ -502,9 +490,9 @@ static void write_as_model(training *t, const mw_graph *source, const char *path
 static void write_output(training *t, const char *path)
 {
     const mw_graph *source = t->has_head ? NULL : t->source;
-    if (ends_in(path, ".safetensors"))
+    if (tool_ends_in(path, ".safetensors"))
         mw_trainer_save_weights(t->trainer, path, t->err);
-    else if (ends_in(path, ".mlpackage") || ends_in(path, ".onnx") || ends_in(path, ".espresso.net"))
+    else if (tool_ends_in(path, ".mlpackage") || tool_ends_in(path, ".onnx") || tool_ends_in(path, ".espresso.net"))
         write_as_model(t, source, path);
     else
         mw_trainer_write_tuned(t->trainer, source, path, t->err);

@@ -164,3 +164,13 @@ mw_graph *tool_model_graph(const mw_model *model, const tool_call *call)
     mw_graph_destroy(copy);
     return batched;
 }
+
+mw_graph *tool_open_graph(const tool_call *call, int *out_code)
+{
+    bool usage;
+    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
+    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    mw_model_destroy(model);
+    *out_code = usage ? TOOL_USAGE : TOOL_FAILED;
+    return graph;
+}

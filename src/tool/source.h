@@ -14,6 +14,9 @@ bool tool_compile_options(mw_compile_options *out);
 /* Reads a model; without `compiled` to look at only.
  *  return  NULL with err set, or after a complaint, which `*out_usage` tells */
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage);
+/* The graph of the model that the arguments name, as tool_model_graph.
+ *  out_code  how the command ends if there is none: TOOL_FAILED or TOOL_USAGE */
+mw_graph *tool_open_graph(const tool_call *call, int *out_code);
 /* Its graph with the shapes of the options: a copy for those with `?` extents that have a shape or a default, else a
  * copy as it stands. Owned by the caller. */
 mw_graph *tool_model_graph(const mw_model *model, const tool_call *call);

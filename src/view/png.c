@@ -1,6 +1,8 @@
 /* PNG (ISO/IEC 15948) with stored blocks of deflate (RFC 1951), in base64 (RFC 4648). */
 #include "view/report.h"
 
+#include "base/crc32.h"
+
 #include <string.h>
 
 enum { STORED_MAX = 65535 };
@@ -9,7 +11,8 @@ typedef struct encoder {
     mw__text *out;
     unsigned char group[3];
     size_t filled;
-    uint32_t crc;       /* of the chunk, before its last inversion */
+    mw__crc32_table table;
+    uint32_t crc;       /* of the chunk */
     uint32_t low, high; /* Adler-32 */
 } encoder;
 
@@ -29,9 +32,7 @@ static void put_group(encoder *e)
 
 static void put_byte(encoder *e, unsigned char byte)
 {
-    e->crc ^= byte;
-    for (int bit = 0; bit < 8; bit++)
-        e->crc = (e->crc >> 1) ^ (0xedb88320U & (0U - (e->crc & 1U)));
+    e->crc = mw__crc32_add(&e->table, e->crc, &byte, 1);
     e->group[e->filled++] = byte;
     if (e->filled == 3)
         put_group(e);
@@ -48,12 +49,12 @@ static void put_u32(encoder *e, uint32_t number)
 static void begin_chunk(encoder *e, const char *name, uint32_t length)
 {
     put_u32(e, length);
-    e->crc = 0xffffffffU;
+    e->crc = 0;
     for (int i = 0; i < 4; i++)
         put_byte(e, (unsigned char)name[i]);
 }
 
-static void end_chunk(encoder *e) { put_u32(e, ~e->crc); }
+static void end_chunk(encoder *e) { put_u32(e, e->crc); }
 
 static void put_header(encoder *e, int width, int height, int channels)
 {
@@ -102,6 +103,7 @@ static void put_rows(encoder *e, const unsigned char *pixels, size_t row, size_t
 void mw__put_png(mw__text *out, const unsigned char *pixels, int width, int height, int channels)
 {
     encoder e = {.out = out, .low = 1};
+    mw__crc32_init(&e.table);
     put_header(&e, width, height, channels);
     put_rows(&e, pixels, (size_t)width * (size_t)channels, (size_t)height);
     begin_chunk(&e, "IEND", 0);

@@ -1,5 +1,5 @@
 /* CRC-32, eight bytes at a time ("slicing by eight", Kounavis and Berry 2005). */
-#include "format/crc32.h"
+#include "base/crc32.h"
 
 static void init(mw__crc32_table *table, uint32_t polynomial)
 {

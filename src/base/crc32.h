@@ -1,7 +1,7 @@
 /* The checksum of zip archives, CRC-32 of ISO 3309 (polynomial 0xedb88320, bits reversed), and CRC-32C of RFC 3720
  * (0x82f63b78). */
-#ifndef MW__FORMAT_CRC32_H
-#define MW__FORMAT_CRC32_H
+#ifndef MW__BASE_CRC32_H
+#define MW__BASE_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>
