@@ -144,19 +144,31 @@ typedef struct packed_tile {
     int64_t panel, panels; /* of output channels */
 } packed_tile;
 
-static void store_piece(const packed_block *s, const mw__packed_grid *g, const packed_piece *piece, int64_t channel,
-                        const float *sums, float bias, void *y)
+/* What is added to channel `o` of the group: -0 changes no bit of what is finished. */
+static float bias_of(const packed_block *s, const packed_tile *t, int64_t o)
 {
-    int64_t at = piece->example * s->groups * s->outputs + channel;
+    if (s->columns != NULL)
+        return -0.0f;
+    return t->bias != NULL ? t->bias[t->channel + o] : 0.0f;
+}
+
+/* Rows [first, end) of the tile's channels at a piece; `sums` are of the first. */
+static void store_piece(const packed_block *s, const packed_tile *t, const packed_piece *piece, int64_t first,
+                        int64_t end, const float *sums)
+{
+    int64_t at = piece->example * s->groups * s->outputs + t->channel + first;
     for (int i = 0; i < 3; i++)
-        at = at * s->out[i] + g->start[i] + piece->at[i] * s->spread[i];
-    if (s->dtype == MW_F32) {
-        s->code->store((float *)y + at, s->spread[2], sums + piece->first, piece->count, bias);
-        return;
-    }
-    for (int64_t i = 0; i < piece->count; i++) {
-        const float sum = sums[piece->first + i] + bias;
-        mw__tile_store(y, s->dtype, at + i * s->spread[2], 1, &sum);
+        at = at * s->out[i] + t->grid->start[i] + piece->at[i] * s->spread[i];
+    for (int64_t o = first; o < end; o++, at += s->area_out, sums += s->lanes) {
+        const float bias = bias_of(s, t, o);
+        if (s->dtype == MW_F32) {
+            s->code->store((float *)t->y + at, s->spread[2], sums + piece->first, piece->count, bias);
+            continue;
+        }
+        for (int64_t i = 0; i < piece->count; i++) {
+            const float sum = sums[piece->first + i] + bias;
+            mw__tile_store(t->y, s->dtype, at + i * s->spread[2], 1, &sum);
+        }
     }
 }
 
@@ -185,12 +197,8 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
     const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->outputs);
     if (s->columns != NULL)
         finish(s, t, first, end, sums);
-    for (int64_t o = first; o < end; o++, sums += s->lanes) {
-        const float no_bias = s->columns != NULL ? -0.0f : 0.0f; /* changes no bit of what is finished */
-        const float bias = t->bias != NULL && s->columns == NULL ? t->bias[t->channel + o] : no_bias;
-        for (int64_t p = 0; p < all; p++)
-            store_piece(s, g, &pieces[p], t->channel + o, sums, bias, t->y);
-    }
+    for (int64_t p = 0; p < all; p++)
+        store_piece(s, t, &pieces[p], first, end, sums);
 }
 
 /* So many of i, from k on, are summed at once. */

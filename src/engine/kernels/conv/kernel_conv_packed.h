@@ -102,6 +102,10 @@ typedef struct mw__packed_code {
 #if MW_HAVE_AVX512
 extern const mw__packed_code mw__packed_avx512;
 #endif
+#if defined(__x86_64__)
+mw__packed_flat_taps mw__packed_flat_taps_avx2;
+mw__packed_flat_dots mw__packed_flat_dots_avx2;
+#endif
 /* The widest at that level. */
 const mw__packed_code *mw__packed_code_of(mw__level level);
 

@@ -3,27 +3,35 @@
 
 #include <string.h>
 
-#define ROWS    6
-#define VECTORS 2
-#define UNROLL  _Pragma("GCC unroll 16")
+#define ROWS       6
+#define VECTORS    2
+#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define UNROLL     _Pragma("GCC unroll 16")
 
 #define WIDTH 8
 
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
+
 /* ---- panels of x ---- */
 
-static void gather_row(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step, float *out)
+/* The line after a run is that of the next panel, which begins a new page for each plane: few processors fetch it by
+ * themselves. */
+MW__INLINE void gather_row(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step,
+                           float *out)
 {
-    memset(out, 0, WIDTH * sizeof *out);
-    for (; run < end; run++) {
-        if (step == 1 && run->count == WIDTH)
-            memcpy(out, x + run->lane_0, WIDTH * sizeof *out);
-        else
-            for (int64_t i = run->first; i < run->first + run->count; i++)
-                out[i] = x[run->lane_0 + i * step];
+    if (run < end && step == 1 && run->count == WIDTH) {
+        mw__prefetch(x + run->lane_0, VECTORS * WIDTH * (int64_t)sizeof *x);
+        *(vector *)out = *(const vector *)(x + run->lane_0);
+        return;
     }
+    memset(out, 0, WIDTH * sizeof *out);
+    for (; run < end; run++)
+        for (int64_t i = run->first; i < run->first + run->count; i++)
+            out[i] = x[run->lane_0 + i * step];
 }
 
-static void gather(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count, float *panel)
+MW__INLINE void gather_body(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count,
+                            float *panel)
 {
     for (int64_t i = 0; i < count; i++) {
         const int32_t *begin = s->begin + tap * VECTORS;
@@ -36,13 +44,15 @@ static void gather(const mw__packed_source *s, const float *x, int64_t area, int
 
 /* ---- results ---- */
 
-static void store(float *y, int64_t spread, const float *c, int64_t count, float bias)
+MW__INLINE void store_body(float *y, int64_t spread, const float *c, int64_t count, float bias)
 {
-    if (spread == 1)
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++) y[i] = c[i] + bias;
-    else
-        for (int64_t i = 0; i < count; i++)
-            y[i * spread] = c[i] + bias;
+    int64_t i = 0;
+    for (; spread == 1 && i + WIDTH <= count; i += WIDTH) {
+        *(vector *)(y + i) = *(const vector *)(c + i) + bias;
+        mw__prefetch(y + i, VECTORS * WIDTH * (int64_t)sizeof *y);
+    }
+    for (; i < count; i++)
+        y[i * spread] = c[i] + bias;
 }
 
 /* ---- transposing ---- */
@@ -108,20 +118,42 @@ static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, f
         out[r] = r < rows ? x[r * stride] : 0.0f;
 }
 
-static void lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
-                  int64_t count, float *out)
+/* count elements of x that are `step` apart; nothing beyond the last one is read */
+MW__INLINE void take(const int step, const float *x, int64_t count, float *out)
+{
+    int64_t i = 0;
+    for (; step == 1 && i + WIDTH <= count; i += WIDTH)
+        *(vector *)(out + i) = *(const vector *)(x + i);
+    for (; step == 2 && i + WIDTH < count; i += WIDTH) {
+        const vector low = *(const vector *)(x + 2 * i), high = *(const vector *)(x + 2 * i + WIDTH);
+        *(vector *)(out + i) = EVEN(low, high);
+    }
+    for (; i < count; i++)
+        out[i] = x[i * step];
+}
+
+MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
+                           int64_t count, float *out)
 {
     for (int64_t k = 0; k < lines; k++, out += count) {
-        memset(out, 0, (size_t)count * sizeof *out);
-        for (int64_t i = begin; i < end; i++)
-            out[i] = x[k * stride + i * step];
+        const float *from =
+            (const float *)((uintptr_t)x + (uintptr_t)((k * stride + begin * step) * (int64_t)sizeof *x));
+        for (int64_t i = 0; i < begin; i++)
+            out[i] = 0.0f;
+        if (step == 1)
+            take(1, from, end - begin, out + begin);
+        else if (step == 2)
+            take(2, from, end - begin, out + begin);
+        for (int64_t i = begin; step > 2 && i < end; i++)
+            out[i] = from[(i - begin) * step];
+        for (int64_t i = end; i < count; i++)
+            out[i] = 0.0f;
     }
 }
 
 /* ---- the tiles ---- */
 
 /* Fused multiply-add where the instruction set has it: `fma` as the direct kernels take it. */
-typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
 
 #define PRODUCT_BODY(rows, fma)                                                                                        \
     {                                                                                                                  \
@@ -196,13 +228,27 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
     {                                                                                                                  \
         name##_##rows##_1, name##_##rows##_2                                                                           \
     }
-#define CODE(target, name, fma, turn)                                                                                  \
+#define CODE(target, name, fma, turn, taps_where, dots_where)                                                          \
     TILES(target, name, fma, 1)                                                                                        \
     TILES(target, name, fma, 2)                                                                                        \
     TILES(target, name, fma, 3)                                                                                        \
     TILES(target, name, fma, 4)                                                                                        \
     TILES(target, name, fma, 5)                                                                                        \
     TILES(target, name, fma, 6)                                                                                        \
+    target static void name##_gather(const mw__packed_source *s, const float *x, int64_t area, int64_t tap,            \
+                                     int64_t count, float *panel)                                                      \
+    {                                                                                                                  \
+        gather_body(s, x, area, tap, count, panel);                                                                    \
+    }                                                                                                                  \
+    target static void name##_store(float *y, int64_t spread, const float *c, int64_t count, float bias)               \
+    {                                                                                                                  \
+        store_body(y, spread, c, count, bias);                                                                         \
+    }                                                                                                                  \
+    target static void name##_lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin,        \
+                                    int64_t end, int64_t count, float *out)                                            \
+    {                                                                                                                  \
+        lines_body(x, stride, lines, step, begin, end, count, out);                                                    \
+    }                                                                                                                  \
     target static void name##_taps(int64_t taps, const float *weight, const int32_t *at, const float *x,               \
                                    int64_t count, float bias, float *y) TAPS_BODY(fma)                                 \
         target static void name##_dots(int64_t taps, const int32_t *at, const float *x, const float *dy,               \
@@ -214,19 +260,22 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
     static const mw__packed_code name##_code = {.rows = ROWS,                                                          \
                                                 .width = WIDTH,                                                        \
                                                 .vectors = VECTORS,                                                    \
-                                                .gather = gather,                                                      \
+                                                .gather = name##_gather,                                               \
                                                 .products = name,                                                      \
-                                                .store = store,                                                        \
+                                                .store = name##_store,                                                 \
                                                 .sums = name##_sums,                                                   \
                                                 .transpose = turn,                                                     \
                                                 .column = column,                                                      \
-                                                .lines = lines,                                                        \
+                                                .lines = name##_lines,                                                 \
                                                 .taps = name##_taps,                                                   \
-                                                .dots = name##_dots};
+                                                .dots = name##_dots,                                                   \
+                                                .flat_taps = taps_where,                                               \
+                                                .flat_dots = dots_where};
 
 #if defined(__x86_64__)
 #define AVX2_FMA(w, x, sum) (vector) _mm256_fmadd_ps(_mm256_set1_ps(w), (__m256)(x), (__m256)(sum))
-CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2)
+CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2, mw__packed_flat_taps_avx2,
+     mw__packed_flat_dots_avx2)
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -245,7 +294,7 @@ static inline vector base_fma(float w, vector x, vector sum)
 #else
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #endif
-CODE(, base, BASE_FMA, transpose)
+CODE(, base, BASE_FMA, transpose, NULL, NULL)
 
 const mw__packed_code *mw__packed_code_of(mw__level level)
 {
