@@ -8,6 +8,7 @@
 #include "support/check.h"
 
 #include <millwright/millwright.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,9 +121,32 @@ static mw_tensor *build_lookup(mw_graph *graph) { return look_up(graph, 5, MW_TR
 static mw_tensor *build_lookup_gradient(mw_graph *graph) { return look_up(graph, 5, MW_TRANSPOSE_X); }
 static mw_tensor *build_narrow_gradient(mw_graph *graph) { return look_up(graph, 1, MW_TRANSPOSE_X); }
 
+/* The sum of so many products; `watched`: each is an output, too. */
+static mw_tensor *sum_products(mw_graph *graph, int count, int64_t depth, bool watched)
+{
+    mw_tensor *sum = NULL;
+    for (int i = 0; i < count; i++) {
+        char x[16], y[16], product[16];
+        snprintf(x, sizeof x, "x%d", i), snprintf(y, sizeof y, "y%d", i), snprintf(product, sizeof product, "p%d", i);
+        mw_tensor *term = mw_matmul(mw_input(graph, x, MW_F32, MW_SHAPE(32, depth)),
+                                    mw_input(graph, y, MW_F32, MW_SHAPE(depth, 24)), MW_TRANSPOSE_NONE);
+        if (watched)
+            mw_output(term, product);
+        sum = sum == NULL ? term : mw_add(sum, term);
+    }
+    return sum;
+}
+
+static mw_tensor *build_three_products(mw_graph *graph) { return sum_products(graph, 3, 8, false); }
+static mw_tensor *build_two_products(mw_graph *graph) { return sum_products(graph, 2, 8, false); }
+static mw_tensor *build_watched_products(mw_graph *graph) { return sum_products(graph, 3, 8, true); }
+static mw_tensor *build_deep_products(mw_graph *graph) { return sum_products(graph, 3, 257, false); }
+
 /* ---- cases ---- */
 
 static const char no_gradient[] = "no later operation has the structure of its gradient";
+
+static const char few_products[] = "not three products that nothing else needs";
 
 static const pattern_case cases[] = {
     {.build = build_product, .pattern = "conv.columns", .declined = "it is no product of columns"},
@@ -159,6 +183,10 @@ static const pattern_case cases[] = {
      .pattern = "lookup",
      .declined = "the kernel has no such types, or sums another way"},
     {.build = build_product, .pattern = "lookup", .declined = "x is no matrix with a one in each row"},
+    {.build = build_three_products, .pattern = "matmul.sum"},
+    {.build = build_two_products, .pattern = "matmul.sum", .declined = few_products},
+    {.build = build_watched_products, .pattern = "matmul.sum", .declined = few_products},
+    {.build = build_deep_products, .pattern = "matmul.sum", .declined = few_products},
     {.build = build_conv, .pattern = "conv.dweight", .declined = no_gradient},
     {.build = build_dweight, .pattern = "conv.dweight"},
     {.build = build_dx, .pattern = "conv.dx"},

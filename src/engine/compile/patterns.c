@@ -83,6 +83,7 @@ PLAN(conv_columns_argmax)
 PLAN(conv_dx)
 PLAN(conv_dilated)
 PLAN(lookup)
+PLAN(matmul_sum)
 
 #define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
 
@@ -143,6 +144,8 @@ static const mw__pattern_row rows[] = {
      .declined = "it takes no elements of a gradient by the weight"},
     {.name = "lookup", .root = "matmul", .off = FUSE_REF, .guard = refuse_unchecked,
      .match = mw__match_lookup, .plan = plan_lookup, .declined = "x is no matrix with a one in each row"},
+    {.name = "matmul.sum", .root = "add", .off = FUSE_REF, .as_written = true, .guard = refuse_rounded,
+     .match = mw__match_matmul_sum, .plan = plan_matmul_sum, .declined = "not three products that nothing else needs"},
 };
 /* clang-format on */
 
@@ -215,6 +218,42 @@ void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *p
     }
 }
 
+void mw__pattern_take_back(mw__finder *finder, size_t at, const char *reason)
+{
+    mw__pattern_note_undone(finder, at, finder->patterns[at], reason);
+    finder->patterns[at] = finder->patterns[at]->under;
+}
+
+/* ---- values ---- */
+
+static void use_operands(const mw__op *op, mw__value_use *use)
+{
+    for (size_t k = 0; k < op->slot_count; k++)
+        for (size_t v = 0; v < op->slots[k].count; v++)
+            if (op->slots[k].operands[v].value != NULL)
+                use[op->slots[k].operands[v].value->id].uses++;
+}
+
+static const mw__value_use *find_uses(const mw__finder *f, mw_error *err)
+{
+    mw__value_use *use = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *use, err);
+    for (size_t i = 0; use != NULL && i < f->body->output_count; i++)
+        use[f->body->outputs[i]->id].uses++;
+    for (size_t i = 0; use != NULL && i < f->body->op_count; i++) {
+        const mw__op *op = f->body->ops[i];
+        use_operands(op, use);
+        for (size_t k = 0; k < op->result_count; k++)
+            use[op->results[k]->id].maker = (uint32_t)i + 1;
+    }
+    return use;
+}
+
+const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *value)
+{
+    const uint32_t maker = finder->use[value->id].maker;
+    return maker > 0 ? finder->patterns[maker - 1] : NULL;
+}
+
 /* ---- applying the rows ---- */
 
 static const char *switched_off(const mw__pattern_row *row, const mw__config *config)
@@ -270,7 +309,8 @@ static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
 static mw_status apply_all(mw__finder *f, mw_error *err)
 {
     f->patterns = mw__arena_alloc(f->arena, f->body->op_count, sizeof(mw__pattern *), err);
-    if (f->patterns == NULL)
+    f->use = find_uses(f, err);
+    if (f->patterns == NULL || f->use == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < ROW_COUNT; i++)
         MW_TRY(apply(f, &rows[i], err));

@@ -26,6 +26,12 @@ typedef struct mw__pattern {
     const struct mw__pattern *with;            /* the pooling without which it cannot be; or NULL */
 } mw__pattern;
 
+/* Of a value: as how many operands and outputs it is used, and the operation of the body that makes it. */
+typedef struct mw__value_use {
+    uint32_t uses;
+    uint32_t maker; /* its place and 1; 0: none of them */
+} mw__value_use;
+
 /* What the rows work on. */
 typedef struct mw__finder {
     const mw__function *function;
@@ -34,12 +40,14 @@ typedef struct mw__finder {
     const mw__rounding *rounding;
     int partitions;
     mw__arena *arena;
-    bool *within;                    /* by value: part of an all_within product; NULL = none so far */
-    mw__pattern **patterns;          /* by operation of the body; NULL = none */
-    const mw__pattern_row *row;      /* being applied */
-    bool found;                      /* by this row at this operation */
-    const char *declined;            /* why not */
-    struct mw__pattern_notes *notes; /* or NULL */
+    const mw__value_use *use;           /* by value */
+    struct mw__matmul_sum_match **sums; /* by value: the sum of products that it is; NULL = none so far */
+    bool *within;                       /* by value: part of an all_within product; NULL = none so far */
+    mw__pattern **patterns;             /* by operation of the body; NULL = none */
+    const mw__pattern_row *row;         /* being applied */
+    bool found;                         /* by this row at this operation */
+    const char *declined;               /* why not */
+    struct mw__pattern_notes *notes;    /* or NULL */
 } mw__finder;
 
 /* ---- the rows ---- */
@@ -60,6 +68,7 @@ struct mw__pattern_row {
     mw__level level;         /* the least that its kernel needs */
     bool gradient;           /* the root is the forward operation, and the pattern is put at later ones */
     bool backwards;          /* applied from the end of the text */
+    bool as_written;         /* its plan reads what its operations do, and `reads` is empty */
     mw__pattern_match *over; /* it takes the place of what that found; NULL = of none */
     /* Why it is not even tried; NULL = it is. */
     const char *(*guard)(const mw__finder *finder, const mw__op *op);
@@ -73,7 +82,7 @@ mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dilated, mw__match_conv_dilated_dx, mw__match_conv_dilated_dweight;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
-mw__pattern_match mw__match_all_within, mw__match_lookup;
+mw__pattern_match mw__match_all_within, mw__match_lookup, mw__match_matmul_sum;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
 mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
 mw__pattern_match mw__match_conv_columns_argmax, mw__match_conv_columns_by_argmax;
@@ -85,10 +94,14 @@ mw_status mw__pattern_decline(mw__finder *finder, const char *reason);
 /* Puts a pattern of the current row at an operation, over the one that is there, whose ops and `also` it starts with.
  * NULL with err set after a failed allocation. */
 mw__pattern *mw__pattern_put(mw__finder *finder, size_t at, const void *match, mw_error *err);
+/* Takes away the pattern that is there. */
+void mw__pattern_take_back(mw__finder *finder, size_t at, const char *reason);
 /* Leaves the result of an operation to the plan of the pattern that computes `maker`. */
 mw_status mw__pattern_put_made(mw__finder *finder, size_t at, const mw_tensor *maker, mw_error *err);
 /* One more operation that it computes. */
 mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw__op *op, mw_error *err);
+/* The pattern of the operation that made the value; NULL if it has none. */
+const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *value);
 /* True if that function found it; `pattern` may be NULL. */
 bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match);
 /* By name: a new opset may give an operation a new row. `op` may be NULL. */

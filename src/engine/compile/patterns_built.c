@@ -137,19 +137,6 @@ mw_status mw__match_conv_columns(mw__finder *f, size_t at, mw_error *err)
 
 /* ---- and their bias ---- */
 
-/* How often values are operands or outputs, up to 2. */
-static int count_uses(const mw__block *body, const mw_tensor *value)
-{
-    int uses = 0;
-    for (size_t i = 0; i < body->output_count && uses < 2; i++)
-        uses += body->outputs[i] == value;
-    for (size_t i = 0; i < body->op_count && uses < 2; i++)
-        for (size_t k = 0; k < body->ops[i]->slot_count; k++)
-            for (size_t v = 0; v < body->ops[i]->slots[k].count; v++)
-                uses += body->ops[i]->slots[k].operands[v].value == value;
-    return uses;
-}
-
 /* One number for each element of axis 1 of y, on an axis like that. */
 static bool is_bias(const mw_tensor *bias, const mw_tensor *y)
 {
@@ -168,16 +155,14 @@ bool mw__pattern_is_rounded(const mw__finder *f, const mw_tensor *value)
 
 const mw__pattern *mw__pattern_product(const mw__finder *f, const mw_tensor *product)
 {
-    for (size_t i = 0; i < f->body->op_count; i++)
-        if (f->body->ops[i] == product->op && mw__pattern_is(f->patterns[i], mw__match_conv_columns))
-            return count_uses(f->body, product) == 1 ? f->patterns[i] : NULL;
-    return NULL;
+    const mw__pattern *const pattern = mw__pattern_of(f, product);
+    return mw__pattern_is(pattern, mw__match_conv_columns) && f->use[product->id].uses == 1 ? pattern : NULL;
 }
 
 /* The product of columns that y, a convolution's result, is another shape of, where nothing else needs either. */
 static const mw__pattern *find_product(const mw__finder *f, const mw_tensor *y)
 {
-    if (!mw__pattern_is_named(y->op, "reshape") || count_uses(f->body, y) != 1)
+    if (!mw__pattern_is_named(y->op, "reshape") || f->use[y->id].uses != 1)
         return NULL;
     return mw__pattern_product(f, mw__arg(y->op, "x"));
 }

@@ -230,6 +230,8 @@ static void need(bool *needed, const mw_tensor *value)
 /* What the steps of an operation read. */
 static void need_reads(bool *needed, const mw__op *op, const mw__pattern *pattern)
 {
+    if (pattern != NULL && pattern->row != NULL && pattern->row->as_written)
+        pattern = NULL;
     for (size_t i = 0; pattern != NULL && i < MW__PATTERN_READS; i++)
         need(needed, pattern->reads[i]);
     for (size_t i = 0; pattern == NULL && i < op->slot_count; i++)
@@ -254,8 +256,7 @@ static void find_needed(const mw__finder *f, bool *needed)
 
 static void restore(mw__finder *f, size_t at)
 {
-    mw__pattern_note_undone(f, at, f->patterns[at], "the result of the convolution is needed elsewhere");
-    f->patterns[at] = f->patterns[at]->under;
+    mw__pattern_take_back(f, at, "the result of the convolution is needed elsewhere");
 }
 
 /* Takes a pooling apart from its convolution, and all that was joined with it. */

@@ -256,6 +256,13 @@ mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t 
     return mw__plan_gemm_request(planner, (mw__gemm_request){.m = m, .n = n, .k = k});
 }
 
+const mw__gemm_set *mw__gemm_blocks(const mw__gemm_code *code)
+{
+    if (code->in_fours || code->level == MW__LEVEL_REF || code->sgemm != NULL)
+        return NULL;
+    return code->kernel != NULL ? code->kernel->set : SET_OF(code->level);
+}
+
 const char *mw__gemm_name(const mw__config *config)
 {
     const mw__gemm_kernel *kernel = mw__gemm_choose(config, 512, 512, 512).kernel;

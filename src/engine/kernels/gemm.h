@@ -61,6 +61,10 @@ mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t 
 /* The same of more than extents; the configuration is that of the planner. */
 mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request request);
 
+/* The loops in blocks that give the same bits as this code for a product that is no vector and 1 < k <= MW__GEMM_DEPTH;
+ * NULL if there are none, as with a BLAS. */
+const struct mw__gemm_set *mw__gemm_blocks(const mw__gemm_code *code);
+
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */
 const char *mw__gemm_name(const mw__config *config);

@@ -20,7 +20,7 @@ typedef struct product {
     const mw__gemm_shape *s;
     const float *a, *b;
     float *c;
-    bool pack_a, pack_b;
+    bool pack_a, pack_b, add;   /* add: to what is in c */
     float *panels_a, *panels_b; /* scratch */
 } product;
 
@@ -82,7 +82,7 @@ static void run_panel(const product *t, const block *at, const cut *rows, mw__ge
     const mw__gemm_shape *s = t->s;
     tile.k = at->k;
     tile.c_row = s->ldc;
-    tile.add = at->p > 0;
+    tile.add = t->add || at->p > 0;
     tile.a_row = t->pack_a || s->transpose_a ? 1 : s->lda;
     tile.a_step = t->pack_a ? t->set->rows : s->transpose_a ? s->lda : 1;
     for (int64_t q = 0; q < rows->panels; q++) {
@@ -132,11 +132,9 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 #define MUCH 256 /* columns that a row of A is used for */
 #define FAR  512 /* floats */
 
-void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
-                      float *scratch)
+static void multiply(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                     bool add, float *scratch)
 {
-    if (set->across != NULL && set->across(s, a, b, c, scratch))
-        return;
     const int64_t depth = smaller(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
     const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
     const product t = {.set = set,
@@ -144,6 +142,7 @@ void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const fl
                        .a = a,
                        .b = b,
                        .c = c,
+                       .add = add,
                        .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
                        .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
                        .panels_b = scratch,
@@ -160,4 +159,17 @@ void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const fl
                                        .p = p,
                                        .k = smaller(MW__GEMM_DEPTH, s->k - p)});
             }
+}
+
+void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                      float *scratch)
+{
+    if (set->across == NULL || !set->across(s, a, b, c, scratch))
+        multiply(set, s, a, b, c, false, scratch);
+}
+
+void mw__gemm_blocked_add(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                          float *scratch)
+{
+    multiply(set, s, a, b, c, true, scratch);
 }

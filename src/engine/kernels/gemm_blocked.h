@@ -59,5 +59,8 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 /* k > 0. */
 void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
                       float *scratch);
+/* c += that product, k <= MW__GEMM_DEPTH: the bits of a product that is computed and then added. */
+void mw__gemm_blocked_add(const mw__gemm_set *set, const mw__gemm_shape *shape, const float *a, const float *b,
+                          float *c, float *scratch);
 
 #endif

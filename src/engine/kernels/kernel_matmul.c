@@ -385,8 +385,8 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
                                 .transpose_b = s->transpose_y};
 }
 
-/* In ns on one partition: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
-static double product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
+/* What is measured where the operands are in a cache: 80 operations and as many bytes a ns. */
+double mw__product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
 
 static const char *integers_decline(const void *subject)
 {
@@ -489,7 +489,8 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +
                          (double)size * (double)mw__count_of(o->result);
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
-    mw__step *step = mw__plan_step(planner, choose_run(planner, s), op->row->name, units, product_cost(bytes, flops));
+    mw__step *step =
+        mw__plan_step(planner, choose_run(planner, s), op->row->name, units, mw__product_cost(bytes, flops));
     step->block = s;
     step->factors = step->run == small_run ? factors_of(planner, o, s) : NULL;
     step->flops = s->dtype == MW_I32 ? 0.0 : flops;

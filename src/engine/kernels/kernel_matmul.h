@@ -7,4 +7,7 @@
 /* True if the weight of the product stays as it is stored, and is a matrix: it is expanded in strips. */
 bool mw__product_takes_packed(const mw__op *op);
 
+/* Of a product on one partition, in ns. */
+double mw__product_cost(double bytes, double flops);
+
 #endif

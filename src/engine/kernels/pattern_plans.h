@@ -159,6 +159,22 @@ typedef struct mw__lookup_match {
 bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config);
 mw_status mw__plan_lookup(mw__planner *planner, const mw__lookup_match *match, mw_error *err);
 
+#define MW__PRODUCTS_MOST 7 /* with `before` what a step may read */
+
+/* before + the products, one after the other; without `before` the first two are added to each other. */
+typedef struct mw__matmul_sum_match {
+    const mw_tensor *before; /* or NULL */
+    const mw__op *product[MW__PRODUCTS_MOST];
+    size_t count;
+    const mw__op *ops[2 * MW__PRODUCTS_MOST]; /* the products and the additions */
+    size_t op_count;
+    const mw_tensor *result;
+} mw__matmul_sum_match;
+
+/* Whether a product may be one of them. */
+bool mw__matmul_sum_suits(const mw__op *product, const mw__config *config, int partitions);
+mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *match, mw_error *err);
+
 /* ---- flags ---- */
 
 /* A tensor that is looked at. */

@@ -1,0 +1,121 @@
+/* Sums of matrix products, where each tile of a product is added to the sum that lies in a cache: no product is
+ * written. The bits are those of products that are computed and then added. */
+#include "engine/core/kernel.h"
+#include "engine/kernels/gemm_blocked.h"
+#include "engine/kernels/kernel_matmul.h"
+#include "engine/kernels/pattern_plans.h"
+
+#include <string.h>
+
+#define ROWS_LEAST 16  /* of a partition: with fewer, products may be split by columns instead */
+#define COLUMNS    256 /* of the sum at a time: it and a factor of a product fit the second cache */
+
+typedef struct sum_block {
+    const mw__gemm_set *set;
+    int64_t n;
+    size_t count;
+    bool has_before;
+    mw__gemm_shape shape[MW__PRODUCTS_MOST]; /* of all rows and columns */
+} sum_block;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static mw__gemm_shape shape_of(const mw__op *product)
+{
+    mw__gemm_shape s = {0};
+    mw__arg_bool(product, "transpose_x", &s.transpose_a);
+    mw__arg_bool(product, "transpose_y", &s.transpose_b);
+    const mw_shape x = mw__shape_of(mw__arg(product, "x")), out = mw__shape_of(product->results[0]);
+    s.m = out.dim[0], s.n = out.dim[1], s.k = x.dim[s.transpose_a ? 0 : 1];
+    s.lda = x.dim[1], s.ldb = mw__shape_of(mw__arg(product, "y")).dim[1], s.ldc = s.n;
+    return s;
+}
+
+static bool is_matrix(const mw_tensor *value)
+{
+    return mw__shape_of(value).rank == 2 && mw__dtype_of(value) == MW_F32 && !mw__is_packed(value);
+}
+
+bool mw__matmul_sum_suits(const mw__op *product, const mw__config *config, int partitions)
+{
+    const mw_tensor *x = mw__arg(product, "x"), *y = mw__arg(product, "y");
+    mw_error ignored = {0};
+    if (mw__kernel_check(product, &ignored) != MW_OK || !is_matrix(product->results[0]) || !is_matrix(x) ||
+        !is_matrix(y))
+        return false;
+    const mw__gemm_shape s = shape_of(product);
+    const mw__gemm_code code = mw__gemm_choose(config, s.m, s.n, s.k);
+    return s.m >= ROWS_LEAST * partitions && s.n > 1 && s.k > 1 && s.k <= MW__GEMM_DEPTH &&
+           mw__gemm_blocks(&code) != NULL;
+}
+
+/* Rows [begin, end) and `columns` from `column` on. */
+static void add_products(const sum_block *s, const mw__kernel_call *call, int64_t column, int64_t columns)
+{
+    float *const c = (float *)call->out[0] + call->begin * s->n + column;
+    for (size_t i = 0; i < s->count; i++) {
+        mw__gemm_shape shape = s->shape[i];
+        shape.m = call->end - call->begin, shape.n = columns;
+        const float *a = (const float *)call->in[2 * i] + call->begin * (shape.transpose_a ? 1 : shape.lda);
+        const float *b = (const float *)call->in[2 * i + 1] + column * (shape.transpose_b ? shape.ldb : 1);
+        if (i > 0 || s->has_before)
+            mw__gemm_blocked_add(s->set, &shape, a, b, c, call->scratch);
+        else
+            mw__gemm_blocked(s->set, &shape, a, b, c, call->scratch);
+    }
+}
+
+/* A unit is a row. */
+static void sum_run(const mw__kernel_call *call)
+{
+    const sum_block *s = call->block;
+    const float *before = s->has_before ? call->in[2 * s->count] : NULL;
+    float *const out = call->out[0];
+    for (int64_t column = 0; column < s->n; column += COLUMNS) {
+        const int64_t columns = smaller(COLUMNS, s->n - column);
+        for (int64_t row = call->begin; before != NULL && before != out && row < call->end; row++)
+            memcpy(out + row * s->n + column, before + row * s->n + column, (size_t)columns * sizeof *out);
+        add_products(s, call, column, columns);
+    }
+}
+
+/* What its products read, and of the largest of them the scratch. */
+static void read_products(mw__planner *planner, const mw__matmul_sum_match *match, const sum_block *s, mw__step *step)
+{
+    for (size_t i = 0; i < match->count; i++) {
+        const mw__gemm_shape *shape = &s->shape[i];
+        const size_t scratch = mw__gemm_scratch(shape->m, shape->n, shape->k);
+        const uint32_t x = mw__plan_buffer(planner, mw__arg(match->product[i], "x"));
+        if (shape->transpose_a)
+            mw__step_read(planner, step, x, MW__WHOLE, 0, false);
+        else
+            mw__step_read(planner, step, x, MW__ROWS, (size_t)shape->lda * sizeof(float), false);
+        mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(match->product[i], "y")), MW__WHOLE, 0, false);
+        step->scratch = scratch > step->scratch ? scratch : step->scratch;
+    }
+}
+
+mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *match, mw_error *err)
+{
+    sum_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    s->has_before = match->before != NULL, s->count = match->count;
+    double cost = 0.0, flops = 0.0;
+    for (size_t i = 0; i < match->count; i++) {
+        const mw__gemm_shape shape = s->shape[i] = shape_of(match->product[i]);
+        const mw__gemm_code code = mw__gemm_choose(mw__plan_config(planner), shape.m, shape.n, shape.k);
+        const double work = 2.0 * (double)shape.m * (double)shape.n * (double)shape.k;
+        s->set = mw__gemm_blocks(&code), s->n = shape.n;
+        flops += work, cost += mw__product_cost(4.0 * (double)shape.k * (double)(shape.m + shape.n), work);
+    }
+    mw__step *step = mw__plan_step(planner, sum_run, "matmul.sum", s->shape[0].m, cost);
+    step->block = s;
+    step->flops = flops + (double)mw__count_of(match->result) * (double)(match->count - !s->has_before);
+    const size_t row = (size_t)s->n * sizeof(float);
+    read_products(planner, match, s, step);
+    if (s->has_before)
+        mw__step_read(planner, step, mw__plan_buffer(planner, match->before), MW__ROWS, row, true);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->result), MW__ROWS, row);
+    return mw__plan_check(planner, err);
+}
