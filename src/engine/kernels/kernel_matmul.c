@@ -13,6 +13,8 @@
 
 #define PANEL      131072 /* floats of an F16 result that wait in scratch: half of the second cache at least */
 #define PANEL_ROWS 32     /* but so many rows at least, as all of B is packed for each panel */
+#define LINE       32     /* fp16 numbers of a cache line */
+#define AHEAD      8192   /* bytes of y that are asked for before they are widened, about */
 #define COLUMNS    64     /* a unit when columns are split, as in mw__units_of */
 
 typedef struct matmul_block {
@@ -109,8 +111,9 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
         multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
 }
 
-/* Elements [from, from + count) of y. */
-static void expand(const matmul_block *s, const void *y, int64_t from, int64_t count, float *out)
+/* Elements [from, from + count) of y. `ahead`: how far what is widened later lies behind them, in bytes: each strip is
+ * multiplied before the next is read, which some processors do not fetch by themselves. */
+static void expand(const matmul_block *s, const void *y, int64_t from, int64_t count, int64_t ahead, float *out)
 {
     if (s->packed != NULL) {
         mw__unpack(s->code.level, s->packed, from, count, out);
@@ -118,21 +121,29 @@ static void expand(const matmul_block *s, const void *y, int64_t from, int64_t c
     }
     for (int64_t i = 0, here; i < count; i += here) { /* in the first cache until it is fed */
         here = count - i < MW__TILE ? count - i : MW__TILE;
+        for (int64_t at = 0; at < here; at += LINE)
+            mw__prefetch((const uint16_t *)y + from + i + at, ahead);
         mw__fp16_to_float_n(out + i, (const uint16_t *)y + from + i, (size_t)here);
         if (s->fed != NULL)
             s->fed(out + i, out + i, here, 0, 0);
     }
 }
 
+/* So many rows of y, of which `count` columns are widened, are about AHEAD; whole rows follow each other. */
+static int64_t rows_ahead(const matmul_block *s, int64_t count)
+{
+    return count == s->n ? AHEAD : (AHEAD / (2 * count) + 1) * s->n * 2;
+}
+
 /* Columns [from, from + count) of y, which lie as y does. */
 static void expand_strip(const matmul_block *s, const void *y, int64_t from, int64_t count, float *strip)
 {
     if (s->transpose_y) {
-        expand(s, y, from * s->k, count * s->k, strip);
+        expand(s, y, from * s->k, count * s->k, AHEAD, strip);
         return;
     }
     for (int64_t p = 0; p < s->k; p++)
-        expand(s, y, p * s->n + from, count, strip + p * count);
+        expand(s, y, p * s->n + from, count, rows_ahead(s, count), strip + p * count);
 }
 
 /* A strip of columns after the other: their sums do not depend on each other. The last takes what would be less than a
@@ -167,9 +178,10 @@ static void multiply_row(const matmul_block *s, const matmul_piece *piece, const
     for (int64_t p = 0, rows; p < s->k; p += rows) {
         rows = s->k - p < s->strip ? s->k - p : s->strip;
         if (piece->columns == s->n)
-            expand(s, piece->y, p * s->n, rows * s->n, strip);
+            expand(s, piece->y, p * s->n, rows * s->n, AHEAD, strip);
         for (int64_t r = 0; piece->columns < s->n && r < rows; r++)
-            expand(s, piece->y, (p + r) * s->n + piece->column, piece->columns, strip + r * piece->columns);
+            expand(s, piece->y, (p + r) * s->n + piece->column, piece->columns, rows_ahead(s, piece->columns),
+                   strip + r * piece->columns);
         mw__gemm_row_add(s->code.level, piece->columns, rows, x + p, strip, out);
     }
     if (bias != NULL)
@@ -190,7 +202,7 @@ static void multiply_deep(const matmul_block *s, const matmul_piece *piece, cons
         for (int64_t p = 0, k; p < s->k; p += k) {
             k = s->k - p < MW__GEMM_DEPTH ? s->k - p : MW__GEMM_DEPTH;
             for (int64_t r = 0; r < k; r++)
-                expand(s, piece->y, (p + r) * s->n + at, n, block + r * n);
+                expand(s, piece->y, (p + r) * s->n + at, n, rows_ahead(s, n), block + r * n);
             const mw__gemm_shape shape = {
                 .m = piece->rows, .n = n, .k = k, .lda = s->ldx, .ldb = n, .ldc = p > 0 ? n : s->n};
             mw__gemm(&s->code, &shape, x + p, block, p > 0 ? sums : out + at, scratch);
