@@ -54,6 +54,7 @@
 #include <millwright/plan.h>
 #include <millwright/plot.h>
 #include <millwright/program.h>
+#include <millwright/ranges.h>
 #include <millwright/replay.h>
 #include <millwright/report.h>
 #include <millwright/schedule.h>

@@ -15,6 +15,7 @@ typedef enum mw__live_kind {
     MW__LIVE_CHIP_REPORT,
     MW__LIVE_CHIP_PLAN,
     MW__LIVE_COMPARISON,
+    MW__LIVE_RANGES,
     MW__LIVE_TENSORS,
     MW__LIVE_MODEL,
     MW__LIVE_PREDICTOR,

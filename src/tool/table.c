@@ -48,6 +48,12 @@ const tool_command tool_commands[] = {
      "the "
      "same inputs. Exit code 3 if they differ by more than the tolerance.",
      tool_compare_options, tool_compare},
+    {"ranges", "FILE", 1, 1, "which values of a model do not fit into fp16",
+     "Runs a model in fp32 on the CPU, on drawn inputs or on those of --inputs, and says of each value how large and "
+     "how "
+     "small it gets: what would be infinite, subnormal or 0 in fp16, the worst first. Exit code 3 if a value is beyond "
+     "65504 or not finite.",
+     tool_ranges_options, tool_ranges},
     {"gradcheck", "FILE", 1, 1, "the gradients of a model against differences",
      "Makes the weights of a model trainable (--layers chooses some) and compares the gradient of its first result by "
      "them "

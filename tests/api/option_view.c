@@ -51,3 +51,16 @@ bool use_report(world *w, const void *options)
     mw_string_free(page);
     return page != NULL;
 }
+
+void make_range(world *w, void *out)
+{
+    (void)w;
+    *(mw_range_options *)out = mw_range_defaults();
+}
+
+bool use_range(world *w, const void *options)
+{
+    mw_ranges *ranges = mw_program_ranges(w->graph, options, &w->err);
+    mw_ranges_destroy(ranges);
+    return ranges != NULL;
+}

@@ -20,5 +20,7 @@ void make_plot(world *w, void *out);
 bool use_plot(world *w, const void *options);
 void make_report(world *w, void *out);
 bool use_report(world *w, const void *options);
+void make_range(world *w, void *out);
+bool use_range(world *w, const void *options);
 
 #endif

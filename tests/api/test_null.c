@@ -171,6 +171,9 @@ static void test_destroy_and_queries_take_null(void)
     CHECK(!mw_comparison_passes(NULL) && mw_comparison_at(NULL, 0) == NULL && mw_comparison_first(NULL, true) == NULL);
     CHECK(mw_comparison_where(NULL, 0) == NULL && mw_comparison_changed(NULL, 0) == 0);
     CHECK(mw_trainer_comparison(NULL) == NULL);
+    mw_ranges_destroy(NULL);
+    CHECK(!mw_ranges_fit(NULL) && mw_ranges_count(NULL) == 0);
+    CHECK(mw_ranges_at(NULL, 0) == NULL && mw_ranges_worst(NULL, 0) == NULL);
     mw_plan_destroy(NULL);
     CHECK_INT(mw_plan_total(NULL).step_count, 0);
     CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));
@@ -447,6 +450,9 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_program_profile(NULL, 1, &err));
     REFUSED(mw_program_compare(NULL, NULL, &err));
     REFUSED(mw_comparison_print(NULL, &err));
+    REFUSED(mw_program_ranges(NULL, NULL, &err));
+    REFUSED(mw_trainer_ranges(NULL, NULL, &err));
+    REFUSED(mw_ranges_print(NULL, &err));
     REFUSED(mw_comparison_save_batch(NULL, "batch", &err));
     REFUSED(mw_plan_create(NULL, &err));
     REFUSED(mw_plan_create_trainer(NULL, MW_TRAINER_STEP, &err));
@@ -716,8 +722,8 @@ static void test_every_public_function_is_here(void)
         "dataset_files.h", "function.h",  "gradcheck.h",      "graph.h",        "loss.h",       "mil.h",
         "model.h",         "operation.h", "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h",
         "op_gather.h",     "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h",
-        "optimizer.h",     "plan.h",      "program.h",        "schedule.h",     "status.h",     "trainer.h",
-        "tune.h",          "types.h"};
+        "optimizer.h",     "plan.h",      "program.h",        "ranges.h",       "schedule.h",   "status.h",
+        "trainer.h",       "tune.h",      "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

@@ -475,6 +475,7 @@ static const struct_row structs[] = {
     ROW(mw_chip_run_options, chip_run),
     ROW(mw_hwx_emit_options, hwx_emit),
     ROW(mw_compare_options, compare),
+    ROW(mw_range_options, range),
     ROW(mw_trainer_options, trainer),
     ROW(mw_optimizer_rule, rule),
     ROW(mw_transport, transport),

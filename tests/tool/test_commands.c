@@ -166,6 +166,28 @@ static void test_compare_says_no_by_its_exit_code(void)
     CHECK_JSON("compare", "net", "copy");
 }
 
+/* 400 x 400 is beyond fp16; 3 is not. */
+static void test_ranges_say_no_by_their_exit_code(void)
+{
+    mw_error err = {0};
+    const float much[4] = {400, 1, 2, 3}, little[4] = {3, 1, 2, 3};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_square(mw_input(graph, "x", MW_F32, MW_SHAPE(4))), "y");
+    mw_graph_write_mil(graph, "square", NULL, &err);
+    mw_tensors_write("much.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(4), much}, 1, &err);
+    mw_tensors_write("little.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(4), little}, 1, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    CHECK_MW(0, "all values fit", NULL, "ranges", "net");
+    CHECK_MW(0, "square \"y\" [4]", NULL, "ranges", "square", "--inputs", "little.safetensors");
+    CHECK_MW(3, "1 beyond its range", NULL, "ranges", "square", "--inputs", "much.safetensors");
+    CHECK_MW(3, "\"overflowed\": 1", NULL, "ranges", "square", "--inputs", "much.safetensors", "--json");
+    CHECK_MW(1, NULL, "gone.safetensors", "ranges", "square", "--inputs", "gone.safetensors");
+    CHECK_MW(1, NULL, "measured in fp32", "ranges", "net", "--device", "ane");
+    CHECK_MW(1, NULL, "cannot open", "ranges", "gone.mil");
+    CHECK_JSON("ranges", "net");
+}
+
 static void test_gradients_of_a_model_pass(void)
 {
     CHECK_MW(0, "passes", NULL, "gradcheck", "net");
@@ -255,6 +277,7 @@ int main(void)
     RUN(test_run_feeds_what_it_is_told);
     RUN(test_bench_and_profile_measure);
     RUN(test_compare_says_no_by_its_exit_code);
+    RUN(test_ranges_say_no_by_their_exit_code);
     RUN(test_gradients_of_a_model_pass);
     RUN(test_check_and_plan_know_chips);
     RUN(test_what_a_chip_refuses_is_said);

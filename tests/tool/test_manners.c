@@ -11,7 +11,7 @@
 static const char *const commands[] = {"info",    "ops",     "tensors", "convert",    "average", "run",
                                        "bench",   "profile", "compare", "gradcheck",  "check",   "plan",
                                        "inspect", "doctor",  "man",     "completion", "train",   "finetune",
-                                       "draw",    "plot",    "report",  "replay"};
+                                       "draw",    "plot",    "report",  "replay",     "ranges"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void test_help_and_usage(void)
@@ -123,8 +123,8 @@ static void test_no_terminal_is_needed_and_any_width_will_do(void)
 
 static void test_hostile_files_are_refused_with_a_sentence(void)
 {
-    static const char *const readers[] = {"info",    "tensors",   "run",   "bench", "profile",
-                                          "compare", "gradcheck", "check", "plan",  "inspect"};
+    static const char *const readers[] = {"info",      "tensors", "run",  "bench",   "profile", "compare",
+                                          "gradcheck", "check",   "plan", "inspect", "ranges"};
     static const char *const contents[] = {
         "", "{", "program(1.0)", "\x89PNG\r\n", "\x1f\x8b\x08", "PK\x03\x04", "\xff\xfe\x1b[2J"};
     static const char *const names[] = {"bad.mil", "bad.onnx",         "bad.safetensors", "bad.npz",

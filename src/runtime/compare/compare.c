@@ -43,19 +43,24 @@ static mw_program *compile(const mw__compare_run *run, const mw_graph *graph, in
     return mw__compile_graph(graph, &run->sides[side], &run->targets[side], err);
 }
 
+mw_compile_options mw__compare_side(const mw_compile_options *asked)
+{
+    mw_compile_options side = *asked;
+    side.function = NULL;
+    side.keep_folder = NULL;
+    side.weights_of = NULL; /* copied: ours are written */
+    side.state_of = NULL;
+    return side;
+}
+
 static mw_status resolve(mw__compare_run *run, mw_error *err)
 {
     const mw_compare_options *o = run->request->options;
-    run->sides[0] = o->reference;
-    run->sides[1] = o->device;
-    for (int side = 0; side < 2; side++) {
-        run->sides[side].function = NULL;
-        run->sides[side].keep_folder = NULL;
-        run->sides[side].weights_of = NULL; /* copied: ours are written */
-        run->sides[side].state_of = NULL;
-        run->sides[side].seed = o->reference.seed;
+    run->sides[0] = mw__compare_side(&o->reference);
+    run->sides[1] = mw__compare_side(&o->device);
+    run->sides[1].seed = o->reference.seed;
+    for (int side = 0; side < 2; side++)
         MW_TRY(mw__target_resolve(&run->sides[side], &run->targets[side], err));
-    }
     return MW_OK;
 }
 
@@ -117,7 +122,7 @@ static mw_status run_plain(const mw__compare_run *run, mw_error *err)
 
 /* ---- results ---- */
 
-static const char *parameter_of(const mw__op *op)
+const char *mw__compare_parameter(const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++) {
@@ -145,7 +150,7 @@ static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *
         mw_compared *item = &c->items[c->count];
         *item = (mw_compared){.operation = keep(c, value->op->kind, err),
                               .tensor = keep(c, mw__names_get(&names, value->value), err),
-                              .parameter = keep(c, parameter_of(value->op), err),
+                              .parameter = keep(c, mw__compare_parameter(value->op), err),
                               .dtype = value->value->type->dtype,
                               .shape = value->value->type->shape};
         if (c->accumulated_only)
@@ -215,8 +220,11 @@ static mw_status forgive_overflows(const mw__compare_run *run, mw_error *err)
     return MW_OK;
 }
 
-static mw_status check_shapes(const mw__function *function, mw_error *err)
+mw_status mw__compare_check(const mw_graph *graph, mw_error *err)
 {
+    const mw__function *function = mw__function_find(graph, "main");
+    if (function == NULL || function->body->output_count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
     for (size_t i = 0; i < function->body->input_count; i++)
         if (function->body->inputs[i]->type->kind == MW__TENSOR &&
             mw_shape_count(function->body->inputs[i]->type->shape) < 0)
@@ -229,11 +237,9 @@ static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err
 {
     const mw__function *function = mw__function_find(run->request->graph, "main");
     size_t count = 0;
-    if (function == NULL || function->body->output_count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
-    MW_TRY(check_shapes(function, err));
+    MW_TRY(mw__compare_check(run->request->graph, err));
     MW_TRY(resolve(run, err));
-    run->shown = mw__compare_show(function, run->comparison->allocator, scratch, &run->values, &count, err);
+    run->shown = mw__compare_show(function, MW__COMPARE_RESULTS, scratch, &run->values, &count, err);
     if (run->shown == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
     MW_TRY(run_shown(run, err));
@@ -278,14 +284,16 @@ mw_comparison *mw__compare(const mw__compare_request *request, mw_error *err)
 
 /* ---- of a user's graph ---- */
 
-/* The function that is asked for, as main of a graph of its own. */
-static mw_comparison *compare_function(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
+mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err)
 {
     const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
-    const mw__function *function = mw__function_choose(graph, options->reference.function, err);
-    if (function == NULL)
-        return NULL;
-    mw_graph *copy = mw__clone_function(graph->allocator, function, &whole, NULL, err);
+    const mw__function *function = mw__function_choose(graph, name, err);
+    return function != NULL ? mw__clone_function(graph->allocator, function, &whole, NULL, err) : NULL;
+}
+
+static mw_comparison *compare_function(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
+{
+    mw_graph *copy = mw__compare_function(graph, options->reference.function, err);
     mw__compare_source source = {.options = options, .graph = copy};
     const mw__compare_request request = {.graph = copy, .options = options, .fill = mw__compare_feed, .user = &source};
     mw_comparison *comparison = copy != NULL ? mw__compare(&request, err) : NULL;

@@ -3,6 +3,7 @@
 #define MW__RUNTIME_COMPARE_COMPARE_H
 
 #include "graph/names.h"
+#include "graph/transform/clone.h"
 #include "runtime/program_object.h"
 
 #include <millwright/compare.h>
@@ -29,7 +30,7 @@ struct mw_comparison {
 
 /* ---- compare.c ---- */
 
-/* Fills the inputs of both programs of one graph. */
+/* Fills the inputs of both programs of one graph; the second may be NULL. */
 typedef mw_status mw__compare_fill(void *user, mw_program *reference, mw_program *device, mw_error *err);
 
 typedef struct mw__compare_request {
@@ -41,24 +42,45 @@ typedef struct mw__compare_request {
 
 /* As mw_program_compare, for a graph that need not be published. */
 mw_comparison *mw__compare(const mw__compare_request *request, mw_error *err);
+/* What both sides and ranges need of main: an output, and inputs whose extents are known. */
+mw_status mw__compare_check(const mw_graph *graph, mw_error *err);
+/* Options for a program that is written to, with the memory of nobody else. */
+mw_compile_options mw__compare_side(const mw_compile_options *asked);
+/* A function (NULL: main, or the only one) as main of a graph of its own, freed with mw__graph_free. */
+mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err);
+/* The first parameter that an operation reads, or NULL. */
+const char *mw__compare_parameter(const mw__op *op);
 /* MW_ERROR_ARGUMENT for zeroed options and bad tolerances. */
 mw_status mw__compare_check_options(const mw_compare_options *options, mw_error *err);
-/* Writes the inputs of `from` that `to` has, too, into it. */
+/* Writes the inputs of `from` that `to` has, too, into it; NULL has none. */
 mw_status mw__compare_copy_inputs(mw_program *from, mw_program *to, mw_error *err);
 
 /* ---- compare_graph.c ---- */
 
-/* A result that is looked at. */
+/* A value that is looked at. */
 typedef struct mw__compare_value {
-    const mw__op *op; /* of the graph that is compared */
+    const mw__op *op; /* of the graph that is compared; NULL for an input of it */
     const mw_tensor *value;
-    const char *port; /* of the program that shows it */
+    const char *port; /* of the program that shows it; NULL for a constant */
 } mw__compare_value;
 
+typedef enum mw__compare_form {
+    MW__COMPARE_RESULTS, /* what operations give */
+    MW__COMPARE_ALL,     /* inputs and constants are listed, too */
+    MW__COMPARE_WIDE     /* these, and what is fp16 is fp32 in the copy (compare_wide.c) */
+} mw__compare_form;
+
 /* A copy of the function in which all tensors are outputs that its operations give, as far as its own outputs and the
- * states that it assigns need them; they are listed in the order of the operations. Freed with mw__graph_free. */
-mw_graph *mw__compare_show(const mw__function *function, const mw_allocator *allocator, mw__arena *arena,
+ * states that it assigns need them; they are listed in the order of the operations. Freed with mw__graph_free.
+ * arena  of the list; the copy has its allocator */
+mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, mw__arena *arena,
                            mw__compare_value **out_values, size_t *out_count, mw_error *err);
+
+/* ---- compare_wide.c ---- */
+
+/* A mw__clone_rule and a mw__clone_dtype for a copy in fp32 of what is fp16. */
+bool mw__compare_widen(void *user, mw__clone *clone, const mw__op *op);
+mw_dtype mw__compare_wide(void *user, const mw_tensor *value);
 
 /* A program of one operation: its input "in0" stands for inputs[0], its output "out0" for result 0. */
 typedef struct mw__compare_alone {

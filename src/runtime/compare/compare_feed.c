@@ -77,7 +77,7 @@ static mw_status feed_batch(const mw__compare_source *source, mw_program *progra
 
 mw_status mw__compare_copy_inputs(mw_program *from, mw_program *to, mw_error *err)
 {
-    for (size_t i = 0; i < to->input_count; i++) {
+    for (size_t i = 0; to != NULL && i < to->input_count; i++) {
         const char *name = to->ports[i].name;
         const size_t port = mw__program_find(from, name);
         size_t count = 0;

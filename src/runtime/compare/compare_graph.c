@@ -11,6 +11,7 @@
 
 typedef struct showing {
     const mw__function *function;
+    mw__compare_form form;
     mw__arena *arena;
     mw__compare_value *values;
     size_t count;
@@ -39,30 +40,59 @@ static mw_status show_value(showing *s, const mw__clone *clone, const mw__op *op
     return port != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
+/* An input is shown as what it is fed; a constant has its numbers in the graph. */
+static mw_status list_value(showing *s, const mw__clone *clone, const mw__op *op, const mw_tensor *value, mw_error *err)
+{
+    const mw_tensor *copy = mw__clone_get(clone, value);
+    const char *port = NULL;
+    if (copy == NULL || value->type->kind != MW__TENSOR)
+        return MW_OK;
+    if (op == NULL) {
+        port = mw__arena_string(s->arena, copy->name, strlen(copy->name), err);
+        if (port == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    s->values[s->count++] = (mw__compare_value){.op = op, .value = value, .port = port};
+    return MW_OK;
+}
+
+static mw_status show_result(showing *s, const mw__clone *clone, const mw__op *op, const mw_tensor *value,
+                             mw_error *err)
+{
+    if (is_shown(clone, value))
+        return show_value(s, clone, op, value, err);
+    return s->form != MW__COMPARE_RESULTS && value->payload != NULL ? list_value(s, clone, op, value, err) : MW_OK;
+}
+
 static mw_status show_all(void *user, const mw__clone *clone, mw_error *err)
 {
     showing *s = user;
     const mw__block *body = s->function->body;
+    for (size_t i = 0; s->form != MW__COMPARE_RESULTS && i < body->input_count; i++)
+        MW_TRY(list_value(s, clone, NULL, body->inputs[i], err));
     for (size_t i = 0; i < body->op_count; i++)
         for (size_t k = 0; k < body->ops[i]->result_count; k++)
-            if (is_shown(clone, body->ops[i]->results[k]))
-                MW_TRY(show_value(s, clone, body->ops[i], body->ops[i]->results[k], err));
+            MW_TRY(show_result(s, clone, body->ops[i], body->ops[i]->results[k], err));
     return MW_OK;
 }
 
-mw_graph *mw__compare_show(const mw__function *function, const mw_allocator *allocator, mw__arena *arena,
+mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, mw__arena *arena,
                            mw__compare_value **out_values, size_t *out_count, mw_error *err)
 {
-    size_t most = 0;
+    size_t most = function->body->input_count;
     for (size_t i = 0; i < function->body->op_count; i++)
         most += function->body->ops[i]->result_count;
-    showing s = {.function = function, .arena = arena};
+    showing s = {.function = function, .form = form, .arena = arena};
     mw_graph_options made = mw_graph_defaults();
-    made.allocator = allocator;
+    made.allocator = arena->allocator;
     made.opset = function->opset;
     mw_graph *graph = mw__graph_make(&made, err);
     s.values = mw__arena_alloc(arena, most, sizeof *s.values, err);
-    const mw__clone_options options = {.user = &s, .keep_outputs = true};
+    const bool wide = form == MW__COMPARE_WIDE;
+    const mw__clone_options options = {.rule = wide ? mw__compare_widen : NULL,
+                                       .dtype = wide ? mw__compare_wide : NULL,
+                                       .user = &s,
+                                       .keep_outputs = true};
     if (graph == NULL || s.values == NULL || mw__clone_ports(function, graph, &options, show_all, err) != MW_OK) {
         mw__graph_free(graph);
         return NULL;

@@ -1,0 +1,252 @@
+/* Running a graph in fp32 and measuring what is floating point in it. */
+#include "runtime/compare/ranges.h"
+
+#include "base/float_mode.h"
+#include "base/live.h"
+#include "graph/ir.h"
+#include "runtime/compare/compare_feed.h"
+#include "runtime/lowered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+mw_range_options mw_range_defaults(void)
+{
+    mw_range_options options = {.struct_size = sizeof(mw_range_options), .compile = mw_compile_defaults()};
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile.device = MW_DEVICE_CPU;
+    return options;
+}
+
+static mw_status check_options(const mw_range_options *o, mw_error *err)
+{
+    if (o->struct_size != sizeof *o)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "range options were not made by mw_range_defaults");
+    if (o->compile.state_of != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a report of ranges writes what it runs on: state_of is not for it");
+    if (o->compile.provider != MW_PROVIDER_ENGINE || o->compile.device != MW_DEVICE_CPU)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "ranges are measured in fp32, by MW_DEVICE_CPU of MW_PROVIDER_ENGINE: leave both as "
+                        "mw_range_defaults has set them");
+    return MW_OK;
+}
+
+/* ---- measuring ---- */
+
+typedef struct run {
+    const mw__ranges_request *request;
+    mw_ranges *ranges;
+    mw_program *program;
+    mw__compare_value *values; /* also those of other types, which are left out */
+    size_t count;
+    mw_range **items; /* of each value; NULL for those */
+} run;
+
+static bool is_measured(const mw__compare_value *value)
+{
+    const mw_dtype dtype = value->value->type->dtype;
+    const mw__payload *payload = value->value->payload;
+    return (dtype == MW_F16 || dtype == MW_F32 || dtype == MW_F64) && (value->port != NULL || payload->data != NULL);
+}
+
+static const char *keep(mw_ranges *r, const char *text, mw_error *err)
+{
+    return text != NULL ? mw__arena_string(&r->arena, text, strlen(text), err) : NULL;
+}
+
+static const char *operation_of(const mw__compare_value *value)
+{
+    if (value->op != NULL)
+        return value->op->kind;
+    return value->value->role == MW__PARAMETER ? "parameter" : value->value->role == MW__RESIDENT ? "state" : "input";
+}
+
+static const char *parameter_of(const mw__compare_value *value)
+{
+    if (value->op != NULL)
+        return mw__compare_parameter(value->op);
+    return value->value->role == MW__PARAMETER ? value->value->name : NULL;
+}
+
+static mw_status name_items(run *r, mw__names *names, mw_error *err)
+{
+    mw_ranges *ranges = r->ranges;
+    MW_TRY(mw__names_assign(mw__function_find(r->request->graph, "main"), names, err));
+    for (size_t i = 0; i < r->count; i++) {
+        const mw__compare_value *value = &r->values[i];
+        if (!is_measured(value))
+            continue;
+        mw_range *item = r->items[i] = &ranges->items[ranges->count++];
+        *item = (mw_range){.operation = keep(ranges, operation_of(value), err),
+                           .tensor = keep(ranges, mw__names_get(names, value->value), err),
+                           .parameter = keep(ranges, parameter_of(value), err),
+                           .dtype = value->value->type->dtype,
+                           .shape = value->value->type->shape};
+        if (mw__failed(err))
+            return err->status;
+    }
+    return MW_OK;
+}
+
+static mw_status make_items(run *r, mw__arena *scratch, mw_error *err)
+{
+    mw__names names = {0};
+    r->ranges->items = mw__arena_alloc(&r->ranges->arena, r->count, sizeof *r->ranges->items, err);
+    r->ranges->order = mw__arena_alloc(&r->ranges->arena, r->count, sizeof *r->ranges->order, err);
+    r->items = mw__arena_alloc(scratch, r->count, sizeof *r->items, err);
+    if (r->ranges->items == NULL || r->ranges->order == NULL || r->items == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = name_items(r, &names, err);
+    mw__names_deinit(&names);
+    return status;
+}
+
+static mw_status measure_port(const run *r, size_t i, mw_error *err)
+{
+    size_t count = 0;
+    double *data = mw__compare_read(r->program, r->values[i].port, &count, err);
+    if (data == NULL)
+        return mw__status_or(err, MW_ERROR_MEMORY);
+    mw__range_measure(data, count, r->items[i]);
+    mw__free(r->program->allocator, data);
+    return MW_OK;
+}
+
+/* Inputs before the run, which may write over them, and all else behind it. */
+static mw_status measure(const run *r, bool inputs, mw_error *err)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const mw__compare_value *value = &r->values[i];
+        if (r->items[i] == NULL || (value->op == NULL) != inputs)
+            continue;
+        if (value->port == NULL)
+            mw__range_measure_constant(value->value->payload, r->items[i]);
+        else
+            MW_TRY(measure_port(r, i, err));
+    }
+    return MW_OK;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    return mw__range_order(*(const mw_range *const *)a, *(const mw_range *const *)b);
+}
+
+static void sort_items(mw_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        ranges->order[i] = &ranges->items[i];
+    if (ranges->count > 1)
+        qsort(ranges->order, ranges->count, sizeof *ranges->order, compare_items);
+}
+
+static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
+{
+    const mw__ranges_request *request = r->request;
+    const mw_compile_options options = mw__compare_side(request->compile);
+    mw__target target;
+    MW_TRY(mw__target_resolve(&options, &target, err));
+    r->program = mw__compile_graph(shown, &options, &target, err);
+    if (r->program == NULL)
+        return mw__status_or(err, MW_ERROR_DEVICE);
+    MW_TRY(request->fill(request->user, r->program, NULL, err));
+    MW_TRY(measure(r, true, err));
+    MW_TRY(mw_run(r->program, err));
+    return measure(r, false, err);
+}
+
+/* Lists, and the states of programs that were read, keep their type, so that what reads them must, too. */
+static mw_graph *show(run *r, const mw__function *function, mw__arena *scratch, mw_error *err)
+{
+    mw_graph *shown = mw__compare_show(function, MW__COMPARE_WIDE, scratch, &r->values, &r->count, err);
+    if (shown != NULL || err->status == MW_ERROR_MEMORY)
+        return shown;
+    mw_error_clear(err);
+    return mw__compare_show(function, MW__COMPARE_ALL, scratch, &r->values, &r->count, err);
+}
+
+static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
+{
+    const mw_graph *graph = r->request->graph;
+    MW_TRY(mw__compare_check(graph, err));
+    mw_graph *shown = show(r, mw__function_find(graph, "main"), scratch, err);
+    mw_status status = shown != NULL ? make_items(r, scratch, err) : mw__status_or(err, MW_ERROR_MEMORY);
+    if (status == MW_OK)
+        status = run_program(r, shown, err);
+    sort_items(r->ranges);
+    mw_program_destroy(r->program);
+    mw__graph_free(shown);
+    return status;
+}
+
+static mw_ranges *make(const mw_allocator *given, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(given);
+    mw_ranges *ranges = mw__alloc(allocator, 1, sizeof *ranges, err);
+    if (ranges == NULL)
+        return NULL;
+    ranges->allocator = allocator;
+    mw__arena_init(&ranges->arena, allocator);
+    if (mw__live_add(ranges, MW__LIVE_RANGES, err) == MW_OK)
+        return ranges;
+    mw__free(allocator, ranges);
+    return NULL;
+}
+
+mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err)
+{
+    mw__arena scratch;
+    run r = {.request = request, .ranges = make(request->allocator, err)};
+    if (r.ranges == NULL)
+        return NULL;
+    mw__arena_init(&scratch, r.ranges->allocator);
+    const mw_status status = run_all(&r, &scratch, err);
+    mw__arena_deinit(&scratch);
+    if (status == MW_OK)
+        return r.ranges;
+    mw_ranges_destroy(r.ranges);
+    return NULL;
+}
+
+/* ---- of a user's graph ---- */
+
+static mw_ranges *of_function(const mw_graph *graph, const mw_range_options *o, mw_error *err)
+{
+    mw_compare_options feeds = mw_compare_defaults();
+    feeds.reference = o->compile;
+    feeds.batch = o->batch;
+    feeds.batch_path = o->batch_path;
+    feeds.seed = o->seed;
+    mw_graph *copy = mw__compare_function(graph, o->compile.function, err);
+    mw__compare_source source = {.options = &feeds, .graph = copy};
+    const mw__ranges_request request = {
+        .graph = copy, .compile = &o->compile, .fill = mw__compare_feed, .user = &source, .allocator = o->allocator};
+    mw_ranges *ranges = copy != NULL ? mw__ranges(&request, err) : NULL;
+    mw__graph_free(copy);
+    return ranges;
+}
+
+mw_ranges *mw_program_ranges(const mw_graph *graph, const mw_range_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return NULL;
+    const mw_range_options defaults = mw_range_defaults();
+    options = options != NULL ? options : &defaults;
+    if (graph == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_ranges: the graph is NULL");
+        return NULL;
+    }
+    if (check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
+        return NULL;
+    mw__graph_hold(graph);
+    mw_ranges *ranges = of_function(graph, options, err);
+    mw_status status = ranges != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
+    status = mw__graph_drop(graph, __func__, status, err);
+    if (status == MW_OK)
+        return ranges;
+    mw_ranges_destroy(ranges);
+    return NULL;
+}

@@ -1,0 +1,140 @@
+/* Reports of ranges as objects and as text. */
+#include "base/live.h"
+#include "base/shown.h"
+#include "base/text.h"
+#include "graph/ir.h"
+#include "runtime/compare/ranges.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { COLUMNS = 120 };
+
+void mw_ranges_destroy(mw_ranges *ranges)
+{
+    if (ranges == NULL || !mw__live_remove(ranges, MW__LIVE_RANGES, __func__))
+        return;
+    const mw_allocator *allocator = ranges->allocator;
+    mw__arena_deinit(&ranges->arena);
+    mw__free(allocator, ranges);
+}
+
+size_t mw_ranges_count(const mw_ranges *ranges) { return mw__live_has(ranges, MW__LIVE_RANGES) ? ranges->count : 0; }
+
+const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index)
+{
+    return index < mw_ranges_count(ranges) ? &ranges->items[index] : NULL;
+}
+
+const mw_range *mw_ranges_worst(const mw_ranges *ranges, size_t place)
+{
+    return place < mw_ranges_count(ranges) ? ranges->order[place] : NULL;
+}
+
+bool mw_ranges_fit(const mw_ranges *ranges)
+{
+    const mw_range *worst = mw_ranges_worst(ranges, 0);
+    return mw__live_has(ranges, MW__LIVE_RANGES) && (worst == NULL || worst->overflowed + worst->not_finite == 0);
+}
+
+/* ---- text ---- */
+
+/* How many values there are of each kind. */
+typedef struct totals {
+    size_t beyond, not_finite, lost, subnormal;
+} totals;
+
+static totals count_all(const mw_ranges *ranges)
+{
+    totals t = {0};
+    for (size_t i = 0; i < ranges->count; i++) {
+        const mw_range *item = &ranges->items[i];
+        t.beyond += item->overflowed > 0;
+        t.not_finite += item->not_finite > 0;
+        t.lost += item->lost > 0;
+        t.subnormal += item->subnormal > item->lost;
+    }
+    return t;
+}
+
+/* In at most 7 columns. */
+static const char *short_count(char *out, size_t size, size_t count)
+{
+    if (count <= 9999999)
+        snprintf(out, size, "%zu", count);
+    else
+        mw__shown_printf(out, size, "%.1e", (double)count);
+    return out;
+}
+
+static void put_item(mw__text *text, const mw_range *item)
+{
+    char line[COLUMNS + 1], shape[MW__TENSOR_TEXT], bits[16] = "-", counts[4][16];
+    if (!isinf(item->headroom))
+        mw__shown_printf(bits, sizeof bits, "%.1f", item->headroom);
+    short_count(counts[0], sizeof counts[0], item->overflowed);
+    short_count(counts[1], sizeof counts[1], item->not_finite);
+    short_count(counts[2], sizeof counts[2], item->lost);
+    short_count(counts[3], sizeof counts[3], item->subnormal);
+    const char *parameter = item->parameter != NULL && item->parameter != item->tensor ? item->parameter : "";
+    mw__shown_printf(line, sizeof line, "%6s %9.3g %9.3g %9.3g %7s %7s %7s %7s  %.24s \"%s\" %s%s%s", bits,
+                     item->smallest, item->largest, item->min_absolute, counts[0], counts[1], counts[2], counts[3],
+                     item->operation, item->tensor, mw__shape_print(item->shape, shape, sizeof shape),
+                     parameter[0] != '\0' ? " of " : "", parameter);
+    mw__text_puts(text, line);
+    mw__text_puts(text, "\n");
+}
+
+static void put_summary(mw__text *text, const mw_ranges *ranges, const totals *t)
+{
+    mw__text_printf(text, "%zu values: ", ranges->count);
+    mw__text_printf(text, "%zu beyond its range, %zu not finite, %zu with elements lost, ", t->beyond, t->not_finite,
+                    t->lost);
+    mw__text_printf(text, "%zu with subnormal ones\n", t->subnormal);
+}
+
+static void put_hints(mw__text *text, const totals *t)
+{
+    if (t->not_finite > 0)
+        mw__text_puts(text,
+                      "not finite: NaN or infinite in fp32, too; the first in the order of the graph is to blame\n");
+    if (t->beyond > 0)
+        mw__text_puts(text, "beyond: infinite in fp16; scale what is fed or computed down, or a gradient by a smaller "
+                            "loss scale\n");
+    if (t->lost > 0)
+        mw__text_puts(text,
+                      "lost: 0 in fp16; for gradients a larger or dynamic loss scale, for others a scale of their "
+                      "own\n");
+    mw__text_puts(text, t->beyond + t->not_finite == 0 ? "all values fit; mw check says what a chip refuses\n"
+                                                       : "not all values fit; mw check says what a chip refuses\n");
+}
+
+static void put_all(mw__text *text, const mw_ranges *ranges)
+{
+    const totals t = count_all(ranges);
+    put_summary(text, ranges, &t);
+    put_hints(text, &t);
+    if (ranges->count > 0)
+        mw__text_puts(text, "  bits  smallest   largest   min |x|  beyond not fin    lost subnorm  value\n");
+    for (size_t i = 0; i < ranges->count; i++)
+        put_item(text, ranges->order[i]);
+}
+
+char *mw_ranges_print(const mw_ranges *ranges, mw_error *err)
+{
+    mw__text text;
+    if (mw__skips(err))
+        return NULL;
+    if (ranges == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "%s: the report is NULL", __func__);
+        return NULL;
+    }
+    if (mw__live_check(ranges, MW__LIVE_RANGES, __func__, err) != MW_OK)
+        return NULL;
+    mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
+    put_all(&text, ranges);
+    if (mw__text_check(&text, err) == MW_OK)
+        return text.data;
+    mw__text_deinit(&text);
+    return NULL;
+}
