@@ -4,9 +4,19 @@
 #include "base/random.h"
 #include "engine/core/kernel.h"
 #include "support/check.h"
+#include "support/on_engine.h"
+#include "support/setting.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+mw_program *program_compile_plain(const mw_graph *graph, mw_device device, int threads, mw_error *err)
+{
+    setting_begin("MW_ENGINE_FUSE", "0");
+    mw_program *plain = engine_compile(graph, device, threads, err);
+    setting_end("MW_ENGINE_FUSE");
+    return plain;
+}
 
 mw_conv_options program_conv(int64_t stride, int64_t dilation, int64_t groups)
 {

@@ -11,6 +11,9 @@ enum { PROGRAM_OUTPUTS = 4 };
 /* Stride and dilation of every axis, and groups, 0 for 1; custom padding of 0. */
 mw_conv_options program_conv(int64_t stride, int64_t dilation, int64_t groups);
 
+/* engine_compile with MW_ENGINE_FUSE=0. */
+mw_program *program_compile_plain(const mw_graph *graph, mw_device device, int threads, mw_error *err);
+
 /* Numbers in [-1, 1): with `steps` multiples of 1 / steps, few of which give ties and sums that are exact in any order.
  */
 typedef struct program_numbers {

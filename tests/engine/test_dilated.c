@@ -111,9 +111,7 @@ static void check_case(const dilated *c, int threads)
     char what[96];
     mw_graph *graph = build(c);
     mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_end("MW_ENGINE_FUSE");
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, threads, &err);
     snprintf(what, sizeof what, "%s, %d threads", c->what, threads);
     if (CHECK_OK(err)) {
         if (!c->plain)
@@ -192,9 +190,7 @@ static void check_almost(const almost *c)
     mw_output(made[1], "dweight");
     mw_output(made[2], "dbias");
     mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, 2, &err);
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, 2, &err);
-    setting_end("MW_ENGINE_FUSE");
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, 2, &err);
     if (CHECK_OK(err))
         compare(fused, plain, &few, 4, c->what);
     mw_program_destroy(fused);

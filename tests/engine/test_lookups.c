@@ -74,14 +74,6 @@ static void compare(mw_program *fused, mw_program *plain, const lookup *c, const
     program_outputs_deinit(&b);
 }
 
-static mw_program *compile_plain(const mw_graph *graph, int threads, mw_error *err)
-{
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_ANE, threads, err);
-    setting_end("MW_ENGINE_FUSE");
-    return plain;
-}
-
 static void check_lookup(const lookup *c, int threads)
 {
     static const program_numbers few = {.seed = 5, .steps = 8.0f}, any = {.seed = 6};
@@ -90,7 +82,7 @@ static void check_lookup(const lookup *c, int threads)
     snprintf(what, sizeof what, "%d of %d x %d, %d threads", (int)c->indices, (int)c->rows, (int)c->width, threads);
     mw_graph *graph = build(c);
     mw_program *fused = engine_compile(graph, MW_DEVICE_ANE, threads, &err);
-    mw_program *plain = compile_plain(graph, threads, &err);
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_ANE, threads, &err);
     if (CHECK_OK(err)) {
         compare(fused, plain, c, &few, what);
         compare(fused, plain, c, &any, what);
@@ -243,9 +235,7 @@ static void check_almost(const almost *c)
     mw_error err = {0};
     mw_graph *graph = build_almost(c);
     mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, 2, &err);
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, 2, &err);
-    setting_end("MW_ENGINE_FUSE");
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, 2, &err);
     const run_label labels[] = {{"matmul", c->found ? 0 : 1}};
     if (CHECK_OK(err)) {
         program_outputs a = compute_almost(fused, c, &err), b = compute_almost(plain, c, &err);

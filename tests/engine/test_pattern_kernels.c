@@ -84,9 +84,7 @@ static void check_numbers(const gradient_family *family, const gradient_case *c,
     char what[96];
     mw_graph *graph = build(family, c, dtype);
     mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_end("MW_ENGINE_FUSE");
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, threads, &err);
     if (CHECK_OK(err))
         check_label(family, c, dtype, fused);
     program_outputs recognised = compute(family, c, numbers, fused), apart = compute(family, c, numbers, plain);

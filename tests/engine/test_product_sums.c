@@ -141,9 +141,7 @@ static void check_case(const sum_case *c, int threads)
              threads);
     mw_graph *graph = build(c);
     mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_begin("MW_ENGINE_FUSE", "0");
-    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    setting_end("MW_ENGINE_FUSE");
+    mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, threads, &err);
     for (int i = 0; i < 2 && CHECK_OK(err); i++) {
         const program_numbers *drawn = i == 0 ? &numbers : &nan;
         program_outputs a = compute(fused, c, drawn, &err), b = compute(plain, c, drawn, &err);

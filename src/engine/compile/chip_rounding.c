@@ -1,5 +1,6 @@
 /* The rules of chip/rules/arithmetic.def that are about results, applied to a function. */
 #include "engine/compile/chip_rounding.h"
+#include "engine/compile/passes.h"
 
 #include "chip/rules/slots.h"
 
@@ -83,21 +84,15 @@ typedef struct pass {
     mw__arithmetic on;
     uint8_t *how, *slot;
     uint8_t *passed; /* what was taken from `how` */
-    uint8_t *uses;
+    uint32_t *uses;
 } pass;
 
-static void count_uses(const mw__function *function, uint8_t *uses)
+/* An output is needed besides. */
+static void count_uses(const mw__block *body, uint32_t *uses)
 {
-    const mw__block *body = function->body;
-    for (size_t i = 0; i < body->op_count; i++)
-        for (size_t s = 0; s < body->ops[i]->slot_count; s++)
-            for (size_t k = 0; k < body->ops[i]->slots[s].count; k++) {
-                const mw_tensor *value = body->ops[i]->slots[s].operands[k].value;
-                if (value != NULL && uses[value->id] < 2)
-                    uses[value->id]++;
-            }
+    mw__count_operands(body, uses);
     for (size_t i = 0; i < body->output_count; i++)
-        uses[body->outputs[i]->id] = 2;
+        uses[body->outputs[i]->id] += 2;
 }
 
 /* Absorbs the operation into the layer of its live operand, which is then not rounded, or begins a layer. */
@@ -171,7 +166,7 @@ mw_status mw__chip_rounding(const mw__function *function, mw__arithmetic on, uin
                     .uses = mw__alloc(heap, count, sizeof *p.uses, err)};
     const bool made = p.slot != NULL && p.passed != NULL && p.uses != NULL;
     if (made) {
-        count_uses(function, p.uses);
+        count_uses(function->body, p.uses);
         run(&p, function);
     }
     mw__free(heap, p.slot);

@@ -16,6 +16,8 @@ typedef struct mw__plan_request {
     bool nested;                /* a block: its ports have no names */
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
+/* Adds to counts[id] as how many operands of its operations each value is read. */
+void mw__count_operands(const mw__block *body, uint32_t *counts);
 /* A branch or loop, as a step of the planner. */
 mw_status mw__plan_nested(mw__planner *planner, const mw__plan_request *request, const mw__op *op, mw_error *err);
 

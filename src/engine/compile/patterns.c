@@ -226,31 +226,26 @@ void mw__pattern_take_back(mw__finder *finder, size_t at, const char *reason)
 
 /* ---- values ---- */
 
-static void use_operands(const mw__op *op, mw__value_use *use)
+static mw_status find_uses(mw__finder *f, mw_error *err)
 {
-    for (size_t k = 0; k < op->slot_count; k++)
-        for (size_t v = 0; v < op->slots[k].count; v++)
-            if (op->slots[k].operands[v].value != NULL)
-                use[op->slots[k].operands[v].value->id].uses++;
-}
-
-static const mw__value_use *find_uses(const mw__finder *f, mw_error *err)
-{
-    mw__value_use *use = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *use, err);
-    for (size_t i = 0; use != NULL && i < f->body->output_count; i++)
-        use[f->body->outputs[i]->id].uses++;
-    for (size_t i = 0; use != NULL && i < f->body->op_count; i++) {
-        const mw__op *op = f->body->ops[i];
-        use_operands(op, use);
-        for (size_t k = 0; k < op->result_count; k++)
-            use[op->results[k]->id].maker = (uint32_t)i + 1;
-    }
-    return use;
+    const size_t values = f->function->graph->value_count;
+    uint32_t *uses = mw__arena_alloc(f->arena, values, sizeof *uses, err);
+    uint32_t *maker = mw__arena_alloc(f->arena, values, sizeof *maker, err);
+    if (uses == NULL || maker == NULL)
+        return MW_ERROR_MEMORY;
+    mw__count_operands(f->body, uses);
+    for (size_t i = 0; i < f->body->output_count; i++)
+        uses[f->body->outputs[i]->id]++;
+    for (size_t i = 0; i < f->body->op_count; i++)
+        for (size_t k = 0; k < f->body->ops[i]->result_count; k++)
+            maker[f->body->ops[i]->results[k]->id] = (uint32_t)i + 1;
+    f->uses = uses, f->maker = maker;
+    return MW_OK;
 }
 
 const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *value)
 {
-    const uint32_t maker = finder->use[value->id].maker;
+    const uint32_t maker = finder->maker[value->id];
     return maker > 0 ? finder->patterns[maker - 1] : NULL;
 }
 
@@ -309,9 +304,9 @@ static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
 static mw_status apply_all(mw__finder *f, mw_error *err)
 {
     f->patterns = mw__arena_alloc(f->arena, f->body->op_count, sizeof(mw__pattern *), err);
-    f->use = find_uses(f, err);
-    if (f->patterns == NULL || f->use == NULL)
+    if (f->patterns == NULL)
         return MW_ERROR_MEMORY;
+    MW_TRY(find_uses(f, err));
     for (size_t i = 0; i < ROW_COUNT; i++)
         MW_TRY(apply(f, &rows[i], err));
     return mw__patterns_undo(f, err);

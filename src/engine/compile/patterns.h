@@ -26,12 +26,6 @@ typedef struct mw__pattern {
     const struct mw__pattern *with;            /* the pooling without which it cannot be; or NULL */
 } mw__pattern;
 
-/* Of a value: as how many operands and outputs it is used, and the operation of the body that makes it. */
-typedef struct mw__value_use {
-    uint32_t uses;
-    uint32_t maker; /* its place and 1; 0: none of them */
-} mw__value_use;
-
 /* What the rows work on. */
 typedef struct mw__finder {
     const mw__function *function;
@@ -40,7 +34,8 @@ typedef struct mw__finder {
     const mw__rounding *rounding;
     int partitions;
     mw__arena *arena;
-    const mw__value_use *use;           /* by value */
+    const uint32_t *uses;  /* by value: as how many operands and outputs */
+    const uint32_t *maker; /* by value: the place of the operation that makes it, and 1; 0: there is none */
     struct mw__matmul_sum_match **sums; /* by value: the sum of products that it is; NULL = none so far */
     bool *within;                       /* by value: part of an all_within product; NULL = none so far */
     mw__pattern **patterns;             /* by operation of the body; NULL = none */

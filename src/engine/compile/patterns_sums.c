@@ -8,7 +8,7 @@
 /* The product that a value is, if nothing else needs it and it may be added as it is computed. */
 static const mw__op *product_of(const mw__finder *f, const mw_tensor *value, const mw_tensor *sum)
 {
-    const bool alone = mw__pattern_is_named(value->op, "matmul") && f->use[value->id].uses == 1;
+    const bool alone = mw__pattern_is_named(value->op, "matmul") && f->uses[value->id] == 1;
     return alone && mw__pattern_of(f, value) == NULL && mw__compare_types(value, sum) &&
                    mw__matmul_sum_suits(value->op, f->config, f->partitions)
                ? value->op
@@ -18,7 +18,7 @@ static const mw__op *product_of(const mw__finder *f, const mw_tensor *value, con
 /* The sum so far that a value is, if nothing else needs it; NULL if it is none. */
 static const mw__matmul_sum_match *sum_of(const mw__finder *f, const mw_tensor *value)
 {
-    return f->sums != NULL && f->use[value->id].uses == 1 ? f->sums[value->id] : NULL;
+    return f->sums != NULL && f->uses[value->id] == 1 ? f->sums[value->id] : NULL;
 }
 
 static void add(mw__matmul_sum_match *match, const mw__op *product)
@@ -73,7 +73,7 @@ mw_status mw__match_matmul_sum(mw__finder *f, size_t at, mw_error *err)
     const mw__op *product = product_of(f, y, op->results[0]);
     if (product == NULL)
         product = product_of(f, x, op->results[0]), other = y;
-    if (product == NULL || other == product->results[0] || !mw__compare_types(other, op->results[0]))
+    if (product == NULL || !mw__compare_types(other, op->results[0]))
         return MW_OK;
     const mw__matmul_sum_match match = extend(f, other, product, op->results[0]);
     const mw__matmul_sum_match *kept = keep(f, &match, err);
@@ -82,6 +82,6 @@ mw_status mw__match_matmul_sum(mw__finder *f, size_t at, mw_error *err)
     if (kept->count < LEAST)
         return MW_OK;
     if (mw__pattern_is(mw__pattern_of(f, other), mw__match_matmul_sum) && kept->before != other)
-        mw__pattern_take_back(f, f->use[other->id].maker - 1, "the next sum goes on with it");
+        mw__pattern_take_back(f, f->maker[other->id] - 1, "the next sum goes on with it");
     return put(f, at, kept, err);
 }

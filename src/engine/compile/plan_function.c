@@ -366,14 +366,14 @@ static mw_status run_planner(driver *d, mw_error *err)
     return keep_plan(d, err);
 }
 
-static void count_reads(uint32_t *reads, const mw__block *body)
+void mw__count_operands(const mw__block *body, uint32_t *counts)
 {
     for (size_t i = 0; i < body->op_count; i++)
         for (size_t k = 0; k < body->ops[i]->slot_count; k++)
             for (size_t j = 0; j < body->ops[i]->slots[k].count; j++) {
                 const mw_tensor *value = body->ops[i]->slots[k].operands[j].value;
                 if (value != NULL)
-                    reads[value->id]++;
+                    counts[value->id]++;
             }
 }
 
@@ -396,7 +396,7 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
     if (planner->buffer_of != NULL && planner->reads != NULL) {
         for (size_t i = 0; i < values; i++)
             planner->buffer_of[i] = MW__NO_BUFFER;
-        count_reads(planner->reads, request->function->body);
+        mw__count_operands(request->function->body, planner->reads);
         status = run_planner(d, err);
     }
     mw__free(heap, planner->buffer_of);

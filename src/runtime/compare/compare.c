@@ -71,8 +71,7 @@ static mw_status run_shown(mw__compare_run *run, mw_error *err)
         run->programs[side] = compile(run, run->shown, side, err);
         if (run->programs[side] == NULL)
             return mw__status_or(err, MW_ERROR_DEVICE);
-        const char *where = run->programs[side]->where;
-        run->comparison->where[side] = mw__arena_string(&run->comparison->arena, where, strlen(where), err);
+        run->comparison->where[side] = mw__compare_keep(&run->comparison->arena, run->programs[side]->where, err);
         if (run->comparison->where[side] == NULL)
             return MW_ERROR_MEMORY;
     }
@@ -133,9 +132,9 @@ const char *mw__compare_parameter(const mw__op *op)
     return NULL;
 }
 
-static const char *keep(mw_comparison *c, const char *text, mw_error *err)
+const char *mw__compare_keep(mw__arena *arena, const char *text, mw_error *err)
 {
-    return text != NULL ? mw__arena_string(&c->arena, text, strlen(text), err) : NULL;
+    return text != NULL ? mw__arena_string(arena, text, strlen(text), err) : NULL;
 }
 
 static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *err)
@@ -148,9 +147,9 @@ static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *
     for (c->count = 0; status == MW_OK && c->count < count; c->count++) {
         const mw__compare_value *value = &run->values[c->count];
         mw_compared *item = &c->items[c->count];
-        *item = (mw_compared){.operation = keep(c, value->op->kind, err),
-                              .tensor = keep(c, mw__names_get(&names, value->value), err),
-                              .parameter = keep(c, mw__compare_parameter(value->op), err),
+        *item = (mw_compared){.operation = mw__compare_keep(&c->arena, value->op->kind, err),
+                              .tensor = mw__compare_keep(&c->arena, mw__names_get(&names, value->value), err),
+                              .parameter = mw__compare_keep(&c->arena, mw__compare_parameter(value->op), err),
                               .dtype = value->value->type->dtype,
                               .shape = value->value->type->shape};
         if (c->accumulated_only)

@@ -50,6 +50,8 @@ mw_compile_options mw__compare_side(const mw_compile_options *asked);
 mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err);
 /* The first parameter that an operation reads, or NULL. */
 const char *mw__compare_parameter(const mw__op *op);
+/* A copy of the text, if it is one; NULL for NULL, and with err set without memory. */
+const char *mw__compare_keep(mw__arena *arena, const char *text, mw_error *err);
 /* MW_ERROR_ARGUMENT for zeroed options and bad tolerances. */
 mw_status mw__compare_check_options(const mw_compare_options *options, mw_error *err);
 /* Writes the inputs of `from` that `to` has, too, into it; NULL has none. */
@@ -76,12 +78,6 @@ typedef enum mw__compare_form {
 mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, mw__arena *arena,
                            mw__compare_value **out_values, size_t *out_count, mw_error *err);
 
-/* ---- compare_wide.c ---- */
-
-/* A mw__clone_rule and a mw__clone_dtype for a copy in fp32 of what is fp16. */
-bool mw__compare_widen(void *user, mw__clone *clone, const mw__op *op);
-mw_dtype mw__compare_wide(void *user, const mw_tensor *value);
-
 /* A program of one operation: its input "in0" stands for inputs[0], its output "out0" for result 0. */
 typedef struct mw__compare_alone {
     mw_graph *graph;
@@ -90,6 +86,12 @@ typedef struct mw__compare_alone {
 } mw__compare_alone;
 /* The graph is freed with mw__graph_free, also after a failure. */
 mw_status mw__compare_isolate(const mw__op *op, const mw_allocator *allocator, mw__compare_alone *out, mw_error *err);
+
+/* ---- compare_wide.c ---- */
+
+/* A mw__clone_rule and a mw__clone_dtype for a copy in fp32 of what is fp16. */
+bool mw__compare_widen(void *user, mw__clone *clone, const mw__op *op);
+mw_dtype mw__compare_wide(void *user, const mw_tensor *value);
 
 /* ---- compare_local.c ---- */
 

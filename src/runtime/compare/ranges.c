@@ -8,7 +8,6 @@
 #include "runtime/lowered.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 mw_range_options mw_range_defaults(void)
 {
@@ -49,11 +48,6 @@ static bool is_measured(const mw__compare_value *value)
     return (dtype == MW_F16 || dtype == MW_F32 || dtype == MW_F64) && (value->port != NULL || payload->data != NULL);
 }
 
-static const char *keep(mw_ranges *r, const char *text, mw_error *err)
-{
-    return text != NULL ? mw__arena_string(&r->arena, text, strlen(text), err) : NULL;
-}
-
 static const char *operation_of(const mw__compare_value *value)
 {
     if (value->op != NULL)
@@ -71,15 +65,16 @@ static const char *parameter_of(const mw__compare_value *value)
 static mw_status name_items(run *r, mw__names *names, mw_error *err)
 {
     mw_ranges *ranges = r->ranges;
+    mw__arena *arena = &ranges->arena;
     MW_TRY(mw__names_assign(mw__function_find(r->request->graph, "main"), names, err));
     for (size_t i = 0; i < r->count; i++) {
         const mw__compare_value *value = &r->values[i];
         if (!is_measured(value))
             continue;
         mw_range *item = r->items[i] = &ranges->items[ranges->count++];
-        *item = (mw_range){.operation = keep(ranges, operation_of(value), err),
-                           .tensor = keep(ranges, mw__names_get(names, value->value), err),
-                           .parameter = keep(ranges, parameter_of(value), err),
+        *item = (mw_range){.operation = mw__compare_keep(arena, operation_of(value), err),
+                           .tensor = mw__compare_keep(arena, mw__names_get(names, value->value), err),
+                           .parameter = mw__compare_keep(arena, parameter_of(value), err),
                            .dtype = value->value->type->dtype,
                            .shape = value->value->type->shape};
         if (mw__failed(err))

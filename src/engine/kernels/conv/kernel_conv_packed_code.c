@@ -119,7 +119,7 @@ static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, f
 }
 
 /* count elements of x that are `step` apart; nothing beyond the last one is read */
-MW__INLINE void take(const int step, const float *x, int64_t count, float *out)
+MW__INLINE void take(const int64_t step, const float *x, int64_t count, float *out)
 {
     int64_t i = 0;
     for (; step == 1 && i + WIDTH <= count; i += WIDTH)
@@ -144,8 +144,8 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
             take(1, from, end - begin, out + begin);
         else if (step == 2)
             take(2, from, end - begin, out + begin);
-        for (int64_t i = begin; step > 2 && i < end; i++)
-            out[i] = from[(i - begin) * step];
+        else
+            take(step, from, end - begin, out + begin);
         for (int64_t i = end; i < count; i++)
             out[i] = 0.0f;
     }
