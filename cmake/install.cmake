@@ -19,6 +19,10 @@ if(mw_tool_pages)
     install(FILES ${PROJECT_BINARY_DIR}/mw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
+# The module for Python, which finds the library by its own place.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/python/millwright DESTINATION ${CMAKE_INSTALL_DATADIR}/millwright/python
+    FILES_MATCHING PATTERN "*.py")
+
 set(mw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/millwright)
 install(EXPORT millwright-targets NAMESPACE millwright:: DESTINATION ${mw_package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/millwright-config.cmake.in

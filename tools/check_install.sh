@@ -64,6 +64,13 @@ done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
 
+# --- Python, with no word of where the library is ---
+if command -v python3 >/dev/null; then
+    found=$(PYTHONPATH=$prefix/share/millwright/python PYTHONDONTWRITEBYTECODE=1 python3 -c \
+        'import millwright; from millwright.library import candidates; print(candidates()[0])')
+    [ "$found" = "$(realpath "$lib")/libmillwright.so.0" ] || fail "Python found the library $found"
+fi
+
 # --- over MPI: both ways, and an example with --mpi ---
 [ -n "$with_mpi" ] || exit 0
 "$work/cmake/smoke_mpi_millwright_mpi"

@@ -12,6 +12,7 @@ tools/lint_paths.sh || status=1
 if command -v python3 >/dev/null; then
     tools/precompiled.py --check || status=1
     tools/lint_order.py || status=1
+    tools/python_abi.py --check || status=1
     tools/draw_house.py --check || status=1
 fi
 shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1

@@ -14,6 +14,7 @@ in_scripts() {
     cat run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib |
         grep -oE '\$\{?(MW_[A-Z0-9_]+|[A-Z]+:-)' | tr -d '${:-'
     grep -ohE 'environ(ment)?\["[A-Z0-9_]+"\]' bench/*.py tools/*.py | sed 's/.*\["//; s/"\]//'
+    grep -ohE 'environ\.get\("[A-Z0-9_]+"\)' examples/python/millwright/*.py | sed 's/.*("//; s/")//'
 }
 
 names=$({ in_c && in_scripts; } | tr -d '"' | LC_ALL=C sort -u)

@@ -1,0 +1,1569 @@
+"""What ctypes needs to know of the public headers: constants, enums, structs, callbacks, prototypes.
+
+Written by tools/python_abi.py from include/millwright; not to be edited. Structs and functions have their names in C.
+Handles are pointers to structs without fields, so that a tensor is not taken for a graph. FUNCTIONS has for each
+function what it returns and its parameters by name."""
+from ctypes import (  # noqa: F401
+    CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t,
+    c_ubyte, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p,
+)
+from enum import IntEnum
+
+
+def _struct(name):
+    return type(name, (Structure,), {"__module__": __name__})
+
+
+MW_RANK_MAX = 8
+MW_DIM_UNKNOWN = -1
+MW_NAME_MAX = 1000
+MW_IGNORE_NOTHING = -2147483648
+MW_METRICS_MAX = 16
+MW_SEGMENTS_AUTO = -1
+MW_TRANSPOSE_NONE = 0
+MW_TRANSPOSE_X = 1
+MW_TRANSPOSE_Y = 2
+
+
+class mw_status(IntEnum):
+    MW_OK = 0
+    MW_ERROR_ARGUMENT = 1
+    MW_ERROR_SHAPE = 2
+    MW_ERROR_DTYPE = 3
+    MW_ERROR_MEMORY = 4
+    MW_ERROR_FILE = 5
+    MW_ERROR_FORMAT = 6
+    MW_ERROR_UNSUPPORTED = 7
+    MW_ERROR_NUMERIC = 8
+    MW_ERROR_STATE = 9
+    MW_ERROR_DEVICE = 10
+    MW_ERROR_STOPPED = 11
+    MW_ERROR_COMMUNICATION = 12
+
+
+class mw_log_level(IntEnum):
+    MW_LOG_ERROR = 0
+    MW_LOG_WARNING = 1
+    MW_LOG_INFO = 2
+    MW_LOG_DEBUG = 3
+
+
+class mw_dtype(IntEnum):
+    MW_DTYPE_NONE = 0
+    MW_F16 = 1
+    MW_F32 = 2
+    MW_F64 = 3
+    MW_BF16 = 4
+    MW_I4 = 5
+    MW_I8 = 6
+    MW_I16 = 7
+    MW_I32 = 8
+    MW_I64 = 9
+    MW_U1 = 10
+    MW_U2 = 11
+    MW_U3 = 12
+    MW_U4 = 13
+    MW_U6 = 14
+    MW_U8 = 15
+    MW_U16 = 16
+    MW_U32 = 17
+    MW_U64 = 18
+    MW_F8E4M3FN = 19
+    MW_F8E5M2 = 20
+    MW_BOOL = 21
+    MW_STRING = 22
+    MW_DTYPE_COUNT = 23
+
+
+class mw_pad_type(IntEnum):
+    MW_PAD_VALID = 1
+    MW_PAD_CUSTOM = 2
+    MW_PAD_SAME = 3
+    MW_PAD_SAME_LOWER = 4
+
+
+class mw_opset(IntEnum):
+    MW_IOS15 = 15
+    MW_IOS16 = 16
+    MW_IOS17 = 17
+    MW_IOS18 = 18
+    MW_IOS26 = 26
+
+
+class mw_operation_gradient(IntEnum):
+    MW_GRADIENT_NONE = 0
+    MW_GRADIENT_ZERO = 1
+    MW_GRADIENT_RULE = 2
+
+
+class mw_admission(IntEnum):
+    MW_ADMITS_ONE = 0
+    MW_ADMITS_RANGES = 1
+    MW_ADMITS_LISTED = 2
+    MW_ADMITS_ANY = 3
+
+
+class mw_optimizer_kind(IntEnum):
+    MW_OPTIMIZER_NONE = 0
+    MW_SGD = 1
+    MW_ADAM = 2
+    MW_RMSPROP = 3
+    MW_ADAGRAD = 4
+    MW_LION = 5
+    MW_CUSTOM = 6
+
+
+class mw_schedule_kind(IntEnum):
+    MW_SCHEDULE_CONSTANT = 0
+    MW_SCHEDULE_STEP = 1
+    MW_SCHEDULE_COSINE = 2
+    MW_SCHEDULE_LINEAR = 3
+    MW_SCHEDULE_ONE_CYCLE = 4
+    MW_SCHEDULE_CUSTOM = 5
+
+
+class mw_load_outcome(IntEnum):
+    MW_LOAD_TAKEN = 0
+    MW_LOAD_MISSING = 1
+    MW_LOAD_SHAPE = 2
+    MW_LOAD_UNUSED = 3
+
+
+class mw_feature_kind(IntEnum):
+    MW_FEATURE_TENSOR = 1
+    MW_FEATURE_IMAGE = 2
+    MW_FEATURE_INTEGER = 3
+    MW_FEATURE_NUMBER = 4
+    MW_FEATURE_STRING = 5
+    MW_FEATURE_DICTIONARY = 6
+    MW_FEATURE_SEQUENCE = 7
+
+
+class mw_image_layout(IntEnum):
+    MW_IMAGE_NONE = 0
+    MW_IMAGE_GRAY = 1
+    MW_IMAGE_RGB = 2
+    MW_IMAGE_BGR = 3
+    MW_IMAGE_GRAY_F16 = 4
+
+
+class mw_device(IntEnum):
+    MW_DEVICE_AUTO = 0
+    MW_DEVICE_CPU = 1
+    MW_DEVICE_GPU = 2
+    MW_DEVICE_ANE = 4
+
+
+class mw_chip(IntEnum):
+    MW_CHIP_AUTO = 0
+    MW_CHIP_H11 = 11
+    MW_CHIP_H12 = 12
+    MW_CHIP_H13 = 13
+    MW_CHIP_H14 = 14
+    MW_CHIP_H15 = 15
+    MW_CHIP_H16 = 16
+    MW_CHIP_H17 = 17
+    MW_CHIP_H18 = 18
+
+
+class mw_provider(IntEnum):
+    MW_PROVIDER_AUTO = 0
+    MW_PROVIDER_ENGINE = 1
+    MW_PROVIDER_ESPRESSO = 2
+
+
+class mw_metrics_format(IntEnum):
+    MW_METRICS_BY_PATH = 0
+    MW_METRICS_JSONL = 1
+    MW_METRICS_CSV = 2
+    MW_METRICS_EVENTS = 3
+
+
+class mw_watch_of(IntEnum):
+    MW_WATCH_TENSOR = 0
+    MW_WATCH_GRADIENT = 1
+    MW_WATCH_PARAMETER = 2
+    MW_WATCH_UPDATE = 3
+
+
+class mw_watch_kind(IntEnum):
+    MW_WATCH_STATISTICS = 0
+    MW_WATCH_VALUES = 1
+    MW_WATCH_NORM = 2
+
+
+class mw_wire(IntEnum):
+    MW_WIRE_AS_THEY_ARE = 0
+    MW_WIRE_BF16 = 1
+    MW_WIRE_FP16 = 2
+
+
+class mw_fit_end(IntEnum):
+    MW_FIT_FINISHED = 0
+    MW_FIT_EARLY = 1
+    MW_FIT_STOPPED = 2
+    MW_FIT_FAILED = 3
+
+
+class mw_gelu_mode(IntEnum):
+    MW_GELU_EXACT = 0
+    MW_GELU_TANH = 1
+    MW_GELU_SIGMOID = 2
+
+
+class mw_scatter_mode(IntEnum):
+    MW_SCATTER_UPDATE = 0
+    MW_SCATTER_ADD = 1
+    MW_SCATTER_SUB = 2
+    MW_SCATTER_MUL = 3
+    MW_SCATTER_DIV = 4
+    MW_SCATTER_MAX = 5
+    MW_SCATTER_MIN = 6
+
+
+class mw_sampling_mode(IntEnum):
+    MW_SAMPLING_DEFAULT = 0
+    MW_SAMPLING_STRICT_ALIGN_CORNERS = 1
+    MW_SAMPLING_ALIGN_CORNERS = 2
+    MW_SAMPLING_UNALIGN_CORNERS = 3
+    MW_SAMPLING_OFFSET_CORNERS = 4
+
+
+class mw_interpolation_mode(IntEnum):
+    MW_INTERPOLATION_LINEAR = 0
+    MW_INTERPOLATION_NEAREST = 1
+
+
+class mw_categorical_mode(IntEnum):
+    MW_CATEGORICAL_LOGITS = 0
+    MW_CATEGORICAL_PROBS = 1
+
+
+class mw_direction(IntEnum):
+    MW_FORWARD = 1
+    MW_REVERSE = 2
+    MW_BIDIRECTIONAL = 3
+
+
+class mw_activation(IntEnum):
+    MW_ACTIVATION_TANH = 1
+    MW_ACTIVATION_SIGMOID = 2
+    MW_ACTIVATION_HARD_SIGMOID = 3
+    MW_ACTIVATION_RELU = 4
+    MW_ACTIVATION_LINEAR = 5
+    MW_ACTIVATION_SCALED_TANH = 6
+
+
+class mw_border(IntEnum):
+    MW_BORDER_CONSTANT = 0
+    MW_BORDER_NEAREST = 1
+    MW_BORDER_REFLECT = 2
+    MW_BORDER_SYMMETRIC = 3
+
+
+class mw_coordinates(IntEnum):
+    MW_COORDINATES_MINUS_ONE_TO_ONE = 0
+    MW_COORDINATES_ZERO_TO_ONE = 1
+    MW_COORDINATES_PIXELS = 2
+
+
+class mw_box(IntEnum):
+    MW_BOX_CORNERS_HEIGHT_FIRST = 0
+    MW_BOX_CORNERS_WIDTH_FIRST = 1
+    MW_BOX_CENTER_SIZE_HEIGHT_FIRST = 2
+    MW_BOX_CENTER_SIZE_WIDTH_FIRST = 3
+
+
+class mw_pad_mode(IntEnum):
+    MW_PAD_CONSTANT = 0
+    MW_PAD_REFLECT = 1
+    MW_PAD_REPLICATE = 2
+
+
+# Known by name alone.
+mw_communicator = _struct("mw_communicator")
+mw_compare_options = _struct("mw_compare_options")
+mw_comparison = _struct("mw_comparison")
+mw_coreml = _struct("mw_coreml")
+mw_dataset = _struct("mw_dataset")
+mw_graph = _struct("mw_graph")
+mw_layer = _struct("mw_layer")
+mw_loader = _struct("mw_loader")
+mw_metrics = _struct("mw_metrics")
+mw_model = _struct("mw_model")
+mw_optimizer_rule = _struct("mw_optimizer_rule")
+mw_predictor = _struct("mw_predictor")
+mw_program = _struct("mw_program")
+mw_tensor = _struct("mw_tensor")
+mw_tensors = _struct("mw_tensors")
+mw_trainer = _struct("mw_trainer")
+
+# Structs, whose fields follow when all are known.
+mw_error = _struct("mw_error")
+mw_allocator = _struct("mw_allocator")
+mw_shape = _struct("mw_shape")
+mw_axes = _struct("mw_axes")
+mw_graph_options = _struct("mw_graph_options")
+mw_init = _struct("mw_init")
+mw_argument = _struct("mw_argument")
+mw_classes = _struct("mw_classes")
+mw_input_shape = _struct("mw_input_shape")
+mw_operation = _struct("mw_operation")
+mw_operation_argument = _struct("mw_operation_argument")
+mw_admitted_shapes = _struct("mw_admitted_shapes")
+mw_pullback = _struct("mw_pullback")
+mw_custom_vjp_call = _struct("mw_custom_vjp_call")
+mw_cross_entropy_options = _struct("mw_cross_entropy_options")
+mw_optimizer = _struct("mw_optimizer")
+mw_schedule = _struct("mw_schedule")
+mw_column = _struct("mw_column")
+mw_feed = _struct("mw_feed")
+mw_batch = _struct("mw_batch")
+mw_loader_options = _struct("mw_loader_options")
+mw_loader_position = _struct("mw_loader_position")
+mw_table_column = _struct("mw_table_column")
+mw_table_options = _struct("mw_table_options")
+mw_tensor_column = _struct("mw_tensor_column")
+mw_image_options = _struct("mw_image_options")
+mw_map_example = _struct("mw_map_example")
+mw_augment_options = _struct("mw_augment_options")
+mw_tensor_info = _struct("mw_tensor_info")
+mw_tensors_note = _struct("mw_tensors_note")
+mw_tensor_values = _struct("mw_tensor_values")
+mw_load_prefix = _struct("mw_load_prefix")
+mw_load_choice = _struct("mw_load_choice")
+mw_load_options = _struct("mw_load_options")
+mw_mil_write_options = _struct("mw_mil_write_options")
+mw_onnx_extent = _struct("mw_onnx_extent")
+mw_onnx_constant = _struct("mw_onnx_constant")
+mw_onnx_problem = _struct("mw_onnx_problem")
+mw_onnx_options = _struct("mw_onnx_options")
+mw_onnx_write_options = _struct("mw_onnx_write_options")
+mw_feature = _struct("mw_feature")
+mw_function_description = _struct("mw_function_description")
+mw_text_pair = _struct("mw_text_pair")
+mw_description = _struct("mw_description")
+mw_coreml_write_options = _struct("mw_coreml_write_options")
+mw_model_options = _struct("mw_model_options")
+mw_result = _struct("mw_result")
+mw_compile_options = _struct("mw_compile_options")
+mw_weight_values = _struct("mw_weight_values")
+mw_port = _struct("mw_port")
+mw_label = _struct("mw_label")
+mw_warning = _struct("mw_warning")
+mw_placement = _struct("mw_placement")
+mw_metrics_options = _struct("mw_metrics_options")
+mw_metrics_field = _struct("mw_metrics_field")
+mw_parameter_group = _struct("mw_parameter_group")
+mw_metric = _struct("mw_metric")
+mw_watch = _struct("mw_watch")
+mw_trainer_options = _struct("mw_trainer_options")
+mw_trainer_recomputation = _struct("mw_trainer_recomputation")
+mw_measure = _struct("mw_measure")
+mw_evaluation = _struct("mw_evaluation")
+mw_watched = _struct("mw_watched")
+mw_trainer_counters = _struct("mw_trainer_counters")
+mw_trainer_parts = _struct("mw_trainer_parts")
+mw_progress = _struct("mw_progress")
+mw_fit_summary = _struct("mw_fit_summary")
+mw_fit_options = _struct("mw_fit_options")
+mw_conv_options = _struct("mw_conv_options")
+mw_pool_options = _struct("mw_pool_options")
+mw_recurrent_weights = _struct("mw_recurrent_weights")
+mw_recurrent_options = _struct("mw_recurrent_options")
+mw_recurrent = _struct("mw_recurrent")
+mw_recurrent_layer_options = _struct("mw_recurrent_layer_options")
+mw_resample_options = _struct("mw_resample_options")
+mw_crop_resize_options = _struct("mw_crop_resize_options")
+mw_slice = _struct("mw_slice")
+mw_non_maximum_suppression_options = _struct("mw_non_maximum_suppression_options")
+
+# Functions of Python that the library calls. A pointer that they return is a number.
+mw_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
+mw_layer_function = CFUNCTYPE(c_void_p, c_void_p, POINTER(mw_graph), c_char_p, POINTER(POINTER(mw_tensor)), c_size_t)
+mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
+mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
+mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
+mw_load_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
+mw_load_report = CFUNCTYPE(None, c_void_p, POINTER(mw_load_choice))
+mw_parameter_source = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
+mw_onnx_report = CFUNCTYPE(None, c_void_p, POINTER(mw_onnx_problem))
+mw_progress_function = CFUNCTYPE(c_bool, c_void_p, POINTER(mw_progress))
+mw_loop_condition = CFUNCTYPE(c_void_p, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t)
+mw_loop_body = CFUNCTYPE(None, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t, POINTER(POINTER(mw_tensor)))
+mw_branch = CFUNCTYPE(None, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t)
+
+mw_error._fields_ = [
+    ("status", c_int), ("message", c_char * 512), ("operation", c_char * 64), ("tensor", c_char * 96),
+    ("file", c_char_p), ("line", c_int), ("text_line", c_int), ("text_column", c_int),
+]
+mw_allocator._fields_ = [("resize", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_size_t)), ("user", c_void_p)]
+mw_shape._fields_ = [("rank", c_int), ("dim", c_int64 * 8)]
+mw_axes._fields_ = [("count", c_int), ("axis", c_int * 8)]
+mw_graph_options._fields_ = [("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int)]
+mw_init._fields_ = [("kind", c_int), ("a", c_float), ("b", c_float), ("data", c_void_p)]
+mw_argument._fields_ = [("name", c_char_p), ("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]
+mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
+mw_input_shape._fields_ = [("input", c_char_p), ("shape", mw_shape)]
+mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
+mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
+mw_admitted_shapes._fields_ = [
+    ("kind", c_int), ("declared", mw_shape), ("has_standard", c_bool), ("standard", mw_shape),
+    ("low", mw_shape), ("high", mw_shape), ("count", c_size_t),
+]
+mw_pullback._fields_ = [
+    ("roots", POINTER(POINTER(mw_tensor))), ("seeds", POINTER(POINTER(mw_tensor))), ("root_count", c_size_t),
+    ("stops", POINTER(POINTER(mw_tensor))), ("stop_count", c_size_t),
+]
+mw_custom_vjp_call._fields_ = [
+    ("user", c_void_p), ("graph", POINTER(mw_graph)), ("inputs", POINTER(POINTER(mw_tensor))),
+    ("wants", POINTER(c_bool)), ("count", c_size_t), ("y", POINTER(mw_tensor)), ("dy", POINTER(mw_tensor)),
+]
+mw_cross_entropy_options._fields_ = [
+    ("struct_size", c_size_t), ("class_count", c_size_t), ("class_weights", POINTER(c_float)),
+    ("label_smoothing", c_float), ("ignore_index", c_int32),
+]
+mw_optimizer._fields_ = [
+    ("kind", c_int), ("learning_rate", c_float), ("weight_decay", c_float), ("decoupled", c_bool),
+    ("momentum", c_float), ("nesterov", c_bool), ("beta1", c_float), ("beta2", c_float), ("epsilon", c_float),
+    ("alpha", c_float), ("centered", c_bool), ("lr_decay", c_float), ("initial_accumulator", c_float),
+    ("compensated", c_bool), ("rule", POINTER(mw_optimizer_rule)),
+]
+mw_schedule._fields_ = [
+    ("kind", c_int), ("period", c_int64), ("gamma", c_double), ("end", c_double), ("rise", c_double),
+    ("start_divisor", c_double), ("end_divisor", c_double), ("function", mw_schedule_function),
+    ("user", c_void_p), ("warmup_steps", c_int64), ("warmup_start", c_double),
+]
+mw_column._fields_ = [
+    ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("scale", c_float), ("offset", c_float),
+    ("data", c_void_p),
+]
+mw_feed._fields_ = [
+    ("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t), ("scale", c_float),
+    ("offset", c_float),
+]
+mw_batch._fields_ = [
+    ("feeds", POINTER(mw_feed)), ("feed_count", c_size_t), ("examples", c_int64), ("ids", POINTER(c_int64)),
+]
+mw_loader_options._fields_ = [
+    ("struct_size", c_size_t), ("dataset", POINTER(mw_dataset)), ("batch", c_int64), ("shuffle", c_bool),
+    ("drop_last", c_bool), ("seed", c_uint64), ("rank", c_int64), ("ranks", c_int64),
+    ("allocator", POINTER(mw_allocator)),
+]
+mw_loader_position._fields_ = [("epoch", c_int64), ("batch", c_int64)]
+mw_table_column._fields_ = [
+    ("name", c_char_p), ("dtype", c_int), ("fields", POINTER(c_char_p)), ("field_count", c_size_t),
+    ("classes", c_bool), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t), ("scale", c_float),
+    ("offset", c_float),
+]
+mw_table_options._fields_ = [
+    ("struct_size", c_size_t), ("columns", POINTER(mw_table_column)), ("column_count", c_size_t),
+    ("separator", c_char), ("no_header", c_bool), ("allocator", POINTER(mw_allocator)),
+]
+mw_tensor_column._fields_ = [
+    ("name", c_char_p), ("tensor", c_char_p), ("path", c_char_p), ("dtype", c_int), ("scale", c_float),
+    ("offset", c_float),
+]
+mw_image_options._fields_ = [
+    ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("pixels_max", c_int64),
+    ("bytes_max", c_int64), ("allocator", POINTER(mw_allocator)),
+]
+mw_map_example._fields_ = [
+    ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),
+    ("out", POINTER(c_void_p)),
+]
+mw_augment_options._fields_ = [
+    ("struct_size", c_size_t), ("column", c_char_p), ("channels_first", c_bool), ("pad", c_int),
+    ("crop_height", c_int64), ("crop_width", c_int64), ("shift", c_int), ("flip", c_float),
+    ("flip_vertical", c_float), ("brightness", c_float), ("contrast", c_float), ("fill", c_float),
+    ("seed", c_uint64),
+]
+mw_tensor_info._fields_ = [
+    ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("size", c_size_t), ("stored", c_char_p),
+    ("file", c_char_p),
+]
+mw_tensors_note._fields_ = [("key", c_char_p), ("value", c_char_p)]
+mw_tensor_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("data", c_void_p)]
+mw_load_prefix._fields_ = [("from", c_char_p), ("to", c_char_p)]
+mw_load_choice._fields_ = [
+    ("outcome", c_int), ("parameter", c_char_p), ("tensor", c_char_p), ("shape", mw_shape), ("there", mw_shape),
+]
+mw_load_options._fields_ = [
+    ("struct_size", c_size_t), ("prefixes", POINTER(mw_load_prefix)), ("prefix_count", c_size_t),
+    ("name", mw_load_name), ("name_user", c_void_p), ("partial", c_bool), ("new_heads", c_bool),
+    ("base", c_bool), ("compressed", c_bool), ("report", mw_load_report), ("report_user", c_void_p),
+]
+mw_mil_write_options._fields_ = [
+    ("struct_size", c_size_t), ("opset", c_int), ("bake", mw_parameter_source), ("bake_user", c_void_p),
+    ("replace", mw_parameter_source), ("replace_user", c_void_p),
+]
+mw_onnx_extent._fields_ = [("name", c_char_p), ("extent", c_int64)]
+mw_onnx_constant._fields_ = [("input", c_char_p), ("data", c_void_p), ("size", c_size_t)]
+mw_onnx_problem._fields_ = [("node", c_char_p), ("operation", c_char_p), ("opset", c_int64), ("reason", c_char_p)]
+mw_onnx_options._fields_ = [
+    ("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int),
+    ("extents", POINTER(mw_onnx_extent)), ("extent_count", c_size_t), ("shapes", POINTER(mw_input_shape)),
+    ("shape_count", c_size_t), ("constants", POINTER(mw_onnx_constant)), ("constant_count", c_size_t),
+    ("report", mw_onnx_report), ("report_user", c_void_p), ("flexible", c_bool),
+]
+mw_onnx_write_options._fields_ = [
+    ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),
+    ("report", mw_onnx_report), ("report_user", c_void_p),
+]
+mw_feature._fields_ = [
+    ("name", c_char_p), ("text", c_char_p), ("kind", c_int), ("optional", c_bool), ("dtype", c_int),
+    ("layout", c_int), ("has_shape", c_bool), ("admits", c_int), ("shape", mw_shape), ("low", mw_shape),
+    ("high", mw_shape), ("shape_count", c_size_t), ("shapes", POINTER(mw_shape)), ("has_value", c_bool),
+    ("value", c_double),
+]
+mw_function_description._fields_ = [
+    ("name", c_char_p), ("input_count", c_size_t), ("output_count", c_size_t), ("state_count", c_size_t),
+    ("inputs", POINTER(mw_feature)), ("outputs", POINTER(mw_feature)), ("states", POINTER(mw_feature)),
+    ("label", c_char_p), ("probabilities", c_char_p),
+]
+mw_text_pair._fields_ = [("key", c_char_p), ("value", c_char_p)]
+mw_description._fields_ = [
+    ("struct_size", c_size_t), ("text", c_char_p), ("version", c_char_p), ("author", c_char_p),
+    ("license", c_char_p), ("pair_count", c_size_t), ("pairs", POINTER(mw_text_pair)),
+    ("function_count", c_size_t), ("functions", POINTER(mw_function_description)), ("standard", c_size_t),
+]
+mw_coreml_write_options._fields_ = [
+    ("struct_size", c_size_t), ("description", POINTER(mw_description)), ("opset", c_int),
+    ("bake", mw_parameter_source), ("bake_user", c_void_p), ("replace", mw_parameter_source),
+    ("replace_user", c_void_p),
+]
+mw_model_options._fields_ = [
+    ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
+    ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
+    ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
+]
+mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
+mw_compile_options._fields_ = [
+    ("struct_size", c_size_t), ("device", c_int), ("provider", c_int), ("threads", c_int), ("seed", c_uint64),
+    ("allocator", POINTER(mw_allocator)), ("keep_folder", c_char_p), ("chip", c_int), ("strict", c_bool),
+    ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("weights_of", POINTER(mw_program)),
+    ("state_of", POINTER(mw_trainer)), ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
+]
+mw_weight_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
+mw_port._fields_ = [
+    ("name", c_char_p), ("mil_name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("is_output", c_bool),
+    ("is_parameter", c_bool),
+]
+mw_label._fields_ = [("index", c_int64), ("name", c_char_p), ("number", c_int64)]
+mw_warning._fields_ = [
+    ("operation", c_char_p), ("argument", c_char_p), ("tensor", c_char_p), ("value", c_double),
+    ("replaced_by", c_double), ("count", c_size_t), ("message", c_char_p),
+]
+mw_placement._fields_ = [
+    ("operation", c_char_p), ("tensor", c_char_p), ("provider", c_char_p), ("device", c_int),
+    ("reason", c_char_p), ("elsewhere", c_char_p),
+]
+mw_metrics_options._fields_ = [
+    ("struct_size", c_size_t), ("path", c_char_p), ("format", c_int), ("resume", c_bool), ("step", c_int64),
+    ("allocator", POINTER(mw_allocator)),
+]
+mw_metrics_field._fields_ = [("name", c_char_p), ("value", c_double), ("text", c_char_p)]
+mw_parameter_group._fields_ = [
+    ("pattern", c_char_p), ("frozen", c_bool), ("moving_statistics", c_bool), ("rate_factor", c_float),
+    ("weight_decay", c_float),
+]
+mw_metric._fields_ = [("name", c_char_p), ("value", POINTER(mw_tensor))]
+mw_watch._fields_ = [
+    ("of", c_int), ("kind", c_int), ("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("pattern", c_char_p),
+]
+mw_trainer_options._fields_ = [
+    ("struct_size", c_size_t), ("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer),
+    ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
+    ("prediction", POINTER(mw_tensor)), ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t),
+    ("loss_scale", c_float), ("dynamic_loss_scale", c_bool), ("loss_scale_interval", c_int),
+    ("clip_norm", c_float), ("clip_value", c_float), ("accumulate", c_int), ("average_decay", c_float),
+    ("segments", c_int), ("memory_limit", c_uint64), ("dispatch_steps", c_int),
+    ("communicator", POINTER(mw_communicator)), ("verify_steps", c_int), ("local_steps", c_int),
+    ("outer_learning_rate", c_float), ("outer_momentum", c_float), ("wire", c_int), ("bucket_bytes", c_uint64),
+    ("share", POINTER(mw_trainer)), ("shard_states", c_bool), ("replay_folder", c_char_p),
+    ("watch_gradient_norms", c_bool), ("watches", POINTER(mw_watch)), ("watch_count", c_size_t),
+    ("compare", POINTER(mw_compare_options)), ("compile", mw_compile_options),
+]
+mw_trainer_recomputation._fields_ = [
+    ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),
+    ("flops_before", c_double),
+]
+mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
+mw_evaluation._fields_ = [
+    ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
+]
+mw_watched._fields_ = [
+    ("name", c_char_p), ("of", c_int), ("kind", c_int), ("parameter", c_char_p), ("elements", c_int64),
+    ("step", c_int64), ("min", c_double), ("max", c_double), ("mean", c_double), ("deviation", c_double),
+    ("norm", c_double), ("zeros", c_double), ("non_finite", c_double),
+]
+mw_trainer_counters._fields_ = [
+    ("steps", c_int64), ("refused_steps", c_int64), ("feed_bytes", c_uint64), ("result_bytes", c_uint64),
+    ("state_bytes_in", c_uint64), ("state_bytes_out", c_uint64), ("exchanged_bytes", c_uint64),
+    ("early_bytes", c_uint64),
+]
+mw_trainer_parts._fields_ = [
+    ("calls", c_size_t), ("programs", c_size_t), ("held", c_size_t), ("held_max", c_size_t),
+    ("operations", c_size_t), ("compiled", c_size_t),
+]
+mw_progress._fields_ = [
+    ("epoch", c_int64), ("epochs", c_int64), ("step", c_int64), ("steps", c_int64), ("loss", c_double),
+    ("epoch_end", c_bool), ("validation", mw_evaluation), ("seconds", c_double), ("seconds_left", c_double),
+    ("learning_rate", c_float), ("best", c_double), ("best_epoch", c_int64), ("waited", c_int64),
+]
+mw_fit_summary._fields_ = [
+    ("end", c_int), ("epochs", c_int64), ("steps", c_int64), ("seconds", c_double), ("loss", c_double),
+    ("validation", mw_evaluation), ("best", c_double), ("best_epoch", c_int64), ("restored", c_bool),
+]
+mw_fit_options._fields_ = [
+    ("struct_size", c_size_t), ("training", POINTER(mw_dataset)), ("validation", POINTER(mw_dataset)),
+    ("validation_share", c_double), ("epochs", c_int64), ("schedule", mw_schedule), ("seed", c_uint64),
+    ("keep_order", c_bool), ("checkpoint", c_char_p), ("checkpoint_steps", c_int64),
+    ("checkpoint_seconds", c_double), ("keep_last", c_int), ("best_by", c_char_p), ("best_highest", c_bool),
+    ("patience", c_int64), ("min_delta", c_double), ("restore_best", c_bool), ("plateau_patience", c_int64),
+    ("plateau_factor", c_double), ("plateau_least", c_double), ("summary", POINTER(mw_fit_summary)),
+    ("metrics", c_char_p), ("more_metrics", POINTER(c_char_p)), ("more_metrics_count", c_size_t),
+    ("metrics_steps", c_int64), ("quiet", c_bool), ("ignore_signals", c_bool),
+    ("progress", mw_progress_function), ("user", c_void_p),
+]
+mw_conv_options._fields_ = [
+    ("struct_size", c_size_t), ("stride", c_int64 * 3), ("dilation", c_int64 * 3), ("groups", c_int64),
+    ("pad_type", c_int), ("pad", c_int64 * 6), ("bias", c_bool), ("output_shape", mw_shape),
+]
+mw_pool_options._fields_ = [
+    ("struct_size", c_size_t), ("kernel", mw_shape), ("stride", c_int64 * 3), ("pad_type", c_int),
+    ("pad", c_int64 * 6), ("ceil_mode", c_bool), ("exclude_padding", c_bool),
+]
+mw_recurrent_weights._fields_ = [
+    ("weight_ih", POINTER(mw_tensor)), ("weight_hh", POINTER(mw_tensor)), ("bias", POINTER(mw_tensor)),
+    ("peephole", POINTER(mw_tensor)), ("input_bias", POINTER(mw_tensor)),
+]
+mw_recurrent_options._fields_ = [
+    ("struct_size", c_size_t), ("direction", c_int), ("last_only", c_bool), ("recurrent_activation", c_int),
+    ("cell_activation", c_int), ("activation", c_int), ("clip", c_double), ("reset_after", c_bool),
+    ("back", mw_recurrent_weights),
+]
+mw_recurrent._fields_ = [("y", POINTER(mw_tensor)), ("h", POINTER(mw_tensor)), ("c", POINTER(mw_tensor))]
+mw_recurrent_layer_options._fields_ = [
+    ("struct_size", c_size_t), ("layers", c_int), ("bidirectional", c_bool), ("batch_first", c_bool),
+    ("bias", c_bool), ("dropout", c_float), ("h", POINTER(mw_tensor)), ("c", POINTER(mw_tensor)),
+]
+mw_resample_options._fields_ = [
+    ("struct_size", c_size_t), ("interpolation", c_int), ("border", c_int), ("value", c_float),
+    ("coordinates", c_int), ("align_corners", c_bool),
+]
+mw_crop_resize_options._fields_ = [
+    ("struct_size", c_size_t), ("box", c_int), ("normalized", c_bool), ("spatial_scale", c_float),
+    ("sampling", c_int), ("pad_value", c_float),
+]
+mw_slice._fields_ = [
+    ("begin", c_int64), ("end", c_int64), ("stride", c_int64), ("from_start", c_bool), ("to_end", c_bool),
+    ("squeeze", c_bool),
+]
+mw_non_maximum_suppression_options._fields_ = [
+    ("struct_size", c_size_t), ("iou_threshold", c_float), ("score_threshold", c_float), ("per_class", c_bool),
+]
+
+FUNCTIONS = {
+    "mw_error_clear": (None, [("err", POINTER(mw_error))]),
+    "mw_status_name": (c_char_p, [("status", c_int)]),
+    "mw_log_set": (None, [("function", mw_log_function), ("user", c_void_p)]),
+    "mw_version": (c_char_p, []),
+    "mw_shape_scalar": (mw_shape, []),
+    "mw_shape_count": (c_int64, [("shape", mw_shape)]),
+    "mw_shape_equal": (c_bool, [("a", mw_shape), ("b", mw_shape)]),
+    "mw_dtype_name": (c_char_p, [("dtype", c_int)]),
+    "mw_dtype_bits": (c_int, [("dtype", c_int)]),
+    "mw_graph_defaults": (mw_graph_options, []),
+    "mw_graph_create": (POINTER(mw_graph), [("options", POINTER(mw_graph_options))]),
+    "mw_graph_create_checked": (POINTER(mw_graph), [
+        ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_destroy": (None, [("graph", POINTER(mw_graph))]),
+    "mw_graph_check": (c_int, [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
+    "mw_input": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape),
+    ]),
+    "mw_init_zeros": (mw_init, []),
+    "mw_init_constant": (mw_init, [("value", c_float)]),
+    "mw_init_uniform": (mw_init, [("low", c_float), ("high", c_float)]),
+    "mw_init_normal": (mw_init, [("mean", c_float), ("stddev", c_float)]),
+    "mw_init_kaiming_uniform": (mw_init, []),
+    "mw_init_kaiming_normal": (mw_init, []),
+    "mw_init_xavier_uniform": (mw_init, []),
+    "mw_init_xavier_normal": (mw_init, []),
+    "mw_init_data": (mw_init, [("data", c_void_p)]),
+    "mw_parameter": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("init", mw_init),
+    ]),
+    "mw_state": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("init", mw_init),
+    ]),
+    "mw_state_assign": (POINTER(mw_tensor), [("state", POINTER(mw_tensor)), ("value", POINTER(mw_tensor))]),
+    "mw_constant": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("data", c_void_p),
+    ]),
+    "mw_scalar": (POINTER(mw_tensor), [("graph", POINTER(mw_graph)), ("dtype", c_int), ("value", c_double)]),
+    "mw_name": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("name", c_char_p)]),
+    "mw_output": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("name", c_char_p)]),
+    "mw_stop_gradient": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_graph_evaluation": (POINTER(mw_graph), [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
+    "mw_op": (c_int, [
+        ("graph", POINTER(mw_graph)), ("operation", c_char_p), ("arguments", POINTER(mw_argument)),
+        ("count", c_size_t), ("out_results", POINTER(POINTER(mw_tensor))), ("result_count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text": (POINTER(mw_tensor), [("graph", POINTER(mw_graph)), ("text", c_char_p)]),
+    "mw_graph_flatten": (POINTER(mw_graph), [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
+    "mw_tensor_dtype": (c_int, [("x", POINTER(mw_tensor))]),
+    "mw_tensor_shape": (mw_shape, [("x", POINTER(mw_tensor))]),
+    "mw_tensor_name": (c_char_p, [("x", POINTER(mw_tensor))]),
+    "mw_graph_find": (POINTER(mw_tensor), [("graph", POINTER(mw_graph)), ("name", c_char_p)]),
+    "mw_tensor_graph": (POINTER(mw_graph), [("x", POINTER(mw_tensor))]),
+    "mw_graph_print": (POINTER(c_char), [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
+    "mw_string_free": (None, [("string", c_char_p)]),
+    "mw_operation_at": (c_bool, [("index", c_size_t), ("out", POINTER(mw_operation))]),
+    "mw_operation_argument_at": (c_bool, [
+        ("index", c_size_t), ("argument", c_size_t), ("out", POINTER(mw_operation_argument)),
+    ]),
+    "mw_graph_function_count": (c_size_t, [("graph", POINTER(mw_graph))]),
+    "mw_graph_function_at": (c_char_p, [("graph", POINTER(mw_graph)), ("index", c_size_t)]),
+    "mw_graph_opset": (c_int, [("graph", POINTER(mw_graph))]),
+    "mw_graph_function": (POINTER(mw_graph), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_admitted_shapes": (c_int, [
+        ("graph", POINTER(mw_graph)), ("input", c_char_p), ("out", POINTER(mw_admitted_shapes)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_listed_shape": (c_int, [
+        ("graph", POINTER(mw_graph)), ("input", c_char_p), ("index", c_size_t), ("out", POINTER(mw_shape)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_specialise": (POINTER(mw_graph), [
+        ("graph", POINTER(mw_graph)), ("shapes", POINTER(mw_input_shape)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_rebatch": (POINTER(mw_graph), [
+        ("graph", POINTER(mw_graph)), ("examples", c_int64), ("err", POINTER(mw_error)),
+    ]),
+    "mw_grad": (c_int, [
+        ("loss", POINTER(mw_tensor)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+        ("out_dx", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_backward": (c_int, [
+        ("pullback", POINTER(mw_pullback)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+        ("out_dx", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_vjp": (c_int, [
+        ("y", POINTER(POINTER(mw_tensor))), ("u", POINTER(POINTER(mw_tensor))), ("y_count", c_size_t),
+        ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("out_dx", POINTER(POINTER(mw_tensor))),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_jvp": (c_int, [
+        ("y", POINTER(POINTER(mw_tensor))), ("y_count", c_size_t), ("x", POINTER(POINTER(mw_tensor))),
+        ("v", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("out_dy", POINTER(POINTER(mw_tensor))),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_hvp": (c_int, [
+        ("loss", POINTER(mw_tensor)), ("x", POINTER(POINTER(mw_tensor))), ("v", POINTER(POINTER(mw_tensor))),
+        ("count", c_size_t), ("out_hv", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_recompute": (POINTER(mw_tensor), [
+        ("y", POINTER(mw_tensor)), ("inputs", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+    ]),
+    "mw_custom_vjp": (POINTER(mw_tensor), [
+        ("name", c_char_p), ("y", POINTER(mw_tensor)), ("inputs", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+        ("rule", mw_custom_vjp_rule), ("user", c_void_p),
+    ]),
+    "mw_layer_create": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("function", mw_layer_function), ("user", c_void_p),
+    ]),
+    "mw_layer_apply": (POINTER(mw_tensor), [
+        ("layer", POINTER(mw_layer)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+    ]),
+    "mw_layer_apply_one": (POINTER(mw_tensor), [("layer", POINTER(mw_layer)), ("x", POINTER(mw_tensor))]),
+    "mw_layer_applications": (c_size_t, [("layer", POINTER(mw_layer))]),
+    "mw_layer_dense": (POINTER(mw_layer), [("graph", POINTER(mw_graph)), ("units", c_int64), ("name", c_char_p)]),
+    "mw_layer_conv": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_layer_embedding": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("count", c_int64), ("dim", c_int64), ("name", c_char_p),
+    ]),
+    "mw_layer_layer_norm": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("axis_count", c_int), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_layer_batch_norm": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("momentum", c_float), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_cross_entropy": (POINTER(mw_tensor), [("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
+    "mw_cross_entropy_defaults": (mw_cross_entropy_options, []),
+    "mw_cross_entropy_with": (POINTER(mw_tensor), [
+        ("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor)),
+        ("options", POINTER(mw_cross_entropy_options)),
+    ]),
+    "mw_nll": (POINTER(mw_tensor), [("log_probabilities", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
+    "mw_multi_margin": (POINTER(mw_tensor), [
+        ("scores", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor)), ("margin", c_float),
+    ]),
+    "mw_accuracy": (POINTER(mw_tensor), [("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
+    "mw_accuracy_ignoring": (POINTER(mw_tensor), [
+        ("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor)), ("ignore_index", c_int32),
+    ]),
+    "mw_mse": (POINTER(mw_tensor), [("y", POINTER(mw_tensor)), ("target", POINTER(mw_tensor))]),
+    "mw_l1": (POINTER(mw_tensor), [("y", POINTER(mw_tensor)), ("target", POINTER(mw_tensor))]),
+    "mw_huber": (POINTER(mw_tensor), [("y", POINTER(mw_tensor)), ("target", POINTER(mw_tensor)), ("delta", c_float)]),
+    "mw_smooth_l1": (POINTER(mw_tensor), [
+        ("y", POINTER(mw_tensor)), ("target", POINTER(mw_tensor)), ("beta", c_float),
+    ]),
+    "mw_binary_cross_entropy": (POINTER(mw_tensor), [
+        ("logits", POINTER(mw_tensor)), ("target", POINTER(mw_tensor)), ("positive_weight", POINTER(mw_tensor)),
+    ]),
+    "mw_kl_divergence": (POINTER(mw_tensor), [
+        ("log_probabilities", POINTER(mw_tensor)), ("target", POINTER(mw_tensor)),
+    ]),
+    "mw_hinge": (POINTER(mw_tensor), [("y", POINTER(mw_tensor)), ("target", POINTER(mw_tensor))]),
+    "mw_sgd": (mw_optimizer, [("learning_rate", c_float)]),
+    "mw_sgd_momentum": (mw_optimizer, [("learning_rate", c_float), ("momentum", c_float), ("nesterov", c_bool)]),
+    "mw_adam": (mw_optimizer, [("learning_rate", c_float)]),
+    "mw_adamw": (mw_optimizer, [("learning_rate", c_float), ("weight_decay", c_float)]),
+    "mw_rmsprop": (mw_optimizer, [("learning_rate", c_float)]),
+    "mw_adagrad": (mw_optimizer, [("learning_rate", c_float)]),
+    "mw_lion": (mw_optimizer, [("learning_rate", c_float), ("weight_decay", c_float)]),
+    "mw_schedule_constant": (mw_schedule, []),
+    "mw_schedule_step": (mw_schedule, [("period", c_int64), ("gamma", c_double)]),
+    "mw_schedule_cosine": (mw_schedule, [("floor", c_double)]),
+    "mw_schedule_linear": (mw_schedule, [("end", c_double)]),
+    "mw_schedule_one_cycle": (mw_schedule, [
+        ("rise", c_double), ("start_divisor", c_double), ("end_divisor", c_double),
+    ]),
+    "mw_schedule_custom": (mw_schedule, [("function", mw_schedule_function), ("user", c_void_p)]),
+    "mw_schedule_check": (c_int, [("schedule", POINTER(mw_schedule)), ("steps", c_int64), ("err", POINTER(mw_error))]),
+    "mw_schedule_factor": (c_double, [("schedule", POINTER(mw_schedule)), ("step", c_int64), ("steps", c_int64)]),
+    "mw_dataset_open_idx": (POINTER(mw_dataset), [
+        ("folder", c_char_p), ("prefix", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_from_memory": (POINTER(mw_dataset), [
+        ("columns", POINTER(mw_column)), ("column_count", c_size_t), ("examples", c_int64), ("copy", c_bool),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_from_callback": (POINTER(mw_dataset), [
+        ("columns", POINTER(mw_column)), ("column_count", c_size_t), ("examples", c_int64),
+        ("function", mw_dataset_function), ("user", c_void_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_destroy": (None, [("dataset", POINTER(mw_dataset))]),
+    "mw_dataset_examples": (c_int64, [("dataset", POINTER(mw_dataset))]),
+    "mw_dataset_column_count": (c_size_t, [("dataset", POINTER(mw_dataset))]),
+    "mw_dataset_column_at": (POINTER(mw_column), [("dataset", POINTER(mw_dataset)), ("index", c_size_t)]),
+    "mw_loader_defaults": (mw_loader_options, [("dataset", POINTER(mw_dataset)), ("batch", c_int64)]),
+    "mw_loader_create": (POINTER(mw_loader), [("options", POINTER(mw_loader_options)), ("err", POINTER(mw_error))]),
+    "mw_loader_destroy": (None, [("loader", POINTER(mw_loader))]),
+    "mw_loader_next": (POINTER(mw_batch), [("loader", POINTER(mw_loader)), ("err", POINTER(mw_error))]),
+    "mw_loader_batches": (c_int64, [("loader", POINTER(mw_loader))]),
+    "mw_loader_tell": (mw_loader_position, [("loader", POINTER(mw_loader))]),
+    "mw_loader_seek": (c_int, [
+        ("loader", POINTER(mw_loader)), ("position", mw_loader_position), ("err", POINTER(mw_error)),
+    ]),
+    "mw_table_defaults": (mw_table_options, [("columns", POINTER(mw_table_column)), ("column_count", c_size_t)]),
+    "mw_dataset_open_csv": (POINTER(mw_dataset), [
+        ("path", c_char_p), ("options", POINTER(mw_table_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_open_jsonl": (POINTER(mw_dataset), [
+        ("path", c_char_p), ("options", POINTER(mw_table_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_open_tensors": (POINTER(mw_dataset), [
+        ("path", c_char_p), ("columns", POINTER(mw_tensor_column)), ("column_count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_image_defaults": (mw_image_options, []),
+    "mw_dataset_open_images": (POINTER(mw_dataset), [
+        ("folder", c_char_p), ("options", POINTER(mw_image_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_class_count": (c_size_t, [("dataset", POINTER(mw_dataset)), ("column", c_char_p)]),
+    "mw_dataset_class_name": (c_char_p, [("dataset", POINTER(mw_dataset)), ("column", c_char_p), ("index", c_size_t)]),
+    "mw_dataset_subset": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("examples", POINTER(c_int64)), ("count", c_int64),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_shard": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("rank", c_int), ("ranks", c_int), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_split": (c_int, [
+        ("source", POINTER(mw_dataset)), ("counts", POINTER(c_int64)), ("part_count", c_size_t), ("seed", c_uint64),
+        ("out_parts", POINTER(POINTER(mw_dataset))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_concatenate": (POINTER(mw_dataset), [
+        ("sources", POINTER(POINTER(mw_dataset))), ("source_count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_map": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("columns", POINTER(mw_column)), ("column_count", c_size_t),
+        ("function", mw_map_function), ("user", c_void_p), ("seed", c_uint64), ("err", POINTER(mw_error)),
+    ]),
+    "mw_map_uniform": (c_float, [("example", POINTER(mw_map_example)), ("index", c_uint64)]),
+    "mw_dataset_prefetch": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
+    ]),
+    "mw_augment_defaults": (mw_augment_options, [("column", c_char_p)]),
+    "mw_dataset_augment": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_augment_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_tensors_open": (POINTER(mw_tensors), [("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_tensors_close": (None, [("tensors", POINTER(mw_tensors))]),
+    "mw_tensors_format": (c_char_p, [("tensors", POINTER(mw_tensors))]),
+    "mw_tensors_count": (c_size_t, [("tensors", POINTER(mw_tensors))]),
+    "mw_tensors_at": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
+    "mw_tensors_find": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("name", c_char_p)]),
+    "mw_tensors_note_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
+    "mw_tensors_note_find": (c_char_p, [("tensors", POINTER(mw_tensors)), ("key", c_char_p)]),
+    "mw_tensors_read": (c_int, [
+        ("tensors", POINTER(mw_tensors)), ("name", c_char_p), ("dtype", c_int), ("out", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_tensors_constant": (POINTER(mw_tensor), [
+        ("tensors", POINTER(mw_tensors)), ("name", c_char_p), ("dtype", c_int), ("graph", POINTER(mw_graph)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_tensors_write": (c_int, [
+        ("path", c_char_p), ("tensors", POINTER(mw_tensor_values)), ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_tensors_average": (c_int, [
+        ("paths", POINTER(c_char_p)), ("count", c_size_t), ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_load_defaults": (mw_load_options, []),
+    "mw_trainer_load_tensors": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_load_tensors": (c_int, [
+        ("program", POINTER(mw_program)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_load_tensors": (POINTER(mw_graph), [
+        ("source", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_read_mil": (POINTER(mw_graph), [
+        ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_parse_mil": (POINTER(mw_graph), [
+        ("text", c_char_p), ("size", c_size_t), ("folder", c_char_p), ("options", POINTER(mw_graph_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_mil_snippet": (c_int, [
+        ("graph", POINTER(mw_graph)), ("text", c_char_p), ("inputs", POINTER(POINTER(mw_tensor))),
+        ("input_count", c_size_t), ("out_results", POINTER(POINTER(mw_tensor))), ("result_count", c_size_t),
+    ]),
+    "mw_graph_verify": (c_int, [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
+    "mw_mil_write_defaults": (mw_mil_write_options, []),
+    "mw_graph_write_mil": (c_int, [
+        ("graph", POINTER(mw_graph)), ("folder", c_char_p), ("options", POINTER(mw_mil_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_graph_print_mil": (POINTER(c_char), [
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_mil_write_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_onnx_defaults": (mw_onnx_options, []),
+    "mw_onnx_read": (POINTER(mw_graph), [
+        ("path", c_char_p), ("options", POINTER(mw_onnx_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_onnx_write_defaults": (mw_onnx_write_options, []),
+    "mw_onnx_write": (c_int, [
+        ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_description_defaults": (mw_description, []),
+    "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
+    "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
+    "mw_coreml_read": (POINTER(mw_coreml), [
+        ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_coreml_destroy": (None, [("model", POINTER(mw_coreml))]),
+    "mw_coreml_graph": (POINTER(mw_graph), [("model", POINTER(mw_coreml)), ("err", POINTER(mw_error))]),
+    "mw_coreml_description": (POINTER(mw_description), [("model", POINTER(mw_coreml))]),
+    "mw_coreml_specification": (c_int, [("model", POINTER(mw_coreml))]),
+    "mw_coreml_kind": (c_char_p, [("model", POINTER(mw_coreml))]),
+    "mw_coreml_part_count": (c_size_t, [("model", POINTER(mw_coreml))]),
+    "mw_coreml_part": (POINTER(mw_coreml), [("model", POINTER(mw_coreml)), ("index", c_size_t)]),
+    "mw_coreml_part_name": (c_char_p, [("part", POINTER(mw_coreml))]),
+    "mw_coreml_write_defaults": (mw_coreml_write_options, []),
+    "mw_coreml_write": (c_int, [
+        ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_coreml_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_write_coreml": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_coreml_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_model_defaults": (mw_model_options, []),
+    "mw_model_load": (POINTER(mw_model), [
+        ("path", c_char_p), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_model_create": (POINTER(mw_model), [
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_model_destroy": (None, [("model", POINTER(mw_model))]),
+    "mw_model_graph": (POINTER(mw_graph), [("model", POINTER(mw_model))]),
+    "mw_model_description": (POINTER(mw_description), [("model", POINTER(mw_model))]),
+    "mw_model_batch": (c_int64, [("model", POINTER(mw_model))]),
+    "mw_model_port_count": (c_size_t, [("model", POINTER(mw_model))]),
+    "mw_model_port_at": (c_bool, [("model", POINTER(mw_model)), ("index", c_size_t), ("out", POINTER(mw_port))]),
+    "mw_model_classes": (c_int, [
+        ("model", POINTER(mw_model)), ("result", c_char_p), ("out", POINTER(mw_classes)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_model_write": (c_int, [("model", POINTER(mw_model)), ("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_predictor_create": (POINTER(mw_predictor), [("model", POINTER(mw_model)), ("err", POINTER(mw_error))]),
+    "mw_predictor_destroy": (None, [("predictor", POINTER(mw_predictor))]),
+    "mw_predict": (c_int, [
+        ("predictor", POINTER(mw_predictor)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
+        ("result_count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_predictor_set_shapes": (c_int, [
+        ("predictor", POINTER(mw_predictor)), ("shapes", POINTER(mw_input_shape)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_predictor_reset": (c_int, [("predictor", POINTER(mw_predictor)), ("err", POINTER(mw_error))]),
+    "mw_predictor_read": (c_int, [
+        ("predictor", POINTER(mw_predictor)), ("state", c_char_p), ("dtype", c_int), ("out_data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_predictor_write": (c_int, [
+        ("predictor", POINTER(mw_predictor)), ("state", c_char_p), ("dtype", c_int), ("data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_compile_defaults": (mw_compile_options, []),
+    "mw_compile": (POINTER(mw_program), [
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_compile_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_destroy": (None, [("program", POINTER(mw_program))]),
+    "mw_program_set_shapes": (c_int, [
+        ("program", POINTER(mw_program)), ("shapes", POINTER(mw_input_shape)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_write": (c_int, [
+        ("program", POINTER(mw_program)), ("port", c_char_p), ("dtype", c_int), ("data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_read": (c_int, [
+        ("program", POINTER(mw_program)), ("port", c_char_p), ("dtype", c_int), ("out_data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_view": (c_void_p, [("program", POINTER(mw_program)), ("port", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_program_set_weights": (c_int, [
+        ("program", POINTER(mw_program)), ("values", POINTER(mw_weight_values)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_load_weights": (c_int, [
+        ("program", POINTER(mw_program)), ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_load_lora": (c_int, [
+        ("program", POINTER(mw_program)), ("folder", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_run": (c_int, [("program", POINTER(mw_program)), ("err", POINTER(mw_error))]),
+    "mw_program_share": (c_int, [
+        ("program", POINTER(mw_program)), ("output", c_char_p), ("input", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_port_count": (c_size_t, [("program", POINTER(mw_program))]),
+    "mw_program_port_at": (c_bool, [
+        ("program", POINTER(mw_program)), ("index", c_size_t), ("out_port", POINTER(mw_port)),
+    ]),
+    "mw_program_classes": (c_int, [
+        ("program", POINTER(mw_program)), ("port", c_char_p), ("out", POINTER(mw_classes)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_label": (c_int, [
+        ("program", POINTER(mw_program)), ("port", c_char_p), ("out", POINTER(mw_label)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_program_warning_count": (c_size_t, [("program", POINTER(mw_program))]),
+    "mw_program_warning_at": (c_bool, [
+        ("program", POINTER(mw_program)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
+    ]),
+    "mw_program_mil": (c_char_p, [("program", POINTER(mw_program))]),
+    "mw_program_where": (c_char_p, [("program", POINTER(mw_program))]),
+    "mw_program_placement_count": (c_size_t, [("program", POINTER(mw_program))]),
+    "mw_program_placement": (c_bool, [
+        ("program", POINTER(mw_program)), ("index", c_size_t), ("out", POINTER(mw_placement)),
+    ]),
+    "mw_metrics_defaults": (mw_metrics_options, [("path", c_char_p)]),
+    "mw_metrics_create": (POINTER(mw_metrics), [("options", POINTER(mw_metrics_options)), ("err", POINTER(mw_error))]),
+    "mw_metrics_open": (POINTER(mw_metrics), [("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_metrics_write": (c_int, [
+        ("metrics", POINTER(mw_metrics)), ("kind", c_char_p), ("step", c_int64),
+        ("fields", POINTER(mw_metrics_field)), ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_metrics_destroy": (None, [("metrics", POINTER(mw_metrics))]),
+    "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),
+    "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
+    "mw_watch_tensor": (mw_watch, [("tensor", POINTER(mw_tensor)), ("name", c_char_p)]),
+    "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p)]),
+    "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
+    "mw_trainer_create": (POINTER(mw_trainer), [("options", POINTER(mw_trainer_options)), ("err", POINTER(mw_error))]),
+    "mw_trainer_recomputed": (mw_trainer_recomputation, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_destroy": (None, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_step": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("out_loss", POINTER(c_float)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_step_many": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("batches", POINTER(mw_batch)), ("count", c_size_t),
+        ("out_losses", POINTER(c_float)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_set_learning_rate": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("learning_rate", c_float), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_learning_rate": (c_float, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_steps": (c_int64, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_use_averages": (c_int, [("trainer", POINTER(mw_trainer)), ("use", c_bool), ("err", POINTER(mw_error))]),
+    "mw_trainer_loss_scale": (c_float, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_measure": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out", POINTER(mw_evaluation)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_evaluate": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out_loss", POINTER(c_double)),
+        ("out_metric", POINTER(c_double)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_predict": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("out_data", POINTER(c_float)),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_read": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("out_data", POINTER(c_float)),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_write": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("data", POINTER(c_float)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_watch_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_watch_at": (c_bool, [
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
+    ]),
+    "mw_trainer_watch_values": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_data", POINTER(c_float)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_count": (mw_trainer_counters, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_warning_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_warning_at": (c_bool, [
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
+    ]),
+    "mw_trainer_comparison": (POINTER(mw_comparison), [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_count_parts": (mw_trainer_parts, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_program": (POINTER(mw_program), [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_save": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("position", POINTER(mw_loader_position)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_load": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("out_position", POINTER(mw_loader_position)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_save_weights": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_load_weights": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_write_mil": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("folder", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_fit_defaults": (mw_fit_options, [("training", POINTER(mw_dataset)), ("epochs", c_int64)]),
+    "mw_fit_log": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("fields", POINTER(mw_metrics_field)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_fit": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("options", POINTER(mw_fit_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_fit_signal": (c_int, []),
+    "mw_relu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_sigmoid": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_silu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_gelu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("mode", c_int)]),
+    "mw_relu6": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_leaky_relu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float)]),
+    "mw_prelu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", POINTER(mw_tensor))]),
+    "mw_clamped_relu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float), ("beta", c_float)]),
+    "mw_thresholded_relu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float)]),
+    "mw_elu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float)]),
+    "mw_softplus": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_softplus_parametric": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("alpha", POINTER(mw_tensor)), ("beta", POINTER(mw_tensor)),
+    ]),
+    "mw_softsign": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_scaled_tanh": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float), ("beta", c_float)]),
+    "mw_sigmoid_hard": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float), ("beta", c_float)]),
+    "mw_linear_activation": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float), ("beta", c_float)]),
+    "mw_scaled_dot_product_attention": (POINTER(mw_tensor), [
+        ("query", POINTER(mw_tensor)), ("key", POINTER(mw_tensor)), ("value", POINTER(mw_tensor)),
+        ("mask", POINTER(mw_tensor)),
+    ]),
+    "mw_multi_head_attention_layer": (POINTER(mw_tensor), [
+        ("query", POINTER(mw_tensor)), ("key", POINTER(mw_tensor)), ("value", POINTER(mw_tensor)),
+        ("heads", c_int64), ("mask", POINTER(mw_tensor)), ("name", c_char_p),
+    ]),
+    "mw_conv_defaults": (mw_conv_options, []),
+    "mw_conv": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("weight", POINTER(mw_tensor)), ("bias", POINTER(mw_tensor)),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_conv_transpose": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("weight", POINTER(mw_tensor)), ("bias", POINTER(mw_tensor)),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_conv_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_conv_transpose_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_one_hot": (POINTER(mw_tensor), [
+        ("indices", POINTER(mw_tensor)), ("size", c_int64), ("axis", c_int), ("dtype", c_int), ("on", c_double),
+        ("off", c_double),
+    ]),
+    "mw_gather": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("axis", c_int)]),
+    "mw_gather_along_axis": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("axis", c_int),
+    ]),
+    "mw_gather_nd": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("batch_dims", c_int),
+    ]),
+    "mw_scatter": (POINTER(mw_tensor), [
+        ("data", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("updates", POINTER(mw_tensor)),
+        ("axis", c_int), ("mode", c_int),
+    ]),
+    "mw_scatter_along_axis": (POINTER(mw_tensor), [
+        ("data", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("updates", POINTER(mw_tensor)),
+        ("axis", c_int), ("mode", c_int),
+    ]),
+    "mw_scatter_nd": (POINTER(mw_tensor), [
+        ("data", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("updates", POINTER(mw_tensor)),
+        ("mode", c_int),
+    ]),
+    "mw_non_zero": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_embedding": (POINTER(mw_tensor), [
+        ("indices", POINTER(mw_tensor)), ("count", c_int64), ("dim", c_int64), ("name", c_char_p),
+    ]),
+    "mw_while_loop": (c_int, [
+        ("vars", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("condition", mw_loop_condition),
+        ("body", mw_loop_body), ("user", c_void_p), ("out_vars", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_cond": (c_int, [
+        ("pred", POINTER(mw_tensor)), ("yes", mw_branch), ("no", mw_branch), ("user", c_void_p),
+        ("out_results", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+    ]),
+    "mw_make_list": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("element", mw_shape), ("length", c_int64),
+        ("dynamic", c_bool),
+    ]),
+    "mw_list_write": (POINTER(mw_tensor), [
+        ("list", POINTER(mw_tensor)), ("index", POINTER(mw_tensor)), ("value", POINTER(mw_tensor)),
+    ]),
+    "mw_list_read": (POINTER(mw_tensor), [("list", POINTER(mw_tensor)), ("index", POINTER(mw_tensor))]),
+    "mw_list_gather": (POINTER(mw_tensor), [("list", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor))]),
+    "mw_list_scatter": (POINTER(mw_tensor), [
+        ("list", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)), ("value", POINTER(mw_tensor)),
+    ]),
+    "mw_list_length": (POINTER(mw_tensor), [("list", POINTER(mw_tensor))]),
+    "mw_classify": (c_int, [
+        ("probabilities", POINTER(mw_tensor)), ("classes", POINTER(mw_classes)),
+        ("out_label", POINTER(POINTER(mw_tensor))), ("out_probabilities", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_add": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_sub": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_mul": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_real_div": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_floor_div": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_mod": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_maximum": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_minimum": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_pow": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_add_scalar": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("value", c_double)]),
+    "mw_mul_scalar": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("value", c_double)]),
+    "mw_neg": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_abs": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_sign": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_square": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_sqrt": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_rsqrt": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("epsilon", c_float)]),
+    "mw_inverse": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("epsilon", c_float)]),
+    "mw_log": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("epsilon", c_float)]),
+    "mw_exp": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_erf": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_tanh": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_exp2": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_floor": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_ceil": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_round": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_sin": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_cos": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_tan": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_asin": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_acos": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_atan": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_sinh": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_cosh": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_atanh": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_threshold": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float)]),
+    "mw_clip": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("alpha", c_float), ("beta", c_float)]),
+    "mw_cast": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("dtype", c_int)]),
+    "mw_upsample_nearest_neighbor": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("scale_height", c_float), ("scale_width", c_float),
+    ]),
+    "mw_upsample_bilinear": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("scale_height", c_float), ("scale_width", c_float), ("align_corners", c_bool),
+    ]),
+    "mw_resize_nearest_neighbor": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("height", c_int64), ("width", c_int64),
+    ]),
+    "mw_resize_bilinear": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("height", c_int64), ("width", c_int64), ("sampling", c_int),
+    ]),
+    "mw_resize": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("height", c_int64), ("width", c_int64), ("interpolation", c_int),
+        ("sampling", c_int),
+    ]),
+    "mw_crop": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("top", c_int64), ("bottom", c_int64), ("left", c_int64), ("right", c_int64),
+    ]),
+    "mw_matmul": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor)), ("transposes", c_uint)]),
+    "mw_einsum": (POINTER(mw_tensor), [("a", POINTER(mw_tensor)), ("b", POINTER(mw_tensor)), ("equation", c_char_p)]),
+    "mw_linear": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("weight", POINTER(mw_tensor)), ("bias", POINTER(mw_tensor)),
+    ]),
+    "mw_dense": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("units", c_int64), ("name", c_char_p)]),
+    "mw_softmax": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int)]),
+    "mw_log_softmax": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int)]),
+    "mw_layer_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axes", mw_axes), ("gamma", POINTER(mw_tensor)), ("beta", POINTER(mw_tensor)),
+        ("epsilon", c_float),
+    ]),
+    "mw_instance_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("gamma", POINTER(mw_tensor)), ("beta", POINTER(mw_tensor)),
+        ("epsilon", c_float),
+    ]),
+    "mw_group_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("groups", c_int64), ("gamma", POINTER(mw_tensor)), ("beta", POINTER(mw_tensor)),
+        ("epsilon", c_float),
+    ]),
+    "mw_rms_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axes", mw_axes), ("weight", POINTER(mw_tensor)), ("epsilon", c_float),
+    ]),
+    "mw_l2_norm": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("epsilon", c_float)]),
+    "mw_batch_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("mean", POINTER(mw_tensor)), ("variance", POINTER(mw_tensor)),
+        ("gamma", POINTER(mw_tensor)), ("beta", POINTER(mw_tensor)), ("epsilon", c_float),
+    ]),
+    "mw_local_response_norm": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("size", c_int), ("alpha", c_float), ("beta", c_float), ("k", c_float),
+    ]),
+    "mw_layer_norm_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axis_count", c_int), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_rms_norm_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axis_count", c_int), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_group_norm_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("groups", c_int64), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_instance_norm_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_batch_norm_layer": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("momentum", c_float), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_pool_defaults": (mw_pool_options, [("kernel", mw_shape)]),
+    "mw_max_pool": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("options", POINTER(mw_pool_options))]),
+    "mw_avg_pool": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("options", POINTER(mw_pool_options))]),
+    "mw_l2_pool": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("options", POINTER(mw_pool_options))]),
+    "mw_quantize": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("scale", POINTER(mw_tensor)), ("zero_point", POINTER(mw_tensor)),
+        ("axis", c_int), ("dtype", c_int),
+    ]),
+    "mw_dequantize": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("scale", POINTER(mw_tensor)), ("zero_point", POINTER(mw_tensor)),
+        ("axis", c_int),
+    ]),
+    "mw_fake_quantize": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("scale", POINTER(mw_tensor)), ("zero_point", POINTER(mw_tensor)),
+        ("axis", c_int), ("dtype", c_int),
+    ]),
+    "mw_constexpr_blockwise_shift_scale": (POINTER(mw_tensor), [
+        ("data", POINTER(mw_tensor)), ("scale", POINTER(mw_tensor)), ("offset", POINTER(mw_tensor)),
+    ]),
+    "mw_constexpr_lut_to_dense": (POINTER(mw_tensor), [
+        ("indices", POINTER(mw_tensor)), ("lut", POINTER(mw_tensor)), ("vector_axis", c_int),
+    ]),
+    "mw_constexpr_sparse_to_dense": (POINTER(mw_tensor), [
+        ("nonzero_data", POINTER(mw_tensor)), ("mask", POINTER(mw_tensor)),
+    ]),
+    "mw_random_normal": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("mean", c_float), ("stddev", c_float),
+        ("seed", c_int32),
+    ]),
+    "mw_random_uniform": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("low", c_float), ("high", c_float),
+        ("seed", c_int32),
+    ]),
+    "mw_random_bernoulli": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("prob", c_float), ("seed", c_int32),
+    ]),
+    "mw_random_categorical": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("mode", c_int), ("size", c_int64), ("seed", c_int32),
+    ]),
+    "mw_dropout": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("p", c_float), ("name", c_char_p)]),
+    "mw_noise_normal": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("mean", c_float), ("stddev", c_float),
+        ("name", c_char_p),
+    ]),
+    "mw_noise_uniform": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("low", c_float), ("high", c_float),
+        ("name", c_char_p),
+    ]),
+    "mw_noise_bernoulli": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("prob", c_float), ("name", c_char_p),
+    ]),
+    "mw_recurrent_defaults": (mw_recurrent_options, []),
+    "mw_lstm": (mw_recurrent, [
+        ("x", POINTER(mw_tensor)), ("h", POINTER(mw_tensor)), ("c", POINTER(mw_tensor)),
+        ("weights", POINTER(mw_recurrent_weights)), ("options", POINTER(mw_recurrent_options)),
+    ]),
+    "mw_gru": (mw_recurrent, [
+        ("x", POINTER(mw_tensor)), ("h", POINTER(mw_tensor)), ("weights", POINTER(mw_recurrent_weights)),
+        ("options", POINTER(mw_recurrent_options)),
+    ]),
+    "mw_rnn": (mw_recurrent, [
+        ("x", POINTER(mw_tensor)), ("h", POINTER(mw_tensor)), ("weights", POINTER(mw_recurrent_weights)),
+        ("options", POINTER(mw_recurrent_options)),
+    ]),
+    "mw_recurrent_layer_defaults": (mw_recurrent_layer_options, []),
+    "mw_lstm_layer": (mw_recurrent, [
+        ("x", POINTER(mw_tensor)), ("hidden", c_int64), ("name", c_char_p),
+        ("options", POINTER(mw_recurrent_layer_options)),
+    ]),
+    "mw_gru_layer": (mw_recurrent, [
+        ("x", POINTER(mw_tensor)), ("hidden", c_int64), ("name", c_char_p),
+        ("options", POINTER(mw_recurrent_layer_options)),
+    ]),
+    "mw_reduce_sum": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_mean": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_max": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_min": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_log_sum_exp": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool),
+    ]),
+    "mw_reduce_prod": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_sum_square": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_l1_norm": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_l2_norm": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_log_sum": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes), ("keep_dims", c_bool)]),
+    "mw_reduce_argmax": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int), ("keep_dims", c_bool)]),
+    "mw_reduce_argmin": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int), ("keep_dims", c_bool)]),
+    "mw_cumsum": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axis", c_int), ("exclusive", c_bool), ("reverse", c_bool),
+    ]),
+    "mw_resample_defaults": (mw_resample_options, []),
+    "mw_resample": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("coordinates", POINTER(mw_tensor)), ("options", POINTER(mw_resample_options)),
+    ]),
+    "mw_affine": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("transform_matrix", POINTER(mw_tensor)), ("height", c_int64),
+        ("width", c_int64), ("align_corners", c_bool),
+    ]),
+    "mw_crop_resize_defaults": (mw_crop_resize_options, []),
+    "mw_crop_resize": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("boxes", POINTER(mw_tensor)), ("indices", POINTER(mw_tensor)),
+        ("height", c_int64), ("width", c_int64), ("options", POINTER(mw_crop_resize_options)),
+    ]),
+    "mw_identity": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_reshape": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("shape", mw_shape)]),
+    "mw_flatten2d": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int)]),
+    "mw_transpose": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("perm", mw_axes)]),
+    "mw_expand_dims": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes)]),
+    "mw_squeeze": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes)]),
+    "mw_concat": (POINTER(mw_tensor), [("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("axis", c_int)]),
+    "mw_stack": (POINTER(mw_tensor), [("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("axis", c_int)]),
+    "mw_split": (c_int, [
+        ("x", POINTER(mw_tensor)), ("count", c_size_t), ("axis", c_int), ("out_parts", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_split_sizes": (c_int, [
+        ("x", POINTER(mw_tensor)), ("sizes", POINTER(c_int64)), ("count", c_size_t), ("axis", c_int),
+        ("out_parts", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_slice_by_index": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("slices", POINTER(mw_slice))]),
+    "mw_slice_by_size": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("begin", POINTER(c_int64)), ("size", POINTER(c_int64)),
+    ]),
+    "mw_slice_by_size_at": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("begin", POINTER(mw_tensor)), ("size", POINTER(c_int64)),
+    ]),
+    "mw_slice_update": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("update", POINTER(mw_tensor)), ("slices", POINTER(mw_slice)),
+    ]),
+    "mw_slice_update_at": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("update", POINTER(mw_tensor)), ("begin", POINTER(mw_tensor)),
+    ]),
+    "mw_reverse": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axes", mw_axes)]),
+    "mw_reverse_sequence": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("lengths", POINTER(mw_tensor)), ("seq_axis", c_int), ("batch_axis", c_int),
+    ]),
+    "mw_sliding_windows": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("axis", c_int), ("size", c_int64), ("stride", c_int64),
+    ]),
+    "mw_band_part": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("lower", c_int64), ("upper", c_int64)]),
+    "mw_tile": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("reps", mw_shape)]),
+    "mw_pad": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("pad", POINTER(c_int64)), ("axes", c_int), ("mode", c_int), ("value", c_float),
+    ]),
+    "mw_fill": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("shape", mw_shape), ("value", c_double),
+    ]),
+    "mw_fill_like": (POINTER(mw_tensor), [("ref", POINTER(mw_tensor)), ("dtype", c_int), ("value", c_double)]),
+    "mw_shape_of": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_range_1d": (POINTER(mw_tensor), [
+        ("graph", POINTER(mw_graph)), ("dtype", c_int), ("start", c_double), ("end", c_double), ("step", c_double),
+    ]),
+    "mw_argsort": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("axis", c_int), ("ascending", c_bool)]),
+    "mw_topk": (c_int, [
+        ("x", POINTER(mw_tensor)), ("k", c_int64), ("axis", c_int), ("ascending", c_bool),
+        ("out_values", POINTER(POINTER(mw_tensor))), ("out_indices", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_non_maximum_suppression_defaults": (mw_non_maximum_suppression_options, []),
+    "mw_non_maximum_suppression": (c_int, [
+        ("boxes", POINTER(mw_tensor)), ("scores", POINTER(mw_tensor)), ("max_boxes", c_int64),
+        ("options", POINTER(mw_non_maximum_suppression_options)), ("out_boxes", POINTER(POINTER(mw_tensor))),
+        ("out_scores", POINTER(POINTER(mw_tensor))), ("out_indices", POINTER(POINTER(mw_tensor))),
+        ("out_counts", POINTER(POINTER(mw_tensor))),
+    ]),
+    "mw_depth_to_space": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("block", c_int64)]),
+    "mw_space_to_depth": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("block", c_int64)]),
+    "mw_pixel_shuffle": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("factor", c_int64)]),
+    "mw_pixel_unshuffle": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("factor", c_int64)]),
+    "mw_space_to_batch": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("block", POINTER(c_int64)), ("paddings", POINTER(c_int64)),
+    ]),
+    "mw_batch_to_space": (POINTER(mw_tensor), [
+        ("x", POINTER(mw_tensor)), ("block", POINTER(c_int64)), ("crops", POINTER(c_int64)),
+    ]),
+    "mw_equal": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_not_equal": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_less": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_less_equal": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_greater": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_greater_equal": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_logical_and": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_logical_or": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_logical_xor": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor))]),
+    "mw_logical_not": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
+    "mw_select": (POINTER(mw_tensor), [
+        ("cond", POINTER(mw_tensor)), ("a", POINTER(mw_tensor)), ("b", POINTER(mw_tensor)),
+    ]),
+}

@@ -1,0 +1,283 @@
+"""The loaded library: where it is found, errors as exceptions, handles that are freed once, functions that C calls."""
+import ctypes
+import ctypes.util
+import itertools
+import os
+import pathlib
+import re
+import sys
+import threading
+import weakref
+
+from . import abi
+
+Status = abi.mw_status
+
+
+class Error(Exception):
+    """A call that failed. `status` is one of Status; `operation` and `tensor` name what it is about, or are ""; `line`
+    and `column` are those of a text that was read, or 0."""
+
+    def __init__(self, status, message, operation="", tensor="", line=0, column=0):
+        super().__init__(message)
+        self.status, self.message = Status(status), message
+        self.operation, self.tensor, self.line, self.column = operation, tensor, line, column
+
+
+# ---- finding and loading ----
+
+
+def candidates():
+    """Paths where the library may be, best first. MILLWRIGHT_LIBRARY is the only one if it is set."""
+    named = os.environ.get("MILLWRIGHT_LIBRARY")
+    if named:
+        return [named]
+    file = "libmillwright.dylib" if sys.platform == "darwin" else "libmillwright.so.0"
+    here = pathlib.Path(__file__).resolve().parents[2:6]  # a prefix that it is installed in, or the repository
+    folders = [root / folder for root in here for folder in ("lib", "lib64", "build/release", "build")]
+    folders += [folder for root in here for folder in sorted(root.glob("lib/*-*-*"))]
+    found = [str(folder / file) for folder in folders if (folder / file).exists()]
+    elsewhere = ctypes.util.find_library("millwright")
+    return found + ([elsewhere] if elsewhere else [])
+
+
+class Functions:
+    """The functions of abi.FUNCTIONS by their names. Handles among the arguments become their pointers here and not in
+    ctypes, which would make its own error of what a closed one raises."""
+
+    def __init__(self, loaded):
+        for name, (result, parameters) in abi.FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, [kind for _, kind in parameters]
+            setattr(self, name, self.caller(function))
+
+    @staticmethod
+    def caller(function):
+        return lambda *arguments: function(*[getattr(a, "_as_parameter_", a) for a in arguments])
+
+
+def check_sizes(loaded):
+    """Options that this module and the library see alike say so by their struct_size; other headers mean another
+    layout, and a crash later. Asked with room to spare, so that a larger struct does no harm."""
+    for name, (result, parameters) in abi.FUNCTIONS.items():
+        if not name.endswith("_defaults") or result._fields_[0][0] != "struct_size":
+            continue
+        function = loaded[name]  # another one than loaded.name, with a declaration of its own
+        fields = [("it", result), ("room", ctypes.c_char * 4096)]
+        function.restype = type("Roomy", (ctypes.Structure,), {"_fields_": fields})
+        function.argtypes = [kind for _, kind in parameters]
+        size = function(*[None if hasattr(kind, "contents") else kind() for _, kind in parameters]).it.struct_size
+        if size != ctypes.sizeof(result):
+            raise AttributeError(f"{result.__name__} has {size} bytes there, {ctypes.sizeof(result)} here")
+
+
+def load():
+    """The library with every function declared."""
+    paths = candidates()
+    if not paths:
+        raise ImportError("libmillwright is not found: set MILLWRIGHT_LIBRARY to its path")
+    try:
+        loaded = ctypes.CDLL(paths[0])
+        functions = Functions(loaded)
+        check_sizes(loaded)
+        return functions
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"{paths[0]} is no libmillwright for this module: {error}") from error
+
+
+library = load()
+version = library.mw_version().decode()
+
+
+# ---- errors ----
+
+_raised, _numbers, _raised_lock = {}, itertools.count(1), threading.Lock()
+
+
+def text_of(data):
+    return data.decode("utf-8", "replace")
+
+
+def raise_error(err):
+    """Raises what an mw_error says, or the exception of a function of Python that it comes from."""
+    message = text_of(err.message)
+    mark = re.search(r"python exception #(\d+)", message)
+    with _raised_lock:
+        exception = _raised.pop(int(mark[1]), None) if mark else None
+    if exception is not None:
+        raise exception
+    raise Error(err.status, message, text_of(err.operation), text_of(err.tensor), err.text_line, err.text_column)
+
+
+def checked(name, *arguments):
+    """Calls a function whose last parameter is the error, and raises that."""
+    err = abi.mw_error()
+    result = getattr(library, name)(*arguments, ctypes.byref(err))
+    if err.status != Status.MW_OK:
+        raise_error(err)
+    return result
+
+
+def report(err, exception):
+    """Leaves an exception in an mw_error that C hands to whoever called it."""
+    with _raised_lock:
+        number = next(_numbers)
+        _raised[number] = exception
+        for old in list(_raised)[:-16]:  # of calls whose error nobody asked for
+            del _raised[old]
+    if err:
+        err[0].status = Status.MW_ERROR_STATE
+        err[0].message = f"python exception #{number}: {type(exception).__name__}: {exception}".encode()[:300]
+    return int(Status.MW_ERROR_STATE)
+
+
+class Callbacks:
+    """Functions of Python for the time of one call. What they raise is raised again when the call has returned:
+
+        with Callbacks() as calls:
+            ... library.mw_fit(..., calls.add(abi.mw_progress_function, function, True), ...)
+    """
+
+    def __init__(self):
+        self.exception, self.thunks = None, []
+
+    def add(self, prototype, function, failure):
+        def call(*arguments):
+            try:
+                return function(*arguments)
+            except BaseException as exception:  # pylint: disable=broad-except
+                self.exception = self.exception or exception
+                return failure
+
+        self.thunks.append(prototype(call))
+        return self.thunks[-1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.exception is not None and value is not self.exception:
+            raise self.exception from None
+
+
+# ---- handles ----
+
+
+class Handle:
+    """An object of the library. It is freed once: by close(), at the end of a with block, when nothing refers to it any
+    more, or when the interpreter ends. `_keep` holds what it needs, for as long as it is referred to."""
+
+    _destroy = None
+
+    def _adopt(self, pointer, *keep):
+        self._pointer, self._keep, self._borrowed_until = pointer, list(keep), True
+        self._finalizer = weakref.finalize(self, getattr(library, self._destroy), pointer)
+
+    @property
+    def closed(self):
+        return not self._finalizer.alive
+
+    @property
+    def _as_parameter_(self):
+        """What is handed to C."""
+        if self.closed:
+            raise Error(Status.MW_ERROR_STATE, f"this {type(self).__name__} is closed")
+        return self._pointer
+
+    def close(self):
+        """Frees it; what is made of it lives on. Twice is fine."""
+        self._finalizer()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+# ---- arguments ----
+
+
+def fill(struct, values, keep, what):
+    """Sets fields of an options struct by name; pointers that it gets are kept in `keep`."""
+    kinds = {name: kind for name, kind in struct._fields_ if can_fill(name, kind)}
+    for name, value in values.items():
+        if name not in kinds:
+            raise TypeError(f"{what} has no option {name!r}; it has {', '.join(sorted(kinds))}")
+        if name in COUNTED:
+            value = (kinds[name]._type_ * len(value))(*value)
+            setattr(struct, COUNTED[name], len(value))
+        setattr(struct, name, to_c(kinds[name], value, keep, f"{what}: {name}"))
+    return struct
+
+
+COUNTED = {"class_weights": "class_count"}  # arrays whose length goes along
+HANDLES = {ctypes.POINTER(kind) for kind in (abi.mw_tensor, abi.mw_trainer, abi.mw_program, abi.mw_dataset)}
+
+
+def can_fill(name, kind):
+    """Whether a field can be set by name: no functions and no memory, which have calls that keep them alive."""
+    if hasattr(kind, "contents") and kind not in HANDLES or hasattr(kind, "_flags_"):
+        return name in COUNTED
+    return kind is not ctypes.c_void_p and name not in ("struct_size", *COUNTED.values())
+
+
+def to_c(kind, value, keep, what):
+    """A value of Python as one of ctypes: text as UTF-8, tuples as shapes, axes and arrays, handles as pointers."""
+    if kind is ctypes.c_char_p and isinstance(value, (str, os.PathLike)):
+        value = os.fspath(value).encode()
+        if b"\0" in value:
+            raise ValueError(f"{what} holds a zero byte")
+        return value
+    if kind is abi.mw_shape:
+        return shape_of(value, what)
+    if kind is abi.mw_axes:
+        axes = [value] if isinstance(value, int) else list(value)
+        return abi.mw_axes(len(axes), (ctypes.c_int * abi.MW_RANK_MAX)(*axes))
+    if hasattr(kind, "_length_") and isinstance(value, (list, tuple)):
+        return kind(*value)
+    if kind in WHOLE:
+        return whole(kind, value, what)
+    if hasattr(value, "_as_parameter_"):
+        keep.append(value)
+        return value._as_parameter_
+    return value
+
+
+WHOLE = {ctypes.c_int, ctypes.c_int32, ctypes.c_uint, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_size_t}
+
+
+def whole(kind, value, what):
+    """An integer that the type holds; ctypes would cut it."""
+    number = value.__index__() if hasattr(value, "__index__") else None
+    if number is None:
+        raise TypeError(f"{what} is a whole number, not {value!r}")
+    if kind(number).value != number:
+        raise ValueError(f"{what}: {number} is out of range")
+    return number
+
+
+def shape_of(extents, what="the shape"):
+    """An mw_shape of one extent, or of several; None is an unknown one."""
+    extents = [extents] if isinstance(extents, int) else list(extents)
+    if len(extents) > abi.MW_RANK_MAX:
+        raise ValueError(f"{what} has {len(extents)} axes, at most {abi.MW_RANK_MAX} are allowed")
+    numbers = [abi.MW_DIM_UNKNOWN if d is None else whole(ctypes.c_int64, d, what) for d in extents]
+    return abi.mw_shape(len(numbers), (ctypes.c_int64 * abi.MW_RANK_MAX)(*numbers))
+
+
+def extents_of(shape):
+    """A tuple of an mw_shape."""
+    return tuple(None if d == abi.MW_DIM_UNKNOWN else d for d in shape.dim[: shape.rank])
+
+
+def set_log(function):
+    """Has function(level, line) called with what the library logs; None ends it. What it raises is printed. Before
+    other threads use the library."""
+    global _log  # C calls it until another is set
+    thunk = abi.mw_log_function(lambda user, level, line: function(level, text_of(line))) if function else None
+    library.mw_log_set(thunk or abi.mw_log_function(), None)
+    _log = thunk
+
+
+_log = None

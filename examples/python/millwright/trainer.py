@@ -1,0 +1,212 @@
+"""Training: optimizers, schedules and initial values, and the trainer.
+
+    trainer = Trainer(loss, optim.adam(1e-3), metric=nn.accuracy(logits, y), seed=1)
+    trainer.fit(train, 5, validation=test, schedule=schedule.cosine(0.0))
+    print(trainer.evaluate(test).loss)"""
+import collections
+import ctypes
+import os
+import signal
+import types
+
+from . import abi, arrays
+from .arrays import Array, DType
+from .data import Batch, batch_of
+from .library import Callbacks, Error, Handle, Status, checked, fill, library, text_of, to_c
+from .program import ports_of
+
+Evaluation = collections.namedtuple("Evaluation", "loss examples metrics")
+
+
+def _makers(struct, prefix):
+    """The functions that return a struct by value, by their names without the prefix; other fields are arguments."""
+
+    def maker(name, parameters):
+        def make(*given, **fields):
+            if len(given) > len(parameters):
+                raise TypeError(f"{name} takes {len(parameters)} numbers by position, not {len(given)}")
+            names = [parameter for parameter, _ in parameters]
+            values = dict(zip(names, given))
+            values.update({key: fields.pop(key) for key in names if key in fields})
+            missing = [key for key in names if key not in values]
+            if missing:
+                raise TypeError(f"{name} wants {', '.join(missing)}")
+            made = getattr(library, name)(*(to_c(kind, values[p], [], f"{name}: {p}") for p, kind in parameters))
+            return fill(made, fields, [], name)
+
+        make.__name__ = name[len(prefix):]
+        make.__doc__ = f"{name}({', '.join(p for p, _ in parameters)}) of the C library, with fields of its result."
+        return make
+
+    plain = {name: parts[1] for name, parts in abi.FUNCTIONS.items() if parts[0] is struct and not any(
+        kind is ctypes.c_void_p or hasattr(kind, "_flags_") or hasattr(kind, "contents") for _, kind in parts[1])}
+    return types.SimpleNamespace(**{name[len(prefix):]: maker(name, parameters) for name, parameters in plain.items()})
+
+
+optim = _makers(abi.mw_optimizer, "mw_")
+schedule = _makers(abi.mw_schedule, "mw_schedule_")
+init = _makers(abi.mw_init, "mw_init_")
+
+
+def group(pattern, frozen=False, **fields):
+    """Parameters whose names match a pattern, with numbers of their own: rate_factor, weight_decay, or frozen."""
+    made = library.mw_parameter_group_frozen if frozen else library.mw_parameter_group_defaults
+    return fill(made(pattern.encode()), {"pattern": pattern, **fields}, [], "a group")
+
+
+class Trainer(Handle):
+    """Forward pass, backward pass and update as one program. The graph may be closed when it is made. Options are the
+    fields of mw_trainer_options and mw_compile_options: clip_norm, accumulate, device, threads, seed, ..
+    metrics: {name: scalar tensor}. schedule and progress are given to fit."""
+
+    _destroy = "mw_trainer_destroy"
+
+    def __init__(self, loss, optimizer, metric=None, metrics=None, prediction=None, groups=(), **options):
+        graph, keep = loss.graph, []
+        filled = library.mw_trainer_defaults(loss, optimizer)
+        compiled = {name for name, _ in abi.mw_compile_options._fields_} - {"struct_size"}
+        fill(filled.compile, {k: v for k, v in options.items() if k in compiled}, keep, "a trainer")
+        fill(filled, {k: v for k, v in options.items() if k not in compiled}, keep, "a trainer")
+        tensors = {"metric": metric, "prediction": prediction}
+        fill(filled, {name: tensor for name, tensor in tensors.items() if tensor is not None}, keep, "a trainer")
+        more = (abi.mw_metric * len(metrics or {}))()
+        for item, (name, tensor) in zip(more, (metrics or {}).items()):
+            item.name, item.value = name.encode(), tensor._as_parameter_
+        filled.metrics, filled.metric_count = more, len(more)
+        block = (abi.mw_parameter_group * len(groups))(*groups)
+        filled.groups, filled.group_count = block, len(block)
+        with graph._lock:
+            graph.check()
+            self._adopt(checked("mw_trainer_create", ctypes.byref(filled)), graph._keep, keep)
+        self._ports = ports_of(library.mw_trainer_program(self), "program")
+        self._shapes = {n: p.shape for n, p in self._ports.items() if not p.is_output and not p.is_parameter}
+        self._prediction = prediction.shape if prediction is not None else None
+
+    # ---- steps ----
+
+    def step(self, batch=None, **feeds):
+        """One step on a Batch of a loader, or on values by the names of inputs; returns the loss."""
+        loss = ctypes.c_float()
+        fed, keep = self._fed(batch, feeds)
+        checked("mw_trainer_step", self, fed, ctypes.byref(loss))
+        return loss.value
+
+    def predict(self, batch=None, **feeds):
+        """The prediction on a batch, as fp32."""
+        if self._prediction is None:
+            raise Error(Status.MW_ERROR_ARGUMENT, "this Trainer was made without a prediction")
+        made = Array(self._prediction, DType.MW_F32)
+        fed, keep = self._fed(batch, feeds)
+        checked("mw_trainer_predict", self, fed, made.data, made.size)
+        return made
+
+    def _fed(self, batch, feeds):
+        if isinstance(batch, Batch):
+            return batch, None
+        made, keep = batch_of({**(batch or {}), **feeds}, self._shapes)
+        return ctypes.byref(made), keep
+
+    def fit(self, training, epochs, validation=None, schedule=None, progress=None, quiet=True, **options):
+        """Trains for whole epochs; options are the fields of mw_fit_options: checkpoint, seed, patience, best_by, ..
+        progress(p) is called after every step and at the end of each epoch (p.epoch_end) with an mw_progress; what it
+        returns, if true, ends the training with Error (MW_ERROR_STOPPED), and what it raises is raised here. SIGINT and
+        SIGTERM save the checkpoint; the first is KeyboardInterrupt then. Returns an mw_fit_summary."""
+        keep, summary = [training, validation], abi.mw_fit_summary()
+        filled = fill(library.mw_fit_defaults(training, epochs), {"quiet": quiet, **options}, keep, "fit")
+        if validation is not None:
+            filled.validation = validation._as_parameter_
+        if schedule is not None:
+            filled.schedule = schedule
+        filled.summary = ctypes.pointer(summary)
+        with Callbacks() as calls:
+            if progress is not None:
+                filled.progress = calls.add(abi.mw_progress_function, lambda _, p: bool(progress(copied(p))), True)
+            try:
+                checked("mw_fit", self, ctypes.byref(filled))
+            except Error as error:
+                if error.status == Status.MW_ERROR_STOPPED and library.mw_fit_signal() == signal.SIGINT:
+                    raise KeyboardInterrupt from error
+                raise
+        return summary
+
+    def evaluate(self, dataset):
+        """Loss and metrics over a data set: Evaluation(loss, examples, {name: value})."""
+        found = abi.mw_evaluation()
+        checked("mw_trainer_measure", self, dataset, ctypes.byref(found))
+        return Evaluation(found.loss, found.examples, metrics_of(found))
+
+    @property
+    def learning_rate(self):
+        return library.mw_trainer_learning_rate(self)
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        checked("mw_trainer_set_learning_rate", self, value)
+
+    @property
+    def steps(self):
+        """Updates done."""
+        return library.mw_trainer_steps(self)
+
+    @property
+    def where(self):
+        """What runs it."""
+        return text_of(library.mw_program_where(library.mw_trainer_program(self)))
+
+    # ---- weights and files ----
+
+    @property
+    def parameters(self):
+        """{name: shape} of what read and write take."""
+        return {name: port.shape for name, port in self._ports.items() if port.is_parameter and not port.is_output}
+
+    def read(self, name):
+        """A copy of a parameter or state, as fp32."""
+        port = self._ports.get(name)
+        made = Array(port.shape if port else (0,), DType.MW_F32)
+        checked("mw_trainer_read", self, name.encode(), made.data, made.size)
+        return made
+
+    def write(self, name, value):
+        """Replaces a parameter or state."""
+        found = arrays.converted(arrays.source(value, name, DType.MW_F32), DType.MW_F32, name)
+        if name in self._ports:
+            arrays.of_shape(found, self._ports[name].shape, name)
+        data = ctypes.cast(found.address, ctypes.POINTER(ctypes.c_float))
+        checked("mw_trainer_write", self, name.encode(), data, found.count)
+
+    def save(self, path, position=None):
+        """A checkpoint: weights, states of the optimizer, step, and the position of a loader."""
+        at = ctypes.byref(abi.mw_loader_position(*position)) if position is not None else None
+        checked("mw_trainer_save", self, os.fspath(path).encode(), at)
+
+    def load(self, path):
+        """Restores a checkpoint; returns the position for the loader."""
+        at = abi.mw_loader_position()
+        checked("mw_trainer_load", self, os.fspath(path).encode(), ctypes.byref(at))
+        return at.epoch, at.batch
+
+    def save_weights(self, path):
+        """Parameters and running statistics by name, as safetensors."""
+        checked("mw_trainer_save_weights", self, os.fspath(path).encode())
+
+    def load_weights(self, path):
+        checked("mw_trainer_load_weights", self, os.fspath(path).encode())
+
+    def write_mil(self, folder):
+        """The prediction with its weights, as folder/model.mil."""
+        checked("mw_trainer_write_mil", self, os.fspath(folder).encode())
+
+    def write_coreml(self, path):
+        """The prediction with its weights, as a Core ML package."""
+        checked("mw_trainer_write_coreml", self, os.fspath(path).encode(), None)
+
+
+def metrics_of(evaluation):
+    """{name: value} of an mw_evaluation."""
+    return {text_of(m.name): m.value for m in evaluation.metrics[: evaluation.metric_count]}
+
+
+def copied(pointer):
+    """A struct that is C's during a callback, as one of Python's."""
+    return type(pointer[0]).from_buffer_copy(pointer[0])
