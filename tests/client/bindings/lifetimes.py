@@ -187,10 +187,18 @@ def test_gradients_of_ones_own_live_as_long_as_they_are_wanted():
     closed(lambda: kept[0] + 1.0)
     graph = mw.Graph()
     w = graph.parameter("w", (2,))
-    loss = mw.ops.reduce_sum(reversed_gradient(w, lambda i, y, dy: [-dy]), axes=[0])
+
+    def negative(inputs, y, dy):
+        return [-dy]
+
+    loss, kept = mw.ops.reduce_sum(reversed_gradient(w, negative), axes=[0]), weakref.ref(negative)
+    del negative
     gc.collect()
     trainer = mw.Trainer(loss, mw.optim.sgd(1.0))
     graph.close()
+    del graph, loss, w
+    gc.collect()
+    check(kept() is not None, "the rule of a graph that is gone, of which there is a trainer")
     before = trainer.read("w").tolist()
     trainer.step({})
     check(abs(trainer.read("w").tolist()[0] - before[0] - 1.0) < 1e-6, "the weight went up")
@@ -267,6 +275,24 @@ def test_threads_may_build_one_graph():
     for i, tensor in enumerate(made):
         tensor.output(f"y{i}")
     check(len(mw.Program(graph).run(x=[0.0, 1.0])) == 300, "all of them")
+
+
+def test_a_thread_waits_for_the_graph_of_another():
+    """Also where that one is in a function of Python that a call makes."""
+    graph, other = mw.Graph(), []
+    x = graph.input("x", (2,))
+
+    def body(value):
+        thread = threading.Thread(target=lambda: other.append(x.tanh()))
+        thread.start()
+        thread.join(0.3)
+        check(thread.is_alive() and not other, "it did not wait")
+        other.append(thread)
+        return (value * 2.0,)
+
+    mw.while_loop((x,), lambda value: mw.ops.less(x=value[0], y=1.0), body)
+    other[0].join()
+    check(isinstance(other[1], mw.Tensor), f"{other}")
 
 
 def test_one_trainer_refuses_a_second_thread_or_waits():
