@@ -7,6 +7,7 @@
 What a function of Python raises while it makes an example is raised by the call that wanted the example."""
 import ctypes
 import os
+import threading
 
 from . import abi, arrays
 from .arrays import Array, DType
@@ -96,7 +97,8 @@ class Dataset(Handle):
 
         def call(_, example, err):
             try:
-                given = {n: taken(d, s, example[0].inputs_at(i)) for i, (n, (d, s)) in enumerate(source.items())}
+                inputs = getattr(example[0], "in")  # a word of Python
+                given = {name: taken(*kind, inputs[i]) for i, (name, kind) in enumerate(source.items())}
                 made = change(given)
                 for i, (name, (dtype, shape)) in enumerate(columns.items()):
                     put(made[name], dtype, shape, name, example[0].out[i])
@@ -195,13 +197,6 @@ def taken(dtype, shape, address):
     return made
 
 
-def _inputs_at(self, index):
-    return getattr(self, "in")[index]  # a word of Python
-
-
-abi.mw_map_example.inputs_at = _inputs_at
-
-
 # ---- batches ----
 
 
@@ -213,13 +208,18 @@ class Loader(Handle):
     def __init__(self, dataset, batch, **options):
         filled = fill(library.mw_loader_defaults(dataset, batch), options, [], "a loader")
         self._adopt(checked("mw_loader_create", ctypes.byref(filled)), dataset)
-        self.dataset, self._served = dataset, 0
+        self.dataset, self._served, self._lock = dataset, 0, threading.RLock()
 
     def next(self):
         """The next batch; None at the end of an epoch. It is good until the next call."""
-        self._served += 1
-        pointer = checked("mw_loader_next", self)
-        return Batch(self, pointer, self._served) if pointer else None
+        with self._lock:
+            self._served += 1
+            pointer = checked("mw_loader_next", self)
+            return Batch(self, pointer, self._served) if pointer else None
+
+    def close(self):
+        with self._lock:
+            super().close()
 
     def __iter__(self):
         return iter(self.next, None)
@@ -235,8 +235,9 @@ class Loader(Handle):
 
     @position.setter
     def position(self, value):
-        self._served += 1
-        checked("mw_loader_seek", self, abi.mw_loader_position(*value))
+        with self._lock:
+            self._served += 1
+            checked("mw_loader_seek", self, abi.mw_loader_position(*value))
 
 
 class Batch:
@@ -250,6 +251,10 @@ class Batch:
         if self._loader.closed or self._loader._served != self._number:
             raise Error(Status.MW_ERROR_STATE, "this batch is gone: its loader went on, or is closed")
         return self._pointer
+
+    def held(self):
+        """For a with block in which no other thread takes its memory away."""
+        return self._loader._lock
 
     @property
     def examples(self):
@@ -268,9 +273,10 @@ class Batch:
 
     def __getitem__(self, name):
         """A copy of a column, as it is stored: scale and offset are applied when it is fed."""
-        feed, (dtype, shape) = self._feeds()[name], self._loader.dataset.columns[name]
-        each = max(1, Array(shape, DType.MW_U8).size)
-        return taken(dtype, (feed.count // each, *shape), feed.data)
+        with self.held():
+            feed, (dtype, shape) = self._feeds()[name], self._loader.dataset.columns[name]
+            each = max(1, Array(shape, DType.MW_U8).size)
+            return taken(dtype, (feed.count // each, *shape), feed.data)
 
 
 def batch_of(feeds, shapes, examples=0):

@@ -115,7 +115,7 @@ class Graph(Handle):
             for item, (name, tensors) in zip(items, values.items()):
                 block = (ctypes.POINTER(abi.mw_tensor) * len(tensors))(*(t._as_parameter_ for t in tensors))
                 item.name, item.values, item.count = name.encode(), block, len(tensors)
-            room = max([64] + [v if isinstance(v, int) else len(v) for n, v in given.items() if n in SPLITS])
+            room = max([64] + [results_of(v) for n, v in given.items() if n in SPLITS])
             results = (ctypes.POINTER(abi.mw_tensor) * room)()
             checked("mw_op", self, operation.encode(), items, len(items), results, room)
             made = tuple(Tensor(self, pointer) for pointer in results if pointer)
@@ -209,6 +209,11 @@ def owned_text(pointer):
         library.mw_string_free(ctypes.cast(pointer, ctypes.c_char_p))
 
 
+def results_of(splits):
+    """Room for the parts that a number, or a list of extents, asks for."""
+    return max(0, splits.__index__()) if hasattr(splits, "__index__") else len(splits)
+
+
 class Tensor:
     """A value of a graph. Every operation with an argument x is a method: x.relu(), x.reshape(shape=[2, 3])."""
 
@@ -263,20 +268,34 @@ class Tensor:
         return sorted(set(super().__dir__()) | set(methods()))
 
     def __getitem__(self, index):
-        index = index if isinstance(index, tuple) else (index,)
-        if Ellipsis in index:
-            at = index.index(Ellipsis)
-            index = index[:at] + (slice(None),) * (len(self.shape) - len(index) + 1) + index[at + 1 :]
-        if len(index) > len(self.shape):
-            raise IndexError(f"{len(index)} indices for {len(self.shape)} axes")
+        index = self._whole_index(index if isinstance(index, tuple) else (index,))
         parts = [i if isinstance(i, slice) else slice(i, i + 1) for i in index]
-        parts += [slice(None)] * (len(self.shape) - len(index))
-        single = [not isinstance(i, slice) for i in index] + [False] * (len(self.shape) - len(index))
+        single = [not isinstance(i, slice) for i in index]
         return self.graph.op(
             "slice_by_index", x=self, begin=[p.start or 0 for p in parts], end=[p.stop or 0 for p in parts],
             stride=[1 if p.step is None else p.step for p in parts], begin_mask=[p.start is None for p in parts],
             end_mask=[not s and p.stop is None for p, s in zip(parts, single)], squeeze_mask=single,
         )
+
+    def _whole_index(self, index):
+        """An integer or a slice for each axis."""
+        shape, dots = self.shape, [i for i, part in enumerate(index) if part is Ellipsis]
+        fill = (slice(None),) * (len(shape) - len(index) + len(dots[:1]))
+        index = index[: dots[0]] + fill + index[dots[0] + 1 :] if dots else index + fill
+        if len(index) != len(shape):
+            raise IndexError(f"{len(index)} indices for {len(shape)} axes")
+        for part, extent in zip(index, shape):
+            if not isinstance(part, (int, slice)):
+                raise TypeError(f"an index is a whole number, a slice or ..., not {part!r}; ops.gather takes tensors")
+            if isinstance(part, int) and extent is not None and not -extent <= part < extent:
+                raise IndexError(f"index {part} on an axis of {extent}")
+        return index
+
+    def __iter__(self):
+        return (self[i] for i in range(self.shape[0]))
+
+    def __bool__(self):
+        raise TypeError("a Tensor has no value while the graph is built; cond and ops.select choose")
 
     def __neg__(self):
         return self.graph.op("mul", x=self, y=-1)
@@ -347,8 +366,10 @@ def custom_vjp(name, y, inputs, rule):
     """y with the gradient rule(inputs, y, dy), which returns a tensor, or None, for each input. It is called when a
     gradient is built, also by a Trainer, on tensors of that graph; they are of no use when it has returned."""
 
+    kept = y.graph._keep  # trainers that are made of the graph keep this list, too
+
     def call(asked, out, err):
-        graph = borrowed(asked[0].graph)
+        graph = borrowed(asked[0].graph, kept)
         try:
             given = [Tensor(graph, asked[0].inputs[i]) for i in range(asked[0].count)]
             made = rule(given, Tensor(graph, asked[0].y), Tensor(graph, asked[0].dy))
@@ -362,15 +383,15 @@ def custom_vjp(name, y, inputs, rule):
             graph.close()
 
     thunk = abi.mw_custom_vjp_rule(call)
-    y.graph._keep.append(thunk)  # trainers that are made of the graph keep this list, too
+    kept.append(thunk)
     return y.graph._made_of("mw_custom_vjp", name.encode(), y, pointers(inputs), len(inputs), thunk, None)
 
 
 class Lent(Graph):
     """A graph of somebody else, for the time of a callback."""
 
-    def __init__(self, pointer):  # pylint: disable=super-init-not-called
-        self._pointer, self._keep, self._lock, self._open = pointer, [], threading.RLock(), True
+    def __init__(self, pointer, keep):  # pylint: disable=super-init-not-called
+        self._pointer, self._keep, self._lock, self._open = pointer, keep, threading.RLock(), True
 
     @property
     def closed(self):
@@ -380,9 +401,9 @@ class Lent(Graph):
         self._open = False
 
 
-def borrowed(pointer):
+def borrowed(pointer, keep):
     # The pointer in a callback's struct is a view of that struct; the graph is what it points to.
-    return Lent(ctypes.cast(ctypes.cast(pointer, ctypes.c_void_p), ctypes.POINTER(abi.mw_graph)))
+    return Lent(ctypes.cast(ctypes.cast(pointer, ctypes.c_void_p), ctypes.POINTER(abi.mw_graph)), keep)
 
 
 # ---- branches and loops ----

@@ -1,4 +1,5 @@
 """The loaded library: where it is found, errors as exceptions, handles that are freed once, functions that C calls."""
+import atexit
 import ctypes
 import ctypes.util
 import itertools
@@ -26,17 +27,18 @@ class Error(Exception):
 
 # ---- finding and loading ----
 
+FILE = "libmillwright.dylib" if sys.platform == "darwin" else "libmillwright.so.0"
+
 
 def candidates():
     """Paths where the library may be, best first. MILLWRIGHT_LIBRARY is the only one if it is set."""
     named = os.environ.get("MILLWRIGHT_LIBRARY")
     if named:
         return [named]
-    file = "libmillwright.dylib" if sys.platform == "darwin" else "libmillwright.so.0"
     here = pathlib.Path(__file__).resolve().parents[2:6]  # a prefix that it is installed in, or the repository
     folders = [root / folder for root in here for folder in ("lib", "lib64", "build/release", "build")]
     folders += [folder for root in here for folder in sorted(root.glob("lib/*-*-*"))]
-    found = [str(folder / file) for folder in folders if (folder / file).exists()]
+    found = [str(folder / FILE) for folder in folders if (folder / FILE).exists()]
     elsewhere = ctypes.util.find_library("millwright")
     return found + ([elsewhere] if elsewhere else [])
 
@@ -170,7 +172,7 @@ class Handle:
     _destroy = None
 
     def _adopt(self, pointer, *keep):
-        self._pointer, self._keep, self._borrowed_until = pointer, list(keep), True
+        self._pointer, self._keep = pointer, list(keep)
         self._finalizer = weakref.finalize(self, getattr(library, self._destroy), pointer)
 
     @property
@@ -281,3 +283,4 @@ def set_log(function):
 
 
 _log = None
+atexit.register(lambda: library.mw_log_set(abi.mw_log_function(), None))  # behind the last object

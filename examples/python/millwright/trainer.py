@@ -87,8 +87,7 @@ class Trainer(Handle):
     def step(self, batch=None, **feeds):
         """One step on a Batch of a loader, or on values by the names of inputs; returns the loss."""
         loss = ctypes.c_float()
-        fed, keep = self._fed(batch, feeds)
-        checked("mw_trainer_step", self, fed, ctypes.byref(loss))
+        self._feed("mw_trainer_step", batch, feeds, ctypes.byref(loss))
         return loss.value
 
     def predict(self, batch=None, **feeds):
@@ -96,15 +95,15 @@ class Trainer(Handle):
         if self._prediction is None:
             raise Error(Status.MW_ERROR_ARGUMENT, "this Trainer was made without a prediction")
         made = Array(self._prediction, DType.MW_F32)
-        fed, keep = self._fed(batch, feeds)
-        checked("mw_trainer_predict", self, fed, made.data, made.size)
+        self._feed("mw_trainer_predict", batch, feeds, made.data, made.size)
         return made
 
-    def _fed(self, batch, feeds):
+    def _feed(self, call, batch, feeds, *results):
         if isinstance(batch, Batch):
-            return batch, None
+            with batch.held():
+                return checked(call, self, batch, *results)
         made, keep = batch_of({**(batch or {}), **feeds}, self._shapes)
-        return ctypes.byref(made), keep
+        return checked(call, self, ctypes.byref(made), *results)
 
     def fit(self, training, epochs, validation=None, schedule=None, progress=None, quiet=True, **options):
         """Trains for whole epochs; options are the fields of mw_fit_options: checkpoint, seed, patience, best_by, ..

@@ -109,6 +109,14 @@ def test_indices_take_what_they_take_of_lists():
     check(computed(lambda x: x[..., 1], rows) == [1.0, 11.0, 21.0], "...")
     check(computed(lambda x: x[1, 2], rows) == 12.0, "two indices")
     check(computed(lambda x: x[:, 1:3], rows) == [row[1:3] for row in rows], "a part of each row")
+    check(computed(lambda x: mw.ops.concat(list(x), axis=0), rows) == sum(rows, []), "one after the other")
+    x = mw.Graph().input("x", (3, 4))
+    for index in (3, -4, (0, 4), (0, 0, 0)):
+        raises(IndexError, lambda i=index: x[i])
+    raises(TypeError, lambda: x["a"], "whole number")
+    raises(TypeError, lambda: x[x], "gather")
+    raises(TypeError, lambda: x < 1.0 and x, "cond")
+    check(x[-3].shape == (4,) and x[..., -1].shape == (3,), "the graph has no error")
 
 
 def test_gradients_are_those_of_the_formula():

@@ -204,6 +204,18 @@ def test_gradients_of_ones_own_live_as_long_as_they_are_wanted():
     check(abs(trainer.read("w").tolist()[0] - before[0] - 1.0) < 1e-6, "the weight went up")
     graph = mw.Graph()
     x = graph.input("x", (2,))
+
+    def within(inputs, y, dy):
+        return [mw.custom_vjp("inner", dy * inputs[0], [dy, inputs[0]], lambda i, y, dy: [dy * 0.0, dy * 5.0])]
+
+    (dx,) = mw.grad(mw.ops.reduce_sum(mw.custom_vjp("outer", x * 1.0, [x], within), axes=[0]), [x])
+    del within
+    gc.collect()
+    (ddx,) = mw.grad(mw.ops.reduce_sum(dx, axes=[0]), [x])
+    ddx.output("ddx")
+    check(mw.Program(graph).run(x=[1.0, 2.0])["ddx"].tolist() == [5.0, 5.0], "a rule that is made in a rule")
+    graph = mw.Graph()
+    x = graph.input("x", (2,))
     loss = mw.ops.reduce_sum(reversed_gradient(x, fault(Marked("rule"))), axes=[0])
     raises(Marked, lambda: mw.grad(loss, [x]))
 
@@ -318,6 +330,21 @@ def test_other_threads_of_python_go_on_during_a_call():
         time.sleep(0.001)
     thread.join()
     check(len(ticks) > 20, f"{len(ticks)} turns of the other thread")
+
+
+def test_a_loader_waits_for_the_step_that_reads_its_batch():
+    order = []
+    _, trainer = network()
+    loader = mw.Loader(dataset(), 8)
+    batch = loader.next()
+    with batch.held():
+        thread = threading.Thread(target=lambda: (loader.close(), order.append("closed")))
+        thread.start()
+        thread.join(0.2)
+        order.append("step")
+        check(trainer.step(batch) > 0.0 and not loader.closed, "it did not wait")
+    thread.join()
+    check(order == ["step", "closed"] and loader.closed, f"{order}")
 
 
 def test_a_handle_may_be_closed_while_another_thread_uses_it():
