@@ -1,21 +1,28 @@
 /* Several ranks: what a step takes on a slow network, beside a model of it; and what the model says of other networks.
  *
  *     ranks measure [width]     two ranks as processes of one thread each, over a transport with a latency and a rate
+ *     ranks spare [width]       the same where both compute on one processor, so that another is left for sending
  *     ranks states [width]      of two such ranks with Adam what one holds and sends, its states whole and in parts
  *     mpiexec -n N ranks mpi [width]    a step of ranks over the MPI and network that they have
  *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
  *
  * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
  * the other, of 2 (n - 1) / n b bytes in all, and adds n shares of b / n: bucket = 2 ((n - 1) latency + (n - 1) / n b /
- * rate) + b / adding. The first third of a step is the forward pass; over the rest buckets become ready one by one.
- * With overlap bucket k begins when it is ready and the one before is through; without, the first begins at the end.
+ * rate) + b / adding. The first third of a step is the forward pass; over the rest gradients become ready one by one,
+ * and buckets when the piece of the step ends that they are in: a step that is sent meanwhile has 8 pieces of equal
+ * length. With overlap bucket k begins when it is ready and the one before is through; without, the first begins at
+ * the end.
  * Two latencies more are the records of the ranks, and copying to and from the buckets and the update by itself are
  * part of what was measured. */
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #include "support/ranks.h"
 #include "bench.h"
 #include "ranks_pair.h"
 
 #include <millwright/millwright.h>
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #if defined(BENCH_MPI)
@@ -32,13 +39,21 @@ static double bucket_seconds(const network *n, int ranks, double bytes)
     return 2.0 * (others * n->latency + others / ranks * bytes / n->rate) + bytes / n->adding;
 }
 
+enum { PIECES = 8 };
+
+/* When so much of the gradients is there. */
+static double ready_at(double compute, double share)
+{
+    return compute * ceil((1.0 / 3.0 + 2.0 / 3.0 * share) * PIECES - 1e-9) / PIECES;
+}
+
 static double model(const network *n, int ranks, double compute, double bytes, double bucket, bool overlapped)
 {
     const int buckets = bytes > bucket ? (int)(bytes / bucket + 0.5) : 1;
     const double each = bucket_seconds(n, ranks, bytes / buckets);
     double through = 0.0;
     for (int k = 1; k <= buckets; k++) {
-        const double ready = overlapped ? compute / 3.0 + compute * 2.0 / 3.0 * k / buckets : compute;
+        const double ready = overlapped ? ready_at(compute, (double)k / buckets) : compute;
         through = (ready > through ? ready : through) + each;
     }
     return through + 2.0 * n->latency;
@@ -46,12 +61,14 @@ static double model(const network *n, int ranks, double compute, double bytes, d
 
 /* ---- measuring ---- */
 
-enum { LAYERS = 8, STEPS = 8 };
+enum { LAYERS = 8, STEPS = 12 };
 
 /* A network of 1024 in width takes 0.1 s for a step, as small trainings do; buckets are those of a layer. */
 static int width = 1024, batch_size = 256;
 /* With Adam, and its states whole or shared out: "states". */
 static bool with_states, in_parts;
+/* Ranks compute on the first processor and send from the second: "spare". */
+static bool spares;
 
 typedef struct run {
     int segments;
@@ -96,10 +113,27 @@ static long most_resident(void)
     return kb;
 }
 
+/* The calling thread, and those that it starts from now on. */
+static void go_to(int processor)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (spares && sched_setaffinity(0, sizeof set, &set) != 0) {
+        perror("ranks spare needs two processors");
+        exit(1);
+    }
+#else
+    (void)processor;
+#endif
+}
+
 static void job(mw_communicator *c, int rank, void *user)
 {
     run *r = user;
     mw_error err = {0};
+    go_to(0);
     mw_trainer *t = make(c, r->segments, &err);
     if (rank == 0)
         r->state_bytes = mw_trainer_count(t).state_bytes_in;
@@ -114,6 +148,8 @@ static void job(mw_communicator *c, int rank, void *user)
         const double start = bench_now();
         mw_trainer_step(t, &batch, NULL, &err);
         const double took = bench_now() - start;
+        if (r->segments != 1) /* the engine's thread is there, and stays */
+            go_to(1);
         if (rank == 0 && step > 1 && (r->best == 0.0 || took < r->best))
             r->best = took;
         if (rank == 0)
@@ -271,6 +307,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "measure") == 0)
         measure_all();
+    else if (argc > 1 && strcmp(argv[1], "spare") == 0)
+        spares = true, measure_all();
     else if (argc > 1 && strcmp(argv[1], "mpi") == 0)
         return measure_mpi(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "states") == 0)
@@ -279,7 +317,7 @@ int main(int argc, char **argv)
         while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
             predict(name, step_ms, parameters);
     else
-        fprintf(stderr, "usage: ranks measure [width] | ranks states [width] | mpiexec -n N ranks mpi [width] | ranks "
+        fprintf(stderr, "usage: ranks measure [width] | ranks spare [width] | ranks states [width] | mpiexec -n N ranks mpi [width] | ranks "
                         "predict < table\n");
     return argc > 1 ? 0 : 2;
 }

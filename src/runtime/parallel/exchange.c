@@ -1,7 +1,6 @@
 /* Messages under way: begun, looked at, waited for. Here it is found out that a rank ended or does not answer. */
 #include "runtime/parallel/communicator.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,14 +16,13 @@ double mw__communicator_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Ranks may be more than processors: whoever waits gives way, and sleeps if it takes longer. */
+/* Ranks may be more than processors: whoever waits looks a few times, then sleeps. Giving way (sched_yield) would be worse:
+ * where all processors compute, Linux makes who did it wait for a slice of milliseconds each time. */
 void mw__communicator_pause(unsigned look)
 {
-    enum { YIELDS = 20, SHORT = 400 };
+    enum { LOOKS = 20, SHORT = 400 };
     struct timespec nap = {.tv_nsec = look < SHORT ? 20000 : 200000};
-    if (look < YIELDS)
-        sched_yield();
-    else
+    if (look >= LOOKS)
         nanosleep(&nap, NULL);
 }
 

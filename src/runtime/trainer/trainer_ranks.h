@@ -75,6 +75,11 @@ typedef struct mw__met {
     float *momentum;
 } mw__met;
 
+/* How a bucket travels: as it is, or in a narrower type. Buckets take turns on the lanes of their kind, so that one is
+ * on its way while the sums of the other are made. */
+enum { MW__LANES = 2 };
+typedef enum mw__lane_kind { MW__LANE_F32, MW__LANE_F16, MW__LANE_NARROW, MW__LANE_KINDS } mw__lane_kind;
+
 typedef struct mw__trainer_ranks {
     mw_communicator *communicator;
     int verify_steps; /* updates after which parameters are compared; 0 = never */
@@ -91,10 +96,9 @@ typedef struct mw__trainer_ranks {
     uint64_t bucket_bytes;
     mw__bucket *buckets;
     size_t bucket_count;
-    mw_dtype sent;              /* of fp32 gradients on the way */
-    mw__reduction reduction[2]; /* [is fp16], as they are */
-    mw__reduction narrow;       /* of fp32 gradients, if they are sent in another type */
-    mw__step_record *records;   /* [ranks] of the last batch */
+    mw_dtype sent; /* of fp32 gradients on the way */
+    mw__reduction lanes[MW__LANE_KINDS][MW__LANES];
+    mw__step_record *records; /* [ranks] of the last batch */
     uint32_t wish;              /* of this rank, for the next record */
     uint32_t wished;            /* by any, in the last */
     bool watched;               /* the exchange goes on while the device runs */
@@ -139,6 +143,7 @@ void mw__trainer_leave_ranks(mw_trainer *trainer);
 
 /* ---- trainer_ranks_exchange.c ---- */
 
+mw__lane_kind mw__bucket_lane_kind(const mw__bucket *bucket);
 /* Which calls of the step each bucket waits for. */
 void mw__trainer_time_buckets(mw_trainer *trainer);
 /* Sums what a batch has, and with `updates` what an update has, over the ranks. `runs`: the step was submitted, or has

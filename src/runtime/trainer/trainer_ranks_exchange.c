@@ -121,13 +121,13 @@ void mw__trainer_time_buckets(mw_trainer *t)
 
 /* ---- the exchange ---- */
 
-static mw__reduction *reduction_of(mw__trainer_ranks *r, const mw__bucket *bucket)
+/* What carries the bucket. */
+static mw__reduction *lane_of(mw__trainer_ranks *r, size_t bucket)
 {
-    if (bucket->carried == NULL)
-        return &r->reduction[bucket->dtype == MW_F16];
-    r->narrow.carried = bucket->carried;
-    r->narrow.carried_sums = bucket->carried_sums;
-    return &r->narrow;
+    mw__reduction *lane = &r->lanes[mw__bucket_lane_kind(&r->buckets[bucket])][bucket % MW__LANES];
+    lane->carried = r->buckets[bucket].carried;
+    lane->carried_sums = r->buckets[bucket].carried_sums;
+    return lane;
 }
 
 /* After a refused step: what was carried may not be finite. */
@@ -147,7 +147,10 @@ typedef struct exchange {
     bool updates; /* gradients go, too */
     bool runs;    /* the device is at work, or has been, on this step */
     size_t next;  /* bucket that is to be begun */
-    const mw__bucket *active;
+    struct {
+        bool active;
+        size_t bucket;
+    } lanes[MW__LANES];
     unsigned idle; /* looks since something happened */
 } exchange;
 
@@ -165,52 +168,66 @@ static mw_status look(const exchange *x, const mw__bucket *bucket, bool *out_rea
     return mw__dispatch_call_is_done(program->dispatch, program->segments->cut.call_count - 1, out_all, err);
 }
 
-static mw_status begin(exchange *x, const mw__bucket *bucket, bool early, mw_error *err)
+static mw_status begin(exchange *x, bool early, mw_error *err)
 {
     mw_trainer *t = x->trainer;
-    mw__reduction *reduction = reduction_of(t->ranks, bucket);
+    const size_t index = x->next++;
+    const mw__bucket *bucket = &t->ranks->buckets[index];
+    mw__reduction *lane = lane_of(t->ranks, index);
     const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
     t->counters.exchanged_bytes += bytes;
     t->counters.early_bytes += early ? bytes : 0;
-    pack(t->ranks, bucket, reduction->data);
-    x->active = bucket;
-    x->next++;
-    reduction->keeps_share = is_shared_out(t, bucket);
-    return mw__reduction_begin(reduction, bucket->elements, err);
+    pack(t->ranks, bucket, lane->data);
+    x->lanes[index % MW__LANES].active = true;
+    x->lanes[index % MW__LANES].bucket = index;
+    x->idle = 0;
+    lane->keeps_share = is_shared_out(t, bucket);
+    return mw__reduction_begin(lane, bucket->elements, err);
 }
 
+/* Buckets are begun in their order, which is the same on all ranks. */
 static mw_status begin_next(exchange *x, mw_error *err)
 {
     const mw__trainer_ranks *r = x->trainer->ranks;
     bool ready, all;
     while (x->next < r->bucket_count && !is_wanted(x, &r->buckets[x->next]))
         x->next++;
-    if (x->next == r->bucket_count)
+    if (x->next == r->bucket_count || x->lanes[x->next % MW__LANES].active)
         return MW_OK;
     MW_TRY(look(x, &r->buckets[x->next], &ready, &all, err));
-    return ready ? begin(x, &r->buckets[x->next], !all, err) : MW_OK;
+    return ready ? begin(x, !all, err) : MW_OK;
 }
 
-static mw_status advance(exchange *x, mw_error *err)
+static mw_status advance(exchange *x, size_t lane, mw_error *err)
 {
-    mw__reduction *reduction = reduction_of(x->trainer->ranks, x->active);
+    mw__trainer_ranks *r = x->trainer->ranks;
+    const size_t bucket = x->lanes[lane].bucket;
+    mw__reduction *reduction = lane_of(r, bucket);
     bool done = false;
     MW_TRY(mw__reduction_advance(reduction, &done, err));
     if (!done)
         return MW_OK;
-    unpack(x->trainer, x->active, reduction->data);
-    x->active = NULL;
+    unpack(x->trainer, &r->buckets[bucket], reduction->data);
+    x->lanes[lane].active = false;
     x->idle = 0;
     return MW_OK;
 }
 
+static bool is_busy(const exchange *x)
+{
+    bool busy = x->next < x->trainer->ranks->bucket_count;
+    for (size_t lane = 0; lane < MW__LANES; lane++)
+        busy = busy || x->lanes[lane].active;
+    return busy;
+}
+
 static mw_status run(exchange *x, mw_error *err)
 {
-    while (x->active != NULL || x->next < x->trainer->ranks->bucket_count) {
-        if (x->active == NULL)
-            MW_TRY(begin_next(x, err));
-        if (x->active != NULL)
-            MW_TRY(advance(x, err));
+    while (is_busy(x)) {
+        MW_TRY(begin_next(x, err));
+        for (size_t lane = 0; lane < MW__LANES; lane++)
+            if (x->lanes[lane].active)
+                MW_TRY(advance(x, lane, err));
         mw__communicator_pause(x->idle++);
     }
     return MW_OK;
@@ -237,9 +254,12 @@ static void unpack_parameters(mw_trainer *t, const mw__bucket *bucket, const uns
     }
 }
 
-static mw_status exchange_parameters(mw_trainer *t, const mw__bucket *bucket, mw_error *err)
+/* In the lane of values that go as they are. */
+static mw_status exchange_parameters(mw_trainer *t, size_t index, mw_error *err)
 {
-    mw__reduction *reduction = &t->ranks->reduction[bucket->dtype == MW_F16];
+    const mw__bucket *bucket = &t->ranks->buckets[index];
+    mw__reduction *reduction =
+        &t->ranks->lanes[bucket->dtype == MW_F16 ? MW__LANE_F16 : MW__LANE_F32][index % MW__LANES];
     bool done = false;
     pack_parameters(t, bucket, reduction->data);
     MW_TRY(mw__reduction_begin_gather(reduction, bucket->elements, err));
@@ -259,7 +279,7 @@ mw_status mw__trainer_exchange_parts(mw_trainer *t, mw_error *err)
     mw_status status = MW_OK;
     for (size_t i = 0; status == MW_OK && i < r->bucket_count; i++)
         if (!r->buckets[i].states)
-            status = exchange_parameters(t, &r->buckets[i], err);
+            status = exchange_parameters(t, i, err);
     r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
     return mw__communicator_end(r->communicator, status, err);
 }

@@ -97,9 +97,9 @@ void mw__trainer_leave_ranks(mw_trainer *t)
     for (size_t i = 0; i < 2; i++) {
         mw__program_destroy(applies[i]->pass.shadow);
         mw__program_destroy(applies[i]->pass.program);
-        mw__reduction_deinit(&r->reduction[i]);
     }
-    mw__reduction_deinit(&r->narrow);
+    for (size_t i = 0; i < MW__LANE_KINDS * MW__LANES; i++)
+        mw__reduction_deinit(&r->lanes[i / MW__LANES][i % MW__LANES]);
     mw__trainer_drop_shards(t);
     mw__state_deinit(&r->handed);
 }
@@ -166,19 +166,22 @@ static bool joins(const mw__trainer_ranks *r, const mw__bucket *bucket, const mw
            bucket->states == is_candidate(entry) && bucket->elements * size + entry->size <= r->bucket_bytes;
 }
 
-/* Sums of gradients may be sent narrower, means of states never. */
-static bool is_narrowed(const mw__trainer_ranks *r, const mw__bucket *bucket)
+mw__lane_kind mw__bucket_lane_kind(const mw__bucket *bucket)
 {
-    return !bucket->states && bucket->dtype == MW_F32 && r->sent != MW_F32;
+    if (bucket->carried != NULL)
+        return MW__LANE_NARROW;
+    return bucket->dtype == MW_F16 ? MW__LANE_F16 : MW__LANE_F32;
 }
 
-static size_t largest(const mw__trainer_ranks *r, mw_dtype dtype, bool narrowed)
+/* Elements of the largest bucket that takes this lane. Parameters that are shared out go as they are. */
+static size_t largest(const mw__trainer_ranks *r, mw__lane_kind kind, size_t lane)
 {
     size_t most = 0;
-    for (size_t i = 0; i < r->bucket_count; i++) {
-        const mw__bucket *bucket = &r->buckets[i];
-        if (bucket->dtype == dtype && is_narrowed(r, bucket) == narrowed && bucket->elements > most)
-            most = bucket->elements;
+    for (size_t i = lane; i < r->bucket_count; i += MW__LANES) {
+        const mw__lane_kind own = mw__bucket_lane_kind(&r->buckets[i]);
+        const bool takes = own == kind || (r->shards != NULL && own == MW__LANE_NARROW && kind == MW__LANE_F32);
+        if (takes && r->buckets[i].elements > most)
+            most = r->buckets[i].elements;
     }
     return most;
 }
@@ -191,22 +194,26 @@ static mw_status carry(mw_trainer *t, mw__bucket *bucket, mw_error *err)
     return bucket->carried != NULL && bucket->carried_sums != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status make_reductions(mw_trainer *t, mw_error *err)
+/* Sums of gradients may be sent narrower, means of states never. */
+static mw_status make_carried(mw_trainer *t, mw_error *err)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    for (size_t i = 0; i < r->bucket_count && r->sent != MW_F32; i++)
+        if (!r->buckets[i].states && r->buckets[i].dtype == MW_F32)
+            MW_TRY(carry(t, &r->buckets[i], err));
+    return MW_OK;
+}
+
+static mw_status make_lanes(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    const size_t half = largest(r, MW_F16, false), narrow = largest(r, MW_F32, true);
-    size_t wide = largest(r, MW_F32, false);
-    if (r->shards != NULL && narrow > wide) /* parameters go as they are */
-        wide = narrow;
-    if (wide > 0)
-        MW_TRY(mw__reduction_init(&r->reduction[0], r->communicator, MW_F32, MW_F32, wide, err));
-    if (half > 0)
-        MW_TRY(mw__reduction_init(&r->reduction[1], r->communicator, MW_F16, MW_F16, half, err));
-    if (narrow > 0)
-        MW_TRY(mw__reduction_init(&r->narrow, r->communicator, MW_F32, r->sent, narrow, err));
-    for (size_t i = 0; i < r->bucket_count; i++)
-        if (is_narrowed(r, &r->buckets[i]))
-            MW_TRY(carry(t, &r->buckets[i], err));
+    const mw_dtype own[MW__LANE_KINDS] = {MW_F32, MW_F16, MW_F32}, sent[MW__LANE_KINDS] = {MW_F32, MW_F16, r->sent};
+    MW_TRY(make_carried(t, err));
+    for (size_t i = 0; i < MW__LANE_KINDS * MW__LANES; i++) {
+        const size_t kind = i / MW__LANES, lane = i % MW__LANES, most = largest(r, (mw__lane_kind)kind, lane);
+        if (most > 0)
+            MW_TRY(mw__reduction_init(&r->lanes[kind][lane], r->communicator, own[kind], sent[kind], most, err));
+    }
     return MW_OK;
 }
 
@@ -227,7 +234,7 @@ static mw_status make_buckets(mw__trainer_build *b, mw_error *err)
         bucket->count++;
         bucket->elements += (size_t)mw_shape_count(entry->shape);
     }
-    return make_reductions(b->trainer, err);
+    return make_lanes(b->trainer, err);
 }
 
 mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
