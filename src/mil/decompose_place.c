@@ -131,7 +131,8 @@ mw_tensor *mw__decompose_placed(const mw__legality *legality, mw__clone *clone, 
     return mw__decompose_restore(mw__reshape_to(x, mw_tensor_shape(result)), mw_tensor_dtype(result));
 }
 
-/* The update in its place with zeros around, and 1 where it is. */
+/* The update in its place with zeros around, and 1 where it is. Along an axis of which it has one element select spreads
+ * it, which is as good: what is outside is not taken. */
 mw_tensor *mw__decompose_update(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     placing p;
@@ -152,9 +153,10 @@ mw_tensor *mw__decompose_update(const mw__legality *legality, mw__clone *clone, 
             continue;
         own.dim[i] = p.x.dim[i];
         mw_tensor *hot = hot_of(&p, begin, i, mw_tensor_dtype(update));
-        mw_tensor *here = mw__reshape_to(mw_reduce_sum(hot, MW_AXES(0), false), own);
+        mw_tensor *here = mw__reshape_to(p.count[i] == 1 ? hot : mw_reduce_sum(hot, MW_AXES(0), false), own);
         inside = inside == NULL ? here : mw_mul(inside, here);
-        update = along(mw_transpose(hot, MW_AXES(1, 0)), update, i, p.x.dim[i]);
+        if (p.count[i] > 1)
+            update = along(mw_transpose(hot, MW_AXES(1, 0)), update, i, p.x.dim[i]);
     }
     if (inside != NULL)
         update = mw_select(mw__decompose_restore(inside, MW_BOOL), update, x);

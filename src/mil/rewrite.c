@@ -126,7 +126,7 @@ static const mw__rewrite rows[] = {
     {.name = "update",
      .operations = OPERATIONS("slice_update"),
      .decompose = {.when = mw__decompose_is_update, .emit = mw__decompose_update},
-     .reason = "the update is brought to its place by a product, and selected there",
+     .reason = "the update is brought to its place by a product, or spread if it is one row, and selected there",
      .wants = "an update of known extents, which fit x"},
     {.name = "declared",
      .operations = OPERATIONS("fill", "one_hot", "reshape", "resize", "tile"),

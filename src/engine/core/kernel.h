@@ -257,6 +257,8 @@ MW__INLINE double mw__cost(double bytes, double additions) { return bytes * 0.1 
 void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__units split,
                         bool in_place);
 
+/* The F16 that a cast of its own widens to `value`; NULL if it is not made so. */
+const mw_tensor *mw__before_widening(const mw_tensor *value);
 /* A step that converts `value` to fp32 in a temporary; returns its buffer. */
 uint32_t mw__plan_as_fp32(mw__planner *planner, const mw_tensor *value);
 /* The buffer of an F32 or F16 value in fp32: its own, or a widened one. */

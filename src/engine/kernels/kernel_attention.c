@@ -1,11 +1,14 @@
 /* Attention. A unit is one block of rows of the query of one batch: its scores, their softmax and the product with the
  * values stay in a partition's scratch, so that no [L, S] tensor is ever stored. Keys at either end that a boolean mask
- * hides from all rows are not read, nor are their values: of a cache that is filled token by token that is most. F16
- * operands are widened to fp32 by steps of their own; each result is rounded once. */
+ * hides from all rows are not read, nor are their values: of a cache that is filled token by token that is most. Keys
+ * and values of fp16 that nothing else reads are widened in scratch, what is shown of them; other F16 operands are
+ * widened by steps of their own. Each result is rounded once. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/math_chip.h"
 #include "engine/kernels/simd_reduce.h"
+
+#include "base/fp16.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +16,8 @@
 /* Rows of a block: keys and values are packed for each one, its scores should stay in the second cache. */
 #define BLOCK_ROWS   128
 #define BLOCK_SCORES 65536
+/* Keys and values that are widened in scratch, at most: they are read again for each block of rows. */
+#define WIDENED_MOST 262144
 
 typedef enum mask_kind { MASK_NONE, MASK_BOOL, MASK_FLOAT } mask_kind;
 
@@ -25,7 +30,10 @@ typedef struct attention_block {
     mw__nd_iter mask_iter; /* over [batches.., L, S]; one operand */
     mw_dtype dtype;
     mw__gemm_code scores_code, result_code;
-    size_t gemm_at, panel_at; /* in scratch, after the scores: bytes */
+    size_t gemm_at, panel_at;    /* in scratch, after the scores: bytes */
+    bool half_keys, half_values; /* as they are stored: fp16 */
+    size_t keys_at, values_at;   /* in scratch, where they are widened */
+    mw__loop1 *fed;              /* of what is widened; or NULL */
     mw__loop1 *exp;
     void (*softmax)(float *row, int64_t count, mw__loop1 *exp);
 } attention_block;
@@ -91,6 +99,18 @@ static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t a
     return shown;
 }
 
+/* Rows [keys.begin, keys.end) of x, which are `width` wide, to the same places of `out`. */
+static void widen(const attention_block *s, const void *x, int64_t width, range keys, float *out)
+{
+    const int64_t end = keys.end * width;
+    for (int64_t at = keys.begin * width, count; at < end; at += count) { /* in the first cache until it is fed */
+        count = end - at < MW__TILE ? end - at : MW__TILE;
+        mw__fp16_to_float_n(out + at, (const uint16_t *)x + at, (size_t)count);
+        if (s->fed != NULL)
+            s->fed(out + at, out + at, count, 0, 0);
+    }
+}
+
 /* Where the operands of a block of rows stand. */
 typedef struct rows_of {
     const float *q, *k, *v; /* [rows, E], [keys, E], [keys, V] */
@@ -117,9 +137,25 @@ static void weigh(const attention_block *s, const rows_of *t, float *scores, voi
     }
 }
 
-/* Reads: query, key, value, mask if any. Scratch: scores [block, S], a panel of F16 results, room for the
- * products.
- */
+/* Keys and values of a batch, of which the block needs `keys`. */
+static void find_keys(const attention_block *s, const mw__kernel_call *call, int64_t batch, rows_of *t)
+{
+    const int64_t keys = batch * s->keys * s->inner, values = batch * s->keys * s->values;
+    t->k = (const float *)call->in[1] + keys, t->v = (const float *)call->in[2] + values;
+    if (s->half_keys) {
+        t->k = (const float *)((const char *)call->scratch + s->keys_at);
+        widen(s, (const uint16_t *)call->in[1] + keys, s->inner, t->keys,
+              (float *)((char *)call->scratch + s->keys_at));
+    }
+    if (s->half_values) {
+        t->v = (const float *)((const char *)call->scratch + s->values_at);
+        widen(s, (const uint16_t *)call->in[2] + values, s->values, t->keys,
+              (float *)((char *)call->scratch + s->values_at));
+    }
+}
+
+/* Reads: query, key, value, mask if any. Scratch: scores [block, S], a panel of F16 results, widened keys and values,
+ * room for the products. */
 static void attention_run(const mw__kernel_call *call)
 {
     const attention_block *s = call->block;
@@ -128,14 +164,13 @@ static void attention_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t batch = unit / s->blocks, row = unit % s->blocks * s->block, first = batch * s->rows + row;
         rows_of t = {.q = (const float *)call->in[0] + first * s->inner,
-                     .k = (const float *)call->in[1] + batch * s->keys * s->inner,
-                     .v = (const float *)call->in[2] + batch * s->keys * s->values,
                      .mask = s->mask != MASK_NONE ? call->in[3] : NULL,
                      .at = first * s->keys,
                      .rows = s->rows - row < s->block ? s->rows - row : s->block,
                      .keys = {0, s->keys}};
         if (s->one_mask)
             t.keys = shown_keys(s, t.mask, t.at);
+        find_keys(s, call, batch, &t);
         weigh(s, &t, scores, gemm);
         const int64_t keys = t.keys.end - t.keys.begin;
         const bool is_fp32 = s->dtype == MW_F32;
@@ -163,6 +198,14 @@ static int64_t block_rows(const mw__planner *planner, const mw__op *op, const at
     return rows;
 }
 
+/* Whether keys or values are of fp16 that nothing else needs as fp32. */
+static bool widens_here(const mw__planner *planner, const attention_block *s, const mw_tensor *value)
+{
+    const int64_t width = s->inner > s->values ? s->inner : s->values;
+    return mw__plan_config(planner)->fuse && mw__plan_level(planner) != MW__LEVEL_REF && s->blocks == 1 &&
+           mw__before_widening(value) != NULL && mw__plan_reads(planner, value) == 1 && s->keys * width <= WIDENED_MOST;
+}
+
 static void fill_block(mw__planner *planner, attention_block *s, const mw__op *op)
 {
     const mw_tensor *mask = mw__arg(op, "attn_mask");
@@ -178,10 +221,15 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->softmax = MW__DISPATCH_BEST(softmax, level);
     const int64_t rows = s->block;
+    s->half_keys = widens_here(planner, s, mw__arg(op, "key"));
+    s->half_values = widens_here(planner, s, mw__arg(op, "value"));
+    s->fed = mw__plan_fed(planner, MW_F16);
     s->scores_code = mw__plan_gemm(planner, rows, s->keys, s->inner);
     s->result_code = mw__plan_gemm(planner, rows, s->values, s->keys);
     s->panel_at = aligned((size_t)(rows * s->keys) * sizeof(float));
-    s->gemm_at = s->panel_at + (s->dtype == MW_F32 ? 0 : aligned((size_t)(rows * s->values) * sizeof(float)));
+    s->keys_at = s->panel_at + (s->dtype == MW_F32 ? 0 : aligned((size_t)(rows * s->values) * sizeof(float)));
+    s->values_at = s->keys_at + (s->half_keys ? aligned((size_t)(s->keys * s->inner) * sizeof(float)) : 0);
+    s->gemm_at = s->values_at + (s->half_values ? aligned((size_t)(s->keys * s->values) * sizeof(float)) : 0);
     if (mask == NULL)
         return;
     mw_shape scores = query;
@@ -212,8 +260,11 @@ mw_status mw__kernel_scaled_dot_product_attention(mw__planner *planner, const mw
     const size_t count = s->mask == MASK_NONE ? 3 : 4;
     for (size_t i = 0; i < count; i++) {
         const mw_tensor *operand = mw__arg(op, names[i]);
-        buffers[i] =
-            mw__dtype_of(operand) == MW_BOOL ? mw__plan_buffer(planner, operand) : mw__plan_floats(planner, operand);
+        const bool half = (i == 1 && s->half_keys) || (i == 2 && s->half_values);
+        if (half || mw__dtype_of(operand) == MW_BOOL)
+            buffers[i] = mw__plan_buffer(planner, half ? mw__before_widening(operand) : operand);
+        else
+            buffers[i] = mw__plan_floats(planner, operand);
     }
     const int64_t batches = mw__count_of(result) / (s->rows * s->values);
     const double scores = (double)batches * (double)s->rows * (double)s->keys;

@@ -186,6 +186,12 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     return mw__plan_check(planner, err);
 }
 
+const mw_tensor *mw__before_widening(const mw_tensor *value)
+{
+    const mw_tensor *x = value->op != NULL && strcmp(value->op->kind, "cast") == 0 ? mw__arg(value->op, "x") : NULL;
+    return x != NULL && mw__dtype_of(x) == MW_F16 && mw__dtype_of(value) == MW_F32 ? x : NULL;
+}
+
 uint32_t mw__plan_as_fp32(mw__planner *planner, const mw_tensor *value)
 {
     const uint32_t floats = mw__plan_temporary(planner, (size_t)mw__count_of(value) * sizeof(float));

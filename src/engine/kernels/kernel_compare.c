@@ -1,6 +1,7 @@
 /* Comparisons and logic of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary
  * operation (kernel_elementwise.c). */
 #include "engine/kernels/fused/fused.h"
+#include "engine/kernels/kernel_select_rows.h"
 #include "engine/kernels/math/math_chip.h"
 
 #include <string.h>
@@ -282,6 +283,8 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_tensor *cond = mw__arg(op, "cond"), *a = mw__arg(op, "a"), *b = mw__arg(op, "b");
     const mw_tensor *result = op->results[0];
     const size_t size = mw__dtype_size(mw__dtype_of(result));
+    if (mw__count_of(result) > 0 && mw__select_rows_suits(planner, op))
+        return mw__plan_select_rows(planner, op, err);
     select_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);

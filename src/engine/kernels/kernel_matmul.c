@@ -352,13 +352,6 @@ static bool widens_in_parts(const matmul_block *s)
            !s->code.in_fours && s->code.level != MW__LEVEL_REF;
 }
 
-/* y before it is widened. */
-static const mw_tensor *half_of(const mw_tensor *y)
-{
-    const mw_tensor *x = y->op != NULL && strcmp(y->op->kind, "cast") == 0 ? mw__arg(y->op, "x") : NULL;
-    return x != NULL && mw__dtype_of(x) == MW_F16 && mw__dtype_of(y) == MW_F32 && mw__shape_of(y).rank >= 2 ? x : NULL;
-}
-
 static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
@@ -542,7 +535,7 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
         return mw__plan_check(planner, err);
     block->transpose_x = transpose_x, block->transpose_y = transpose_y;
     o->packs = mw__product_takes_packed(op);
-    o->half = half_of(o->y);
+    o->half = mw__shape_of(o->y).rank >= 2 ? mw__before_widening(o->y) : NULL;
     fill_block(planner, o, block);
     if (block->packed != NULL || block->half_y)
         choose_strip(planner, block);
