@@ -17,12 +17,12 @@
 #if defined(__linux__)
 #include <sched.h>
 #endif
-#include "support/ranks.h"
 #include "bench.h"
 #include "ranks_pair.h"
+#include "support/ranks.h"
 
-#include <millwright/millwright.h>
 #include <math.h>
+#include <millwright/millwright.h>
 #include <string.h>
 #include <sys/mman.h>
 #if defined(BENCH_MPI)
@@ -317,7 +317,8 @@ int main(int argc, char **argv)
         while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
             predict(name, step_ms, parameters);
     else
-        fprintf(stderr, "usage: ranks measure [width] | ranks spare [width] | ranks states [width] | mpiexec -n N ranks mpi [width] | ranks "
+        fprintf(stderr, "usage: ranks measure [width] | ranks spare [width] | ranks states [width] | mpiexec -n N "
+                        "ranks mpi [width] | ranks "
                         "predict < table\n");
     return argc > 1 ? 0 : 2;
 }

@@ -51,12 +51,7 @@ interpreter() {
     MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
 }
 
-# What examples/report.c makes, in Chromium without a window; pictures are in build/page.
-page_in_browser() {
-    { tools/setup.sh browser && tools/data.sh data/mnist && build release; } || return 1
-    build/release/examples/report --data data/mnist --epochs 1 --model build/page &&
-        tools/page.sh build/page/report.html build/page
-}
+page_in_browser() { tools/setup.sh browser && tools/data.sh data/mnist && build release && tools/pictures.sh; }
 
 # Gradients of the benchmark's networks beside PyTorch's.
 networks() {

@@ -131,8 +131,8 @@ mw_tensor *mw__decompose_placed(const mw__legality *legality, mw__clone *clone, 
     return mw__decompose_restore(mw__reshape_to(x, mw_tensor_shape(result)), mw_tensor_dtype(result));
 }
 
-/* The update in its place with zeros around, and 1 where it is. Along an axis of which it has one element select spreads
- * it, which is as good: what is outside is not taken. */
+/* The update in its place with zeros around, and 1 where it is. Along an axis of which it has one element select
+ * spreads it, which is as good: what is outside is not taken. */
 mw_tensor *mw__decompose_update(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     placing p;

@@ -16,8 +16,8 @@ double mw__communicator_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Ranks may be more than processors: whoever waits looks a few times, then sleeps. Giving way (sched_yield) would be worse:
- * where all processors compute, Linux makes who did it wait for a slice of milliseconds each time. */
+/* Ranks may be more than processors: whoever waits looks a few times, then sleeps. Giving way (sched_yield) would be
+ * worse: where all processors compute, Linux makes who did it wait for a slice of milliseconds each time. */
 void mw__communicator_pause(unsigned look)
 {
     enum { LOOKS = 20, SHORT = 400 };
