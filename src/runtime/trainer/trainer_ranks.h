@@ -99,9 +99,9 @@ typedef struct mw__trainer_ranks {
     mw_dtype sent; /* of fp32 gradients on the way */
     mw__reduction lanes[MW__LANE_KINDS][MW__LANES];
     mw__step_record *records; /* [ranks] of the last batch */
-    uint32_t wish;              /* of this rank, for the next record */
-    uint32_t wished;            /* by any, in the last */
-    bool watched;               /* the exchange goes on while the device runs */
+    uint32_t wish;            /* of this rank, for the next record */
+    uint32_t wished;          /* by any, in the last */
+    bool watched;             /* the exchange goes on while the device runs */
     bool unequal;
     bool agreed;        /* the last failure was one of all ranks, which go on */
     size_t *generators; /* entries of the state that draw: each rank is so many steps ahead as its number */
