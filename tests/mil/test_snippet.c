@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
+#include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>
 
@@ -72,6 +73,51 @@ static void test_a_snippet_trains_and_shares_its_names_with_nobody(void)
     mw_graph_destroy(g);
 }
 
+/* ---- an operation of one's own: forward and gradient are texts ---- */
+
+/* y = x with 1 at most, of which the rule lets the gradient through */
+static const char cut[] = "func cut<ios15>(tensor<fp32, [2, 3]> x) {\n"
+                          "    tensor<fp32, []> one = const()[name = tensor<string, []>(\"one\"), val = "
+                          "tensor<fp32, []>(1)];\n"
+                          "    tensor<fp32, [2, 3]> y = minimum(x = x, y = one)[name = tensor<string, []>(\"y\")];\n"
+                          "} -> (y);";
+static const char pass_on[] = "func pass_on<ios15>(tensor<fp32, [2, 3]> x, tensor<fp32, [2, 3]> dy) {\n"
+                              "    tensor<fp32, [2, 3]> s = sigmoid(x = x)[name = tensor<string, []>(\"s\")];\n"
+                              "    tensor<fp32, [2, 3]> dx = mul(x = dy, y = s)[name = tensor<string, []>(\"dx\")];\n"
+                              "} -> (dx);";
+
+static mw_status gradient_of_cut(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+{
+    ++*(int *)call->user;
+    mw_mil_snippet(call->graph, pass_on, (mw_tensor *const[]){call->inputs[0], call->dy}, 2, out_dx, 1);
+    return mw_graph_check(call->graph, err);
+}
+
+/* One step of gradient descent on sum(y): w - rate * sigmoid(w), also where w is beyond 1 and minimum has no gradient.
+ */
+static void test_an_operation_of_two_texts_trains_by_its_own_rule(void)
+{
+    static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    for (int i = 0; i < 2; i++) {
+        mw_error err = {0};
+        int asked = 0;
+        float w[6];
+        mw_graph *g = mw_graph_create(NULL);
+        mw_tensor *x = mw_parameter(g, "w", MW_F32, MW_SHAPE(2, 3), mw_init_data(x_values)), *y;
+        mw_mil_snippet(g, cut, &x, 1, &y, 1);
+        y = mw_custom_vjp("cut", y, &x, 1, gradient_of_cut, &asked);
+        mw_trainer *trainer = engine_trainer(mw_reduce_sum(y, MW_AXES(0, 1), false), mw_sgd(0.5f), devices[i], 1, &err);
+        mw_trainer_step(trainer, &(mw_batch){0}, NULL, &err);
+        mw_trainer_read(trainer, "w", w, 6, &err);
+        CHECK_OK(err);
+        CHECK(asked > 0);
+        for (int k = 0; k < 6; k++)
+            CHECK_NEAR(w[k], x_values[k] - 0.5f / (1.0f + expf(-x_values[k])), i == 0 ? 1e-6 : 2e-3);
+        mw_trainer_destroy(trainer);
+        mw_graph_destroy(g);
+    }
+}
+
 static void refuse(const char *text, size_t inputs, size_t results, mw_status status, const char *part)
 {
     mw_error err = {0};
@@ -120,6 +166,7 @@ int main(void)
 {
     RUN(test_a_snippet_computes_and_differentiates_as_its_operations);
     RUN(test_a_snippet_trains_and_shares_its_names_with_nobody);
+    RUN(test_an_operation_of_two_texts_trains_by_its_own_rule);
     RUN(test_texts_and_tensors_that_do_not_fit_are_refused);
     return check_finish();
 }
