@@ -1,10 +1,12 @@
-/* What one rank does that the others do not: all refuse together, and say which rank it was. */
+/* What one rank does that the others do not: all refuse together, and say which rank it was. By night each 20 times. */
 #include "mpi/nets.h"
 #include "mpi/on_ranks.h"
 
 #include <stdlib.h>
 
 enum { BATCH = 8, WEIGHTS = 784 * 256 };
+
+static int repetitions(void) { return getenv("MW_NIGHTLY") != NULL ? 20 : 1; }
 
 /* ---- a batch that no step may be made of ---- */
 
@@ -64,8 +66,8 @@ static void check_bad_batches(net *n, int bad)
 static void test_nan_on_one_rank_is_refused_by_all(void)
 {
     net n = {.kind = NET_MLP, .batch = BATCH, .accumulate = 1, .device = MW_DEVICE_CPU, .seed = 1};
-    for (int bad = 0; bad < on_ranks_size(); bad++)
-        check_bad_batches(&n, bad);
+    for (int i = 0; i < repetitions() * on_ranks_size(); i++)
+        check_bad_batches(&n, i % on_ranks_size());
 }
 
 /* ---- ranks that are not alike ---- */
@@ -123,8 +125,9 @@ static void test_unequal_ranks_are_found_before_the_first_step(void)
                                                   "model"};
     if (on_ranks_size() == 1)
         SKIP("one rank is like itself");
-    for (int what = 0; what < DIFFERENCES; what++)
-        check_difference((difference)what, what % on_ranks_size(), said[what]);
+    for (int i = 0; i < repetitions(); i++)
+        for (int what = 0; what < DIFFERENCES; what++)
+            check_difference((difference)what, (what + i) % on_ranks_size(), said[what]);
 }
 
 /* ---- calls that do not fit ---- */
