@@ -41,19 +41,19 @@ static double bucket_seconds(const network *n, int ranks, double bytes)
 
 enum { PIECES = 8 };
 
-/* When so much of the gradients is there. */
-static double ready_at(double compute, double share)
+/* When so much of the gradients is there; with no pieces when all is. */
+static double ready_at(double compute, double share, int pieces)
 {
-    return compute * ceil((1.0 / 3.0 + 2.0 / 3.0 * share) * PIECES - 1e-9) / PIECES;
+    return pieces > 0 ? compute * ceil((1.0 / 3.0 + 2.0 / 3.0 * share) * pieces - 1e-9) / pieces : compute;
 }
 
-static double model(const network *n, int ranks, double compute, double bytes, double bucket, bool overlapped)
+static double model(const network *n, int ranks, double compute, double bytes, double bucket, int pieces)
 {
     const int buckets = bytes > bucket ? (int)(bytes / bucket + 0.5) : 1;
     const double each = bucket_seconds(n, ranks, bytes / buckets);
     double through = 0.0;
     for (int k = 1; k <= buckets; k++) {
-        const double ready = overlapped ? ready_at(compute, (double)k / buckets) : compute;
+        const double ready = ready_at(compute, (double)k / buckets, pieces);
         through = (ready > through ? ready : through) + each;
     }
     return through + 2.0 * n->latency;
@@ -214,8 +214,8 @@ static void measure_network(double share, const run *alone)
     const network n = {.latency = slow.latency, .rate = rate, .adding = 4e9};
     const run after = measure(1, &slow), during = measure(0, &slow);
     printf("rate %.2f\tafter_ms\t%.2f\tmodel\t%.2f\tmeanwhile_ms\t%.2f\tmodel\t%.2f\tearly\t%.2f\n", share,
-           1e3 * after.best, 1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, false), 1e3 * during.best,
-           1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, true),
+           1e3 * after.best, 1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, 0), 1e3 * during.best,
+           1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, PIECES),
            (double)during.early / (double)during.exchanged);
     fflush(stdout);
 }
@@ -290,7 +290,7 @@ static void predict(const char *name, double step_ms, double parameters)
     for (size_t k = 0; k < sizeof networks / sizeof *networks; k++) {
         printf("%s\t%s", name, networks[k].name);
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-            const double step = model(&networks[k].n, ranks[i], step_ms / 1e3, 4.0 * parameters, 4194304.0, true);
+            const double step = model(&networks[k].n, ranks[i], step_ms / 1e3, 4.0 * parameters, 4194304.0, 1 << 20);
             printf("\t%d ranks\t%.3g ms\t%.3g times", ranks[i], 1e3 * step, ranks[i] * step_ms / 1e3 / step);
         }
         printf("\n");
