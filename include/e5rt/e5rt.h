@@ -14,6 +14,7 @@
 #ifndef E5RT_E5RT_H
 #define E5RT_E5RT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -604,13 +605,21 @@ E5RT_API e5rt_error_code e5rt_compute_gpu_device_release(void **device);        
 E5RT_API e5rt_error_code e5rt_compute_gpu_device_retain_all(void **out, uint64_t *out_count);      /* C */
 E5RT_API e5rt_error_code e5rt_compute_gpu_device_retain_from_mtl_device(void **out, void *device); /* C */
 
-/* ---- messages and memory ---- */
+/* ---- messages, memory, threads ---- */
 /* Text of the calling thread's last failure; valid until its next e5rt call. */
 E5RT_API const char *e5rt_get_last_error_message(void); /* A */
 /* Process-wide: what the engine allocates with from now on; NULL = the C library's heap. For tests and embedders,
  * before the first other call. `resize` as in millwright/status.h. */
 E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size),
                                                void *user); /* M */
+
+/* Process-wide: who starts and joins the engine's threads, "mw team N" and "mw queue"; both NULL = the system. What
+ * they must do, and what this call does, is said of mw_thread_hooks in millwright/status.h. A process of which the
+ * engine knows nothing else yet may still fork. */
+E5RT_API e5rt_error_code e5rt_mw_set_thread_hooks(bool (*start)(void *user, const char *name,
+                                                                void *(*run)(void *argument), void *argument,
+                                                                void **out_thread),
+                                                  void (*join)(void *user, void *thread), void *user); /* M */
 
 /* ---- plans ---- */
 /* How an encoded operation runs, as data. Everything lives as long as the plan; indices count from 0. */

@@ -1,4 +1,5 @@
-/* Status codes, the error record, the allocator and the log hook: what every other header builds on.
+/* Status codes, the error record, the allocator and the hooks for log lines and threads: what every other header builds
+ * on.
  *
  *     mw_error err = {0};
  *     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
@@ -13,13 +14,14 @@
  *
  * There is no ABI promise before version 1.0.
  *
- * Threads: every function here may be called from any thread at any time, but mw_log_set, which comes before others use
- * the library. An error record belongs to the thread whose calls it is given to. Objects say in their headers what they
- * allow; where calls come one at a time, it is the caller who sees to that, and the object may change threads between
- * them. */
+ * Threads: every function here may be called from any thread at any time, but mw_log_set and mw_thread_hooks_set, which
+ * come before others use the library. An error record belongs to the thread whose calls it is given to. Objects say in
+ * their headers what they allow; where calls come one at a time, it is the caller who sees to that, and the object may
+ * change threads between them. */
 #ifndef MILLWRIGHT_STATUS_H
 #define MILLWRIGHT_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,6 +91,56 @@ typedef void mw_log_function(void *user, mw_log_level level, const char *line);
 
 /** Sets the process-wide log hook; NULL (the default) is silence. Set it before other threads use the library. */
 MW_API void mw_log_set(mw_log_function *function, void *user);
+
+/** What a thread of this library does; returns NULL. */
+typedef void *mw_thread_run(void *argument);
+
+/** Who starts and joins the threads of this library, in place of the system: for hosts that have threads of their
+ *  own, count them, or bind them to processors. The threads, by the names that `start` is given:
+ *
+ *    "mw team 1", "mw team 2" ..  run programs together with the caller: one fewer than the most threads that one
+ *                                 was compiled for (`threads` of its options, MW_ENGINE_THREADS). Started before the
+ *                                 first run of such a program, and kept
+ *    "mw queue"                   runs what is submitted and not waited for. Started by the first submission, and kept
+ *    "mw prefetch"                makes the batches of one loader ahead (mw_dataset_prefetch). Started by its first
+ *                                 mw_loader_next, joined when it is destroyed
+ *
+ *  What is kept is joined when the hooks change (mw_thread_hooks_set), else when the process ends or unloads the
+ *  library.
+ *
+ *  `start` has run(argument) called once, at once, on a thread that is free until `run` returns, and gives true and,
+ *  in *out_thread, what `join` will be given. `run` may go on for as long as the process: it must not wait for another
+ *  job of a pool, nor be called within `start`. It needs a stack of 64 KiB, and for "mw prefetch" what the functions of
+ *  the data set need besides. False = there is no thread: then programs run on fewer, with the same bits, batches are
+ *  made when they are asked for, and a submission is refused (MW_ERROR_MEMORY). `name` lives until `start` returns.
+ *
+ *  `join` returns when the `run` of that thread has. It is called once for each thread, by another one, and is that of
+ *  the hooks that started it. The thread of a loader that the function of its own data set destroys is joined when the
+ *  next thread is started or joined, or hooks are set.
+ *
+ *  While in `run` a thread blocks all signals but those of its own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS,
+ *  SIGTRAP) and SIGPROF, rounds to nearest and keeps subnormals; then it is as it was before. The system's threads,
+ *  where no hooks are set, do the same. In the child of a fork the threads of its parent do not exist, and are not
+ *  joined.
+ *
+ *  Both functions are called by whichever thread needs one, several at once too, and call nothing of this library. They
+ *  and `user` stay valid until every thread has been joined.
+ *
+ *  Not by hooks: threads of other libraries (Espresso, a BLAS, MPI), and one that does nothing, started and joined
+ *  before a BLAS is loaded, to see whether the system still gives any (none with MW_BLAS=none). */
+typedef struct mw_thread_hooks {
+    bool (*start)(void *user, const char *name, mw_thread_run *run, void *argument, void **out_thread);
+    void (*join)(void *user, void *thread);
+    void *user;
+} mw_thread_hooks;
+
+/** Sets the process-wide hooks, a copy of *hooks; NULL (the default) is the system's threads. Joins the threads that
+ *  are kept, by the hooks that started them; programs that exist go on with threads of the new ones. So a host that
+ *  shuts down destroys its loaders and then sets NULL: no thread is left with it. Requests in flight are waited for, up
+ *  to a second. The same hooks again change nothing. No other thread may use the library meanwhile.
+ *  errors  MW_ERROR_ARGUMENT if one of the two functions is NULL, MW_ERROR_STATE if requests are in flight that do not
+ *          end, or if called by the completion of one or by a hook, MW_ERROR_MEMORY; then the hooks are those before */
+MW_API mw_status mw_thread_hooks_set(const mw_thread_hooks *hooks, mw_error *err);
 
 /** Returns the library's version, "major.minor.patch"; static storage. */
 MW_API const char *mw_version(void);

@@ -8,8 +8,12 @@
 
 #if UINTPTR_MAX == UINT64_MAX
 
-/* Takes a function, which would be called. */
-static bool is_called(size_t row) { return strcmp(symbol_call_name(row), "mw_set_allocator") != 0; }
+/* The others take functions, which would be called, or none. */
+static bool is_called(size_t row)
+{
+    return strcmp(symbol_call_name(row), "mw_set_allocator") != 0 &&
+           strcmp(symbol_call_name(row), "mw_set_thread_hooks") != 0;
+}
 
 static const argument *first_handle(const argument *arguments, size_t count)
 {

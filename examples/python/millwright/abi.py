@@ -301,6 +301,7 @@ mw_trainer = _struct("mw_trainer")
 # Structs, whose fields follow when all are known.
 mw_error = _struct("mw_error")
 mw_allocator = _struct("mw_allocator")
+mw_thread_hooks = _struct("mw_thread_hooks")
 mw_shape = _struct("mw_shape")
 mw_axes = _struct("mw_axes")
 mw_graph_options = _struct("mw_graph_options")
@@ -380,6 +381,7 @@ mw_non_maximum_suppression_options = _struct("mw_non_maximum_suppression_options
 
 # Functions of Python that the library calls. A pointer that they return is a number.
 mw_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+mw_thread_run = CFUNCTYPE(c_void_p, c_void_p)
 mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
 mw_layer_function = CFUNCTYPE(c_void_p, c_void_p, POINTER(mw_graph), c_char_p, POINTER(POINTER(mw_tensor)), c_size_t)
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
@@ -399,6 +401,10 @@ mw_error._fields_ = [
     ("file", c_char_p), ("line", c_int), ("text_line", c_int), ("text_column", c_int),
 ]
 mw_allocator._fields_ = [("resize", CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_size_t)), ("user", c_void_p)]
+mw_thread_hooks._fields_ = [
+    ("start", CFUNCTYPE(c_bool, c_void_p, c_char_p, mw_thread_run, c_void_p, POINTER(c_void_p))),
+    ("join", CFUNCTYPE(None, c_void_p, c_void_p)), ("user", c_void_p),
+]
 mw_shape._fields_ = [("rank", c_int), ("dim", c_int64 * 8)]
 mw_axes._fields_ = [("count", c_int), ("axis", c_int * 8)]
 mw_graph_options._fields_ = [("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int)]
@@ -669,6 +675,7 @@ FUNCTIONS = {
     "mw_error_clear": (None, [("err", POINTER(mw_error))]),
     "mw_status_name": (c_char_p, [("status", c_int)]),
     "mw_log_set": (None, [("function", mw_log_function), ("user", c_void_p)]),
+    "mw_thread_hooks_set": (c_int, [("hooks", POINTER(mw_thread_hooks)), ("err", POINTER(mw_error))]),
     "mw_version": (c_char_p, []),
     "mw_shape_scalar": (mw_shape, []),
     "mw_shape_count": (c_int64, [("shape", mw_shape)]),

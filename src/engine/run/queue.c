@@ -4,14 +4,12 @@
  * that it stands for is. */
 #include "engine/run/queue.h"
 
+#include "base/thread.h"
 #include "engine/run/async.h"
 #include "engine/run/profile.h"
 #include "engine/run/relax.h"
 
-#include <pthread.h>
-#include <signal.h>
-
-enum { PRIORITY_DEFAULT = 5, QUALITY_DEFAULT = 21, SPIN_NANOSECONDS = 20000 };
+enum { PRIORITY_DEFAULT = 5, QUALITY_DEFAULT = 21, SPIN_NANOSECONDS = 20000, PATIENCE_NANOSECONDS = 1000000000 };
 
 struct mw__submission {
     uint64_t request, deadline;
@@ -22,9 +20,9 @@ struct mw__submission {
 };
 
 static struct {
-    pthread_t thread;
-    atomic_bool begun; /* a thread was asked for; read without the lock */
-    bool started, stop;
+    mw__thread *thread; /* NULL: not started */
+    atomic_bool begun;  /* a thread was asked for; read without the lock */
+    bool stop;
     bool idle;                   /* no step may run */
     bool calling;                /* a completion, which may do anything */
     size_t timed;                /* submissions in flight that have a deadline */
@@ -302,7 +300,7 @@ void mw__queue_notice(void)
 bool mw__queue_is_still(void)
 {
     mw__async_lock();
-    const bool still = !queue.started || (queue.idle && queue.seen == notices());
+    const bool still = queue.thread == NULL || (queue.idle && queue.seen == notices());
     mw__async_unlock();
     return still;
 }
@@ -341,21 +339,59 @@ static void *serve(void *unused)
             rest();
     }
     mw__async_unlock();
+    here = false; /* the thread may be the host's */
     return unused;
 }
 
-/* Signals are for the threads of the program. */
 static mw_status start(mw_error *err)
 {
-    sigset_t all, before;
-    if (queue.started)
+    if (queue.thread != NULL)
         return MW_OK;
     atomic_store(&queue.begun, true);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    queue.started = pthread_create(&queue.thread, NULL, serve, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return queue.started ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "the system starts no thread for the request queue");
+    queue.thread = mw__thread_start("mw queue", serve, NULL);
+    return queue.thread != NULL ? MW_OK
+                                : mw__fail(err, MW_ERROR_MEMORY,
+                                           "the system, or the host's hook, starts no thread for the request queue");
+}
+
+static bool is_empty(const void *unused, uint64_t value)
+{
+    (void)unused;
+    (void)value;
+    return queue.first == NULL;
+}
+
+static void tell_to_stop(void)
+{
+    queue.stop = true;
+    mw__queue_notice();
+}
+
+/* Under the lock, which it gives up meanwhile. */
+static void join_thread(void)
+{
+    tell_to_stop();
+    mw__async_unlock();
+    mw__thread_join(queue.thread);
+    mw__async_lock();
+    queue.thread = NULL;
+    queue.stop = false;
+}
+
+mw_status mw__queue_end(mw_error *err)
+{
+    mw_status status = MW_OK;
+    if (!atomic_load(&queue.begun) || mw__engine_forked())
+        return MW_OK;
+    if (here)
+        return mw__fail(err, MW_ERROR_STATE, "a completion cannot end the thread that calls it");
+    mw__async_lock();
+    if (!mw__async_wait(is_empty, NULL, 0, mw__profile_now() + PATIENCE_NANOSECONDS))
+        status = mw__fail(err, MW_ERROR_STATE, "requests are in flight: wait for them first");
+    else if (queue.thread != NULL)
+        join_thread();
+    mw__async_unlock();
+    return status;
 }
 
 /* When the process ends. What is in flight is left; a completion that is being called may itself wait for this thread.
@@ -366,12 +402,11 @@ __attribute__((destructor)) static void stop_queue(void)
     if (!atomic_load(&queue.begun) || mw__engine_forked())
         return;
     mw__async_lock();
-    const bool wait = queue.started && !queue.calling;
-    queue.stop = true;
-    mw__queue_notice();
+    const bool wait = queue.thread != NULL && !queue.calling;
+    tell_to_stop();
     mw__async_unlock();
     if (wait)
-        pthread_join(queue.thread, NULL);
+        mw__thread_join(queue.thread);
 }
 
 /* ---- submitting ---- */

@@ -75,6 +75,10 @@ mw_status mw__queue_drain(mw__pipeline *pipeline, mw_error *err);
  */
 void mw__queue_close(mw__pipeline *pipeline);
 
+/* Joins the thread, once nothing is in flight; the next submission starts one anew. No other thread submits meanwhile.
+ *  errors  MW_ERROR_STATE after a second, or on the thread of the queue */
+mw_status mw__queue_end(mw_error *err);
+
 /* True inside a completion. */
 bool mw__queue_is_here(void);
 

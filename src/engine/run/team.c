@@ -4,12 +4,14 @@
  * Knows nothing of plans. */
 #include "engine/run/team.h"
 
+#include "base/thread.h"
 #include "engine/run/relax.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 enum {
@@ -38,6 +40,7 @@ static struct {
     _Alignas(LINE) atomic_int arrived;
     atomic_bool busy; /* a run, or the end of the process, has the team */
     atomic_int workers, sleeping;
+    atomic_bool short_handed;       /* a thread was refused, or there may be none: runs do not ask for more */
     _Atomic(int64_t) asked, nudged; /* when mw__team_awake was called, when it woke workers */
     _Atomic(int64_t) late_until;    /* 0 = nobody was late; written by who has the team, as the next */
     int64_t pause;
@@ -45,7 +48,7 @@ static struct {
     void *user;
     pthread_mutex_t mutex; /* sleeping and waking; starting and stopping */
     pthread_cond_t wake;
-    pthread_t threads[WORKERS_MAX];
+    mw__thread *threads[WORKERS_MAX];
 } team = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static const uint64_t stop_word = UINT64_MAX;
@@ -140,10 +143,20 @@ static void *work(void *argument)
 static void forget_team(void)
 {
     atomic_store(&team.workers, 0);
+    atomic_store(&team.short_handed, true);
     atomic_store(&team.busy, true);
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_team); }
+
+static bool start_worker(int index, uint64_t seen)
+{
+    char name[32];
+    snprintf(name, sizeof name, "mw team %d", index + 1);
+    starts[index] = (worker_start){.member = index + 1, .seen = seen};
+    team.threads[index] = mw__thread_start(name, work, &starts[index]);
+    return team.threads[index] != NULL;
+}
 
 void mw__team_reserve(int members)
 {
@@ -155,12 +168,9 @@ void mw__team_reserve(int members)
     const uint64_t seen = atomic_load(&team.word);
     int count = atomic_load(&team.workers);
     /* a job that is published meanwhile does not want a thread that its word does not count */
-    for (; count < members - 1 && count < WORKERS_MAX && seen != stop_word; count++) {
-        starts[count] = (worker_start){.member = count + 1, .seen = seen};
-        if (pthread_create(&team.threads[count], NULL, work, &starts[count]) != 0)
-            break;
+    for (; count < members - 1 && count < WORKERS_MAX && seen != stop_word && start_worker(count, seen); count++)
         atomic_store(&team.workers, count + 1);
-    }
+    atomic_store(&team.short_handed, count < members - 1);
     pthread_mutex_unlock(&team.mutex);
 }
 
@@ -222,8 +232,17 @@ static void judge(int64_t began)
     atomic_store_explicit(&team.late_until, now + team.pause, memory_order_relaxed);
 }
 
+/* Those who were reserved may have ended meanwhile. */
+static void start_anew(int members)
+{
+    if (atomic_load_explicit(&team.workers, memory_order_relaxed) < members - 1 &&
+        !atomic_load_explicit(&team.short_handed, memory_order_relaxed))
+        mw__team_reserve(members);
+}
+
 bool mw__team_run(mw__team_job *job, void *user, int members)
 {
+    start_anew(members);
     if (!take_team())
         return false;
     const int available = atomic_load_explicit(&team.workers, memory_order_acquire) + 1;
@@ -242,15 +261,53 @@ bool mw__team_run(mw__team_job *job, void *user, int members)
     return members > 1;
 }
 
-/* When the library is unloaded or the process ends: no thread may be left in code that goes away. */
-__attribute__((destructor)) static void stop_team(void)
+/* ---- the end ---- */
+
+/* With the team taken. Whoever reserves from now on finds the word and starts nothing. */
+static int tell_to_stop(void)
 {
+    pthread_mutex_lock(&team.mutex);
     const int workers = atomic_load(&team.workers);
-    if (workers == 0)
+    atomic_store(&team.word, stop_word);
+    pthread_cond_broadcast(&team.wake);
+    pthread_mutex_unlock(&team.mutex);
+    return workers;
+}
+
+static void join_workers(int workers)
+{
+    for (int i = 0; i < workers; i++)
+        mw__thread_join(team.threads[i]);
+}
+
+static void start_over(uint64_t word)
+{
+    pthread_mutex_lock(&team.mutex);
+    atomic_store(&team.workers, 0);
+    atomic_store(&team.word, word);
+    atomic_store(&team.short_handed, false); /* a run may have asked meanwhile */
+    pthread_mutex_unlock(&team.mutex);
+    atomic_store_explicit(&team.busy, false, memory_order_release);
+}
+
+void mw__team_end(void)
+{
+    atomic_store(&team.short_handed, false);
+    if (atomic_load(&team.workers) == 0)
         return;
     while (!take_team())
         sched_yield();
-    publish(stop_word);
-    for (int i = 0; i < workers; i++)
-        pthread_join(team.threads[i], NULL);
+    const uint64_t word = atomic_load(&team.word);
+    join_workers(tell_to_stop());
+    start_over(word);
+}
+
+/* When the library is unloaded or the process ends: no thread may be left in code that goes away. */
+__attribute__((destructor)) static void stop_team(void)
+{
+    if (atomic_load(&team.workers) == 0)
+        return;
+    while (!take_team())
+        sched_yield();
+    join_workers(tell_to_stop());
 }

@@ -10,6 +10,9 @@ typedef void mw__team_job(void *user, int member, int members);
 /* Starts threads so that up to `members` can run a job; fewer if the system gives no more. */
 void mw__team_reserve(int members);
 
+/* Joins the threads, once no run has them; the next run starts as many anew. Not inside a job. */
+void mw__team_end(void);
+
 /* Runs the job on up to `members` threads with the caller as one of them and returns when all are done. False, without
  * having called anything, if there is no other thread or another run has the team: then the caller works alone. */
 bool mw__team_run(mw__team_job *job, void *user, int members);

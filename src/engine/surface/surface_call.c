@@ -1,5 +1,7 @@
-/* e5rt: what begins and ends every call, the message of the last failure, and the allocator. */
+/* e5rt: what begins and ends every call, the message of the last failure, the allocator and the hooks for threads. */
 #include "base/shown.h"
+#include "base/thread.h"
+#include "engine/run/team.h"
 #include "engine/surface/surface.h"
 
 #include <stdio.h>
@@ -10,10 +12,16 @@ static _Thread_local struct {
     char text[sizeof(mw_error)];
 } last;
 
-mw_error *mw__surface_begin(void)
+static mw_error *forget_last(void)
 {
     last.error.status = MW_OK;
     last.text[0] = '\0';
+    return &last.error;
+}
+
+mw_error *mw__surface_begin(void)
+{
+    forget_last();
     if (mw__engine_forked())
         mw__fail(&last.error, MW_ERROR_STATE,
                  "this process was forked from one that had used the engine: use it in one of the two, or fork first");
@@ -126,5 +134,37 @@ e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer,
     mw_error *err = mw__surface_begin();
     if (!mw__failed(err))
         mw__engine_set_allocator((mw_allocator){.resize = resize, .user = user});
+    return mw__surface_end(err);
+}
+
+static bool are_now(const mw_thread_hooks *hooks)
+{
+    const mw_thread_hooks *now = mw__thread_hooks_now();
+    return hooks == NULL || now == NULL
+               ? hooks == now
+               : hooks->start == now->start && hooks->join == now->join && hooks->user == now->user;
+}
+
+static mw_status put_hooks(const mw_thread_hooks *hooks, mw_error *err)
+{
+    MW_TRY(mw__thread_hooks_check(hooks, err));
+    if (!are_now(hooks)) {
+        MW_TRY(mw__queue_end(err));
+        MW_TRY(mw__thread_hooks_put(hooks, err));
+        mw__team_end();
+    }
+    mw__thread_join_left();
+    return MW_OK;
+}
+
+/* Without mw__surface_begin: to ask whether the process was forked would make the library stay, and this one no parent
+ * of processes that use the engine. In a forked child it works, for threads that are not the engine's. */
+e5rt_error_code e5rt_mw_set_thread_hooks(bool (*start)(void *user, const char *name, void *(*run)(void *argument),
+                                                       void *argument, void **out_thread),
+                                         void (*join)(void *user, void *thread), void *user)
+{
+    const mw_thread_hooks hooks = {.start = start, .join = join, .user = user};
+    mw_error *err = forget_last();
+    put_hooks(start != NULL || join != NULL ? &hooks : NULL, err);
     return mw__surface_end(err);
 }

@@ -1,11 +1,10 @@
 /* The ring of batches between a thread and its loader. `made` and `taken` count since the last rewind; batch n lies in
  * slot n % slots. The slot of the batch that was served last stays the loader's until its next call. */
 #include "runtime/data/prefetch.h"
-#include "base/float_mode.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 typedef struct made_batch {
@@ -19,9 +18,9 @@ struct mw__prefetch {
     size_t slots;
     int64_t batches; /* in an epoch */
 
-    pthread_t thread;
+    mw__thread *thread;
     bool begun; /* there is a thread */
-    bool alone; /* the system gives none: batches are made in the call */
+    bool alone; /* none is to be had: batches are made in the call */
     pid_t process;
 
     pthread_mutex_t mutex; /* of all below */
@@ -67,7 +66,6 @@ static void make_next(mw__prefetch *p)
 
 static void *work(void *argument)
 {
-    MW__FLOAT_SCOPE;
     mw__prefetch *p = argument;
     own = p;
     pthread_mutex_lock(&p->mutex);
@@ -80,23 +78,21 @@ static void *work(void *argument)
     mw__prefetch_owner *const free_owner = p->free_owner;
     void *const owner = p->owner;
     pthread_mutex_unlock(&p->mutex);
+    own = NULL; /* the thread may be the host's, and another prefetch get the address */
     if (free_owner != NULL)
         free_owner(owner);
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
 static void begin(mw__prefetch *p)
 {
-    sigset_t all, before;
     p->process = getpid();
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    p->begun = pthread_create(&p->thread, NULL, work, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    p->thread = mw__thread_start("mw prefetch", work, p);
+    p->begun = p->thread != NULL;
     p->alone = !p->begun;
     if (p->alone)
-        mw__log(MW_LOG_WARNING, "loader: the system gives no thread, so that batches are not made ahead");
+        mw__log(MW_LOG_WARNING,
+                "loader: neither the system nor the host gives a thread, so that batches are not made ahead");
 }
 
 /* ---- the loader's side ---- */
@@ -210,9 +206,9 @@ bool mw__prefetch_stop(mw__prefetch *prefetch, mw__prefetch_owner *free_owner, v
     pthread_cond_broadcast(&prefetch->changed);
     pthread_mutex_unlock(&prefetch->mutex);
     if (itself)
-        pthread_detach(pthread_self());
+        mw__thread_leave(prefetch->thread);
     else
-        pthread_join(prefetch->thread, NULL);
+        mw__thread_join(prefetch->thread);
     prefetch->begun = itself;
     return !itself;
 }
@@ -222,10 +218,13 @@ void mw__prefetch_free(mw__prefetch *prefetch)
     if (prefetch == NULL)
         return;
     const mw_allocator *allocator = prefetch->maker->allocator;
+    const bool elsewhere = prefetch->begun && prefetch->process != getpid();
+    if (elsewhere)
+        mw__thread_join(prefetch->thread); /* only frees it here */
     for (size_t i = 0; i < prefetch->slots; i++)
         mw__batch_slot_deinit(&prefetch->ring[i].slot, prefetch->maker);
     mw__free(allocator, prefetch->ring);
-    if (!prefetch->begun || prefetch->process == getpid()) { /* elsewhere the thread of the parent may hold them */
+    if (!elsewhere) { /* there the thread of the parent may hold them */
         pthread_mutex_destroy(&prefetch->mutex);
         pthread_cond_destroy(&prefetch->changed);
     }

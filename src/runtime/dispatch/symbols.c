@@ -2,6 +2,7 @@
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
 #include "runtime/dispatch/symbols.h"
 #include "chip/cost/engine.h"
+#include "runtime/dispatch/thread_hooks.h"
 #include "runtime/variables.h"
 
 #include <dlfcn.h>
@@ -70,7 +71,8 @@ mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err
     if (provider == MW_PROVIDER_AUTO && path != NULL) {
         out->provider = MW_PROVIDER_ENGINE;
         out->foreign = true;
-        return load_library(out, path, "MW_E5RT_LIBRARY: ", err);
+        MW_TRY(load_library(out, path, "MW_E5RT_LIBRARY: ", err));
+        return mw__thread_hooks_tell(out, err);
     }
 #if defined(__APPLE__)
     if (provider == MW_PROVIDER_AUTO)
@@ -123,6 +125,7 @@ static const char *doing(const char *function)
         {"submit_async", "the program cannot be run"},
         {"set_profiling", "the program cannot be profiled"},
         {"mw_plan", "the plan cannot be read"},
+        {"thread_hooks", "the hooks for threads cannot be set"},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (strstr(function, steps[i].part) != NULL)
