@@ -15,7 +15,7 @@ MW__NORMAL_INLINE double mw__widened(uint32_t word) { return (double)(int32_t)(w
 
 /* log x of a normal x > 0: x = m 2^e with m in [sqrt 1/2, sqrt 2), log m = 2 artanh s with s = (m - 1) / (m + 1), by
  * its series up to s^21. */
-MW__NORMAL_INLINE double mw__log(double x)
+MW__NORMAL_INLINE double mw__normal_log(double x)
 {
     const uint64_t bits = mw__bits64_of(x);
     double e =
@@ -67,7 +67,7 @@ MW__NORMAL_INLINE double mw__cos_turns(uint32_t word)
 MW__NORMAL_INLINE double mw__normal_of(uint32_t first, uint32_t second)
 {
     const double radius = (mw__widened(first) + 1.0) * 0x1p-32; /* (0, 1] */
-    return sqrt(-2.0 * mw__log(radius)) * mw__cos_turns(second);
+    return sqrt(-2.0 * mw__normal_log(radius)) * mw__cos_turns(second);
 }
 
 #endif

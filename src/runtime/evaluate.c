@@ -33,7 +33,7 @@ static void add_slot(mw_trainer *t, mw__view_slot *slot, int64_t examples)
 
 static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
-    mw__view *view = &t->evaluation;
+    mw__trainer_view *view = &t->evaluation;
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &t->counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
     for (size_t i = 0; i < view->slot_count; i++)
@@ -42,7 +42,7 @@ static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, mw_error *
 }
 
 /* The sum of the terms; false if one of them is divided by 0. */
-static bool sum_terms(const mw__view *view, const mw__term *terms, double examples, double *out)
+static bool sum_terms(const mw__trainer_view *view, const mw__term *terms, double examples, double *out)
 {
     *out = 0.0;
     for (const mw__term *term = terms; term != NULL; term = term->next) {
@@ -65,7 +65,7 @@ static bool sum_terms(const mw__view *view, const mw__term *terms, double exampl
 /* All values over the examples so far. */
 static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluation *out, mw_error *err)
 {
-    const mw__view *view = &t->evaluation;
+    const mw__trainer_view *view = &t->evaluation;
     char name[96];
     *out = (mw_evaluation){.examples = examples, .metric_count = t->metric_count};
     for (size_t i = 0; i < view->measure_count; i++) {
@@ -88,7 +88,7 @@ static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluatio
 static mw_status sum_over_ranks(mw_trainer *t, int64_t *examples, mw_error *err)
 {
     mw_communicator *c = t->ranks->communicator;
-    mw__view *view = &t->evaluation;
+    mw__trainer_view *view = &t->evaluation;
     const size_t count = view->slot_count + 1;
     double *sums = mw__alloc(t->allocator, count, sizeof *sums, err);
     if (sums == NULL)
@@ -224,7 +224,7 @@ static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_
         return mw__fail(err, MW_ERROR_SHAPE, "the prediction has %lld elements, not %zu", (long long)expected, count);
     MW_TRY(mw__trainer_check_alive(trainer, err));
     MW_TRY(mw__trainer_need_predictor(trainer, err));
-    mw__view *view = &trainer->predictor;
+    mw__trainer_view *view = &trainer->predictor;
     const size_t port = view->slots[0].port;
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &trainer->counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));

@@ -10,8 +10,8 @@ struct mw_loader {
     mw__batch_maker maker;
     int64_t batches; /* in an epoch */
     mw_loader_position position;
-    mw__batch_slot slot;    /* without a thread */
-    mw__prefetch *prefetch; /* NULL = none */
+    mw__batch_slot slot;      /* without a thread */
+    mw__prefetcher *prefetch; /* NULL = none */
 };
 
 mw_loader_options mw_loader_defaults(const mw_dataset *dataset, int64_t batch)

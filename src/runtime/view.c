@@ -11,11 +11,11 @@
 #include <millwright/millwright.h>
 #include <stdio.h>
 
-void mw__view_deinit(mw__view *view)
+void mw__view_deinit(mw__trainer_view *view)
 {
     mw__program_destroy(view->program);
     mw__arena_deinit(&view->arena);
-    *view = (mw__view){0};
+    *view = (mw__trainer_view){0};
 }
 
 /* ---- slots ---- */
@@ -32,7 +32,7 @@ static size_t count_slots(const mw__term *terms)
     return count;
 }
 
-static size_t slot_of(mw__view *view, const mw__batch_rows *table, mw_tensor *value, mw__term_of of)
+static size_t slot_of(mw__trainer_view *view, const mw__batch_rows *table, mw_tensor *value, mw__term_of of)
 {
     for (size_t i = 0; i < view->slot_count; i++)
         if (view->slots[i].value == value && view->slots[i].of == of)
@@ -41,7 +41,7 @@ static size_t slot_of(mw__view *view, const mw__batch_rows *table, mw_tensor *va
     return view->slot_count++;
 }
 
-static void give_slots(mw__view *view, const mw__batch_rows *table, mw__term *terms)
+static void give_slots(mw__trainer_view *view, const mw__batch_rows *table, mw__term *terms)
 {
     for (mw__term *term = terms; term != NULL; term = term->next) {
         if (term->kind == MW__TERM_QUOTIENT) {
@@ -102,7 +102,7 @@ static mw_tensor *example_means(mw_tensor *x, mw__batch_rows rows, int64_t batch
 }
 
 /* Names that no input of a user is likely to have; results are found by their order. */
-static void emit_slots(const mw_trainer *t, const mw__view *view, mw_tensor *const *copies)
+static void emit_slots(const mw_trainer *t, const mw__trainer_view *view, mw_tensor *const *copies)
 {
     for (size_t i = 0; i < view->slot_count; i++) {
         char name[48];
@@ -119,7 +119,7 @@ static void emit_slots(const mw_trainer *t, const mw__view *view, mw_tensor *con
     }
 }
 
-static mw_status compile_view(mw_trainer *t, mw__view *view, const mw_graph *graph, mw_error *err)
+static mw_status compile_view(mw_trainer *t, mw__trainer_view *view, const mw_graph *graph, mw_error *err)
 {
     MW_TRY(mw_graph_check(graph, err));
     view->program = mw__trainer_compile(t, graph, mw__trainer_bind, NULL, NULL, err);
@@ -130,7 +130,7 @@ static mw_status compile_view(mw_trainer *t, mw__view *view, const mw_graph *gra
     return mw__feeder_init(&view->feeder, view->program, graph, NULL, NULL, err);
 }
 
-static mw_status make_program(mw_trainer *t, mw__view *view, mw_error *err)
+static mw_status make_program(mw_trainer *t, mw__trainer_view *view, mw_error *err)
 {
     mw_tensor **roots = mw__arena_alloc(&view->arena, view->slot_count, sizeof *roots, err);
     mw_tensor **copies = mw__arena_alloc(&view->arena, view->slot_count, sizeof *copies, err);
@@ -159,7 +159,7 @@ const char *mw__trainer_measure_name(const mw_trainer *t, size_t measure, char *
     return buffer;
 }
 
-static mw_status make_evaluation(mw_trainer *t, mw__view *view, mw_error *err)
+static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error *err)
 {
     size_t count = 0;
     const mw__function *main = mw__function_find(t->model, "main");
@@ -205,7 +205,7 @@ mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error
 
 /* ---- prediction ---- */
 
-static mw_status make_predictor(mw_trainer *t, mw__view *view, mw_error *err)
+static mw_status make_predictor(mw_trainer *t, mw__trainer_view *view, mw_error *err)
 {
     view->slots = mw__arena_alloc(&view->arena, 1, sizeof *view->slots, err);
     if (view->slots == NULL)

@@ -42,7 +42,7 @@ static mw_status draw(mw__drawing *d, bool dot, mw__text *out)
     return mw__draw_svg(d, out);
 }
 
-mw_status mw__draw(const mw_graph *graph, const mw_draw_options *options, bool dot, mw__text *out, mw_error *err)
+mw_status mw__draw_graph(const mw_graph *graph, const mw_draw_options *options, bool dot, mw__text *out, mw_error *err)
 {
     const mw_draw_options defaults = mw_draw_defaults();
     options = options != NULL ? options : &defaults;
@@ -67,7 +67,7 @@ static mw_status write(const mw_graph *graph, const char *path, const mw_draw_op
         return mw__fail(err, MW_ERROR_ARGUMENT, "draw: the path is NULL");
     mw__text text;
     mw__text_init(&text, graph != NULL ? graph->allocator : NULL);
-    mw_status status = mw__draw(graph, options, dot, &text, err);
+    mw_status status = mw__draw_graph(graph, options, dot, &text, err);
     if (status == MW_OK)
         status = mw__file_write(text.allocator, path, text.data, text.size, false, err);
     mw__text_deinit(&text);
@@ -99,7 +99,7 @@ char *mw_graph_print_svg(const mw_graph *graph, const mw_draw_options *options, 
         return NULL;
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
-    if (mw__draw(graph, options, false, &text, err) == MW_OK)
+    if (mw__draw_graph(graph, options, false, &text, err) == MW_OK)
         return mw__text_take(&text, err);
     mw__text_deinit(&text);
     return NULL;

@@ -71,6 +71,6 @@ mw_status mw__draw_svg(mw__drawing *drawing, mw__text *out);
 mw_status mw__draw_dot(const mw__drawing *drawing, mw__text *out);
 
 /* A picture of the graph, appended; err is not NULL. */
-mw_status mw__draw(const mw_graph *graph, const mw_draw_options *options, bool dot, mw__text *out, mw_error *err);
+mw_status mw__draw_graph(const mw_graph *graph, const mw_draw_options *options, bool dot, mw__text *out, mw_error *err);
 
 #endif

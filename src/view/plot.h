@@ -35,18 +35,18 @@ typedef struct mw__plot {
 
 /* ---- plot_scale.c ---- */
 
-typedef struct mw__scale {
+typedef struct mw__plot_scale {
     double low, high; /* of the values, or of their logarithms to base 10 */
     double from, to;  /* pixels */
     bool log;
     double ticks[16];
     size_t tick_count;
     double step; /* between ticks; 0: of a logarithm */
-} mw__scale;
+} mw__plot_scale;
 
 /* Round ends and ticks for values of [low, high], about one in `apart` pixels. */
-mw__scale mw__scale_make(double low, double high, bool log, double from, double to, double apart);
-double mw__scale_at(const mw__scale *scale, double value);
+mw__plot_scale mw__scale_make(double low, double high, bool log, double from, double to, double apart);
+double mw__scale_at(const mw__plot_scale *scale, double value);
 /* "0.25", "1.5k", "1e-05": a value, as precise as ticks that are so far apart want it. */
 void mw__put_tick(mw__text *out, double value, double step);
 

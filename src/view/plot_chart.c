@@ -190,7 +190,7 @@ static void put_tick_text(mw__text *out, double x, double y, const char *anchor,
     mw__text_puts(out, "</text>\n");
 }
 
-static void put_axes(const mw__scale *x, const mw__scale *y, mw__text *out)
+static void put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out)
 {
     for (size_t i = 0; i < y->tick_count; i++) {
         const double value = y->log ? pow(10.0, y->ticks[i]) : y->ticks[i], at = mw__scale_at(y, value);
@@ -215,7 +215,7 @@ static void put_axes(const mw__scale *x, const mw__scale *y, mw__text *out)
 /* ---- curves ---- */
 
 typedef struct pen {
-    const mw__scale *x, *y;
+    const mw__plot_scale *x, *y;
     mw__text *out;
     bool down;
     double at, first, least, most, last; /* the column of pixels that is being gathered */
@@ -271,8 +271,8 @@ static bool is_smoothed(const mw__plot *p, const mw__line *line)
     return p->options.smoothing > 0.0 && line->curve->count >= SMOOTHED_LEAST;
 }
 
-static void put_curve(const mw__plot *p, const mw__line *line, const mw__scale *x, const mw__scale *y, bool smooth,
-                      mw__text *out)
+static void put_curve(const mw__plot *p, const mw__line *line, const mw__plot_scale *x, const mw__plot_scale *y,
+                      bool smooth, mw__text *out)
 {
     pen own = {.x = x, .y = y, .out = out};
     const double keep = smooth ? p->options.smoothing : 0.0;
@@ -295,7 +295,7 @@ static void put_curve(const mw__plot *p, const mw__line *line, const mw__scale *
 }
 
 /* A curve of one point has no length. */
-static void put_single_points(const mw__plot *p, const mw__line *line, const mw__scale *x, const mw__scale *y,
+static void put_single_points(const mw__plot *p, const mw__line *line, const mw__plot_scale *x, const mw__plot_scale *y,
                               mw__text *out)
 {
     const mw__curve *c = line->curve;
@@ -310,7 +310,7 @@ static void put_single_points(const mw__plot *p, const mw__line *line, const mw_
 }
 
 /* A mark above for each value that is not finite; one for each pixel at most. */
-static void put_marks(const mw__line *line, const mw__scale *x, const mw__scale *y, mw__text *out)
+static void put_marks(const mw__line *line, const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out)
 {
     double last = -INFINITY;
     for (size_t i = 0; i < line->curve->count; i++) {
@@ -358,12 +358,12 @@ static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
 void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, double head, mw__text *out)
 {
     const extents e = measure(p, chart);
-    const mw__scale x = mw__scale_make(e.x0, e.x1, false, f.x + LEFT, f.x + f.width - RIGHT, 70);
-    const mw__scale y = mw__scale_make(e.y0, e.y1, e.log, f.y + f.height - BOTTOM, f.y + head + 6, 30);
+    const mw__plot_scale x = mw__scale_make(e.x0, e.x1, false, f.x + LEFT, f.x + f.width - RIGHT, 70);
+    const mw__plot_scale y = mw__scale_make(e.y0, e.y1, e.log, f.y + f.height - BOTTOM, f.y + head + 6, 30);
     put_title(chart, f, out);
     if (has_legend(chart))
         put_legend(p, chart, f, out);
-    mw__scale fitted = x; /* the axis below ends where the curves do */
+    mw__plot_scale fitted = x; /* the axis below ends where the curves do */
     fitted.low = e.x0 < e.x1 ? e.x0 : x.low;
     fitted.high = e.x0 < e.x1 ? e.x1 : x.high;
     fitted.tick_count = 0;

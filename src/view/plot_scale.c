@@ -17,7 +17,7 @@ static double round_up(double value)
     return power * 10.0;
 }
 
-static void set_linear(mw__scale *s, double wanted)
+static void set_linear(mw__plot_scale *s, double wanted)
 {
     double span = s->high - s->low;
     if (!(span > 0.0) || span < fabs(s->high) * 1e-9) { /* one value */
@@ -34,7 +34,7 @@ static void set_linear(mw__scale *s, double wanted)
 }
 
 /* Decades; where there are few of them, 2 and 5 times a decade as well. */
-static void set_log(mw__scale *s, double wanted)
+static void set_log(mw__plot_scale *s, double wanted)
 {
     const double decades = ceil(s->high - 1e-9) - floor(s->low + 1e-9);
     const double every = decades > wanted ? ceil(decades / wanted) : 1.0;
@@ -54,9 +54,9 @@ static void set_log(mw__scale *s, double wanted)
                 s->ticks[s->tick_count++] = d + factors[i];
 }
 
-mw__scale mw__scale_make(double low, double high, bool log, double from, double to, double apart)
+mw__plot_scale mw__scale_make(double low, double high, bool log, double from, double to, double apart)
 {
-    mw__scale s = {.low = low, .high = high, .from = from, .to = to, .log = log};
+    mw__plot_scale s = {.low = low, .high = high, .from = from, .to = to, .log = log};
     const double room = fabs(to - from) / apart, wanted = room < 2.0 ? 2.0 : room > 8.0 ? 8.0 : room;
     if (log) {
         s.low = log10(low);
@@ -70,7 +70,7 @@ mw__scale mw__scale_make(double low, double high, bool log, double from, double 
     return s;
 }
 
-double mw__scale_at(const mw__scale *s, double value)
+double mw__scale_at(const mw__plot_scale *s, double value)
 {
     const double own = s->log ? log10(value) : value;
     double part = (own - s->low) / (s->high - s->low);

@@ -22,7 +22,7 @@ void mw__section(mw__text *out, const char *title) { mw__text_printf(out, "<sect
 
 void mw__section_end(mw__text *out) { mw__text_puts(out, "</section>\n"); }
 
-void mw__row(mw__text *out, const char *key, const char *value)
+void mw__page_row(mw__text *out, const char *key, const char *value)
 {
     mw__text_puts(out, "<tr><th>");
     mw__put_escaped(out, key != NULL ? key : "", 80);
@@ -140,7 +140,7 @@ static mw_status put_graph(const mw__report *r)
     options.title = "Layers";
     mw__section(r->out, "Network");
     mw__text_puts(r->out, "<figure class=\"tall\">");
-    MW_TRY(mw__draw(r->graph, &options, false, r->out, r->err));
+    MW_TRY(mw__draw_graph(r->graph, &options, false, r->out, r->err));
     mw__text_puts(r->out, "</figure>\n");
     MW_TRY(put_layers(r));
     mw__section_end(r->out);

@@ -16,19 +16,19 @@ typedef struct mw__classes {
 } mw__classes;
 
 /* An example that is shown. */
-typedef struct mw__sample {
+typedef struct mw__report_sample {
     int64_t example, label, seen;
     double sure;           /* probability of what was seen */
     unsigned char *pixels; /* [height, width, channels] of 8 bits; NULL = values */
     int width, height, channels;
     float *values;
     size_t value_count;
-} mw__sample;
+} mw__report_sample;
 
-typedef struct mw__samples {
-    mw__sample *right, *wrong;
+typedef struct mw__report_samples {
+    mw__report_sample *right, *wrong;
     size_t right_count, wrong_count, room;
-} mw__samples;
+} mw__report_samples;
 
 typedef struct mw__report {
     mw__arena *arena;
@@ -36,7 +36,7 @@ typedef struct mw__report {
     const mw_graph *graph;
     mw__curves *curves; /* NULL = no metrics */
     mw__classes classes;
-    mw__samples samples;
+    mw__report_samples samples;
     mw__text *out;
     mw_error *err;
 } mw__report;
@@ -59,7 +59,7 @@ mw_status mw__page_predict(mw__report *report);
 void mw__section(mw__text *out, const char *title);
 void mw__section_end(mw__text *out);
 /* A line of a table: a foreign key and value. */
-void mw__row(mw__text *out, const char *key, const char *value);
+void mw__page_row(mw__text *out, const char *key, const char *value);
 
 /* ---- png.c ---- */
 

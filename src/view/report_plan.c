@@ -16,7 +16,7 @@ static void put_bytes_row(mw__text *out, const char *key, uint64_t bytes)
     mw__text value;
     mw__text_init(&value, NULL);
     mw__put_bytes(&value, bytes);
-    mw__row(out, key, value.data != NULL ? value.data : "");
+    mw__page_row(out, key, value.data != NULL ? value.data : "");
     mw__text_deinit(&value);
 }
 
@@ -31,18 +31,18 @@ static void put_totals(const mw_plan_totals *t, mw__text *out)
 {
     mw__text value;
     mw__text_puts(out, "<table class=\"pairs\"><tbody>\n");
-    mw__row(out, "where", t->where);
+    mw__page_row(out, "where", t->where);
     mw__text_init(&value, NULL);
     mw__text_printf(&value, "%zu in %zu phases, %zu threads%s", t->step_count, t->phase_count, t->threads,
                     t->team ? "" : " (one does all)");
-    mw__row(out, "steps", value.data != NULL ? value.data : "");
+    mw__page_row(out, "steps", value.data != NULL ? value.data : "");
     value.size = 0;
     mw__put_flops(&value, t->flops, t->unknown_flops);
-    mw__row(out, "flop", value.data != NULL ? value.data : "");
+    mw__page_row(out, "flop", value.data != NULL ? value.data : "");
     if (t->time.runs > 0) {
         value.size = 0;
         put_time(&value, t->time.median_ns);
-        mw__row(out, "median time of a run", value.data != NULL ? value.data : "");
+        mw__page_row(out, "median time of a run", value.data != NULL ? value.data : "");
     }
     mw__text_deinit(&value);
     put_bytes_row(out, "intermediates at once", t->intermediate_bytes);
@@ -77,7 +77,7 @@ static mw_status measure(const mw__report *r, const mw_plan *plan, size_t steps,
     return MW_OK;
 }
 
-static void put_axis(const mw__scale *y, mw__text *out)
+static void put_axis(const mw__plot_scale *y, mw__text *out)
 {
     for (size_t i = 0; i < y->tick_count; i++) {
         const double at = mw__scale_at(y, y->ticks[i]);
@@ -95,7 +95,7 @@ static void put_axis(const mw__scale *y, mw__text *out)
     }
 }
 
-static void put_area(const uint64_t *alive, size_t steps, const mw__scale *y, mw__text *out)
+static void put_area(const uint64_t *alive, size_t steps, const mw__plot_scale *y, mw__text *out)
 {
     const double width = (WIDTH - 10.0 - LEFT) / (double)steps;
     const size_t every = steps / 2000 + 1; /* the largest of so many stands for them */
@@ -128,7 +128,7 @@ static mw_status put_memory(const mw__report *r, const mw_plan *plan)
     MW_TRY(measure(r, plan, steps, alive));
     for (size_t i = 0; i < steps; i++)
         most = alive[i] > most ? alive[i] : most;
-    const mw__scale y = mw__scale_make(0.0, (double)most, false, HEIGHT - BOTTOM, 12, 34);
+    const mw__plot_scale y = mw__scale_make(0.0, (double)most, false, HEIGHT - BOTTOM, 12, 34);
     mw__text_printf(r->out,
                     "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"memory\" role=\"img\" width=\"%d\" "
                     "height=\"%d\" viewBox=\"0 0 %d %d\">\n",

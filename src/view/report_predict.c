@@ -201,7 +201,7 @@ static void find_range(const mw_feed *feed, size_t begin, size_t count, double *
 }
 
 /* Larger ones are shown by every n-th pixel. */
-static mw_status take_picture(mw__report *r, mw__sample *s, const mw_feed *feed, size_t begin, size_t count,
+static mw_status take_picture(mw__report *r, mw__report_sample *s, const mw_feed *feed, size_t begin, size_t count,
                               const layout *l)
 {
     double low, high;
@@ -227,7 +227,7 @@ static mw_status take_picture(mw__report *r, mw__sample *s, const mw_feed *feed,
     return MW_OK;
 }
 
-static mw_status take_values(mw__report *r, mw__sample *s, const mw_feed *feed, size_t begin, size_t count)
+static mw_status take_values(mw__report *r, mw__report_sample *s, const mw_feed *feed, size_t begin, size_t count)
 {
     s->value_count = count < VALUES_MAX ? count : VALUES_MAX;
     s->values = mw__arena_alloc(r->arena, s->value_count + 1, sizeof *s->values, r->err);
@@ -236,16 +236,16 @@ static mw_status take_values(mw__report *r, mw__sample *s, const mw_feed *feed, 
     return s->values != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status take_sample(oracle *o, size_t index, const mw__sample *seen)
+static mw_status take_sample(oracle *o, size_t index, const mw__report_sample *seen)
 {
     mw__report *r = o->r;
-    mw__samples *all = &r->samples;
+    mw__report_samples *all = &r->samples;
     const bool right = seen->label == seen->seen;
     size_t *count = right ? &all->right_count : &all->wrong_count;
     layout l;
     if (*count == all->room)
         return MW_OK;
-    mw__sample *s = &(right ? all->right : all->wrong)[(*count)++];
+    mw__report_sample *s = &(right ? all->right : all->wrong)[(*count)++];
     *s = *seen;
     if (o->picture == NULL)
         return MW_OK;
@@ -284,10 +284,10 @@ static mw_status count_example(oracle *o, size_t index)
         return mw__fail(r->err, MW_ERROR_ARGUMENT, "report: example %lld has label %g; 0 to %zu are classes",
                         (long long)(o->done + (int64_t)index), label, o->classes - 1);
     r->classes.cells[(size_t)label * o->classes + best]++;
-    const mw__sample seen = {.example = o->done + (int64_t)index,
-                             .label = (int64_t)label,
-                             .seen = (int64_t)best,
-                             .sure = sureness(row, o->classes, best)};
+    const mw__report_sample seen = {.example = o->done + (int64_t)index,
+                                    .label = (int64_t)label,
+                                    .seen = (int64_t)best,
+                                    .sure = sureness(row, o->classes, best)};
     return take_sample(o, index, &seen);
 }
 

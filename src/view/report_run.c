@@ -171,7 +171,7 @@ void mw__page_end(const mw__report *r)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = mw__curves_fact(r->curves, "end", keys[i]);
         if (value != NULL && value[0] != '\0')
-            mw__row(r->out, labels[i], value);
+            mw__page_row(r->out, labels[i], value);
     }
     mw__text_puts(r->out, "</tbody></table>\n");
     if (strcmp(reason, "refused") == 0)
@@ -203,11 +203,11 @@ static void put_facts(const mw__report *r, bool environment)
     for (size_t i = 0; i < r->curves->fact_count; i++) {
         const mw__fact *f = &r->curves->facts[i];
         if (f->record == record && is_environment(f->key) == environment && strcmp(f->key, "format") != 0)
-            mw__row(r->out, f->key, f->text);
+            mw__page_row(r->out, f->key, f->text);
     }
     for (size_t i = 0; environment && i < r->curves->fact_count; i++)
         if (strcmp(r->curves->facts[i].kind, "resume") == 0 && strcmp(r->curves->facts[i].key, "time") == 0)
-            mw__row(r->out, "went on", r->curves->facts[i].text);
+            mw__page_row(r->out, "went on", r->curves->facts[i].text);
 }
 
 void mw__page_configuration(const mw__report *r)
@@ -219,7 +219,7 @@ void mw__page_configuration(const mw__report *r)
         if (run)
             put_facts(r, false);
         for (size_t i = 0; i < r->options.configuration_count; i++)
-            mw__row(r->out, r->options.configuration[i].key, r->options.configuration[i].value);
+            mw__page_row(r->out, r->options.configuration[i].key, r->options.configuration[i].value);
         mw__text_puts(r->out, "</tbody></table>\n");
         mw__section_end(r->out);
     }

@@ -9,7 +9,7 @@
 
 enum { CURVE_WIDTH = 120, CURVE_HEIGHT = 48, LISTED = 8 };
 
-static void put_picture(const mw__sample *s, mw__text *out)
+static void put_picture(const mw__report_sample *s, mw__text *out)
 {
     const int longest = s->width > s->height ? s->width : s->height;
     const double scale = 96.0 / longest;
@@ -21,7 +21,7 @@ static void put_picture(const mw__sample *s, mw__text *out)
     mw__text_puts(out, "\"/>");
 }
 
-static void put_curve(const mw__sample *s, mw__text *out)
+static void put_curve(const mw__report_sample *s, mw__text *out)
 {
     float low = INFINITY, high = -INFINITY;
     bool down = false;
@@ -46,7 +46,7 @@ static void put_curve(const mw__sample *s, mw__text *out)
     mw__text_puts(out, "\"/></svg>");
 }
 
-static void put_values(const mw__sample *s, mw__text *out)
+static void put_values(const mw__report_sample *s, mw__text *out)
 {
     mw__text_puts(out, "<code>");
     for (size_t i = 0; i < s->value_count && i < LISTED; i++) {
@@ -58,7 +58,7 @@ static void put_values(const mw__sample *s, mw__text *out)
     mw__text_puts(out, "</code>");
 }
 
-static void put_sample(const mw__report *r, const mw__sample *s)
+static void put_sample(const mw__report *r, const mw__report_sample *s)
 {
     mw__text *out = r->out;
     const bool right = s->label == s->seen;
@@ -81,7 +81,7 @@ static void put_sample(const mw__report *r, const mw__sample *s)
     mw__text_printf(out, "<br/><span class=\"dim\">example %" PRId64 "</span></figcaption></figure>\n", s->example);
 }
 
-static void put_list(const mw__report *r, const char *title, const mw__sample *list, size_t count)
+static void put_list(const mw__report *r, const char *title, const mw__report_sample *list, size_t count)
 {
     if (count == 0)
         return;
@@ -93,7 +93,7 @@ static void put_list(const mw__report *r, const char *title, const mw__sample *l
 
 void mw__page_samples(const mw__report *r)
 {
-    const mw__samples *s = &r->samples;
+    const mw__report_samples *s = &r->samples;
     if (s->right_count + s->wrong_count == 0)
         return;
     mw__section(r->out, "Examples");

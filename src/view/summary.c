@@ -202,7 +202,7 @@ static mw_status set_texts(making *m, uint32_t layer, mw_summary_layer *out, con
                                         m->member_begin[layer + 1] - m->member_begin[layer]);
     mw__text detail;
     mw__text_init(&detail, m->summary->allocator);
-    out->kind = copy(m, mw__layer_kind(&m->view, m->view.order[layer], main, &w->weights));
+    out->kind = copy(m, mw__layer_kind_name(&m->view, m->view.order[layer], main, &w->weights));
     const mw_summary_layer *forward = forward_of(m, layer, main);
     if (forward != NULL)
         mw__text_printf(&detail, "of %s", forward->kind);

@@ -33,7 +33,8 @@ typedef struct mw__layer_weights {
     const mw_tensor *largest;
 } mw__layer_weights;
 void mw__layer_weigh(mw__layer_weights *weights, const mw_tensor *weight);
-const char *mw__layer_kind(const mw__view *view, uint32_t root, const mw__op *main, const mw__layer_weights *weights);
+const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main,
+                                const mw__layer_weights *weights);
 /* Appends what there is to say of a layer of that kind. */
 void mw__layer_detail(mw__text *out, const char *kind, const mw__op *main, const mw__layer_weights *weights);
 

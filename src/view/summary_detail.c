@@ -77,7 +77,7 @@ void mw__layer_weigh(mw__layer_weights *w, const mw_tensor *weight)
 
 static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
-const char *mw__layer_kind(const mw__view *view, uint32_t root, const mw__op *main, const mw__layer_weights *w)
+const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main, const mw__layer_weights *w)
 {
     const char *label = view->ops[root].label;
     const bool weighted = w->largest != NULL && mw_tensor_shape(w->largest).rank > 1;

@@ -67,7 +67,7 @@ static double least_of_all(const problem *p)
 static double segment(const problem *p, mw_chip_segmenter segmenter, unsigned *placed)
 {
     mw_error err = {0};
-    CHECK_INT(mw__segment(&p->s, segmenter, placed, mw__allocator_default(), &err), MW_OK);
+    CHECK_INT(mw__segment_cheapest(&p->s, segmenter, placed, mw__allocator_default(), &err), MW_OK);
     const double sum = sum_of(p, placed);
     CHECK(sum >= 0.0);
     CHECK_NEAR(mw__segment_total_us(&p->s, placed), sum, 0.0);
@@ -140,7 +140,8 @@ static void test_costs_without_bound_are_limited(void)
     for (unsigned segmenter = 0; segmenter <= MW_CHIP_SHORTEST_PATH; segmenter++) {
         mw_error err = {0};
         unsigned placed[MOST];
-        CHECK_INT(mw__segment(&p.s, (mw_chip_segmenter)segmenter, placed, mw__allocator_default(), &err), MW_OK);
+        CHECK_INT(mw__segment_cheapest(&p.s, (mw_chip_segmenter)segmenter, placed, mw__allocator_default(), &err),
+                  MW_OK);
         for (size_t i = 0; i < MOST; i++)
             CHECK(placed[i] < MW_CHIP_BACKENDS && p.us[i][placed[i]] >= 0.0);
         CHECK(mw__segment_total_us(&p.s, placed) == DBL_MAX);
@@ -152,7 +153,8 @@ static void test_nothing_is_placed_nowhere(void)
     const mw__segmenting none = {0};
     for (unsigned segmenter = 0; segmenter <= MW_CHIP_SHORTEST_PATH; segmenter++) {
         mw_error err = {0};
-        CHECK_INT(mw__segment(&none, (mw_chip_segmenter)segmenter, NULL, mw__allocator_default(), &err), MW_OK);
+        CHECK_INT(mw__segment_cheapest(&none, (mw_chip_segmenter)segmenter, NULL, mw__allocator_default(), &err),
+                  MW_OK);
     }
     CHECK(mw__segment_total_us(&none, NULL) == 0.0);
 }
@@ -165,7 +167,7 @@ static void test_a_failed_allocation_is_an_error(void)
     failing_allocator failing = {.fail_at = 0};
     const mw_allocator allocator = failing_allocator_of(&failing);
     p.s.us = (const double(*)[MW_CHIP_BACKENDS])p.us;
-    CHECK_INT(mw__segment(&p.s, MW_CHIP_SHORTEST_PATH, placed, &allocator, &err), MW_ERROR_MEMORY);
+    CHECK_INT(mw__segment_cheapest(&p.s, MW_CHIP_SHORTEST_PATH, placed, &allocator, &err), MW_ERROR_MEMORY);
     CHECK_INT(failing.live, 0);
 }
 

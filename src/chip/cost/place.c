@@ -135,7 +135,7 @@ static mw_status choose(const mw__place_how *how, mw__place *places, size_t coun
     memcpy(s.transfer_us, how->transfer_us, sizeof s.transfer_us);
     for (size_t i = 0; i < count; i++)
         memcpy(us[i], places[i].us, sizeof us[i]);
-    MW_TRY(mw__segment(&s, how->segmenter, placed, arena->allocator, err));
+    MW_TRY(mw__segment_cheapest(&s, how->segmenter, placed, arena->allocator, err));
     for (size_t i = 0; i < count; i++)
         places[i].backend = placed[i];
     return MW_OK;

@@ -121,8 +121,8 @@ static mw_status place_path(const mw__segmenting *s, unsigned *out, const mw_all
     return MW_OK;
 }
 
-mw_status mw__segment(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
-                      const mw_allocator *allocator, mw_error *err)
+mw_status mw__segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
+                               const mw_allocator *allocator, mw_error *err)
 {
     if (s->count > 0 && segmenter == MW_CHIP_SHORTEST_PATH)
         return place_path(s, out, allocator, err);

@@ -19,8 +19,8 @@ double mw__segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b
 
 /* Writes count backends; MW_ERROR_MEMORY alone. Of ways that cost the same: one that stays where it is, else
  * the ANE, the GPU, the CPU; the shortest path, which is found from its end, ends on the first of these. */
-mw_status mw__segment(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
-                      const mw_allocator *allocator, mw_error *err);
+mw_status mw__segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
+                               const mw_allocator *allocator, mw_error *err);
 
 /* The cost of a placement: operations, launches, transfers. */
 double mw__segment_total_us(const mw__segmenting *s, const unsigned *placed);

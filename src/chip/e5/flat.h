@@ -50,8 +50,8 @@ mw_status mw__flat_string(mw__flat *flat, const mw__flat_table *table, unsigned 
 mw_status mw__flat_child(mw__flat *flat, const mw__flat_table *table, unsigned slot, mw__flat_table *out,
                          mw_error *err);
 /* A vector of elements of `size` bytes, 1 or 4. */
-mw_status mw__flat_list(mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size, mw__flat_vector *out,
-                        mw_error *err);
+mw_status mw__flat_vector_in(mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size,
+                             mw__flat_vector *out, mw_error *err);
 /* Element `index` of a vector of strings, or of tables. */
 mw_status mw__flat_string_at(mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out,
                              mw_error *err);

@@ -154,8 +154,8 @@ mw_status mw__flat_child(mw__flat *flat, const mw__flat_table *table, unsigned s
     return at != 0 ? open_table(flat, at, out, err) : MW_OK;
 }
 
-mw_status mw__flat_list(mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size, mw__flat_vector *out,
-                        mw_error *err)
+mw_status mw__flat_vector_in(mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size,
+                             mw__flat_vector *out, mw_error *err)
 {
     size_t link, at;
     *out = (mw__flat_vector){0};

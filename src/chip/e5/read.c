@@ -38,7 +38,7 @@ const char *mw__e5_symbol(const mw_e5_program *program, uint32_t index)
 static mw_status read_symbols(mw_e5 *e5, mw__flat *flat, const mw__flat_table *root, mw_error *err)
 {
     mw__flat_vector list;
-    MW_TRY(mw__flat_list(flat, root, MW__E5_SYMBOL_NAMES, 4, &list, err));
+    MW_TRY(mw__flat_vector_in(flat, root, MW__E5_SYMBOL_NAMES, 4, &list, err));
     const char **symbols = mw__arena_alloc(&e5->arena, list.count, sizeof *symbols, err);
     if (symbols == NULL)
         return MW_ERROR_MEMORY;
@@ -71,7 +71,7 @@ static mw_status read_pairs(mw_e5 *e5, mw__flat *flat, const mw__flat_table *roo
     mw__flat_vector list = {0};
     MW_TRY(mw__flat_child(flat, root, MW__E5_BUILD_INFO, &info, err));
     if (info.at != 0)
-        MW_TRY(mw__flat_list(flat, &info, MW__E5_PAIRS, 4, &list, err));
+        MW_TRY(mw__flat_vector_in(flat, &info, MW__E5_PAIRS, 4, &list, err));
     mw_text_pair *pairs = mw__arena_alloc(&e5->arena, list.count, sizeof *pairs, err);
     if (pairs == NULL)
         return MW_ERROR_MEMORY;
@@ -89,7 +89,7 @@ static mw_status read_section(mw_e5 *e5, mw__flat *flat, const mw__flat_table *t
     uint32_t name;
     mw__flat_vector data;
     MW_TRY(mw__flat_u32(flat, table, MW__E5_SECTION_NAME, &name, err));
-    MW_TRY(mw__flat_list(flat, table, MW__E5_SECTION_DATA, 1, &data, err));
+    MW_TRY(mw__flat_vector_in(flat, table, MW__E5_SECTION_DATA, 1, &data, err));
     out->name = mw__e5_symbol(&e5->program, name);
     if (out->name == NULL || data.at == 0)
         return mw__fail(err, MW_ERROR_FORMAT, "it has the name %u of %zu symbols, and %zu bytes", name,
@@ -103,7 +103,7 @@ static mw_status read_section(mw_e5 *e5, mw__flat *flat, const mw__flat_table *t
 static mw_status read_sections(mw_e5 *e5, mw__flat *flat, const mw__flat_table *root, mw_error *err)
 {
     mw__flat_vector list;
-    MW_TRY(mw__flat_list(flat, root, MW__E5_SECTIONS, 4, &list, err));
+    MW_TRY(mw__flat_vector_in(flat, root, MW__E5_SECTIONS, 4, &list, err));
     mw_e5_section *sections = mw__arena_alloc(&e5->arena, list.count, sizeof *sections, err);
     if (sections == NULL)
         return MW_ERROR_MEMORY;

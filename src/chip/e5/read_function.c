@@ -80,7 +80,7 @@ static mw_status read_ports(reader *r, mw__flat *flat, const mw__flat_table *fun
 {
     mw__flat_vector list;
     mw_e5_program *program = &r->e5->program;
-    MW_TRY(mw__flat_list(flat, function, MW__E5_PORTS, 4, &list, &r->why));
+    MW_TRY(mw__flat_vector_in(flat, function, MW__E5_PORTS, 4, &list, &r->why));
     mw_e5_port *ports = mw__arena_alloc(&r->e5->arena, list.count, sizeof *ports, &r->why);
     if (ports == NULL)
         return MW_ERROR_MEMORY;
@@ -106,7 +106,7 @@ static mw_status read_aliases(reader *r, mw__flat *flat, const mw__flat_table *f
 {
     mw__flat_vector list;
     mw_e5_program *program = &r->e5->program;
-    MW_TRY(mw__flat_list(flat, function, MW__E5_ALIASES, 4, &list, &r->why));
+    MW_TRY(mw__flat_vector_in(flat, function, MW__E5_ALIASES, 4, &list, &r->why));
     mw_e5_alias *aliases = mw__arena_alloc(&r->e5->arena, list.count, sizeof *aliases, &r->why);
     if (aliases == NULL)
         return MW_ERROR_MEMORY;
@@ -137,7 +137,7 @@ static mw_status open_section(reader *r, uint32_t index, mw__flat *flat, mw__fla
 static mw_status read_operands(reader *r, mw__flat *flat, const mw__flat_table *frame, mw_e5_operation *out)
 {
     mw__flat_vector list;
-    MW_TRY(mw__flat_list(flat, frame, MW__E5_OPERANDS, 4, &list, &r->why));
+    MW_TRY(mw__flat_vector_in(flat, frame, MW__E5_OPERANDS, 4, &list, &r->why));
     mw_e5_operand *operands = mw__arena_alloc(&r->e5->arena, list.count, sizeof *operands, &r->why);
     if (operands == NULL)
         return MW_ERROR_MEMORY;
@@ -222,11 +222,11 @@ static mw_status read_block(reader *r, mw__flat *flat, const mw__flat_table *fun
 {
     mw__flat_vector blocks, list;
     mw__flat_table block;
-    MW_TRY(mw__flat_list(flat, function, MW__E5_BLOCKS, 4, &blocks, &r->why));
+    MW_TRY(mw__flat_vector_in(flat, function, MW__E5_BLOCKS, 4, &blocks, &r->why));
     if (blocks.count != 1)
         return mw__fail(&r->why, MW_ERROR_FORMAT, "it has %zu blocks; known is 1", blocks.count);
     MW_TRY(mw__flat_table_at(flat, &blocks, 0, &block, &r->why));
-    MW_TRY(mw__flat_list(flat, &block, MW__E5_OPERATIONS, 4, &list, &r->why));
+    MW_TRY(mw__flat_vector_in(flat, &block, MW__E5_OPERATIONS, 4, &list, &r->why));
     mw_e5_operation *operations = mw__arena_alloc(&r->e5->arena, list.count, sizeof *operations, &r->why);
     if (operations == NULL)
         return MW_ERROR_MEMORY;

@@ -5,19 +5,19 @@
 /* ---- lives ---- */
 
 /* Layers that are issued at once live at the same time. */
-size_t mw__chip_plan_begin(const mw__planner *p, size_t layer)
+size_t mw__chip_plan_begin(const mw__chip_planner *p, size_t layer)
 {
     const size_t partner = p->layers[layer].public.partner;
     return partner != MW_CHIP_NONE && partner < layer ? partner : layer;
 }
 
-size_t mw__chip_plan_end(const mw__planner *p, size_t layer)
+size_t mw__chip_plan_end(const mw__chip_planner *p, size_t layer)
 {
     const size_t partner = p->layers[layer].public.partner;
     return partner != MW_CHIP_NONE && partner > layer ? partner : layer;
 }
 
-static void set_life(const mw__planner *p, mw__plan_value *value)
+static void set_life(const mw__chip_planner *p, mw__plan_value *value)
 {
     const size_t last = value->reader_count > 0 ? value->readers[value->reader_count - 1] : MW_CHIP_NONE;
     const size_t from = value->producer != MW_CHIP_NONE ? value->producer : 0;
@@ -39,7 +39,7 @@ static void say(mw__plan_value *value, mw_chip_allocation allocation, mw_chip_me
     value->public.reason = reason;
 }
 
-static bool leaves_partition(const mw__planner *p, const mw__plan_value *value)
+static bool leaves_partition(const mw__chip_planner *p, const mw__plan_value *value)
 {
     const mw__plan_layer *from = &p->layers[value->producer];
     bool leaves = from->is_cut;
@@ -49,7 +49,7 @@ static bool leaves_partition(const mw__planner *p, const mw__plan_value *value)
 }
 
 /* Made of what an earlier layer chained, or holds in a ring. */
-static bool depends(const mw__planner *p, const mw__plan_layer *layer)
+static bool depends(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++) {
@@ -60,7 +60,7 @@ static bool depends(const mw__planner *p, const mw__plan_layer *layer)
     return found;
 }
 
-static bool is_chained(const mw__planner *p, const mw__plan_value *value)
+static bool is_chained(const mw__chip_planner *p, const mw__plan_value *value)
 {
     return value->is_chainable && p->layers[value->producer].public.partner == MW_CHIP_NONE &&
            p->layers[value->readers[0]].public.partner == MW_CHIP_NONE;
@@ -76,7 +76,7 @@ static bool is_on_chip(const mw__plan_value *value)
 }
 
 /* The operand ends with this layer alone, and is of the same shape. */
-static bool may_write_over(const mw__planner *p, const mw__plan_value *value, const mw__plan_value *operand)
+static bool may_write_over(const mw__chip_planner *p, const mw__plan_value *value, const mw__plan_value *operand)
 {
     const size_t last = operand->readers[operand->reader_count - 1],
                  partner = p->layers[value->producer].public.partner;
@@ -86,7 +86,7 @@ static bool may_write_over(const mw__planner *p, const mw__plan_value *value, co
 }
 
 /* The operand that the value is written over, in memory `where`; or MW_CHIP_NONE. */
-static size_t find_over(const mw__planner *p, const mw__plan_value *value, mw_chip_memory where)
+static size_t find_over(const mw__chip_planner *p, const mw__plan_value *value, mw_chip_memory where)
 {
     const mw__plan_layer *layer = &p->layers[value->producer];
     const bool by_element = layer->kind->class == MW__LAYER_ELEMENTWISE || layer->kind->class == MW__LAYER_EPILOGUE;
@@ -104,7 +104,7 @@ static size_t find_over(const mw__planner *p, const mw__plan_value *value, mw_ch
 
 /* ---- all of it ---- */
 
-static void allocate_dram(const mw__planner *p, mw__plan_value *value, const char *reason)
+static void allocate_dram(const mw__chip_planner *p, mw__plan_value *value, const char *reason)
 {
     say(value, MW_CHIP_ALLOCATION_STREAMED, MW_CHIP_MEMORY_DRAM, reason);
     value->public.over = find_over(p, value, MW_CHIP_MEMORY_DRAM);
@@ -113,7 +113,7 @@ static void allocate_dram(const mw__planner *p, mw__plan_value *value, const cha
             "written over an operand in DRAM that ends here");
 }
 
-static void allocate_chip(const mw__planner *p, mw__plan_value *value)
+static void allocate_chip(const mw__chip_planner *p, mw__plan_value *value)
 {
     const bool dependent = depends(p, &p->layers[value->producer]);
     value->public.over = find_over(p, value, MW_CHIP_MEMORY_ON_CHIP);
@@ -126,7 +126,7 @@ static void allocate_chip(const mw__planner *p, mw__plan_value *value)
         say(value, MW_CHIP_ALLOCATION_RESIDENT, MW_CHIP_MEMORY_ON_CHIP, "all of its readers are in its partition");
 }
 
-static void allocate_value(const mw__planner *p, mw__plan_value *value)
+static void allocate_value(const mw__chip_planner *p, mw__plan_value *value)
 {
     const mw__plan_layer *from = value->producer != MW_CHIP_NONE ? &p->layers[value->producer] : NULL;
     value->public.extent = value->public.bytes;
@@ -150,7 +150,7 @@ static void allocate_value(const mw__planner *p, mw__plan_value *value)
 }
 
 /* In the order of layers, so that what an operand is stands first. */
-static void allocate_values(const mw__planner *p)
+static void allocate_values(const mw__chip_planner *p)
 {
     for (size_t v = 0; v < p->value_count; v++) {
         set_life(p, &p->values[v]);
@@ -164,7 +164,7 @@ static void allocate_values(const mw__planner *p)
 
 static int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-static void stream_weights(mw__planner *p)
+static void stream_weights(mw__chip_planner *p)
 {
     int64_t offset = 0;
     for (size_t i = 0; i < p->layer_count; i++) {
@@ -177,7 +177,7 @@ static void stream_weights(mw__planner *p)
     p->plan->totals.weight_bytes = offset;
 }
 
-mw_status mw__chip_plan_allocate(mw__planner *p)
+mw_status mw__chip_plan_allocate(mw__chip_planner *p)
 {
     allocate_values(p);
     stream_weights(p);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct collapse {
-    mw__planner *p;
+    mw__chip_planner *p;
     const mw__use *const *uses;
     const mw_tensor **from; /* by operation, of layouts: what the chain of them that it ends begins with */
     mw_axes *perm;          /* of such a chain of transposes; count 0 = not only of them */
@@ -17,12 +17,12 @@ static bool is_kernel(const mw__op *op, const char *name) { return strcmp(op->ro
 
 static const mw_tensor *result_of(const mw__op *op) { return op->results[0]; }
 
-static bool read_once(const mw__planner *p, const mw_tensor *value)
+static bool read_once(const mw__chip_planner *p, const mw_tensor *value)
 {
     return p->uses[value->id] == 1 && !value->is_output;
 }
 
-static void eliminate(mw__planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
+static void eliminate(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
 {
     mw__chip_plan_note(p, at, MW_CHIP_SLOT_ELIMINATED, MW_CHIP_NONE, rule, "%s", reason);
 }
@@ -35,7 +35,7 @@ static void see_computed(void *user, const mw_tensor *value)
     *(bool *)user = true;
 }
 
-static bool reads_computed(const mw__planner *p, size_t at)
+static bool reads_computed(const mw__chip_planner *p, size_t at)
 {
     bool found = false;
     mw__chip_plan_each_input(p, at, see_computed, &found);
@@ -112,7 +112,7 @@ static bool is_identity(const mw_axes *perm)
     return same;
 }
 
-static bool is_copy(const mw__planner *p, const mw__op *op)
+static bool is_copy(const mw__chip_planner *p, const mw__op *op)
 {
     mw_axes perm;
     const mw_tensor *x = is_layout(op) || op->row->id == MW__OP_cast ? mw__chip_plan_operand(p, op, "x") : NULL;
@@ -124,7 +124,7 @@ static bool is_copy(const mw__planner *p, const mw__op *op)
 }
 
 /* Readers of the result take x; one reader of x is gone. */
-static void pass_through(mw__planner *p, const mw__op *op, const mw_tensor *x)
+static void pass_through(mw__chip_planner *p, const mw__op *op, const mw_tensor *x)
 {
     mw__chip_plan_set_alias(p, result_of(op), x);
     p->uses[x->id]--;
@@ -153,7 +153,7 @@ static bool undoes(const collapse *c, size_t first, size_t then)
 
 static void cancel(collapse *c, size_t first, size_t then)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const mw_tensor *between = result_of(p->body->ops[first]);
     const bool alone = read_once(p, between);
     mw__chip_plan_set_alias(p, result_of(p->body->ops[then]), c->from[first]);
@@ -167,7 +167,7 @@ static void cancel(collapse *c, size_t first, size_t then)
 
 static void merge(collapse *c, size_t first, size_t then)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const bool both = c->perm[first].count > 0 && c->perm[then].count > 0;
     p->alias[result_of(p->body->ops[first])->id] = c->from[first]; /* read once there, and once here */
     c->from[then] = c->from[first];
@@ -178,7 +178,7 @@ static void merge(collapse *c, size_t first, size_t then)
 
 static void collapse_layout(collapse *c, size_t at)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const mw__op *op = p->body->ops[at];
     const mw_tensor *x = mw__chip_plan_operand(p, op, "x");
     if (x == NULL || !is_layout(op))
@@ -207,7 +207,7 @@ static bool swaps_last(const mw_axes *perm)
     return same;
 }
 
-typedef bool use_rule(const mw__planner *p, const mw__use *use);
+typedef bool use_rule(const mw__chip_planner *p, const mw__use *use);
 
 static bool every_use(const collapse *c, const mw_tensor *value, use_rule *rule)
 {
@@ -218,14 +218,14 @@ static bool every_use(const collapse *c, const mw_tensor *value, use_rule *rule)
 }
 
 /* Of a product that stays one: a convolution has no attribute for it. */
-static bool is_product_use(const mw__planner *p, const mw__use *use)
+static bool is_product_use(const mw__chip_planner *p, const mw__use *use)
 {
     const char *name = use->op->slots[use->slot].name;
     return use->op->row->id == MW__OP_matmul && (strcmp(name, "x") == 0 || strcmp(name, "y") == 0) &&
            !mw__chip_plan_is_convolution(p, use->op);
 }
 
-static bool is_conv_use(const mw__planner *p, const mw__use *use)
+static bool is_conv_use(const mw__chip_planner *p, const mw__use *use)
 {
     (void)p;
     return is_kernel(use->op, "conv") && strcmp(use->op->slots[use->slot].name, "x") == 0;
@@ -250,7 +250,7 @@ static bool pads_zeros_of_space(const mw__op *op)
 
 static void fold_into_operand(collapse *c, size_t at)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     mw_axes perm;
     const mw__op *op = p->body->ops[at];
     const mw_tensor *x = mw__chip_plan_operand(p, op, "x");
@@ -290,7 +290,7 @@ static bool same_numbers(const mw__op *a, const mw__op *b)
 
 static void collapse_quantize(collapse *c, size_t at)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const mw__op *op = p->body->ops[at];
     const mw_tensor *x = op->row->id == MW__OP_dequantize ? mw__chip_plan_operand(p, op, "input") : NULL;
     const mw__op *before = x != NULL ? mw__chip_plan_maker(p, x) : NULL;
@@ -308,7 +308,7 @@ static void collapse_quantize(collapse *c, size_t at)
 }
 
 /* The dequantize behind which a value stands, where only one operation reads it. */
-static const mw__op *single_dequantize(const mw__planner *p, const mw_tensor *value)
+static const mw__op *single_dequantize(const mw__chip_planner *p, const mw_tensor *value)
 {
     value = value != NULL && !mw__chip_plan_is_constant(p, value) ? mw__chip_plan_resolve(p, value) : NULL;
     const mw__op *op = value != NULL ? mw__chip_plan_maker(p, value) : NULL;
@@ -318,7 +318,7 @@ static const mw__op *single_dequantize(const mw__planner *p, const mw_tensor *va
     return is_one ? op : NULL;
 }
 
-static bool dequantizes_alike(const mw__planner *p, const mw__operand *values, size_t count)
+static bool dequantizes_alike(const mw__chip_planner *p, const mw__operand *values, size_t count)
 {
     const mw__op *first = count > 1 ? single_dequantize(p, values[0].value) : NULL;
     bool alike = first != NULL;
@@ -332,7 +332,7 @@ static bool dequantizes_alike(const mw__planner *p, const mw__operand *values, s
 
 static void collapse_concat(collapse *c, size_t at)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const mw__operand *values;
     const mw__op *op = p->body->ops[at];
     const size_t count = op->row->id == MW__OP_concat ? mw__arg_values(op, "values", &values) : 0;
@@ -354,7 +354,7 @@ static void collapse_concat(collapse *c, size_t at)
 
 static void collapse_op(collapse *c, size_t at)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     const mw__op *op = p->body->ops[at];
     if (p->is_unsound[at] || fold_constant(c, at))
         return;
@@ -370,9 +370,9 @@ static void collapse_op(collapse *c, size_t at)
     collapse_concat(c, at);
 }
 
-static void count_use(void *user, const mw_tensor *value) { ((mw__planner *)user)->uses[value->id]++; }
+static void count_use(void *user, const mw_tensor *value) { ((mw__chip_planner *)user)->uses[value->id]++; }
 
-static void count_uses(mw__planner *p)
+static void count_uses(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->body->op_count; i++)
         mw__chip_plan_each_input(p, i, count_use, p);
@@ -380,7 +380,7 @@ static void count_uses(mw__planner *p)
         p->uses[p->body->outputs[i]->id]++;
 }
 
-mw_status mw__chip_plan_collapse(mw__planner *p)
+mw_status mw__chip_plan_collapse(mw__chip_planner *p)
 {
     const size_t ops = p->body->op_count;
     collapse c = {.p = p,

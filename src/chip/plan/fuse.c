@@ -80,7 +80,7 @@ static wish wish_for(mw__slot_kind slot, mw__slot_kind end, const mw_tensor *liv
 }
 
 /* What the shared rule of slots.h has no word of. */
-static wish wish_of_others(const mw__planner *p, const mw__op *op)
+static wish wish_of_others(const mw__chip_planner *p, const mw__op *op)
 {
     if (op->row->id == MW__OP_quantize)
         return wish_for(MW__SLOT_QUANT, MW__SLOT_QUANT, mw__arg(op, "input"), MW__PLAN_quantize_slot);
@@ -98,7 +98,7 @@ static wish wish_of_others(const mw__planner *p, const mw__op *op)
     return (wish){.slot = MW__SLOT_NONE};
 }
 
-static wish wish_of(const mw__planner *p, const mw__op *op)
+static wish wish_of(const mw__chip_planner *p, const mw__op *op)
 {
     wish w = {.slot = MW__SLOT_NONE};
     if (op->result_count != 1)
@@ -119,7 +119,7 @@ static wish wish_of(const mw__planner *p, const mw__op *op)
 
 /* ---- whether it fits ---- */
 
-static bool absorbs(const mw__planner *p, const mw__plan_layer *layer)
+static bool absorbs(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     const mw__layer_class class = layer->kind->class;
     if (layer->is_cut || class == MW__LAYER_MOVE)
@@ -130,7 +130,7 @@ static bool absorbs(const mw__planner *p, const mw__plan_layer *layer)
 }
 
 /* The row that says why not; MW__PLAN_RULE_COUNT if it fits. */
-static mw__plan_rule_id why_not(const mw__planner *p, const mw__op *op, const wish *w)
+static mw__plan_rule_id why_not(const mw__chip_planner *p, const mw__op *op, const wish *w)
 {
     const size_t maker = p->made_by[w->live->id];
     if (maker == MW_CHIP_NONE)
@@ -155,20 +155,20 @@ static const char *shown_name(const mw__op *op)
     return op->result_count > 0 && op->results[0]->name != NULL ? op->results[0]->name : "?";
 }
 
-static bool has_constant_weights(const mw__planner *p, const mw__plan_layer *layer)
+static bool has_constant_weights(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     const mw__op *op = layer->head;
     const mw_tensor *weight = mw__legality_argument(op, is_kernel(op, "matmul") ? "y" : "weight");
     return layer->kind->class == MW__LAYER_PRODUCT && weight != NULL && mw__chip_plan_is_constant(p, weight);
 }
 
-static bool goes_into_weights(const mw__planner *p, const mw__plan_layer *layer, const wish *w)
+static bool goes_into_weights(const mw__chip_planner *p, const mw__plan_layer *layer, const wish *w)
 {
     return p->options->scale == MW_CHIP_SCALE_WEIGHTS && w->rule == MW__PLAN_scale &&
            layer->filled == MW__SLOT_OPERATION && has_constant_weights(p, layer);
 }
 
-static void fill(mw__planner *p, size_t at, const wish *w)
+static void fill(mw__chip_planner *p, size_t at, const wish *w)
 {
     const size_t index = p->plan->ops[p->made_by[w->live->id]].layer;
     mw__plan_layer *layer = &p->layers[index];
@@ -186,7 +186,7 @@ static void fill(mw__planner *p, size_t at, const wish *w)
 
 /* ---- layers ---- */
 
-bool mw__chip_plan_is_convolution(const mw__planner *p, const mw__op *op)
+bool mw__chip_plan_is_convolution(const mw__chip_planner *p, const mw__op *op)
 {
     if (!is_kernel(op, "matmul") && !is_kernel(op, "linear"))
         return false;
@@ -202,7 +202,7 @@ bool mw__chip_plan_is_convolution(const mw__planner *p, const mw__op *op)
     return constant && shape.rank >= 2 && matrices == 1 && mw__chip_plan_constant_bytes(weight) <= p->matmul_weight_max;
 }
 
-const mw__layer_kind *mw__chip_plan_kind(const mw__planner *p, const mw__op *op)
+const mw__layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op)
 {
     const mw_tensor *live;
     if (op->row == NULL)
@@ -218,7 +218,7 @@ const mw__layer_kind *mw__chip_plan_kind(const mw__planner *p, const mw__op *op)
 static bool is_pair(const mw__op *op) { return is_kernel(op, "binary") || is_kernel(op, "compare"); }
 
 /* Of an operation that wants no slot. */
-static void head_layer(mw__planner *p, size_t at, size_t layer)
+static void head_layer(mw__chip_planner *p, size_t at, size_t layer)
 {
     const mw__op *op = p->body->ops[at];
     const mw_tensor *x = mw__legality_argument(op, "x"), *y = mw__legality_argument(op, "y");
@@ -240,7 +240,7 @@ static void head_layer(mw__planner *p, size_t at, size_t layer)
     mw__chip_plan_note(p, at, MW_CHIP_SLOT_OPERATION, layer, rule, "%s", reason);
 }
 
-static void stand_alone(mw__planner *p, size_t at, const wish *w, mw__plan_rule_id rule)
+static void stand_alone(mw__chip_planner *p, size_t at, const wish *w, mw__plan_rule_id rule)
 {
     const size_t layer = mw__chip_plan_add_layer(p, at, mw__chip_plan_kind(p, p->body->ops[at]));
     if (layer == MW_CHIP_NONE)
@@ -255,7 +255,7 @@ static void stand_alone(mw__planner *p, size_t at, const wish *w, mw__plan_rule_
                        w->live->name != NULL ? w->live->name : "?");
 }
 
-static void cut(mw__planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
+static void cut(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
 {
     const size_t layer = mw__chip_plan_add_layer(p, at, mw__chip_plan_kind(p, p->body->ops[at]));
     if (layer == MW_CHIP_NONE)
@@ -268,7 +268,7 @@ static void cut(mw__planner *p, size_t at, mw__plan_rule_id rule, const char *re
 
 /* ---- concat ---- */
 
-static bool is_part(const mw__planner *p, const mw_tensor *value)
+static bool is_part(const mw__chip_planner *p, const mw_tensor *value)
 {
     if (value == NULL || mw__chip_plan_is_constant(p, value))
         return false;
@@ -277,7 +277,7 @@ static bool is_part(const mw__planner *p, const mw_tensor *value)
     return maker != MW_CHIP_NONE && p->uses[value->id] == 1 && !value->is_output && !p->folded_concat[maker];
 }
 
-static bool joins_channels(const mw__planner *p, const mw__op *op)
+static bool joins_channels(const mw__chip_planner *p, const mw__op *op)
 {
     const mw__operand *values;
     int64_t axis = 0;
@@ -294,7 +294,7 @@ static bool joins_channels(const mw__planner *p, const mw__op *op)
 
 /* ---- all of it ---- */
 
-static void fuse_op(mw__planner *p, size_t at)
+static void fuse_op(mw__chip_planner *p, size_t at)
 {
     const mw__op *op = p->body->ops[at];
     if (p->plan->ops[at].rule != NULL)
@@ -321,7 +321,7 @@ static void fuse_op(mw__planner *p, size_t at)
         stand_alone(p, at, &w, why);
 }
 
-mw_status mw__chip_plan_fuse(mw__planner *p)
+mw_status mw__chip_plan_fuse(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->body->op_count && !mw__failed(p->err); i++)
         fuse_op(p, i);

@@ -24,7 +24,7 @@ static bool take_refusal(void *user, const mw__legality_row *row, const mw__trip
 }
 
 /* The operations of the layer from `from` on leave it, as a layer of their own. */
-static size_t leave(mw__planner *p, size_t layer, size_t from)
+static size_t leave(mw__chip_planner *p, size_t layer, size_t from)
 {
     const size_t made = mw__chip_plan_add_layer(p, from, mw__chip_plan_kind(p, p->body->ops[from]));
     if (made == MW_CHIP_NONE)
@@ -42,7 +42,7 @@ static size_t leave(mw__planner *p, size_t layer, size_t from)
 }
 
 /* The operation of the layer behind `at`, or MW_CHIP_NONE. */
-static size_t next_of_layer(const mw__planner *p, size_t layer, size_t at)
+static size_t next_of_layer(const mw__chip_planner *p, size_t layer, size_t at)
 {
     for (size_t i = at + 1; i <= p->layers[layer].tail_index; i++)
         if (p->plan->ops[i].layer == layer)
@@ -50,7 +50,7 @@ static size_t next_of_layer(const mw__planner *p, size_t layer, size_t at)
     return MW_CHIP_NONE;
 }
 
-static void make_bridge(mw__planner *p, size_t layer, const refusal *r)
+static void make_bridge(mw__chip_planner *p, size_t layer, const refusal *r)
 {
     mw__plan_layer *l = &p->layers[layer];
     const size_t next = next_of_layer(p, layer, l->head_index);
@@ -63,7 +63,7 @@ static void make_bridge(mw__planner *p, size_t layer, const refusal *r)
                        r->message);
 }
 
-static mw_status refuse(mw__planner *p, size_t at, const refusal *r)
+static mw_status refuse(mw__chip_planner *p, size_t at, const refusal *r)
 {
     const size_t layer = p->plan->ops[at].layer;
     if (p->layers[layer].is_cut)
@@ -80,7 +80,7 @@ static mw_status refuse(mw__planner *p, size_t at, const refusal *r)
     return p->err->status;
 }
 
-static mw_status ask_rules(mw__planner *p)
+static mw_status ask_rules(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->body->op_count; i++) {
         refusal r = {.rule = NULL};
@@ -97,7 +97,7 @@ static mw_status ask_rules(mw__planner *p)
 
 static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-static void add_weights(mw__planner *p)
+static void add_weights(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->body->op_count; i++) {
         const mw_chip_plan_op *op = &p->plan->ops[i];
@@ -113,7 +113,7 @@ static void add_weights(mw__planner *p)
     }
 }
 
-static mw_status measure_layer(mw__planner *p, mw__plan_layer *layer)
+static mw_status measure_layer(mw__chip_planner *p, mw__plan_layer *layer)
 {
     size_t count = 0;
     const mw_tensor **inputs = mw__chip_plan_layer_inputs(p, layer, &count);
@@ -129,7 +129,7 @@ static mw_status measure_layer(mw__planner *p, mw__plan_layer *layer)
     return MW_OK;
 }
 
-static mw_status measure(mw__planner *p)
+static mw_status measure(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->layer_count; i++)
         MW_TRY(measure_layer(p, &p->layers[i]));
@@ -140,7 +140,7 @@ static mw_status measure(mw__planner *p)
 
 static size_t parts_of(int64_t bytes, int64_t limit) { return bytes > limit ? (size_t)((bytes - 1) / limit) + 1 : 1; }
 
-static mw_status split_kernel(mw__planner *p, size_t index)
+static mw_status split_kernel(mw__chip_planner *p, size_t index)
 {
     mw_chip_layer *layer = &p->layers[index].public;
     layer->weights_stay = layer->weight_bytes <= p->chip->kernel_memory;
@@ -152,7 +152,7 @@ static mw_status split_kernel(mw__planner *p, size_t index)
 }
 
 /* A transpose in the last slot of a layer of tiles leaves it. */
-static mw_status recut_transpose(mw__planner *p, size_t index)
+static mw_status recut_transpose(mw__chip_planner *p, size_t index)
 {
     const mw__plan_layer *layer = &p->layers[index];
     size_t at = layer->head_index + 1;
@@ -174,7 +174,7 @@ static mw_status recut_transpose(mw__planner *p, size_t index)
                                    "bytes of the layer that it was fused into");
 }
 
-static mw_status tile(mw__planner *p, size_t index)
+static mw_status tile(mw__chip_planner *p, size_t index)
 {
     mw__plan_layer *layer = &p->layers[index];
     layer->public.tiles = parts_of(layer->footprint, p->chip->working_set);
@@ -193,7 +193,7 @@ static int by_head(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static mw_status renumber(mw__planner *p)
+static mw_status renumber(mw__chip_planner *p)
 {
     size_t *now = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *now, p->err);
     if (now == NULL)
@@ -214,7 +214,7 @@ static mw_status renumber(mw__planner *p)
     return MW_OK;
 }
 
-mw_status mw__chip_plan_legalise(mw__planner *p)
+mw_status mw__chip_plan_legalise(mw__chip_planner *p)
 {
     MW_TRY(ask_rules(p));
     add_weights(p);

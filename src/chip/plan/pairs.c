@@ -4,7 +4,7 @@
 /* ---- chaining: what could be ---- */
 
 /* The shape in which the reader takes the value: of the operand of its head that it is. */
-static bool reads_as_written(const mw__planner *p, const mw__plan_layer *reader, const mw__plan_value *value)
+static bool reads_as_written(const mw__chip_planner *p, const mw__plan_layer *reader, const mw__plan_value *value)
 {
     bool same = false;
     for (size_t s = 0; s < reader->head->slot_count; s++)
@@ -19,7 +19,7 @@ static bool reads_as_written(const mw__planner *p, const mw__plan_layer *reader,
 
 /* The conjunction of the guide: the chip chains, one outgoing layer, one engine and class of engine, the geometry of
  * the consumer, directly behind, and rows for its first tile. */
-static bool is_chainable(const mw__planner *p, const mw__plan_value *value)
+static bool is_chainable(const mw__chip_planner *p, const mw__plan_value *value)
 {
     if (p->options->no_chaining || value->producer == MW_CHIP_NONE || value->reader_count != 1 ||
         value->public.is_output)
@@ -33,7 +33,7 @@ static bool is_chainable(const mw__planner *p, const mw__plan_value *value)
     return covers && to->position == from->position + 1 && reads_as_written(p, to, value);
 }
 
-static bool has_chainable_input(const mw__planner *p, const mw__plan_layer *layer)
+static bool has_chainable_input(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++)
@@ -43,7 +43,7 @@ static bool has_chainable_input(const mw__planner *p, const mw__plan_layer *laye
 
 /* ---- pairs ---- */
 
-static bool streams_out(const mw__planner *p, const mw__plan_layer *layer)
+static bool streams_out(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     bool streams = false;
     for (size_t i = 0; i < layer->public.output_count; i++) {
@@ -66,7 +66,7 @@ static bool is_neural(const mw__plan_layer *layer) { return layer->public.multip
 static bool is_planar(const mw__plan_layer *layer) { return layer->public.engine == MW_CHIP_ENGINE_PLANAR; }
 
 /* Whether the later layer waits for the earlier one, or for one between them. */
-static bool waits(const mw__planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
+static bool waits(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
 {
     bool found = false;
     for (size_t i = 0; i < second->before_count; i++)
@@ -75,7 +75,7 @@ static bool waits(const mw__planner *p, const mw__plan_layer *first, const mw__p
     return found;
 }
 
-static mw__plan_rule_id judge(const mw__planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
+static mw__plan_rule_id judge(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
 {
     if (first->public.partition != second->public.partition)
         return MW__PLAN_not_scheduled;
@@ -92,7 +92,7 @@ static mw__plan_rule_id judge(const mw__planner *p, const mw__plan_layer *first,
     return MW__PLAN_co_issue;
 }
 
-static mw_status add_pair(mw__planner *p, size_t first, size_t second)
+static mw_status add_pair(mw__chip_planner *p, size_t first, size_t second)
 {
     mw_chip_plan *plan = p->plan;
     const mw__plan_rule_id rule = judge(p, &p->layers[first], &p->layers[second]);
@@ -108,7 +108,7 @@ static mw_status add_pair(mw__planner *p, size_t first, size_t second)
     return MW_OK;
 }
 
-mw_status mw__chip_plan_pair(mw__planner *p)
+mw_status mw__chip_plan_pair(mw__chip_planner *p)
 {
     for (size_t v = 0; v < p->value_count; v++)
         p->values[v].is_chainable = is_chainable(p, &p->values[v]);

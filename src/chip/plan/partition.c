@@ -4,7 +4,7 @@
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes on chip of what the layer writes. */
-static int64_t bytes_of_output(const mw__planner *p, const mw__plan_layer *layer, const mw__plan_value *value)
+static int64_t bytes_of_output(const mw__chip_planner *p, const mw__plan_layer *layer, const mw__plan_value *value)
 {
     if (value->is_ring)
         return value->ring_bytes;
@@ -14,7 +14,7 @@ static int64_t bytes_of_output(const mw__planner *p, const mw__plan_layer *layer
 }
 
 /* Beside what is on chip already. */
-static int64_t need(const mw__planner *p, const mw__plan_layer *layer)
+static int64_t need(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < layer->public.output_count; i++)
@@ -27,7 +27,7 @@ static int64_t need(const mw__planner *p, const mw__plan_layer *layer)
     return bytes;
 }
 
-mw_status mw__chip_plan_open_partition(mw__planner *p, size_t segment)
+mw_status mw__chip_plan_open_partition(mw__chip_planner *p, size_t segment)
 {
     mw_chip_plan *plan = p->plan;
     MW_TRY(mw__grow(plan->allocator, &plan->partitions, &plan->partition_capacity, plan->partition_count + 1,
@@ -41,7 +41,7 @@ mw_status mw__chip_plan_open_partition(mw__planner *p, size_t segment)
 }
 
 /* Values that nobody waits for any more give their place back. */
-static void release_inputs(mw__planner *p, const mw__plan_layer *layer)
+static void release_inputs(mw__chip_planner *p, const mw__plan_layer *layer)
 {
     for (size_t i = 0; i < layer->public.input_count; i++) {
         mw__plan_value *value = &p->values[layer->public.inputs[i]];
@@ -52,7 +52,7 @@ static void release_inputs(mw__planner *p, const mw__plan_layer *layer)
     }
 }
 
-static void hold_outputs(mw__planner *p, const mw__plan_layer *layer)
+static void hold_outputs(mw__chip_planner *p, const mw__plan_layer *layer)
 {
     for (size_t i = 0; i < layer->public.output_count; i++) {
         mw__plan_value *value = &p->values[layer->public.outputs[i]];
@@ -62,7 +62,7 @@ static void hold_outputs(mw__planner *p, const mw__plan_layer *layer)
     }
 }
 
-static mw_status close_if_full(mw__planner *p, const mw__plan_layer *layer)
+static mw_status close_if_full(mw__chip_planner *p, const mw__plan_layer *layer)
 {
     mw_chip_partition *open = &p->plan->partitions[p->plan->partition_count - 1];
     const int64_t next = p->live + need(p, layer), peak = next > open->peak ? next : open->peak;
@@ -73,7 +73,7 @@ static mw_status close_if_full(mw__planner *p, const mw__plan_layer *layer)
     return mw__chip_plan_open_partition(p, open->segment);
 }
 
-mw_status mw__chip_plan_append(mw__planner *p, size_t index)
+mw_status mw__chip_plan_append(mw__chip_planner *p, size_t index)
 {
     mw__plan_layer *layer = &p->layers[index];
     MW_TRY(close_if_full(p, layer));

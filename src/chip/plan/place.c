@@ -11,14 +11,14 @@ typedef struct block {
 } block;
 
 typedef struct placing {
-    const mw__planner *p;
+    const mw__chip_planner *p;
     block *blocks;
     size_t count;
     size_t *placed; /* blocks by offset */
     size_t placed_count;
 } placing;
 
-static size_t root_of(const mw__planner *p, size_t value)
+static size_t root_of(const mw__chip_planner *p, size_t value)
 {
     while (p->values[value].public.over != MW_CHIP_NONE)
         value = p->values[value].public.over;
@@ -37,7 +37,7 @@ static int by_extent(const void *a, const void *b)
  * values stand in the order of their layers. */
 static void gather(placing *g, const size_t *values, size_t count, size_t *block_of)
 {
-    const mw__planner *p = g->p;
+    const mw__chip_planner *p = g->p;
     g->count = g->placed_count = 0;
     for (size_t i = 0; i < count; i++) {
         const mw_chip_value *value = &p->values[values[i]].public;
@@ -108,7 +108,7 @@ static void write_offsets(placing *g, const size_t *values, size_t count, size_t
 
 /* ---- what found no room ---- */
 
-static void spill(const mw__planner *p, const size_t *values, size_t count)
+static void spill(const mw__chip_planner *p, const size_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         mw_chip_value *value = &p->values[values[i]].public;
@@ -128,7 +128,7 @@ static void spill(const mw__planner *p, const size_t *values, size_t count)
 
 /* ---- all of it ---- */
 
-static size_t list(const mw__planner *p, mw_chip_memory memory, const mw_chip_partition *partition, size_t *out)
+static size_t list(const mw__chip_planner *p, mw_chip_memory memory, const mw_chip_partition *partition, size_t *out)
 {
     size_t count = 0;
     const size_t from = partition != NULL ? partition->first_layer : 0;
@@ -142,7 +142,7 @@ static size_t list(const mw__planner *p, mw_chip_memory memory, const mw_chip_pa
     return count;
 }
 
-mw_status mw__chip_plan_place(mw__planner *p)
+mw_status mw__chip_plan_place(mw__chip_planner *p)
 {
     placing g = {.p = p,
                  .blocks = mw__arena_alloc(&p->scratch, p->value_count, sizeof *g.blocks, p->err),

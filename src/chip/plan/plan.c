@@ -57,7 +57,7 @@ static mw_status check_options(const mw_chip_plan_options *o, mw_error *err)
 
 /* ---- making ---- */
 
-static bool prepare(mw__planner *p)
+static bool prepare(mw__chip_planner *p)
 {
     const size_t values = p->main->graph->value_count, ops = p->body->op_count;
     p->alias = mw__arena_alloc(&p->scratch, values, sizeof *p->alias, p->err);
@@ -78,7 +78,7 @@ static bool is_unsound(const mw__op *op)
     return op->row == NULL || op->block_count > 0 || mw__op_verify(op, &why) != MW_OK;
 }
 
-static mw_status number_results(mw__planner *p)
+static mw_status number_results(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->main->graph->value_count; i++)
         p->made_by[i] = MW_CHIP_NONE;
@@ -97,9 +97,9 @@ static mw_status number_results(mw__planner *p)
     return p->err->status;
 }
 
-static mw_status run_phases(mw__planner *p)
+static mw_status run_phases(mw__chip_planner *p)
 {
-    static mw_status (*const phases[])(mw__planner *) = {
+    static mw_status (*const phases[])(mw__chip_planner *) = {
         number_results,         mw__chip_plan_collapse, mw__chip_plan_fuse,
         mw__chip_plan_legalise, mw__chip_plan_connect,  mw__chip_plan_schedule,
         mw__chip_plan_pair,     mw__chip_plan_allocate, mw__chip_plan_time};
@@ -114,16 +114,16 @@ static int64_t or_default(int64_t given, int64_t fallback) { return given != 0 ?
 static mw_status make(mw_chip_plan *plan, const mw_graph *form, const mw__legality *legality,
                       const mw_chip_plan_options *options, mw_error *err)
 {
-    mw__planner p = {.heap = plan->allocator,
-                     .plan = plan,
-                     .options = options,
-                     .legality = *legality,
-                     .chip = plan->chip,
-                     .main = mw__function_find(form, "main"),
-                     .matmul_weight_max = or_default(options->matmul_weight_max, plan->chip->working_set),
-                     .kernel_max = or_default(options->kernel_max, plan->chip->kernel_stream),
-                     .budget = (int64_t)(options->margin * (double)plan->chip->working_set),
-                     .err = err};
+    mw__chip_planner p = {.heap = plan->allocator,
+                          .plan = plan,
+                          .options = options,
+                          .legality = *legality,
+                          .chip = plan->chip,
+                          .main = mw__function_find(form, "main"),
+                          .matmul_weight_max = or_default(options->matmul_weight_max, plan->chip->working_set),
+                          .kernel_max = or_default(options->kernel_max, plan->chip->kernel_stream),
+                          .budget = (int64_t)(options->margin * (double)plan->chip->working_set),
+                          .err = err};
     p.body = p.main->body;
     mw__arena_init(&p.scratch, plan->allocator);
     const mw_status status = prepare(&p) ? run_phases(&p) : MW_ERROR_MEMORY;
@@ -218,12 +218,12 @@ void mw_chip_plan_destroy(mw_chip_plan *plan)
 
 /* ---- writing ---- */
 
-const char *mw__chip_plan_string(mw__planner *p, const char *string)
+const char *mw__chip_plan_string(mw__chip_planner *p, const char *string)
 {
     return string != NULL ? mw__arena_string(&p->plan->arena, string, strlen(string), p->err) : NULL;
 }
 
-void mw__chip_plan_note(mw__planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
+void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
                         const char *format, ...)
 {
     char text[400];
@@ -238,7 +238,7 @@ void mw__chip_plan_note(mw__planner *p, size_t op, mw_chip_slot slot, size_t lay
     o->reason = mw__chip_plan_string(p, text);
 }
 
-size_t mw__chip_plan_add_layer(mw__planner *p, size_t op, const mw__layer_kind *kind)
+size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__layer_kind *kind)
 {
     if (p->layer_count == MW__PLAN_LAYERS_MAX) {
         mw__fail(p->err, MW_ERROR_UNSUPPORTED, "a plan has at most %d layers", (int)MW__PLAN_LAYERS_MAX);
@@ -256,8 +256,8 @@ size_t mw__chip_plan_add_layer(mw__planner *p, size_t op, const mw__layer_kind *
     return p->layer_count++;
 }
 
-mw_status mw__chip_plan_add_split(mw__planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit, int64_t there,
-                                  const char *reason)
+mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit,
+                                  int64_t there, const char *reason)
 {
     mw_chip_plan *plan = p->plan;
     MW_TRY(mw__grow(plan->allocator, &plan->splits, &plan->split_capacity, plan->split_count + 1, sizeof *plan->splits,

@@ -98,7 +98,7 @@ struct mw_chip_plan {
     size_t split_capacity, segment_capacity, partition_capacity, pair_capacity;
 };
 
-typedef struct mw__planner {
+typedef struct mw__chip_planner {
     const mw_allocator *heap;
     mw_chip_plan *plan;
     mw__arena scratch;
@@ -125,67 +125,68 @@ typedef struct mw__planner {
     int64_t live; /* bytes on chip of the partition that is open */
     int64_t matmul_weight_max, kernel_max, budget;
     mw_error *err;
-} mw__planner;
+} mw__chip_planner;
 
 enum { MW__PLAN_LAYERS_MAX = 1 << 15 };
 
 /* ---- asking ---- */
 
 /* What stands for a value after copies were eliminated. */
-const mw_tensor *mw__chip_plan_resolve(const mw__planner *p, const mw_tensor *value);
-bool mw__chip_plan_is_constant(const mw__planner *p, const mw_tensor *value);
+const mw_tensor *mw__chip_plan_resolve(const mw__chip_planner *p, const mw_tensor *value);
+bool mw__chip_plan_is_constant(const mw__chip_planner *p, const mw_tensor *value);
 /* Bytes in memory, rows padded; of constants as they are stored. */
-int64_t mw__chip_plan_value_bytes(const mw__planner *p, const mw_tensor *value);
+int64_t mw__chip_plan_value_bytes(const mw__chip_planner *p, const mw_tensor *value);
 int64_t mw__chip_plan_constant_bytes(const mw_tensor *value);
 /* Calls `visit` for each value that an operation reads and that is computed, with aliases and fused concats resolved.
  */
 typedef void mw__plan_visit(void *user, const mw_tensor *value);
-void mw__chip_plan_each_input(const mw__planner *p, size_t op, mw__plan_visit *visit, void *user);
+void mw__chip_plan_each_input(const mw__chip_planner *p, size_t op, mw__plan_visit *visit, void *user);
 
 /* What is read of an operation by name; NULL where it is absent or constant. */
-const mw_tensor *mw__chip_plan_operand(const mw__planner *p, const mw__op *op, const char *name);
+const mw_tensor *mw__chip_plan_operand(const mw__chip_planner *p, const mw__op *op, const char *name);
 /* What a layer reads, each value once, in the scratch arena. NULL on failure. */
-const mw_tensor **mw__chip_plan_layer_inputs(mw__planner *p, const mw__plan_layer *layer, size_t *out_count);
+const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__plan_layer *layer, size_t *out_count);
 /* What an operation of a slot heads where it stands alone. */
-const mw__layer_kind *mw__chip_plan_kind(const mw__planner *p, const mw__op *op);
+const mw__layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op);
 /* A product that is rewritten to a convolution: its weights are constant and fit. */
-bool mw__chip_plan_is_convolution(const mw__planner *p, const mw__op *op);
+bool mw__chip_plan_is_convolution(const mw__chip_planner *p, const mw__op *op);
 /* The operation that makes the value; NULL of inputs and constants. */
-const mw__op *mw__chip_plan_maker(const mw__planner *p, const mw_tensor *value);
+const mw__op *mw__chip_plan_maker(const mw__chip_planner *p, const mw_tensor *value);
 
 /* ---- writing ---- */
 
 /* Readers of `value` take `instead` from now on. */
-void mw__chip_plan_set_alias(mw__planner *p, const mw_tensor *value, const mw_tensor *instead);
+void mw__chip_plan_set_alias(mw__chip_planner *p, const mw_tensor *value, const mw_tensor *instead);
 /* Says what became of an operation. */
-void mw__chip_plan_note(mw__planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
+void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
-const char *mw__chip_plan_string(mw__planner *p, const char *string);
+const char *mw__chip_plan_string(mw__chip_planner *p, const char *string);
 /* A new layer headed by the operation; MW_CHIP_NONE on failure. */
-size_t mw__chip_plan_add_layer(mw__planner *p, size_t op, const mw__layer_kind *kind);
-mw_status mw__chip_plan_add_split(mw__planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit, int64_t there,
-                                  const char *reason);
+size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__layer_kind *kind);
+mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit,
+                                  int64_t there, const char *reason);
 
 /* ---- between files of one phase ---- */
 
 /* priority.c: true if layer a is to be scheduled before b, both of which are ready. */
-void mw__chip_plan_find_branches(mw__planner *p);
-bool mw__chip_plan_goes_first(const mw__planner *p, size_t a, size_t b);
+void mw__chip_plan_find_branches(mw__chip_planner *p);
+bool mw__chip_plan_goes_first(const mw__chip_planner *p, size_t a, size_t b);
 /* partition.c: puts a layer behind those that are scheduled, in the open partition or in a new one. */
-mw_status mw__chip_plan_append(mw__planner *p, size_t layer);
-mw_status mw__chip_plan_open_partition(mw__planner *p, size_t segment);
+mw_status mw__chip_plan_append(mw__chip_planner *p, size_t layer);
+mw_status mw__chip_plan_open_partition(mw__chip_planner *p, size_t segment);
 /* reorder.c */
-mw_status mw__chip_plan_reorder(mw__planner *p);
+mw_status mw__chip_plan_reorder(mw__chip_planner *p);
 
 /* ---- the phases, in order ---- */
 
-mw_status mw__chip_plan_collapse(mw__planner *p); /* collapse.c: what vanishes before layers are made */
-mw_status mw__chip_plan_fuse(mw__planner *p);     /* fuse.c */
-mw_status mw__chip_plan_legalise(mw__planner *p); /* legalise.c */
-mw_status mw__chip_plan_connect(mw__planner *p);  /* values.c */
-mw_status mw__chip_plan_schedule(mw__planner *p); /* schedule.c; afterwards layers stand in the order of the schedule */
-mw_status mw__chip_plan_pair(mw__planner *p);     /* pairs.c */
-mw_status mw__chip_plan_allocate(mw__planner *p); /* allocate.c */
-mw_status mw__chip_plan_time(mw__planner *p);     /* time.c */
+mw_status mw__chip_plan_collapse(mw__chip_planner *p); /* collapse.c: what vanishes before layers are made */
+mw_status mw__chip_plan_fuse(mw__chip_planner *p);     /* fuse.c */
+mw_status mw__chip_plan_legalise(mw__chip_planner *p); /* legalise.c */
+mw_status mw__chip_plan_connect(mw__chip_planner *p);  /* values.c */
+mw_status mw__chip_plan_schedule(
+    mw__chip_planner *p); /* schedule.c; afterwards layers stand in the order of the schedule */
+mw_status mw__chip_plan_pair(mw__chip_planner *p);     /* pairs.c */
+mw_status mw__chip_plan_allocate(mw__chip_planner *p); /* allocate.c */
+mw_status mw__chip_plan_time(mw__chip_planner *p);     /* time.c */
 
 #endif

@@ -21,7 +21,7 @@ static int64_t window_rows(const mw__op *op)
 }
 
 /* Of the windows that the options say. */
-static int64_t ring_bytes(const mw__planner *p, const mw__plan_value *value)
+static int64_t ring_bytes(const mw__chip_planner *p, const mw__plan_value *value)
 {
     const mw_shape shape = value->public.shape;
     const int64_t rows = shape.rank > 2 ? shape.dim[2] : 1;
@@ -29,7 +29,7 @@ static int64_t ring_bytes(const mw__planner *p, const mw__plan_value *value)
     return kept < rows ? value->public.bytes / rows * kept : value->public.bytes;
 }
 
-static bool is_ring(const mw__planner *p, const mw__plan_value *value)
+static bool is_ring(const mw__chip_planner *p, const mw__plan_value *value)
 {
     if (value->producer == MW_CHIP_NONE || value->reader_count != 1 || value->public.is_output ||
         p->options->no_ring_buffers)
@@ -38,7 +38,7 @@ static bool is_ring(const mw__planner *p, const mw__plan_value *value)
     return from->public.tiles > 1 && to->public.tiles > 1 && !from->is_cut && !to->is_cut && window_rows(to->head) > 1;
 }
 
-static bool reads_ring(const mw__planner *p, const mw__plan_layer *layer)
+static bool reads_ring(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++)
@@ -49,7 +49,7 @@ static bool reads_ring(const mw__planner *p, const mw__plan_layer *layer)
 /* ---- branches ---- */
 
 /* From the end: a branch goes on while a layer has one reader that reads nothing else. */
-void mw__chip_plan_find_branches(mw__planner *p)
+void mw__chip_plan_find_branches(mw__chip_planner *p)
 {
     for (size_t v = 0; v < p->value_count; v++)
         if (is_ring(p, &p->values[v])) {
@@ -70,7 +70,7 @@ void mw__chip_plan_find_branches(mw__planner *p)
 }
 
 /* What reads the same values and is scheduled, or is not. */
-static int64_t branch_score(const mw__planner *p, const mw__plan_layer *layer)
+static int64_t branch_score(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     int64_t scheduled = 0, left = 0;
     for (size_t i = 0; i < layer->public.input_count; i++) {
@@ -86,7 +86,7 @@ static int64_t branch_score(const mw__planner *p, const mw__plan_layer *layer)
 }
 
 /* What the layers that read from it read, too, and is scheduled, or is not. */
-static int64_t merge_score(const mw__planner *p, const mw__plan_layer *layer)
+static int64_t merge_score(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
     int64_t scheduled = 0, left = 0;
     for (size_t i = 0; i < layer->next_count; i++) {
@@ -101,7 +101,7 @@ static int64_t merge_score(const mw__planner *p, const mw__plan_layer *layer)
 
 /* The working set decides between branches of one diamond whose ends fit: the larger one first, as long as it fits.
  * Positive: a first. */
-static int working_set_test(const mw__planner *p, const mw__plan_layer *a, const mw__plan_layer *b)
+static int working_set_test(const mw__chip_planner *p, const mw__plan_layer *a, const mw__plan_layer *b)
 {
     if (a->merge == MW_CHIP_NONE || a->merge != b->merge || a->before_count != 1 || b->before_count != 1 ||
         a->before[0] != b->before[0] || a->branch_bytes == b->branch_bytes)
@@ -115,7 +115,7 @@ static int working_set_test(const mw__planner *p, const mw__plan_layer *a, const
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-bool mw__chip_plan_goes_first(const mw__planner *p, size_t a, size_t b)
+bool mw__chip_plan_goes_first(const mw__chip_planner *p, size_t a, size_t b)
 {
     const mw__plan_layer *x = &p->layers[a], *y = &p->layers[b];
     int order = (int)reads_ring(p, x) - (int)reads_ring(p, y);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static size_t moved(const mw__planner *p, size_t layer)
+static size_t moved(const mw__chip_planner *p, size_t layer)
 {
     return layer == MW_CHIP_NONE ? MW_CHIP_NONE : p->layers[layer].position;
 }
@@ -14,7 +14,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void move_indices(const mw__planner *p, size_t *indices, size_t count)
+static void move_indices(const mw__chip_planner *p, size_t *indices, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         indices[i] = moved(p, indices[i]);
@@ -22,7 +22,7 @@ static void move_indices(const mw__planner *p, size_t *indices, size_t count)
         qsort(indices, count, sizeof *indices, ascending);
 }
 
-static void move_all(mw__planner *p)
+static void move_all(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->plan->op_count; i++)
         p->plan->ops[i].layer = moved(p, p->plan->ops[i].layer);
@@ -40,7 +40,7 @@ static void move_all(mw__planner *p)
 }
 
 /* What went into an operand is of the layer that reads it: the first of the schedule, if several do. */
-static void place_operands(mw__planner *p, const mw__plan_layer *layer, size_t index)
+static void place_operands(mw__chip_planner *p, const mw__plan_layer *layer, size_t index)
 {
     for (size_t s = 0; s < layer->head->slot_count; s++)
         for (size_t k = 0; k < layer->head->slots[s].count; k++) {
@@ -56,7 +56,7 @@ static void place_operands(mw__planner *p, const mw__plan_layer *layer, size_t i
 }
 
 /* The operations of each layer, in the order of the program. */
-static mw_status list_ops(mw__planner *p)
+static mw_status list_ops(mw__chip_planner *p)
 {
     size_t *counts = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *counts, p->err);
     size_t **lists = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *lists, p->err);
@@ -79,7 +79,7 @@ static mw_status list_ops(mw__planner *p)
     return MW_OK;
 }
 
-static mw_status name_layers(mw__planner *p)
+static mw_status name_layers(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->layer_count; i++) {
         const mw__op *tail = p->body->ops[p->layers[i].tail_index];
@@ -92,7 +92,7 @@ static mw_status name_layers(mw__planner *p)
     return p->err->status;
 }
 
-mw_status mw__chip_plan_reorder(mw__planner *p)
+mw_status mw__chip_plan_reorder(mw__chip_planner *p)
 {
     mw__plan_layer *sorted = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *sorted, p->err);
     if (sorted == NULL)

@@ -22,7 +22,7 @@ static int by_stage(const void *a, const void *b)
     return (x->layer > y->layer) - (x->layer < y->layer);
 }
 
-static seat *make_seats(mw__planner *p)
+static seat *make_seats(mw__chip_planner *p)
 {
     seat *seats = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *seats, p->err);
     size_t *stages = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *stages, p->err);
@@ -43,7 +43,7 @@ static seat *make_seats(mw__planner *p)
 
 static bool shares_segment(const seat *a, const seat *b) { return a->stage == b->stage && !a->is_cut && !b->is_cut; }
 
-static mw_status add_segment(mw__planner *p, const seat *first, size_t count)
+static mw_status add_segment(mw__chip_planner *p, const seat *first, size_t count)
 {
     mw_chip_plan *plan = p->plan;
     MW_TRY(mw__grow(plan->allocator, &plan->segments, &plan->segment_capacity, plan->segment_count + 1,
@@ -61,7 +61,7 @@ typedef struct ready_list {
     size_t segment; /* its index + 1, as layers are marked with it */
 } ready_list;
 
-static size_t pop(const mw__planner *p, ready_list *ready)
+static size_t pop(const mw__chip_planner *p, ready_list *ready)
 {
     size_t best = 0;
     for (size_t i = 1; i < ready->count; i++)
@@ -72,14 +72,14 @@ static size_t pop(const mw__planner *p, ready_list *ready)
     return layer;
 }
 
-static void push_ready(const mw__planner *p, ready_list *ready, size_t layer)
+static void push_ready(const mw__chip_planner *p, ready_list *ready, size_t layer)
 {
     if (p->layers[layer].waits == 0 && p->layers[layer].segment == ready->segment)
         ready->layers[ready->count++] = layer;
 }
 
 /* Of a program whose layers are seats[0..count). */
-static mw_status schedule_segment(mw__planner *p, const seat *seats, size_t count, size_t *room)
+static mw_status schedule_segment(mw__chip_planner *p, const seat *seats, size_t count, size_t *room)
 {
     ready_list ready = {.layers = room, .segment = p->plan->segment_count + 1};
     for (size_t i = 0; i < count; i++)
@@ -97,7 +97,7 @@ static mw_status schedule_segment(mw__planner *p, const seat *seats, size_t coun
     return MW_OK;
 }
 
-static void reset(mw__planner *p)
+static void reset(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->layer_count; i++)
         p->layers[i].waits = p->layers[i].before_count;
@@ -105,7 +105,7 @@ static void reset(mw__planner *p)
         p->values[i].left = p->values[i].reader_count;
 }
 
-mw_status mw__chip_plan_schedule(mw__planner *p)
+mw_status mw__chip_plan_schedule(mw__chip_planner *p)
 {
     seat *seats = make_seats(p);
     size_t *room = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *room, p->err);

@@ -13,7 +13,7 @@ static void time_layer(mw_chip_layer *layer, const mw_chip_rates *rates)
 }
 
 /* One after the other; of two that are issued at once the second starts with the first. */
-static double start_layers(mw__planner *p, const mw_chip_rates *rates)
+static double start_layers(mw__chip_planner *p, const mw_chip_rates *rates)
 {
     double now = 0;
     for (size_t i = 0; i < p->layer_count; i++) {
@@ -27,7 +27,7 @@ static double start_layers(mw__planner *p, const mw_chip_rates *rates)
     return now;
 }
 
-static int64_t streamed(const mw__planner *p)
+static int64_t streamed(const mw__chip_planner *p)
 {
     int64_t bytes = 0;
     for (size_t v = 0; v < p->value_count; v++) {
@@ -40,7 +40,7 @@ static int64_t streamed(const mw__planner *p)
     return bytes;
 }
 
-static void add_up(mw__planner *p)
+static void add_up(mw__chip_planner *p)
 {
     mw_chip_plan *plan = p->plan;
     mw_chip_plan_totals *t = &plan->totals;
@@ -69,7 +69,7 @@ static void add_up(mw__planner *p)
     t->time_us = work + t->floor_us * (double)plan->segment_count;
 }
 
-mw_status mw__chip_plan_time(mw__planner *p)
+mw_status mw__chip_plan_time(mw__chip_planner *p)
 {
     mw_chip_plan *plan = p->plan;
     add_up(p);

@@ -2,7 +2,7 @@
 #include "chip/plan/plan.h"
 
 typedef struct connecting {
-    mw__planner *p;
+    mw__chip_planner *p;
     size_t *of_tensor; /* value by id of its tensor, or MW_CHIP_NONE */
     size_t *reads;     /* how many layers read a value */
     const mw_tensor ***inputs;
@@ -13,7 +13,7 @@ typedef struct connecting {
 
 static void add_value(connecting *c, const mw_tensor *tensor, size_t producer)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     if (c->of_tensor[tensor->id] != MW_CHIP_NONE)
         return;
     c->of_tensor[tensor->id] = p->value_count;
@@ -29,7 +29,7 @@ static void add_value(connecting *c, const mw_tensor *tensor, size_t producer)
                                     .over = MW_CHIP_NONE}};
 }
 
-static size_t count_results(const mw__planner *p)
+static size_t count_results(const mw__chip_planner *p)
 {
     size_t count = p->body->input_count + p->body->output_count;
     for (size_t i = 0; i < p->layer_count; i++)
@@ -39,7 +39,7 @@ static size_t count_results(const mw__planner *p)
 
 static void add_values(connecting *c)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     for (size_t i = 0; i < p->body->input_count; i++)
         add_value(c, p->body->inputs[i], MW_CHIP_NONE);
     for (size_t i = 0; i < p->layer_count; i++) {
@@ -52,7 +52,7 @@ static void add_values(connecting *c)
 }
 
 /* A value with unknown extents has no place. */
-static mw_status check_extents(const mw__planner *p)
+static mw_status check_extents(const mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->value_count; i++) {
         const mw_tensor *tensor = p->values[i].tensor;
@@ -68,7 +68,7 @@ static mw_status check_extents(const mw__planner *p)
 
 static mw_status take_inputs(connecting *c)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     for (size_t i = 0; i < p->layer_count; i++) {
         c->inputs[i] = mw__chip_plan_layer_inputs(p, &p->layers[i], &c->input_counts[i]);
         if (c->inputs[i] == NULL)
@@ -86,7 +86,7 @@ static mw_status take_inputs(connecting *c)
 
 static mw_status make_lists(connecting *c)
 {
-    mw__planner *p = c->p;
+    mw__chip_planner *p = c->p;
     for (size_t v = 0; v < p->value_count; v++) {
         p->values[v].readers = mw__arena_alloc(&p->plan->arena, c->reads[v], sizeof *p->values[v].readers, p->err);
         if (p->values[v].readers == NULL)
@@ -108,7 +108,7 @@ static mw_status make_lists(connecting *c)
     return MW_OK;
 }
 
-static mw_status list_outputs(mw__planner *p)
+static mw_status list_outputs(mw__chip_planner *p)
 {
     for (size_t v = 0; v < p->value_count; v++)
         if (p->values[v].producer != MW_CHIP_NONE)
@@ -129,7 +129,7 @@ static mw_status list_outputs(mw__planner *p)
 /* ---- layers before and after ---- */
 
 /* Each once: `from` is marked with the layer that asked last. */
-static size_t list_before(const mw__planner *p, size_t layer, size_t *marks, size_t *out)
+static size_t list_before(const mw__chip_planner *p, size_t layer, size_t *marks, size_t *out)
 {
     size_t count = 0;
     const mw_chip_layer *l = &p->layers[layer].public;
@@ -143,7 +143,7 @@ static size_t list_before(const mw__planner *p, size_t layer, size_t *marks, siz
     return count;
 }
 
-static mw_status link_layers(mw__planner *p)
+static mw_status link_layers(mw__chip_planner *p)
 {
     size_t *marks = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *marks, p->err);
     for (size_t i = 0; marks != NULL && i < p->layer_count; i++)
@@ -163,7 +163,7 @@ static mw_status link_layers(mw__planner *p)
     return marks != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status list_next(mw__planner *p)
+static mw_status list_next(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->layer_count; i++) {
         p->layers[i].next = mw__arena_alloc(&p->scratch, p->layers[i].next_count, sizeof *p->layers[i].next, p->err);
@@ -179,7 +179,7 @@ static mw_status list_next(mw__planner *p)
     return MW_OK;
 }
 
-mw_status mw__chip_plan_connect(mw__planner *p)
+mw_status mw__chip_plan_connect(mw__chip_planner *p)
 {
     const size_t ids = p->main->graph->value_count, room = count_results(p);
     connecting c = {.p = p,

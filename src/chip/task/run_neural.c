@@ -20,7 +20,7 @@ typedef struct neural {
     int64_t inputs; /* channels that one output reads */
     bool multiplies;
     unsigned activation;
-    mw__table table;
+    mw__value_table table;
     float scale;
     mw__chip_result kind;
     mw__arithmetic arithmetic;

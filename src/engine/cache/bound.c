@@ -182,7 +182,7 @@ bool mw__bound_keep(const mw_allocator *allocator, const char *location, const m
 /* One that is damaged serves nobody, and goes with its next compilation. */
 static void purge(survey *s, const char *folder)
 {
-    mw__entry entry;
+    mw__cache_entry entry;
     mw__record_line model;
     if (!mw__entry_open(&entry, s->allocator, folder, NULL))
         return;

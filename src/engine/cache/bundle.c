@@ -16,7 +16,7 @@ typedef struct asked {
     const char *text, *weights; /* digests */
 } asked;
 
-static const char *read_text(asked *a, const mw__entry *entry, const char *name, mw_error *err)
+static const char *read_text(asked *a, const mw__cache_entry *entry, const char *name, mw_error *err)
 {
     mw__record_line line;
     if (!mw__entry_find(entry, name, &line))
@@ -24,7 +24,7 @@ static const char *read_text(asked *a, const mw__entry *entry, const char *name,
     return mw__arena_string(&a->arena, line.value, line.length, err);
 }
 
-static uint64_t read_number(const mw__entry *entry, const char *name)
+static uint64_t read_number(const mw__cache_entry *entry, const char *name)
 {
     mw__record_line line;
     uint64_t number = 0;
@@ -42,7 +42,7 @@ static const mw__chip_row *find_chip(const char *name)
     return NULL;
 }
 
-static mw_status read_asked(asked *a, const mw__entry *entry, mw_error *err)
+static mw_status read_asked(asked *a, const mw__cache_entry *entry, mw_error *err)
 {
     mw__cache_request *request = &a->request;
     mw__config_init(&a->config);
@@ -64,7 +64,7 @@ static mw_status read_asked(asked *a, const mw__entry *entry, mw_error *err)
 }
 
 /* Made by this engine on such a processor, with the variables that are set here. */
-static mw_status check_record(const asked *a, const mw__entry *entry, mw_error *err)
+static mw_status check_record(const asked *a, const mw__cache_entry *entry, mw_error *err)
 {
     mw__text record;
     mw__text_init(&record, a->arena.allocator);
@@ -80,7 +80,7 @@ static mw_status check_record(const asked *a, const mw__entry *entry, mw_error *
     return status;
 }
 
-static mw_status check_process(const mw__entry *entry, mw_error *err)
+static mw_status check_process(const mw__cache_entry *entry, mw_error *err)
 {
     mw__record_line line;
     const bool ane = mw__entry_find(entry, "backend", &line) && line.length == 3 && memcmp(line.value, "ane", 3) == 0;
@@ -92,7 +92,7 @@ static mw_status check_process(const mw__entry *entry, mw_error *err)
                     entry->folder);
 }
 
-static mw__library *plan(const asked *a, const mw__entry *entry, mw_error *err)
+static mw__library *plan(const asked *a, const mw__cache_entry *entry, mw_error *err)
 {
     mw__library *library = mw__library_compile(entry->folder, &a->request.compile, err);
     if (library == NULL)
@@ -108,7 +108,7 @@ static mw__library *plan(const asked *a, const mw__entry *entry, mw_error *err)
     return library;
 }
 
-static mw__library *open_entry(const mw__entry *entry, mw_error *err)
+static mw__library *open_entry(const mw__cache_entry *entry, mw_error *err)
 {
     asked a = {0};
     mw__library *library = NULL;
@@ -122,7 +122,7 @@ static mw__library *open_entry(const mw__entry *entry, mw_error *err)
 
 mw__library *mw__cache_open_bundle(const char *path, mw_error *err)
 {
-    mw__entry entry;
+    mw__cache_entry entry;
     char *real = realpath(path, NULL);
     mw__library *library = real != NULL ? mw__shared_find(real) : NULL;
     if (library == NULL && real != NULL && mw__entry_open(&entry, mw__engine_allocator(), real, NULL)) {

@@ -67,7 +67,7 @@ static mw_status lookup_begin(lookup *l, const mw__cache_request *request, bool 
 
 static bool has_entry(const lookup *l)
 {
-    mw__entry entry;
+    mw__cache_entry entry;
     if (!l->keyed || !mw__entry_open(&entry, l->allocator, l->folder, &l->key.record))
         return false;
     mw__entry_deinit(&entry);

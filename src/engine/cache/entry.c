@@ -40,7 +40,7 @@ char *mw__entry_folder(const mw_allocator *allocator, const char *location, cons
 /* ---- reading ---- */
 
 /* The manifest up to its last line, which is the sum of what stands before. */
-static bool check_sum(mw__entry *entry)
+static bool check_sum(mw__cache_entry *entry)
 {
     mw__record_line sum;
     char actual[MW__SUM_HEX];
@@ -58,7 +58,7 @@ static bool check_sum(mw__entry *entry)
 }
 
 /* "size sum name" */
-static bool check_file(mw__entry *entry, const mw__record_line *line)
+static bool check_file(mw__cache_entry *entry, const mw__record_line *line)
 {
     char name[256], actual[MW__SUM_LINE];
     const char *space = memchr(line->value, ' ', line->length);
@@ -76,7 +76,7 @@ static bool check_file(mw__entry *entry, const mw__record_line *line)
     return strlen(actual) == head && memcmp(actual, line->value, head) == 0;
 }
 
-static bool check_files(mw__entry *entry)
+static bool check_files(mw__cache_entry *entry)
 {
     mw__record_line line;
     size_t count = 0;
@@ -92,12 +92,12 @@ static bool check_files(mw__entry *entry)
     return count >= 2; /* the text and the analytics */
 }
 
-bool mw__entry_find(const mw__entry *entry, const char *name, mw__record_line *out)
+bool mw__entry_find(const mw__cache_entry *entry, const char *name, mw__record_line *out)
 {
     return mw__record_find(entry->manifest, entry->manifest_size, name, out);
 }
 
-static bool read_entry(mw__entry *entry, const mw__text *record)
+static bool read_entry(mw__cache_entry *entry, const mw__text *record)
 {
     mw_error ignored = {0};
     mw__file file;
@@ -116,20 +116,20 @@ static bool read_entry(mw__entry *entry, const mw__text *record)
     return check_files(entry);
 }
 
-bool mw__entry_open(mw__entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record)
+bool mw__entry_open(mw__cache_entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record)
 {
-    *entry = (mw__entry){.allocator = allocator, .folder = join(allocator, folder, NULL, NULL)};
+    *entry = (mw__cache_entry){.allocator = allocator, .folder = join(allocator, folder, NULL, NULL)};
     if (entry->folder != NULL && read_entry(entry, record))
         return true;
     mw__entry_deinit(entry);
     return false;
 }
 
-void mw__entry_deinit(mw__entry *entry)
+void mw__entry_deinit(mw__cache_entry *entry)
 {
     mw__free(entry->allocator, entry->folder);
     mw__free(entry->allocator, entry->manifest);
-    *entry = (mw__entry){0};
+    *entry = (mw__cache_entry){0};
 }
 
 /* ---- using and removing ---- */

@@ -12,23 +12,23 @@
 
 #include "engine/cache/key.h"
 
-typedef struct mw__entry {
+typedef struct mw__cache_entry {
     const mw_allocator *allocator;
     char *folder; /* of the bundle */
     char *manifest;
     size_t manifest_size;
     uint64_t bytes; /* of its files */
-} mw__entry;
+} mw__cache_entry;
 
 /* <location>/<build>/<key>; freed with mw__free. */
 char *mw__entry_folder(const mw_allocator *allocator, const char *location, const char *key, mw_error *err);
 
 /* Reads the manifest and looks at every file. `record`: what it must be of; NULL = anything. False: there is no such
  * entry, or it is damaged; then there is nothing to deinitialise. */
-bool mw__entry_open(mw__entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record);
-void mw__entry_deinit(mw__entry *entry);
+bool mw__entry_open(mw__cache_entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record);
+void mw__entry_deinit(mw__cache_entry *entry);
 /* The line of its manifest. */
-bool mw__entry_find(const mw__entry *entry, const char *name, mw__record_line *out);
+bool mw__entry_find(const mw__cache_entry *entry, const char *name, mw__record_line *out);
 
 /* What is stored. */
 typedef struct mw__entry_content {

@@ -215,7 +215,7 @@ static mw_status write_entry(store *s, mw_error *err)
 
 static bool is_sound(const store *s)
 {
-    mw__entry entry;
+    mw__cache_entry entry;
     if (!mw__entry_open(&entry, s->allocator, s->folder, &s->content->key->record))
         return false;
     mw__entry_deinit(&entry);

@@ -10,15 +10,15 @@ typedef struct mw__binding {
     size_t size;
 } mw__binding;
 
-typedef struct mw__task {
+typedef struct mw__kernel_task {
     mw__kernel *run;
     mw__kernel_call call;
-} mw__task;
+} mw__kernel_task;
 
-typedef struct mw__chain {
-    const mw__task *tasks;
+typedef struct mw__command_chain {
+    const mw__kernel_task *tasks;
     size_t count;
-} mw__chain;
+} mw__command_chain;
 
 /* Which step a task is a share of, and whose share; for plans and profiles. */
 typedef struct mw__task_place {
@@ -48,11 +48,11 @@ typedef struct mw__command_list {
     size_t size; /* of the local buffers: the peak */
     size_t phase_count;
     int partitions;
-    bool alone;              /* too small to wake the team for; the same partitions, one after the other */
-    bool brief;              /* too small to wait for workers that sleep */
-    bool flush;              /* as the program's */
-    const mw__chain *chains; /* [phase][partition] */
-    mw__task *tasks;         /* of all chains, in their order */
+    bool alone;                      /* too small to wake the team for; the same partitions, one after the other */
+    bool brief;                      /* too small to wait for workers that sleep */
+    bool flush;                      /* as the program's */
+    const mw__command_chain *chains; /* [phase][partition] */
+    mw__kernel_task *tasks;          /* of all chains, in their order */
     const mw__task_place *places;
     size_t task_count;
     size_t scratch;                     /* bytes of all partitions, and of nested lists all their bytes */

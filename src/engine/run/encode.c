@@ -121,7 +121,7 @@ typedef struct emitter {
     mw__command_list *commands;
     mw__room *room; /* or NULL */
     size_t scratch; /* bytes of one partition */
-    mw__task *tasks;
+    mw__kernel_task *tasks;
     mw__task_place *places; /* by task */
     size_t task_count;
     const void *const **in; /* by step: addresses */
@@ -242,13 +242,13 @@ static void emit(emitter *e, size_t s, int partition)
         return;
     char *scratch = (char *)e->commands->memory + e->layout->size + (size_t)partition * e->scratch;
     e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .partition = (uint32_t)partition};
-    e->tasks[e->task_count++] = (mw__task){
+    e->tasks[e->task_count++] = (mw__kernel_task){
         .run = step->run,
         .call = {
             .block = step->block, .in = e->in[s], .out = e->out[s], .scratch = scratch, .begin = begin, .end = end}};
 }
 
-static void emit_phases(emitter *e, mw__chain *chains)
+static void emit_phases(emitter *e, mw__command_chain *chains)
 {
     const mw__layout *layout = e->layout;
     for (size_t first = 0, end; first < layout->step_count; first = end) {
@@ -256,11 +256,11 @@ static void emit_phases(emitter *e, mw__chain *chains)
         for (end = first + 1; end < layout->step_count && layout->phase[end] == phase; end++) {
         }
         for (int partition = 0; partition < layout->partitions; partition++) {
-            mw__chain *chain = &chains[phase * (size_t)layout->partitions + (size_t)partition];
+            mw__command_chain *chain = &chains[phase * (size_t)layout->partitions + (size_t)partition];
             const size_t before = e->task_count;
             for (size_t s = first; s < end; s++)
                 emit(e, s, partition);
-            *chain = (mw__chain){.tasks = e->tasks + before, .count = e->task_count - before};
+            *chain = (mw__command_chain){.tasks = e->tasks + before, .count = e->task_count - before};
         }
     }
 }
@@ -313,7 +313,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     emitter e = {.ports = p, .layout = layout, .commands = commands, .room = room};
     mw__arena *arena = &commands->arena;
     const size_t partitions = (size_t)layout->partitions;
-    mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * partitions, sizeof *chains, err);
+    mw__command_chain *chains = mw__arena_alloc(arena, layout->phase_count * partitions, sizeof *chains, err);
     e.tasks = mw__arena_alloc(arena, layout->step_count * partitions, sizeof *e.tasks, err);
     e.places = mw__arena_alloc(arena, layout->step_count * partitions, sizeof *e.places, err);
     e.in = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.in, err);

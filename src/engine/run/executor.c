@@ -8,14 +8,14 @@
 #include "engine/run/profile.h"
 #include "engine/run/team.h"
 
-static void run_chain(const mw__chain *chain)
+static void run_chain(const mw__command_chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++)
         chain->tasks[i].run(&chain->tasks[i].call);
 }
 
 /* The same with the time of each task; one reading of the clock between two. */
-static void time_chain(const mw__chain *chain, const mw__task *first, mw__profile_span *spans)
+static void time_chain(const mw__command_chain *chain, const mw__kernel_task *first, mw__profile_span *spans)
 {
     spans += chain->tasks - first;
     uint64_t now = mw__profile_now();
@@ -58,7 +58,7 @@ static void run_block(const mw__command_list *commands, int member, int members)
             run_nested(commands->nested[phase], member, members);
             continue;
         }
-        const mw__chain *chains = commands->chains + phase * (size_t)commands->partitions;
+        const mw__command_chain *chains = commands->chains + phase * (size_t)commands->partitions;
         for (int partition = member; partition < commands->partitions; partition += members)
             run_chain(&chains[partition]);
     }
@@ -68,7 +68,7 @@ static void run_block(const mw__command_list *commands, int member, int members)
 static void time_nested(const mw__command_list *commands, size_t phase, int member, int members,
                         mw__profile_span *spans)
 {
-    const mw__task *task = commands->chains[phase * (size_t)commands->partitions].tasks;
+    const mw__kernel_task *task = commands->chains[phase * (size_t)commands->partitions].tasks;
     const uint64_t begin = spans != NULL && member == 0 ? mw__profile_now() : 0;
     run_nested(commands->nested[phase], member, members);
     if (spans != NULL && member == 0)
@@ -86,7 +86,7 @@ MW__INLINE void run_partitions(const mw__command_list *commands, int member, int
             time_nested(commands, phase, member, members, spans);
             continue;
         }
-        const mw__chain *chains = commands->chains + phase * (size_t)commands->partitions;
+        const mw__command_chain *chains = commands->chains + phase * (size_t)commands->partitions;
         for (int partition = member; partition < commands->partitions; partition += members)
             if (spans == NULL)
                 run_chain(&chains[partition]);

@@ -9,7 +9,7 @@
 #include <onnx/onnx.pb-c.h>
 
 typedef Mw__Onnx__Node pb_node;
-typedef Mw__Onnx__Tensor pb_tensor;
+typedef Mw__Onnx__Tensor pb_onnx_tensor;
 
 /* Messages that grow. */
 typedef struct mw__onnx_list {
@@ -76,7 +76,7 @@ const char *mw__onnx_fresh(mw__onnx_writer *w);
 int mw__onnx_type_of(mw_dtype dtype);
 
 /* The name of a value; a constant is written when it is first asked for. */
-const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value);
+const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value);
 const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument); /* NULL if absent */
 const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index);
 

@@ -29,7 +29,7 @@ static bool add_input(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const mw__type
 /* Under a name of its own: it may be a value from outside, or twice the same. */
 static bool add_output(mw__onnx_writer *w, Mw__Onnx__Graph *graph, mw_tensor *value)
 {
-    const char *name = mw__onnx_make(w, "Identity", NULL, mw__onnx_value(w, value), NULL);
+    const char *name = mw__onnx_make(w, "Identity", NULL, mw__onnx_name_of(w, value), NULL);
     Mw__Onnx__ValueInfo *port = name != NULL ? mw__onnx_port(w, value->type, name) : NULL;
     if (port == NULL)
         return false;
@@ -107,7 +107,7 @@ static bool fill_trip(mw__onnx_writer *w, const mw__op *op, Mw__Onnx__Graph *gra
         good = add_input(w, graph, body->inputs[i]->type, w->names[body->inputs[i]->id]);
     good = good && mw__onnx_write_ops(w, body) == MW_OK;
     for (size_t i = 0; good && i < body->output_count; i++)
-        good = (names[i] = mw__onnx_value(w, body->outputs[i])) != NULL;
+        good = (names[i] = mw__onnx_name_of(w, body->outputs[i])) != NULL;
     mw_tensor *goes_on = good ? ask(w, op->blocks[0], names) : NULL;
     good = goes_on != NULL && add_output(w, graph, goes_on);
     for (size_t i = 0; good && i < body->output_count; i++)
@@ -132,12 +132,12 @@ void mw__onnx_write_while_loop(mw__onnx_writer *w, const mw__op *op, const char 
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
     const char **in = mw__onnx_room(w, count + 2, sizeof *in);
     for (size_t i = 0; in != NULL && i < count; i++)
-        in[2 + i] = mw__onnx_value(w, vars[i].value);
+        in[2 + i] = mw__onnx_name_of(w, vars[i].value);
     mw_tensor *starts = in != NULL ? ask(w, op->blocks[0], in + 2) : NULL;
     if (starts == NULL)
         return;
     in[0] = ""; /* as many trips as it takes */
-    in[1] = mw__onnx_value(w, starts);
+    in[1] = mw__onnx_name_of(w, starts);
     Mw__Onnx__Graph *graph = trip(w, op);
     if (graph == NULL)
         return;

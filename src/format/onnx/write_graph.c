@@ -194,7 +194,7 @@ static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx_
         }
     }
     for (size_t i = 0; i < body->output_count; i++) {
-        const char *name = mw__onnx_value(w, body->outputs[i]);
+        const char *name = mw__onnx_name_of(w, body->outputs[i]);
         if (name == NULL || (out->output[i] = mw__onnx_port(w, body->outputs[i]->type, name)) == NULL)
             return w->err->status;
         out->n_output++;

@@ -46,7 +46,7 @@ void mw__onnx_write_einsum(mw__onnx_writer *w, const mw__op *op, const char *ope
     const size_t count = mw__arg_values(op, "values", &values);
     const char **in = mw__onnx_room(w, count, sizeof *in);
     for (size_t i = 0; in != NULL && i < count; i++)
-        in[i] = mw__onnx_value(w, values[i].value);
+        in[i] = mw__onnx_name_of(w, values[i].value);
     if (in == NULL)
         return;
     mw__onnx_put_text(w, mw__onnx_node_of(w, operation, result(w, op), in, count), "equation",

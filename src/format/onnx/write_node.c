@@ -89,7 +89,7 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
         return NULL;
     }
     const mw_shape shape = payload->type->shape;
-    pb_tensor *tensor = fits(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
+    pb_onnx_tensor *tensor = fits(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
     if (tensor == NULL || name == NULL)
         return NULL;
     mw__onnx__tensor__init(tensor);
@@ -144,7 +144,7 @@ const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t cou
     return mw__onnx_tensor(w, MW_I64, shape, values);
 }
 
-const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value)
+const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
 {
     if (w->names[value->id] != NULL || !mw__is_constant(value))
         return w->names[value->id];
@@ -165,7 +165,7 @@ const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value)
 const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument)
 {
     mw_tensor *value = mw__arg_present(op, argument) ? mw__arg(op, argument) : NULL;
-    return value != NULL ? mw__onnx_value(w, value) : NULL;
+    return value != NULL ? mw__onnx_name_of(w, value) : NULL;
 }
 
 const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index)

@@ -81,7 +81,7 @@ void mw__onnx_write_concat(mw__onnx_writer *w, const mw__op *op, const char *ope
         return;
     }
     for (size_t i = 0; in != NULL && i < count; i++)
-        in[i] = mw__onnx_value(w, values[i].value);
+        in[i] = mw__onnx_name_of(w, values[i].value);
     if (in != NULL)
         join(w, op, in, count);
 }
@@ -95,7 +95,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
     (void)operation;
     shape.dim[axis_of(op, "axis", shape.rank)] = 1;
     for (size_t i = 0; in != NULL && i < count; i++)
-        in[i] = mw__onnx_reshape_to(w, op, NULL, mw__onnx_value(w, values[i].value), shape);
+        in[i] = mw__onnx_reshape_to(w, op, NULL, mw__onnx_name_of(w, values[i].value), shape);
     if (in != NULL)
         join(w, op, in, count);
 }

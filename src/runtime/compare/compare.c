@@ -263,7 +263,7 @@ static mw_comparison *make(const mw_compare_options *options, mw_error *err)
     return NULL;
 }
 
-mw_comparison *mw__compare(const mw__compare_request *request, mw_error *err)
+mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err)
 {
     mw__arena scratch;
     mw__compare_run run = {.request = request, .comparison = make(request->options, err)};
@@ -295,7 +295,7 @@ static mw_comparison *compare_function(const mw_graph *graph, const mw_compare_o
     mw_graph *copy = mw__compare_function(graph, options->reference.function, err);
     mw__compare_source source = {.options = options, .graph = copy};
     const mw__compare_request request = {.graph = copy, .options = options, .fill = mw__compare_feed, .user = &source};
-    mw_comparison *comparison = copy != NULL ? mw__compare(&request, err) : NULL;
+    mw_comparison *comparison = copy != NULL ? mw__compare_graph(&request, err) : NULL;
     mw__graph_free(copy);
     return comparison;
 }

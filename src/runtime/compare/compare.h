@@ -9,19 +9,19 @@
 #include <millwright/compare.h>
 
 /* What an input was fed, for a file. */
-typedef struct mw__compare_input {
+typedef struct mw__compared_input {
     const char *name;
     mw_dtype dtype; /* F32 or I32 */
     mw_shape shape;
     void *data;
-} mw__compare_input;
+} mw__compared_input;
 
 struct mw_comparison {
     const mw_allocator *allocator;
     mw__arena arena; /* all below */
     mw_compared *items;
     size_t count;
-    mw__compare_input *inputs;
+    mw__compared_input *inputs;
     size_t input_count;
     const char *where[2];
     size_t changed[2];
@@ -41,7 +41,7 @@ typedef struct mw__compare_request {
 } mw__compare_request;
 
 /* As mw_program_compare, for a graph that need not be published. */
-mw_comparison *mw__compare(const mw__compare_request *request, mw_error *err);
+mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err);
 /* What both sides and ranges need of main: an output, and inputs whose extents are known. */
 mw_status mw__compare_check(const mw_graph *graph, mw_error *err);
 /* Options for a program that is written to, with the memory of nobody else. */

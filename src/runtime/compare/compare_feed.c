@@ -121,7 +121,7 @@ mw_status mw__compare_keep_inputs(mw_comparison *c, mw_program *program, mw_erro
         const mw_dtype declared = program->rules[i].declared;
         if (!is_fed(program, i))
             continue;
-        mw__compare_input *input = &c->inputs[c->input_count];
+        mw__compared_input *input = &c->inputs[c->input_count];
         input->dtype = declared == MW_F16 || declared == MW_F32 || declared == MW_F64 ? MW_F32 : MW_I32;
         input->shape = port->shape;
         input->name = mw__arena_string(&c->arena, port->name, strlen(port->name), err);
@@ -145,7 +145,7 @@ mw_status mw_comparison_save_batch(const mw_comparison *c, const char *path, mw_
     if (items == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < c->input_count; i++) {
-        const mw__compare_input *input = &c->inputs[i];
+        const mw__compared_input *input = &c->inputs[i];
         items[i] = (mw__safetensors_item){input->name, input->dtype, input->shape, input->data};
     }
     const mw_status status = mw__safetensors_write(c->allocator, path, NULL, 0, items, c->input_count, err);

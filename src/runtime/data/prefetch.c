@@ -12,7 +12,7 @@ typedef struct made_batch {
     mw_error error; /* why it could not be made; all zero = it was */
 } made_batch;
 
-struct mw__prefetch {
+struct mw__prefetcher {
     mw__batch_maker *maker;
     made_batch *ring; /* [slots] */
     size_t slots;
@@ -37,17 +37,17 @@ struct mw__prefetch {
 };
 
 /* The prefetch whose thread this is. */
-static _Thread_local const mw__prefetch *own;
+static _Thread_local const mw__prefetcher *own;
 
 /* ---- the thread ---- */
 
-static bool has_work(const mw__prefetch *p)
+static bool has_work(const mw__prefetcher *p)
 {
     return p->running && !p->failed && p->next.batch < p->batches && p->made - p->taken < p->slots;
 }
 
 /* With the mutex held, but not while the batch is made. */
-static void make_next(mw__prefetch *p)
+static void make_next(mw__prefetcher *p)
 {
     const uint64_t turn = p->turn;
     const mw_loader_position position = p->next;
@@ -66,7 +66,7 @@ static void make_next(mw__prefetch *p)
 
 static void *work(void *argument)
 {
-    mw__prefetch *p = argument;
+    mw__prefetcher *p = argument;
     own = p;
     pthread_mutex_lock(&p->mutex);
     while (!p->stop) {
@@ -84,7 +84,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void begin(mw__prefetch *p)
+static void begin(mw__prefetcher *p)
 {
     p->process = getpid();
     p->thread = mw__thread_start("mw prefetch", work, p);
@@ -98,7 +98,7 @@ static void begin(mw__prefetch *p)
 /* ---- the loader's side ---- */
 
 /* A new run of batches, from `position`. */
-static void restart(mw__prefetch *p, mw_loader_position position)
+static void restart(mw__prefetcher *p, mw_loader_position position)
 {
     p->turn++;
     p->next = position;
@@ -108,7 +108,7 @@ static void restart(mw__prefetch *p, mw_loader_position position)
     pthread_cond_broadcast(&p->changed);
 }
 
-static mw_status wait_for_batch(mw__prefetch *p, mw_loader_position position, const mw_batch **out, mw_error *err)
+static mw_status wait_for_batch(mw__prefetcher *p, mw_loader_position position, const mw_batch **out, mw_error *err)
 {
     if (!p->running)
         restart(p, position);
@@ -130,7 +130,7 @@ static mw_status wait_for_batch(mw__prefetch *p, mw_loader_position position, co
     return batch->error.status;
 }
 
-static mw_status check_thread(const mw__prefetch *p, mw_error *err)
+static mw_status check_thread(const mw__prefetcher *p, mw_error *err)
 {
     if (own == p)
         return mw__fail(err, MW_ERROR_STATE, "mw_loader_next: called by the function of the loader's own data set");
@@ -141,7 +141,7 @@ static mw_status check_thread(const mw__prefetch *p, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__prefetch_take(mw__prefetch *prefetch, mw_loader_position position, const mw_batch **out, mw_error *err)
+mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position position, const mw_batch **out, mw_error *err)
 {
     *out = NULL;
     MW_TRY(check_thread(prefetch, err));
@@ -157,7 +157,7 @@ mw_status mw__prefetch_take(mw__prefetch *prefetch, mw_loader_position position,
     return status;
 }
 
-void mw__prefetch_rewind(mw__prefetch *prefetch)
+void mw__prefetch_rewind(mw__prefetcher *prefetch)
 {
     if (!prefetch->begun || prefetch->process != getpid())
         return;
@@ -169,9 +169,9 @@ void mw__prefetch_rewind(mw__prefetch *prefetch)
 
 /* ---- beginning and end ---- */
 
-mw_status mw__prefetch_create(mw__prefetch **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err)
+mw_status mw__prefetch_create(mw__prefetcher **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err)
 {
-    mw__prefetch *p = mw__alloc(maker->allocator, 1, sizeof *p, err);
+    mw__prefetcher *p = mw__alloc(maker->allocator, 1, sizeof *p, err);
     *out = p;
     if (p == NULL)
         return MW_ERROR_MEMORY;
@@ -192,7 +192,7 @@ mw_status mw__prefetch_create(mw__prefetch **out, mw__batch_maker *maker, int ah
     return MW_OK;
 }
 
-bool mw__prefetch_stop(mw__prefetch *prefetch, mw__prefetch_owner *free_owner, void *owner)
+bool mw__prefetch_stop(mw__prefetcher *prefetch, mw__prefetch_owner *free_owner, void *owner)
 {
     if (prefetch == NULL || !prefetch->begun || prefetch->process != getpid())
         return true;
@@ -213,7 +213,7 @@ bool mw__prefetch_stop(mw__prefetch *prefetch, mw__prefetch_owner *free_owner, v
     return !itself;
 }
 
-void mw__prefetch_free(mw__prefetch *prefetch)
+void mw__prefetch_free(mw__prefetcher *prefetch)
 {
     if (prefetch == NULL)
         return;

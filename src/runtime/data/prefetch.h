@@ -5,28 +5,28 @@
 
 #include "runtime/data/batch.h"
 
-typedef struct mw__prefetch mw__prefetch;
+typedef struct mw__prefetcher mw__prefetcher;
 
 /* What frees the owner of a prefetch, in its thread. */
 typedef void mw__prefetch_owner(void *owner);
 
 /* Memory for `ahead` + 1 batches; the thread begins with the first mw__prefetch_take.
  *  batches  in an epoch */
-mw_status mw__prefetch_create(mw__prefetch **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err);
+mw_status mw__prefetch_create(mw__prefetcher **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err);
 
 /* Waits for the example that is being made. NULL is fine. In a child of fork() the thread is not there, and what it may
  * hold is left alone.  False if the calling thread is the one of this prefetch (the owner was destroyed in the function
  * of its data set): it calls free_owner(owner) when it ends, and the owner frees nothing now. */
-bool mw__prefetch_stop(mw__prefetch *prefetch, mw__prefetch_owner *free_owner, void *owner);
+bool mw__prefetch_stop(mw__prefetcher *prefetch, mw__prefetch_owner *free_owner, void *owner);
 /* After a stop. NULL is fine. */
-void mw__prefetch_free(mw__prefetch *prefetch);
+void mw__prefetch_free(mw__prefetcher *prefetch);
 
 /* The batch at `position`, or its error; it stays until the next call. Positions follow one another within an epoch,
  * unless mw__prefetch_rewind came between.
  *  errors  MW_ERROR_STATE in a child of fork(), and in the thread of this prefetch */
-mw_status mw__prefetch_take(mw__prefetch *prefetch, mw_loader_position position, const mw_batch **out, mw_error *err);
+mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position position, const mw_batch **out, mw_error *err);
 
 /* What was made ahead is dropped: the next take may have any position. */
-void mw__prefetch_rewind(mw__prefetch *prefetch);
+void mw__prefetch_rewind(mw__prefetcher *prefetch);
 
 #endif

@@ -36,7 +36,7 @@ struct mw__dispatch {
     const mw__chain *chain; /* what there is instead of a function and its operation; or NULL */
     mw__device_buffer *between;
     mw__calls calls;
-    struct mw__watch *watch; /* events of a chain's calls; or NULL */
+    struct mw__call_watch *watch; /* events of a chain's calls; or NULL */
 };
 
 /* ---- dispatch_chain.c ---- */

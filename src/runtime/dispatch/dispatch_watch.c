@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-struct mw__watch {
+struct mw__call_watch {
     void **events;    /* [calls] */
     uint64_t *before; /* [calls] what they said before the run */
     size_t count;
@@ -23,12 +23,12 @@ static bool has_events(const mw__symbols *s)
 
 static void land(void *user, int status)
 {
-    struct mw__watch *watch = user;
+    struct mw__call_watch *watch = user;
     (void)status; /* the last event has it */
     atomic_fetch_sub(&watch->in_flight, 1);
 }
 
-static mw_status make_event(const mw__symbols *s, struct mw__watch *watch, void *operation, mw_error *err)
+static mw_status make_event(const mw__symbols *s, struct mw__call_watch *watch, void *operation, mw_error *err)
 {
     char name[40];
     snprintf(name, sizeof name, "segment_%zu_complete", watch->count);
@@ -57,7 +57,7 @@ mw_status mw__watch_make(mw__dispatch *d, mw_error *err)
 
 void mw__watch_release(mw__dispatch *d)
 {
-    struct mw__watch *watch = d->watch;
+    struct mw__call_watch *watch = d->watch;
     if (watch == NULL)
         return;
     for (size_t i = 0; i < watch->count; i++)
@@ -72,7 +72,7 @@ bool mw__dispatch_is_watched(const mw__dispatch *d) { return d->watch != NULL; }
 
 mw_status mw__dispatch_submit(mw__dispatch *d, mw_error *err)
 {
-    struct mw__watch *watch = d->watch;
+    struct mw__call_watch *watch = d->watch;
     for (size_t i = 0; i < watch->count; i++)
         MW_TRY(MW__E5RT(&d->symbols, async_event_get_last_signaled_value, watch->events[i], &watch->before[i]));
     atomic_fetch_add(&watch->in_flight, 1); /* first: it may have ended when the call returns */

@@ -70,7 +70,7 @@ mw_status mw__ranks_broadcast(mw_communicator *c, int root, void *data, size_t s
 
 /* ---- sum ---- */
 
-static mw_status reduce_piece(mw__reduction *r, void *data, size_t size, size_t count, mw_error *err)
+static mw_status reduce_piece(mw__rank_sum *r, void *data, size_t size, size_t count, mw_error *err)
 {
     bool done = false;
     memcpy(r->data, data, size);
@@ -92,7 +92,7 @@ mw_status mw__ranks_allreduce(mw_communicator *c, void *data, size_t count, mw_d
     const size_t bytes = (size_t)mw_dtype_bits(dtype) / 8, piece = count < PIECE ? count : PIECE;
     if (c->transport.size == 1 || count == 0)
         return MW_OK;
-    mw__reduction r;
+    mw__rank_sum r;
     mw_status status = mw__reduction_init(&r, c, dtype, dtype, piece, err);
     for (size_t first = 0; status == MW_OK && first < count; first += piece) {
         const size_t length = count - first < piece ? count - first : piece;

@@ -92,7 +92,7 @@ void mw__widen(mw_dtype narrow, float *out, const uint16_t *x, size_t count);
 /* ---- reduction.c ---- */
 
 /* Values that are summed over the ranks: each rank sums one share of them, which it then sends to all. */
-typedef struct mw__reduction {
+typedef struct mw__rank_sum {
     mw_communicator *communicator;
     mw_dtype dtype;
     mw_dtype sent; /* the same, or fp16 or bf16 for fp32 */
@@ -108,22 +108,22 @@ typedef struct mw__reduction {
     bool keeps_share;              /* the sums are not sent on: each rank has those of its share alone */
     int tag;
     enum { MW__REDUCTION_IDLE, MW__REDUCTION_SCATTER, MW__REDUCTION_GATHER } phase;
-} mw__reduction;
+} mw__rank_sum;
 
-mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
+mw_status mw__reduction_init(mw__rank_sum *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
                              mw_error *err);
-void mw__reduction_deinit(mw__reduction *r);
+void mw__reduction_deinit(mw__rank_sum *r);
 /* The most elements that a rank sums of `count`. */
 size_t mw__reduction_share(const mw_communicator *c, size_t count);
 /* Where the share of a rank begins of `count`; that of rank `ranks` is the end. */
 size_t mw__reduction_first(size_t count, int ranks, int rank);
 /* Begins with the first `count` of r->data, which then are the sums when an advance says that it is done. What is sent
  * in a narrower type needs r->carried and r->carried_sums. */
-mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err);
+mw_status mw__reduction_begin(mw__rank_sum *r, size_t count, mw_error *err);
 /* Begins to send this rank's share of the first `count` of r->data to all; when it is done, r->data has those of all.
  * Not for one that sends in a narrower type. */
-mw_status mw__reduction_begin_gather(mw__reduction *r, size_t count, mw_error *err);
-mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err);
+mw_status mw__reduction_begin_gather(mw__rank_sum *r, size_t count, mw_error *err);
+mw_status mw__reduction_advance(mw__rank_sum *r, bool *out_done, mw_error *err);
 
 /* ---- collective.c: calls that wait. They end the communicator when they fail. ---- */
 

@@ -16,18 +16,18 @@ size_t mw__reduction_first(size_t count, int ranks, int rank)
     return count / size * (size_t)rank + count % size * (size_t)rank / size;
 }
 
-static size_t share_first(const mw__reduction *r, int rank)
+static size_t share_first(const mw__rank_sum *r, int rank)
 {
     return mw__reduction_first(r->count, r->communicator->transport.size, rank);
 }
 
-static size_t share_count(const mw__reduction *r, int rank) { return share_first(r, rank + 1) - share_first(r, rank); }
+static size_t share_count(const mw__rank_sum *r, int rank) { return share_first(r, rank + 1) - share_first(r, rank); }
 
-mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
+mw_status mw__reduction_init(mw__rank_sum *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
                              mw_error *err)
 {
     const size_t ranks = (size_t)c->transport.size, share = mw__reduction_share(c, capacity);
-    *r = (mw__reduction){.communicator = c, .dtype = dtype, .sent = sent, .capacity = capacity};
+    *r = (mw__rank_sum){.communicator = c, .dtype = dtype, .sent = sent, .capacity = capacity};
     r->data = mw__alloc_aligned(c->allocator, capacity * size_of(dtype), 64, err);
     r->wire = sent == dtype ? r->data : mw__alloc_aligned(c->allocator, capacity * size_of(sent), 64, err);
     r->received = mw__alloc(c->allocator, (ranks - 1) * share, size_of(sent), err);
@@ -38,7 +38,7 @@ mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtyp
     return mw__exchange_init(&r->exchange, c, 2 * ranks, err);
 }
 
-void mw__reduction_deinit(mw__reduction *r)
+void mw__reduction_deinit(mw__rank_sum *r)
 {
     if (r->communicator == NULL)
         return;
@@ -50,13 +50,13 @@ void mw__reduction_deinit(mw__reduction *r)
     mw__free(allocator, r->received);
     mw__free(allocator, r->sums);
     mw__free(allocator, r->parts);
-    *r = (mw__reduction){0};
+    *r = (mw__rank_sum){0};
 }
 
 /* The others, beginning with the next: so that not all send to rank 0 at first. */
 static int nth_peer(const mw_communicator *c, int n) { return (c->transport.rank + n) % c->transport.size; }
 
-static mw_status receive_shares(mw__reduction *r, mw_error *err)
+static mw_status receive_shares(mw__rank_sum *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const size_t own = share_count(r, c->transport.rank) * size_of(r->sent);
@@ -69,7 +69,7 @@ static mw_status receive_shares(mw__reduction *r, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err)
+mw_status mw__reduction_begin(mw__rank_sum *r, size_t count, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const size_t bytes = size_of(r->sent);
@@ -90,7 +90,7 @@ mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err)
 }
 
 /* Of this rank's share, to where it is sent from. */
-static void sum_share(mw__reduction *r)
+static void sum_share(mw__rank_sum *r)
 {
     const size_t ranks = (size_t)r->communicator->transport.size, rank = (size_t)r->communicator->transport.rank;
     const size_t own = share_count(r, (int)rank);
@@ -105,7 +105,7 @@ static void sum_share(mw__reduction *r)
     }
 }
 
-static mw_status send_share(mw__reduction *r, mw_error *err)
+static mw_status send_share(mw__rank_sum *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const int rank = c->transport.rank;
@@ -124,7 +124,7 @@ static mw_status send_share(mw__reduction *r, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__reduction_begin_gather(mw__reduction *r, size_t count, mw_error *err)
+mw_status mw__reduction_begin_gather(mw__rank_sum *r, size_t count, mw_error *err)
 {
     r->count = count;
     r->tag = mw__communicator_take_tags(r->communicator);
@@ -132,13 +132,13 @@ mw_status mw__reduction_begin_gather(mw__reduction *r, size_t count, mw_error *e
 }
 
 /* What was sent in another type, from there. */
-static void widen(mw__reduction *r, size_t first, size_t count)
+static void widen(mw__rank_sum *r, size_t first, size_t count)
 {
     if (r->wire != r->data)
         mw__widen(r->sent, (float *)r->data + first, (const uint16_t *)r->wire + first, count);
 }
 
-mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err)
+mw_status mw__reduction_advance(mw__rank_sum *r, bool *out_done, mw_error *err)
 {
     bool done = false;
     *out_done = r->phase == MW__REDUCTION_IDLE;

@@ -78,7 +78,7 @@ static mw_status compare(mw_trainer *t, mw_error *err)
     mw_status status = build_again(t, &b, err);
     const mw__compare_request request = {.graph = b.graph, .options = &t->compared->options, .fill = fill, .user = t};
     if (status == MW_OK) {
-        t->compared->comparison = mw__compare(&request, err);
+        t->compared->comparison = mw__compare_graph(&request, err);
         status = t->compared->comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
     }
     mw__graph_free(b.graph);

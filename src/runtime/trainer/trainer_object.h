@@ -57,7 +57,7 @@ typedef struct mw__view_slot {
 } mw__view_slot;
 
 /* A program on the same parameters as the step; made at first use. */
-typedef struct mw__view {
+typedef struct mw__trainer_view {
     mw_program *program; /* NULL = not made yet */
     mw__feeder feeder;
     mw__arena arena; /* of all below */
@@ -65,7 +65,7 @@ typedef struct mw__view {
     size_t slot_count;
     mw__term **measures; /* the terms of the loss, then those of each metric; NULL for a prediction */
     size_t measure_count;
-} mw__view;
+} mw__trainer_view;
 
 /* Several steps by one dispatch. */
 typedef struct mw__trainer_many {
@@ -121,7 +121,7 @@ struct mw_trainer {
     size_t scalar_count;
     mw__trainer_declared *declared; /* so far */
     mw_tensor *probe;               /* in the model: of a custom optimizer, or NULL */
-    mw__view evaluation, predictor;
+    mw__trainer_view evaluation, predictor;
     struct mw__gauge *gauges; /* what is watched */
     size_t gauge_count, gauge_capacity;
     mw_watch *watches; /* patterns that are no gauges yet */

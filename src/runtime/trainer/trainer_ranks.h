@@ -97,7 +97,7 @@ typedef struct mw__trainer_ranks {
     mw__bucket *buckets;
     size_t bucket_count;
     mw_dtype sent; /* of fp32 gradients on the way */
-    mw__reduction lanes[MW__LANE_KINDS][MW__LANES];
+    mw__rank_sum lanes[MW__LANE_KINDS][MW__LANES];
     mw__step_record *records; /* [ranks] of the last batch */
     uint32_t wish;            /* of this rank, for the next record */
     uint32_t wished;          /* by any, in the last */

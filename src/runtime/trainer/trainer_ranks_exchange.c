@@ -122,9 +122,9 @@ void mw__trainer_time_buckets(mw_trainer *t)
 /* ---- the exchange ---- */
 
 /* What carries the bucket. */
-static mw__reduction *lane_of(mw__trainer_ranks *r, size_t bucket)
+static mw__rank_sum *lane_of(mw__trainer_ranks *r, size_t bucket)
 {
-    mw__reduction *lane = &r->lanes[mw__bucket_lane_kind(&r->buckets[bucket])][bucket % MW__LANES];
+    mw__rank_sum *lane = &r->lanes[mw__bucket_lane_kind(&r->buckets[bucket])][bucket % MW__LANES];
     lane->carried = r->buckets[bucket].carried;
     lane->carried_sums = r->buckets[bucket].carried_sums;
     return lane;
@@ -173,7 +173,7 @@ static mw_status begin(exchange *x, bool early, mw_error *err)
     mw_trainer *t = x->trainer;
     const size_t index = x->next++;
     const mw__bucket *bucket = &t->ranks->buckets[index];
-    mw__reduction *lane = lane_of(t->ranks, index);
+    mw__rank_sum *lane = lane_of(t->ranks, index);
     const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
     t->counters.exchanged_bytes += bytes;
     t->counters.early_bytes += early ? bytes : 0;
@@ -202,7 +202,7 @@ static mw_status advance(exchange *x, size_t lane, mw_error *err)
 {
     mw__trainer_ranks *r = x->trainer->ranks;
     const size_t bucket = x->lanes[lane].bucket;
-    mw__reduction *reduction = lane_of(r, bucket);
+    mw__rank_sum *reduction = lane_of(r, bucket);
     bool done = false;
     MW_TRY(mw__reduction_advance(reduction, &done, err));
     if (!done)
@@ -258,7 +258,7 @@ static void unpack_parameters(mw_trainer *t, const mw__bucket *bucket, const uns
 static mw_status exchange_parameters(mw_trainer *t, size_t index, mw_error *err)
 {
     const mw__bucket *bucket = &t->ranks->buckets[index];
-    mw__reduction *reduction =
+    mw__rank_sum *reduction =
         &t->ranks->lanes[bucket->dtype == MW_F16 ? MW__LANE_F16 : MW__LANE_F32][index % MW__LANES];
     bool done = false;
     pack_parameters(t, bucket, reduction->data);
