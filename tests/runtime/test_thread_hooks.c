@@ -45,15 +45,18 @@ static mw_trainer *open_trainer(int threads, mw_provider provider, mw_error *err
     return trainer;
 }
 
-static mw_loader *open_loader(mw_error *err)
+static mw_loader *open_loader_in(const mw_allocator *allocator, mw_error *err)
 {
     mw_dataset *base = small_open_data(&data, SMALL_EXAMPLES, err), *ahead = mw_dataset_prefetch(base, AHEAD, err);
     mw_loader_options options = mw_loader_defaults(ahead, SMALL_N);
+    options.allocator = allocator;
     mw_loader *loader = mw_loader_create(&options, err);
     mw_dataset_destroy(ahead);
     mw_dataset_destroy(base);
     return loader;
 }
+
+static mw_loader *open_loader(mw_error *err) { return open_loader_in(NULL, err); }
 
 /* Steps [first, end) of STEPS; the loader begins again where an epoch ends. */
 static void train(mw_trainer *trainer, mw_loader *loader, int first, int end, float *out_losses, mw_error *err)
@@ -239,6 +242,32 @@ static void test_null_is_the_system_again(void)
     CHECK_OK(err);
 }
 
+/* No run asks a host again that refused; another one is asked. */
+static void test_a_program_that_was_refused_threads_asks_the_next_host(void)
+{
+    mw_error err = {0};
+    thread_host host;
+    host_init(&host);
+    host.refuse_every = 1;
+    const mw_thread_hooks hooks = host_hooks(&host);
+    set(&hooks);
+    mw_trainer *trainer = open_trainer(3, MW_PROVIDER_ENGINE, &err);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    for (int i = 0; i < STEPS; i++)
+        mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    usleep(100000); /* runs leave out a team that was late for up to 64 ms */
+    const int asked = atomic_load(&host.asked); /* once for each program */
+    for (int i = 0; i < STEPS; i++)
+        mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    CHECK(asked > 0);
+    CHECK_INT(atomic_load(&host.asked), asked);
+    set(NULL);
+    step_until_there_are(trainer, 2, &err);
+    mw_trainer_destroy(trainer);
+    CHECK_OK(err);
+}
+
 static void test_hooks_change_while_objects_live(void)
 {
     mw_error err = {0};
@@ -316,6 +345,76 @@ static void *work_here(void *out)
     return NULL;
 }
 
+/* What the queue's thread may not. */
+static void *set_here(void *hooks)
+{
+    set(hooks);
+    set(NULL);
+    return NULL;
+}
+
+/* An allocator that begins anew when all is freed: what is made the same way again has the same addresses. */
+typedef struct same_place {
+    _Alignas(64) unsigned char bytes[1 << 16];
+    size_t used;
+    int live;
+} same_place;
+
+static void *resize_in_place(void *user, void *pointer, size_t size)
+{
+    same_place *p = user;
+    if (size == 0) {
+        p->live -= pointer != NULL;
+        p->used = p->live == 0 ? 0 : p->used;
+        return NULL;
+    }
+    const size_t room = (size + 63) / 64 * 64;
+    if (pointer != NULL || p->used + room > sizeof p->bytes)
+        return NULL; /* loaders resize nothing */
+    p->used += room;
+    p->live++;
+    return p->bytes + p->used - room;
+}
+
+/* What a loader's thread may not with its own loader. */
+static void *load_here(void *loader)
+{
+    mw_error err = {0};
+    mw_loader_next(loader, &err); /* NULL at the end of an epoch */
+    CHECK_OK(err);
+    return NULL;
+}
+
+/* The mode that the functions of a data set find. */
+static mw_status look_at_mode(void *user, int64_t example, size_t column, void *out, mw_error *err)
+{
+    atomic_int *wrong = user;
+    (void)example;
+    (void)column;
+    (void)err;
+    memset(out, 0, 4);
+    atomic_fetch_add(wrong, host_is_plain() ? 0 : 1);
+    return MW_OK;
+}
+
+static void check_mode_of_loader(void)
+{
+    mw_error err = {0};
+    atomic_int wrong = 0;
+    const mw_column column = {.name = "x", .dtype = MW_I32};
+    mw_dataset *base = mw_dataset_from_callback(&column, 1, 8, look_at_mode, &wrong, &err);
+    mw_dataset *ahead = mw_dataset_prefetch(base, 1, &err);
+    const mw_loader_options options = mw_loader_defaults(ahead, 2);
+    mw_loader *loader = mw_loader_create(&options, &err);
+    for (int i = 0; i < 4; i++)
+        CHECK(mw_loader_next(loader, &err) != NULL);
+    mw_loader_destroy(loader);
+    mw_dataset_destroy(ahead);
+    mw_dataset_destroy(base);
+    CHECK_INT(atomic_load(&wrong), 0);
+    CHECK_OK(err);
+}
+
 static void check_pool(size_t stack)
 {
     thread_host host;
@@ -328,6 +427,7 @@ static void check_pool(size_t stack)
         CHECK(same_training(&got, &expected[THREADS]));
         CHECK_INT(got.requests, REQUESTS);
         CHECK_INT(host_live(&host), THREADS - 1 + 1);
+        check_mode_of_loader();
         set(NULL);
         CHECK_INT(host_live(&host), 0);
     }
@@ -347,19 +447,34 @@ static void test_threads_of_a_pool_may_use_the_library(void)
     thread_host host;
     host_init(&host);
     REQUIRE(host_open_pool(&host, 0));
-    const mw_thread_hooks hooks = host_pool_hooks(&host);
+    mw_thread_hooks hooks = host_pool_hooks(&host);
+    mw_error err = {0};
+    result got;
     set(&hooks);
     work(THREADS, MW_PROVIDER_ENGINE, &host);
+    same_place place = {.live = 0};
+    const mw_allocator allocator = {.resize = resize_in_place, .user = &place};
+    mw_loader *loader = open_loader_in(&allocator, &err);
+    mw_loader_next(loader, &err);
+    mw_loader_destroy(loader);
+    loader = open_loader_in(&allocator, &err);
     set(NULL);
-    result got;
+    for (int i = 0; i < 2; i++)
+        host_on_each(&host, load_here, loader);
+    mw_loader_destroy(loader);
     for (int i = 0; i < 2; i++) {
         got.requests = 0;
         host_on_each(&host, work_here, &got);
         CHECK(same_training(&got, &expected[2]));
         CHECK_INT(got.requests, REQUESTS);
     }
+    thread_host other; /* of new threads, as all of the pool are busy in turn */
+    host_init(&other);
+    hooks = host_hooks(&other);
+    host_on_each(&host, set_here, &hooks);
     CHECK(host_close_pool(&host));
-    set(NULL);
+    CHECK_INT(host_live(&other), 0);
+    CHECK_OK(err);
 }
 
 /* ---- signals ---- */
@@ -648,6 +763,7 @@ int main(void)
     RUN(test_every_thread_is_the_hosts);
     RUN(test_a_host_that_refuses_changes_no_bit);
     RUN(test_null_is_the_system_again);
+    RUN(test_a_program_that_was_refused_threads_asks_the_next_host);
     RUN(test_hooks_change_while_objects_live);
     RUN(test_a_missing_function_is_refused);
     RUN(test_a_hook_cannot_set_hooks);

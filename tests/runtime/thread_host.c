@@ -106,15 +106,25 @@ static void make_strange(void)
 #endif
 }
 
+/* As it is, or `otherwise` where that cannot be asked. */
+static bool flushes(bool otherwise)
+{
+#if defined(__x86_64__)
+    (void)otherwise;
+    return (_mm_getcsr() & 0x8040U) == 0x8040U;
+#else
+    return otherwise;
+#endif
+}
+
+bool host_is_plain(void) { return fegetround() == FE_TONEAREST && !flushes(false); }
+
 static bool is_strange(void)
 {
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    bool flushes = true;
-#if defined(__x86_64__)
-    flushes = (_mm_getcsr() & 0x8040U) == 0x8040U;
-#endif
-    return fegetround() == FE_UPWARD && flushes && sigismember(&mask, SIGINT) == 0 && sigismember(&mask, SIGUSR1) == 0;
+    return fegetround() == FE_UPWARD && flushes(true) && sigismember(&mask, SIGINT) == 0 &&
+           sigismember(&mask, SIGUSR1) == 0;
 }
 
 /* With the mutex held, but not while the job runs. */

@@ -43,6 +43,8 @@ bool host_open_pool(thread_host *host, size_t stack);
 mw_thread_hooks host_pool_hooks(thread_host *host);
 /* Runs the job on a thread of the pool, each in turn, and waits for it. */
 void host_on_each(thread_host *host, void *(*run)(void *argument), void *argument);
+/* True on a thread that rounds to nearest and keeps subnormals. */
+bool host_is_plain(void);
 /* True if every job left its thread as it was. */
 bool host_close_pool(thread_host *host);
 
