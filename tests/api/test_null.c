@@ -165,7 +165,7 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_trainer_program(NULL));
     REFUSED(mw_schedule_check(NULL, 1, &err));
     mw_error_clear(NULL);
-    REFUSED(mw_thread_hooks_set(&(const mw_thread_hooks){NULL}, &err));
+    REFUSED(mw_thread_hooks_set(&(const mw_thread_hooks){0}, &err));
     CHECK(mw_program_placement_count(NULL) == 0 && !mw_program_placement(NULL, 0, NULL));
     mw_comparison_destroy(NULL);
     CHECK_INT(mw_comparison_count(NULL), 0);
