@@ -256,7 +256,7 @@ static void test_a_program_that_was_refused_threads_asks_the_next_host(void)
     small_fill_batch(&batch, &data, 0);
     for (int i = 0; i < STEPS; i++)
         mw_trainer_step(trainer, &batch.batch, NULL, &err);
-    usleep(100000); /* runs leave out a team that was late for up to 64 ms */
+    usleep(100000);                             /* runs leave out a team that was late for up to 64 ms */
     const int asked = atomic_load(&host.asked); /* once for each program */
     for (int i = 0; i < STEPS; i++)
         mw_trainer_step(trainer, &batch.batch, NULL, &err);
