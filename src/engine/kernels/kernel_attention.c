@@ -137,21 +137,18 @@ static void weigh(const attention_block *s, const rows_of *t, float *scores, voi
     }
 }
 
-/* Keys and values of a batch, of which the block needs `keys`. */
-static void find_keys(const attention_block *s, const mw__kernel_call *call, int64_t batch, rows_of *t)
+enum { QUERY, KEY, VALUE, MASK }; /* what is read */
+
+/* Keys or values of a batch, of which the block needs `keys`. */
+static const float *find_rows(const attention_block *s, const mw__kernel_call *call, int which, int64_t batch,
+                              range keys)
 {
-    const int64_t keys = batch * s->keys * s->inner, values = batch * s->keys * s->values;
-    t->k = (const float *)call->in[1] + keys, t->v = (const float *)call->in[2] + values;
-    if (s->half_keys) {
-        t->k = (const float *)((const char *)call->scratch + s->keys_at);
-        widen(s, (const uint16_t *)call->in[1] + keys, s->inner, t->keys,
-              (float *)((char *)call->scratch + s->keys_at));
-    }
-    if (s->half_values) {
-        t->v = (const float *)((const char *)call->scratch + s->values_at);
-        widen(s, (const uint16_t *)call->in[2] + values, s->values, t->keys,
-              (float *)((char *)call->scratch + s->values_at));
-    }
+    const int64_t width = which == KEY ? s->inner : s->values, first = batch * s->keys * width;
+    if (!(which == KEY ? s->half_keys : s->half_values))
+        return (const float *)call->in[which] + first;
+    float *widened = (float *)((char *)call->scratch + (which == KEY ? s->keys_at : s->values_at));
+    widen(s, (const uint16_t *)call->in[which] + first, width, keys, widened);
+    return widened;
 }
 
 /* Reads: query, key, value, mask if any. Scratch: scores [block, S], a panel of F16 results, widened keys and values,
@@ -163,14 +160,15 @@ static void attention_run(const mw__kernel_call *call)
     void *gemm = (char *)call->scratch + s->gemm_at;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t batch = unit / s->blocks, row = unit % s->blocks * s->block, first = batch * s->rows + row;
-        rows_of t = {.q = (const float *)call->in[0] + first * s->inner,
-                     .mask = s->mask != MASK_NONE ? call->in[3] : NULL,
+        rows_of t = {.q = (const float *)call->in[QUERY] + first * s->inner,
+                     .mask = s->mask != MASK_NONE ? call->in[MASK] : NULL,
                      .at = first * s->keys,
                      .rows = s->rows - row < s->block ? s->rows - row : s->block,
                      .keys = {0, s->keys}};
         if (s->one_mask)
             t.keys = shown_keys(s, t.mask, t.at);
-        find_keys(s, call, batch, &t);
+        t.k = find_rows(s, call, KEY, batch, t.keys);
+        t.v = find_rows(s, call, VALUE, batch, t.keys);
         weigh(s, &t, scores, gemm);
         const int64_t keys = t.keys.end - t.keys.begin;
         const bool is_fp32 = s->dtype == MW_F32;
@@ -260,7 +258,7 @@ mw_status mw__kernel_scaled_dot_product_attention(mw__planner *planner, const mw
     const size_t count = s->mask == MASK_NONE ? 3 : 4;
     for (size_t i = 0; i < count; i++) {
         const mw_tensor *operand = mw__arg(op, names[i]);
-        const bool half = (i == 1 && s->half_keys) || (i == 2 && s->half_values);
+        const bool half = (i == KEY && s->half_keys) || (i == VALUE && s->half_values);
         if (half || mw__dtype_of(operand) == MW_BOOL)
             buffers[i] = mw__plan_buffer(planner, half ? mw__before_widening(operand) : operand);
         else
