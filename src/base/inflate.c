@@ -1,7 +1,7 @@
 /* Unpacks deflate streams through zlib. Without it every stream is refused with a sentence. */
 #include "base/inflate.h"
 
-#ifdef MW_HAVE_ZLIB
+#if MW_HAVE_ZLIB
 
 #include <zlib.h>
 
