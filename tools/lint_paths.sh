@@ -1,6 +1,6 @@
 #!/bin/sh
 # Holds documents and comments to the tree: every file that they name by its path (src/mil/parse.c, engine/run/order.c)
-# is there. Made-up names of the lint's own tests are left out.
+# is there. Made-up names of the lint's own tests are left out, and the small tree of the test of the amalgamation.
 set -eu
 cd "$(dirname "$0")/.."
 rooms='base|graph|autograd|mil|format|runtime|engine'
@@ -8,7 +8,7 @@ found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 tops="src/($rooms)|tests|tools|bench|docs|cmake|examples"
 
-git ls-files '*.md' '*.c' '*.h' '*.def' '*.sh' '*.awk' '*.py' '*.cmake' | grep -v '^tools/lint_includes.sh$' |
+git ls-files '*.md' '*.c' '*.h' '*.def' '*.sh' '*.awk' '*.py' '*.cmake' | grep -v -e '^tools/lint_includes.sh$' -e '^tests/amalgamation/' |
     xargs grep -noE "\\b($tops|$rooms)/[a-z0-9_/]+\\.(c|h|def|sh|py|md|awk|cmake)\\b" | sort -u |
     while IFS=: read -r file line path; do
         # a path may begin below src or tests, or stand behind a longer one

@@ -3,12 +3,12 @@
 # interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under every profile of
 # a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
 # about two hours on two cores. Words choose stages: examples slow avx2 asan tsan qemu valgrind (after slow) interpreter programs
-# onnxruntime page networks profiles compilers fuzz.
+# onnxruntime page networks profiles compilers amalgamation fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tools/steps.sh
-tools/setup.sh build mpi mpich check nightly || exit 1
+tools/setup.sh build mpi mpich check amalgamation nightly || exit 1
 
 build() { cmake --preset "$@" && cmake --build --preset "$1"; }
 
@@ -51,7 +51,7 @@ interpreter() {
     MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
 }
 
-page_in_browser() { tools/setup.sh browser && tools/data.sh data/mnist && build release && tools/pictures.sh; }
+page_in_browser() { tools/setup.sh browser && build release && tools/pictures.sh; }
 
 # Gradients of the benchmark's networks beside PyTorch's.
 networks() {
@@ -99,6 +99,19 @@ compilers() {
     cmp build/release/onnx_texts.txt build/clang/onnx_texts.txt
 }
 
+# As people would compile it, by both compilers; and for macOS, which names other things in its headers.
+amalgamation() {
+    build release && tools/check_amalgamation.sh build/release -O1 clang &&
+        tools/check_amalgamation.sh build/release "-O2 -ffp-contract=off -fno-math-errno -fno-trapping-math" gcc clang ||
+        return 1
+    . tools/zig.sh || return 1
+    rm -rf build/amalgamation && tools/amalgamate.py build/amalgamation || return 1
+    for target in aarch64-macos.13.0 aarch64-linux-gnu.2.34; do
+        said=$(cmake/zig/cc -target "$target" -O1 -c build/amalgamation/millwright.c -o "build/amalgamation/$target.o" 2>&1)
+        [ -z "$said" ] || { echo "$said" && return 1; }
+    done
+}
+
 fuzz() {
     build fuzz || return 1
     for target in build/fuzz/tests/fuzz_*; do
@@ -116,7 +129,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | amalgamation | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -140,5 +153,6 @@ stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
+stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation
 stage fuzz "fuzzing" fuzz
 steps_end

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, bench, check, browser, nightly.
+# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, amalgamation, bench, check, browser, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -11,6 +11,7 @@ debian_packages() {
     mpich) echo mpich libmpich-dev ;;
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
+    amalgamation) echo python3 uthash-dev libxxhash-dev protobuf-c-compiler ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
     browser) echo chromium fonts-dejavu-core python3 ;;
     nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
@@ -23,6 +24,7 @@ brew_packages() {
     npm) command -v npm >/dev/null || echo node ;;
     mpi) command -v mpicc >/dev/null || echo open-mpi ;;
     bench) command -v python3 >/dev/null || echo python ;;
+    amalgamation) command -v python3 >/dev/null || echo python; echo uthash xxhash protobuf-c ;;
     check) echo clang-format shellcheck ;;
     esac
 }

@@ -1,0 +1,9 @@
+/* shared.h has another type of this name. */
+#ifndef MW__BASE_TYPE_TWICE_H
+#define MW__BASE_TYPE_TWICE_H
+
+typedef struct mw__shown {
+    int number;
+} mw__shown;
+
+#endif
