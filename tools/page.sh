@@ -6,7 +6,7 @@ page=$(realpath "$1")
 out=$2
 mkdir -p "$out"
 
-browse() { chromium --headless --no-sandbox --disable-gpu --hide-scrollbars "$@" "file://$page" >/dev/null 2>&1; }
+browse() { chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars "$@" "file://$page" >/dev/null 2>&1; }
 
 browse --window-size=1060,1400 --screenshot="$out/light.png"
 browse --window-size=1060,1400 --blink-settings=preferredColorScheme=0 --screenshot="$out/dark.png"
