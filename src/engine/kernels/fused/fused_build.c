@@ -459,6 +459,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
         add_sum(&b, parts->sums[i], parts->partials[i]);
     mw__fused_choose_sums(fused, parts->level);
     choose_precompiled(fused, parts->level, step);
+    mw__fused_choose_proof(fused, parts->level);
     choose_work(fused);
     choose_direct_stores(fused);
     step->run = kernel_of(fused);

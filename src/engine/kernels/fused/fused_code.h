@@ -30,6 +30,13 @@ typedef enum mw__fused_work {
     MW__CHOOSE /* a select whose condition is one truth */
 } mw__fused_work;
 
+typedef struct mw__interval {
+    double low, high;
+} mw__interval;
+
+/* What an operation makes of numbers within x and y (fused_proof.c); false if that may be no number. */
+typedef bool mw__bound(mw__interval x, mw__interval y, const float *pq, mw__interval *out);
+
 typedef struct mw__fused_code {
     const char *name;
     mw__fused_work work;
@@ -39,6 +46,7 @@ typedef struct mw__fused_code {
     mw__select_loop *select;
     unsigned how;     /* what is done to it (mw__round) */
     mw__loop1 *round; /* does it; NULL: nothing */
+    mw__bound *bound; /* NULL: not known */
     bool special;     /* the loop is a chip's */
     bool exact;       /* a fp16 number if the operands are (kernel_table.h) */
     uint16_t out, in[MW__ELEMENT_OPERANDS];
@@ -66,6 +74,9 @@ typedef struct mw__fused_sum {
     mw__loop1 *round; /* of a result; NULL: nothing */
 } mw__fused_sum;
 
+/* The least and the largest of fp16 or fp32; NaN if one is. */
+typedef void mw__range_loop(const void *data, int64_t count, double *out);
+
 struct mw__fused {
     int64_t elements, count;
     mw__fused_view view;
@@ -80,6 +91,7 @@ struct mw__fused {
     float pq[MW__FUSED_CODE][3];
     uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
     mw__precompiled_loop *precompiled;               /* NULL: instruction by instruction */
+    mw__range_loop *half_range, *single_range;       /* NULL: nothing is proved (mw__fused_proves) */
 };
 
 #define MW__FUSED_VALUES (MW__STEP_READS + MW__FUSED_CODE)
@@ -122,6 +134,10 @@ unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, 
 /* Adds the tile's values to those sums whose value is an operand, or is not. */
 void mw__fused_add(const mw__kernel_call *call, const void *const *value, bool operands, int64_t at, int64_t count,
                    mw__fused_totals *totals);
+/* Of a group that only looks at values: chooses how its limits are proved. */
+void mw__fused_choose_proof(mw__fused *fused, mw__level level);
+/* True if none of these elements is beyond a limit, for sure; false says nothing. */
+bool mw__fused_proves(const mw__kernel_call *call, int64_t at, int64_t count);
 /* That of one which only chooses between tensors by one truth. */
 void mw__gate_run(const mw__kernel_call *call);
 

@@ -216,15 +216,35 @@ void mw__fused_fill_scalars(const mw__kernel_call *call, int64_t count)
             fill_scalar(&fused->operands[i], call->in[i], count, tile_at(call, fused->place[i]));
 }
 
+/* What the watches have seen of elements [begin, end). */
+static unsigned run_tiles(const mw__kernel_call *call, int64_t begin, int64_t end)
+{
+    unsigned beyond = 0;
+    for (int64_t at = begin; at < end; at += MW__TILE)
+        beyond |= mw__fused_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE, NULL);
+    return beyond;
+}
+
+#define PROVED 2048 /* elements at a time */
+
+static unsigned look_or_prove(const mw__kernel_call *call, int64_t begin, int64_t end)
+{
+    unsigned beyond = 0;
+    for (int64_t at = begin; at < end; at += PROVED) {
+        const int64_t count = end - at < PROVED ? end - at : PROVED;
+        if (!mw__fused_proves(call, at, count))
+            beyond |= run_tiles(call, at, at + count);
+    }
+    return beyond;
+}
+
 void mw__fused_run(const mw__kernel_call *call)
 {
     const mw__fused *fused = call->block;
     int64_t begin, end;
     mw__units_range(call, fused->elements, fused->count, &begin, &end);
     mw__fused_fill_scalars(call, end - begin < MW__TILE ? end - begin : MW__TILE);
-    unsigned beyond = 0;
-    for (int64_t at = begin; at < end; at += MW__TILE)
-        beyond |= mw__fused_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE, NULL);
+    const unsigned beyond = fused->half_range != NULL ? look_or_prove(call, begin, end) : run_tiles(call, begin, end);
     for (size_t i = 0; i < fused->watch_count; i++)
         mw__watch_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
 }
