@@ -144,7 +144,7 @@ static const mw__pattern_row rows[] = {
      .declined = "it takes no elements of a gradient by the weight"},
     {.name = "lookup", .root = "matmul", .off = FUSE_REF, .guard = refuse_unchecked,
      .match = mw__match_lookup, .plan = plan_lookup, .declined = "x is no matrix with a one in each row"},
-    {.name = "matmul.sum", .root = "add", .off = FUSE_REF, .as_written = true, .guard = refuse_rounded,
+    {.name = "matmul.sum", .root = "add", .off = FUSE_REF, .as_written = true,
      .match = mw__match_matmul_sum, .plan = plan_matmul_sum, .declined = "not three products that nothing else needs"},
 };
 /* clang-format on */

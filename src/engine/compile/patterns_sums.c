@@ -21,8 +21,9 @@ static const mw__matmul_sum_match *sum_of(const mw__finder *f, const mw_tensor *
     return f->sums != NULL && f->uses[value->id] == 1 ? f->sums[value->id] : NULL;
 }
 
-static void add(mw__matmul_sum_match *match, const mw__op *product)
+static void add(mw__matmul_sum_match *match, const mw__op *product, const mw_tensor *sum)
 {
+    match->sum[match->count] = sum;
     match->product[match->count++] = product;
     match->ops[match->op_count++] = product;
 }
@@ -37,8 +38,8 @@ static mw__matmul_sum_match extend(const mw__finder *f, const mw_tensor *other, 
     if (so_far != NULL && so_far->count < MW__PRODUCTS_MOST)
         match = *so_far;
     else if (first != NULL)
-        add(&match, first);
-    add(&match, product);
+        add(&match, first, NULL);
+    add(&match, product, result);
     match.ops[match.op_count++] = result->op;
     match.result = result;
     return match;

@@ -1,21 +1,27 @@
 /* Sums of matrix products, where each tile of a product is added to the sum that lies in a cache: no product is
- * written. The bits are those of products that are computed and then added. */
+ * written. The bits are those of products that are computed and then added. What is rounded to fp16, products or sums,
+ * is so between them: then some columns of a product lie in scratch until they are added. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/kernel_matmul.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/pattern_plans.h"
 
 #include <string.h>
 
 #define ROWS_LEAST 16  /* of a partition: with fewer, products may be split by columns instead */
-#define COLUMNS    256 /* of the sum at a time: it and a factor of a product fit the second cache */
+#define PANEL_ROWS 256 /* of a product that waits for its rounding */
+#define COLUMNS    256 /* of the sum at a time: it, a factor of a product and the product fit the second cache */
 
 typedef struct sum_block {
     const mw__gemm_set *set;
     int64_t n;
     size_t count;
-    bool has_before;
-    mw__gemm_shape shape[MW__PRODUCTS_MOST]; /* of all rows and columns */
+    bool has_before, rounds;
+    mw__gemm_shape shape[MW__PRODUCTS_MOST];                              /* of all rows and columns */
+    mw__loop1 *of_product[MW__PRODUCTS_MOST], *of_sum[MW__PRODUCTS_MOST]; /* round to fp16; NULL: nothing does */
+    void (*add)(float *sum, const float *x, int64_t count);
+    size_t panel; /* of `rounds`: where columns of a product begin in scratch */
 } sum_block;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -49,24 +55,68 @@ bool mw__matmul_sum_suits(const mw__op *product, const mw__config *config, int p
            mw__gemm_blocks(&code) != NULL;
 }
 
-/* Rows [begin, end) and `columns` from `column` on. */
-static void add_products(const sum_block *s, const mw__kernel_call *call, int64_t column, int64_t columns)
+MW__INLINE void add_body(float *sum, const float *x, int64_t count)
 {
-    float *const c = (float *)call->out[0] + call->begin * s->n + column;
-    for (size_t i = 0; i < s->count; i++) {
-        mw__gemm_shape shape = s->shape[i];
-        shape.m = call->end - call->begin, shape.n = columns;
-        const float *a = (const float *)call->in[2 * i] + call->begin * (shape.transpose_a ? 1 : shape.lda);
-        const float *b = (const float *)call->in[2 * i + 1] + column * (shape.transpose_b ? shape.ldb : 1);
-        if (i > 0 || s->has_before)
-            mw__gemm_blocked_add(s->set, &shape, a, b, c, call->scratch);
-        else
-            mw__gemm_blocked(s->set, &shape, a, b, c, call->scratch);
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) sum[i] += x[i];
+}
+MW__BASE_AVX2_AVX512(add, (float *sum, const float *x, int64_t count), (sum, x, count))
+
+/* A product of which some rows and columns are computed. */
+typedef struct part {
+    mw__gemm_shape shape;
+    const float *a, *b;
+} part;
+
+/* Rows [begin, end) and `columns` from `column` on. */
+static part part_of(const sum_block *s, const mw__kernel_call *call, size_t i, int64_t column, int64_t columns)
+{
+    part p = {.shape = s->shape[i]};
+    p.shape.m = call->end - call->begin, p.shape.n = columns;
+    p.a = (const float *)call->in[2 * i] + call->begin * (p.shape.transpose_a ? 1 : p.shape.lda);
+    p.b = (const float *)call->in[2 * i + 1] + column * (p.shape.transpose_b ? p.shape.ldb : 1);
+    return p;
+}
+
+/* Product i in `panel`, where it has `columns`, to the sum at c: both are rounded. */
+static void add_rounded(const sum_block *s, size_t i, const part *p, float *panel, float *c)
+{
+    for (int64_t row = 0; row < p->shape.m; row++) {
+        float *const x = panel + row * p->shape.n, *const sum = c + row * s->n;
+        if (s->of_product[i] != NULL)
+            s->of_product[i](x, x, p->shape.n, 0, 0);
+        s->add(sum, x, p->shape.n);
+        if (s->of_sum[i] != NULL)
+            s->of_sum[i](sum, sum, p->shape.n, 0, 0);
     }
 }
 
-/* A unit is a row. */
-static void sum_run(const mw__kernel_call *call)
+/* The first product, where nothing is before it. */
+static void begin_sum(const sum_block *s, const part *p, float *c, void *scratch)
+{
+    mw__gemm_blocked(s->set, &p->shape, p->a, p->b, c, scratch);
+    for (int64_t row = 0; s->of_product[0] != NULL && row < p->shape.m; row++)
+        s->of_product[0](c + row * s->n, c + row * s->n, p->shape.n, 0, 0);
+}
+
+static void add_products(const sum_block *s, const mw__kernel_call *call, int64_t column, int64_t columns)
+{
+    float *const c = (float *)call->out[0] + call->begin * s->n + column;
+    float *const panel = (float *)(void *)((char *)call->scratch + s->panel);
+    for (size_t i = 0; i < s->count; i++) {
+        part p = part_of(s, call, i, column, columns);
+        if (i == 0 && !s->has_before) {
+            begin_sum(s, &p, c, call->scratch);
+        } else if (!s->rounds) {
+            mw__gemm_blocked_add(s->set, &p.shape, p.a, p.b, c, call->scratch);
+        } else {
+            p.shape.ldc = columns;
+            mw__gemm_blocked(s->set, &p.shape, p.a, p.b, panel, call->scratch);
+            add_rounded(s, i, &p, panel, c);
+        }
+    }
+}
+
+static void sum_rows(const mw__kernel_call *call)
 {
     const sum_block *s = call->block;
     const float *before = s->has_before ? call->in[2 * s->count] : NULL;
@@ -76,6 +126,17 @@ static void sum_run(const mw__kernel_call *call)
         for (int64_t row = call->begin; before != NULL && before != out && row < call->end; row++)
             memcpy(out + row * s->n + column, before + row * s->n + column, (size_t)columns * sizeof *out);
         add_products(s, call, column, columns);
+    }
+}
+
+/* A unit is a row. */
+static void sum_run(const mw__kernel_call *call)
+{
+    const sum_block *s = call->block;
+    mw__kernel_call some = *call;
+    for (int64_t end = call->end; some.begin < end; some.begin = some.end) {
+        some.end = s->rounds ? smaller(end, some.begin + PANEL_ROWS) : end;
+        sum_rows(&some);
     }
 }
 
@@ -93,6 +154,24 @@ static void read_products(mw__planner *planner, const mw__matmul_sum_match *matc
         mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(match->product[i], "y")), MW__WHOLE, 0, false);
         step->scratch = scratch > step->scratch ? scratch : step->scratch;
     }
+}
+
+/* How products and sums are rounded, and the room for that. */
+static void round_products(mw__planner *planner, const mw__matmul_sum_match *match, sum_block *s, mw__step *step)
+{
+    const mw__level level = mw__plan_level(planner);
+    for (size_t i = 0; i < match->count; i++) {
+        const mw_tensor *product = match->product[i]->results[0], *sum = match->sum[i];
+        s->of_product[i] = mw__round_loop(level, mw__plan_rounds(planner, product));
+        s->of_sum[i] = sum != NULL ? mw__round_loop(level, mw__plan_rounds(planner, sum)) : NULL;
+        s->rounds = s->rounds || s->of_product[i] != NULL || s->of_sum[i] != NULL;
+    }
+    step->rounds = s->rounds;
+    s->add = MW__DISPATCH_BEST(add, level);
+    s->panel = (step->scratch + 63) / 64 * 64;
+    if (s->rounds)
+        step->scratch =
+            s->panel + (size_t)(smaller(PANEL_ROWS, s->shape[0].m) * smaller(COLUMNS, s->n)) * sizeof(float);
 }
 
 mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *match, mw_error *err)
@@ -114,6 +193,7 @@ mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *
     step->flops = flops + (double)mw__count_of(match->result) * (double)(match->count - !s->has_before);
     const size_t row = (size_t)s->n * sizeof(float);
     read_products(planner, match, s, step);
+    round_products(planner, match, s, step);
     if (s->has_before)
         mw__step_read(planner, step, mw__plan_buffer(planner, match->before), MW__ROWS, row, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, match->result), MW__ROWS, row);

@@ -165,6 +165,7 @@ mw_status mw__plan_lookup(mw__planner *planner, const mw__lookup_match *match, m
 typedef struct mw__matmul_sum_match {
     const mw_tensor *before; /* or NULL */
     const mw__op *product[MW__PRODUCTS_MOST];
+    const mw_tensor *sum[MW__PRODUCTS_MOST]; /* with that product; NULL: it is the first of them */
     size_t count;
     const mw__op *ops[2 * MW__PRODUCTS_MOST]; /* the products and the additions */
     size_t op_count;
