@@ -22,13 +22,15 @@ static mw_tensor *kernel_slice(const mw__conv *conv, mw_tensor *x, int64_t index
 {
     mw_slice slices[2 + MW__CONV_AXES] = {{.from_start = true, .to_end = true}, {.from_start = true, .to_end = true}};
     const mw_shape shape = mw_tensor_shape(x);
+    bool whole = true;
     for (int i = conv->axes - 1; i >= 0; i--) {
         const int64_t begin = index % conv->kernel[i] * conv->dilation[i];
         index /= conv->kernel[i];
         slices[i + 2] = (mw_slice){
             .begin = begin, .end = begin + (conv->out[i] - 1) * conv->stride[i] + 1, .stride = conv->stride[i]};
+        whole = whole && begin == 0 && conv->stride[i] == 1 && conv->out[i] == shape.dim[i + 2];
     }
-    mw_tensor *part = mw_slice_by_index(x, slices);
+    mw_tensor *part = whole ? x : mw_slice_by_index(x, slices);
     return mw__reshape_to(part, MW_SHAPE(shape.dim[0], shape.dim[1], 1, product(conv->out, conv->axes)));
 }
 
