@@ -301,6 +301,40 @@ static const chip chips[] = {
                 {.outputs = 26, .kernel = {2, {2, 3}}, .dilation = 2, .groups = 2, .pad = MW_PAD_SAME}},
      .pooled = true,
      .twice = true},
+    {.what = "one tap, many channels",
+     .x = {4, {9, 9, 9, 11}},
+     .layers = {{.outputs = 40, .kernel = {2, {1, 1}}, .pad = MW_PAD_VALID},
+                {.outputs = 33, .kernel = {2, {1, 1}}, .pad = MW_PAD_SAME}}},
+    {.what = "one tap, one axis, groups, sums of more than a block",
+     .x = {3, {3, 4, 333}},
+     .layers = {{.outputs = 40, .kernel = {1, {1}}, .pad = MW_PAD_VALID},
+                {.outputs = 36, .kernel = {1, {1}}, .groups = 2, .pad = MW_PAD_VALID}}},
+    {.what = "one tap, strides",
+     .x = {4, {5, 3, 9, 11}},
+     .layers = {{.outputs = 24, .kernel = {2, {1, 1}}, .pad = MW_PAD_VALID},
+                {.outputs = 20, .kernel = {2, {1, 1}}, .stride = 2, .pad = MW_PAD_VALID}},
+     .pooled = true},
+    {.what = "a channel a group",
+     .x = {4, {9, 3, 14, 13}},
+     .layers = {{.outputs = 12, .kernel = {2, {1, 1}}, .pad = MW_PAD_VALID},
+                {.outputs = 12, .kernel = {2, {3, 3}}, .groups = 12, .pad = MW_PAD_SAME}}},
+    {.what = "a channel a group, planes of more than a block, five by five",
+     .x = {4, {2, 2, 31, 33}},
+     .layers = {{.outputs = 5, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 5, .kernel = {2, {5, 5}}, .groups = 5, .pad = MW_PAD_SAME}}},
+    {.what = "a channel a group, strides, two outputs of each",
+     .x = {4, {5, 2, 19, 16}},
+     .layers = {{.outputs = 6, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 12, .kernel = {2, {3, 3}}, .stride = 2, .groups = 6, .pad = MW_PAD_SAME}}},
+    {.what = "a channel a group, dilation, no border, zeros of dy",
+     .x = {4, {5, 2, 19, 16}},
+     .layers = {{.outputs = 6, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 6, .kernel = {2, {3, 2}}, .dilation = 2, .groups = 6, .pad = MW_PAD_VALID}},
+     .pooled = true},
+    {.what = "a channel a group, one axis",
+     .x = {3, {4, 3, 301}},
+     .layers = {{.outputs = 8, .kernel = {1, {4}}, .pad = MW_PAD_SAME},
+                {.outputs = 8, .kernel = {1, {3}}, .groups = 8, .pad = MW_PAD_SAME}}},
 };
 
 enum { CHIP_X = 8192, CHIP_STEPS = 3, CHIP_WEIGHTS = 16384 };
@@ -352,7 +386,7 @@ static size_t count_weights(const chip *c, int layer)
 static void train_for_chip(const chip *c, const char *fuse, int threads, float *out)
 {
     static float x[CHIP_X];
-    static const int32_t y[7] = {3, 0, 6, 1, 2, 5, 4};
+    static const int32_t y[9] = {3, 0, 6, 1, 2, 5, 4, 6, 3};
     mw_error err = {0};
     setting_begin("MW_ENGINE_FUSE", fuse);
     mw_trainer *trainer = make_chip_trainer(c, threads, &err);
@@ -407,11 +441,11 @@ static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
             check_chip(&chips[i], threads);
 }
 
-static void check_pooled_chips(const char *setting, const char *value, int threads)
+static void check_some_chips(const char *setting, const char *value, int threads)
 {
     setting_begin(setting, value);
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
-        if (chips[i].pooled)
+        if (chips[i].pooled || chips[i].layers[1].groups > 2)
             check_chip(&chips[i], threads);
     setting_end(setting);
 }
@@ -421,13 +455,13 @@ static void test_nor_do_they_in_any_profile(void)
 {
     static const char *const profiles[] = {"ieee", "h13", "h17,-wide_chains", "h17,product_tiles", "h17,-no_nan"};
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
-        check_pooled_chips("MW_ENGINE_PROFILE", profiles[i], 1);
+        check_some_chips("MW_ENGINE_PROFILE", profiles[i], 1);
 }
 
 static void test_nor_with_narrower_vectors(void)
 {
-    check_pooled_chips("MW_ENGINE_WIDE", "256", 2);
-    check_pooled_chips("MW_ENGINE_WIDE", "0", 1);
+    check_some_chips("MW_ENGINE_WIDE", "256", 2);
+    check_some_chips("MW_ENGINE_WIDE", "0", 1);
 }
 
 /* Without AVX-512 a BLAS would be taken, which has no kernels of ours and adds in an order of its own. */

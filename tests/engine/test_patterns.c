@@ -98,6 +98,13 @@ static mw_tensor *build_columns_dweight(mw_graph *graph)
     return build_dweight(graph);
 }
 
+static mw_tensor *build_pointwise_dweight(mw_graph *graph)
+{
+    graph->lowering = MW__LOWERING_DECOMPOSED;
+    mw_tensor *weight = mw_input(graph, "w", MW_F32, MW_SHAPE(16, 16, 1, 1));
+    return gradient(graph, mw_conv(image(graph), weight, NULL, NULL), weight);
+}
+
 static mw_tensor *build_product(mw_graph *graph)
 {
     return mw_matmul(image(graph), mw_input(graph, "w", MW_F32, MW_SHAPE(8, 8)), 0);
@@ -158,6 +165,10 @@ static const pattern_case cases[] = {
     {.build = build_product,
      .pattern = "conv.columns.dweight",
      .declined = "it is no sum over examples of products with their columns"},
+    {.build = build_pointwise_dweight, .pattern = "conv.pointwise.dweight"},
+    {.build = build_product,
+     .pattern = "conv.pointwise.dweight",
+     .declined = "it is no sum over examples of products with their planes"},
     {.build = build_relu_pool, .pattern = "relu.max_pool"},
     {.build = build_relu_pool,
      .pattern = "relu.max_pool",

@@ -73,7 +73,7 @@ struct mw__pattern_row {
 };
 
 mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx,
-    mw__match_conv_columns_dweight;
+    mw__match_conv_columns_dweight, mw__match_conv_pointwise_dweight;
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dilated, mw__match_conv_dilated_dx, mw__match_conv_dilated_dweight;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;

@@ -205,9 +205,8 @@ static bool is_true(const mw__op *op, const char *name)
     return value;
 }
 
-/* The product of columns whose results for each example, as [groups, outputs, examples, ..], are summed; NULL if there
- * is none or something else needs it. */
-static const mw__pattern *find_each(const mw__finder *f, const mw__op *sum)
+/* What stands for each example and is summed, as [groups, outputs, examples, ..]; NULL if that is not so. */
+static const mw_tensor *below_sum(const mw__op *sum)
 {
     const mw_tensor *by_element = mw__arg(sum, "y"), *each = mw__pattern_below(by_element, "transpose");
     int64_t perm[MW_RANK_MAX];
@@ -216,7 +215,7 @@ static const mw__pattern *find_each(const mw__finder *f, const mw__op *sum)
         !mw__arg_ints(by_element->op, "perm", perm, MW_RANK_MAX, &rank) || rank != 4 || perm[0] != 1 || perm[1] != 2 ||
         perm[2] != 0 || perm[3] != 3)
         return NULL;
-    return mw__pattern_product(f, each);
+    return each;
 }
 
 static bool read_columns_dweight(const mw__pattern *each, const mw__op *sum, mw__conv_columns_dweight_match *out)
@@ -236,7 +235,8 @@ static bool read_columns_dweight(const mw__pattern *each, const mw__op *sum, mw_
 const mw__pattern *mw__pattern_columns_dweight(const mw__finder *f, const mw__op *sum,
                                                mw__conv_columns_dweight_match *out)
 {
-    const mw__pattern *each = find_each(f, sum);
+    const mw_tensor *const value = below_sum(sum);
+    const mw__pattern *each = value != NULL ? mw__pattern_product(f, value) : NULL; /* nothing else needs it */
     return each != NULL && read_columns_dweight(each, sum, out) ? each : NULL;
 }
 
@@ -268,6 +268,64 @@ mw_status mw__match_conv_columns_dweight(mw__finder *f, size_t at, mw_error *err
     *kept = match;
     pattern->reads[0] = match.dweight.x, pattern->reads[1] = match.dweight.dy;
     return MW_OK;
+}
+
+/* ---- that of a 1 x 1 convolution, which needs no columns ---- */
+
+static bool are_planes(const mw_tensor *value, const mw_tensor *matrix)
+{
+    const mw_shape from = value->type->shape, to = matrix->type->shape;
+    return value->type->dtype == MW_F32 && to.rank == 4 && from.rank >= 3 && from.rank <= 2 + MW__CONV_AXES &&
+           from.dim[0] == to.dim[0] && from.dim[1] == to.dim[1] * to.dim[2];
+}
+
+/* The tensor [N, G C, ..] that a matrix [N, G, C, positions] is another shape of: the first that was; NULL if none was.
+ */
+static const mw_tensor *planes_of(const mw_tensor *matrix)
+{
+    const mw_tensor *found = NULL;
+    for (const mw_tensor *v = mw__pattern_below(matrix, "reshape"); v != NULL; v = mw__pattern_below(v, "reshape"))
+        found = are_planes(v, matrix) ? v : found;
+    return found != NULL && !mw__is_packed(found) ? found : NULL;
+}
+
+static bool read_pointwise(const mw__op *product, const mw__op *sum, mw__conv_columns_dweight_match *out)
+{
+    const mw_tensor *dy = planes_of(mw__arg(product, "x")), *x = planes_of(mw__arg(product, "y"));
+    if (dy == NULL || x == NULL || is_true(product, "transpose_x") || !is_true(product, "transpose_y"))
+        return false;
+    const mw_shape planes = x->type->shape, of_dy = dy->type->shape;
+    mw__conv conv = {.axes = planes.rank - 2, .groups = product->results[0]->type->shape.dim[1]};
+    bool same = of_dy.rank == planes.rank;
+    for (int i = 0; i < conv.axes && same; i++) {
+        conv.kernel[i] = conv.stride[i] = conv.dilation[i] = 1;
+        conv.in[i] = conv.out[i] = planes.dim[i + 2];
+        same = of_dy.dim[i + 2] == planes.dim[i + 2];
+    }
+    *out = (mw__conv_columns_dweight_match){
+        .dweight = {.numbers = conv, .x = x, .dy = dy}, .each = product->results[0], .result = sum->results[0]};
+    return same;
+}
+
+mw_status mw__match_conv_pointwise_dweight(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__op *sum = f->body->ops[at];
+    const mw_tensor *each = below_sum(sum);
+    mw__conv_columns_dweight_match match;
+    if (each == NULL || f->uses[each->id] != 1 || !mw__pattern_is_named(each->op, "matmul") ||
+        mw__pattern_of(f, each) != NULL || !read_pointwise(each->op, sum, &match))
+        return mw__pattern_decline(f, f->row->declined);
+    if (!mw__conv_columns_dweight_suits(&match, f->config, f->partitions))
+        return mw__pattern_decline(f, "its kernel has few channels, or another order of sums");
+    mw__conv_columns_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = match;
+    pattern->reads[0] = match.dweight.x, pattern->reads[1] = match.dweight.dy;
+    MW_TRY(mw__pattern_add_op(f, pattern, each->op, err));
+    MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(sum, "y")->op, err));
+    return mw__pattern_add_op(f, pattern, sum, err);
 }
 
 /* ---- the gradient by the weight ---- */
