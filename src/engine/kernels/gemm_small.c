@@ -109,30 +109,53 @@ static void dots_base(int64_t n, int64_t k, const float *a, const float *b, int6
         DOTS_LOOP(avx2)
 #endif
 
-    /* ---- vectors: one row times a matrix that is not transposed; the whole of it is read once ---- */
+/* ---- vectors: one row times a matrix that is not transposed, which is read once, four rows at a time: each sum a
+ * chain of multiply-adds, as those of all products of matrices are ---- */
 
-    MW__INLINE
-    void row_body(int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c)
-{
-    int64_t p = 0;
-    for (; p + 4 <= k; p += 4) {
-        const float a0 = a[p * stride_a], a1 = a[(p + 1) * stride_a];
-        const float a2 = a[(p + 2) * stride_a], a3 = a[(p + 3) * stride_a];
-        const float *b0 = b + p * ldb, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;
-        MW__VECTORIZE for (int64_t j = 0; j < n; j++) c[j] += (a0 * b0[j] + a1 * b1[j]) + (a2 * b2[j] + a3 * b3[j]);
+#define SOME_ROWS (int64_t n, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c)
+#define ROW       (int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c)
+#define ROW_FUNCTION(vector, prefix, rows)                                                                             \
+    {                                                                                                                  \
+        enum { width = sizeof(vector) / sizeof(float) };                                                               \
+        int64_t j = 0;                                                                                                 \
+        for (; j + width <= n; j += width) {                                                                           \
+            vector sum = prefix##_load(c + j);                                                                         \
+            UNROLL for (int r = 0; r < (rows); r++) sum =                                                              \
+                prefix##_fma(sum, prefix##_splat(a + r * stride_a), prefix##_load(b + r * ldb + j));                   \
+            prefix##_store(c + j, sum);                                                                                \
+        }                                                                                                              \
+        for (; j < n; j++) {                                                                                           \
+            float rest[width] = {c[j]}, y[width] = {0};                                                                \
+            for (int r = 0; r < (rows); r++) {                                                                         \
+                y[0] = b[r * ldb + j];                                                                                 \
+                prefix##_store(rest,                                                                                   \
+                               prefix##_fma(prefix##_load(rest), prefix##_splat(a + r * stride_a), prefix##_load(y))); \
+            }                                                                                                          \
+            c[j] = rest[0];                                                                                            \
+        }                                                                                                              \
     }
-    for (; p < k; p++) {
-        const float a0 = a[p * stride_a];
-        const float *b0 = b + p * ldb;
-        MW__VECTORIZE for (int64_t j = 0; j < n; j++) c[j] += a0 * b0[j];
+#define ROW_LOOP(suffix)                                                                                               \
+    {                                                                                                                  \
+        int64_t p = 0;                                                                                                 \
+        for (; p + 4 <= k; p += 4)                                                                                     \
+            four_rows_##suffix(n, a + p * stride_a, stride_a, b + p * ldb, ldb, c);                                    \
+        for (; p < k; p++)                                                                                             \
+            one_row_##suffix(n, a + p * stride_a, stride_a, b + p * ldb, ldb, c);                                      \
     }
-}
-MW__BASE_AVX2(row, (int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c),
-              (n, k, a, stride_a, b, ldb, c))
 
-/* ---- small matrices: tiles of ROWS x COLUMNS ---- */
+            static void one_row_base SOME_ROWS ROW_FUNCTION(quad, quad, 1) static void four_rows_base SOME_ROWS
+    ROW_FUNCTION(quad, quad, 4) static void row_base ROW ROW_LOOP(base)
+#if defined(__x86_64__)
+AVX2 static void one_row_avx2 SOME_ROWS ROW_FUNCTION(__m256, oct, 1) AVX2 static void four_rows_avx2 SOME_ROWS
+    ROW_FUNCTION(__m256, oct, 4) AVX2 static void row_avx2 ROW ROW_LOOP(avx2)
+#endif
 
-enum { ROWS = 4, COLUMNS = 16 };
+    /* ---- small matrices: tiles of ROWS x COLUMNS ---- */
+
+    enum {
+        ROWS = 4,
+        COLUMNS = 16
+    };
 
 /* Where a tile's operands stand: a[r * a_row + p * a_step], b[p * b_step + column], c[r * c_row + column]. */
 typedef struct tile_operands {
@@ -243,7 +266,7 @@ static void row(mw__level level, int64_t n, int64_t k, const float *a, int64_t s
                 float *c)
 {
     memset(c, 0, (size_t)n * sizeof *c);
-    MW__DISPATCH(row, level)(n, k, a, step_a, b, ldb, c);
+    CHOOSE(row, level >= MW__LEVEL_AVX2)(n, k, a, step_a, b, ldb, c);
 }
 
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
@@ -285,7 +308,7 @@ bool mw__gemm_outer(mw__level level, const mw__gemm_shape *s, const float *a, co
 
 void mw__gemm_row_add(mw__level level, int64_t n, int64_t k, const float *a, const float *b, float *c)
 {
-    MW__DISPATCH(row, level)(n, k, a, 1, b, n, c);
+    CHOOSE(row, level >= MW__LEVEL_AVX2)(n, k, a, 1, b, n, c);
 }
 
 void mw__gemm_small(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c, float *panel)

@@ -113,8 +113,8 @@ static const mw_tensor *half_of(const mw_tensor *table)
 
 static int64_t width_of(const mw_tensor *table) { return mw__shape_of(table).dim[mw__shape_of(table).rank - 1]; }
 
-/* What is one row or one column is summed in fours, a BLAS has an order of its own. Of what is taken there is but one
- * number to sum. */
+/* What is one column is summed in lanes, a BLAS has an order of its own. Of what is taken there is but one number to
+ * sum. */
 bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config)
 {
     const int64_t columns =

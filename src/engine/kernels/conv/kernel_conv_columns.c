@@ -157,7 +157,9 @@ static const char *order_declines(const columns_block *s)
         return "a BLAS multiplies, in another order";
     if (s->code.in_fours || s->code.level == MW__LEVEL_REF)
         return "sums of the reference";
-    return s->shape.m < 2 || s->shape.n < 2 ? "a vector, which is summed in another order" : NULL;
+    if (s->shape.n < 2 || (s->shape.m < 2 && (s->shape.transpose_b || s->shape.k > MW__GEMM_DEPTH)))
+        return "a vector, which is summed in another order";
+    return NULL;
 }
 
 /* And where not too many lanes are idle. */
@@ -204,6 +206,18 @@ static const char *packed_declines(const void *subject)
     return lies_wide(s) ? "long rows, which lie well as they are" : mw__conv_packed_declines(&s->request);
 }
 
+/* Its sums do not begin anew. */
+static const char *depthwise_declines(const void *subject)
+{
+    const columns_block *s = subject;
+    const char *order = order_declines(s);
+    if (order != NULL)
+        return order;
+    if (s->request.weight == NULL || s->shape.k > MW__GEMM_DEPTH)
+        return "no product with the kernel of a conv, or one of more than a block";
+    return mw__conv_depthwise_declines(&s->request);
+}
+
 typedef mw_status columns_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #if MW_HAVE_AVX512
@@ -220,10 +234,11 @@ static const char *lanes_decline(const void *subject)
 }
 #endif
 
-/* A convolution, a way that makes no columns, and columns; the plan of the first. */
+/* Convolutions, a way that makes no columns, and columns; the plan of the first. */
 static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 {
     static const mw__implementation rows[] = {
+        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
 #if MW_HAVE_AVX512
         {.name = "conv.avx512", .level = MW__LEVEL_AVX512, .declines = lanes_decline},
 #endif
@@ -235,12 +250,14 @@ static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
 #if MW_HAVE_AVX512
-    s->way = taken == &rows[2] ? &mw__columns_kernel_avx512 : NULL;
-    if (taken == &rows[0])
+    s->way = taken->declines == avx512_declines ? &mw__columns_kernel_avx512 : NULL;
+    if (taken->declines == lanes_decline)
         return mw__plan_conv_avx512_columns;
 #else
     (void)avx512_declines;
 #endif
+    if (taken->declines == depthwise_declines)
+        return mw__plan_conv_depthwise;
     return taken->declines == packed_declines ? mw__plan_conv_packed : NULL;
 }
 

@@ -134,6 +134,7 @@ typedef struct depthwise_block {
     const int32_t *at; /* of the taps of all grids */
     const mw__packed_code *code;
     bool has_bias;
+    const mw__packed_finish *columns; /* of the product of columns; or NULL */
 } depthwise_block;
 
 /* Rows of one grid that are computed at a time. */
@@ -158,12 +159,14 @@ typedef struct plane_weight {
     float bias;
 } plane_weight;
 
+static float bias_of(const mw__kernel_call *call, int64_t channel) { return ((const float *)call->in[2])[channel]; }
+
 /* Of output `o` of a unit. */
 static plane_weight weight_of(const depthwise_block *s, const mw__kernel_call *call, int64_t unit, int64_t o)
 {
     const int64_t channel = unit % s->groups * s->outputs + o;
     return (plane_weight){.weight = (const float *)call->in[1] + channel * s->taps,
-                          .bias = s->has_bias ? ((const float *)call->in[2])[channel] : 0.0f};
+                          .bias = s->has_bias && s->columns == NULL ? bias_of(call, channel) : 0.0f};
 }
 
 static void order_taps(const mw__packed_grid *g, const float *weight, float taps[TAPS_MOST])
@@ -201,6 +204,22 @@ static const float *plane_at(const void *x, int64_t at)
     return (const float *)((uintptr_t)x + (uintptr_t)(at * (int64_t)sizeof(float)));
 }
 
+/* Of the product of columns: what becomes of the planes of units [unit, unit + count), and their bias. */
+static void finish(const depthwise_block *s, const mw__kernel_call *call, int64_t unit, int64_t count)
+{
+    const mw__packed_finish *f = s->columns;
+    float *const y = (float *)call->out[0] + unit * s->outputs * s->area_out;
+    const int64_t all = count * s->outputs * s->area_out;
+    if (f->round != NULL)
+        f->round(y, y, all, 0, 0);
+    for (int64_t o = 0; f->add != NULL && o < count * s->outputs; o++) {
+        float *const plane = y + o * s->area_out;
+        f->add(plane, plane, s->area_out, bias_of(call, (unit * s->outputs + o) % (s->groups * s->outputs)), 0);
+    }
+    if (f->after != NULL)
+        f->after(y, y, all, 0, 0);
+}
+
 /* A unit is a group of an example. */
 static void depthwise_run(const mw__kernel_call *call)
 {
@@ -219,6 +238,8 @@ static void depthwise_run(const mw__kernel_call *call)
             for (int64_t grid = 0; grid < s->grids; at += s->grid[grid++].taps)
                 run_grid(s, call, (size_t)grid, at, unit, count, o);
         }
+        if (s->columns != NULL)
+            finish(s, call, unit, count);
     }
 }
 
@@ -251,6 +272,8 @@ static void flat_run(const mw__kernel_call *call)
                 flat_grids(s, x, w, call->scratch, y);
             }
         }
+        if (s->columns != NULL)
+            finish(s, call, unit, 1);
     }
 }
 
@@ -343,7 +366,7 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthw
     const mw_shape weight = mw__shape_of(r->weight);
     const int64_t in[2] = {r->transposed ? w->out[1] : w->in[1], r->transposed ? w->out[2] : w->in[2]};
     const int64_t step[2] = {r->transposed ? 1 : w->stride[1], r->transposed ? 1 : w->stride[2]};
-    s->groups = r->groups, s->taps = w->taps, s->has_bias = r->bias != NULL;
+    s->groups = r->groups, s->taps = w->taps, s->has_bias = r->bias != NULL, s->columns = r->columns;
     s->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
     s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
     s->width = r->transposed ? w->in[2] : w->out[2];
@@ -370,10 +393,13 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
     double flops = 0.0;
     for (int64_t i = 0; i < s->grids; i++)
         flops += 2.0 * (double)(units * s->outputs) * (double)(s->grid[i].area * s->grid[i].taps);
-    mw__step *step = mw__plan_step(planner, s->flat != NULL ? flat_run : depthwise_run,
-                                   r->transposed ? "conv_transpose.depthwise" : "conv.depthwise", units,
+    const char *label = r->columns != NULL ? r->columns->label
+                        : r->transposed    ? "conv_transpose.depthwise"
+                                           : "conv.depthwise";
+    mw__step *step = mw__plan_step(planner, s->flat != NULL ? flat_run : depthwise_run, label, units,
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.6 * flops));
     step->block = s;
+    step->rounds = r->columns != NULL;
     step->flops = flops;
     step->scratch =
         (size_t)(s->flat != NULL ? s->grids * s->band : s->together * (s->frame.floats + s->band)) * sizeof(float);

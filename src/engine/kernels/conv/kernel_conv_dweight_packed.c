@@ -10,7 +10,7 @@
  * partition: the sums of a unit, a chunk of dy and one frame.
  *
  * In the form for chips the sums of each example are a product, whose order they have, and are rounded; a product with
- * ones adds those of four examples in pairs. No bit of either changes. */
+ * ones adds them. No bit of either changes. */
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/gemm_blocked.h"
@@ -335,40 +335,27 @@ mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dwei
 
 /* ---- in the form for chips ---- */
 
-#define QUAD 4 /* examples that are added in pairs before the rest */
-
 static bool is_whole(const packed_dweight *s) { return s->down == 1; } /* an example is within a chunk */
-static bool is_near(const packed_dweight *s)
-{
-    return s->each % QUAD == 0 || s->each >= s->examples;
-} /* so is a quad */
 
-/* Sums beside those of all examples: what stays between chunks is kept for each tile, the rest for one. */
+/* Sums beside those of all examples, for each tile, or for one at a time where no example goes beyond a chunk. */
 typedef struct apart_sums {
-    float *quad;                   /* [4, tile] of the examples that are not added yet, the last perhaps not whole */
-    float *block;                  /* [tile] of less than a block of positions */
-    int64_t quad_step, block_step; /* floats between tiles; 0: one for all */
+    float *example; /* [tile] of one that is not added yet */
+    float *block;   /* [tile] of less than a block of positions */
+    int64_t step;   /* floats between tiles; 0: one for all */
 } apart_sums;
 
-static int64_t apart_floats(const packed_dweight *s)
-{
-    const int64_t quad = QUAD * (is_near(s) ? tile_floats(s) : sums_floats(s));
-    return round_16(quad) + round_16(is_whole(s) ? tile_floats(s) : sums_floats(s));
-}
+static int64_t kept_floats(const packed_dweight *s) { return round_16(is_whole(s) ? tile_floats(s) : sums_floats(s)); }
 
 static apart_sums divide_apart(const packed_dweight *s, float *memory)
 {
-    return (apart_sums){.quad = memory,
-                        .block = memory + round_16(QUAD * (is_near(s) ? tile_floats(s) : sums_floats(s))),
-                        .quad_step = is_near(s) ? 0 : QUAD * tile_floats(s),
-                        .block_step = is_whole(s) ? 0 : tile_floats(s)};
+    return (apart_sums){.example = memory, .block = memory + kept_floats(s), .step = is_whole(s) ? 0 : tile_floats(s)};
 }
 
 /* What one tile is multiplied of, in a chunk. */
 typedef struct apart_tile {
     const float *dy, *frame;
     mw__packed_sums *run;
-    float *quad, *block, *sums;
+    float *example, *block, *sums;
 } apart_tile;
 
 static void add(float *sums, const float *more, int64_t count)
@@ -390,30 +377,17 @@ static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t 
     }
 }
 
-/* Those of `count` examples, the last of which is the last of its quad or stands behind all quads. */
-static void add_quad(const packed_dweight *s, const apart_tile *t, int64_t count, bool quad)
-{
-    const int64_t floats = tile_floats(s);
-    const float *const a = t->quad, *const b = a + floats, *const c = b + floats, *const d = c + floats;
-    float *const sums = t->sums;
-    if (s->round != NULL)
-        s->round(t->quad, t->quad, count * floats, 0, 0);
-    if (quad)
-        MW__VECTORIZE for (int64_t i = 0; i < floats; i++) sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
-    for (int64_t k = 0; !quad && k < count; k++)
-        add(sums, a + k * floats, floats);
-}
-
 /* A chunk of whole lines. */
 static void add_tile(const packed_dweight *s, const dweight_chunk *c, const apart_tile *t)
 {
-    const int64_t lines = c->rows * s->width, begin = c->row * s->width, quads = s->examples / QUAD * QUAD;
-    for (int64_t n = c->example; n < c->example + c->examples; n++) {
-        const int64_t in = n < quads ? n % QUAD : n - quads;
-        add_positions(s, t, (n - c->example) * s->height * s->width, begin, begin + lines,
-                      t->quad + in * tile_floats(s));
-        if (begin + lines == s->window.area_out && (in == QUAD - 1 || n == s->examples - 1))
-            add_quad(s, t, in + 1, n < quads);
+    const int64_t lines = c->rows * s->width, begin = c->row * s->width, floats = tile_floats(s);
+    for (int64_t n = 0; n < c->examples; n++) {
+        add_positions(s, t, n * s->height * s->width, begin, begin + lines, t->example);
+        if (begin + lines < s->window.area_out)
+            continue;
+        if (s->round != NULL)
+            s->round(t->example, t->example, floats, 0, 0);
+        add(t->sums, t->example, floats);
     }
 }
 
@@ -424,7 +398,7 @@ static void add_apart(const packed_dweight *s, const mw__kernel_call *call, cons
     const mw__conv_window *w = &s->window;
     float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
     const apart_sums apart = divide_apart(s, frame + round_16(frame_floats(s)));
-    apart_tile tile = {.sums = sums, .quad = apart.quad, .block = apart.block};
+    apart_tile tile = {.sums = sums, .example = apart.example, .block = apart.block};
     pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * w->area_out, dy);
     for (int64_t p = 0; p < u->panels; p++) {
         const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
@@ -436,7 +410,7 @@ static void add_apart(const packed_dweight *s, const mw__kernel_call *call, cons
                 tile.dy = dy + o * positions_of(s) * s->rows;
                 tile.frame = frame + (y * s->frame_columns + x) * s->lanes;
                 add_tile(s, c, &tile);
-                tile.sums += tile_floats(s), tile.quad += apart.quad_step, tile.block += apart.block_step;
+                tile.sums += tile_floats(s), tile.example += apart.step, tile.block += apart.step;
             }
     }
 }
@@ -496,9 +470,6 @@ static void fill_apart(mw__planner *planner, const mw__conv_columns_dweight_matc
     fill_block(planner, &match->dweight, s);
     s->round = mw__round_loop(level, mw__plan_rounds(planner, match->each));
     s->round_all = mw__round_loop(level, mw__plan_rounds(planner, match->result));
-    if (s->each < s->examples)
-        s->each = s->each < QUAD ? 1 : s->each / QUAD * QUAD;
-    s->chunks = divide_up(s->examples, s->each) * s->down;
     const int64_t ranges = divide_up(mw__plan_partitions(planner), s->groups);
     s->parts.parts = 1;
     s->share = divide_up(s->input_panels, smaller(s->input_panels, ranges));
@@ -517,8 +488,8 @@ mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_col
     step->block = s;
     step->flops = flops;
     step->rounds = true;
-    step->scratch =
-        (size_t)(sums_floats(s) + round_16(dy_floats(s)) + round_16(frame_floats(s)) + apart_floats(s)) * sizeof(float);
+    step->scratch = (size_t)(sums_floats(s) + round_16(dy_floats(s)) + round_16(frame_floats(s)) + 2 * kept_floats(s)) *
+                    sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.dy), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, match->result), MW__WHOLE, 0);

@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-#define QUAD           4 /* examples that are added in pairs before the rest */
 #define CHANNELS_LEAST 8 /* lanes of 16 that pay */
 #define FRAME          131072
 
@@ -35,7 +34,7 @@ typedef struct argmax_block {
 /* A partition's scratch. */
 typedef struct argmax_scratch {
     float *frame, *plane;    /* plane: of dy, where all of it is listed */
-    float *quad, *sums;      /* [QUAD, share, taps, lanes], [share, taps, lanes] */
+    float *one, *sums;       /* [share, taps, lanes]: of an example, of all */
     mw__argmax_list list[2]; /* of one channel and of the next */
 } argmax_scratch;
 
@@ -43,8 +42,7 @@ static int64_t frame_floats(const argmax_block *s) { return s->rows * s->columns
 
 static size_t scratch_bytes(const argmax_block *s)
 {
-    return (size_t)(frame_floats(s) + round_lanes(s->window.area_out) + (QUAD + 1) * s->share * s->sums) *
-               sizeof(float) +
+    return (size_t)(frame_floats(s) + round_lanes(s->window.area_out) + 2 * s->share * s->sums) * sizeof(float) +
            2 * mw__argmax_list_bytes(&s->pooling);
 }
 
@@ -52,8 +50,8 @@ static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
 {
     argmax_scratch out = {.frame = memory};
     out.plane = out.frame + frame_floats(s);
-    out.quad = out.plane + round_lanes(s->window.area_out);
-    out.sums = out.quad + QUAD * s->share * s->sums;
+    out.one = out.plane + round_lanes(s->window.area_out);
+    out.sums = out.one + s->share * s->sums;
     out.list[0] = mw__argmax_list_in(&s->pooling, out.sums + s->share * s->sums);
     out.list[1] = mw__argmax_list_in(&s->pooling, out.list[0].d + mw__argmax_list_bytes(&s->pooling) / sizeof(float));
     return out;
@@ -130,18 +128,14 @@ static void sum_example(const argmax_block *s, const argmax_unit *u, int64_t n, 
         sum_dense(s, u, first + o, sums + o * s->sums);
 }
 
-/* Adds the sums of `count` examples, which are a quad or stand behind all quads. */
-static void add_quad(const argmax_block *s, const argmax_unit *u, int64_t count, bool quad)
+/* Adds the sums of an example. */
+static void add_example(const argmax_block *s, const argmax_unit *u)
 {
-    const int64_t floats = u->outputs * s->sums, step = s->share * s->sums;
-    float *const a = u->scratch->quad, *const b = a + step, *const c = b + step, *const d = c + step;
-    float *const sums = u->scratch->sums;
-    for (int64_t k = 0; s->round != NULL && k < count; k++)
-        s->round(a + k * step, a + k * step, floats, 0, 0);
-    if (quad)
-        MW__VECTORIZE for (int64_t i = 0; i < floats; i++) sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
-    for (int64_t k = 0; !quad && k < count; k++)
-        MW__VECTORIZE for (int64_t i = 0; i < floats; i++) sums[i] += a[k * step + i];
+    const int64_t floats = u->outputs * s->sums;
+    float *const one = u->scratch->one, *const sums = u->scratch->sums;
+    if (s->round != NULL)
+        s->round(one, one, floats, 0, 0);
+    MW__VECTORIZE for (int64_t i = 0; i < floats; i++) sums[i] += one[i];
 }
 
 /* A unit: [groups, shares]. */
@@ -149,7 +143,6 @@ static void argmax_run(const mw__kernel_call *call)
 {
     const argmax_block *s = call->block;
     const argmax_scratch scratch = divide_scratch(s, call->scratch);
-    const int64_t quads = s->examples / QUAD * QUAD;
     memset(scratch.frame, 0, (size_t)frame_floats(s) * sizeof(float));
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         argmax_unit u = {.group = unit / s->shares, .first = unit % s->shares * s->share, .scratch = &scratch};
@@ -157,10 +150,8 @@ static void argmax_run(const mw__kernel_call *call)
         u.outputs = smaller(s->share, s->outputs - u.first);
         memset(scratch.sums, 0, (size_t)(u.outputs * s->sums) * sizeof(float));
         for (int64_t n = 0; n < s->examples; n++) {
-            const int64_t in = n < quads ? n % QUAD : n - quads;
-            sum_example(s, &u, n, scratch.quad + in * s->share * s->sums);
-            if (in == QUAD - 1 || n == s->examples - 1)
-                add_quad(s, &u, in + 1, n < quads);
+            sum_example(s, &u, n, scratch.one);
+            add_example(s, &u);
         }
         if (s->round_all != NULL)
             s->round_all(scratch.sums, scratch.sums, u.outputs * s->sums, 0, 0);
