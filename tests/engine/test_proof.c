@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef TRIALS
-#define TRIALS 1500
-#endif
-enum { MOST = 5003, LENGTH = 8, OPERATIONS = 10, SPREADS = 5 };
+enum { TRIALS = 1500, MOST = 5003, LENGTH = 8, OPERATIONS = 10, SPREADS = 5 };
 
 typedef struct chain {
     mw_device device;

@@ -166,7 +166,7 @@ static plane_weight weight_of(const depthwise_block *s, const mw__kernel_call *c
 {
     const int64_t channel = unit % s->groups * s->outputs + o;
     return (plane_weight){.weight = (const float *)call->in[1] + channel * s->taps,
-                          .bias = s->has_bias && s->columns == NULL ? bias_of(call, channel) : 0.0f};
+                          .bias = s->has_bias ? bias_of(call, channel) : 0.0f};
 }
 
 static void order_taps(const mw__packed_grid *g, const float *weight, float taps[TAPS_MOST])
@@ -366,7 +366,8 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthw
     const mw_shape weight = mw__shape_of(r->weight);
     const int64_t in[2] = {r->transposed ? w->out[1] : w->in[1], r->transposed ? w->out[2] : w->in[2]};
     const int64_t step[2] = {r->transposed ? 1 : w->stride[1], r->transposed ? 1 : w->stride[2]};
-    s->groups = r->groups, s->taps = w->taps, s->has_bias = r->bias != NULL, s->columns = r->columns;
+    s->groups = r->groups, s->taps = w->taps, s->columns = r->columns;
+    s->has_bias = r->bias != NULL && r->columns == NULL; /* else `columns` adds it */
     s->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
     s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
     s->width = r->transposed ? w->in[2] : w->out[2];
