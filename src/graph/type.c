@@ -1,9 +1,9 @@
 /* Types of values: making, comparing, sizing and printing them. */
 #include "base/checked.h"
+#include "base/line.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 mw_status mw__shape_check(mw_shape shape, mw_error *err)
 {
@@ -190,15 +190,15 @@ int64_t mw__shape_span(mw_shape shape, int from, int to)
 
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
-    size_t used = (size_t)snprintf(buffer, size, "[");
-    for (int i = 0; i < shape.rank && i < MW_RANK_MAX && used < size; i++) {
-        const char *comma = i > 0 ? ", " : "";
+    mw__line line = mw__line_begin(buffer, size);
+    mw__line_puts(&line, "[");
+    for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++) {
+        mw__line_puts(&line, i > 0 ? ", " : "");
         if (shape.dim[i] == MW_DIM_UNKNOWN)
-            used += (size_t)snprintf(buffer + used, size - used, "%s?", comma);
+            mw__line_puts(&line, "?");
         else
-            used += (size_t)snprintf(buffer + used, size - used, "%s%" PRId64, comma, shape.dim[i]);
+            mw__line_number(&line, shape.dim[i]);
     }
-    if (used < size)
-        snprintf(buffer + used, size - used, "]");
+    mw__line_puts(&line, "]");
     return buffer;
 }

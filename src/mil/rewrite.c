@@ -3,8 +3,8 @@
 #include "mil/legalize.h"
 
 #include "base/error.h"
+#include "base/line.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define OPERATIONS(...)                                                                                                \
@@ -423,9 +423,11 @@ static mw__rewrite_switch find_switch(const char *name, size_t length)
 /* "conv_decomposed, blocks, digits" */
 static const char *list_switches(char *buffer, size_t size)
 {
-    size_t at = 0;
-    for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES && at < size; i++)
-        at += (size_t)snprintf(buffer + at, size - at, "%s%s", at > 0 ? ", " : "", switches[i]);
+    mw__line line = mw__line_begin(buffer, size);
+    for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES; i++) {
+        mw__line_puts(&line, line.used > 0 ? ", " : "");
+        mw__line_puts(&line, switches[i]);
+    }
     return buffer;
 }
 

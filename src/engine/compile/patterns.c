@@ -153,6 +153,7 @@ static const mw__pattern_row rows[] = {
 /* clang-format on */
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
+_Static_assert(ROW_COUNT < 64, "a row has a bit of mw__finder.roots");
 
 /* ---- for match functions ---- */
 
@@ -252,6 +253,34 @@ const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *val
     return maker > 0 ? finder->patterns[maker - 1] : NULL;
 }
 
+/* ---- roots ---- */
+
+/* Which rows are applied to operations of that name, a bit each. */
+static uint64_t rows_of(const mw__row *operation)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].root != NULL && strcmp(rows[i].root, operation->name) == 0)
+            found |= UINT64_C(1) << i;
+    return found;
+}
+
+/* Once for all rows: each then looks at its roots alone, and not at every operation of a long program. */
+static mw_status find_roots(mw__finder *f, mw_error *err)
+{
+    enum { KNOWN = ROW_COUNT };
+    uint64_t of[MW__OP_COUNT] = {0};
+    uint64_t *roots = mw__arena_alloc(f->arena, f->body->op_count, sizeof *roots, err);
+    for (size_t i = 0; roots != NULL && i < f->body->op_count; i++) {
+        const mw__row *operation = f->body->ops[i]->row;
+        if (operation != NULL && of[operation->id] == 0)
+            of[operation->id] = rows_of(operation) | UINT64_C(1) << KNOWN;
+        roots[i] = operation != NULL ? of[operation->id] : 0;
+    }
+    f->roots = roots;
+    return roots != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 /* ---- applying the rows ---- */
 
 static const char *switched_off(const mw__pattern_row *row, const mw__config *config)
@@ -267,7 +296,7 @@ static const char *switched_off(const mw__pattern_row *row, const mw__config *co
 
 static bool has_root(const mw__finder *f, size_t at)
 {
-    return f->row->root != NULL ? mw__pattern_is_named(f->body->ops[at], f->row->root)
+    return f->row->root != NULL ? (f->roots[at] >> (f->row - rows) & 1) != 0
                                 : mw__pattern_is(f->patterns[at], f->row->over);
 }
 
@@ -279,9 +308,9 @@ static bool has_place(const mw__finder *f, size_t at)
 
 static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *err)
 {
-    const mw__op *op = f->body->ops[at];
     if (!has_root(f, at))
         return MW_OK;
+    const mw__op *op = f->body->ops[at];
     f->found = false;
     f->declined = off;
     if (off == NULL && !has_place(f, at))
@@ -310,6 +339,7 @@ static mw_status apply_all(mw__finder *f, mw_error *err)
     if (f->patterns == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(find_uses(f, err));
+    MW_TRY(find_roots(f, err));
     for (size_t i = 0; i < ROW_COUNT; i++)
         MW_TRY(apply(f, &rows[i], err));
     return mw__patterns_undo(f, err);

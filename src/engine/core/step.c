@@ -2,9 +2,9 @@
 #include "engine/core/step.h"
 
 #include "base/checked.h"
+#include "base/line.h"
 #include "engine/core/planner.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { FEW_READS = 4, FEW_WRITES = 2 };
@@ -98,8 +98,12 @@ static const char *join(mw__planner *planner, const char *first, const char *sep
         return first;
     const size_t size = (first != NULL ? strlen(first) + strlen(separator) : 0) + strlen(second) + 1;
     char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
-    if (text != NULL)
-        snprintf(text, size, "%s%s%s", first != NULL ? first : "", first != NULL ? separator : "", second);
+    if (text == NULL)
+        return NULL;
+    mw__line line = mw__line_begin(text, size);
+    mw__line_puts(&line, first != NULL ? first : "");
+    mw__line_puts(&line, first != NULL ? separator : "");
+    mw__line_puts(&line, second);
     return text;
 }
 

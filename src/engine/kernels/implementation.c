@@ -1,7 +1,7 @@
 /* The choice between the rows of one kernel family. */
 #include "engine/kernels/implementation.h"
 
-#include <stdio.h>
+#include "base/line.h"
 
 const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const void *subject)
 {
@@ -26,12 +26,16 @@ const mw__implementation *mw__implementation_choose(mw__implementations list, co
 
 const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__implementations list, const void *subject)
 {
-    char text[512] = "";
+    char text[512];
     const mw__config *config = mw__plan_config(planner);
     const mw__implementation *taken = mw__implementation_choose(list, config, subject);
-    for (size_t used = 0, i = 0; &list.rows[i] < taken && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i > 0 ? "; " : "", list.rows[i].name,
-                                 mw__implementation_declines(&list.rows[i], config, subject));
+    mw__line line = mw__line_begin(text, sizeof text);
+    for (size_t i = 0; &list.rows[i] < taken; i++) {
+        mw__line_puts(&line, i > 0 ? "; " : "");
+        mw__line_puts(&line, list.rows[i].name);
+        mw__line_puts(&line, ": ");
+        mw__line_puts(&line, mw__implementation_declines(&list.rows[i], config, subject));
+    }
     mw__plan_note(planner, taken->name, text[0] != '\0' ? text : NULL);
     return taken;
 }

@@ -37,6 +37,7 @@ static void free_trainer(mw_trainer *trainer)
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw__graph_free(trainer->model);
     mw__trainer_drop_comparison(trainer);
+    mw__map_deinit(&trainer->declared);
     mw__arena_deinit(&trainer->arena);
     mw__free(allocator, trainer->gauges);
     mw__free(allocator, trainer->description);

@@ -178,6 +178,7 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->allocator = allocator;
     atomic_init(&trainer->users, 1);
     mw__arena_init(&trainer->arena, allocator);
+    mw__map_init(&trainer->declared, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
     const mw_status status = create(trainer, options, pieces, err);
     if (status == MW_OK)

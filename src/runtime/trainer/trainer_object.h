@@ -5,6 +5,7 @@
 #include "autograd/optimizer_rows.h"
 #include "autograd/terms.h"
 #include "base/guard.h"
+#include "base/map.h"
 #include "runtime/feed.h"
 #include "runtime/program_object.h"
 #include "runtime/trainer/trainer_access.h"
@@ -31,13 +32,6 @@ typedef struct mw__trainer_group {
     mw_optimizer optimizer;      /* with the device's defaults and the group's weight decay */
     mw__optimizer_limits limits; /* of its fp32 parameters */
 } mw__trainer_group;
-
-/* The states of a parameter's optimizer, which is asked once. */
-typedef struct mw__trainer_declared {
-    const char *parameter;
-    mw__optimizer_states states;
-    struct mw__trainer_declared *next;
-} mw__trainer_declared;
 
 /* A program that learns from a batch: the step, or one that only adds to the accumulated gradients. */
 typedef struct mw__trainer_pass {
@@ -119,8 +113,8 @@ struct mw_trainer {
     bool dead;                             /* the comparison with a shadow program failed: the state is wrong */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
-    mw__trainer_declared *declared; /* so far */
-    mw_tensor *probe;               /* in the model: of a custom optimizer, or NULL */
+    mw__map declared; /* by parameter: the states of its optimizer, which is asked once; in the arena */
+    mw_tensor *probe; /* in the model: of a custom optimizer, or NULL */
     mw__trainer_view evaluation, predictor;
     struct mw__gauge *gauges; /* what is watched */
     size_t gauge_count, gauge_capacity;

@@ -33,26 +33,20 @@ mw_status mw__trainer_states_of(mw_trainer *t, const mw_tensor *parameter, const
                                 mw_error *err)
 {
     const char *name = mw_tensor_name(parameter);
-    for (mw__trainer_declared *at = t->declared; at != NULL; at = at->next)
-        if (strcmp(at->parameter, name) == 0) {
-            *out = &at->states;
-            return MW_OK;
-        }
+    *out = mw__map_get(&t->declared, name);
+    if (*out != NULL)
+        return MW_OK;
     const mw_update_parameter of = {.name = name,
                                     .dtype = mw_tensor_dtype(parameter),
                                     .shape = mw_tensor_shape(parameter),
                                     .half = mw__trainer_stored(t, mw_tensor_dtype(parameter)) == MW_F16};
-    mw__trainer_declared *made = mw__arena_alloc(&t->arena, 1, sizeof *made, err);
-    const char *copy = mw__arena_string(&t->arena, name, strlen(name), err);
-    if (made == NULL || copy == NULL)
+    mw__optimizer_states *made = mw__arena_alloc(&t->arena, 1, sizeof *made, err);
+    if (made == NULL)
         return MW_ERROR_MEMORY;
-    made->parameter = copy;
     MW_TRY(mw__optimizer_states_of(&t->groups[mw__trainer_group_of(t, name)].optimizer, &of, t->loss_scale,
-                                   mw__trainer_limits(t, parameter)->gradient > 0.0, &t->arena, &made->states, err));
-    made->next = t->declared;
-    t->declared = made;
-    *out = &made->states;
-    return MW_OK;
+                                   mw__trainer_limits(t, parameter)->gradient > 0.0, &t->arena, made, err));
+    *out = made;
+    return mw__map_set(&t->declared, name, made, err);
 }
 
 mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)

@@ -1,0 +1,41 @@
+/* A text of bounded size that is written piece by piece into the caller's array: what does not fit is left out, and the
+ * text is NUL-terminated at any time. Compiling writes thousands of them, which printf is slow for. */
+#ifndef MW__BASE_LINE_H
+#define MW__BASE_LINE_H
+
+#include "base/number.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct mw__line {
+    char *out;
+    size_t size, used; /* used < size */
+    bool full;         /* something was left out */
+} mw__line;
+
+/* `size` is at least 1. */
+static inline mw__line mw__line_begin(char *out, size_t size)
+{
+    out[0] = '\0';
+    return (mw__line){.out = out, .size = size};
+}
+
+static inline void mw__line_add(mw__line *line, const char *text, size_t length)
+{
+    const size_t room = line->size - line->used - 1, taken = length < room ? length : room;
+    memcpy(line->out + line->used, text, taken);
+    line->used += taken;
+    line->out[line->used] = '\0';
+    line->full = line->full || taken < length;
+}
+
+static inline void mw__line_puts(mw__line *line, const char *text) { mw__line_add(line, text, strlen(text)); }
+
+static inline void mw__line_number(mw__line *line, int64_t value)
+{
+    char digits[MW__NUMBER_MAX];
+    mw__line_add(line, digits, mw__number_print_i64(digits, value));
+}
+
+#endif

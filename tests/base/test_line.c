@@ -1,0 +1,38 @@
+/* Texts of bounded size against snprintf, at every size. */
+#include "base/line.h"
+#include "support/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void write_all(mw__line *line)
+{
+    mw__line_puts(line, "");
+    mw__line_puts(line, "mul(");
+    mw__line_number(line, INT64_MIN);
+    mw__line_add(line, ",;", 1);
+    mw__line_number(line, 40);
+    mw__line_puts(line, ")");
+}
+
+static void test_a_line_is_what_printf_writes_at_every_size(void)
+{
+    char whole[64];
+    const int length = snprintf(whole, sizeof whole, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
+    for (size_t size = 1; size <= (size_t)length + 2; size++) {
+        char out[64], wanted[64];
+        memset(out, '#', sizeof out);
+        snprintf(wanted, size, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
+        mw__line line = mw__line_begin(out, size);
+        write_all(&line);
+        CHECK_STR(out, wanted);
+        CHECK(line.full == (size <= (size_t)length));
+        CHECK(out[size] == '#');
+    }
+}
+
+int main(void)
+{
+    RUN(test_a_line_is_what_printf_writes_at_every_size);
+    return check_finish();
+}
