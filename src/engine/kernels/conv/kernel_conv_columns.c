@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define AXES  2  /* spatial: rows and columns */
-#define CHUNK 16 /* floats copied at once, over the end of a row where need be */
+#define LANES 16 /* of the widest vector */
 
 /* ---- running ---- */
 
@@ -34,19 +34,13 @@ typedef struct columns_block {
     mw__loop1 *after;              /* what is done to the sum with it; NULL: nothing */
     const mw__columns_kernel *way; /* no columns are made; NULL: they are */
     mw__columns_avx512 avx512;     /* its numbers */
-    mw__packed_request request;    /* weight: NULL if it is no convolution */
+    mw__packed_lines *lines;
+    mw__packed_request request; /* weight: NULL if it is no convolution */
     mw__packed_finish finish;
 } columns_block;
 
 MW__LOOP1_BODY(add, v + p)
 MW__BASE_AVX2_AVX512(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
-
-/* Whole chunks: what is too much is written over by the next row, or is slack. */
-static void copy_row(float *to, const float *from, int64_t count)
-{
-    for (int64_t i = 0; i < count; i += CHUNK)
-        memcpy(to + i, from + i, CHUNK * sizeof *to);
-}
 
 /* The channels of a group into their places in the border, which is zero already. */
 static void put_image(const columns_block *s, const float *x, float *image)
@@ -58,25 +52,15 @@ static void put_image(const columns_block *s, const float *x, float *image)
     }
 }
 
-/* What one element of the kernel is multiplied with, of one channel. */
-static void put_slice(const columns_block *s, const float *from, float *to)
-{
-    for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->border[1], to += s->out[1]) {
-        if (s->stride[1] == 1)
-            copy_row(to, from, s->out[1]);
-        else
-            for (int64_t i = 0; i < s->out[1]; i++)
-                to[i] = from[i * s->stride[1]];
-    }
-}
-
+/* A row for each channel and element of the kernel: what that is multiplied with. */
 static void put_columns(const columns_block *s, const float *image, float *columns)
 {
     const int64_t positions = s->out[0] * s->out[1];
     for (int64_t c = 0; c < s->channels; c++, image += s->border[0] * s->border[1])
         for (int64_t ky = 0; ky < s->kernel[0]; ky++)
             for (int64_t kx = 0; kx < s->kernel[1]; kx++, columns += positions)
-                put_slice(s, image + ky * s->dilation[0] * s->border[1] + kx * s->dilation[1], columns);
+                s->lines(image + ky * s->dilation[0] * s->border[1] + kx * s->dilation[1], s->stride[0] * s->border[1],
+                         s->out[0], s->stride[1], 0, s->out[1], s->out[1], columns);
 }
 
 static void multiply(const columns_block *s, const float *left, float *image, float *y)
@@ -218,6 +202,17 @@ static const char *depthwise_declines(const void *subject)
     return mw__conv_depthwise_declines(&s->request);
 }
 
+/* A vector times columns of planes, of one example and group. */
+static const char *dots_decline(const void *subject)
+{
+    const columns_block *s = subject;
+    if (s->code.sgemm != NULL || s->code.in_fours || s->code.level == MW__LEVEL_REF || s->code.dots == NULL)
+        return "a product that adds in another order";
+    if (s->request.dy == NULL || s->shape.m != 1 || s->channels != 1 || s->shape.k < 2)
+        return "no gradient by a kernel of one plane, or of one position";
+    return mw__conv_depthwise_dots_decline(&s->request, s->code.level);
+}
+
 typedef mw_status columns_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #if MW_HAVE_AVX512
@@ -239,6 +234,7 @@ static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
+        {.name = "depthwise.dots", .level = MW__LEVEL_AVX512, .declines = dots_decline},
 #if MW_HAVE_AVX512
         {.name = "conv.avx512", .level = MW__LEVEL_AVX512, .declines = lanes_decline},
 #endif
@@ -258,6 +254,8 @@ static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 #endif
     if (taken->declines == depthwise_declines)
         return mw__plan_conv_depthwise;
+    if (taken->declines == dots_decline)
+        return mw__plan_conv_depthwise_dots;
     return taken->declines == packed_declines ? mw__plan_conv_packed : NULL;
 }
 
@@ -267,7 +265,7 @@ static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 /* Where zeros of dy can be left out, the places of its positions in the frame of kernel_conv_columns_sparse.c. */
 static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
 {
-    const int64_t lanes = (s->channels + CHUNK - 1) / CHUNK * CHUNK, positions = s->out[0] * s->out[1];
+    const int64_t lanes = (s->channels + LANES - 1) / LANES * LANES, positions = s->out[0] * s->out[1];
     if (!s->shape.transpose_b || s->round == NULL || s->channels < CHANNELS_LEAST ||
         s->border[0] * s->border[1] > FRAME_MOST / lanes)
         return NULL;
@@ -306,7 +304,7 @@ static void fill_scratch(columns_block *s, mw__step *step)
         step->scratch = s->columns * sizeof(float) + s->way->scratch(&s->avx512);
         return;
     }
-    s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
+    s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]));
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 
@@ -352,6 +350,12 @@ static const mw_tensor *weight_of(const mw__conv_columns_match *match, const col
     return weight;
 }
 
+/* What the columns of each example are multiplied with; NULL if it is one for all. */
+static const mw_tensor *dy_of(const mw__conv_columns_match *match, const columns_block *s)
+{
+    return s->left > 0 || s->examples == 1 ? mw__arg(match->product, "x") : NULL;
+}
+
 /* The product as a convolution of x, or as the transpose of one. */
 static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x, columns_block *s)
 {
@@ -372,7 +376,8 @@ static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x
                                       .window = mw__conv_window_of(dx != NULL ? &dx->conv : &conv),
                                       .groups = s->groups,
                                       .transposed = dx != NULL,
-                                      .columns = &s->finish};
+                                      .columns = &s->finish,
+                                      .dy = s->shape.transpose_b ? dy_of(match, s) : NULL};
 }
 
 /* All but what the product is multiplied by; returns the rows that one partition has. `round`, `add` and `after` are
@@ -436,6 +441,7 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     const int axes = match->conv.axes;
     const mw_tensor *x = mw__conv_columns_inside(match->x, axes, s->before + AXES - axes), *left = mw__arg(matmul, "x");
     s->code = mw__plan_gemm(planner, rows, s->shape.n, s->shape.k);
+    s->lines = mw__packed_code_of(s->code.level)->lines;
     columns_plan *const conv = choose_kernel(planner, s);
     if (conv != NULL)
         return conv(planner, &s->request, err);

@@ -25,7 +25,7 @@ mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dwei
 /* Whether in the form for chips both products add in the order of that file. */
 bool mw__conv_columns_dweight_in_order(const mw__conv_columns_dweight_match *match, const mw__config *config,
                                        int partitions);
-/* The row "depthwise", in kernel_conv_depthwise.c. */
+/* The row "depthwise", in kernel_conv_depthwise_dweight.c. */
 const char *mw__conv_dweight_depthwise_declines(const void *match);
 mw_status mw__plan_conv_dweight_depthwise(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 

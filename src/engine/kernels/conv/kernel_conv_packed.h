@@ -80,6 +80,10 @@ typedef struct mw__packed_next {
 typedef void mw__packed_flat_dots(const mw__packed_flat *flat, const float *x, const float *dy,
                                   const mw__packed_next *next, float *sums);
 
+/* out[i] = the lanes of sums[i] added up as the product of vectors adds them that has lanes of this width (gemm.h), of
+ * `rest` elements after its last whole vector; i < count */
+typedef void mw__packed_totals(int64_t count, int64_t rest, const float *sums, float *out);
+
 #define MW__PACKED_SLACK 128
 
 /* By one instruction set. */
@@ -95,8 +99,9 @@ typedef struct mw__packed_code {
     mw__packed_lines *lines;
     mw__packed_taps *taps;
     mw__packed_dots *dots;
-    mw__packed_flat_taps *flat_taps; /* these two: or NULL */
+    mw__packed_flat_taps *flat_taps; /* these three: or NULL */
     mw__packed_flat_dots *flat_dots;
+    mw__packed_totals *totals;
 } mw__packed_code;
 
 #if MW_HAVE_AVX512
@@ -144,6 +149,7 @@ typedef struct mw__packed_request {
      * all taps of the kernel counted, and are added, as those of mw__gemm do; x of the transpose has zeros between its
      * elements there, which are left out here. */
     const mw__packed_finish *columns;
+    const mw_tensor *dy; /* of a gradient by the weight, of each example by itself: then there is no weight */
 } mw__packed_request;
 
 struct mw__conv_columns_match; /* engine/kernels/pattern_plans.h */
@@ -187,5 +193,8 @@ mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_re
 /* Of a channel for each group, by itself: kernel_conv_depthwise.c. */
 const char *mw__conv_depthwise_declines(const mw__packed_request *request);
 mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+/* The gradient by the weight of each example, as the products with its columns add: kernel_conv_depthwise_dweight.c. */
+const char *mw__conv_depthwise_dots_decline(const mw__packed_request *request, mw__level level);
+mw_status mw__plan_conv_depthwise_dots(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #endif

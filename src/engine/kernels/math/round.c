@@ -27,11 +27,14 @@ mw__loop1 *mw__round_loop(mw__level level, unsigned how)
 
 /* ---- steps ---- */
 
+enum { NEAR = 1 << 18 }; /* bytes that stay in a cache */
+
 /* A kernel and what is rounded after it, while it is in a cache. */
 typedef struct rounded_block {
     mw__kernel *run;
     const void *block;
     size_t write, unit, size; /* operand; bytes of a unit and of all */
+    int64_t together;         /* units that the kernel is called for at once; 0: all */
     mw__loop1 *loop;
 } rounded_block;
 
@@ -40,11 +43,24 @@ static void rounded_run(const mw__kernel_call *call)
     const rounded_block *r = call->block;
     mw__kernel_call inner = *call;
     inner.block = r->block;
-    r->run(&inner);
-    const size_t begin = (size_t)call->begin * r->unit, end = (size_t)call->end * r->unit;
-    float *data = (float *)call->out[r->write] + begin / sizeof(float);
-    if (begin < r->size)
-        r->loop(data, data, (int64_t)(((end < r->size ? end : r->size) - begin) / sizeof(float)), 0, 0);
+    for (int64_t unit = call->begin; unit < call->end; unit = inner.end) {
+        inner.begin = unit;
+        inner.end = r->together > 0 && r->together < call->end - unit ? unit + r->together : call->end;
+        r->run(&inner);
+        const size_t begin = (size_t)inner.begin * r->unit, end = (size_t)inner.end * r->unit;
+        float *data = (float *)call->out[r->write] + begin / sizeof(float);
+        if (begin < r->size)
+            r->loop(data, data, (int64_t)(((end < r->size ? end : r->size) - begin) / sizeof(float)), 0, 0);
+    }
+}
+
+/* As many whole matrices of many as lie near. */
+static int64_t units_together(const mw__step *step, size_t unit)
+{
+    const size_t each = (size_t)step->span * unit;
+    if (each == 0 || step->span % step->grain != 0)
+        return 0;
+    return each < NEAR ? (int64_t)(NEAR / each) * step->span : step->span;
 }
 
 void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t size, unsigned how)
@@ -57,6 +73,7 @@ void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t s
                              .write = write,
                              .unit = step->writes[write].unit,
                              .size = size,
+                             .together = units_together(step, step->writes[write].unit),
                              .loop = mw__round_loop(mw__plan_level(planner), how)};
     step->run = rounded_run;
     step->block = block;

@@ -61,6 +61,56 @@ MW__TARGET_AVX512 MW__INLINE __m512 mw__round_avx512(__m512 v, unsigned how)
                               infinity);
     return v;
 }
+
+/* What is done to NaN and to large numbers alone is left out where a few vectors have none, as almost all have. */
+#define MW__ROUND_RARE (MW__ROUND_NUMBER | MW__ROUND_CEILING)
+#define MW__ROUND_FEW  4 /* vectors that are looked at together */
+
+/* Whether none of them is NaN or so large that a chip makes it infinite. */
+MW__TARGET_AVX2 MW__INLINE bool mw__ordinary_avx2(const __m256 v[MW__ROUND_FEW])
+{
+    const __m256i size = _mm256_set1_epi32(0x7fffffff), limit = _mm256_castps_si256(_mm256_set1_ps(32760.0f));
+    __m256i most = _mm256_setzero_si256();
+    for (int i = 0; i < MW__ROUND_FEW; i++)
+        most = _mm256_max_epi32(most, _mm256_and_si256(_mm256_castps_si256(v[i]), size));
+    return _mm256_movemask_epi8(_mm256_cmpgt_epi32(limit, most)) == -1;
+}
+
+MW__TARGET_AVX512 MW__INLINE bool mw__ordinary_avx512(const __m512 v[MW__ROUND_FEW])
+{
+    const __m512i size = _mm512_set1_epi32(0x7fffffff), limit = _mm512_castps_si512(_mm512_set1_ps(32760.0f));
+    __m512i most = _mm512_setzero_si512();
+    for (int i = 0; i < MW__ROUND_FEW; i++)
+        most = _mm512_max_epi32(most, _mm512_and_si512(_mm512_castps_si512(v[i]), size));
+    return _mm512_cmpge_epi32_mask(most, limit) == 0;
+}
+
+/* Four vectors, which are read before they are written. */
+MW__TARGET_AVX2 MW__INLINE void mw__round_few_avx2(float *out, const float *x, unsigned how)
+{
+    __m256 v[MW__ROUND_FEW];
+    for (int i = 0; i < MW__ROUND_FEW; i++)
+        v[i] = _mm256_loadu_ps(x + 8 * i);
+    if ((how & MW__ROUND_RARE) != 0 && mw__ordinary_avx2(v))
+        for (int i = 0; i < MW__ROUND_FEW; i++)
+            _mm256_storeu_ps(out + 8 * i, mw__round_avx2(v[i], how & ~MW__ROUND_RARE));
+    else
+        for (int i = 0; i < MW__ROUND_FEW; i++)
+            _mm256_storeu_ps(out + 8 * i, mw__round_avx2(v[i], how));
+}
+
+MW__TARGET_AVX512 MW__INLINE void mw__round_few_avx512(float *out, const float *x, unsigned how)
+{
+    __m512 v[MW__ROUND_FEW];
+    for (int i = 0; i < MW__ROUND_FEW; i++)
+        v[i] = _mm512_loadu_ps(x + 16 * i);
+    if ((how & MW__ROUND_RARE) != 0 && mw__ordinary_avx512(v))
+        for (int i = 0; i < MW__ROUND_FEW; i++)
+            _mm512_storeu_ps(out + 16 * i, mw__round_avx512(v[i], how & ~MW__ROUND_RARE));
+    else
+        for (int i = 0; i < MW__ROUND_FEW; i++)
+            _mm512_storeu_ps(out + 16 * i, mw__round_avx512(v[i], how));
+}
 #endif
 
 /* name_base, name_avx2 and name_avx512, each an mw__loop1 that does what `how` says. */
@@ -74,6 +124,8 @@ MW__TARGET_AVX512 MW__INLINE __m512 mw__round_avx512(__m512 v, unsigned how)
     MW__TARGET_AVX2 static void name##_avx2(float *out, const float *x, int64_t count, float p, float q)               \
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
+        for (; i + 8 * MW__ROUND_FEW <= count; i += 8 * MW__ROUND_FEW)                                                 \
+            mw__round_few_avx2(out + i, x + i, how);                                                                   \
         for (; i + 8 <= count; i += 8)                                                                                 \
             _mm256_storeu_ps(out + i, mw__round_avx2(_mm256_loadu_ps(x + i), how));                                    \
         name##_body(out + i, x + i, count - i, p, q);                                                                  \
@@ -82,6 +134,8 @@ MW__TARGET_AVX512 MW__INLINE __m512 mw__round_avx512(__m512 v, unsigned how)
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
         (void)p, (void)q;                                                                                              \
+        for (; i + 16 * MW__ROUND_FEW <= count; i += 16 * MW__ROUND_FEW)                                               \
+            mw__round_few_avx512(out + i, x + i, how);                                                                 \
         for (; i + 16 <= count; i += 16)                                                                               \
             _mm512_storeu_ps(out + i, mw__round_avx512(_mm512_loadu_ps(x + i), how));                                  \
         const __mmask16 rest = (__mmask16)((1u << (count - i)) - 1);                                                   \

@@ -11,42 +11,30 @@ typedef struct line_finish {
     int64_t positions, lanes;
 } line_finish;
 
-#define FOUR 4 /* positions that are looked at together */
-
-/* Whether none of them is NaN or so large that a chip makes it infinite. */
-MW__TARGET_AVX512 MW__INLINE bool are_ordinary(const __m512 v[FOUR])
-{
-    const __m512i size = _mm512_set1_epi32(0x7fffffff), limit = _mm512_castps_si512(_mm512_set1_ps(32760.0f));
-    __m512i most = _mm512_setzero_si512();
-    UNROLL for (int i = 0; i < FOUR; i++) most =
-        _mm512_max_epi32(most, _mm512_and_si512(_mm512_castps_si512(v[i]), size));
-    return _mm512_cmpge_epi32_mask(most, limit) == 0;
-}
-
 MW__TARGET_AVX512 MW__INLINE __m512 finished(__m512 v, __m512 bias, unsigned first, unsigned second)
 {
     v = mw__round_avx512(v, first);
     return second != 0 ? mw__round_avx512(_mm512_add_ps(v, bias), second) : v;
 }
 
-/* first and second are constants where this is inlined; without a bias there is no second. What is done to NaN and to
- * large numbers is left out where there are none, as in almost all of them. */
+/* first and second are constants where this is inlined; without a bias there is no second. */
 MW__TARGET_AVX512 MW__INLINE void finish_body(const line_finish *f, unsigned first, unsigned second)
 {
-    const unsigned rare = MW__ROUND_NUMBER | MW__ROUND_CEILING;
+    const unsigned rare = MW__ROUND_RARE;
     for (int64_t o = 0; o < f->lanes; o += LANES) {
         const __m512 bias = second != 0 ? _mm512_loadu_ps(f->bias + o) : _mm512_setzero_ps();
         const bool finite = _mm512_cmp_ps_mask(_mm512_sub_ps(bias, bias), _mm512_setzero_ps(), _CMP_NEQ_UQ) == 0;
         float *at = f->lines + o;
         int64_t p = 0;
-        for (; p + FOUR <= f->positions; p += FOUR, at += FOUR * MW__CONV_PANEL) {
-            __m512 v[FOUR];
-            UNROLL for (int i = 0; i < FOUR; i++) v[i] = _mm512_loadu_ps(at + i * MW__CONV_PANEL);
-            if (finite && are_ordinary(v))
-                UNROLL for (int i = 0; i < FOUR; i++) v[i] = finished(v[i], bias, first & ~rare, second & ~rare);
+        for (; p + MW__ROUND_FEW <= f->positions; p += MW__ROUND_FEW, at += MW__ROUND_FEW * MW__CONV_PANEL) {
+            __m512 v[MW__ROUND_FEW];
+            UNROLL for (int i = 0; i < MW__ROUND_FEW; i++) v[i] = _mm512_loadu_ps(at + i * MW__CONV_PANEL);
+            if (finite && mw__ordinary_avx512(v))
+                UNROLL for (int i = 0; i < MW__ROUND_FEW; i++) v[i] =
+                    finished(v[i], bias, first & ~rare, second & ~rare);
             else
-                UNROLL for (int i = 0; i < FOUR; i++) v[i] = finished(v[i], bias, first, second);
-            UNROLL for (int i = 0; i < FOUR; i++) _mm512_storeu_ps(at + i * MW__CONV_PANEL, v[i]);
+                UNROLL for (int i = 0; i < MW__ROUND_FEW; i++) v[i] = finished(v[i], bias, first, second);
+            UNROLL for (int i = 0; i < MW__ROUND_FEW; i++) _mm512_storeu_ps(at + i * MW__CONV_PANEL, v[i]);
         }
         for (; p < f->positions; p++, at += MW__CONV_PANEL)
             _mm512_storeu_ps(at, finished(_mm512_loadu_ps(at), bias, first, second));

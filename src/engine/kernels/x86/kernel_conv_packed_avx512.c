@@ -412,6 +412,15 @@ static void flat_dots(const mw__packed_flat *flat, const float *x, const float *
         flat_dots_body(1, flat, t, x, dy, next, sums);
 }
 
+/* The dots of gemm_avx512.c add a last, masked vector even where it is empty, which makes 0 of -0. */
+static void totals(int64_t count, int64_t rest, const float *sums, float *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const __m512 sum = _mm512_loadu_ps(sums + i * LANES);
+        out[i] = _mm512_reduce_add_ps(rest == 0 ? _mm512_add_ps(sum, _mm512_setzero_ps()) : sum);
+    }
+}
+
 const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .width = LANES,
                                            .vectors = VECTORS,
@@ -425,4 +434,5 @@ const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .taps = taps,
                                            .dots = dots,
                                            .flat_taps = flat_taps,
-                                           .flat_dots = flat_dots};
+                                           .flat_dots = flat_dots,
+                                           .totals = totals};

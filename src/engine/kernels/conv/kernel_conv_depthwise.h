@@ -1,0 +1,58 @@
+/* Planes of convolutions whose groups have one input channel: copied into frames, or read where they lie. What is
+ * computed with them is in kernel_conv_depthwise.c, and by the weight in kernel_conv_depthwise_dweight.c. */
+#ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
+#define MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
+
+#include "engine/kernels/conv/kernel_conv_packed.h"
+
+#define MW__DEPTHWISE_TAPS  512
+#define MW__DEPTHWISE_NEAR  4096  /* floats that stay in the first-level cache beside those of a loop */
+#define MW__DEPTHWISE_MASKS 16384 /* of a step: they are read for each plane, and stay in the first-level cache */
+
+/* Whether planes have a frame: two spatial axes, of extents that are not extreme. */
+bool mw__depthwise_fits(const mw__conv_window *window);
+
+/* ---- frames ---- */
+
+typedef struct mw__depthwise_frame {
+    int64_t in[2], step[2]; /* of a plane of x */
+    int64_t first[2];       /* of row and column: where the planes begin, in elements of x */
+    int64_t rows, pitch;    /* of each plane */
+    int64_t floats;
+} mw__depthwise_frame;
+
+/* What taps with offsets from `low` to `high` reach from `extent` positions. */
+mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t step[2], const int64_t extent[2],
+                                           const int64_t low[2], const int64_t high[2]);
+/* Planes begin at multiples of the step, as a row of x does: `offset` or what lies before it. */
+int64_t mw__depthwise_begin(int64_t offset, int64_t step);
+/* Where in a frame the element at `row`, `column` of x lies. */
+int32_t mw__depthwise_place_of(const mw__depthwise_frame *frame, int64_t row, int64_t column);
+/* The frame of plane x; `next` is one that comes later, or lies outside of any object. */
+void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
+                              const float *next, float *frame);
+/* Fetches a plane beforehand: they lie in pages of their own, of which some processors fetch nothing by themselves. */
+void mw__depthwise_ask_for(const float *plane, int64_t floats);
+
+/* ---- planes without a frame ---- */
+
+static inline int64_t mw__depthwise_vectors(int64_t count, const mw__packed_code *code)
+{
+    return (count + code->width - 1) / code->width;
+}
+
+/* Whether the code takes planes [rows, in[1]] as they lie, under taps one element apart. */
+bool mw__depthwise_is_flat(const mw__packed_code *code, const int64_t in[2], int64_t rows, int64_t columns,
+                           int64_t taps);
+/* Where in a plane `in` the positions of y, rows as long as its own, find their elements under a tap at `offset` from
+ * them. at, mask: of this tap. */
+void mw__depthwise_fill_flat(const mw__packed_code *code, const int64_t in[2], int64_t count, const int64_t offset[2],
+                             int32_t *at, uint16_t *mask);
+
+/* Perhaps outside of x. */
+static inline const float *mw__depthwise_plane(const void *x, int64_t at)
+{
+    return (const float *)((uintptr_t)x + (uintptr_t)(at * (int64_t)sizeof(float)));
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* Frames, and masks of planes that are read where they lie: kernel_conv_depthwise.h. */
+#include "engine/kernels/conv/kernel_conv_depthwise.h"
+
+#include <string.h>
+
+#define FRAME_MOST 4194304 /* floats */
+#define EXTENT     65536
+#define LINE       16 /* floats of a cache line */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool mw__depthwise_fits(const mw__conv_window *w)
+{
+    for (int i = 1; i < 3; i++)
+        if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] ||
+            w->before[i] > EXTENT || w->stride[i] > 16)
+            return false;
+    /* what any of the frames below covers */
+    const int64_t rows = larger(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
+    const int64_t columns = larger(w->in[2], w->out[2] * w->stride[2]) + 2 * w->kernel[2] * w->dilation[2];
+    return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->before[0] == 0 && w->taps <= MW__DEPTHWISE_TAPS &&
+           rows <= FRAME_MOST / columns;
+}
+
+/* ---- the frame ---- */
+
+mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t step[2], const int64_t extent[2],
+                                           const int64_t low[2], const int64_t high[2])
+{
+    mw__depthwise_frame f = {.in = {in[0], in[1]}, .step = {step[0], step[1]}, .first = {low[0], low[1]}};
+    f.rows = extent[0] + (high[0] - low[0]) / step[0];
+    f.pitch = extent[1] + (high[1] - low[1]) / step[1];
+    f.floats = step[0] * step[1] * f.rows * f.pitch + MW__PACKED_SLACK;
+    return f;
+}
+
+int64_t mw__depthwise_begin(int64_t offset, int64_t step)
+{
+    return (offset >= 0 ? offset / step : -divide_up(-offset, step)) * step;
+}
+
+int32_t mw__depthwise_place_of(const mw__depthwise_frame *f, int64_t row, int64_t column)
+{
+    const int64_t y = row - f->first[0], x = column - f->first[1];
+    const int64_t plane = y % f->step[0] * f->step[1] + x % f->step[1];
+    return (int32_t)((plane * f->rows + y / f->step[0]) * f->pitch + x / f->step[1]);
+}
+
+/* Which of `count` elements from `first` on, `step` apart, lie within [0, extent). */
+static void find_inside(int64_t first, int64_t step, int64_t extent, int64_t count, int64_t *out_begin,
+                        int64_t *out_end)
+{
+    const int64_t inside = extent > first ? divide_up(extent - first, step) : 0;
+    *out_begin = smaller(first < 0 ? divide_up(-first, step) : 0, count);
+    *out_end = larger(*out_begin, smaller(inside, count));
+}
+
+void mw__depthwise_ask_for(const float *plane, int64_t floats)
+{
+    for (int64_t i = 0; i < floats; i += LINE)
+        mw__prefetch(plane, i * (int64_t)sizeof *plane);
+}
+
+void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
+                              const float *next, float *frame)
+{
+    mw__depthwise_ask_for(next, f->in[0] * f->in[1]);
+    for (int64_t py = 0; py < f->step[0]; py++)
+        for (int64_t px = 0; px < f->step[1]; px++, frame += f->rows * f->pitch) {
+            const int64_t y = f->first[0] + py, left = f->first[1] + px;
+            int64_t top, bottom, begin, end;
+            find_inside(y, f->step[0], f->in[0], f->rows, &top, &bottom);
+            find_inside(left, f->step[1], f->in[1], f->pitch, &begin, &end);
+            const int64_t offset = (y + top * f->step[0]) * f->in[1] + left;
+            memset(frame, 0, (size_t)(top * f->pitch) * sizeof *frame);
+            code->lines((const float *)((uintptr_t)x + (uintptr_t)(offset * (int64_t)sizeof *x)), f->step[0] * f->in[1],
+                        bottom - top, f->step[1], begin, end, f->pitch, frame + top * f->pitch);
+            memset(frame + bottom * f->pitch, 0, (size_t)((f->rows - bottom) * f->pitch) * sizeof *frame);
+        }
+}
+
+/* ---- planes without a frame ---- */
+
+bool mw__depthwise_is_flat(const mw__packed_code *code, const int64_t in[2], int64_t rows, int64_t columns,
+                           int64_t taps)
+{
+    return code->flat_taps != NULL && columns == in[1] &&
+           mw__depthwise_vectors(rows * columns, code) * taps <= MW__DEPTHWISE_MASKS;
+}
+
+void mw__depthwise_fill_flat(const mw__packed_code *code, const int64_t in[2], int64_t count, const int64_t offset[2],
+                             int32_t *at, uint16_t *mask)
+{
+    *at = (int32_t)(offset[0] * in[1] + offset[1]);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t y = i / in[1] + offset[0], x = i % in[1] + offset[1];
+        if (y >= 0 && y < in[0] && x >= 0 && x < in[1])
+            mask[i / code->width] |= (uint16_t)(1u << i % code->width);
+    }
+}
