@@ -42,6 +42,7 @@ typedef struct packed_dweight {
     mw__dweight_parts parts;
     void (*plane)(const float *x, int64_t count, int64_t area, float *out);
     mw__loop1 *round, *round_all; /* in the form for chips: of the sums of an example, of all; NULL: none */
+    mw__loop2 *add;               /* of the sums of an example */
 } packed_dweight;
 
 /* Adds to out [count] the sums of planes [count, area]. */
@@ -358,11 +359,6 @@ typedef struct apart_tile {
     float *example, *block, *sums;
 } apart_tile;
 
-static void add(float *sums, const float *more, int64_t count)
-{
-    MW__VECTORIZE for (int64_t i = 0; i < count; i++) sums[i] += more[i];
-}
-
 /* Positions [begin, end) of an example, of which the first is `at` in the chunk, to its sums. */
 static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t at, int64_t begin, int64_t end,
                           float *sums)
@@ -373,7 +369,7 @@ static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t 
         float *const to = block == 0 ? sums : t->block;
         t->run(next - p, t->dy + at * s->rows, t->frame, s->at + at, to, p % MW__GEMM_DEPTH != 0);
         if (block > 0 && (next % MW__GEMM_DEPTH == 0 || next == s->window.area_out))
-            add(sums, to, tile_floats(s));
+            s->add(sums, sums, to, tile_floats(s));
     }
 }
 
@@ -387,7 +383,7 @@ static void add_tile(const packed_dweight *s, const dweight_chunk *c, const apar
             continue;
         if (s->round != NULL)
             s->round(t->example, t->example, floats, 0, 0);
-        add(t->sums, t->example, floats);
+        s->add(t->sums, t->sums, t->example, floats);
     }
 }
 
@@ -470,6 +466,7 @@ static void fill_apart(mw__planner *planner, const mw__conv_columns_dweight_matc
     fill_block(planner, &match->dweight, s);
     s->round = mw__round_loop(level, mw__plan_rounds(planner, match->each));
     s->round_all = mw__round_loop(level, mw__plan_rounds(planner, match->result));
+    s->add = mw__function2_find(MW__OP_add)->at[level];
     const int64_t ranges = divide_up(mw__plan_partitions(planner), s->groups);
     s->parts.parts = 1;
     s->share = divide_up(s->input_panels, smaller(s->input_panels, ranges));
