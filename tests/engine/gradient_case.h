@@ -18,7 +18,8 @@ typedef struct gradient_case {
 } gradient_case;
 
 typedef struct gradient_family {
-    const char *label; /* of the pattern's step; after "relu." where there is one */
+    const char *label;  /* of the pattern's step; after "relu." where there is one */
+    const char *narrow; /* the same without strides, where vectors are narrow or channels few; NULL = as `label` */
     mw_tensor *(*forward)(const gradient_case *c, mw_tensor *x, mw_tensor *weight);
     bool weighted;  /* the weight is an input */
     bool by_weight; /* else the gradient is that by x */

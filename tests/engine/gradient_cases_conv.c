@@ -66,6 +66,7 @@ const gradient_family gradient_cases_conv = {.label = "conv.dweight",
                                              .count = sizeof rows / sizeof *rows};
 
 static const gradient_case dx_rows[] = {
+    {.what = "conv, by x, bands of rows", .x = {4, {2, 9, 50, 37}}, .weight = {4, {48, 9, 3, 3}}, .pad = 1},
     {.what = "conv, by x", .x = {4, {5, 9, 14, 13}}, .weight = {4, {10, 9, 3, 3}}, .pad = 1},
     {.what = "conv, by x, strides", .x = {4, {3, 8, 13, 27}}, .weight = {4, {33, 8, 3, 5}}, .stride = {2, 3}, .pad = 1},
     {.what = "conv, by x, positions left out",
@@ -93,8 +94,7 @@ static const gradient_case dx_rows[] = {
      .x = {4, {3, 20, 9, 8}},
      .weight = {4, {20, 5, 3, 3}},
      .groups = 4,
-     .pad = 1,
-     .unknown = true},
+     .pad = 1},
 };
 
 /* What frames hold: at least 16 channels of a group of x, few enough of dy. */
@@ -138,6 +138,7 @@ const gradient_family gradient_cases_depthwise_dx = {.label = "conv_transpose.de
                                                      .count = sizeof depthwise_rows / sizeof *depthwise_rows};
 
 const gradient_family gradient_cases_conv_dx = {.label = "conv_transpose.packed",
+                                                .narrow = "conv_transpose.direct",
                                                 .forward = forward,
                                                 .weighted = true,
                                                 .rows = dx_rows,

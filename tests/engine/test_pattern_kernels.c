@@ -56,7 +56,9 @@ static void check_label(const gradient_family *family, const gradient_case *c, m
                         const mw_program *program)
 {
     char label[64];
-    snprintf(label, sizeof label, "%s%s", c->relu ? "relu." : "", family->label);
+    const bool direct =
+        family->narrow != NULL && c->stride[0] < 2 && (level_here() < MW__LEVEL_AVX512 || c->weight.dim[1] < 8);
+    snprintf(label, sizeof label, "%s%s", c->relu ? "relu." : "", direct ? family->narrow : family->label);
     const run_label wanted = {.label = label, .count = is_known(c, dtype) ? 1 : 0};
     run_check_labels(c->what, mw_program_mil(program), &wanted, 1);
 }

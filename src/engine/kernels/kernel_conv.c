@@ -340,32 +340,6 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     return mw__plan_check(planner, err);
 }
 
-static bool read_direct(const mw__op *op, mw__direct *out)
-{
-    mw_error ignored = {0};
-    const mw_shape weight = mw__shape_of(mw__arg(op, "weight"));
-    *out = (mw__direct){.examples = mw__shape_of(mw__arg(op, "x")).dim[0]};
-    if (mw__conv_window_read(op, &out->window, &out->groups, &ignored) != MW_OK)
-        return false;
-    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / out->groups;
-    return true;
-}
-
-const char *mw__conv_direct_declines(const void *subject)
-{
-    const mw__op *op = subject;
-    mw__direct direct;
-    return read_direct(op, &direct) && mw__direct_suits(&direct, mw__dtype_of(op->results[0]))
-               ? NULL
-               : "not fp32, three spatial axes, results of less than a vector, or channels beyond the cache";
-}
-
-static mw_status plan_direct(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    mw__direct direct;
-    return read_direct(op, &direct) ? mw__plan_conv_direct(planner, &direct, op, err) : mw__plan_check(planner, err);
-}
-
 #if MW_HAVE_AVX512
 #define WIDE_OUTPUTS 8 /* tiles of fewer channels are no faster than those of the direct kernel */
 
@@ -375,7 +349,7 @@ static const char *wide_declines(const void *subject)
     if (!mw__conv_request_read(subject, &request))
         return "unknown extents";
     if (mw__shape_of(request.weight).dim[0] / request.groups < WIDE_OUTPUTS &&
-        mw__conv_direct_declines(subject) == NULL)
+        mw__conv_direct_declines(&request) == NULL)
         return "few output channels in a group";
     return mw__conv_packed_declines(&request);
 }
@@ -389,7 +363,10 @@ mw__implementations mw__conv_implementations(void)
       {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
       {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = mw__plan_conv_row_packed},
 #endif
-      {.name = "direct", .level = MW__LEVEL_BASE, .declines = mw__conv_direct_declines, .plan = plan_direct},
+      {.name = "direct",
+       .level = MW__LEVEL_BASE,
+       .declines = mw__conv_row_direct_declines,
+       .plan = mw__plan_conv_row_direct},
       MW__CONV_PACKED_ROW,
       {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
       {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},

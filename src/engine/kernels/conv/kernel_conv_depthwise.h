@@ -32,7 +32,11 @@ int32_t mw__depthwise_place_of(const mw__depthwise_frame *frame, int64_t row, in
 void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
                               const float *next, float *frame);
 /* Fetches a plane beforehand: they lie in pages of their own, of which some processors fetch nothing by themselves. */
-void mw__depthwise_ask_for(const float *plane, int64_t floats);
+static inline void mw__depthwise_ask_for(const float *plane, int64_t floats)
+{
+    for (int64_t i = 0; i < floats; i += 16) /* a cache line */
+        mw__prefetch(plane, i * (int64_t)sizeof *plane);
+}
 
 /* ---- planes without a frame ---- */
 

@@ -5,7 +5,6 @@
 
 #define FRAME_MOST 4194304 /* floats */
 #define EXTENT     65536
-#define LINE       16 /* floats of a cache line */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -55,12 +54,6 @@ static void find_inside(int64_t first, int64_t step, int64_t extent, int64_t cou
     const int64_t inside = extent > first ? divide_up(extent - first, step) : 0;
     *out_begin = smaller(first < 0 ? divide_up(-first, step) : 0, count);
     *out_end = larger(*out_begin, smaller(inside, count));
-}
-
-void mw__depthwise_ask_for(const float *plane, int64_t floats)
-{
-    for (int64_t i = 0; i < floats; i += LINE)
-        mw__prefetch(plane, i * (int64_t)sizeof *plane);
 }
 
 void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,

@@ -1,4 +1,4 @@
-/* Direct convolution, forward: tiles of 4 channels by 3 vectors of a row stay
+/* Direct convolution, and its transpose without strides: tiles of 4 channels by 3 vectors of a row stay
  * in registers while channels and taps run. The weight is packed once a step.
  * Sums run over channels and taps in order, fused multiply-add where the
  * processor has it. The general form and the plain loops are in kernel_conv.c.
@@ -18,19 +18,22 @@
 #define VECTORS MW__DIRECT_VECTORS
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- geometry ---- */
 
 #define IMAGE_FLOATS 131072 /* of a partition's copy: beyond it columns and a product are as good */
+#define BAND_FLOATS  65536  /* of the copy of a band */
 #define EXTENT       65536
 #define DEPTH        2048
+#define DEPTH_LEAST  8 /* of a transpose: with fewer products, planes of results far apart cost more */
 
-/* Rows of a phase: those that the windows of one row of the kernel read, and
- * what further rows of it add. */
-static int64_t rows_of(const mw__conv_window *w)
-{
-    return w->out[1] + (w->kernel[1] - 1) * w->dilation[1] / w->stride[1];
-}
+/* What further rows of the kernel add to the rows of a phase. */
+static int64_t border_of(const mw__conv_window *w) { return (w->kernel[1] - 1) * w->dilation[1] / w->stride[1]; }
+
+/* Rows of a phase: those that the windows of one row of the kernel read, and the border. */
+static int64_t rows_of(const mw__direct *d) { return d->rows + border_of(&d->window); }
 
 /* Phases of rows that some row of the kernel needs. */
 static int64_t phases_of(const mw__conv_window *w)
@@ -39,18 +42,32 @@ static int64_t phases_of(const mw__conv_window *w)
     return smaller(w->stride[1], span);
 }
 
-bool mw__direct_suits(const mw__direct *d, mw_dtype dtype)
+/* Rows of y in bands of about one size whose images have up to that many floats; more than twice as many as the border
+ * has, or all; 0: they would be fewer. */
+static int64_t choose_rows(const mw__direct *d, int64_t floats)
+{
+    const mw__conv_window *w = &d->window;
+    const int64_t row = d->inputs * w->kernel[2] * phases_of(w) * w->out[2];
+    const int64_t most = smaller(floats / row - border_of(w), w->out[1]);
+    const int64_t rows = most > 0 ? divide_up(w->out[1], divide_up(w->out[1], most)) : 0;
+    return rows == w->out[1] || rows > 2 * border_of(w) ? rows : 0;
+}
+
+bool mw__direct_suits(mw__direct *d, mw_dtype dtype, bool in_bands)
 {
     const mw__conv_window *w = &d->window;
     if (dtype != MW_F32 || w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1 || w->area_out < WIDTH)
         return false;
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||
-            w->dilation[i] > EXTENT || w->before[i] > EXTENT)
+            w->dilation[i] > EXTENT || w->before[i] > EXTENT || w->before[i] < 0)
             return false;
-    const int64_t column = w->out[2] * w->kernel[2], rows = rows_of(w) * phases_of(w);
-    return column <= IMAGE_FLOATS && rows <= IMAGE_FLOATS / column && d->inputs > 0 &&
-           d->inputs <= IMAGE_FLOATS / (rows * column) && d->inputs <= DEPTH / w->taps;
+    if (d->inputs < 1 || w->out[2] * w->kernel[2] > IMAGE_FLOATS || d->inputs > DEPTH / w->taps)
+        return false;
+    d->rows = choose_rows(d, IMAGE_FLOATS);
+    if (d->rows < w->out[1] && in_bands)
+        d->rows = choose_rows(d, BAND_FLOATS);
+    return d->rows == w->out[1] || (in_bands && d->rows > 0 && d->rows * w->out[2] >= WIDTH);
 }
 
 static void fill_taps(const mw__direct *d, int32_t *tap)
@@ -69,12 +86,13 @@ void mw__direct_prepare(mw__planner *planner, mw__direct *d)
 {
     const mw__conv_window *w = &d->window;
     d->depth = d->inputs * w->taps;
-    d->phase = rows_of(w) * w->out[2];
+    d->phase = rows_of(d) * w->out[2];
     d->column = phases_of(w) * d->phase;
     d->plane = w->kernel[2] * d->column;
     d->image = d->inputs * d->plane;
-    d->whole = w->area_out / WIDTH;
-    d->fresh = w->area_out % WIDTH;
+    d->positions = d->rows * w->out[2];
+    d->whole = d->positions / WIDTH;
+    d->fresh = d->positions % WIDTH;
     d->vectors = d->whole + (d->fresh > 0);
     int32_t *const tap = mw__plan_block(planner, (size_t)d->depth * sizeof *tap);
     if (tap != NULL)
@@ -101,54 +119,54 @@ static void copy_row(const mw__conv_window *w, const float *row, int64_t first, 
         out[i] = 0.0f;
 }
 
-static void copy_rows(const mw__direct *d, const float *x, int64_t phase, int64_t first, float *out)
+/* Of row `first` of y on; `left` is the column of x, perhaps outside, where rows begin. */
+static void copy_rows(const mw__direct *d, const float *x, int64_t phase, int64_t first, int64_t left, float *out)
 {
     const mw__conv_window *w = &d->window;
-    for (int64_t r = 0; r < rows_of(w); r++, out += w->out[2]) {
+    for (int64_t r = first; r < first + rows_of(d); r++, out += w->out[2]) {
         const int64_t y = r * w->stride[1] + phase - w->before[1];
         if (y < 0 || y >= w->in[1])
             memset(out, 0, (size_t)w->out[2] * sizeof *out);
         else
-            copy_row(w, x + y * w->in[2], first, out);
+            copy_row(w, x + y * w->in[2], left, out);
     }
 }
 
 /* All rows at once, where they lie as densely in x as in the copy; then the elements that came from a neighbour row. */
-static void copy_plane(const mw__direct *d, const float *x, int64_t first, float *out)
+static void copy_plane(const mw__direct *d, const float *x, int64_t first, int64_t left, float *out)
 {
     const mw__conv_window *w = &d->window;
-    const int64_t rows = rows_of(w), width = w->out[2];
-    const int64_t begin = smaller(w->before[1], rows), left = rows - begin;
-    const int64_t inside = smaller(w->in[1], left), cut = first < 0 ? -first : first;
+    const int64_t rows = rows_of(d), width = w->out[2], top = first - w->before[1], cut = left < 0 ? -left : left;
+    const int64_t begin = smaller(top < 0 ? -top : 0, rows), end = larger(begin, smaller(w->in[1] - top, rows));
     memset(out, 0, (size_t)(begin * width) * sizeof *out);
-    out += begin * width;
-    memset(out + inside * width, 0, (size_t)((left - inside) * width) * sizeof *out);
-    if (inside == 0)
+    memset(out + end * width, 0, (size_t)((rows - end) * width) * sizeof *out);
+    if (begin == end)
         return;
-    memcpy(out + (first < 0 ? cut : 0), x + (first > 0 ? cut : 0), (size_t)(inside * width - cut) * sizeof *out);
-    float *const edge = out + (first < 0 ? 0 : width - cut);
-    for (int64_t r = 0; r < inside; r++)
+    out += begin * width, x += (top + begin) * width;
+    memcpy(out + (left < 0 ? cut : 0), x + (left > 0 ? cut : 0), (size_t)((end - begin) * width - cut) * sizeof *out);
+    float *const edge = out + (left < 0 ? 0 : width - cut);
+    for (int64_t r = 0; r < end - begin; r++)
         for (int64_t i = 0; i < cut; i++)
             edge[r * width + i] = 0.0f;
 }
 
-static void copy_phase(const mw__direct *d, const float *x, int64_t phase, int64_t first, float *out)
+static void copy_phase(const mw__direct *d, const float *x, int64_t phase, int64_t first, int64_t left, float *out)
 {
     const mw__conv_window *w = &d->window;
     const bool dense = w->stride[1] == 1 && w->stride[2] == 1 && w->in[2] == w->out[2];
-    if (dense && first > -w->in[2] && first < w->in[2])
-        copy_plane(d, x, first, out);
+    if (dense && left > -w->in[2] && left < w->in[2])
+        copy_plane(d, x, first, left, out);
     else
-        copy_rows(d, x, phase, first, out);
+        copy_rows(d, x, phase, first, left, out);
 }
 
-void mw__direct_copy(const mw__direct *d, const float *x, float *out)
+void mw__direct_copy(const mw__direct *d, const float *x, int64_t first, float *out)
 {
     const mw__conv_window *w = &d->window;
     for (int64_t c = 0; c < d->inputs; c++, x += w->area_in)
         for (int64_t column = 0; column < w->kernel[2]; column++)
             for (int64_t phase = 0; phase < phases_of(w); phase++, out += d->phase)
-                copy_phase(d, x, phase, column * w->dilation[2] - w->before[2], out);
+                copy_phase(d, x, phase, first, column * w->dilation[2] - w->before[2], out);
 }
 
 /* ---- the tile ---- */
@@ -247,6 +265,13 @@ typedef struct direct_block {
     tile_functions tiles;
 } direct_block;
 
+/* Element i of the weight of output o of a group; `weight` is the group's. */
+static float element_of(const mw__direct *d, const float *weight, int64_t o, int64_t i)
+{
+    const int64_t taps = d->window.taps, input = i / taps, tap = i % taps;
+    return d->reversed ? weight[(input * d->outputs + o) * taps + taps - 1 - tap] : weight[o * d->depth + i];
+}
+
 /* packed [groups, blocks, depth + 1, OUTPUTS], zeros for channels that are not there; the bias comes last. A unit is a
  * block. */
 static void pack_run(const mw__kernel_call *call)
@@ -255,12 +280,12 @@ static void pack_run(const mw__kernel_call *call)
     const mw__direct *d = &s->direct;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t first = unit % s->blocks * OUTPUTS, here = smaller(OUTPUTS, d->outputs - first);
-        const int64_t channel = unit / s->blocks * d->outputs + first;
-        const float *weight = (const float *)call->in[0] + channel * d->depth;
+        const int64_t group = unit / s->blocks, channel = group * d->outputs + first;
+        const float *weight = (const float *)call->in[0] + group * d->outputs * d->depth;
         float *packed = (float *)call->out[0] + unit * (d->depth + 1) * OUTPUTS;
         for (int64_t i = 0; i < d->depth; i++, packed += OUTPUTS)
             for (int64_t o = 0; o < OUTPUTS; o++)
-                packed[o] = o < here ? weight[o * d->depth + i] : 0.0f;
+                packed[o] = o < here ? element_of(d, weight, first + o, i) : 0.0f;
         for (int64_t o = 0; o < OUTPUTS; o++)
             packed[o] = s->has_bias && o < here ? ((const float *)call->in[1])[channel + o] : 0.0f;
     }
@@ -283,7 +308,7 @@ static int64_t set_vectors(const mw__direct *d, int64_t v, tile *t)
 {
     const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
     for (int64_t i = 0; i < count; i++)
-        t->at[i] = smaller((v + i) * WIDTH, d->window.area_out - WIDTH);
+        t->at[i] = smaller((v + i) * WIDTH, d->positions - WIDTH);
     return count;
 }
 
@@ -319,48 +344,110 @@ static void direct_run(const mw__kernel_call *call)
 {
     const direct_block *s = call->block;
     const mw__direct *d = &s->direct;
-    const int64_t area_in = d->window.area_in, area_out = d->window.area_out;
+    const int64_t area_in = d->window.area_in, area_out = d->window.area_out, all = d->window.out[1];
     float *const image = call->scratch, *const spare = image + d->image; /* spare takes what no channel does */
     for (int64_t unit = call->begin * d->groups; unit < call->end * d->groups; unit++) {
         const float *packed = (const float *)call->in[1] + unit % d->groups * s->blocks * (d->depth + 1) * OUTPUTS;
-        mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * area_in, image);
-        run_group(s, image, packed, (float *)call->out[0] + unit * d->outputs * area_out, spare);
+        float *const out = (float *)call->out[0] + unit * d->outputs * area_out;
+        for (int64_t row = 0; row < all; row += d->rows) {
+            const int64_t first = smaller(row, all - d->rows);
+            mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * area_in, first, image);
+            run_group(s, image, packed, out + first * d->window.out[2], spare);
+        }
     }
 }
 
-mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, const mw__op *op, mw_error *err)
+/* The transpose without strides is a convolution of dy, whose taps come from the last to the first. */
+static mw__conv_window reverse(const mw__conv_window *w)
 {
-    const mw_tensor *x = mw__arg(op, "x"), *bias = mw__arg(op, "bias"), *result = op->results[0];
-    direct_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL)
-        return mw__plan_check(planner, err);
-    s->direct = *direct;
-    mw__direct *const d = &s->direct;
-    mw__direct_prepare(planner, d);
-    s->blocks = (d->outputs + OUTPUTS - 1) / OUTPUTS;
-    s->has_bias = bias != NULL;
-    s->tiles = choose_tiles(mw__plan_level(planner));
-    const size_t packed = (size_t)((d->depth + 1) * OUTPUTS) * sizeof(float), size = sizeof(float);
+    mw__conv_window r = *w;
+    for (int i = 0; i < 3; i++) {
+        r.in[i] = w->out[i], r.out[i] = w->in[i];
+        r.before[i] = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
+    }
+    r.area_in = w->area_out, r.area_out = w->area_in;
+    return r;
+}
+
+/* False if the kernel does not take it. */
+static bool read_request(const mw__packed_request *r, mw__direct *out)
+{
+    const mw__conv_window *w = &r->window;
+    const mw_shape weight = mw__shape_of(r->weight);
+    if (r->columns != NULL || (r->transposed && (w->stride[0] != 1 || w->stride[1] != 1 || w->stride[2] != 1)))
+        return false;
+    *out = (mw__direct){.window = r->transposed ? reverse(w) : *w,
+                        .groups = r->groups,
+                        .examples = mw__shape_of(r->x).dim[0],
+                        .inputs = r->transposed ? weight.dim[0] / r->groups : weight.dim[1],
+                        .outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups,
+                        .reversed = r->transposed};
+    if (r->transposed && out->inputs * w->taps < DEPTH_LEAST)
+        return false;
+    return mw__direct_suits(out, mw__dtype_of(r->result), true);
+}
+
+const char *mw__conv_direct_declines(const mw__packed_request *request)
+{
+    mw__direct direct;
+    return read_request(request, &direct) ? NULL
+                                          : "not fp32, three spatial axes, a transpose with strides or few products, "
+                                            "results of less than a vector, or channels "
+                                            "beyond the cache";
+}
+
+const char *mw__conv_row_direct_declines(const void *op)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__conv_direct_declines(&request) : "unknown extents";
+}
+
+mw_status mw__plan_conv_row_direct(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__plan_conv_direct(planner, &request, err)
+                                               : mw__plan_check(planner, err);
+}
+
+/* The packed weight. */
+static uint32_t plan_pack(mw__planner *planner, const direct_block *s, const mw__packed_request *r)
+{
+    const mw__direct *d = &s->direct;
+    const size_t packed = (size_t)((d->depth + 1) * OUTPUTS) * sizeof(float);
     const uint32_t weights = mw__plan_temporary(planner, packed * (size_t)(d->groups * s->blocks));
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", d->groups * s->blocks,
                                    mw__cost((double)packed * (double)(d->groups * s->blocks), 0.0));
     pack->block = s;
     pack->helper = true;
     pack->prepares = true;
-    mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
-    if (bias != NULL)
-        mw__step_read(planner, pack, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
+    mw__step_read(planner, pack, mw__plan_buffer(planner, r->weight), MW__WHOLE, 0, false);
+    if (r->bias != NULL)
+        mw__step_read(planner, pack, mw__plan_buffer(planner, r->bias), MW__WHOLE, 0, false);
     mw__step_write(planner, pack, weights, MW__ROWS, packed);
-    const double flops = 2.0 * (double)mw__count_of(result) * (double)d->depth;
-    mw__step *step = mw__plan_step(planner, direct_run, "conv.direct", d->examples,
-                                   mw__cost(4.0 * (double)mw__count_of(result), 0.3 * flops));
+    return weights;
+}
+
+mw_status mw__plan_conv_direct(mw__planner *planner, const mw__packed_request *r, mw_error *err)
+{
+    direct_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || !read_request(r, &s->direct))
+        return mw__plan_check(planner, err);
+    mw__direct *const d = &s->direct;
+    mw__direct_prepare(planner, d);
+    s->blocks = divide_up(d->outputs, OUTPUTS);
+    s->has_bias = r->bias != NULL;
+    s->tiles = choose_tiles(mw__plan_level(planner));
+    const uint32_t weights = plan_pack(planner, s, r);
+    const double flops = 2.0 * (double)mw__count_of(r->result) * (double)d->depth;
+    mw__step *step = mw__plan_step(planner, direct_run, d->reversed ? "conv_transpose.direct" : "conv.direct",
+                                   d->examples, mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
     step->block = s;
     step->flops = flops;
-    step->scratch = (size_t)(d->image + d->window.area_out) * size;
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
-                  (size_t)(d->groups * d->inputs * d->window.area_in) * size, false);
+    step->scratch = (size_t)(d->image + d->positions) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
+                  (size_t)(d->groups * d->inputs * d->window.area_in) * sizeof(float), false);
     mw__step_read(planner, step, weights, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS,
-                   (size_t)(d->groups * d->outputs * d->window.area_out) * size);
+    mw__step_write(planner, step, mw__plan_buffer(planner, r->result), MW__ROWS,
+                   (size_t)(d->groups * d->outputs * d->window.area_out) * sizeof(float));
     return mw__plan_check(planner, err);
 }

@@ -4,11 +4,12 @@
  *
  *     y[o][v ..] = sum over i of weight[o][i] copy[tap[i] + v ..]      i runs over input channels and taps
  *
- * Vectors are 8 floats of a plane of y; the last overlaps the one before it. */
+ * Vectors are 8 floats of a plane of y; the last overlaps the one before it. An image beyond the cache is copied and
+ * computed in bands of rows of y, of which the last overlaps the one before it, too. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DIRECT_H
 #define MW__ENGINE_KERNELS_KERNEL_CONV_DIRECT_H
 
-#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 
 #define MW__DIRECT_WIDTH   8 /* floats of a vector */
 #define MW__DIRECT_OUTPUTS 4 /* of a tile */
@@ -17,26 +18,33 @@
 typedef struct mw__direct {
     mw__conv_window window;
     int64_t groups, inputs, outputs;     /* channels of a group */
+    int64_t rows;                        /* of y that are computed together */
+    bool reversed;                       /* a transpose without strides: weight [inputs, outputs, taps from the last] */
     int64_t examples, depth;             /* depth = inputs * taps */
     int64_t phase, column, plane, image; /* floats of a phase of rows, a column of
                                             the kernel, a channel, a group */
-    int64_t vectors, whole;              /* of a plane of y; `whole` overlap none before them */
+    int64_t positions;                   /* of those rows of y */
+    int64_t vectors, whole;              /* of them; `whole` overlap none before them */
     int64_t fresh;                       /* elements of the other one, if any, that no vector before it
                                             holds */
     const int32_t *tap;                  /* [depth] */
 } mw__direct;
 
 /* True if the direct kernels take this convolution: fp32, at most two spatial axes, results of at least a vector, a
- * group of channels that fits a cache. Asks window, inputs and outputs. */
-bool mw__direct_suits(const mw__direct *direct, mw_dtype dtype);
-/* Fills the rest from window, groups, inputs, outputs and examples. */
+ * group of channels that fits a cache. Asks window, inputs and outputs; fills `rows`, with fewer than all if
+ * `in_bands`.
+ */
+bool mw__direct_suits(mw__direct *direct, mw_dtype dtype, bool in_bands);
+/* Fills the rest from window, groups, inputs, outputs, rows and examples. */
 void mw__direct_prepare(mw__planner *planner, mw__direct *direct);
-/* The channels of one group of one example, x, to `out`, `image` floats. */
-void mw__direct_copy(const mw__direct *direct, const float *x, float *out);
+/* What rows of y from `first` on take of the channels of one group of one example, x, to `out`, `image` floats. */
+void mw__direct_copy(const mw__direct *direct, const float *x, int64_t first, float *out);
 
-/* The row of conv (implementation.h). */
-const char *mw__conv_direct_declines(const void *op);
-/* Plans conv as direct steps. */
-mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, const mw__op *op, mw_error *err);
+/* Why they do not take a convolution, or a transpose, a static sentence; NULL: they do. */
+const char *mw__conv_direct_declines(const mw__packed_request *request);
+mw_status mw__plan_conv_direct(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+/* The same as a row of conv and of conv_transpose (implementation.h). */
+const char *mw__conv_row_direct_declines(const void *op);
+mw_status mw__plan_conv_row_direct(mw__planner *planner, const mw__op *op, mw_error *err);
 
 #endif

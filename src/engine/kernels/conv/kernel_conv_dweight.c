@@ -188,7 +188,7 @@ static void add_examples(const dweight_block *s, const mw__kernel_call *call, in
         const float *x = (const float *)call->in[0] + (n * d->groups + group) * x_size;
         const float *dy = (const float *)call->in[1] + (n * d->groups + group) * dy_size;
         for (int64_t i = 0; i < count; i++)
-            mw__direct_copy(d, x + i * d->groups * x_size, images + i * d->image);
+            mw__direct_copy(d, x + i * d->groups * x_size, 0, images + i * d->image);
         add_group(s, images, dy, count, sums + group * d->outputs * d->depth);
     }
 }
@@ -236,7 +236,9 @@ static mw__direct read_direct(const mw__conv_dweight_match *match)
 {
     const mw_shape weight = mw__shape_of(match->dweight);
     const int64_t groups = match->numbers.groups;
-    return (mw__direct){.window = mw__conv_window_of(&match->numbers),
+    const mw__conv_window window = mw__conv_window_of(&match->numbers);
+    return (mw__direct){.window = window,
+                        .rows = window.out[1],
                         .groups = groups,
                         .examples = mw__shape_of(match->x).dim[0],
                         .inputs = weight.dim[1],
@@ -246,8 +248,8 @@ static mw__direct read_direct(const mw__conv_dweight_match *match)
 static const char *direct_declines(const void *subject)
 {
     const mw__conv_dweight_match *match = subject;
-    const mw__direct direct = read_direct(match);
-    return mw__count_of(match->dweight) <= COUNT_MOST && mw__direct_suits(&direct, MW_F32)
+    mw__direct direct = read_direct(match);
+    return mw__count_of(match->dweight) <= COUNT_MOST && mw__direct_suits(&direct, MW_F32, false)
                ? NULL
                : "a large weight, or an image beyond the cache";
 }

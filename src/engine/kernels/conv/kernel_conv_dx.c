@@ -20,15 +20,6 @@ static mw__packed_request request_of_dx(const mw__conv_dx_match *match)
                                 .transposed = true};
 }
 
-/* Without strides it is a convolution of dy; the kernel for few channels takes that, with a weight that is reversed
- * before. */
-static bool is_direct(const mw__packed_request *r)
-{
-    const mw__conv_window *w = &r->window;
-    const bool plain = w->stride[0] == 1 && w->stride[1] == 1 && w->stride[2] == 1;
-    return plain && mw__shape_of(r->weight).dim[1] < OUTPUTS_FEW && mw__conv_direct_declines(r->result->op) == NULL;
-}
-
 static bool suits(const mw__packed_request *request)
 {
     return mw__conv_depthwise_declines(request) == NULL || mw__conv_packed_declines(request) == NULL;
@@ -37,13 +28,23 @@ static bool suits(const mw__packed_request *request)
 bool mw__conv_dx_suits(const mw__conv_dx_match *match)
 {
     const mw__packed_request request = request_of_dx(match);
-    return suits(&request) && (mw__conv_depthwise_declines(&request) == NULL || !is_direct(&request));
+    return suits(&request);
+}
+
+static const char *few_decline(const void *subject)
+{
+    const mw__packed_request *r = subject;
+    const mw_shape weight = mw__shape_of(r->weight);
+    const int64_t outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
+    return outputs < OUTPUTS_FEW ? mw__conv_direct_declines(r) : "channels for whole panels";
 }
 
 static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
 #if MW_HAVE_AVX512
 static const char *frames_decline(const void *request) { return mw__conv_request_avx512_declines(request); }
+static const char *packed_declines(const void *request) { return mw__conv_packed_declines(request); }
 #endif
+static const char *direct_declines(const void *request) { return mw__conv_direct_declines(request); }
 
 typedef mw_status request_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
@@ -51,16 +52,22 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
+        {.name = "direct.few", .level = MW__LEVEL_BASE, .declines = few_decline},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = frames_decline},
+        {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = packed_declines},
 #endif
+        {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines},
         {.name = "packed"},
     };
     static request_plan *const plans[] = {
         mw__plan_conv_depthwise,
+        mw__plan_conv_direct,
 #if MW_HAVE_AVX512
         mw__plan_conv_request_avx512,
+        mw__plan_conv_packed,
 #endif
+        mw__plan_conv_direct,
         mw__plan_conv_packed,
     };
     return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), request) - rows](planner, request, err);

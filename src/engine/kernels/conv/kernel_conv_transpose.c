@@ -1,5 +1,6 @@
 /* conv_transpose: the weight times a tile of x, then the products are added where they belong (col2im). A unit is a
  * block of channels of one example, which no other unit writes. The plain loops are transpose_ref. */
+#include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
 
@@ -194,6 +195,14 @@ static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *
 mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     static const mw__implementation rows[] = {MW__CONV_DEPTHWISE_ROW,
+                                              {.name = "packed.avx512",
+                                               .level = MW__LEVEL_AVX512,
+                                               .declines = mw__conv_row_packed_declines,
+                                               .plan = mw__plan_conv_row_packed},
+                                              {.name = "direct",
+                                               .level = MW__LEVEL_BASE,
+                                               .declines = mw__conv_row_direct_declines,
+                                               .plan = mw__plan_conv_row_direct},
                                               MW__CONV_PACKED_ROW,
                                               {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
                                               {.name = "ref", .plan = plan_product}};
