@@ -95,6 +95,8 @@ __attribute__((target("avx2"))) static void turn_block(__m256 r[WIDTH])
     }
 }
 
+#define LINE 16 /* floats of a cache line */
+
 /* In blocks as long as a whole vector may be stored: where `fill` is less, its end is written again by the position
  * that follows. */
 __attribute__((target("avx2"))) static void transpose_avx2(const float *x, int64_t stride, int64_t rows, int64_t count,
@@ -105,6 +107,8 @@ __attribute__((target("avx2"))) static void transpose_avx2(const float *x, int64
     for (const int64_t end = stores ? count - (fill < WIDTH) : 0; i + WIDTH <= end; i += WIDTH) {
         __m256 r[WIDTH];
         load_block(x + i, stride, rows, r);
+        for (int64_t k = 0; i % LINE == 0 && k < rows; k++) /* what the next rows are, if there are any */
+            mw__prefetch(x, ((rows + k) * stride + i) * (int64_t)sizeof *x);
         turn_block(r);
         UNROLL for (int k = 0; k < WIDTH; k++) _mm256_storeu_ps(out + (i + k) * pitch, r[k]);
     }
