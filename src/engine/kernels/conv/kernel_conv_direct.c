@@ -23,7 +23,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- geometry ---- */
 
-#define IMAGE_FLOATS 131072 /* of a partition's copy: beyond it columns and a product are as good */
+#define IMAGE_FLOATS 131072 /* of a partition's copy of all rows */
 #define BAND_FLOATS  65536  /* of the copy of a band */
 #define EXTENT       65536
 #define DEPTH        2048
