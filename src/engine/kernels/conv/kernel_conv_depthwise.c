@@ -116,8 +116,7 @@ static void depthwise_run(const mw__kernel_call *call)
 {
     const depthwise_block *s = call->block;
     float *const frames = call->scratch;
-    for (int64_t i = 1; i <= s->together; i++)
-        memset(frames + i * s->frame.floats - MW__PACKED_SLACK, 0, MW__PACKED_SLACK * sizeof *frames);
+    memset(frames, 0, (size_t)(s->together * s->frame.floats) * sizeof *frames);
     for (int64_t unit = call->begin, count; unit < call->end; unit += count) {
         count = smaller(s->together, call->end - unit);
         for (int64_t i = 0; i < count; i++)

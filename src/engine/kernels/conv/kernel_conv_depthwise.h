@@ -14,11 +14,15 @@ bool mw__depthwise_fits(const mw__conv_window *window);
 
 /* ---- frames ---- */
 
+#define MW__DEPTHWISE_STEP 16 /* at most */
+
 typedef struct mw__depthwise_frame {
     int64_t in[2], step[2]; /* of a plane of x */
     int64_t first[2];       /* of row and column: where the planes begin, in elements of x */
     int64_t rows, pitch;    /* of each plane */
     int64_t floats;
+    /* by the remainder of row and column: which of a plane's lie within x */
+    int32_t begin[2][MW__DEPTHWISE_STEP], end[2][MW__DEPTHWISE_STEP];
 } mw__depthwise_frame;
 
 /* What taps with offsets from `low` to `high` reach from `extent` positions. */
@@ -28,7 +32,8 @@ mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t st
 int64_t mw__depthwise_begin(int64_t offset, int64_t step);
 /* Where in a frame the element at `row`, `column` of x lies. */
 int32_t mw__depthwise_place_of(const mw__depthwise_frame *frame, int64_t row, int64_t column);
-/* The frame of plane x; `next` is one that comes later, or lies outside of any object. */
+/* The frame of plane x, but for the rows outside of it, which are zero already; `next` is a plane that comes later, or
+ * lies outside of any object. */
 void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
                               const float *next, float *frame);
 /* Fetches a plane beforehand: they lie in pages of their own, of which some processors fetch nothing by themselves. */

@@ -1,7 +1,6 @@
 /* Frames, and masks of planes that are read where they lie: kernel_conv_depthwise.h. */
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 
-#include <string.h>
 
 #define FRAME_MOST 4194304 /* floats */
 #define EXTENT     65536
@@ -14,7 +13,7 @@ bool mw__depthwise_fits(const mw__conv_window *w)
 {
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] ||
-            w->before[i] > EXTENT || w->stride[i] > 16)
+            w->before[i] > EXTENT || w->stride[i] > MW__DEPTHWISE_STEP)
             return false;
     /* what any of the frames below covers */
     const int64_t rows = larger(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
@@ -25,6 +24,15 @@ bool mw__depthwise_fits(const mw__conv_window *w)
 
 /* ---- the frame ---- */
 
+/* Which of `count` elements from `first` on, `step` apart, lie within [0, extent). */
+static void find_inside(int64_t first, int64_t step, int64_t extent, int64_t count, int32_t *out_begin,
+                        int32_t *out_end)
+{
+    const int64_t inside = extent > first ? divide_up(extent - first, step) : 0;
+    *out_begin = (int32_t)smaller(first < 0 ? divide_up(-first, step) : 0, count);
+    *out_end = (int32_t)larger(*out_begin, smaller(inside, count));
+}
+
 mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t step[2], const int64_t extent[2],
                                            const int64_t low[2], const int64_t high[2])
 {
@@ -32,6 +40,9 @@ mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t st
     f.rows = extent[0] + (high[0] - low[0]) / step[0];
     f.pitch = extent[1] + (high[1] - low[1]) / step[1];
     f.floats = step[0] * step[1] * f.rows * f.pitch + MW__PACKED_SLACK;
+    for (int i = 0; i < 2; i++)
+        for (int64_t r = 0; r < step[i]; r++)
+            find_inside(low[i] + r, step[i], in[i], i == 0 ? f.rows : f.pitch, &f.begin[i][r], &f.end[i][r]);
     return f;
 }
 
@@ -47,30 +58,17 @@ int32_t mw__depthwise_place_of(const mw__depthwise_frame *f, int64_t row, int64_
     return (int32_t)((plane * f->rows + y / f->step[0]) * f->pitch + x / f->step[1]);
 }
 
-/* Which of `count` elements from `first` on, `step` apart, lie within [0, extent). */
-static void find_inside(int64_t first, int64_t step, int64_t extent, int64_t count, int64_t *out_begin,
-                        int64_t *out_end)
-{
-    const int64_t inside = extent > first ? divide_up(extent - first, step) : 0;
-    *out_begin = smaller(first < 0 ? divide_up(-first, step) : 0, count);
-    *out_end = larger(*out_begin, smaller(inside, count));
-}
-
 void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
                               const float *next, float *frame)
 {
     mw__depthwise_ask_for(next, f->in[0] * f->in[1]);
     for (int64_t py = 0; py < f->step[0]; py++)
         for (int64_t px = 0; px < f->step[1]; px++, frame += f->rows * f->pitch) {
-            const int64_t y = f->first[0] + py, left = f->first[1] + px;
-            int64_t top, bottom, begin, end;
-            find_inside(y, f->step[0], f->in[0], f->rows, &top, &bottom);
-            find_inside(left, f->step[1], f->in[1], f->pitch, &begin, &end);
-            const int64_t offset = (y + top * f->step[0]) * f->in[1] + left;
-            memset(frame, 0, (size_t)(top * f->pitch) * sizeof *frame);
+            const int64_t top = f->begin[0][py], row = f->first[0] + py + top * f->step[0];
+            const int64_t offset = row * f->in[1] + f->first[1] + px;
             code->lines((const float *)((uintptr_t)x + (uintptr_t)(offset * (int64_t)sizeof *x)), f->step[0] * f->in[1],
-                        bottom - top, f->step[1], begin, end, f->pitch, frame + top * f->pitch);
-            memset(frame + bottom * f->pitch, 0, (size_t)((f->rows - bottom) * f->pitch) * sizeof *frame);
+                        f->end[0][py] - top, f->step[1], f->begin[1][px], f->end[1][px], f->pitch,
+                        frame + top * f->pitch);
         }
 }
 
