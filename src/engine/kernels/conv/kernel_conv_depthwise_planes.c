@@ -1,7 +1,6 @@
 /* Frames, and masks of planes that are read where they lie: kernel_conv_depthwise.h. */
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 
-
 #define FRAME_MOST 4194304 /* floats */
 #define EXTENT     65536
 
