@@ -33,7 +33,7 @@ build() { # build SIDE COMMIT
     grep -q "uint64_t partitions" "$tree/include/e5rt/e5rt.h" || shares=lanes
     ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -DSHARES=$shares -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
     write_options "$1" >"$work/$1.cmake"
-    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON \
+    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON -DMW_MPI=OFF \
         -DMW_DATA_DIR="$here/data" -DMW_SHARED_DATA="$here/../shared/data" \
         -DCMAKE_PROJECT_INCLUDE="$work/$1.cmake" >"$work/$1.log"
     cmake --build "$tree/build" >>"$work/$1.log" 2>&1 || { tail "$work/$1.log"; exit 1; }
