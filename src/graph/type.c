@@ -1,6 +1,6 @@
 /* Types of values: making, comparing, sizing and printing them. */
 #include "base/checked.h"
-#include "base/line.h"
+#include "base/phrase.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -190,15 +190,15 @@ int64_t mw__shape_span(mw_shape shape, int from, int to)
 
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
-    mw__line line = mw__line_begin(buffer, size);
-    mw__line_puts(&line, "[");
+    mw__phrase line = mw__phrase_begin(buffer, size);
+    mw__phrase_puts(&line, "[");
     for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++) {
-        mw__line_puts(&line, i > 0 ? ", " : "");
+        mw__phrase_puts(&line, i > 0 ? ", " : "");
         if (shape.dim[i] == MW_DIM_UNKNOWN)
-            mw__line_puts(&line, "?");
+            mw__phrase_puts(&line, "?");
         else
-            mw__line_number(&line, shape.dim[i]);
+            mw__phrase_number(&line, shape.dim[i]);
     }
-    mw__line_puts(&line, "]");
+    mw__phrase_puts(&line, "]");
     return buffer;
 }

@@ -2,7 +2,7 @@
 #include "engine/core/step.h"
 
 #include "base/checked.h"
-#include "base/line.h"
+#include "base/phrase.h"
 #include "engine/core/planner.h"
 
 #include <string.h>
@@ -100,10 +100,10 @@ static const char *join(mw__planner *planner, const char *first, const char *sep
     char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
     if (text == NULL)
         return NULL;
-    mw__line line = mw__line_begin(text, size);
-    mw__line_puts(&line, first != NULL ? first : "");
-    mw__line_puts(&line, first != NULL ? separator : "");
-    mw__line_puts(&line, second);
+    mw__phrase line = mw__phrase_begin(text, size);
+    mw__phrase_puts(&line, first != NULL ? first : "");
+    mw__phrase_puts(&line, first != NULL ? separator : "");
+    mw__phrase_puts(&line, second);
     return text;
 }
 

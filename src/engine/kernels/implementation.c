@@ -1,7 +1,7 @@
 /* The choice between the rows of one kernel family. */
 #include "engine/kernels/implementation.h"
 
-#include "base/line.h"
+#include "base/phrase.h"
 
 const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const void *subject)
 {
@@ -29,12 +29,12 @@ const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__impl
     char text[512];
     const mw__config *config = mw__plan_config(planner);
     const mw__implementation *taken = mw__implementation_choose(list, config, subject);
-    mw__line line = mw__line_begin(text, sizeof text);
+    mw__phrase line = mw__phrase_begin(text, sizeof text);
     for (size_t i = 0; &list.rows[i] < taken; i++) {
-        mw__line_puts(&line, i > 0 ? "; " : "");
-        mw__line_puts(&line, list.rows[i].name);
-        mw__line_puts(&line, ": ");
-        mw__line_puts(&line, mw__implementation_declines(&list.rows[i], config, subject));
+        mw__phrase_puts(&line, i > 0 ? "; " : "");
+        mw__phrase_puts(&line, list.rows[i].name);
+        mw__phrase_puts(&line, ": ");
+        mw__phrase_puts(&line, mw__implementation_declines(&list.rows[i], config, subject));
     }
     mw__plan_note(planner, taken->name, text[0] != '\0' ? text : NULL);
     return taken;

@@ -1,27 +1,27 @@
 /* A text of bounded size that is written piece by piece into the caller's array: what does not fit is left out, and the
  * text is NUL-terminated at any time. Compiling writes thousands of them, which printf is slow for. */
-#ifndef MW__BASE_LINE_H
-#define MW__BASE_LINE_H
+#ifndef MW__BASE_PHRASE_H
+#define MW__BASE_PHRASE_H
 
 #include "base/number.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-typedef struct mw__line {
+typedef struct mw__phrase {
     char *out;
     size_t size, used; /* used < size */
     bool full;         /* something was left out */
-} mw__line;
+} mw__phrase;
 
 /* `size` is at least 1. */
-static inline mw__line mw__line_begin(char *out, size_t size)
+static inline mw__phrase mw__phrase_begin(char *out, size_t size)
 {
     out[0] = '\0';
-    return (mw__line){.out = out, .size = size};
+    return (mw__phrase){.out = out, .size = size};
 }
 
-static inline void mw__line_add(mw__line *line, const char *text, size_t length)
+static inline void mw__phrase_add(mw__phrase *line, const char *text, size_t length)
 {
     const size_t room = line->size - line->used - 1, taken = length < room ? length : room;
     memcpy(line->out + line->used, text, taken);
@@ -30,12 +30,12 @@ static inline void mw__line_add(mw__line *line, const char *text, size_t length)
     line->full = line->full || taken < length;
 }
 
-static inline void mw__line_puts(mw__line *line, const char *text) { mw__line_add(line, text, strlen(text)); }
+static inline void mw__phrase_puts(mw__phrase *line, const char *text) { mw__phrase_add(line, text, strlen(text)); }
 
-static inline void mw__line_number(mw__line *line, int64_t value)
+static inline void mw__phrase_number(mw__phrase *line, int64_t value)
 {
     char digits[MW__NUMBER_MAX];
-    mw__line_add(line, digits, mw__number_print_i64(digits, value));
+    mw__phrase_add(line, digits, mw__number_print_i64(digits, value));
 }
 
 #endif

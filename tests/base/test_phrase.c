@@ -1,21 +1,21 @@
 /* Texts of bounded size against snprintf, at every size. */
-#include "base/line.h"
+#include "base/phrase.h"
 #include "support/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_all(mw__line *line)
+static void write_all(mw__phrase *line)
 {
-    mw__line_puts(line, "");
-    mw__line_puts(line, "mul(");
-    mw__line_number(line, INT64_MIN);
-    mw__line_add(line, ",;", 1);
-    mw__line_number(line, 40);
-    mw__line_puts(line, ")");
+    mw__phrase_puts(line, "");
+    mw__phrase_puts(line, "mul(");
+    mw__phrase_number(line, INT64_MIN);
+    mw__phrase_add(line, ",;", 1);
+    mw__phrase_number(line, 40);
+    mw__phrase_puts(line, ")");
 }
 
-static void test_a_line_is_what_printf_writes_at_every_size(void)
+static void test_a_phrase_is_what_printf_writes_at_every_size(void)
 {
     char whole[64];
     const int length = snprintf(whole, sizeof whole, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
@@ -23,7 +23,7 @@ static void test_a_line_is_what_printf_writes_at_every_size(void)
         char out[64], wanted[64];
         memset(out, '#', sizeof out);
         snprintf(wanted, size, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
-        mw__line line = mw__line_begin(out, size);
+        mw__phrase line = mw__phrase_begin(out, size);
         write_all(&line);
         CHECK_STR(out, wanted);
         CHECK(line.full == (size <= (size_t)length));
@@ -33,6 +33,6 @@ static void test_a_line_is_what_printf_writes_at_every_size(void)
 
 int main(void)
 {
-    RUN(test_a_line_is_what_printf_writes_at_every_size);
+    RUN(test_a_phrase_is_what_printf_writes_at_every_size);
     return check_finish();
 }
