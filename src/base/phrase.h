@@ -21,21 +21,21 @@ static inline mw__phrase mw__phrase_begin(char *out, size_t size)
     return (mw__phrase){.out = out, .size = size};
 }
 
-static inline void mw__phrase_add(mw__phrase *line, const char *text, size_t length)
+static inline void mw__phrase_add(mw__phrase *phrase, const char *text, size_t length)
 {
-    const size_t room = line->size - line->used - 1, taken = length < room ? length : room;
-    memcpy(line->out + line->used, text, taken);
-    line->used += taken;
-    line->out[line->used] = '\0';
-    line->full = line->full || taken < length;
+    const size_t room = phrase->size - phrase->used - 1, taken = length < room ? length : room;
+    memcpy(phrase->out + phrase->used, text, taken);
+    phrase->used += taken;
+    phrase->out[phrase->used] = '\0';
+    phrase->full = phrase->full || taken < length;
 }
 
-static inline void mw__phrase_puts(mw__phrase *line, const char *text) { mw__phrase_add(line, text, strlen(text)); }
+static inline void mw__phrase_puts(mw__phrase *phrase, const char *text) { mw__phrase_add(phrase, text, strlen(text)); }
 
-static inline void mw__phrase_number(mw__phrase *line, int64_t value)
+static inline void mw__phrase_number(mw__phrase *phrase, int64_t value)
 {
     char digits[MW__NUMBER_MAX];
-    mw__phrase_add(line, digits, mw__number_print_i64(digits, value));
+    mw__phrase_add(phrase, digits, mw__number_print_i64(digits, value));
 }
 
 #endif

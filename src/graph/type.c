@@ -190,15 +190,15 @@ int64_t mw__shape_span(mw_shape shape, int from, int to)
 
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
-    mw__phrase line = mw__phrase_begin(buffer, size);
-    mw__phrase_puts(&line, "[");
+    mw__phrase phrase = mw__phrase_begin(buffer, size);
+    mw__phrase_puts(&phrase, "[");
     for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++) {
-        mw__phrase_puts(&line, i > 0 ? ", " : "");
+        mw__phrase_puts(&phrase, i > 0 ? ", " : "");
         if (shape.dim[i] == MW_DIM_UNKNOWN)
-            mw__phrase_puts(&line, "?");
+            mw__phrase_puts(&phrase, "?");
         else
-            mw__phrase_number(&line, shape.dim[i]);
+            mw__phrase_number(&phrase, shape.dim[i]);
     }
-    mw__phrase_puts(&line, "]");
+    mw__phrase_puts(&phrase, "]");
     return buffer;
 }

@@ -423,10 +423,10 @@ static mw__rewrite_switch find_switch(const char *name, size_t length)
 /* "conv_decomposed, blocks, digits" */
 static const char *list_switches(char *buffer, size_t size)
 {
-    mw__phrase line = mw__phrase_begin(buffer, size);
+    mw__phrase phrase = mw__phrase_begin(buffer, size);
     for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES; i++) {
-        mw__phrase_puts(&line, line.used > 0 ? ", " : "");
-        mw__phrase_puts(&line, switches[i]);
+        mw__phrase_puts(&phrase, phrase.used > 0 ? ", " : "");
+        mw__phrase_puts(&phrase, switches[i]);
     }
     return buffer;
 }

@@ -5,14 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_all(mw__phrase *line)
+static void write_all(mw__phrase *phrase)
 {
-    mw__phrase_puts(line, "");
-    mw__phrase_puts(line, "mul(");
-    mw__phrase_number(line, INT64_MIN);
-    mw__phrase_add(line, ",;", 1);
-    mw__phrase_number(line, 40);
-    mw__phrase_puts(line, ")");
+    mw__phrase_puts(phrase, "");
+    mw__phrase_puts(phrase, "mul(");
+    mw__phrase_number(phrase, INT64_MIN);
+    mw__phrase_add(phrase, ",;", 1);
+    mw__phrase_number(phrase, 40);
+    mw__phrase_puts(phrase, ")");
 }
 
 static void test_a_phrase_is_what_printf_writes_at_every_size(void)
@@ -23,10 +23,10 @@ static void test_a_phrase_is_what_printf_writes_at_every_size(void)
         char out[64], wanted[64];
         memset(out, '#', sizeof out);
         snprintf(wanted, size, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
-        mw__phrase line = mw__phrase_begin(out, size);
-        write_all(&line);
+        mw__phrase phrase = mw__phrase_begin(out, size);
+        write_all(&phrase);
         CHECK_STR(out, wanted);
-        CHECK(line.full == (size <= (size_t)length));
+        CHECK(phrase.full == (size <= (size_t)length));
         CHECK(out[size] == '#');
     }
 }

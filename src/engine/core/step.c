@@ -100,10 +100,10 @@ static const char *join(mw__planner *planner, const char *first, const char *sep
     char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
     if (text == NULL)
         return NULL;
-    mw__phrase line = mw__phrase_begin(text, size);
-    mw__phrase_puts(&line, first != NULL ? first : "");
-    mw__phrase_puts(&line, first != NULL ? separator : "");
-    mw__phrase_puts(&line, second);
+    mw__phrase phrase = mw__phrase_begin(text, size);
+    mw__phrase_puts(&phrase, first != NULL ? first : "");
+    mw__phrase_puts(&phrase, first != NULL ? separator : "");
+    mw__phrase_puts(&phrase, second);
     return text;
 }
 

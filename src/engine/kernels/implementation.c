@@ -29,12 +29,12 @@ const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__impl
     char text[512];
     const mw__config *config = mw__plan_config(planner);
     const mw__implementation *taken = mw__implementation_choose(list, config, subject);
-    mw__phrase line = mw__phrase_begin(text, sizeof text);
+    mw__phrase phrase = mw__phrase_begin(text, sizeof text);
     for (size_t i = 0; &list.rows[i] < taken; i++) {
-        mw__phrase_puts(&line, i > 0 ? "; " : "");
-        mw__phrase_puts(&line, list.rows[i].name);
-        mw__phrase_puts(&line, ": ");
-        mw__phrase_puts(&line, mw__implementation_declines(&list.rows[i], config, subject));
+        mw__phrase_puts(&phrase, i > 0 ? "; " : "");
+        mw__phrase_puts(&phrase, list.rows[i].name);
+        mw__phrase_puts(&phrase, ": ");
+        mw__phrase_puts(&phrase, mw__implementation_declines(&list.rows[i], config, subject));
     }
     mw__plan_note(planner, taken->name, text[0] != '\0' ? text : NULL);
     return taken;
