@@ -1,8 +1,9 @@
-/* The convolution of kernel_conv_avx512.h: geometry, packing, tiles and the steps of conv itself. What follows it in
- * the same step is in kernel_conv_pool.c. */
+/* The convolution of kernel_conv_avx512.h: geometry, packing and the steps of conv itself. Its tiles are in
+ * kernel_conv_row_avx512.c, and what follows it in the same step in kernel_conv_pool.c. */
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 #include "engine/kernels/x86/avx512.h"
 
+#include <math.h>
 #include <string.h>
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -177,28 +178,45 @@ int64_t mw__conv_avx512_panel(const mw__conv_avx512 *c, int64_t panel)
     return smaller(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
 }
 
-/* ---- packing: panels [depth + 1, 32 or 16], the bias last, zeros for channels that are not there; all of the size of
- * whole ones ---- */
+/* ---- packing: panels [depth + 2, 32 or 16], zeros for channels that are not there; all of the size of whole ones.
+ * After the depth the bias, and then a 0 if zeros of the border may be left out (kernel_conv_row_avx512.c). ---- */
 
 typedef struct pack_block {
     mw__conv_avx512 conv;
     bool has_bias;
 } pack_block;
 
-static int64_t panel_floats(const mw__conv_avx512 *c) { return (c->depth + 1) * MW__CONV_PANEL; }
+int64_t mw__conv_avx512_panel_floats(const mw__conv_avx512 *c) { return (c->depth + 2) * MW__CONV_PANEL; }
 
-int64_t mw__conv_avx512_weights(const mw__conv_avx512 *c) { return c->panels * panel_floats(c); }
+int64_t mw__conv_avx512_weights(const mw__conv_avx512 *c) { return c->panels * mw__conv_avx512_panel_floats(c); }
 
-/* Row i of the panel from channel `first` of the group's weight on. */
-static void pack_row(const mw__conv_avx512 *c, const float *weight, int64_t first, int64_t i, int64_t width,
-                     float *packed)
+/* Up to 16 channels from `first` of the group's weight on, to columns of a panel of `width`. */
+static void pack_lanes(const mw__conv_avx512 *c, const float *weight, int64_t first, int64_t width, float *packed)
 {
-    const int64_t taps = c->window.taps, there = smaller(width, c->outputs - first);
-    const int64_t step = c->transposed ? taps : c->depth;
-    const int64_t from =
-        c->transposed ? (i / taps * c->outputs + first) * taps + taps - 1 - i % taps : first * c->depth + i;
-    for (int64_t o = 0; o < width; o++)
-        packed[o] = o < there ? weight[from + o * step] : 0.0f;
+    const int64_t taps = c->window.taps, there = c->outputs - first < LANES ? c->outputs - first : LANES;
+    mw__packed_transpose *const transpose = mw__packed_avx512.transpose;
+    if (!c->transposed)
+        transpose(weight + first * c->depth, c->depth, there, c->depth, LANES, packed, width);
+    const __mmask16 mask = (__mmask16)((1u << there) - 1);
+    for (int64_t i = 0; c->transposed && i < c->inputs; i++, packed += taps * width) { /* from the last tap on */
+        const float *const from = weight + (i * c->outputs + first) * taps;
+        if (taps == 1)
+            _mm512_storeu_ps(packed, _mm512_maskz_loadu_ps(mask, from));
+        else
+            transpose(from, taps, there, taps, LANES, packed + (taps - 1) * width, -width);
+    }
+}
+
+/* 0 if all weights are finite and no bias is -0, else NaN. */
+static float border_of(const float *packed, int64_t count, const float *bias, int64_t biases)
+{
+    __m512 sum = _mm512_setzero_ps();
+    for (int64_t i = 0; i < count; i += LANES)
+        sum = _mm512_fmadd_ps(_mm512_loadu_ps(packed + i), _mm512_setzero_ps(), sum);
+    float all = _mm512_reduce_add_ps(sum);
+    for (int64_t i = 0; i < biases; i++)
+        all = bias[i] == 0.0f && signbit(bias[i]) ? NAN : all;
+    return all == 0.0f ? 0.0f : NAN;
 }
 
 /* A unit is a panel. */
@@ -210,11 +228,13 @@ static void pack_run(const mw__kernel_call *call)
         const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_avx512_panel(c, panel);
         const int64_t channel = unit / c->panels * c->outputs, there = smaller(width, c->outputs - first);
         const float *weight = (const float *)call->in[0] + channel * c->depth;
-        float *packed = (float *)call->out[0] + unit * panel_floats(c);
-        for (int64_t i = 0; i < c->depth; i++, packed += width)
-            pack_row(c, weight, first, i, width, packed);
+        float *packed = (float *)call->out[0] + unit * mw__conv_avx512_panel_floats(c),
+              *bias = packed + c->depth * width;
+        for (int64_t lane = 0; lane < width; lane += LANES)
+            pack_lanes(c, weight, first + lane, width, packed + lane);
         for (int64_t o = 0; o < width; o++)
-            packed[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + first + o] : 0.0f;
+            bias[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + first + o] : 0.0f;
+        bias[width] = border_of(packed, c->depth * width, bias, there);
     }
 }
 
@@ -222,7 +242,7 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
                               const mw_tensor *bias)
 {
     const uint32_t from = mw__conv_operand(planner, weight);
-    const size_t size = (size_t)panel_floats(c) * sizeof(float);
+    const size_t size = (size_t)mw__conv_avx512_panel_floats(c) * sizeof(float);
     const int64_t panels = c->groups * c->panels;
     pack_block *s = mw__plan_block(planner, sizeof *s);
     const uint32_t packed = mw__plan_temporary(planner, size * (size_t)panels);
@@ -304,94 +324,7 @@ void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, int64_t band
     }
 }
 
-/* ---- tiles ---- */
-
-#define POSITIONS 14 /* of a tile */
-
-typedef struct tile {
-    const float *x; /* of the first position */
-    const int32_t *tap;
-    int64_t depth;
-    const float *weight; /* [depth, 16 or 32] */
-    const float *bias;   /* [16 or 32] */
-    float *out;          /* [positions, MW__CONV_PANEL] */
-    bool add;            /* to what it holds, in place of the bias */
-} tile;
-
-typedef void tile_function(const tile *t);
-
-/* positions and vectors are constants where this is inlined */
-MW__INLINE void tile_body(const int positions, const int vectors, const tile *t)
-{
-    __m512 sum[POSITIONS][2];
-    const float *weight = t->weight;
-    UNROLL for (int p = 0; p < positions; p++) UNROLL for (int v = 0; v < vectors; v++) sum[p][v] = _mm512_setzero_ps();
-    for (int64_t i = 0; i < t->depth; i++, weight += LANES * vectors) {
-        const float *x = t->x + t->tap[i];
-        __m512 w[2];
-        UNROLL for (int v = 0; v < vectors; v++) w[v] = _mm512_loadu_ps(weight + v * LANES);
-        UNROLL for (int p = 0; p < positions; p++)
-        {
-            const __m512 value = _mm512_set1_ps(x[p]);
-            UNROLL for (int v = 0; v < vectors; v++) sum[p][v] = _mm512_fmadd_ps(value, w[v], sum[p][v]);
-        }
-    }
-    UNROLL for (int v = 0; v < vectors; v++)
-    {
-        const __m512 bias = _mm512_loadu_ps(t->bias + v * LANES);
-        UNROLL for (int p = 0; p < positions; p++)
-        {
-            float *out = t->out + p * MW__CONV_PANEL + v * LANES;
-            _mm512_storeu_ps(out, _mm512_add_ps(sum[p][v], t->add ? _mm512_loadu_ps(out) : bias));
-        }
-    }
-}
-
-#define TILE(positions)                                                                                                \
-    static void tile_##positions##_1(const tile *t) { tile_body(positions, 1, t); }                                    \
-    static void tile_##positions##_2(const tile *t) { tile_body(positions, 2, t); }
-TILE(1)
-TILE(2)
-TILE(3)
-TILE(4)
-TILE(5)
-TILE(6)
-TILE(7)
-TILE(8)
-TILE(9)
-TILE(10)
-TILE(11)
-TILE(12)
-TILE(13)
-TILE(14)
-
-#define LISTED(positions)                                                                                              \
-    {                                                                                                                  \
-        tile_##positions##_1, tile_##positions##_2                                                                     \
-    }
-/* [positions - 1][vectors - 1] */
-static tile_function *const tiles[POSITIONS][2] = {LISTED(1),  LISTED(2),  LISTED(3),  LISTED(4), LISTED(5),
-                                                   LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
-                                                   LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
-
-void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
-                         float *out)
-{
-    const int64_t width = c->window.out[2], lanes = mw__conv_avx512_panel(c, panel), vectors = lanes / LANES;
-    const int64_t parts = (width + POSITIONS - 1) / POSITIONS, block = c->blocks ? MW__PACKED_DEPTH : c->depth;
-    const float *const weight = packed + panel * panel_floats(c);
-    tile t = {.bias = weight + c->depth * lanes};
-    for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
-        const int64_t begin = width * part / parts, count = width * (part + 1) / parts - begin;
-        t.x = frame + row * c->window.stride[1] * c->pitch + begin;
-        t.out = out + begin * MW__CONV_PANEL;
-        for (int64_t i = 0; i < c->depth; i += block) {
-            t.tap = c->tap + i, t.weight = weight + i * lanes;
-            t.depth = smaller(block, c->depth - i), t.add = i > 0;
-            tiles[count - 1][vectors - 1](&t);
-        }
-    }
-}
+/* ---- lines to planes ---- */
 
 static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
 {
@@ -431,7 +364,7 @@ static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.win
 typedef struct conv_rows {
     const float *frame, *packed, *bias;
     float *lines, *y; /* y: the first of the rows */
-    int64_t count;
+    int64_t band, count;
 } conv_rows;
 
 static void run_rows(const conv_block *s, const conv_rows *r)
@@ -443,7 +376,8 @@ static void run_rows(const conv_block *s, const conv_rows *r)
         for (int64_t row = 0; row < r->count; row += s->lines) {
             const int64_t here = smaller(s->lines, r->count - row);
             for (int64_t i = 0; i < here; i++)
-                mw__conv_avx512_row(c, r->frame, r->packed, panel, row + i, r->lines + i * width * MW__CONV_PANEL);
+                mw__conv_avx512_row(c, r->frame, r->packed, panel, r->band, row + i,
+                                    r->lines + i * width * MW__CONV_PANEL);
             if (s->columns != NULL)
                 mw__conv_avx512_finish(s->columns, r->bias != NULL ? r->bias + first : NULL, channels, here * width,
                                        r->lines);
@@ -464,6 +398,7 @@ static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t 
                             .bias = biased ? (const float *)call->in[2] + group * c->outputs : NULL,
                             .lines = call->scratch,
                             .y = (float *)call->out[0] + at * c->outputs * w->area_out + row * w->out[2],
+                            .band = band,
                             .count = smaller(c->band, w->out[1] - row)};
     mw__conv_avx512_copy(c, (const float *)call->in[0] + at * c->inputs * w->area_in, band, frame);
     run_rows(s, &rows);

@@ -35,14 +35,15 @@ void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *conv);
 uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *conv, const mw_tensor *weight,
                               const mw_tensor *bias);
 int64_t mw__conv_avx512_weights(const mw__conv_avx512 *conv);
+int64_t mw__conv_avx512_panel_floats(const mw__conv_avx512 *conv);
 
 /* The channels of one group of one example to the frame of a band of rows, in a frame that was zero before the first.
  */
 void mw__conv_avx512_copy(const mw__conv_avx512 *conv, const float *x, int64_t band, float *frame);
-/* Row `row` of y, with bias: out [width of y, lanes], of which `panel` writes its columns. `lanes`: those of a row of
- * out. */
+/* Row `row` of those of y under the frame of a band, with bias: out [width of y, MW__CONV_PANEL], of which `panel`
+ * writes its columns. */
 void mw__conv_avx512_row(const mw__conv_avx512 *conv, const float *frame, const float *packed, int64_t panel,
-                         int64_t row, float *out);
+                         int64_t band, int64_t row, float *out);
 /* Channels of a panel. */
 int64_t mw__conv_avx512_panel(const mw__conv_avx512 *conv, int64_t panel);
 /* Does to lines [positions, MW__CONV_PANEL] what becomes of the sums of so many channels; bias: theirs, or NULL. */

@@ -149,7 +149,8 @@ static void run_lines(const pool_block *s, const pool_scratch *scratch, const po
     const mw__conv_avx512 *c = &s->conv;
     const int64_t first = panel * PANEL, width = c->window.out[2];
     for (int64_t half = 0; half < 2; half++)
-        mw__conv_avx512_row(c, scratch->frame, g->packed, panel, 2 * row + half, scratch->lines + half * width * PANEL);
+        mw__conv_avx512_row(c, scratch->frame, g->packed, panel, 0, 2 * row + half,
+                            scratch->lines + half * width * PANEL);
     if (s->columns != NULL)
         mw__conv_avx512_finish(s->columns, g->bias != NULL ? g->bias + first : NULL, smaller(PANEL, c->outputs - first),
                                2 * width, scratch->lines);
