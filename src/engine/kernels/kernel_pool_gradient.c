@@ -7,6 +7,7 @@
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_pool.h"
 #include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/simd_reduce.h"
 #include "graph/window.h"
 
 #include <string.h>
@@ -100,19 +101,11 @@ static void take_what_is_left(const gradient_block *s, int64_t r, const float *x
     }
 }
 
-static bool all_finite(const float *x, int64_t count)
-{
-    bool all = true;
-    for (int64_t i = 0; i < count; i++)
-        all &= (mw__bits_of(x[i]) & 0x7f800000u) != 0x7f800000u;
-    return all;
-}
-
 /* Windows that overlap: for each row of the windows the shares in `part`, a row of x, which are then added to dx. */
 static void scatter_rows(const gradient_block *s, const float *x, const float *y, const float *dy, void *scratch,
                          float *dx)
 {
-    const bool by_hits = !s->padded || all_finite(dy, s->out);
+    const bool by_hits = !s->padded || mw__all_finite(dy, s->out);
     const int64_t in = s->column.in, out = s->column.out;
     float *const part = scratch, *const left = part + in;
     int32_t *const hits = (int32_t *)(void *)left;

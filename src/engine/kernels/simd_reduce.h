@@ -3,6 +3,7 @@
 #ifndef MW__ENGINE_KERNELS_SIMD_REDUCE_H
 #define MW__ENGINE_KERNELS_SIMD_REDUCE_H
 
+#include "base/bits.h"
 #include "engine/core/kernel.h"
 
 #include <math.h>
@@ -30,6 +31,14 @@ MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
     }
     const mw__lanes_f32 four = (quad[0] + quad[2]) + (quad[1] + quad[3]);
     return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+MW__INLINE bool mw__all_finite(const float *x, int64_t count)
+{
+    bool all = true;
+    for (int64_t i = 0; i < count; i++)
+        all &= (mw__bits_of(x[i]) & 0x7f800000u) != 0x7f800000u;
+    return all;
 }
 
 /* Compilers do not make vectors of a choice between elements of arrays: four lanes are what every instruction set has.

@@ -13,6 +13,7 @@
  * ones adds them. No bit of either changes. */
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_places.h"
 #include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/math/round.h"
 #include "engine/kernels/simd_reduce.h"
@@ -22,6 +23,7 @@
 #define POSITIONS    512     /* of a chunk, about */
 #define FRAME_MOST   131072  /* floats of a frame, about */
 #define PARTIAL_MOST 1048576 /* floats of all shares' sums */
+#define FRAME_ROWS   49152   /* elements: with what chunks add to them, places are 16 bits (mw__packed_place) */
 #define EXTENT       65536
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -34,13 +36,14 @@ typedef struct packed_dweight {
     const mw__packed_code *code;
     int64_t lanes, rows;                 /* of a panel of inputs, of outputs */
     int64_t output_panels, input_panels; /* of a group */
-    int64_t each, height, width;         /* of a chunk: examples, lines and positions of a line */
+    mw__conv_chunk cut;                  /* the size of a chunk */
     int64_t down, across, chunks;        /* chunks of an example, and in all */
-    int64_t frame_rows, frame_columns;   /* of one example */
-    const int32_t *at;                   /* [positions of a chunk] */
+    const mw__conv_places *places;       /* [1 + taps], of kernel_conv_places.h */
+    bool borders;                        /* some are fewer than all */
     int64_t share, ranges;               /* panels of inputs of a unit, and how many units they make */
     mw__dweight_parts parts;
     void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+    void (*finite)(const float *x, int64_t count, bool *out);
     mw__loop1 *round, *round_all; /* in the form for chips: of the sums of an example, of all; NULL: none */
     mw__loop2 *add;               /* of the sums of an example */
 } packed_dweight;
@@ -53,8 +56,11 @@ MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, flo
 }
 MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
 
-static int64_t positions_of(const packed_dweight *s) { return s->each * s->height * s->width; }
-static int64_t frame_floats(const packed_dweight *s) { return s->each * s->frame_rows * s->frame_columns * s->lanes; }
+MW__INLINE void are_finite_body(const float *x, int64_t count, bool *out) { *out = mw__all_finite(x, count); }
+MW__BASE_AVX2(are_finite, (const float *x, int64_t count, bool *out), (x, count, out))
+
+static int64_t positions_of(const packed_dweight *s) { return s->cut.each * s->cut.height * s->cut.width; }
+static int64_t frame_floats(const packed_dweight *s) { return s->cut.each * s->cut.rows * s->cut.columns * s->lanes; }
 static int64_t tile_floats(const packed_dweight *s) { return s->rows * s->lanes; }
 static int64_t sums_floats(const packed_dweight *s)
 {
@@ -72,12 +78,12 @@ typedef struct dweight_chunk {
 static dweight_chunk chunk_of(const packed_dweight *s, int64_t index)
 {
     const mw__conv_window *w = &s->window;
-    dweight_chunk c = {.example = index / (s->down * s->across) * s->each,
-                       .row = index / s->across % s->down * s->height,
-                       .column = index % s->across * s->width};
-    c.examples = smaller(s->each, s->examples - c.example);
-    c.rows = smaller(s->height, w->out[1] - c.row);
-    c.columns = smaller(s->width, w->out[2] - c.column);
+    dweight_chunk c = {.example = index / (s->down * s->across) * s->cut.each,
+                       .row = index / s->across % s->down * s->cut.height,
+                       .column = index % s->across * s->cut.width};
+    c.examples = smaller(s->cut.each, s->examples - c.example);
+    c.rows = smaller(s->cut.height, w->out[1] - c.row);
+    c.columns = smaller(s->cut.width, w->out[2] - c.column);
     return c;
 }
 
@@ -91,12 +97,12 @@ static void pack_dy(const packed_dweight *s, const dweight_chunk *c, const float
         for (int64_t n = c->example; n < c->example + c->examples; n++) {
             const float *from =
                 dy + (n * s->groups * s->outputs + first) * w->area_out + c->row * w->out[2] + c->column;
-            const bool dense = c->columns == w->out[2] && s->width == w->out[2];
-            const int64_t lines = dense ? 1 : c->rows, count = dense ? c->rows * s->width : c->columns;
-            for (int64_t y = 0; y < lines; y++, from += w->out[2], to += (dense ? count : s->width) * s->rows) {
+            const bool dense = c->columns == w->out[2] && s->cut.width == w->out[2];
+            const int64_t lines = dense ? 1 : c->rows, count = dense ? c->rows * s->cut.width : c->columns;
+            for (int64_t y = 0; y < lines; y++, from += w->out[2], to += (dense ? count : s->cut.width) * s->rows) {
                 s->code->transpose(from, w->area_out, here, count, s->rows, to, s->rows);
                 if (!dense)
-                    memset(to + count * s->rows, 0, (size_t)((s->width - count) * s->rows) * sizeof *to);
+                    memset(to + count * s->rows, 0, (size_t)((s->cut.width - count) * s->rows) * sizeof *to);
             }
         }
     }
@@ -107,10 +113,10 @@ static void pack_line(const packed_dweight *s, const dweight_chunk *c, const flo
 {
     const mw__conv_window *w = &s->window;
     const int64_t start = c->column * w->stride[2] - w->before[2];
-    const int64_t begin = smaller(start < 0 ? -start : 0, s->frame_columns);
-    const int64_t inside = w->in[2] - start, end = inside < begin ? begin : smaller(inside, s->frame_columns);
+    const int64_t begin = smaller(start < 0 ? -start : 0, s->cut.columns);
+    const int64_t inside = w->in[2] - start, end = inside < begin ? begin : smaller(inside, s->cut.columns);
     memset(frame, 0, (size_t)(begin * s->lanes) * sizeof *frame);
-    memset(frame + end * s->lanes, 0, (size_t)((s->frame_columns - end) * s->lanes) * sizeof *frame);
+    memset(frame + end * s->lanes, 0, (size_t)((s->cut.columns - end) * s->lanes) * sizeof *frame);
     for (int64_t lane = 0; end > begin && lane < channels; lane += s->code->width)
         s->code->transpose(x + lane * w->area_in + start + begin, w->area_in, smaller(s->code->width, channels - lane),
                            end - begin, s->code->width, frame + begin * s->lanes + lane, s->lanes);
@@ -120,9 +126,9 @@ static void pack_line(const packed_dweight *s, const dweight_chunk *c, const flo
 static void pack_x(const packed_dweight *s, const dweight_chunk *c, const float *x, int64_t channels, float *frame)
 {
     const mw__conv_window *w = &s->window;
-    const int64_t line = s->frame_columns * s->lanes;
+    const int64_t line = s->cut.columns * s->lanes;
     for (int64_t n = c->example; n < c->example + c->examples; n++)
-        for (int64_t y = 0; y < s->frame_rows; y++, frame += line) {
+        for (int64_t y = 0; y < s->cut.rows; y++, frame += line) {
             const int64_t from = c->row * w->stride[1] + y - w->before[1];
             if (from < 0 || from >= w->in[1])
                 memset(frame, 0, (size_t)line * sizeof *frame);
@@ -146,14 +152,26 @@ static dweight_unit unit_of(const packed_dweight *s, int64_t index)
     return u;
 }
 
+/* dy of a group to panels. Whether taps need fewer than all places: not those of a dy that is not finite. */
+static bool pack_finite(const packed_dweight *s, const mw__kernel_call *call, const dweight_unit *u,
+                        const dweight_chunk *c, float *packed)
+{
+    const int64_t count = c->examples * c->rows * s->cut.width * s->rows, panel = positions_of(s) * s->rows;
+    bool fewer = s->borders;
+    pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * s->window.area_out, packed);
+    for (int64_t p = 0; fewer && p < s->output_panels; p++)
+        s->finite(packed + p * panel, count, &fewer);
+    return fewer;
+}
+
 /* sums [panels, output panels, taps, rows, lanes] */
 static void add_chunk(const packed_dweight *s, const mw__kernel_call *call, const dweight_unit *u,
                       const dweight_chunk *c, bool add, float *sums)
 {
     const mw__conv_window *w = &s->window;
+    const int64_t lines = c->rows * s->cut.width;
     float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
-    const int64_t count = c->examples * (c->examples > 1 ? s->height : c->rows) * s->width;
-    pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * w->area_out, dy);
+    const bool fewer = pack_finite(s, call, u, c, dy);
     for (int64_t p = 0; p < u->panels; p++) {
         const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
         const int64_t vectors = divide_up(channels, s->code->width);
@@ -162,8 +180,10 @@ static void add_chunk(const packed_dweight *s, const mw__kernel_call *call, cons
         for (int64_t o = 0; o < s->output_panels; o++)
             for (int64_t t = 0; t < w->taps; t++, sums += tile_floats(s)) {
                 const int64_t y = t / w->kernel[2] * w->dilation[1], x = t % w->kernel[2] * w->dilation[2];
-                run(count, dy + o * positions_of(s) * s->rows, frame + (y * s->frame_columns + x) * s->lanes, s->at,
-                    sums, add);
+                const mw__conv_places *places = &s->places[fewer ? 1 + t : 0];
+                const mw__places_run each = mw__conv_places_of(places, &s->cut, c->row, c->rows, 0, 0, lines);
+                run(c->examples * each.count, dy + o * positions_of(s) * s->rows,
+                    frame + (y * s->cut.columns + x) * s->lanes, each.at, sums, add);
             }
     }
 }
@@ -180,7 +200,7 @@ static void put_sums(const packed_dweight *s, const dweight_unit *u, const float
             float *to = out + ((u->group * s->outputs + o) * s->inputs + first) * taps;
             for (int64_t c = 0; o < s->outputs && c < channels; c++)
                 for (int64_t t = 0; t < taps; t++)
-                    *to++ = from[t * tile_floats(s) + c];
+                    *to++ = from[t * tile_floats(s) + c] + 0.0f; /* no -0, whatever zeros were left out */
         }
 }
 
@@ -217,22 +237,30 @@ static void packed_dweight_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
+/* Positions of a line in a chunk, at most: rows under a kernel, with columns for so many, are FRAME_ROWS elements. */
+static int64_t line_most(const mw__conv_window *w)
+{
+    const int64_t reach[2] = {(w->kernel[1] - 1) * w->dilation[1], (w->kernel[2] - 1) * w->dilation[2]};
+    const int64_t columns = FRAME_ROWS / (reach[0] + 1);
+    return columns > reach[1] ? smaller(POSITIONS, (columns - reach[1] - 1) / w->stride[2] + 1) : 0;
+}
+
 static void choose_chunk(packed_dweight *s)
 {
     const mw__conv_window *w = &s->window;
     const int64_t reach[2] = {(w->kernel[1] - 1) * w->dilation[1], (w->kernel[2] - 1) * w->dilation[2]};
-    s->across = divide_up(w->out[2], POSITIONS);
-    s->width = divide_up(w->out[2], s->across);
-    s->frame_columns = (s->width - 1) * w->stride[2] + reach[1] + 1;
-    const int64_t line = s->frame_columns * s->lanes * w->stride[1];
-    const int64_t lines = smaller(POSITIONS / s->width, divide_up(FRAME_MOST, line));
-    s->height = smaller(lines > 0 ? lines : 1, w->out[1]);
-    s->down = divide_up(w->out[1], s->height);
-    s->frame_rows = (s->height - 1) * w->stride[1] + reach[0] + 1;
-    const int64_t whole = s->height * s->width, frame = s->frame_rows * s->frame_columns * s->lanes;
+    s->across = divide_up(w->out[2], line_most(w));
+    s->cut.width = divide_up(w->out[2], s->across);
+    s->cut.columns = (s->cut.width - 1) * w->stride[2] + reach[1] + 1;
+    const int64_t line = s->cut.columns * s->lanes * w->stride[1];
+    const int64_t lines = smaller(POSITIONS / s->cut.width, divide_up(FRAME_MOST, line));
+    s->cut.height = smaller(lines > 0 ? lines : 1, w->out[1]);
+    s->down = divide_up(w->out[1], s->cut.height);
+    s->cut.rows = (s->cut.height - 1) * w->stride[1] + reach[0] + 1;
+    const int64_t whole = s->cut.height * s->cut.width, frame = s->cut.rows * s->cut.columns * s->lanes;
     const int64_t each = smaller(POSITIONS / whole, FRAME_MOST / frame);
-    s->each = s->down == 1 && s->across == 1 && each > 1 ? smaller(each, s->examples) : 1;
-    s->chunks = divide_up(s->examples, s->each) * s->down * s->across;
+    s->cut.each = s->down == 1 && s->across == 1 && each > 1 ? smaller(each, s->examples) : 1;
+    s->chunks = divide_up(s->examples, s->cut.each) * s->down * s->across;
 }
 
 /* Shares of the chunks where their sums are small, else ranges of channels, which read dy again for each. */
@@ -245,19 +273,6 @@ static void choose_units(const mw__planner *planner, packed_dweight *s)
     else if (partitions > s->groups)
         s->share = divide_up(s->input_panels, smaller(s->input_panels, divide_up(partitions, s->groups)));
     s->ranges = divide_up(s->input_panels, s->share);
-}
-
-static const int32_t *fill_at(mw__planner *planner, const packed_dweight *s)
-{
-    int32_t *const all = mw__plan_block(planner, (size_t)positions_of(s) * sizeof *all), *at = all;
-    const mw__conv_window *w = &s->window;
-    for (int64_t n = 0; all != NULL && n < s->each; n++)
-        for (int64_t y = 0; y < s->height; y++)
-            for (int64_t x = 0; x < s->width; x++) {
-                const int64_t line = n * s->frame_rows + y * w->stride[1];
-                *at++ = (int32_t)((line * s->frame_columns + x * w->stride[2]) * s->lanes);
-            }
-    return all;
 }
 
 static void read_numbers(const mw__conv_dweight_match *match, packed_dweight *s)
@@ -278,9 +293,7 @@ const char *mw__conv_dweight_packed_declines(const void *subject)
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] || w->stride[i] > 64)
             return "extents or strides beyond its frames";
-    if ((w->kernel[1] - 1) * w->dilation[1] > EXTENT / 4 / ((w->kernel[2] - 1) * w->dilation[2] + 1))
-        return "a kernel beyond its frames";
-    return NULL;
+    return line_most(w) > 0 ? NULL : "a kernel beyond its frames";
 }
 
 static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match, packed_dweight *s)
@@ -297,7 +310,8 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
     choose_chunk(s);
     choose_units(planner, s);
-    s->at = fill_at(planner, s);
+    s->finite = MW__DISPATCH(are_finite, mw__plan_level(planner));
+    s->places = mw__conv_list_places(planner, &s->window, &s->cut, &s->borders);
 }
 
 /* Straight into the results, or into parts that are added up. */
@@ -355,19 +369,21 @@ static apart_sums divide_apart(const packed_dweight *s, float *memory)
 /* What one tile is multiplied of, in a chunk. */
 typedef struct apart_tile {
     const float *dy, *frame;
+    const mw__conv_places *places;
     mw__packed_sums *run;
     float *example, *block, *sums;
 } apart_tile;
 
-/* Positions [begin, end) of an example, of which the first is `at` in the chunk, to its sums. */
-static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t at, int64_t begin, int64_t end,
-                          float *sums)
+/* Positions of example n of a chunk to its sums. */
+static void add_positions(const packed_dweight *s, const dweight_chunk *c, const apart_tile *t, int64_t n, float *sums)
 {
-    for (int64_t p = begin, next; p < end; p = next, at += next - begin, begin = next) {
+    const int64_t start = c->row * s->cut.width, end = start + c->rows * s->cut.width;
+    for (int64_t p = start, next; p < end; p = next) {
         const int64_t block = p / MW__GEMM_DEPTH;
         next = smaller((block + 1) * MW__GEMM_DEPTH, end);
         float *const to = block == 0 ? sums : t->block;
-        t->run(next - p, t->dy + at * s->rows, t->frame, s->at + at, to, p % MW__GEMM_DEPTH != 0);
+        const mw__places_run run = mw__conv_places_of(t->places, &s->cut, c->row, c->rows, n, p - start, next - start);
+        t->run(run.count, t->dy, t->frame, run.at, to, p % MW__GEMM_DEPTH != 0);
         if (block > 0 && (next % MW__GEMM_DEPTH == 0 || next == s->window.area_out))
             s->add(sums, sums, to, tile_floats(s));
     }
@@ -376,14 +392,13 @@ static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t 
 /* A chunk of whole lines. */
 static void add_tile(const packed_dweight *s, const dweight_chunk *c, const apart_tile *t)
 {
-    const int64_t lines = c->rows * s->width, begin = c->row * s->width, floats = tile_floats(s);
     for (int64_t n = 0; n < c->examples; n++) {
-        add_positions(s, t, n * s->height * s->width, begin, begin + lines, t->example);
-        if (begin + lines < s->window.area_out)
+        add_positions(s, c, t, n, t->example);
+        if (c->row + c->rows < s->window.out[1])
             continue;
         if (s->round != NULL)
-            s->round(t->example, t->example, floats, 0, 0);
-        s->add(t->sums, t->sums, t->example, floats);
+            s->round(t->example, t->example, tile_floats(s), 0, 0);
+        s->add(t->sums, t->sums, t->example, tile_floats(s));
     }
 }
 
@@ -395,7 +410,7 @@ static void add_apart(const packed_dweight *s, const mw__kernel_call *call, cons
     float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
     const apart_sums apart = divide_apart(s, frame + round_16(frame_floats(s)));
     apart_tile tile = {.sums = sums, .example = apart.example, .block = apart.block};
-    pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * w->area_out, dy);
+    const bool fewer = pack_finite(s, call, u, c, dy);
     for (int64_t p = 0; p < u->panels; p++) {
         const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
         tile.run = s->code->sums[s->rows - 1][divide_up(channels, s->code->width) - 1];
@@ -403,8 +418,9 @@ static void add_apart(const packed_dweight *s, const mw__kernel_call *call, cons
         for (int64_t o = 0; o < s->output_panels; o++)
             for (int64_t t = 0; t < w->taps; t++) {
                 const int64_t y = t / w->kernel[2] * w->dilation[1], x = t % w->kernel[2] * w->dilation[2];
+                tile.places = &s->places[fewer ? 1 + t : 0];
                 tile.dy = dy + o * positions_of(s) * s->rows;
-                tile.frame = frame + (y * s->frame_columns + x) * s->lanes;
+                tile.frame = frame + (y * s->cut.columns + x) * s->lanes;
                 add_tile(s, c, &tile);
                 tile.sums += tile_floats(s), tile.example += apart.step, tile.block += apart.step;
             }
@@ -456,7 +472,7 @@ bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match,
     read_numbers(&match->dweight, &s);
     s.code = mw__packed_code_of(config->level);
     const int64_t panels = divide_up(s.inputs, s.code->width * s.code->vectors);
-    return s.inputs >= s.code->width && s.window.out[2] <= POSITIONS && s.groups * panels >= partitions &&
+    return s.inputs >= s.code->width && s.window.out[2] <= line_most(&s.window) && s.groups * panels >= partitions &&
            keeps_order(config, partitions, &s);
 }
 

@@ -40,8 +40,16 @@ typedef void mw__packed_product(int64_t depth, const float *a, const float *pane
 /* y[i spread] = c[i] + bias */
 typedef void mw__packed_store(float *y, int64_t spread, const float *c, int64_t count, float bias);
 
-/* c [rows, lanes] = or += the sum over i < count of a [i, rows] times the vectors at x + at[i] */
-typedef void mw__packed_sums(int64_t count, const float *a, const float *x, const int32_t *at, float *c, bool add);
+/* A position: a row of a, and a panel of x. */
+typedef struct mw__packed_place {
+    uint16_t a, x;
+} mw__packed_place;
+
+/* c [rows, lanes] = or += the sum over i < count of row at[i].a of a [.., rows] times the panel at[i].x of x [..,
+ * lanes]
+ */
+typedef void mw__packed_sums(int64_t count, const float *a, const float *x, const mw__packed_place *at, float *c,
+                             bool add);
 /* out[i pitch + r] = x[r stride + i] for r < rows, and 0 for r from there to fill, which is at most `width`; i < count
  */
 typedef void mw__packed_transpose(const float *x, int64_t stride, int64_t rows, int64_t count, int64_t fill, float *out,

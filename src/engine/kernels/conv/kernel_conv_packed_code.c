@@ -180,11 +180,12 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
         vector sum[rows][vectors];                                                                                     \
         UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) sum[r][v] =                 \
             add ? *(const vector *)(c + (r * VECTORS + v) * WIDTH) : (vector){0};                                      \
-        for (int64_t i = 0; i < count; i++, a += (rows)) {                                                             \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            const float *from = x + (int64_t)at[i].x * VECTORS * WIDTH, *row = a + (int64_t)at[i].a * (rows);          \
             vector lanes[vectors];                                                                                     \
-            UNROLL for (int v = 0; v < (vectors); v++) lanes[v] = *(const vector *)(x + at[i] + v * WIDTH);            \
+            UNROLL for (int v = 0; v < (vectors); v++) lanes[v] = *(const vector *)(from + v * WIDTH);                 \
             UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) sum[r][v] =             \
-                fma(a[r], lanes[v], sum[r][v]);                                                                        \
+                fma(row[r], lanes[v], sum[r][v]);                                                                      \
         }                                                                                                              \
         UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) *                           \
             (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
@@ -223,10 +224,10 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
 #define TILES(target, name, fma, rows)                                                                                 \
     target static void name##_##rows(int64_t depth, const float *a, const float *panel, float *c, bool add)            \
         PRODUCT_BODY(rows, fma) target static void name##_##rows##_1(int64_t count, const float *a, const float *x,    \
-                                                                     const int32_t *at, float *c, bool add)            \
-            SUMS_BODY(rows, 1, fma)                                                                                    \
-                target static void name##_##rows##_2(int64_t count, const float *a, const float *x, const int32_t *at, \
-                                                     float *c, bool add) SUMS_BODY(rows, 2, fma)
+                                                                     const mw__packed_place *at, float *c, bool add)   \
+            SUMS_BODY(rows, 1, fma) target static void name##_##rows##_2(                                              \
+                int64_t count, const float *a, const float *x, const mw__packed_place *at, float *c, bool add)         \
+                SUMS_BODY(rows, 2, fma)
 
 #define LISTED(name, rows)                                                                                             \
     {                                                                                                                  \

@@ -155,18 +155,18 @@ static void store(float *y, int64_t spread, const float *c, int64_t count, float
 
 /* rows and vectors are constants where this is inlined */
 MW__INLINE void sums_body(const int rows, const int vectors, int64_t count, const float *a, const float *x,
-                          const int32_t *at, float *c, bool add)
+                          const mw__packed_place *at, float *c, bool add)
 {
     __m512 sum[ROWS][VECTORS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
         add ? _mm512_loadu_ps(c + (r * VECTORS + v) * LANES) : _mm512_setzero_ps();
-    for (int64_t i = 0; i < count; i++, a += rows) {
-        const float *from = x + at[i];
+    for (int64_t i = 0; i < count; i++) {
+        const float *from = x + (int64_t)at[i].x * VECTORS * LANES, *row = a + (int64_t)at[i].a * rows;
         __m512 lanes[VECTORS];
         UNROLL for (int v = 0; v < vectors; v++) lanes[v] = _mm512_loadu_ps(from + v * LANES);
         UNROLL for (int r = 0; r < rows; r++)
         {
-            const __m512 d = _mm512_set1_ps(a[r]);
+            const __m512 d = _mm512_set1_ps(row[r]);
             UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(d, lanes[v], sum[r][v]);
         }
     }
@@ -175,11 +175,13 @@ MW__INLINE void sums_body(const int rows, const int vectors, int64_t count, cons
 }
 
 #define SUMS(rows)                                                                                                     \
-    static void sums_##rows##_1(int64_t count, const float *a, const float *x, const int32_t *at, float *c, bool add)  \
+    static void sums_##rows##_1(int64_t count, const float *a, const float *x, const mw__packed_place *at, float *c,   \
+                                bool add)                                                                              \
     {                                                                                                                  \
         sums_body(rows, 1, count, a, x, at, c, add);                                                                   \
     }                                                                                                                  \
-    static void sums_##rows##_2(int64_t count, const float *a, const float *x, const int32_t *at, float *c, bool add)  \
+    static void sums_##rows##_2(int64_t count, const float *a, const float *x, const mw__packed_place *at, float *c,   \
+                                bool add)                                                                              \
     {                                                                                                                  \
         sums_body(rows, 2, count, a, x, at, c, add);                                                                   \
     }

@@ -1,0 +1,36 @@
+/* Which positions of a chunk of y an element of the kernel needs: under the others lies the border, whose products are
+ * zeros. A sum begins at +0 and its result is added to +0, so that leaving them out changes no bit, as long as dy is
+ * finite. */
+#ifndef MW__ENGINE_KERNELS_CONV_KERNEL_CONV_PLACES_H
+#define MW__ENGINE_KERNELS_CONV_KERNEL_CONV_PLACES_H
+
+#include "engine/kernels/conv/kernel_conv_packed.h"
+
+/* A chunk: of `each` examples, `height` lines of `width` positions; or of one, of whole lines or parts of them. */
+typedef struct mw__conv_chunk {
+    int64_t each, height, width;
+    int64_t rows, columns; /* of an example of a frame */
+} mw__conv_chunk;
+
+typedef struct mw__conv_places {
+    const mw__packed_place *at; /* [each, lines, columns] */
+    int64_t top, lines;         /* lines of an example that are listed, from `top` on */
+    int64_t left, columns;      /* of each line */
+    int64_t low, high;          /* lines of y that lie on x */
+} mw__conv_places;
+
+/* [1 + taps], the first of all positions. *out_fewer: one of the others has fewer. NULL after a failed allocation. */
+const mw__conv_places *mw__conv_list_places(mw__planner *planner, const mw__conv_window *window,
+                                            const mw__conv_chunk *chunk, bool *out_fewer);
+
+/* Listed places that follow each other. */
+typedef struct mw__places_run {
+    const mw__packed_place *at;
+    int64_t count;
+} mw__places_run;
+
+/* Those of positions [begin, end) of example `example` of a chunk whose first line is `row` of y, of `lines`. */
+mw__places_run mw__conv_places_of(const mw__conv_places *places, const mw__conv_chunk *chunk, int64_t row,
+                                  int64_t lines, int64_t example, int64_t begin, int64_t end);
+
+#endif
