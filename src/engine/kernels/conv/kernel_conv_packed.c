@@ -4,6 +4,7 @@
  * runs of one panel. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/core/unpack.h"
+#include "engine/kernels/conv/kernel_conv_weights.h"
 
 #define OUTPUTS_LEAST 4
 #define SUMS          98304 /* floats: part of the second-level cache */
@@ -12,54 +13,21 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 typedef struct packed_block {
-    int64_t examples, groups, inputs, outputs; /* channels of a group */
+    mw__packed_weights w;
+    int64_t examples;
     int64_t in[3], out[3], step[3], spread[3]; /* of x, of y; between positions in them */
     int64_t area_in, area_out;
-    int64_t grids, taps; /* taps: of the kernel */
-    const mw__packed_grid *grid;
     const mw__packed_code *code;
     int64_t lanes, rows, panels; /* of a tile; panels of output channels */
-    int64_t weights;             /* floats of a group */
     int64_t tile;                /* panels of x in a tile of positions */
     int64_t share, shares;       /* panels of output channels of a unit, and how many units they make */
     int64_t tiles;               /* of positions in the largest grid; 0: a unit is an example */
     mw_dtype dtype;
-    bool transposed, has_bias;
+    bool has_bias;
     const mw__compressed *stored; /* the weight, if it stays as it is stored and is packed tile by tile; or NULL */
     mw__level level;
     const mw__packed_finish *columns; /* or NULL */
 } packed_block;
-
-/* ---- packing the weight: for each group, grid and panel [depth, rows], zeros for channels that are not there ---- */
-
-static void pack_panel(const packed_block *s, const mw__packed_grid *g, const float *weight, int64_t here,
-                       float *packed)
-{
-    if (!s->transposed) {
-        s->code->transpose(weight, g->depth, here, g->depth, s->rows, packed, s->rows);
-        return;
-    }
-    for (int64_t c = 0; c < s->inputs; c++, weight += s->outputs * s->taps)
-        for (int64_t t = 0; t < g->taps; t++, packed += s->rows)
-            s->code->column(weight + g->tap[t].element, s->taps, here, s->rows, packed);
-}
-
-/* A unit is a panel. */
-static void pack_run(const mw__kernel_call *call)
-{
-    const packed_block *s = call->block;
-    for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t group = unit / s->panels, first = unit % s->panels * s->rows;
-        const int64_t begin = s->transposed ? (group * s->inputs * s->outputs + first) * s->taps
-                                            : (group * s->outputs + first) * s->inputs * s->taps;
-        for (int64_t i = 0; i < s->grids; i++) {
-            const mw__packed_grid *g = &s->grid[i];
-            float *const packed = (float *)call->out[0] + group * s->weights + g->weights;
-            pack_panel(s, g, (const float *)call->in[0] + begin, smaller(s->rows, s->outputs - first),
-                       packed + unit % s->panels * g->depth * s->rows);
-        }
-    }
-}
 
 /* ---- one panel of positions ---- */
 
@@ -101,7 +69,7 @@ static bool run_of(const packed_block *s, const packed_piece *piece, const mw__p
     const int64_t lane = piece->first % s->code->width, row = (z * s->in[1] + y) * s->in[2];
     if (end <= skip)
         return false;
-    out->lane_0 = piece->example * s->groups * s->inputs * s->area_in + row + x - lane * step;
+    out->lane_0 = piece->example * s->w.groups * s->w.inputs * s->area_in + row + x - lane * step;
     out->first = (int16_t)(lane + skip), out->count = (int16_t)(end - skip);
     out->mask = ((1u << out->count) - 1) << out->first;
     return true;
@@ -156,7 +124,7 @@ static float bias_of(const packed_block *s, const packed_tile *t, int64_t o)
 static void store_piece(const packed_block *s, const packed_tile *t, const packed_piece *piece, int64_t first,
                         int64_t end, const float *sums)
 {
-    int64_t at = piece->example * s->groups * s->outputs + t->channel + first;
+    int64_t at = piece->example * s->w.groups * s->w.outputs + t->channel + first;
     for (int i = 0; i < 3; i++)
         at = at * s->out[i] + t->grid->start[i] + piece->at[i] * s->spread[i];
     for (int64_t o = first; o < end; o++, at += s->area_out, sums += s->lanes) {
@@ -192,9 +160,9 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
 {
     packed_piece pieces[MW__PACKED_LANES];
     const mw__packed_grid *g = t->grid;
-    const bool dense = s->grids == 1 && s->spread[2] == 1; /* lines follow each other */
+    const bool dense = s->w.grids == 1 && s->spread[2] == 1; /* lines follow each other */
     const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
-    const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->outputs);
+    const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->w.outputs);
     if (s->columns != NULL)
         finish(s, t, first, end, sums);
     for (int64_t p = 0; p < all; p++)
@@ -204,13 +172,13 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
 /* So many of i, from k on, are summed at once. */
 static int64_t depth_from(const packed_block *s, const mw__packed_grid *g, int64_t k)
 {
-    if (s->columns == NULL || g->taps == s->taps || k == g->depth)
+    if (s->columns == NULL || g->taps == s->w.taps || k == g->depth)
         return smaller(MW__PACKED_DEPTH, g->depth - k);
-    const int64_t at = k / g->taps * s->taps + s->taps - 1 - g->tap[k % g->taps].element;
+    const int64_t at = k / g->taps * s->w.taps + s->w.taps - 1 - g->tap[k % g->taps].element;
     const int64_t limit = (at / MW__PACKED_DEPTH + 1) * MW__PACKED_DEPTH;
-    int64_t end = limit / s->taps * g->taps;
+    int64_t end = limit / s->w.taps * g->taps;
     for (int64_t t = 0; t < g->taps; t++)
-        end += s->taps - 1 - g->tap[t].element < limit % s->taps;
+        end += s->w.taps - 1 - g->tap[t].element < limit % s->w.taps;
     return smaller(end, g->depth) - k;
 }
 
@@ -258,7 +226,7 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
 static void unpack_panel(const packed_block *s, const packed_tile *t, int64_t panel, int64_t k, int64_t depth,
                          const packed_scratch *scratch)
 {
-    const int64_t first = panel * s->rows, here = smaller(s->rows, s->outputs - first);
+    const int64_t first = panel * s->rows, here = smaller(s->rows, s->w.outputs - first);
     for (int64_t r = 0; r < here; r++)
         mw__unpack(s->level, s->stored, (t->channel + first + r) * t->grid->depth + k, depth,
                    scratch->raw + r * MW__PACKED_DEPTH);
@@ -306,19 +274,19 @@ static void run(const packed_block *s, const packed_tile *t, const packed_scratc
 static packed_tile tile_of(const packed_block *s, const mw__kernel_call *call, int64_t group, int64_t grid)
 {
     return (packed_tile){
-        .grid = &s->grid[grid],
-        .x = (const float *)call->in[0] + group * s->inputs * s->area_in,
-        .weight = s->stored != NULL ? NULL : (const float *)call->in[1] + group * s->weights + s->grid[grid].weights,
+        .grid = &s->w.grid[grid],
+        .x = (const float *)call->in[0] + group * s->w.inputs * s->area_in,
+        .weight = s->stored != NULL ? NULL : (const float *)call->in[1] + group * s->w.floats + s->w.grid[grid].weights,
         .bias = s->has_bias ? call->in[s->stored != NULL ? 1 : 2] : NULL,
         .y = call->out[0],
-        .channel = group * s->outputs,
+        .channel = group * s->w.outputs,
         .panels = s->panels};
 }
 
 static void run_examples(const packed_block *s, const mw__kernel_call *call, const packed_scratch *scratch)
 {
-    for (int64_t i = 0; i < s->groups * s->grids; i++) {
-        packed_tile t = tile_of(s, call, i / s->grids, i % s->grids);
+    for (int64_t i = 0; i < s->w.groups * s->w.grids; i++) {
+        packed_tile t = tile_of(s, call, i / s->w.grids, i % s->w.grids);
         const int64_t end = call->end * t.grid->area;
         for (t.begin = call->begin * t.grid->area; t.begin < end; t.begin = t.end) {
             t.end = smaller(t.begin + s->tile * s->lanes, end);
@@ -331,7 +299,7 @@ static void run_examples(const packed_block *s, const mw__kernel_call *call, con
 static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t unit, const packed_scratch *scratch)
 {
     const int64_t share = unit / s->tiles % s->shares, of = unit / s->tiles / s->shares;
-    packed_tile t = tile_of(s, call, of / s->grids, of % s->grids);
+    packed_tile t = tile_of(s, call, of / s->w.grids, of % s->w.grids);
     t.panel = share * s->share, t.panels = smaller(s->share, s->panels - t.panel);
     t.begin = unit % s->tiles * s->tile * s->lanes;
     t.end = smaller(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
@@ -360,7 +328,7 @@ static packed_scratch divide_scratch(const packed_block *s, void *memory)
     out.part = out.raw + weight_floats(s);
     out.sums = out.part + part_floats(s);
     out.runs = (mw__packed_run *)(void *)(out.sums + round_16(sums_floats(s)));
-    out.begin = (int32_t *)(void *)(out.runs + s->taps * s->lanes);
+    out.begin = (int32_t *)(void *)(out.runs + s->w.taps * s->lanes);
     return out;
 }
 
@@ -368,8 +336,8 @@ static size_t scratch_bytes(const packed_block *s)
 {
     return (size_t)(panel_floats(s) + 2 * weight_floats(s) + part_floats(s) + round_16(sums_floats(s))) *
                sizeof(float) +
-           (size_t)(s->taps * s->lanes) * sizeof(mw__packed_run) +
-           (size_t)(s->taps * s->code->vectors + 1) * sizeof(int32_t);
+           (size_t)(s->w.taps * s->lanes) * sizeof(mw__packed_run) +
+           (size_t)(s->w.taps * s->code->vectors + 1) * sizeof(int32_t);
 }
 
 static void packed_run(const mw__kernel_call *call)
@@ -397,39 +365,25 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
     return mw__count_of(r->result) > 0 && mw__count_of(r->x) > 0 ? NULL : "no elements";
 }
 
-static bool fill_grids(mw__planner *planner, const mw__packed_request *r, packed_block *s)
-{
-    mw__packed_grid *const grids = mw__packed_fill_grids(planner, r);
-    if (grids == NULL)
-        return false;
-    s->grid = grids, s->grids = mw__packed_grids(r);
-    for (int64_t i = 0; i < s->grids; i++) {
-        grids[i].depth = s->inputs * grids[i].taps;
-        grids[i].weights = s->weights;
-        s->weights += grids[i].depth * s->panels * s->rows;
-    }
-    return true;
-}
-
 /* Units of examples if no partition has much more of them than another; else tiles, and channels where tiles are few.
  */
 static void choose_units(const mw__planner *planner, packed_block *s)
 {
     const int64_t partitions = mw__plan_partitions(planner), most = divide_up(s->examples, partitions);
     int64_t area = 0;
-    for (int64_t i = 0; i < s->grids; i++)
-        area = s->grid[i].area > area ? s->grid[i].area : area;
-    const bool one_block = s->inputs * s->taps <= MW__PACKED_DEPTH;
+    for (int64_t i = 0; i < s->w.grids; i++)
+        area = s->w.grid[i].area > area ? s->w.grid[i].area : area;
+    const bool one_block = s->w.inputs * s->w.taps <= MW__PACKED_DEPTH;
     s->share = s->panels, s->shares = 1;
     const int64_t fits = SUMS / (s->share * s->rows * s->lanes);
     s->tile = fits < 1 || (one_block && s->stored == NULL) ? 1 : smaller(fits, s->stored != NULL ? 16 : 8);
     if (10 * most * partitions <= 11 * s->examples)
         return;
     const int64_t wanted = 2 * partitions, panels = divide_up(s->examples * area, s->lanes);
-    while (s->tile > 1 && divide_up(panels, s->tile) * s->groups * s->grids < wanted)
+    while (s->tile > 1 && divide_up(panels, s->tile) * s->w.groups * s->w.grids < wanted)
         s->tile--;
     s->tiles = divide_up(panels, s->tile);
-    const int64_t shares = divide_up(wanted, s->tiles * s->groups * s->grids);
+    const int64_t shares = divide_up(wanted, s->tiles * s->w.groups * s->w.grids);
     s->share = divide_up(s->panels, smaller(shares, s->panels));
     s->shares = divide_up(s->panels, s->share);
 }
@@ -437,11 +391,8 @@ static void choose_units(const mw__planner *planner, packed_block *s)
 static void fill_block(mw__planner *planner, const mw__packed_request *r, packed_block *s)
 {
     const mw__conv_window *w = &r->window;
-    const mw_shape weight = mw__shape_of(r->weight);
-    s->examples = mw__shape_of(r->x).dim[0], s->groups = r->groups, s->transposed = r->transposed;
-    s->inputs = r->transposed ? weight.dim[0] / r->groups : weight.dim[1];
-    s->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
-    s->taps = w->taps, s->dtype = mw__dtype_of(r->result), s->has_bias = r->bias != NULL;
+    s->examples = mw__shape_of(r->x).dim[0];
+    s->dtype = mw__dtype_of(r->result), s->has_bias = r->bias != NULL;
     for (int i = 0; i < 3; i++) {
         s->in[i] = r->transposed ? w->out[i] : w->in[i], s->out[i] = r->transposed ? w->in[i] : w->out[i];
         s->step[i] = r->transposed ? 1 : w->stride[i], s->spread[i] = r->transposed ? w->stride[i] : 1;
@@ -450,57 +401,42 @@ static void fill_block(mw__planner *planner, const mw__packed_request *r, packed
     s->stored = !r->transposed && mw__is_packed(r->weight) ? r->weight->packed : NULL;
     s->level = mw__plan_level(planner);
     s->columns = r->columns;
-    s->code = mw__packed_code_of(s->level);
+    s->code = s->w.code;
     s->lanes = s->code->width * s->code->vectors;
-    s->panels = divide_up(s->outputs, s->code->rows);
-    s->rows = divide_up(s->outputs, s->panels);
-}
-
-static uint32_t plan_pack(mw__planner *planner, const packed_block *s, const mw_tensor *weight)
-{
-    const int64_t units = s->groups * s->panels;
-    const size_t size = (size_t)(s->groups * s->weights) * sizeof(float);
-    const uint32_t from = mw__conv_operand(planner, weight), packed = mw__plan_temporary(planner, size);
-    mw__step *step = mw__plan_step(planner, pack_run, "conv.pack", units, mw__cost(8.0 * (double)size, 0.0));
-    step->block = s;
-    step->helper = true;
-    step->prepares = true;
-    step->rounds = s->columns != NULL;
-    mw__step_read(planner, step, from, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, packed, MW__WHOLE, 0);
-    return packed;
+    s->panels = s->w.panels, s->rows = s->w.rows;
 }
 
 mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r, mw_error *err)
 {
+    if (mw__conv_examples_declines(r) == NULL)
+        return mw__plan_conv_examples(planner, r, err);
     packed_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL)
+    if (s == NULL || !mw__packed_weights_read(planner, r, &s->w))
         return mw__plan_check(planner, err);
     fill_block(planner, r, s);
-    if (!fill_grids(planner, r, s))
-        return mw__plan_check(planner, err);
     choose_units(planner, s);
     const uint32_t x = mw__conv_operand(planner, r->x);
-    const uint32_t weight = s->stored == NULL ? plan_pack(planner, s, r->weight) : 0;
+    const uint32_t weight = s->stored == NULL ? mw__packed_weights_plan(planner, &s->w, r) : 0;
     const uint32_t bias = r->bias != NULL ? mw__conv_operand(planner, r->bias) : 0;
     const mw__access access = s->tiles > 0 ? MW__WHOLE : MW__ROWS;
     double flops = 0.0;
-    for (int64_t i = 0; i < s->grids; i++)
-        flops += 2.0 * (double)(s->examples * s->groups * s->outputs) * (double)(s->grid[i].area * s->grid[i].depth);
+    for (int64_t i = 0; i < s->w.grids; i++)
+        flops +=
+            2.0 * (double)(s->examples * s->w.groups * s->w.outputs) * (double)(s->w.grid[i].area * s->w.grid[i].depth);
     const char *const label = r->transposed ? "conv_transpose.packed" : "conv.packed";
     mw__step *step = mw__plan_step(planner, packed_run, r->columns != NULL ? r->columns->label : label,
-                                   s->tiles > 0 ? s->groups * s->grids * s->shares * s->tiles : s->examples,
+                                   s->tiles > 0 ? s->w.groups * s->w.grids * s->shares * s->tiles : s->examples,
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
     step->block = s;
     step->flops = flops;
     step->rounds = r->columns != NULL;
     step->scratch = scratch_bytes(s);
-    mw__step_read(planner, step, x, access, (size_t)(s->groups * s->inputs * s->area_in) * sizeof(float), false);
+    mw__step_read(planner, step, x, access, (size_t)(s->w.groups * s->w.inputs * s->area_in) * sizeof(float), false);
     if (s->stored == NULL)
         mw__step_read(planner, step, weight, MW__WHOLE, 0, false);
     if (r->bias != NULL)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, r->result), access,
-                   (size_t)(s->groups * s->outputs * s->area_out) * mw__dtype_size(s->dtype));
+                   (size_t)(s->w.groups * s->w.outputs * s->area_out) * mw__dtype_size(s->dtype));
     return mw__plan_check(planner, err);
 }

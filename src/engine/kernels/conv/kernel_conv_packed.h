@@ -172,6 +172,10 @@ bool mw__conv_columns_in_lanes(const struct mw__conv_columns_match *match, const
 const char *mw__conv_packed_declines(const mw__packed_request *request);
 mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
+/* Of small images, whose lanes are examples: kernel_conv_examples.c, for mw__plan_conv_packed. */
+const char *mw__conv_examples_declines(const mw__packed_request *request);
+mw_status mw__plan_conv_examples(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+
 /* The request of a conv or conv_transpose; false if extents are not known. */
 bool mw__conv_request_read(const mw__op *op, mw__packed_request *out);
 /* The rows (implementation.h) that both have; subject: the operation. */
