@@ -25,7 +25,8 @@ void mw__free(const mw_allocator *allocator, void *pointer);
  * now. */
 void mw__retire(const mw_allocator *allocator, void *pointer, size_t size);
 
-/* Zero-filled memory whose address is a multiple of `alignment` (a power of two); free with mw__free_aligned. */
+/* Zero-filled memory whose address is a multiple of `alignment` (a power of two); free with mw__free_aligned. From 8 MB
+ * on, and from the C library's heap, it lies in large pages where Linux has them (transparent_hugepage). */
 void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t alignment, mw_error *err);
 void mw__free_aligned(const mw_allocator *allocator, void *pointer);
 

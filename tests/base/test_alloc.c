@@ -4,7 +4,11 @@
 #include "support/check.h"
 #include "support/failing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 /* Hands out memory full of junk, so that a test of zero filling can fail. */
 static void *junk_resize(void *user, void *pointer, size_t size)
@@ -49,6 +53,64 @@ static void test_alloc_fills_with_zero(void)
     mw__free(NULL, NULL);
     mw__free_aligned(NULL, NULL);
 }
+
+#if defined(MADV_HUGEPAGE)
+enum { LARGE = 64 << 20 };
+
+/* Whether the mapping of an address is marked for large pages. */
+static bool is_marked(const void *address)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool inside = false, marked = false;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long begin, end;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+            inside = (uintptr_t)address >= begin && (uintptr_t)address < end;
+        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
+            marked = strstr(line, " hg") != NULL;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return marked;
+}
+
+static bool marks_show(void)
+{
+    void *memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool shown = memory != MAP_FAILED && madvise(memory, LARGE, MADV_HUGEPAGE) == 0 && is_marked(memory);
+    if (memory != MAP_FAILED)
+        munmap(memory, LARGE);
+    return shown;
+}
+
+static void *mapped_resize(void *user, void *pointer, size_t size)
+{
+    if (size == 0) {
+        munmap(pointer, *(size_t *)user);
+        return NULL;
+    }
+    *(size_t *)user = size;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static void test_large_blocks_ask_for_large_pages(void)
+{
+    size_t size;
+    mw_error err = {0};
+    const mw_allocator own = {.resize = mapped_resize, .user = &size};
+    if (!marks_show())
+        SKIP("the kernel shows no large pages");
+    char *block = mw__alloc_aligned(NULL, LARGE, 64, &err), *other = mw__alloc_aligned(&own, LARGE, 64, &err);
+    CHECK(block != NULL && is_marked(block + LARGE / 2));
+    CHECK(other != NULL && !is_marked(other + LARGE / 2));
+    mw__free_aligned(NULL, block);
+    mw__free_aligned(&own, other);
+}
+#else
+static void test_large_blocks_ask_for_large_pages(void) { SKIP("a system without them"); }
+#endif
 
 static void test_alloc_of_nothing_is_not_a_failure(void)
 {
@@ -220,6 +282,7 @@ static void test_text_failure_sticks(void)
 int main(void)
 {
     RUN(test_alloc_fills_with_zero);
+    RUN(test_large_blocks_ask_for_large_pages);
     RUN(test_alloc_of_nothing_is_not_a_failure);
     RUN(test_alloc_refuses_a_product_that_overflows);
     RUN(test_aligned_goes_through_the_allocator);

@@ -76,10 +76,12 @@
 #define MW__DISPATCH_BEST(name, level) ((void)(level), name##_base)
 #endif
 
-/* Asks for the memory `bytes` beyond data, which may lie outside of any object. */
+/* Asks for the memory `bytes` beyond data, which may lie outside of any object. It goes to the second-level cache: what
+ * is asked for so early would drive from the first what is in use, and few lines can be on their way to it (batch norm
+ * of large images takes 0.7 of the time on a Zen 4). */
 MW__INLINE void mw__prefetch(const void *data, int64_t bytes)
 {
-    __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)bytes));
+    __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)bytes), 0, 2);
 }
 
 /* ---- partition ---- */
