@@ -109,22 +109,6 @@ void mw__retire(const mw_allocator *allocator, void *pointer, size_t size)
     pthread_mutex_unlock(&retired.mutex);
 }
 
-enum { PAGE_LARGE = 2 << 20, LARGE_LEAST = 4 * PAGE_LARGE };
-
-/* Asks for large pages where Linux gives them to who asks: networks walk over planes that lie in a page each. Memory
- * of an allocator that a program brings stays as it is. */
-static void ask_for_large_pages(const mw_allocator *allocator, const char *block, size_t bytes)
-{
-#if defined(MADV_HUGEPAGE)
-    const uintptr_t mask = ~((uintptr_t)PAGE_LARGE - 1);
-    const uintptr_t begin = ((uintptr_t)block + PAGE_LARGE - 1) & mask, end = ((uintptr_t)block + bytes) & mask;
-    if (bytes >= LARGE_LEAST && mw__allocator_or_default(allocator)->resize == heap_resize)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* without them it is slower, and no less right */
-#else
-    (void)allocator, (void)block, (void)bytes;
-#endif
-}
-
 /* The block starts somewhere before the address that is handed out, which is preceded by the block's own address. */
 void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t alignment, mw_error *err)
 {
@@ -135,11 +119,34 @@ void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t align
     char *block = mw__alloc(allocator, bytes, 1, err);
     if (block == NULL)
         return NULL;
-    ask_for_large_pages(allocator, block, bytes);
     const uintptr_t start = (uintptr_t)block + sizeof(void *);
     const size_t skip = (size_t)(((start + alignment - 1) & ~((uintptr_t)alignment - 1)) - (uintptr_t)block);
     memcpy(block + skip - sizeof(void *), &block, sizeof block);
     return block + skip;
+}
+
+enum { LINE = 64, PAGE_LARGE = 2 << 20, LARGE_LEAST = 4 * PAGE_LARGE };
+
+/* Asks for large pages where Linux gives them to who asks: networks walk over planes that lie in a page each. Memory
+ * of an allocator that a program brings stays as it is. */
+static void ask_for_large_pages(const mw_allocator *allocator, const char *memory, size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t mask = ~((uintptr_t)PAGE_LARGE - 1);
+    const uintptr_t begin = ((uintptr_t)memory + PAGE_LARGE - 1) & mask, end = ((uintptr_t)memory + bytes) & mask;
+    if (bytes >= LARGE_LEAST && mw__allocator_or_default(allocator)->resize == heap_resize)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* without them it is slower, and no less right */
+#else
+    (void)allocator, (void)memory, (void)bytes;
+#endif
+}
+
+void *mw__alloc_large(const mw_allocator *allocator, size_t size, mw_error *err)
+{
+    void *memory = mw__alloc_aligned(allocator, size, LINE, err);
+    if (memory != NULL)
+        ask_for_large_pages(allocator, memory, size);
+    return memory;
 }
 
 void mw__free_aligned(const mw_allocator *allocator, void *pointer)

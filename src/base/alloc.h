@@ -25,9 +25,12 @@ void mw__free(const mw_allocator *allocator, void *pointer);
  * now. */
 void mw__retire(const mw_allocator *allocator, void *pointer, size_t size);
 
-/* Zero-filled memory whose address is a multiple of `alignment` (a power of two); free with mw__free_aligned. From 8 MB
- * on, and from the C library's heap, it lies in large pages where Linux has them (transparent_hugepage). */
+/* Zero-filled memory whose address is a multiple of `alignment` (a power of two); free with mw__free_aligned. */
 void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t alignment, mw_error *err);
+/* The same for memory that will be written as a whole: aligned to a cache line, and from 8 MB on, if it comes from the
+ * C library's heap, in large pages where Linux has them (transparent_hugepage), which are there from their first byte
+ * on. */
+void *mw__alloc_large(const mw_allocator *allocator, size_t size, mw_error *err);
 void mw__free_aligned(const mw_allocator *allocator, void *pointer);
 
 /* Makes room for one more element of an array that doubles: `array` is the address of the pointer.

@@ -102,7 +102,7 @@ static void test_large_blocks_ask_for_large_pages(void)
     const mw_allocator own = {.resize = mapped_resize, .user = &size};
     if (!marks_show())
         SKIP("the kernel shows no large pages");
-    char *block = mw__alloc_aligned(NULL, LARGE, 64, &err), *other = mw__alloc_aligned(&own, LARGE, 64, &err);
+    char *block = mw__alloc_large(NULL, LARGE, &err), *other = mw__alloc_large(&own, LARGE, &err);
     CHECK(block != NULL && is_marked(block + LARGE / 2));
     CHECK(other != NULL && !is_marked(other + LARGE / 2));
     mw__free_aligned(NULL, block);

@@ -277,7 +277,7 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
     e->commands->size = layout->size;
     if (e->room != NULL && mw__room_reserve(e->room, all, err) != MW_OK)
         return MW_ERROR_MEMORY;
-    e->commands->memory = e->room != NULL ? e->room->memory : mw__alloc_aligned(allocator, all, 64, err);
+    e->commands->memory = e->room != NULL ? e->room->memory : mw__alloc_large(allocator, all, err);
     return e->commands->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 

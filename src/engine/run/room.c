@@ -46,7 +46,7 @@ mw_status mw__room_reserve(mw__room *room, size_t size, mw_error *err)
 {
     if (room->memory != NULL && size <= room->size)
         return MW_OK;
-    void *memory = mw__alloc_aligned(room->allocator, size, 64, err);
+    void *memory = mw__alloc_large(room->allocator, size, err);
     if (memory == NULL)
         return MW_ERROR_MEMORY;
     const move m = {.from = (uintptr_t)room->memory, .size = room->size, .to = memory};
