@@ -167,10 +167,14 @@ _Static_assert(MW__PACKED_DEPTH == MW__GEMM_DEPTH && MW__COLUMNS_BLOCK == MW__GE
 
 #define FEW 32 /* output channels, for which gathering costs much */
 
-/* The way that makes no columns leaves few lanes idle, and is faster then: nothing is gathered. */
+/* The way that makes no columns leaves few lanes idle, and is faster then: nothing is gathered. But the zeros between
+ * elements, which a transpose by a stride has, would be multiplied. */
 static bool lies_wide(const columns_block *s)
 {
 #if MW_HAVE_AVX512
+    const int64_t *stride = s->request.window.stride;
+    if (s->request.transposed && stride[0] * stride[1] * stride[2] > 1)
+        return false;
     const int64_t idle = s->border[1] - s->out[1], most = s->out[1] / (s->shape.m <= FEW ? 4 : 8);
     return s->code.level == MW__LEVEL_AVX512 && avx512_declines(s) == NULL && idle <= most;
 #else
@@ -225,7 +229,7 @@ static const char *lanes_decline(const void *subject)
         return order;
     return s->request.weight != NULL && mw__conv_avx512_takes(&s->request, &ignored)
                ? NULL
-               : "no forward convolution, few channels or positions, or a frame beyond the cache";
+               : "a transpose by a stride, few channels or positions, or a frame beyond the cache";
 }
 #endif
 

@@ -122,13 +122,11 @@ static bool read_conv(const mw__op *conv, mw__conv_avx512 *out)
 
 bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out) { return read_conv(conv, out) && fill_frame(out); }
 
-bool mw__conv_avx512_takes(const mw__packed_request *r, mw__conv_avx512 *out)
+static void read_forward(const mw__packed_request *r, mw__conv_avx512 *out)
 {
     const mw_shape weight = mw__shape_of(r->weight);
-    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups, .blocks = true};
-    out->examples = mw__shape_of(r->x).dim[0];
+    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups, .examples = mw__shape_of(r->x).dim[0]};
     out->inputs = weight.dim[1], out->outputs = weight.dim[0] / r->groups;
-    return !r->transposed && mw__count_of(r->result) > 0 && fill_frame(out);
 }
 
 /* dy is the x of a convolution whose windows reach as far as those that reached an element of x. */
@@ -146,18 +144,29 @@ static bool read_dx(const mw__packed_request *r, mw__conv_avx512 *out)
             return false;
     }
     w->area_in = r->window.area_out, w->area_out = r->window.area_in;
-    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_joined(out);
+    return true;
+}
+
+/* False if it has strides and is transposed, or no elements. */
+static bool read_numbers(const mw__packed_request *r, mw__conv_avx512 *out)
+{
+    if (r->transposed && !read_dx(r, out))
+        return false;
+    if (!r->transposed)
+        read_forward(r, out);
+    return mw__count_of(r->result) > 0;
+}
+
+bool mw__conv_avx512_takes(const mw__packed_request *r, mw__conv_avx512 *out)
+{
+    const bool reads = read_numbers(r, out);
+    out->blocks = true;
+    return reads && fill_frame(out);
 }
 
 static bool read_request(const mw__packed_request *r, mw__conv_avx512 *out)
 {
-    if (r->transposed)
-        return read_dx(r, out);
-    const mw_shape weight = mw__shape_of(r->weight);
-    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups};
-    out->examples = mw__shape_of(r->x).dim[0];
-    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / r->groups;
-    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_joined(out);
+    return read_numbers(r, out) && mw__dtype_of(r->result) == MW_F32 && fill_joined(out);
 }
 
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)

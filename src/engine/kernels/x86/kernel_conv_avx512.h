@@ -58,7 +58,7 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
 /* The same for a request, whose transpose without strides is a convolution with the weight read from its end. */
 const char *mw__conv_request_avx512_declines(const void *request);
 mw_status mw__plan_conv_request_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err);
-/* The same for the form for chips, where `columns` is not NULL and nothing is transposed. */
+/* The same for the form for chips, where `columns` is not NULL. */
 bool mw__conv_avx512_takes(const mw__packed_request *request, mw__conv_avx512 *out);
 mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
