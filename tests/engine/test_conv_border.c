@@ -38,7 +38,8 @@ static const shape shapes[] = {
 };
 /* clang-format on */
 
-/* Products underflow: of TINY those of y and dx are below 0, of LOW those of the gradient by the weight. */
+/* Products underflow: of TINY those of y and dx are below 0, of LOW those of y and the gradient by the weight, and
+ * there zeros of the border are not. */
 typedef enum kind { PLAIN, TINY, WILD, LOW, KINDS } kind;
 
 typedef struct numbers {
@@ -70,7 +71,7 @@ static numbers numbers_of(const shape *s, kind of)
     numbers out = {.rows = (s->h + s->top + s->bottom - (s->kh - 1) * s->dilation - 1) / s->stride + 1,
                    .columns = (s->w + s->left + s->right - (s->kw - 1) * s->dilation - 1) / s->stride + 1};
     out.x = draw(&random, s->n * s->c * s->h * s->w, of == WILD ? PLAIN : of, of == LOW ? -1.0f : 1.0f);
-    out.weight = draw(&random, s->o * s->c * s->kh * s->kw, of, -1.0f);
+    out.weight = draw(&random, s->o * s->c * s->kh * s->kw, of, of == LOW ? 1.0f : -1.0f);
     out.bias = draw(&random, s->o, of == WILD ? WILD : PLAIN, 1.0f);
     out.dy = draw(&random, s->n * s->o * out.rows * out.columns, of, 1.0f);
     for (int64_t i = 0; of != WILD && out.bias != NULL && i < s->o; i++)
