@@ -1,7 +1,7 @@
 /* Convolution with AVX-512: lanes are output channels, and a tile of up to 14 positions of a row by 32 channels stays
  * in registers while input channels and taps run, in the order of kernel_conv_direct.c and so with its bits. An example
- * is copied into a frame with its border, so that no loop looks whether it is inside; with a stride, columns of one
- * phase lie together:
+ * is copied into a frame with its border, so that tiles anywhere are one loop, which leaves out rows and columns of the
+ * kernel that meet the border alone (kernel_conv_row_avx512.c); with a stride, columns of one phase lie together:
  *
  *     y[p][o ..] = bias[o ..] + sum over i of frame[row + tap[i] + p] weight[i][o ..]     i: input channels and taps */
 #ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
