@@ -43,7 +43,7 @@ typedef struct packed_dweight {
     int64_t share, ranges;               /* panels of inputs of a unit, and how many units they make */
     mw__dweight_parts parts;
     void (*plane)(const float *x, int64_t count, int64_t area, float *out);
-    void (*finite)(const float *x, int64_t count, bool *out);
+    mw__conv_finite *finite;
     mw__loop1 *round, *round_all; /* in the form for chips: of the sums of an example, of all; NULL: none */
     mw__loop2 *add;               /* of the sums of an example */
 } packed_dweight;
@@ -55,9 +55,6 @@ MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, flo
         out[i] += mw__lanes_sum(x + i * area, area);
 }
 MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
-
-MW__INLINE void are_finite_body(const float *x, int64_t count, bool *out) { *out = mw__all_finite(x, count); }
-MW__BASE_AVX2(are_finite, (const float *x, int64_t count, bool *out), (x, count, out))
 
 static int64_t positions_of(const packed_dweight *s) { return s->cut.each * s->cut.height * s->cut.width; }
 static int64_t frame_floats(const packed_dweight *s) { return s->cut.each * s->cut.rows * s->cut.columns * s->lanes; }
@@ -160,7 +157,7 @@ static bool pack_finite(const packed_dweight *s, const mw__kernel_call *call, co
     bool fewer = s->borders;
     pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * s->window.area_out, packed);
     for (int64_t p = 0; fewer && p < s->output_panels; p++)
-        s->finite(packed + p * panel, count, &fewer);
+        fewer = s->finite(packed + p * panel, count);
     return fewer;
 }
 
@@ -310,7 +307,7 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
     choose_chunk(s);
     choose_units(planner, s);
-    s->finite = MW__DISPATCH(are_finite, mw__plan_level(planner));
+    s->finite = mw__conv_finite_of(mw__plan_level(planner));
     s->places = mw__conv_list_places(planner, &s->window, &s->cut, &s->borders);
 }
 

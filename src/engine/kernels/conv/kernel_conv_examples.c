@@ -5,8 +5,9 @@
  *
  * Sums begin at +0 and a bias is added: what is left out changes no bit unless a weight is not finite or a bias is -0
  * (underflow makes sums of -0). Panels with such are multiplied one by one, with zeros. */
+#include "base/bits.h"
+#include "engine/kernels/conv/kernel_conv_places.h"
 #include "engine/kernels/conv/kernel_conv_weights.h"
-#include "engine/kernels/simd_reduce.h"
 
 #include <string.h>
 
@@ -38,11 +39,8 @@ typedef struct examples_block {
     int64_t share, shares;     /* panels of outputs of a unit, and how many units they make */
     const mw__packed_finish *columns; /* or NULL */
     bool has_bias;
-    void (*finite)(const float *x, int64_t count, bool *out);
+    mw__conv_finite *finite;
 } examples_block;
-
-MW__INLINE void are_finite_body(const float *x, int64_t count, bool *out) { *out = mw__all_finite(x, count); }
-MW__BASE_AVX2(are_finite, (const float *x, int64_t count, bool *out), (x, count, out))
 
 /* ---- x ---- */
 
@@ -174,7 +172,7 @@ static bool may_skip(const examples_block *s, const examples_tile *t)
     bool finite = true;
     for (int64_t i = 0; finite && i < s->w.grids; i++) {
         const mw__packed_grid *g = &s->w.grid[i];
-        s->finite(t->weight + g->weights + t->panel * g->depth * s->w.rows, g->depth * s->w.rows, &finite);
+        finite = s->finite(t->weight + g->weights + t->panel * g->depth * s->w.rows, g->depth * s->w.rows);
     }
     for (int64_t row = 0; t->bias != NULL && s->columns == NULL && row < t->rows; row++)
         finite = finite && mw__bits_of(t->bias[row]) != 0x80000000u;
@@ -217,17 +215,17 @@ static void examples_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-/* Along one axis of the request: x's position under an element of the kernel at a position of y; -1 in the border, -2
- * where a stride of the transpose leaves it out. */
-static int64_t under(const mw__packed_request *r, int axis, int64_t position, int64_t element)
+/* Along one axis: whether an element of the kernel lies on x at a position of y; not if a stride of the transpose
+ * leaves it out, which *out_left says. */
+static bool lies_inside(const mw__packed_request *r, int axis, int64_t position, int64_t element, bool *out_left)
 {
     const mw__conv_window *w = &r->window;
-    const int64_t at = r->transposed ? position + w->before[axis] - element * w->dilation[axis]
-                                     : position * w->stride[axis] + element * w->dilation[axis] - w->before[axis];
-    const int64_t x = r->transposed ? at / w->stride[axis] : at;
-    if (r->transposed && at % w->stride[axis] != 0)
-        return -2;
-    return at >= 0 && x < (r->transposed ? w->out[axis] : w->in[axis]) ? x : -1;
+    const int64_t back = position + w->before[axis] - element * w->dilation[axis];
+    const int64_t at = position * w->stride[axis] + element * w->dilation[axis] - w->before[axis];
+    *out_left = r->transposed && back % w->stride[axis] != 0;
+    if (r->transposed)
+        return !*out_left && back >= 0 && back / w->stride[axis] < w->out[axis];
+    return at >= 0 && at < w->in[axis];
 }
 
 /* Products of positions and elements that are not left out by strides, and of these those inside. */
@@ -238,8 +236,11 @@ static void count_products(const mw__packed_request *r, double *out_all, double 
         const int64_t positions = r->transposed ? r->window.in[axis] : r->window.out[axis];
         double all = 0.0, inside = 0.0;
         for (int64_t p = 0; p < positions; p++)
-            for (int64_t k = 0; k < r->window.kernel[axis]; k++)
-                all += under(r, axis, p, k) != -2, inside += under(r, axis, p, k) >= 0;
+            for (int64_t k = 0; k < r->window.kernel[axis]; k++) {
+                bool left;
+                inside += lies_inside(r, axis, p, k, &left);
+                all += !left;
+            }
         *out_all *= all, *out_inside *= inside;
     }
 }
@@ -262,28 +263,42 @@ const char *mw__conv_examples_declines(const mw__packed_request *r)
     return r->columns == NULL || inside * inputs <= PLACES ? NULL : "more places than are listed";
 }
 
+/* The position of x under a tap of the position of y at `at`, or -1 in the border. */
+static int64_t place_of(const mw__packed_request *r, const mw__packed_tap *tap, const int64_t at[3])
+{
+    const mw__conv_window *w = &r->window;
+    const int64_t *in = r->transposed ? w->out : w->in;
+    int64_t place = 0;
+    for (int i = 0; i < 3; i++) {
+        const int64_t x = (r->transposed ? at[i] / w->stride[i] : at[i] * w->stride[i]) + tap->offset[i];
+        if (x < 0 || x >= in[i])
+            return -1;
+        place = place * in[i] + x;
+    }
+    return place;
+}
+
+static bool is_of_grid(const mw__packed_request *r, const mw__packed_grid *grid, const int64_t at[3])
+{
+    bool all = true;
+    for (int i = 0; i < 3; i++)
+        all = all && (!r->transposed || at[i] % r->window.stride[i] == grid->start[i]);
+    return all;
+}
+
 /* Which grid each position belongs to, and what its taps take. */
 static bool fill_positions(mw__planner *planner, const mw__packed_request *r, examples_block *s)
 {
-    const int64_t *out = r->transposed ? r->window.in : r->window.out,
-                  *in = r->transposed ? r->window.out : r->window.in;
+    const int64_t *out = r->transposed ? r->window.in : r->window.out, taps = s->w.taps;
     int32_t *const grid = mw__plan_block(planner, (size_t)s->area_out * sizeof *grid);
-    int32_t *const place = mw__plan_block(planner, (size_t)(s->area_out * s->w.taps) * sizeof *place);
+    int32_t *const place = mw__plan_block(planner, (size_t)(s->area_out * taps) * sizeof *place);
     for (int64_t p = 0; grid != NULL && place != NULL && p < s->area_out; p++) {
         const int64_t at[3] = {p / (out[1] * out[2]), p / out[2] % out[1], p % out[2]};
-        for (int64_t i = 0; i < s->w.grids; i++) {
-            const mw__packed_grid *g = &s->w.grid[i];
-            bool mine = true;
-            for (int axis = 0; axis < 3; axis++)
-                mine = mine && at[axis] % (r->transposed ? r->window.stride[axis] : 1) == g->start[axis];
-            for (int64_t t = 0; mine && t < g->taps; t++) {
-                const int64_t k = g->tap[t].element, *kernel = r->window.kernel;
-                const int64_t z = under(r, 0, at[0], k / (kernel[1] * kernel[2]));
-                const int64_t y = under(r, 1, at[1], k / kernel[2] % kernel[1]), x = under(r, 2, at[2], k % kernel[2]);
-                place[p * s->w.taps + t] = (int32_t)(z >= 0 && y >= 0 && x >= 0 ? (z * in[1] + y) * in[2] + x : -1);
-            }
-            grid[p] = mine ? (int32_t)i : grid[p];
-        }
+        while (!is_of_grid(r, &s->w.grid[grid[p]], at))
+            grid[p]++;
+        const mw__packed_grid *g = &s->w.grid[grid[p]];
+        for (int64_t t = 0; t < g->taps; t++)
+            place[p * taps + t] = (int32_t)place_of(r, &g->tap[t], at);
     }
     s->grid = grid, s->place = place;
     return grid != NULL && place != NULL;
@@ -357,7 +372,7 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, exampl
     s->lanes = s->w.code->width * s->w.code->vectors;
     s->panels = divide_up(s->examples, s->lanes);
     s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
-    s->finite = MW__DISPATCH(are_finite, mw__plan_level(planner));
+    s->finite = mw__conv_finite_of(mw__plan_level(planner));
     const int64_t wanted = 4 * mw__plan_partitions(planner), units = s->w.groups * s->panels;
     s->share = divide_up(s->w.panels, smaller(divide_up(wanted, units), s->w.panels));
     s->shares = divide_up(s->w.panels, s->share);

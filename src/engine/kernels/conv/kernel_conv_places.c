@@ -2,8 +2,16 @@
  * lines of each; else when they are read, as chunks of one list have other lines. Positions of lines are left out where
  * a chunk has whole ones. Taps that need the same positions have one list. */
 #include "engine/kernels/conv/kernel_conv_places.h"
+#include "engine/kernels/simd_reduce.h"
 
 #define TAPS 64 /* of a kernel for which lists are kept */
+
+static bool are_finite_base(const float *x, int64_t count) { return mw__all_finite(x, count); }
+#if defined(__x86_64__)
+MW__TARGET_AVX2 static bool are_finite_avx2(const float *x, int64_t count) { return mw__all_finite(x, count); }
+#endif
+
+mw__conv_finite *mw__conv_finite_of(mw__level level) { return MW__DISPATCH(are_finite, level); }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {

@@ -6,6 +6,10 @@
 
 #include "engine/kernels/conv/kernel_conv_packed.h"
 
+/* Whether all of them are finite: else products with zeros are NaN, and none may be left out. */
+typedef bool mw__conv_finite(const float *x, int64_t count);
+mw__conv_finite *mw__conv_finite_of(mw__level level);
+
 /* A chunk: of `each` examples, `height` lines of `width` positions; or of one, of whole lines or parts of them. */
 typedef struct mw__conv_chunk {
     int64_t each, height, width;

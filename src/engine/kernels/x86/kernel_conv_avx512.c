@@ -19,8 +19,6 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 #define BAND_LEAST   4  /* rows */
 #define UNITS_LEAST  16 /* rows of all examples, for threads to share */
 
-#define LINE_POSITIONS 128 /* of y at a time, about */
-
 static bool extents_fit(const mw__conv_window *w)
 {
     for (int i = 1; i < 3; i++)
@@ -94,7 +92,7 @@ static bool fill_joined(mw__conv_avx512 *out)
     bool single = w.taps == 1;
     for (int i = 1; i < 3; i++)
         single = single && w.stride[i] == 1 && w.before[i] == 0 && w.in[i] == w.out[i];
-    for (int64_t k = single ? smaller(w.in[1], LINE_POSITIONS / w.in[2]) : 0; k > 1; k--) {
+    for (int64_t k = single ? smaller(w.in[1], MW__CONV_LINE / w.in[2]) : 0; k > 1; k--) {
         if (w.in[1] % k != 0 || w.in[1] / k * out->examples < UNITS_LEAST)
             continue;
         out->window.in[1] = out->window.out[1] = w.in[1] / k;
@@ -333,31 +331,6 @@ void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, int64_t band
     }
 }
 
-/* ---- lines to planes ---- */
-
-static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
-{
-    const __mmask16 mask = (__mmask16)((1u << positions) - 1);
-    __m512 r[LANES];
-    UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * MW__CONV_PANEL);
-    mw__transpose_avx512(r);
-    UNROLL for (int i = 0; i < LANES; i++)
-    {
-        if (i < channels) {
-            mw__prefetch(planes + i * area, LINE_POSITIONS * (int64_t)sizeof *planes); /* for the next line's stores */
-            _mm512_mask_storeu_ps(planes + i * area, mask, r[i]);
-        }
-    }
-}
-
-void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
-{
-    for (int64_t p = 0; p < positions; p += LANES)
-        for (int64_t o = 0; o < channels; o += LANES)
-            transpose_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
-                             planes + o * area + p, area);
-}
-
 /* ---- conv ---- */
 
 typedef struct conv_block {
@@ -449,7 +422,7 @@ static void share_rows(const mw__planner *planner, mw__conv_avx512 *c)
 static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_request *r)
 {
     mw__conv_avx512 *const c = &s->conv;
-    const int64_t most = LINE_POSITIONS / c->window.out[2];
+    const int64_t most = MW__CONV_LINE / c->window.out[2];
     if (r->columns == NULL)
         share_rows(planner, c);
     mw__conv_avx512_prepare(planner, c);

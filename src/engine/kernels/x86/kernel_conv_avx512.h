@@ -10,7 +10,8 @@
 #include "engine/kernels/conv/kernel_conv_packed.h"
 
 #define MW__CONV_LANES 16
-#define MW__CONV_PANEL 32 /* channels of a tile, at most */
+#define MW__CONV_PANEL 32  /* channels of a tile, at most */
+#define MW__CONV_LINE  128 /* positions of y at a time, about */
 
 typedef struct mw__conv_avx512 {
     mw__conv_window window;

@@ -1,7 +1,8 @@
-/* A row of y of the convolution of kernel_conv_avx512.h, in tiles. Taps that lie in the border are left out: whole rows
- * of the kernel, and columns of it for the first and the last position of a row. A sum begins at +0, and so 0 times a
- * finite weight changes it no more than a -0, which underflow makes, into +0; adding a bias other than -0 does the
- * same. Panels that cannot promise that (pack_run) are multiplied whole, with the zeros of the frame. */
+/* A row of y of the convolution of kernel_conv_avx512.h, in tiles, and its way to planes. Taps that lie in the border
+ * are left out: whole rows of the kernel, and columns of it for the first and the last position of a row. A sum begins
+ * at +0, and so 0 times a finite weight changes it no more than a -0, which underflow makes, into +0; adding a bias
+ * other than -0 does the same. Panels that cannot promise that (pack_run) are multiplied whole, with the zeros of the
+ * frame. */
 #include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 
@@ -141,4 +142,29 @@ void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const flo
             tiles[edge][end - begin - 1][vectors - 1](&t);
         }
     }
+}
+
+/* ---- lines to planes ---- */
+
+static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+{
+    const __mmask16 mask = (__mmask16)((1u << positions) - 1);
+    __m512 r[LANES];
+    UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * MW__CONV_PANEL);
+    mw__transpose_avx512(r);
+    UNROLL for (int i = 0; i < LANES; i++)
+    {
+        if (i < channels) {
+            mw__prefetch(planes + i * area, MW__CONV_LINE * (int64_t)sizeof *planes); /* for the next line's stores */
+            _mm512_mask_storeu_ps(planes + i * area, mask, r[i]);
+        }
+    }
+}
+
+void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+{
+    for (int64_t p = 0; p < positions; p += LANES)
+        for (int64_t o = 0; o < channels; o += LANES)
+            transpose_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
+                             planes + o * area + p, area);
 }
