@@ -26,6 +26,7 @@ static const shape shapes[] = {
     {"examples, a stride", 64, 29, 8, 7, 19, 3, 3, 2, 1, 1, 1, 1, 1},
     {"examples, a wide border", 30, 64, 3, 5, 20, 5, 4, 1, 1, 3, 2, 2, 3},
     {"examples, dilated", 31, 33, 6, 5, 16, 3, 2, 1, 2, 2, 2, 1, 1},
+    {"examples, a stride beyond the kernel", 32, 20, 7, 7, 16, 2, 2, 3, 1, 1, 2, 1, 2},
     {"frames, 8 x 8", 3, 24, 8, 8, 40, 3, 3, 1, 1, 1, 1, 1, 1},
     {"frames, several tiles a row", 2, 16, 9, 33, 33, 3, 3, 1, 1, 1, 1, 1, 1},
     {"frames, a border of two", 2, 9, 7, 15, 16, 5, 5, 1, 1, 2, 2, 2, 2},
