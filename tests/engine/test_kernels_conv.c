@@ -73,7 +73,7 @@ static const shapes cases[] = {
     {.what = "packed, few positions and many channels", .x = {4, {1, 70, 5, 5}}, .weight = {4, {150, 70, 3, 3}}},
     {.what = "packed, groups", .x = {4, {3, 40, 12, 11}}, .weight = {4, {24, 20, 5, 5}}, .groups = 2},
     {.what = "packed, space", .x = {5, {2, 9, 6, 7, 8}}, .weight = {5, {13, 9, 3, 2, 3}}, .stride = 2},
-    {.what = "examples, groups", .x = {4, {32, 12, 4, 4}}, .weight = {4, {14, 6, 3, 3}}, .groups = 2},
+    {.what = "examples, groups", .x = {4, {32, 12, 4, 4}}, .weight = {4, {18, 6, 3, 3}}, .groups = 2},
     {.what = "examples, space", .x = {5, {96, 9, 2, 3, 2}}, .weight = {5, {13, 9, 2, 3, 2}}},
     {.what = "examples, transpose, strides and groups",
      .transpose = true,
