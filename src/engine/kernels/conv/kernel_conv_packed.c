@@ -17,11 +17,10 @@ typedef struct packed_block {
     int64_t examples;
     int64_t in[3], out[3], step[3], spread[3]; /* of x, of y; between positions in them */
     int64_t area_in, area_out;
-    const mw__packed_code *code;
-    int64_t lanes, rows, panels; /* of a tile; panels of output channels */
-    int64_t tile;                /* panels of x in a tile of positions */
-    int64_t share, shares;       /* panels of output channels of a unit, and how many units they make */
-    int64_t tiles;               /* of positions in the largest grid; 0: a unit is an example */
+    int64_t lanes;         /* of a tile */
+    int64_t tile;          /* panels of x in a tile of positions */
+    int64_t share, shares; /* panels of output channels of a unit, and how many units they make */
+    int64_t tiles;         /* of positions in the largest grid; 0: a unit is an example */
     mw_dtype dtype;
     bool has_bias;
     const mw__compressed *stored; /* the weight, if it stays as it is stored and is packed tile by tile; or NULL */
@@ -46,7 +45,7 @@ static int64_t split(const packed_block *s, const mw__packed_grid *g, int64_t at
         const int64_t position = at + lane, in = position % g->area, left = line - in % line;
         int64_t here = smaller(left, count - lane);
         if (cut)
-            here = smaller(here, s->code->width - lane % s->code->width);
+            here = smaller(here, s->w.code->width - lane % s->w.code->width);
         pieces[made++] = (packed_piece){
             .example = position / g->area,
             .at = {in / (g->extent[1] * g->extent[2]), in / g->extent[2] % g->extent[1], in % g->extent[2]},
@@ -66,7 +65,7 @@ static bool run_of(const packed_block *s, const packed_piece *piece, const mw__p
         return false;
     const int64_t skip = x < 0 ? divide_up(-x, step) : 0, inside = s->in[2] > x ? divide_up(s->in[2] - x, step) : 0;
     const int64_t end = smaller(piece->count, inside);
-    const int64_t lane = piece->first % s->code->width, row = (z * s->in[1] + y) * s->in[2];
+    const int64_t lane = piece->first % s->w.code->width, row = (z * s->in[1] + y) * s->in[2];
     if (end <= skip)
         return false;
     out->lane_0 = piece->example * s->w.groups * s->w.inputs * s->area_in + row + x - lane * step;
@@ -92,9 +91,9 @@ static void fill_source(const packed_block *s, const mw__packed_grid *g, int64_t
     const int64_t all = split(s, g, at, count, g->extent[2], true, pieces);
     int32_t made = 0, *begin = scratch->begin;
     for (int64_t t = 0; t < g->taps; t++)
-        for (int64_t v = 0, p = 0; v < s->code->vectors; v++) {
+        for (int64_t v = 0, p = 0; v < s->w.code->vectors; v++) {
             *begin++ = made;
-            for (; p < all && pieces[p].first < (v + 1) * s->code->width; p++)
+            for (; p < all && pieces[p].first < (v + 1) * s->w.code->width; p++)
                 made += run_of(s, &pieces[p], &g->tap[t], &scratch->runs[made]);
         }
     *begin = made;
@@ -130,7 +129,7 @@ static void store_piece(const packed_block *s, const packed_tile *t, const packe
     for (int64_t o = first; o < end; o++, at += s->area_out, sums += s->lanes) {
         const float bias = bias_of(s, t, o);
         if (s->dtype == MW_F32) {
-            s->code->store((float *)t->y + at, s->spread[2], sums + piece->first, piece->count, bias);
+            s->w.code->store((float *)t->y + at, s->spread[2], sums + piece->first, piece->count, bias);
             continue;
         }
         for (int64_t i = 0; i < piece->count; i++) {
@@ -162,7 +161,7 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
     const mw__packed_grid *g = t->grid;
     const bool dense = s->w.grids == 1 && s->spread[2] == 1; /* lines follow each other */
     const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
-    const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->w.outputs);
+    const int64_t first = t->panel * s->w.rows, end = smaller(first + t->panels * s->w.rows, s->w.outputs);
     if (s->columns != NULL)
         finish(s, t, first, end, sums);
     for (int64_t p = 0; p < all; p++)
@@ -186,8 +185,8 @@ static int64_t depth_from(const packed_block *s, const mw__packed_grid *g, int64
 static void add_product(const packed_block *s, int64_t depth, const float *weight, const packed_scratch *scratch,
                         float *sums)
 {
-    const int64_t count = s->rows * s->lanes;
-    s->code->products[s->rows - 1](depth, weight, scratch->panel, scratch->part, false);
+    const int64_t count = s->w.rows * s->lanes;
+    s->w.code->products[s->w.rows - 1](depth, weight, scratch->panel, scratch->part, false);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) sums[i] += scratch->part[i];
 }
 
@@ -196,8 +195,8 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
     const mw__packed_grid *g = t->grid;
     const mw__packed_source source = {
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
-    mw__packed_product *const product = s->code->products[s->rows - 1];
-    const int64_t sums_of_panel = t->panels * s->rows * s->lanes;
+    mw__packed_product *const product = s->w.code->products[s->w.rows - 1];
+    const int64_t sums_of_panel = t->panels * s->w.rows * s->lanes;
     const bool apart = s->columns != NULL;
     int64_t k = 0;
     do {
@@ -205,16 +204,16 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
         float *sums = scratch->sums;
         for (int64_t at = t->begin; at < t->end; at += s->lanes, sums += sums_of_panel) {
             const int64_t count = smaller(s->lanes, t->end - at);
-            const float *weight = t->weight + (t->panel * g->depth + k) * s->rows;
+            const float *weight = t->weight + (t->panel * g->depth + k) * s->w.rows;
             fill_source(s, g, at, count, scratch);
             if (depth > 0)
-                s->code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
-                                scratch->panel);
-            for (int64_t p = 0; p < t->panels; p++, weight += g->depth * s->rows)
+                s->w.code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
+                                  scratch->panel);
+            for (int64_t p = 0; p < t->panels; p++, weight += g->depth * s->w.rows)
                 if (apart && k > 0)
-                    add_product(s, depth, weight, scratch, sums + p * s->rows * s->lanes);
+                    add_product(s, depth, weight, scratch, sums + p * s->w.rows * s->lanes);
                 else
-                    product(depth, weight, scratch->panel, sums + p * s->rows * s->lanes, k > 0);
+                    product(depth, weight, scratch->panel, sums + p * s->w.rows * s->lanes, k > 0);
             if (k + depth == g->depth)
                 store(s, t, at, count, sums);
         }
@@ -226,11 +225,11 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
 static void unpack_panel(const packed_block *s, const packed_tile *t, int64_t panel, int64_t k, int64_t depth,
                          const packed_scratch *scratch)
 {
-    const int64_t first = panel * s->rows, here = smaller(s->rows, s->w.outputs - first);
+    const int64_t first = panel * s->w.rows, here = smaller(s->w.rows, s->w.outputs - first);
     for (int64_t r = 0; r < here; r++)
         mw__unpack(s->level, s->stored, (t->channel + first + r) * t->grid->depth + k, depth,
                    scratch->raw + r * MW__PACKED_DEPTH);
-    s->code->transpose(scratch->raw, MW__PACKED_DEPTH, here, depth, s->rows, scratch->weight, s->rows);
+    s->w.code->transpose(scratch->raw, MW__PACKED_DEPTH, here, depth, s->w.rows, scratch->weight, s->w.rows);
 }
 
 /* run_tile of a weight that stays as it is stored: each panel of it is made once a tile. */
@@ -239,21 +238,21 @@ static void run_stored(const packed_block *s, const packed_tile *t, const packed
     const mw__packed_grid *g = t->grid;
     const mw__packed_source source = {
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
-    const int64_t panels = divide_up(t->end - t->begin, s->lanes), sums_of_panel = t->panels * s->rows * s->lanes;
+    const int64_t panels = divide_up(t->end - t->begin, s->lanes), sums_of_panel = t->panels * s->w.rows * s->lanes;
     const int64_t panel_floats = MW__PACKED_DEPTH * s->lanes;
     for (int64_t k = 0, depth; k < g->depth; k += depth) {
         depth = smaller(MW__PACKED_DEPTH, g->depth - k);
         for (int64_t i = 0; i < panels; i++) {
             const int64_t at = t->begin + i * s->lanes;
             fill_source(s, g, at, smaller(s->lanes, t->end - at), scratch);
-            s->code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
-                            scratch->panel + i * panel_floats);
+            s->w.code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
+                              scratch->panel + i * panel_floats);
         }
         for (int64_t p = 0; p < t->panels; p++) {
             unpack_panel(s, t, t->panel + p, k, depth, scratch);
             for (int64_t i = 0; i < panels; i++)
-                s->code->products[s->rows - 1](depth, scratch->weight, scratch->panel + i * panel_floats,
-                                               scratch->sums + i * sums_of_panel + p * s->rows * s->lanes, k > 0);
+                s->w.code->products[s->w.rows - 1](depth, scratch->weight, scratch->panel + i * panel_floats,
+                                                   scratch->sums + i * sums_of_panel + p * s->w.rows * s->lanes, k > 0);
         }
     }
     for (int64_t i = 0; i < panels; i++) {
@@ -280,7 +279,7 @@ static packed_tile tile_of(const packed_block *s, const mw__kernel_call *call, i
         .bias = s->has_bias ? call->in[s->stored != NULL ? 1 : 2] : NULL,
         .y = call->out[0],
         .channel = group * s->w.outputs,
-        .panels = s->panels};
+        .panels = s->w.panels};
 }
 
 static void run_examples(const packed_block *s, const mw__kernel_call *call, const packed_scratch *scratch)
@@ -300,7 +299,7 @@ static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t
 {
     const int64_t share = unit / s->tiles % s->shares, of = unit / s->tiles / s->shares;
     packed_tile t = tile_of(s, call, of / s->w.grids, of % s->w.grids);
-    t.panel = share * s->share, t.panels = smaller(s->share, s->panels - t.panel);
+    t.panel = share * s->share, t.panels = smaller(s->share, s->w.panels - t.panel);
     t.begin = unit % s->tiles * s->tile * s->lanes;
     t.end = smaller(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
     if (t.begin < t.end)
@@ -309,16 +308,19 @@ static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t
 
 static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
 
-static int64_t sums_floats(const packed_block *s) { return s->tile * s->share * s->rows * s->lanes; }
+static int64_t sums_floats(const packed_block *s) { return s->tile * s->share * s->w.rows * s->lanes; }
 
 static int64_t panel_floats(const packed_block *s)
 {
     return (s->stored != NULL ? s->tile : 1) * MW__PACKED_DEPTH * s->lanes;
 }
 
-static int64_t weight_floats(const packed_block *s) { return s->stored != NULL ? MW__PACKED_DEPTH * s->code->rows : 0; }
+static int64_t weight_floats(const packed_block *s)
+{
+    return s->stored != NULL ? MW__PACKED_DEPTH * s->w.code->rows : 0;
+}
 
-static int64_t part_floats(const packed_block *s) { return s->columns != NULL ? round_16(s->rows * s->lanes) : 0; }
+static int64_t part_floats(const packed_block *s) { return s->columns != NULL ? round_16(s->w.rows * s->lanes) : 0; }
 
 static packed_scratch divide_scratch(const packed_block *s, void *memory)
 {
@@ -337,7 +339,7 @@ static size_t scratch_bytes(const packed_block *s)
     return (size_t)(panel_floats(s) + 2 * weight_floats(s) + part_floats(s) + round_16(sums_floats(s))) *
                sizeof(float) +
            (size_t)(s->w.taps * s->lanes) * sizeof(mw__packed_run) +
-           (size_t)(s->w.taps * s->code->vectors + 1) * sizeof(int32_t);
+           (size_t)(s->w.taps * s->w.code->vectors + 1) * sizeof(int32_t);
 }
 
 static void packed_run(const mw__kernel_call *call)
@@ -374,8 +376,8 @@ static void choose_units(const mw__planner *planner, packed_block *s)
     for (int64_t i = 0; i < s->w.grids; i++)
         area = s->w.grid[i].area > area ? s->w.grid[i].area : area;
     const bool one_block = s->w.inputs * s->w.taps <= MW__PACKED_DEPTH;
-    s->share = s->panels, s->shares = 1;
-    const int64_t fits = SUMS / (s->share * s->rows * s->lanes);
+    s->share = s->w.panels, s->shares = 1;
+    const int64_t fits = SUMS / (s->share * s->w.rows * s->lanes);
     s->tile = fits < 1 || (one_block && s->stored == NULL) ? 1 : smaller(fits, s->stored != NULL ? 16 : 8);
     if (10 * most * partitions <= 11 * s->examples)
         return;
@@ -384,8 +386,8 @@ static void choose_units(const mw__planner *planner, packed_block *s)
         s->tile--;
     s->tiles = divide_up(panels, s->tile);
     const int64_t shares = divide_up(wanted, s->tiles * s->w.groups * s->w.grids);
-    s->share = divide_up(s->panels, smaller(shares, s->panels));
-    s->shares = divide_up(s->panels, s->share);
+    s->share = divide_up(s->w.panels, smaller(shares, s->w.panels));
+    s->shares = divide_up(s->w.panels, s->share);
 }
 
 static void fill_block(mw__planner *planner, const mw__packed_request *r, packed_block *s)
@@ -401,9 +403,7 @@ static void fill_block(mw__planner *planner, const mw__packed_request *r, packed
     s->stored = !r->transposed && mw__is_packed(r->weight) ? r->weight->packed : NULL;
     s->level = mw__plan_level(planner);
     s->columns = r->columns;
-    s->code = s->w.code;
-    s->lanes = s->code->width * s->code->vectors;
-    s->panels = s->w.panels, s->rows = s->w.rows;
+    s->lanes = s->w.code->width * s->w.code->vectors;
 }
 
 mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r, mw_error *err)
