@@ -85,6 +85,11 @@ mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_
 mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err);
 void mw__file_writer_deinit(mw__file_writer *writer);
 
+/* Locks the file for this descriptor alone (flock), and waits at most that long for another holder. False with the
+ * reason in errno: EWOULDBLOCK means that another process held the lock all the time, anything else that there are no
+ * locks here. A holder that was stopped never lets go, so nothing in the library waits without a limit. */
+bool mw__file_lock_within(int descriptor, long milliseconds);
+
 /* Writes all of it at the descriptor's place, without a signal (quiet.h). False with the reason in errno; then a part
  * may be written. */
 bool mw__file_write_all(int descriptor, const void *data, size_t size);
@@ -109,6 +114,7 @@ typedef struct mw__file_calls {
     int (*unlink)(int folder, const char *name);
     int (*link)(const char *from, const char *to); /* follows `from` */
     int (*lock)(int descriptor, int how);          /* flock(2) */
+    void (*pause)(long milliseconds);              /* between two attempts to lock */
 } mw__file_calls;
 extern const mw__file_calls mw__file_real_calls;
 const mw__file_calls *mw__file_get_calls(void);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the system calls ---- */
@@ -63,6 +64,12 @@ static int call_link(const char *from, const char *to)
     return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 }
 
+static void call_pause(long milliseconds)
+{
+    const struct timespec time = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
 const mw__file_calls mw__file_real_calls = {
     .open = call_open,
     .stat = call_stat,
@@ -76,6 +83,7 @@ const mw__file_calls mw__file_real_calls = {
     .unlink = call_unlink,
     .link = call_link,
     .lock = flock,
+    .pause = call_pause,
 };
 
 /* Mutable for the tests alone, which fail call n; the library never sets it. */
@@ -84,6 +92,19 @@ static const mw__file_calls *calls = &mw__file_real_calls;
 const mw__file_calls *mw__file_get_calls(void) { return calls; }
 
 void mw__file_set_calls(const mw__file_calls *given) { calls = given != NULL ? given : &mw__file_real_calls; }
+
+/* ---- locks ---- */
+
+bool mw__file_lock_within(int descriptor, long milliseconds)
+{
+    enum { PAUSE = 10 };
+    for (long waited = 0; calls->lock(descriptor, LOCK_EX | LOCK_NB) != 0; waited += PAUSE) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= milliseconds)
+            return false;
+        calls->pause(PAUSE);
+    }
+    return true;
+}
 
 /* ---- the writer ---- */
 

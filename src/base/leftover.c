@@ -159,13 +159,10 @@ static const char *last_part(const char *path)
 /* The text comes after the lock: a marker without it is not looked at again. */
 static bool write_marker(int descriptor, const char *name)
 {
+    enum { WAIT_MS = 1000 }; /* only a process that sweeps can hold it, for an instant */
     mw__quiet quiet;
     const size_t length = strlen(name);
-    int locked;
-    do
-        locked = mw__file_get_calls()->lock(descriptor, LOCK_EX);
-    while (locked != 0 && errno == EINTR);
-    if (locked != 0 || !mw__quiet_begin(&quiet, descriptor, length))
+    if (!mw__file_lock_within(descriptor, WAIT_MS) || !mw__quiet_begin(&quiet, descriptor, length))
         return false;
     const bool written = write(descriptor, name, length) == (ssize_t)length;
     mw__quiet_end(&quiet);

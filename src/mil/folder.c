@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HASHED_PREFIX "weight-"
@@ -43,13 +42,9 @@ static mw_status make_folders(const replacement *r, mw_error *err)
 /* Others hold the lock for as long as a save takes. A file system without locks is no reason to save nothing. */
 static mw_status lock_folder(const replacement *r, mw_error *err)
 {
-    enum { TRIES = 6000 }; /* of 10 ms: a minute */
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-    for (int i = 0; i < TRIES; i++) {
-        if (flock(r->descriptor, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR))
-            return MW_OK;
-        nanosleep(&pause, NULL);
-    }
+    enum { WAIT_MS = 60 * 1000 };
+    if (mw__file_lock_within(r->descriptor, WAIT_MS) || errno != EWOULDBLOCK)
+        return MW_OK;
     return mw__fail(err, MW_ERROR_FILE,
                     "the model in \"%s\" was not replaced: another process has been writing it for a minute",
                     r->folder);

@@ -1,4 +1,5 @@
 /* The compile cache within one process: what a compilation is known by, what force_.. do, damage, bounds, purging. */
+#include "base/file.h"
 #include "cache_case.h"
 #include "engine/cache/normal.h"
 #include "engine/core/object.h"
@@ -7,7 +8,9 @@
 #include "support/folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -399,6 +402,51 @@ static void test_a_cache_that_cannot_be_written_stores_nothing(void)
     CHECK_CONTAINS(cache_message(), "Invalid path");
 }
 
+static mw__file_calls calls_without_time;
+static long paused_ms;
+
+static char logged[1024];
+
+static void count_pause(long milliseconds) { paused_ms += milliseconds; }
+
+static void keep_line(void *user, mw_log_level level, const char *line)
+{
+    (void)user;
+    if (level == MW_LOG_WARNING)
+        snprintf(logged, sizeof logged, "%s", line);
+}
+
+/* As a writer that was stopped, or a file server whose client is gone, holds it. */
+static int hold_lock(const char *path)
+{
+    const int held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    CHECK(held >= 0 && flock(held, LOCK_EX | LOCK_NB) == 0);
+    return held;
+}
+
+static void test_a_lock_that_is_held_for_ever_ends_in_a_result_without_the_cache(void)
+{
+    begin();
+    const cache_case c = CACHE_CASE;
+    CHECK(mkdir("cache", 0777) == 0);
+    const int held = hold_lock("cache/lock");
+    calls_without_time = mw__file_real_calls;
+    calls_without_time.pause = count_pause;
+    paused_ms = 0;
+    mw__file_set_calls(&calls_without_time);
+    mw_log_set(keep_line, NULL);
+    CHECK_INT(cache_result(&c), HALF_TWO);
+    mw_log_set(NULL, NULL);
+    mw__file_set_calls(NULL);
+    CHECK(paused_ms >= 1000 && paused_ms <= 10000);
+    CHECK_CONTAINS(logged, "is not stored: another process has held the lock");
+    CHECK_CONTAINS(logged, "/cache/lock\" for 5 s");
+    CHECK_INT(cache_entries("cache"), 0);
+    close(held);
+    REQUIRE(cache_fill(&c, __LINE__));
+    CHECK_INT(cache_entries("cache"), 1);
+}
+
 static void test_a_program_that_fails_is_not_stored(void)
 {
     begin();
@@ -592,6 +640,7 @@ int main(void)
     RUN(test_an_entry_of_another_key_is_none);
     RUN(test_strange_things_in_the_place_of_an_entry);
     RUN(test_a_cache_that_cannot_be_written_stores_nothing);
+    RUN(test_a_lock_that_is_held_for_ever_ends_in_a_result_without_the_cache);
     RUN(test_a_program_that_fails_is_not_stored);
     RUN(test_the_least_recently_used_goes);
     RUN(test_the_bytes_are_bounded);

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,23 +24,22 @@ typedef struct store {
 
 /* ---- the lock ---- */
 
-/* -1 where there are no locks: then writers may meet, and what they leave is read as damaged at worst. */
-static int take_lock(const store *s)
+/* *out = -1 where there are no locks: then writers may meet, and what they leave is read as damaged at worst. */
+static mw_status take_lock(const store *s, int *out, mw_error *err)
 {
+    enum { WAIT_MS = 5000 };
     mw__text path;
     mw__text_init(&path, s->allocator);
     mw__text_puts(&path, s->location);
     mw__text_puts(&path, "/lock");
-    const int descriptor =
-        path.failed ? -1 : open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    *out = path.failed ? -1 : open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     mw__text_deinit(&path);
-    int result = descriptor >= 0 ? -1 : 0;
-    while (result != 0) {
-        result = mw__file_get_calls()->lock(descriptor, LOCK_EX);
-        if (result != 0 && errno != EINTR)
-            break;
-    }
-    return descriptor;
+    if (*out < 0 || mw__file_lock_within(*out, WAIT_MS) || errno != EWOULDBLOCK)
+        return MW_OK;
+    close(*out);
+    *out = -1;
+    return mw__fail(err, MW_ERROR_FILE, "another process has held the lock \"%s/lock\" for %d s", s->location,
+                    WAIT_MS / 1000);
 }
 
 /* ---- the files ---- */
@@ -246,8 +244,10 @@ mw_status mw__entry_store(const mw_allocator *allocator, const char *location, c
     if (content->key->weights > config->cache_bytes)
         return refuse_size(config, err);
     mw__text_init(&s.manifest, allocator);
-    const int lock = take_lock(&s);
-    const mw_status status = store_locked(&s, config, err);
+    int lock;
+    mw_status status = take_lock(&s, &lock, err);
+    if (status == MW_OK)
+        status = store_locked(&s, config, err);
     if (lock >= 0)
         close(lock);
     mw__text_deinit(&s.manifest);
