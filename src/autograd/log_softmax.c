@@ -70,26 +70,53 @@ mw_tensor *mw__odds_against(mw_tensor *p, int axis)
     return mw_select(likely, others, mw__one_minus(p));
 }
 
-/* ---- the composite ---- */
+/* ---- the composites ---- */
 
-/* Inputs of the record: the gradient goes to x; the axis follows from the extents of the sum. */
+/* Inputs of the records: the gradient goes to x; the axis follows from the extents of the sum. */
 enum { INPUT_X, INPUT_POWERS, INPUT_SUM, INPUT_COUNT };
 
 /* dx = dy - p sum(dy) with p = softmax(x), as dy (1 - p) - p (sum(dy) - dy): where dy is one-hot, neither difference
- * cancels. */
-static void vjp_log_softmax(mw__vjp *vjp)
+ * cancels. NULL where there is one class, as y = 0 then. */
+static mw_tensor *dx_of_log_softmax(mw__vjp *vjp, mw_tensor *dy)
 {
-    mw_tensor *x = mw__vjp_input(vjp, INPUT_X), *sum = mw__vjp_input(vjp, INPUT_SUM), *dy = vjp->dy[0];
+    mw_tensor *x = mw__vjp_input(vjp, INPUT_X), *sum = mw__vjp_input(vjp, INPUT_SUM);
     const mw_shape shape = mw_tensor_shape(x), kept = mw_tensor_shape(sum);
     int axis = 0;
     while (axis < shape.rank && shape.dim[axis] == kept.dim[axis])
         axis++;
     if (axis == shape.rank)
-        return; /* one class: y = 0 */
+        return NULL;
     mw_tensor *p = mw__softmax_of_powers(x, axis, mw__vjp_input(vjp, INPUT_POWERS), sum);
     mw_tensor *own = mw_mul(dy, mw__odds_against(p, axis));
     mw_tensor *others = mw_sub(mw_reduce_sum(dy, MW_AXES(axis), true), dy);
-    mw__vjp_set_input(vjp, INPUT_X, mw_sub(own, mw_mul(p, others)));
+    return mw_sub(own, mw_mul(p, others));
+}
+
+static void vjp_log_softmax(mw__vjp *vjp)
+{
+    mw_tensor *dx = dx_of_log_softmax(vjp, vjp->dy[0]);
+    if (dx != NULL)
+        mw__vjp_set_input(vjp, INPUT_X, dx);
+}
+
+static void vjp_surprise(mw__vjp *vjp)
+{
+    mw_tensor *dx = dx_of_log_softmax(vjp, mw_neg(vjp->dy[0]));
+    if (dx != NULL)
+        mw__vjp_set_input(vjp, INPUT_X, dx);
+}
+
+/* A record over y, made of those sums of x. */
+static mw_tensor *attach_rule(mw_tensor *y, const char *name, mw_tensor *x, const mw__log_sum *sum, mw__vjp_rule *rule)
+{
+    mw_tensor *inputs[INPUT_COUNT] = {x, sum->powers, sum->sum};
+    return mw__composite_attach(
+        y, &(const mw__composite){.name = name, .inputs = inputs, .input_count = INPUT_COUNT, .vjp = rule});
+}
+
+mw_tensor *mw__surprise(mw_tensor *x, const mw__log_sum *sum)
+{
+    return attach_rule(mw_sub(sum->rest, sum->z), "surprise", x, sum, vjp_surprise);
 }
 
 mw_tensor *mw_log_softmax(mw_tensor *x, int axis)
@@ -106,8 +133,5 @@ mw_tensor *mw_log_softmax(mw_tensor *x, int axis)
         return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "log_softmax: axis %d is outside rank %d of x", axis,
                               shape.rank);
     const mw__log_sum sum = mw__log_sum_exp(x, MW_AXES(axis));
-    mw_tensor *inputs[INPUT_COUNT] = {x, sum.powers, sum.sum};
-    const mw__composite composite = {
-        .name = "log_softmax", .inputs = inputs, .input_count = INPUT_COUNT, .vjp = vjp_log_softmax};
-    return mw__composite_attach(mw_sub(sum.z, sum.rest), &composite);
+    return attach_rule(mw_sub(sum.z, sum.rest), "log_softmax", x, &sum, vjp_log_softmax);
 }

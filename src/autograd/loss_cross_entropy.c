@@ -70,8 +70,7 @@ static void vjp_of_coefficients(mw__vjp *vjp)
     }
     if (mw__vjp_wants_input(vjp, COEFFICIENTS)) {
         const mw__log_sum sum = log_sum_of(logits);
-        mw_tensor *surprise = mw_sub(sum.rest, sum.z);
-        mw__vjp_set_input(vjp, COEFFICIENTS, mw_mul(surprise, dy));
+        mw__vjp_set_input(vjp, COEFFICIENTS, mw_mul(mw__surprise(logits, &sum), dy));
     }
 }
 
