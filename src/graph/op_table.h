@@ -27,6 +27,7 @@ typedef enum mw__arg_type {
     MW__BOOL,
     MW__STRING,
     MW__ANY,
+    MW__FACTOR,  /* fp16 fp32 int32, whatever T is: an extent follows from it, so no device rounds it */
     MW__A_LIST,  /* no tensor, but a list */
     MW__A_STATE, /* a state */
     MW__A_VALUE  /* a tensor of any type, or a list */

@@ -136,6 +136,7 @@ bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
         return dtype == MW_STRING;
     case MW__T_ANY:
     case MW__ANY:
+    case MW__FACTOR: /* the shape rule says which, with the operation's own words */
         return dtype != MW_DTYPE_NONE;
     case MW__A_LIST:
     case MW__A_STATE:

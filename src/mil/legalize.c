@@ -40,7 +40,9 @@ static void note_operand(mw__legalizer *legalizer, const mw__op *op, size_t slot
     mw__value_facts *facts = &legalizer->facts[value->id];
     const mw__arg_row *row = op->row != NULL ? &op->row->args[slot] : NULL;
     const bool standard = row != NULL && is_default(value, row);
+    const bool factor = row != NULL && mw__extent_is_rounded_factor(op, slot);
     facts->default_only = facts->user == NULL ? standard : facts->default_only && standard;
+    facts->factor_only = facts->user == NULL ? factor : facts->factor_only && factor;
     if (facts->user == NULL) {
         facts->user = op;
         facts->arg = op->slots[slot].name;

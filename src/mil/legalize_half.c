@@ -135,7 +135,7 @@ static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tens
     return payload->type != NULL ? payload : NULL;
 }
 
-static mw_tensor *half_constant(mw__legalizer *legalizer, const mw_tensor *value, const mw__payload *from)
+mw_tensor *mw__half_of_payload(mw__legalizer *legalizer, const mw_tensor *value, const mw__payload *from)
 {
     const mw__payload *payload = narrow_payload(legalizer, value, from);
     return payload != NULL ? mw__payload_emit(legalizer->to, payload, value->hint, &legalizer->to->error) : NULL;
@@ -150,7 +150,10 @@ bool mw__half_is_constant(const mw__legalizer *legalizer, const mw__op *op)
 void mw__half_constant(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *value = op->results[0];
-    mw__clone_set(clone, value, half_constant(legalizer, value, value->payload));
+    const bool exact = legalizer->facts[value->id].factor_only;
+    mw__clone_set(clone, value,
+                  exact ? mw__half_literal(legalizer->to, value)
+                        : mw__half_of_payload(legalizer, value, value->payload));
 }
 
 /* A scale that fp16 rounds would move all weights of its block, each of which is then rounded again. Where there is one
@@ -183,7 +186,7 @@ void mw__half_scaled(mw__legalizer *legalizer, mw__clone *clone, const mw__op *o
     mw_graph *to = legalizer->to;
     const mw__payload *dense = mw__constant_payload(op->results[0], &to->error);
     if (dense != NULL)
-        mw__clone_set(clone, op->results[0], half_constant(legalizer, op->results[0], dense));
+        mw__clone_set(clone, op->results[0], mw__half_of_payload(legalizer, op->results[0], dense));
     else
         mw__graph_fail(to, MW_ERROR_STATE, "%s: its operands have no values; read the program with its weight files",
                        op->kind);
@@ -196,7 +199,7 @@ static mw_tensor *half_form(mw__legalizer *legalizer, mw__clone *clone, const mw
 {
     mw__value_facts *facts = &legalizer->facts[value->id];
     if (facts->half == NULL)
-        facts->half = value->payload != NULL ? half_constant(legalizer, value, value->payload)
+        facts->half = value->payload != NULL ? mw__half_of_payload(legalizer, value, value->payload)
                                              : mw_cast(mw__clone_get(clone, value), MW_F16);
     return facts->half;
 }
@@ -358,7 +361,7 @@ bool mw__half_is_constexpr_cast(const mw__legalizer *legalizer, const mw__op *op
 }
 
 /* A const of the copy, of a literal among the attributes. */
-static mw_tensor *emit_literal(mw_graph *to, const mw_tensor *source)
+mw_tensor *mw__half_literal(mw_graph *to, const mw_tensor *source)
 {
     const mw__payload *from = source->payload;
     const mw__type *type = mw__type_tensor(to, mw_tensor_dtype(source), mw_tensor_shape(source), &to->error);
@@ -382,6 +385,6 @@ void mw__half_constexpr_cast(mw__legalizer *legalizer, mw__clone *clone, const m
     const mw_tensor *source = mw__arg(op, "source_val");
     mw_tensor *copy = mw__clone_get(clone, source);
     if (copy == NULL && source->payload != NULL)
-        copy = emit_literal(legalizer->to, source);
+        copy = mw__half_literal(legalizer->to, source);
     mw__clone_set(clone, op->results[0], copy);
 }

@@ -96,6 +96,9 @@ mw__legalize_when mw__half_is_fraction, mw__half_is_mixed_fraction, mw__half_has
 mw__legalize_emit mw__half_constant, mw__half_scaled, mw__half_cast, mw__half_constexpr_cast, mw__half_range,
     mw__half_refuse_range;
 mw__legalize_emit mw__half_fraction, mw__half_operands;
+/* legalize_extent.c */
+mw__legalize_when mw__extent_is_rounded_range, mw__extent_is_factor;
+mw__legalize_emit mw__extent_range, mw__extent_factor;
 /* legalize_conv.c */
 mw__legalize_when mw__conv_has_computed_weight;
 mw__legalize_emit mw__conv_decompose;

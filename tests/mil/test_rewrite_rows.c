@@ -344,6 +344,18 @@ static const row_case cases[] = {
              "tensor<fp32, [3, 4]> y = select(a = fp32(1), b = fp32(0), cond = h);",
      .operation = "cast",
      .times = 0},
+    {.row = "rounded_range",
+     .inputs = "tensor<fp32, [10]> x",
+     .body = "tensor<fp32, [10]> r = range_1d(end = fp32(1), start = fp32(0), step = fp32(0.1));"
+             "tensor<fp32, [10]> y = add(x = x, y = r);",
+     .operation = "range_1d",
+     .times = 0},
+    {.row = "exact_factor",
+     .inputs = "tensor<fp32, [1, 1, 30, 30]> x",
+     .body = "fp32 s = const()[val = fp32(0x1.555556p-2)]; tensor<fp32, [1, 1, 10, 10]> y = "
+             "upsample_nearest_neighbor(scale_factor_height = s, scale_factor_width = s, x = x);",
+     .operation = "const()[name = string(\"s\"), val = fp32(0x1.555556p-2)]",
+     .times = 1},
     {.row = "far_range",
      .inputs = "tensor<int32, [3]> i",
      .body = "tensor<int32, [1]> r = range_1d(end = int32(3001), start = int32(3000), step = int32(1));"
