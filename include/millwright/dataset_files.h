@@ -54,9 +54,10 @@ MW_API mw_table_options mw_table_defaults(const mw_table_column *columns, size_t
  *          have, or has twice */
 MW_API mw_dataset *mw_dataset_open_csv(const char *path, const mw_table_options *options, mw_error *err);
 
-/** Opens a file of JSON objects, one a line; other keys are ignored, empty lines skipped. A number is a number, true is
- *  1 and false 0, a string is a word, and an array of numbers, also of arrays, is its numbers in order: an example is
- *  [n], where the first line says how many, and a scalar for a single field that is no array.
+/** Opens a file of JSON objects, one a line; other keys are ignored, empty lines and a byte order mark skipped. A
+ *  number is a number, true is 1 and false 0, a string is a word, and an array of numbers, also of arrays, is its
+ *  numbers in order: an example is [n], where the first line says how many, and a scalar for a single field that is no
+ *  array.
  *  errors  as mw_dataset_open_csv, and for a line that is no object, or in which a key is missing or comes twice */
 MW_API mw_dataset *mw_dataset_open_jsonl(const char *path, const mw_table_options *options, mw_error *err);
 

@@ -77,21 +77,53 @@ static bool rename_for_model(reporting *r)
     return false;
 }
 
+/* What the training subtracted from the inputs. */
+static bool take_offsets(const reporting *r, data_request *request)
+{
+    const config_node *list = r->has_about ? config_get(r->about.root, DATA_OFFSETS_KEY) : NULL;
+    size_t count = 0;
+    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next)
+        count++;
+    request->offsets = count > 0 ? calloc(count, sizeof *request->offsets) : NULL;
+    if (request->offsets == NULL)
+        return count == 0;
+    for (const config_node *node = list->first; node != NULL; node = node->next)
+        request->offsets[request->offset_count++] = node->number;
+    return true;
+}
+
+/* The first input of the model, which says how pictures are read. */
+static const mw_port *find_input(const reporting *r, mw_port *out)
+{
+    for (size_t i = 0; mw_model_port_at(r->model, i, out); i++) {
+        if (!out->is_output)
+            return out;
+    }
+    return NULL;
+}
+
 /* Model and data, where the run tells both; a report without them has no table of classes. */
 static bool open_predictions(reporting *r)
 {
+    mw_port input;
     mw_model_options options = mw_model_defaults();
     const config_node *about = r->has_about ? r->about.root : NULL;
     const char *said = r->has_about ? config_string(&r->about, about, "data", NULL) : NULL;
     const char *loss = r->has_about ? config_string(&r->about, about, "loss", "") : "cross_entropy";
-    const char *path = o.data != NULL ? o.data : said;
-    if (!is_there(r->model_path) || path == NULL || strcmp(loss, "cross_entropy") != 0)
+    data_request request = {.path = o.data != NULL ? o.data : said, .has_classes = true, .is_for_model = true};
+    if (!is_there(r->model_path) || request.path == NULL || strcmp(loss, "cross_entropy") != 0)
         return false;
     options.batch = 64;
     r->model = mw_model_load(r->model_path, &options, r->call->err);
     const config_node *settings = r->has_recipe ? config_object(&r->recipe, r->recipe.root, "data") : NULL;
     config *c = r->has_recipe ? &r->recipe : &r->about;
-    return r->model != NULL && data_open(&r->data, c, settings, path, true, r->call->err) && rename_for_model(r);
+    if (r->model == NULL || !take_offsets(r, &request))
+        return false;
+    request.input = find_input(r, &input);
+    request.integers = request.input != NULL && input.dtype == MW_I32;
+    const bool opened = data_open(&r->data, c, settings, &request, r->call->err) && rename_for_model(r);
+    data_request_free(&request);
+    return opened;
 }
 
 static mw_status write_page(reporting *r, bool predicts)

@@ -150,9 +150,10 @@ double config_number(config *c, const config_node *object, const char *key, doub
     const config_node *node = get_kind(c, object, key, CONFIG_NUMBER, "a number");
     if (node == NULL)
         return otherwise;
-    if (!(node->number >= low && node->number <= high))
-        config_fail(c, node, "\"%.60s\" is %g, not in %g .. %g", key, node->number, low, high);
-    return node->number;
+    if (node->number >= low && node->number <= high)
+        return node->number;
+    config_fail(c, node, "\"%.60s\" is %g, not in %g .. %g", key, node->number, low, high);
+    return otherwise;
 }
 
 int64_t config_integer(config *c, const config_node *object, const char *key, int64_t otherwise, int64_t low,

@@ -3,144 +3,189 @@
 
 #include "tool/tool.h"
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/shown.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+enum { CLASSES_MAX = 65536 }; /* as many as a table may name */
+
 typedef struct opening {
     data_parts *out;
     config *c;
     const config_node *settings;
-    bool has_classes;
+    const data_request *request;
     mw_error *err;
-    const char *inputs[DATA_FIELDS_MAX];
+    const char **inputs; /* [input_count], owned: the list, not the names */
     size_t input_count;
     const char *target;
     char separator;
+    bool header;
+    bool channels_last; /* of pictures */
+    bool is_wide;       /* numbers of tables are read as fp64 */
 } opening;
 
-static bool fail(mw_error *err, const char *format, const char *what)
+static bool fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(mw_error *err, const char *format, ...)
 {
-    if (err->status == MW_OK) {
-        err->status = MW_ERROR_ARGUMENT;
-        snprintf(err->message, sizeof err->message, format, what);
-    }
+    va_list arguments;
+    if (err->status != MW_OK)
+        return false;
+    err->status = MW_ERROR_ARGUMENT;
+    va_start(arguments, format);
+    mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
     return false;
 }
 
 static bool is_there(const char *folder, const char *name, char *out, size_t size)
 {
     struct stat entry;
-    snprintf(out, size, "%s/%s", folder, name);
-    return stat(out, &entry) == 0;
+    const int length = snprintf(out, size, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < size && stat(out, &entry) == 0;
 }
+
+static bool is_csv(const char *path) { return tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv"); }
+
+static bool is_jsonl(const char *path) { return tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson"); }
 
 /* ---- fields of tables ---- */
 
-static bool add_field(opening *o, const char *text, size_t length)
+/* One character of those that the library takes. */
+static bool read_separator(opening *o)
 {
-    char *field = o->out->field_count < DATA_FIELDS_MAX ? malloc(length + 1) : NULL;
-    if (field == NULL)
-        return fail(o->err, "the table has too many fields%s", "");
-    memcpy(field, text, length);
-    field[length] = '\0';
-    o->out->fields[o->out->field_count++] = field;
+    const char *standard = tool_ends_in(o->request->path, ".tsv") ? "\t" : ",";
+    const char *said = config_string(o->c, o->settings, "separator", standard);
+    o->separator = said[0];
+    if (o->err->status == MW_OK && (strlen(said) != 1 || strchr(",;|\t", said[0]) == NULL))
+        config_fail(o->c, config_get(o->settings, "separator"),
+                    "\"separator\" is \"%.20s\", not one of \",\", \";\", \"|\" and a tab", said);
+    return o->err->status == MW_OK;
+}
+
+static bool read_fields(opening *o)
+{
+    data_fields *fields = &o->out->fields;
+    if (!is_csv(o->request->path))
+        return data_fields_of_jsonl(fields, o->request->path, o->err);
+    o->header = config_bool(o->c, o->settings, "header", true);
+    return read_separator(o) && data_fields_of_csv(fields, o->request->path, o->separator, o->header, o->err);
+}
+
+static bool list_inputs(opening *o, const config_node *listed)
+{
+    for (const config_node *node = listed->first; node != NULL; node = node->next) {
+        if (node->kind != CONFIG_STRING) {
+            config_fail(o->c, node, "\"inputs\" is a list of names of fields");
+            return false;
+        }
+        o->inputs[o->input_count++] = node->text;
+    }
     return true;
 }
 
-/* The names in the first line of a CSV file; a quoted one may hold separators. */
-static bool read_header(opening *o, const char *text)
+static size_t count_nodes(const config_node *list)
 {
-    for (const char *at = text;; at++) {
-        const bool quoted = *at == '"';
-        const char stop[] = {o->separator, '\r', '\n', '\0'};
-        const size_t length = quoted ? strcspn(at + 1, "\"") : strcspn(at, stop);
-        if (!add_field(o, at + quoted, length))
-            return false;
-        at += length + 2 * quoted;
-        if (*at != o->separator)
-            return true;
-    }
-}
-
-static mw_status take_key(void *user, const mw__json_item *item, mw_error *err)
-{
-    opening *o = user;
-    (void)err;
-    return item->event != MW__JSON_KEY || item->depth != 1 || add_field(o, item->text, item->length) ? MW_OK
-                                                                                                     : MW_ERROR_MEMORY;
-}
-
-static bool read_fields(opening *o, const char *path, bool is_csv)
-{
-    char *text = NULL;
-    size_t size = 0;
-    const mw_allocator *heap = mw__allocator_or_default(NULL);
-    if (mw__file_read(heap, path, (size_t)1 << 31, &text, &size, o->err) != MW_OK)
-        return false;
-    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    const bool good = is_csv ? read_header(o, text + mark)
-                             : mw__json_read_all(heap, text, strcspn(text, "\n"), take_key, o, o->err) == MW_OK;
-    mw__free(heap, text);
-    return good;
+    size_t count = 0;
+    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next)
+        count++;
+    return count;
 }
 
 /* Those that the settings list; else the last field is the target and all others are inputs. */
 static bool choose_fields(opening *o)
 {
     const config_node *listed = config_get(o->settings, "inputs");
-    data_parts *d = o->out;
-    const char *last = d->field_count > 0 ? d->fields[d->field_count - 1] : "";
+    const data_fields *fields = &o->out->fields;
+    const char *last = fields->count > 0 ? fields->names[fields->count - 1] : "";
     o->target = config_string(o->c, o->settings, "target", last);
-    for (const config_node *node = listed != NULL ? listed->first : NULL; node != NULL; node = node->next) {
-        if (node->kind != CONFIG_STRING || o->input_count == DATA_FIELDS_MAX) {
-            config_fail(o->c, node, "\"inputs\" is a list of names of fields");
-            return false;
-        }
-        o->inputs[o->input_count++] = node->text;
+    o->inputs = calloc(count_nodes(listed) + fields->count + 1, sizeof *o->inputs);
+    if (o->inputs == NULL)
+        return fail(o->err, "there is no memory for the names of %zu fields", fields->count);
+    if (listed != NULL && !list_inputs(o, listed))
+        return false;
+    for (size_t i = 0; listed == NULL && i < fields->count; i++) {
+        if (strcmp(fields->names[i], o->target) != 0)
+            o->inputs[o->input_count++] = fields->names[i];
     }
-    for (size_t i = 0; listed == NULL && i < d->field_count; i++) {
-        if (strcmp(d->fields[i], o->target) != 0)
-            o->inputs[o->input_count++] = d->fields[i];
-    }
-    return o->input_count > 0 || fail(o->err, "the table has no field besides the target \"%.100s\"", o->target);
+    return o->input_count > 0 || fail(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
+                                      o->request->path, o->target);
 }
 
 /* ---- opening one ---- */
 
-static mw_dataset *open_table(opening *o, const char *path, bool is_csv, const mw_dataset *like)
+/* The names of the classes of `like`, which those of a second file follow; NULL if it has none. */
+static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
 {
-    const char *names[DATA_FIELDS_MAX];
-    const size_t classes = mw_dataset_class_count(like, "y");
-    for (size_t i = 0; i < classes && i < DATA_FIELDS_MAX; i++)
+    *out_count = mw_dataset_class_count(like, "y");
+    const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
+    if (*out_count > 0 && names == NULL)
+        fail(err, "there is no memory for the names of %zu classes", *out_count);
+    for (size_t i = 0; names != NULL && i < *out_count; i++)
         names[i] = mw_dataset_class_name(like, "y", i);
+    return names;
+}
+
+static mw_dataset *open_table(opening *o, const char *path, const mw_dataset *like)
+{
+    size_t classes = 0;
+    const bool has_classes = o->request->has_classes;
+    const char **names = has_classes ? class_names(like, &classes, o->err) : NULL;
     const mw_table_column columns[] = {
-        {.name = "x", .dtype = MW_F32, .fields = o->inputs, .field_count = o->input_count},
+        {.name = "x",
+         .dtype = o->request->integers ? MW_I64
+                  : o->is_wide         ? MW_F64
+                                       : MW_F32,
+         .fields = o->inputs,
+         .field_count = o->input_count},
         {.name = "y",
-         .dtype = o->has_classes ? MW_I64 : MW_F32,
+         .dtype = has_classes ? MW_I64 : MW_F32,
          .fields = &o->target,
          .field_count = 1,
-         .classes = o->has_classes,
-         .class_names = classes > 0 ? names : NULL,
-         .class_count = classes},
+         .classes = has_classes,
+         .class_names = names,
+         .class_count = names != NULL ? classes : 0},
     };
     mw_table_options options = mw_table_defaults(columns, 2);
     options.separator = o->separator;
-    options.no_header = !config_bool(o->c, o->settings, "header", true);
-    return (is_csv ? mw_dataset_open_csv : mw_dataset_open_jsonl)(path, &options, o->err);
+    options.no_header = !o->header;
+    mw_dataset *table = o->err->status != MW_OK ? NULL
+                        : is_csv(path)          ? mw_dataset_open_csv(path, &options, o->err)
+                                                : mw_dataset_open_jsonl(path, &options, o->err);
+    free(names);
+    return table;
+}
+
+/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
+ */
+static int channels_of(const mw_port *input, bool *out_last)
+{
+    const mw_shape shape = input != NULL ? input->shape : (mw_shape){0};
+    *out_last = false;
+    if (shape.rank == 3)
+        return 1;
+    if (shape.rank != 4)
+        return 0;
+    if (shape.dim[1] == 1 || shape.dim[1] == 3)
+        return (int)shape.dim[1];
+    *out_last = shape.dim[3] == 1 || shape.dim[3] == 3;
+    return *out_last ? (int)shape.dim[3] : 0;
 }
 
 static mw_dataset *open_images(opening *o, const char *path)
 {
+    bool last;
     mw_image_options options = mw_image_defaults();
-    options.channels = (int)config_integer(o->c, o->settings, "channels", 3, 1, 3);
-    options.channels_first = true;
+    const int wanted = channels_of(o->request->input, &last);
+    options.channels = (int)config_integer(o->c, o->settings, "channels", wanted != 0 ? wanted : 3, 1, 3);
+    options.channels_first = !last;
+    o->channels_last = last;
     o->out->is_image = true;
-    return mw_dataset_open_images(path, &options, o->err);
+    return o->err->status == MW_OK ? mw_dataset_open_images(path, &options, o->err) : NULL;
 }
 
 static mw_dataset *open_tensors(opening *o, const char *path)
@@ -164,10 +209,8 @@ static bool is_idx(const char *folder, const char *prefix)
 static mw_dataset *open_any(opening *o, const char *path, const char *prefix, const mw_dataset *like)
 {
     struct stat entry;
-    if (tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv"))
-        return open_table(o, path, true, like);
-    if (tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson"))
-        return open_table(o, path, false, like);
+    if (is_csv(path) || is_jsonl(path))
+        return open_table(o, path, like);
     if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
         return open_tensors(o, path);
     if (is_idx(path, prefix)) {
@@ -175,6 +218,143 @@ static mw_dataset *open_any(opening *o, const char *path, const char *prefix, co
         return mw_dataset_open_idx(path, prefix, o->err);
     }
     return open_images(o, path);
+}
+
+/* ---- what fp32 takes from the inputs ---- */
+
+static const mw_column *find_column(const mw_dataset *dataset, const char *name)
+{
+    const mw_column *column;
+    for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
+        if (strcmp(column->name, name) == 0)
+            return column;
+    }
+    return NULL;
+}
+
+/* One sentence for a field that fp32 rounds to steps which are large beside what tells two examples apart. */
+static void say_lossy(const opening *o, const data_moments *moments, size_t field)
+{
+    char name[120], cure[200];
+    if (moments->count == o->input_count)
+        mw__shown_printf(name, sizeof name, "field \"%.80s\"", o->inputs[field]);
+    else
+        mw__shown_printf(name, sizeof name, "element %zu of x", field);
+    if (o->out->offsets.values != NULL)
+        mw__shown_printf(cure, sizeof cure, "%.17g is subtracted as it is read, and a model takes what is left",
+                         o->out->offsets.values[field]);
+    else
+        mw__shown_printf(cure, sizeof cure, "it is rounded to that: write it less about %.10g into the file",
+                         data_moments_mean(moments, field));
+    tool_complain("\"%.200s\", %s: fp32 has steps of %g there, the deviation is %.4g; %s", o->request->path, name,
+                  data_moments_step(moments, field), data_moments_deviation(moments, field), cure);
+}
+
+static void say_all_lossy(const opening *o, const data_moments *moments)
+{
+    enum { SAID_MAX = 4 };
+    size_t count = 0;
+    for (size_t i = 0; i < moments->count; i++) {
+        if (data_moments_lossy(moments, i) && count++ < SAID_MAX)
+            say_lossy(o, moments, i);
+    }
+    if (count > SAID_MAX)
+        tool_complain("and %zu more fields like these", count - SAID_MAX);
+}
+
+static bool take_moments(const opening *o, const mw_dataset *all, data_moments *out, bool *out_suspect)
+{
+    *out_suspect = false;
+    if (!data_moments_take(out, all, o->err))
+        return false;
+    for (size_t i = 0; i < out->count; i++)
+        *out_suspect = *out_suspect || data_moments_suspect(out, i);
+    return true;
+}
+
+/* The table with its numbers as fp64. NULL: what is there already is as good, or opening failed. */
+static mw_dataset *open_wide(opening *o)
+{
+    const bool is_table = o->out->fields.count > 0;
+    o->is_wide = is_table && !o->request->integers;
+    return o->is_wide ? open_table(o, o->request->path, NULL) : NULL;
+}
+
+/* Replaces *set, which may be NULL, by the same with its inputs as fp32, less the offsets. */
+static bool apply_offsets(opening *o, mw_dataset **set)
+{
+    mw_dataset *applied = *set != NULL ? data_offsets_apply(&o->out->offsets, *set, o->err) : NULL;
+    if (*set == NULL)
+        return true;
+    mw_dataset_destroy(*set);
+    *set = applied;
+    return applied != NULL;
+}
+
+/* Offsets of the data itself, or none, where a network begins with (x - mean) / deviation. */
+static bool find_offsets(opening *o, mw_dataset **all)
+{
+    bool suspect;
+    data_moments moments = {0};
+    const bool was_wide = find_column(*all, "x")->dtype != MW_F32;
+    bool good = take_moments(o, *all, &moments, &suspect);
+    mw_dataset *wide = good && suspect && !was_wide ? open_wide(o) : NULL;
+    if (wide != NULL) {
+        data_moments_free(&moments);
+        good = take_moments(o, wide, &moments, &suspect);
+    }
+    if (good && o->err->status == MW_OK &&
+        (!o->out->normalizes || data_offsets_choose(&o->out->offsets, &moments, o->err)))
+        say_all_lossy(o, &moments);
+    o->is_wide = wide != NULL && o->out->offsets.values != NULL;
+    data_moments_free(&moments);
+    mw_dataset_destroy(o->is_wide ? *all : wide);
+    *all = o->is_wide ? wide : *all;
+    return o->err->status == MW_OK;
+}
+
+/* Those of the training that made the model. */
+static bool take_offsets(opening *o, mw_dataset **all)
+{
+    const data_request *r = o->request;
+    data_offsets *offsets = &o->out->offsets;
+    const int64_t count = mw_shape_count(find_column(*all, "x")->shape);
+    if ((int64_t)r->offset_count != count)
+        return fail(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
+                    (long long)count, r->offset_count);
+    offsets->values = calloc(r->offset_count, sizeof *offsets->values);
+    if (offsets->values == NULL)
+        return fail(o->err, "there is no memory for %zu numbers", r->offset_count);
+    memcpy(offsets->values, r->offsets, r->offset_count * sizeof *offsets->values);
+    offsets->count = r->offset_count;
+    mw_dataset *wide = open_wide(o);
+    mw_dataset_destroy(wide != NULL ? *all : NULL);
+    *all = wide != NULL ? wide : *all;
+    return o->err->status == MW_OK;
+}
+
+/* What is subtracted from the inputs is known before another file is opened. */
+static bool choose_precision(opening *o, mw_dataset **all)
+{
+    data_parts *d = o->out;
+    const data_request *r = o->request;
+    const mw_column *x = find_column(*all, "x");
+    const bool is_table = d->fields.count > 0;
+    d->normalizes = !r->is_for_model && config_bool(o->c, o->settings, "normalize", is_table && !r->integers);
+    if (x == NULL || o->err->status != MW_OK)
+        return o->err->status == MW_OK;
+    if (r->offset_count > 0)
+        return take_offsets(o, all);
+    return (!is_table && !d->normalizes && x->dtype != MW_F64) || find_offsets(o, all);
+}
+
+/* A network that normalizes has inputs of fp32, whatever the file has. */
+static bool set_precision(opening *o, mw_dataset **all)
+{
+    const mw_column *x = find_column(*all, "x");
+    if (x == NULL || (o->out->offsets.values == NULL && !(o->out->normalizes && x->dtype != MW_F32)))
+        return true;
+    return apply_offsets(o, all) && apply_offsets(o, &o->out->test);
 }
 
 /* ---- parts ---- */
@@ -225,7 +405,7 @@ static bool prepare(opening *o)
     data_parts *d = o->out;
     const config_node *settings = config_object(o->c, o->settings, "augment");
     mw_augment_options change = mw_augment_defaults("x");
-    change.channels_first = d->x->shape.rank == 3;
+    change.channels_first = d->x->shape.rank == 3 && !o->channels_last;
     change.pad = (int)config_integer(o->c, settings, "pad", 0, 0, 4096);
     change.shift = (int)config_integer(o->c, settings, "shift", 0, 0, 4096);
     change.flip = (float)config_number(o->c, settings, "flip", 0, 0, 1);
@@ -238,76 +418,121 @@ static bool prepare(opening *o)
     return d->training != NULL;
 }
 
-static const mw_column *find_column(const mw_dataset *dataset, const char *name)
+/* A label that has no name. -1 if it is none. */
+static int64_t label_at(const mw_feed *feed)
 {
-    const mw_column *column;
-    for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
-        if (strcmp(column->name, name) == 0)
-            return column;
+    switch (feed->dtype) {
+    case MW_U8:
+        return *(const uint8_t *)feed->data;
+    case MW_I64:
+        return *(const int64_t *)feed->data;
+    case MW_I32:
+        return *(const int32_t *)feed->data;
+    case MW_I16:
+        return *(const int16_t *)feed->data;
+    case MW_U16:
+        return *(const uint16_t *)feed->data;
+    case MW_I8:
+        return *(const int8_t *)feed->data;
+    default:
+        return -1;
     }
-    return NULL;
 }
 
-/* Their number: as the file names them, or the largest label and one. */
-static int64_t count_classes(const opening *o)
+static bool take_label(const opening *o, int64_t label, int64_t example, int64_t *largest)
 {
-    const data_parts *d = o->out;
-    const size_t named = mw_dataset_class_count(d->plain, "y");
-    mw_error err = {0};
-    int64_t largest = -1;
-    if (named > 0)
-        return (int64_t)named;
-    mw_loader_options options = mw_loader_defaults(d->plain, 1);
+    *largest = label > *largest ? label : *largest;
+    return label < CLASSES_MAX || fail(o->err,
+                                       "\"%.200s\": y of example %lld is %lld; labels without names are 0 to %d, one "
+                                       "for each class",
+                                       o->request->path, (long long)example, (long long)label, CLASSES_MAX - 1);
+}
+
+static bool find_largest_label(const opening *o, const mw_dataset *dataset, int64_t *largest)
+{
+    mw_loader_options options = mw_loader_defaults(dataset, 1);
     options.shuffle = false;
-    mw_loader *loader = mw_loader_create(&options, &err);
-    for (const mw_batch *batch; (batch = mw_loader_next(loader, &err)) != NULL;) {
-        for (size_t i = 0; i < batch->feed_count; i++) {
-            const mw_feed *feed = &batch->feeds[i];
-            const int64_t label = strcmp(feed->name, "y") != 0 ? -1
-                                  : feed->dtype == MW_U8       ? *(const uint8_t *)feed->data
-                                  : feed->dtype == MW_I64      ? *(const int64_t *)feed->data
-                                  : feed->dtype == MW_I32      ? *(const int32_t *)feed->data
-                                                               : -1;
-            largest = label > largest ? label : largest;
+    mw_loader *loader = mw_loader_create(&options, o->err);
+    int64_t example = 0;
+    bool good = loader != NULL;
+    for (const mw_batch *batch; good && (batch = mw_loader_next(loader, o->err)) != NULL; example++) {
+        for (size_t i = 0; i < batch->feed_count && good; i++) {
+            if (strcmp(batch->feeds[i].name, "y") == 0)
+                good = take_label(o, label_at(&batch->feeds[i]), example, largest);
         }
     }
     mw_loader_destroy(loader);
-    return largest + 1;
+    return good && o->err->status == MW_OK;
 }
 
-static bool find_columns(opening *o)
+/* Their number: as the file names them, or the largest label of all parts and one. */
+static bool count_classes(opening *o, const mw_dataset *all)
+{
+    data_parts *d = o->out;
+    int64_t largest = -1;
+    d->classes = (int64_t)mw_dataset_class_count(all, "y");
+    if (d->classes == 0) {
+        if (!find_largest_label(o, all, &largest) || (d->test != NULL && !find_largest_label(o, d->test, &largest)))
+            return false;
+        d->classes = largest + 1;
+    }
+    return d->classes > 1 || fail(o->err,
+                                  "\"%.200s\": the target is to be a class, and there are not two of them: for values "
+                                  "say \"loss\": \"mse\"",
+                                  o->request->path);
+}
+
+static bool find_columns(opening *o, const mw_dataset *all)
 {
     data_parts *d = o->out;
     d->x = find_column(d->plain, "x");
     d->y = find_column(d->plain, "y");
     if (d->x == NULL || d->y == NULL)
-        return fail(o->err, "the data has no column \"%s\"", d->x == NULL ? "x" : "y");
-    d->classes = o->has_classes ? count_classes(o) : 0;
-    return !o->has_classes || d->classes > 1 ||
-           fail(o->err,
-                "the target is to be a class, and there are not two of them%s: for values say \"loss\": \"mse\"", "");
+        return fail(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path, d->x == NULL ? "x" : "y");
+    return !o->request->has_classes || count_classes(o, all);
 }
 
-bool data_open(data_parts *data, config *c, const config_node *settings, const char *path, bool has_classes,
-               mw_error *err)
+bool data_request_offsets(data_request *request, const mw_description *description, mw_error *err)
 {
-    opening *o = calloc(1, sizeof *o);
-    *data = (data_parts){0};
-    if (o == NULL)
-        return fail(err, "there is no memory%s", "");
-    *o = (opening){.out = data, .c = c, .settings = settings, .has_classes = has_classes, .err = err};
-    o->separator = config_string(c, settings, "separator", tool_ends_in(path, ".tsv") ? "\t" : ",")[0];
-    const bool is_csv = tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv");
-    const bool is_table = is_csv || tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson");
-    bool good = !is_table || (read_fields(o, path, is_csv) && choose_fields(o));
-    mw_dataset *all = good ? open_training(o, path) : NULL;
-    good = all != NULL && open_test(o, path, all) && split(o, all) && find_columns(o) && prepare(o);
+    for (size_t i = 0; description != NULL && i < description->pair_count; i++) {
+        if (strcmp(description->pairs[i].key, DATA_OFFSETS_KEY) != 0)
+            continue;
+        request->offsets = data_offsets_parse(description->pairs[i].value, &request->offset_count);
+        return request->offsets != NULL || fail(err, "\"%s\" of the model's description are no numbers: \"%.60s\"",
+                                                DATA_OFFSETS_KEY, description->pairs[i].value);
+    }
+    return true;
+}
+
+void data_request_free(data_request *request)
+{
+    free(request->offsets);
+    request->offsets = NULL;
+}
+
+static bool open_parts(opening *o)
+{
+    const bool is_table = is_csv(o->request->path) || is_jsonl(o->request->path);
+    if (is_table && !(read_fields(o) && choose_fields(o)))
+        return false;
+    mw_dataset *all = open_training(o, o->request->path);
+    const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
+                      set_precision(o, &all) && split(o, all) && find_columns(o, all) && prepare(o);
     mw_dataset_destroy(all);
+    return good;
+}
+
+bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err)
+{
+    opening o = {
+        .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
+    *data = (data_parts){0};
+    const bool good = open_parts(&o);
     if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {
         data->validation = mw_dataset_prefetch(data->test, 2, err);
         data->validation_is_test = true;
     }
-    free(o);
+    free(o.inputs);
     return good && err->status == MW_OK;
 }
 
@@ -359,7 +584,7 @@ void data_close(data_parts *data)
     mw_dataset_destroy(data->plain);
     mw_dataset_destroy(data->validation);
     mw_dataset_destroy(data->test);
-    for (size_t i = 0; i < data->field_count; i++)
-        free(data->fields[i]);
+    data_fields_free(&data->fields);
+    data_offsets_free(&data->offsets);
     *data = (data_parts){0};
 }

@@ -3,10 +3,10 @@
 #define MW__TOOL_DATA_H
 
 #include "tool/config.h"
+#include "tool/data_fields.h"
+#include "tool/data_scale.h"
 
 #include <millwright/millwright.h>
-
-enum { DATA_FIELDS_MAX = 4096 };
 
 typedef struct data_parts {
     mw_dataset *training, *validation, *test; /* test NULL = none */
@@ -14,15 +14,30 @@ typedef struct data_parts {
     const mw_column *x, *y;                   /* of the training part */
     int64_t classes;                          /* 0 for values */
     bool validation_is_test;                  /* there is no validation set of its own */
-    bool is_image;                            /* x holds pixels: [H, W] or [C, H, W] */
-    char *fields[DATA_FIELDS_MAX];            /* of a table, owned */
-    size_t field_count;
+    bool is_image;                            /* x holds pixels: [H, W], [C, H, W] or [H, W, C] */
+    bool normalizes;                          /* the network begins with (x - mean) / deviation */
+    data_fields fields;                       /* of a table */
+    data_offsets offsets;                     /* subtracted from the inputs before fp32 rounds them */
 } data_parts;
 
-/* Opens the data that settings ("data" of a recipe, may be NULL) and path say.
- *  has_classes  whether the target is the number or name of a class */
-bool data_open(data_parts *data, config *c, const config_node *settings, const char *path, bool has_classes,
-               mw_error *err);
+/* What is opened, and for whom. */
+typedef struct data_request {
+    const char *path;
+    bool has_classes;     /* the target is the number or name of a class */
+    const mw_port *input; /* of the model that the data is for, or NULL: pictures come as it takes them */
+    bool integers;        /* the first layer looks its inputs up: those of a table stay integers */
+    bool is_for_model;    /* it is there already: nothing is normalized for it.. */
+    double *offsets;      /* ..but these are what was subtracted when it was trained */
+    size_t offset_count;
+} data_request;
+
+/* What a model says that was subtracted from its inputs ("offsets" of its description); free it with
+ * data_request_free. */
+bool data_request_offsets(data_request *request, const mw_description *description, mw_error *err);
+void data_request_free(data_request *request);
+
+/* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */
+bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err);
 /* The column "x" of every part gets another name. */
 bool data_rename(data_parts *data, const char *name, mw_error *err);
 void data_close(data_parts *data);

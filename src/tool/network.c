@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file of settings is short, and `repeat` in `repeat` multiplies: what a network may have in all. */
+enum { LAYERS_MAX = 10000, REPEAT_MAX = 1000 };
+
 typedef struct building {
     config *c;
     int64_t classes;
     int count; /* of layers so far, for names */
+    int built; /* the same with each layer of a recurrent stack */
     const config_node *node;
     char name[64];
 } building;
@@ -26,6 +30,16 @@ static int64_t whole(building *b, const config_node *value, int64_t low)
         return low;
     }
     return (int64_t)value->number;
+}
+
+/* Whether so many layers more may be built. */
+static bool has_room(building *b, int more)
+{
+    b->built += more;
+    if (b->built > LAYERS_MAX)
+        config_fail(b->c, b->node, "a network has at most %d layers, those of \"repeat\" counted each time",
+                    LAYERS_MAX);
+    return b->built <= LAYERS_MAX;
 }
 
 /* Units: a number, or "classes". */
@@ -197,6 +211,8 @@ static mw_tensor *recurrent_with(building *b, mw_tensor *x, const config_node *o
 {
     mw_recurrent_layer_options o = mw_recurrent_layer_defaults();
     o.layers = (int)config_integer(b->c, options, "layers", 1, 1, 1000);
+    if (!has_room(b, o.layers - 1))
+        return NULL;
     o.bidirectional = config_bool(b->c, options, "bidirectional", false);
     o.dropout = (float)config_number(b->c, options, "dropout", 0, 0, 0.999);
     o.batch_first = true;
@@ -240,7 +256,9 @@ static mw_tensor *repeat(building *b, mw_tensor *x, const config_node *options, 
 {
     const config_node *layers = config_get(options, "layers");
     const int64_t times = whole(b, value, 1);
-    for (int64_t i = 0; i < times && i < 1000 && x != NULL; i++)
+    if (times > REPEAT_MAX)
+        config_fail(b->c, value, "layers are repeated at most %d times, not %lld", REPEAT_MAX, (long long)times);
+    for (int64_t i = 0; i < times && b->c->err->status == MW_OK && x != NULL; i++)
         x = build_list(b, layers, x);
     return x;
 }
@@ -308,7 +326,7 @@ static const struct {
     {"gru", gru, "units; as lstm"},
     {"attention", attention, "heads; self-attention over [batch, steps, width]"},
     {"residual", residual, "a list of layers, whose result is added to what went in"},
-    {"repeat", repeat, "how often; layers"},
+    {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all"},
     {"relu", relu, ""},
     {"relu6", relu6, ""},
     {"leaky_relu", leaky_relu, "alpha (0.01)"},
@@ -366,7 +384,7 @@ static mw_tensor *build_one(building *b, const config_node *layer, mw_tensor *x)
     char standard[48];
     snprintf(standard, sizeof standard, "%.30s%d", kind, ++b->count);
     snprintf(b->name, sizeof b->name, "%s", config_string(b->c, options, "name", standard));
-    mw_tensor *y = b->c->err->status == MW_OK ? build(b, x, options, value) : NULL;
+    mw_tensor *y = b->c->err->status == MW_OK && has_room(b, 1) ? build(b, x, options, value) : NULL;
     b->node = layer;
     return check_layer(b, mw_tensor_graph(x), y, kind);
 }

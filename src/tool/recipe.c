@@ -48,22 +48,63 @@ static int64_t pick(long long over, int64_t otherwise) { return over > 0 ? over 
 
 static const char *const loss_names[] = {"cross_entropy", "mse", "l1", "huber", "binary_cross_entropy", NULL};
 
+/* Whether the first layer looks its inputs up. */
+static bool begins_with_embedding(const config_node *layers)
+{
+    const config_node *layer = layers != NULL && layers->kind == CONFIG_ARRAY ? layers->first : NULL;
+    for (; layer != NULL && layer->kind == CONFIG_OBJECT && layer->first != NULL; layer = layer->next) {
+        const char *kind = layer->first->key;
+        if (strcmp(kind, "embedding") == 0)
+            return true;
+        if (strcmp(kind, "reshape") != 0 && strcmp(kind, "transpose") != 0)
+            return false;
+    }
+    return false;
+}
+
+/* The model that is trained on, if there is one: its input says how the data is read. */
+static bool open_model(training *t, data_request *request, mw_port *out_input)
+{
+    const char *said = config_string(&t->c, t->c.root, "model", NULL);
+    const char *path = t->over->model != NULL ? t->over->model : said;
+    mw_model_options options = mw_model_defaults();
+    options.read_only = true;
+    if (path == NULL)
+        return true;
+    t->model = mw_model_load(path, &options, t->err);
+    t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
+    const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
+    if (input == NULL)
+        return fail(t, MW_ERROR_FORMAT, "%.200s has no input", path);
+    *out_input =
+        (mw_port){.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input), .shape = mw_tensor_shape(input)};
+    request->input = out_input;
+    request->is_for_model = true;
+    request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
+    return data_request_offsets(request, mw_model_description(t->model), t->err);
+}
+
 static bool open_data(training *t)
 {
+    mw_port input;
     const config_node *root = t->c.root, *settings = config_object(&t->c, root, "data");
     const char *said = config_string(&t->c, settings, "path", NULL);
-    const char *path = t->over->data != NULL ? t->over->data : said;
+    data_request request = {.path = t->over->data != NULL ? t->over->data : said};
     t->loss_kind = (recipe_loss)config_choice(&t->c, root, "loss", loss_names, RECIPE_CROSS_ENTROPY);
     for (int i = 0; t->over->loss != NULL && loss_names[i] != NULL; i++) {
         if (strcmp(t->over->loss, loss_names[i]) == 0)
             t->loss_kind = (recipe_loss)i;
     }
     t->batch = pick(t->over->batch, config_integer(&t->c, root, "batch", 64, 1, 1 << 20));
-    if (path == NULL)
+    if (request.path == NULL)
         return fail(t, MW_ERROR_ARGUMENT, "where is the data? --data PATH%s, or \"data\": {\"path\": ..}", "");
-    t->data_path = path;
-    return t->err->status == MW_OK &&
-           data_open(&t->data, &t->c, settings, path, t->loss_kind == RECIPE_CROSS_ENTROPY, t->err);
+    t->data_path = request.path;
+    request.has_classes = t->loss_kind == RECIPE_CROSS_ENTROPY;
+    request.integers = begins_with_embedding(config_get(root, "network"));
+    const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
+                        data_open(&t->data, &t->c, settings, &request, t->err);
+    data_request_free(&request);
+    return opened;
 }
 
 /* A batch is never larger than what there is to learn from. */
@@ -75,65 +116,44 @@ static void fit_batch(training *t)
 
 /* ---- the network ---- */
 
-/* [batch, ..]: pictures get an axis for their channel. */
-static mw_shape input_shape(const training *t)
-{
-    const mw_shape one = t->data.x->shape;
-    mw_shape shape = {.rank = 1, .dim = {t->batch}};
-    if (t->data.is_image && one.rank == 2)
-        shape.dim[shape.rank++] = 1;
-    for (int i = 0; i < one.rank && shape.rank < MW_RANK_MAX; i++)
-        shape.dim[shape.rank++] = one.dim[i];
-    return shape;
-}
-
 static mw_dtype input_dtype(const training *t)
 {
     const mw_dtype dtype = t->data.x->dtype;
     return dtype == MW_I32 || dtype == MW_I64 || dtype == MW_I16 ? MW_I32 : MW_F32;
 }
 
-/* Sums and sums of squares of each field over the training part. */
-static bool add_batch(const mw_batch *batch, int64_t fields, double *sums)
+/* [batch, ..]: pictures get an axis for their channel. */
+static mw_shape input_shape(const training *t)
 {
-    for (size_t i = 0; i < batch->feed_count; i++) {
-        const mw_feed *feed = &batch->feeds[i];
-        if (strcmp(feed->name, "x") != 0)
-            continue;
-        if (feed->dtype != MW_F32)
-            return false;
-        for (size_t k = 0; k < feed->count; k++) {
-            const double value = (double)((const float *)feed->data)[k];
-            sums[2 * (k % (size_t)fields)] += value;
-            sums[2 * (k % (size_t)fields) + 1] += value * value;
-        }
-    }
-    return true;
+    const mw_shape one = t->data.x->shape;
+    mw_shape shape = {.rank = 1, .dim = {t->batch}};
+    const bool is_number = one.rank == 0 && input_dtype(t) == MW_F32; /* a table of one field; an index stays [batch] */
+    if (is_number || (t->data.is_image && one.rank == 2))
+        shape.dim[shape.rank++] = 1;
+    for (int i = 0; i < one.rank && shape.rank < MW_RANK_MAX; i++)
+        shape.dim[shape.rank++] = one.dim[i];
+    return shape;
 }
 
-/* (x - mean) / deviation of each field of a table, as constants: whoever runs the model feeds what the table has. */
+/* (x - mean) / deviation of each input, as constants: whoever runs the model feeds what the data has. */
 static mw_tensor *normalise(training *t, mw_tensor *x)
 {
-    const int64_t fields = mw_shape_count(t->data.x->shape);
-    double *sums = calloc(2 * (size_t)fields, sizeof *sums), examples = 0;
-    float *numbers = calloc(2 * (size_t)fields, sizeof *numbers);
-    mw_loader_options options = mw_loader_defaults(t->data.plain, 1);
-    options.shuffle = false;
-    mw_loader *loader = sums != NULL && numbers != NULL ? mw_loader_create(&options, t->err) : NULL;
-    bool good = loader != NULL;
-    for (const mw_batch *batch; good && (batch = mw_loader_next(loader, t->err)) != NULL; examples++)
-        good = add_batch(batch, fields, sums);
-    for (int64_t i = 0; good && i < fields; i++) {
-        const double mean = sums[2 * i] / examples, square = sums[2 * i + 1] / examples - mean * mean;
-        numbers[i] = (float)mean;
-        numbers[fields + i] = square > 1e-12 ? (float)(1 / sqrt(square)) : 1.0f;
+    data_moments moments = {0};
+    const bool good = data_moments_take(&moments, t->data.plain, t->err);
+    const size_t fields = moments.count;
+    float *numbers = good ? calloc(2 * fields + 1, sizeof *numbers) : NULL;
+    mw_shape shape = mw_tensor_shape(x);
+    if (shape.rank > 0)
+        shape.dim[0] = 1;
+    for (size_t i = 0; numbers != NULL && i < fields; i++) {
+        numbers[i] = (float)data_moments_mean(&moments, i);
+        numbers[fields + i] = data_moments_factor(&moments, i);
     }
-    mw_loader_destroy(loader);
-    if (good)
-        x = mw_mul(mw_sub(x, mw_constant(t->graph, MW_F32, MW_SHAPE(1, fields), numbers)),
-                   mw_constant(t->graph, MW_F32, MW_SHAPE(1, fields), numbers + fields));
-    free(sums);
+    if (numbers != NULL)
+        x = mw_mul(mw_sub(x, mw_constant(t->graph, MW_F32, shape, numbers)),
+                   mw_constant(t->graph, MW_F32, shape, numbers + fields));
     free(numbers);
+    data_moments_free(&moments);
     return x;
 }
 
@@ -148,11 +168,10 @@ static mw_tensor *name_result(const training *t, mw_tensor *out)
 
 static bool build_network(training *t)
 {
-    const config_node *layers = config_get(t->c.root, "network"), *data = config_object(&t->c, t->c.root, "data");
-    const bool table = t->data.field_count > 0;
+    const config_node *layers = config_get(t->c.root, "network");
     t->graph = mw_graph_create(NULL);
     t->x = mw_input(t->graph, "x", input_dtype(t), input_shape(t));
-    mw_tensor *h = config_bool(&t->c, data, "normalize", table) ? normalise(t, t->x) : t->x;
+    mw_tensor *h = t->data.normalizes ? normalise(t, t->x) : t->x;
     if (layers == NULL)
         return fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
     t->out = name_result(t, network_build(&t->c, layers, h, t->data.classes));
@@ -212,6 +231,21 @@ static bool shape_for_batch(training *t, const mw_tensor *input, mw_input_shape 
     return true;
 }
 
+/* Elements in another order would pass as what the input takes. */
+static bool check_pictures(training *t, mw_shape input)
+{
+    char numbers[300], given[128], taken[128];
+    const mw_shape shape = input_shape(t);
+    bool same = !t->data.is_image || input.rank != shape.rank;
+    for (int i = 1; !same && i < shape.rank && shape.dim[i] == input.dim[i]; i++)
+        same = i + 1 == shape.rank;
+    if (same)
+        return true;
+    snprintf(numbers, sizeof numbers, "are %s in a batch, and the model's input is %s",
+             tool_shape(given, sizeof given, shape), tool_shape(taken, sizeof taken, input));
+    return fail(t, MW_ERROR_SHAPE, "the pictures %s: give them the size and channels that it takes", numbers);
+}
+
 static bool ends_in_softmax(const mw_graph *graph)
 {
     mw_error err = {0};
@@ -225,17 +259,12 @@ static bool ends_in_softmax(const mw_graph *graph)
 static bool take_model(training *t, const char *path)
 {
     mw_input_shape shape;
-    mw_model_options options = mw_model_defaults();
-    options.read_only = true;
-    t->model = mw_model_load(path, &options, t->err);
-    t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
-    const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
-    if (input == NULL)
-        return fail(t, MW_ERROR_FORMAT, "%.200s has no input", path);
+    const mw_tensor *input = mw_graph_input_at(t->source, 0);
     if (mw_graph_input_at(t->source, 1) != NULL)
         return fail(t, MW_ERROR_UNSUPPORTED,
                     "%.200s has several inputs; a program in C can train it (docs/finetuning.md)", path);
-    if (!shape_for_batch(t, input, &shape) || !data_rename(&t->data, shape.input, t->err))
+    if (!shape_for_batch(t, input, &shape) || !check_pictures(t, shape.shape) ||
+        !data_rename(&t->data, shape.input, t->err))
         return false;
     t->graph = choose_weights(t, &shape);
     t->x = t->graph != NULL ? mw_graph_input_at(t->graph, 0) : NULL;
@@ -396,6 +425,12 @@ static void keep_settings(training *t)
     tool_json_string(&about, "command", t->call->command);
     tool_json_string(&about, "data", t->data_path);
     tool_json_string(&about, "loss", loss_names[t->loss_kind]);
+    if (t->data.offsets.values != NULL) {
+        tool_json_open(&about, "offsets", '[');
+        for (size_t i = 0; i < t->data.offsets.count; i++)
+            tool_json_number(&about, NULL, t->data.offsets.values[i]);
+        tool_json_close(&about, ']');
+    }
     tool_json_close(&about, '}');
     snprintf(path, sizeof path, "%s/about.json", t->run);
     const char *text = tool_json_text(&about);
@@ -472,17 +507,21 @@ static void write_as_model(training *t, const mw_graph *source, const char *path
         return;
     mw_trainer_write_tuned(t->trainer, source, folder, t->err);
     mw_model *read = mw_model_load(folder, &options, t->err);
-    char *names = class_names(t);
-    const mw_text_pair pair = {"classes", names};
+    char *names = class_names(t), *offsets = data_offsets_text(&t->data.offsets);
+    mw_text_pair pairs[2];
     mw_description own = mw_description_defaults();
-    own.pairs = &pair;
-    own.pair_count = names != NULL;
+    own.pairs = pairs;
+    if (names != NULL)
+        pairs[own.pair_count++] = (mw_text_pair){"classes", names};
+    if (offsets != NULL)
+        pairs[own.pair_count++] = (mw_text_pair){DATA_OFFSETS_KEY, offsets};
     options.description = source != NULL ? mw_model_description(t->model) : &own;
     mw_model *written = mw_model_create(mw_model_graph(read), &options, t->err);
     mw_model_write(written, path, t->err);
     mw_model_destroy(written);
     mw_model_destroy(read);
     free(names);
+    free(offsets);
     tool_remove_mil(folder);
 }
 

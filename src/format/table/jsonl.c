@@ -167,6 +167,8 @@ static bool is_blank(const char *text, size_t size)
 static mw_status read_lines(reader *json, const char *text, size_t size, mw_error *err)
 {
     const char *const end = text + size;
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+        text += 3;
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         const size_t length = (size_t)((line_end != NULL ? line_end : end) - text);

@@ -1,0 +1,317 @@
+/* The data of mw train and mw finetune: what is read from tables, tensors and pictures, and what is refused. */
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/page.h"
+#include "tool/shell.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char two_layers[] =
+    "{\"network\": [{\"dense\": 8}, \"tanh\", {\"dense\": \"classes\"}],\n"
+    " \"optimizer\": {\"learning_rate\": 0.05}, \"epochs\": 30, \"batch\": 16, \"threads\": 1}";
+
+static double number_behind(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at != NULL ? strtod(at + strlen(key), NULL) : -1;
+}
+
+/* Trains and checks that the validation share is told apart. */
+static void expect_learned(const char *data, const char *config)
+{
+    shell_result r = MW("train", config, "--data", data, "--json", "-q");
+    CHECK_INT(r.code, 0);
+    const double accuracy = number_behind(r.out, "\"accuracy\": ");
+    check_note(accuracy > 0.9, __FILE__, __LINE__, "%s: accuracy %g; %s", data, accuracy, r.errs);
+    shell_free(&r);
+}
+
+/* ---- time stamps ---- */
+
+enum { STAMPS = 200 };
+
+/* Seconds of 2023 within three minutes, where fp32 has steps of 128; the class follows from them. */
+static double stamp(int i) { return 1700000000.0 + i * 37 % 181; }
+static bool is_late(int i) { return stamp(i) > 1700000090.0; }
+
+static void write_stamps(void)
+{
+    mw_error err = {0};
+    static double x[STAMPS];
+    static uint8_t y[STAMPS];
+    FILE *csv = fopen("stamps.csv", "w"), *lines = fopen("stamps.jsonl", "w"), *wide = fopen("millis.csv", "w");
+    REQUIRE(csv != NULL && lines != NULL && wide != NULL);
+    fputs("second,always,kind\n", csv);
+    fputs("millisecond,kind\n", wide);
+    for (int i = 0; i < STAMPS; i++) {
+        fprintf(csv, "%.0f,1e9,%s\n", stamp(i), is_late(i) ? "late" : "early");
+        fprintf(wide, "%.0f,%s\n", 1000 * stamp(i), is_late(i) ? "late" : "early");
+        fprintf(lines, "{\"second\": %.0f, \"kind\": \"%s\"}\n", stamp(i), is_late(i) ? "late" : "early");
+        x[i] = stamp(i);
+        y[i] = is_late(i);
+    }
+    fclose(csv);
+    fclose(lines);
+    fclose(wide);
+    const mw_tensor_values values[] = {{"x", MW_F64, MW_SHAPE(STAMPS, 1), x}, {"y", MW_U8, MW_SHAPE(STAMPS), y}};
+    mw_tensors_write("stamps.npz", values, 2, &err);
+    CHECK_OK(err);
+}
+
+static void test_time_stamps_are_learned_from_every_file(void)
+{
+    write_stamps();
+    folder_put("two.json", two_layers);
+    expect_learned("stamps.csv", "two.json");
+    expect_learned("stamps.jsonl", "two.json");
+    expect_learned("millis.csv", "two.json");
+    folder_put("normal.json", "{\"network\": [{\"dense\": 8}, \"tanh\", {\"dense\": \"classes\"}],\n"
+                              " \"data\": {\"normalize\": true},\n"
+                              " \"optimizer\": {\"learning_rate\": 0.05}, \"epochs\": 30, \"batch\": 16}");
+    expect_learned("stamps.npz", "normal.json");
+    CHECK_MW(0, NULL, "field \"second\": fp32 has steps of 128", "train", "two.json", "--data", "stamps.csv", "-q");
+}
+
+/* What was subtracted goes with the run and with the package. */
+static void test_what_was_subtracted_is_kept(void)
+{
+    CHECK_MW(0, NULL, NULL, "train", "two.json", "--data", "stamps.csv", "--run", "stamps", "-q");
+    char *about = page_read("stamps/about.json");
+    CHECK_CONTAINS(about, "\"offsets\": [17000000");
+    free(about);
+    CHECK_MW(0, "report.html", NULL, "report", "stamps");
+    char *written = page_read("stamps/report.html");
+    CHECK_CONTAINS(written, "seen right");
+    free(written);
+    shell_result r = MW("train", "two.json", "--data", "stamps.csv", "--out", "stamps.mlpackage", "-q");
+    const bool has_packages = r.code == 0; /* built with protobuf-c */
+    shell_free(&r);
+    if (!has_packages)
+        return;
+    r = MW("finetune", "stamps.mlpackage", "--data", "stamps.csv", "--out", "on.mlpackage", "--epochs", "1", "--lr",
+           "1e-6", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"accuracy\": ") > 0.9);
+    shell_free(&r);
+}
+
+/* Deviations from 1e-9 to 1e6, each with a class that depends on the column. */
+static void test_columns_of_any_size_are_normalized(void)
+{
+    static const double sizes[] = {1e-9, 1e-4, 1, 1e6};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        FILE *csv = fopen("size.csv", "w");
+        REQUIRE(csv != NULL);
+        fputs("value,kind\n", csv);
+        for (int i = 0; i < STAMPS; i++)
+            fprintf(csv, "%.9g,%s\n", sizes[s] * (i * 37 % 181), i * 37 % 181 > 90 ? "late" : "early");
+        fclose(csv);
+        expect_learned("size.csv", "two.json");
+    }
+}
+
+/* ---- forms of tables ---- */
+
+static void test_a_table_of_one_field_is_trained(void)
+{
+    FILE *csv = fopen("line.csv", "w");
+    REQUIRE(csv != NULL);
+    fputs("a,v\n", csv);
+    for (int i = 0; i < 64; i++)
+        fprintf(csv, "%g,%g\n", i / 32.0, 2 * (i / 32.0) + 1);
+    fclose(csv);
+    folder_put("line.json", "{\"loss\": \"mse\", \"network\": [{\"dense\": 1}], \"epochs\": 60, \"batch\": 8,\n"
+                            " \"optimizer\": {\"learning_rate\": 0.1}, \"data\": {\"validation\": 0.25}}");
+    shell_result r = MW("train", "line.json", "--data", "line.csv", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    const double distance = number_behind(r.out, "\"mean_absolute_error\": ");
+    CHECK(distance >= 0 && distance < 0.2);
+    shell_free(&r);
+}
+
+static void test_a_table_without_a_header_has_numbered_fields(void)
+{
+    folder_put("bare.csv", "1,2,a\n2,1,b\n1,3,a\n3,1,b\n");
+    folder_put("bare.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 2,\n"
+                            " \"data\": {\"header\": false, \"validation\": 0}}");
+    CHECK_MW(0, "4 examples, 0 for validation, 2 classes", NULL, "train", "bare.json", "--data", "bare.csv", "-q");
+}
+
+static void test_integers_of_lines_stay_integers(void)
+{
+    FILE *lines = fopen("tokens.jsonl", "w");
+    REQUIRE(lines != NULL);
+    fputs("\xef\xbb\xbf", lines); /* a byte order mark */
+    for (int i = 0; i < 64; i++)
+        fprintf(lines, "{\"tokens\": [%d, %d, 300], \"kind\": \"%s\"}\n", i % 4, i % 3, i % 4 > 1 ? "a" : "b");
+    fclose(lines);
+    folder_put("tokens.json", "{\"network\": [{\"embedding\": 2, \"count\": 301}, {\"dense\": \"classes\"}],\n"
+                              " \"optimizer\": {\"learning_rate\": 0.1}, \"epochs\": 30, \"batch\": 8}");
+    expect_learned("tokens.jsonl", "tokens.json");
+    folder_put("few.json",
+               "{\"network\": [{\"embedding\": 2, \"count\": 300}, {\"dense\": \"classes\"}], \"epochs\": 1}");
+    CHECK_MW(1, NULL, "is 300, not in 0 .. 299", "train", "few.json", "--data", "tokens.jsonl", "-q");
+}
+
+static void test_a_file_with_thousands_of_classes_and_fields_is_read(void)
+{
+    enum { CLASSES = 5000, FIELDS = 5000 };
+    FILE *csv = fopen("many.csv", "w"), *wide = fopen("wide.csv", "w");
+    REQUIRE(csv != NULL && wide != NULL);
+    fputs("p,y\n", csv);
+    for (int i = 0; i < CLASSES; i++)
+        fprintf(csv, "%d,c%d\n", i % 3, i);
+    fclose(csv);
+    for (int row = 0; row < 3; row++) {
+        for (int i = 0; i < FIELDS; i++)
+            fprintf(wide, row == 0 ? "f%d," : "%d,", i % 7 + (row == 0 ? i : row));
+        fputs(row == 0 ? "y\n" : row == 1 ? "a\n" : "b\n", wide);
+    }
+    fclose(wide);
+    folder_put("many.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 500,\n"
+                            " \"data\": {\"path\": \"many.csv\", \"test\": \"many.csv\"}}");
+    CHECK_MW(0, "5000 classes", NULL, "train", "many.json", "-q");
+    folder_put("wide.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 2,\n"
+                            " \"data\": {\"validation\": 0}}");
+    CHECK_MW(0, "2 classes", NULL, "train", "wide.json", "--data", "wide.csv", "-q");
+}
+
+/* ---- pictures ---- */
+
+static void test_a_model_for_gray_pictures_is_tuned_on_them(void)
+{
+    static const char pictures[] = MW_TESTS_DIR "/data/images"; /* in colour and gray, 9 by 7 */
+    folder_put("gray.json", "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"epochs\": 1,\n"
+                            " \"batch\": 4, \"data\": {\"channels\": 1}}");
+    shell_result r = MW("train", "gray.json", "--data", pictures, "--run", "gray", "-q");
+    const bool is_left_out = strstr(r.errs, "built without") != NULL;
+    CHECK(r.code == 0 || is_left_out);
+    shell_free(&r);
+    if (is_left_out)
+        SKIP("built without libpng or libjpeg");
+    CHECK_MW(0, "2 classes", NULL, "finetune", "gray/model", "--data", pictures, "--epochs", "1", "-o", "gray2", "-q");
+    CHECK_MW(0, "report.html", NULL, "report", "gray", "--data", pictures);
+}
+
+/* The elements of 7 by 9 pixels are as many as those of 9 by 7. */
+static void test_pictures_on_their_side_are_refused(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "image", MW_F32, MW_SHAPE(1, 3, 9, 7));
+    mw_output(mw_dense(mw_reshape(x, MW_SHAPE(1, 189)), 2, "fc"), "scores");
+    mw_model_options options = mw_model_defaults();
+    mw_model *model = mw_model_create(graph, &options, &err);
+    mw_model_write(model, "side", &err);
+    CHECK_OK(err);
+    mw_model_destroy(model);
+    mw_graph_destroy(graph);
+    shell_result r = MW("finetune", "side", "--data", MW_TESTS_DIR "/data/images", "-o", "side2", "-q");
+    CHECK_INT(r.code, 1);
+    CHECK(strstr(r.errs, "the pictures are") != NULL || strstr(r.errs, "built without") != NULL);
+    shell_free(&r);
+}
+
+/* ---- what is refused ---- */
+
+static void put_labels(int64_t label)
+{
+    mw_error err = {0};
+    const float x[] = {1, 2, 3, 4};
+    const int64_t y[] = {label, 1, 0, 1};
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(4, 1), x}, {"y", MW_I64, MW_SHAPE(4), y}};
+    mw_tensors_write("labels.npz", values, 2, &err);
+    CHECK_OK(err);
+}
+
+static void test_labels_that_are_too_large_are_refused_by_example(void)
+{
+    folder_put("labels.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 2}");
+    static const int64_t labels[] = {65536, 1000000000, INT64_MAX};
+    for (int i = 0; i < 3; i++) {
+        put_labels(labels[i]);
+        CHECK_MW(1, NULL, "\"labels.npz\": y of example 0 is ", "train", "labels.json", "--data", "labels.npz", "-q");
+    }
+}
+
+static void test_what_is_wrong_with_a_table_names_file_and_line(void)
+{
+    static const struct {
+        const char *file, *text, *error;
+    } rows[] = {
+        {"q.csv", "\"abc", "\"q.csv\", line 1: the quote is not closed"},
+        {"q.csv", "a,\"b\"\"", "\"q.csv\", line 1: the quote is not closed"},
+        {"q.csv", "", "\"q.csv\", line 1: it is empty"},
+        {"q.csv", "y\n1\n", "\"q.csv\": the table has no field besides the target \"y\""},
+        {"q.csv", "a,y\nx,1\n", "\"q.csv\", line 2, field \"a\""},
+        {"q.jsonl", "{\"a\": 1, \"y\": \"p\"\n", "\"q.jsonl\", line 1: JSON"},
+        {"q.jsonl", "\n\n[1]\n", "\"q.jsonl\", line 3: it has no object"},
+        {"q.jsonl", "{\"a\": 1, \"y\": \"p\"}\n{\"a\": 1}\n", "\"q.jsonl\", line 2, field \"y\": it is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        folder_put(rows[i].file, rows[i].text);
+        CHECK_MW(1, NULL, rows[i].error, "train", "labels.json", "--data", rows[i].file, "-q");
+    }
+}
+
+static void test_settings_of_data_are_refused_with_their_place(void)
+{
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"\"separator\": \"\"", "\"separator\" is \"\", not one of"},
+        {"\"separator\": \"ab\"", "\"separator\" is \"ab\", not one of"},
+        {"\"separator\": \"x\"", "\"separator\" is \"x\", not one of"},
+        {"\"validation\": 1e300", "\"validation\" is 1e+300, not in 0 .. 0.9"},
+        {"\"validation\": -1e300", "\"validation\" is -1e+300, not in 0 .. 0.9"},
+        {"\"inputs\": [1]", "names of fields"},
+    };
+    char config[400];
+    folder_put("abc.csv", "p,y\n1,a\n2,b\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(config, sizeof config, "{\"network\": [{\"dense\": \"classes\"}], \"data\": {%s}}", rows[i].text);
+        folder_put("place.json", config);
+        CHECK_MW(1, NULL, rows[i].error, "train", "place.json", "--data", "abc.csv", "-q");
+        CHECK_MW(1, NULL, "place.json:1:", "train", "place.json", "--data", "abc.csv", "-q");
+    }
+}
+
+static void test_layers_that_repeat_have_a_bound(void)
+{
+    static const struct {
+        const char *layers, *error;
+    } rows[] = {
+        {"{\"repeat\": 1000, \"layers\": [{\"repeat\": 1000, \"layers\": [\"relu\"]}]}", "at most 10000 layers"},
+        {"{\"repeat\": 1001, \"layers\": [\"relu\"]}", "at most 1000 times, not 1001"},
+    };
+    char config[400];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(config, sizeof config, "{\"network\": [%s, {\"dense\": \"classes\"}]}", rows[i].layers);
+        folder_put("deep.json", config);
+        CHECK_MW(1, NULL, rows[i].error, "train", "deep.json", "--data", "abc.csv", "-q");
+    }
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_time_stamps_are_learned_from_every_file);
+    RUN(test_what_was_subtracted_is_kept);
+    RUN(test_columns_of_any_size_are_normalized);
+    RUN(test_a_table_of_one_field_is_trained);
+    RUN(test_a_table_without_a_header_has_numbered_fields);
+    RUN(test_integers_of_lines_stay_integers);
+    RUN(test_a_file_with_thousands_of_classes_and_fields_is_read);
+    RUN(test_a_model_for_gray_pictures_is_tuned_on_them);
+    RUN(test_pictures_on_their_side_are_refused);
+    RUN(test_labels_that_are_too_large_are_refused_by_example);
+    RUN(test_what_is_wrong_with_a_table_names_file_and_line);
+    RUN(test_settings_of_data_are_refused_with_their_place);
+    RUN(test_layers_that_repeat_have_a_bound);
+    folder_leave(folder);
+    return check_finish();
+}
