@@ -72,6 +72,7 @@ typedef struct mw_coreml_write_options {
     void *bake_user;
     mw_parameter_source *replace; /* other values for constants, as mw_mil_write_options has it */
     void *replace_user;
+    bool check_only; /* everything is checked, and no package is written; default false */
 } mw_coreml_write_options;
 
 /** Returns the default options. */
@@ -92,8 +93,8 @@ MW_API mw_status mw_coreml_write(const mw_graph *graph, const char *path, const 
 typedef struct mw_trainer mw_trainer;
 
 /** Writes the prediction of a trainer with the current parameters as a package: what mw_trainer_write_tuned writes
- *  without a source. Adapters are merged; without adapters the package computes, at the same batch and on the same
- *  device, what the trainer predicts, bit for bit.
+ *  without a source, for one example. Adapters are merged; without adapters the package, brought to the batch of the
+ *  trainer (mw_graph_rebatch), computes on the same device what the trainer predicts, bit for bit.
  *  options  as for mw_coreml_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
  *  errors   as mw_coreml_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
 MW_API mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,

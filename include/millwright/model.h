@@ -92,6 +92,27 @@ MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_
  *  errors  those of mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
 MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
 
+/** Finds what mw_model_write would fail of, and writes nothing: operations, types and shapes that the format lacks, a
+ *  description that does not fit, a folder that is not there. Only what the values of weights decide is left out.
+ *  errors  those of mw_model_write */
+MW_API mw_status mw_model_check_write(const mw_model *model, const char *path, mw_error *err);
+
+/** Writes what a trainer has learned as a model, in the format that the path ends in (mw_model_write). With a source,
+ *  as mw_trainer_write_tuned: the inputs, results, types and shapes are those of the source. Without one the trainer's
+ *  prediction, whatever batch it was trained with: an ONNX file takes any number of examples, the other formats one. A
+ *  program that its operations hold at the batch of the training is written with that.
+ *  source       NULL = the trainer's prediction as a whole
+ *  description  of a package; NULL = the ports alone
+ *  errors       those of mw_trainer_write_tuned, mw_coreml_write, mw_onnx_write, mw_netplist_write */
+MW_API mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
+                                        const char *path, mw_error *err);
+
+/** Finds, before the first step, what mw_trainer_write_model with the same arguments would fail of after the last, and
+ *  writes nothing.
+ *  errors  those of mw_trainer_write_model */
+MW_API mw_status mw_trainer_check_write(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
+                                        const char *path, mw_error *err);
+
 /* ---- predicting ---- */
 
 /** A predictor, with buffers and states of its own; it keeps the model alive. */

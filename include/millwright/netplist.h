@@ -49,6 +49,7 @@ typedef struct mw_netplist_options {
     void *bake_user;
     mw_netplist_report *report; /* NULL = none */
     void *report_user;
+    bool check_only; /* writing: everything is checked, and no file is written; default false */
 } mw_netplist_options;
 
 /** Returns the default options. */

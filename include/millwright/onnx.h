@@ -100,8 +100,11 @@ typedef struct mw_onnx_write_options {
     const char *function;      /* NULL = "main" */
     mw_parameter_source *bake; /* values of parameters and states, which become initializers */
     void *bake_user;
+    mw_parameter_source *replace; /* other values for constants, as mw_mil_write_options has it */
+    void *replace_user;
     mw_onnx_report *report; /* told of every operation that cannot be written; NULL = none */
     void *report_user;
+    bool check_only; /* everything is checked, and no file is written; default false */
 } mw_onnx_write_options;
 
 /** Returns the default options. */
@@ -120,6 +123,15 @@ MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
  *           mw_graph_verify; MW_ERROR_FILE */
 MW_API mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
                                mw_error *err);
+
+typedef struct mw_trainer mw_trainer;
+
+/** Writes the prediction of a trainer with the current parameters as a model, which takes any number of examples where
+ *  the operations do: what mw_trainer_write_model writes without a source.
+ *  options  as for mw_onnx_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
+ *  errors   as mw_onnx_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
+MW_API mw_status mw_trainer_write_onnx(mw_trainer *trainer, const char *path, const mw_onnx_write_options *options,
+                                       mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -167,7 +167,8 @@ typedef struct mw_trainer mw_trainer;
  *  trainer  of a graph that mw_graph_trainable or mw_graph_lora made from `source`
  *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation. NULL: the trainer's
  *           prediction is written as one whole model, with layers that were put on top of the source, as
- *           mw_trainer_write_mil, but with adapters merged where they stand beside one use of a weight
+ *           mw_trainer_write_mil, but with adapters merged where they stand beside one use of a weight, and for one
+ *           example, unless something holds it at the batch of the training (mw_graph_rebatch)
  *  errors   MW_ERROR_ARGUMENT if something that was trained has no place in the source; MW_ERROR_NUMERIC for a value
  *           that the dtype of the source cannot hold */
 MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err);

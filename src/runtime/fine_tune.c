@@ -6,19 +6,20 @@
 #include "base/map.h"
 #include "graph/constants/compressed.h"
 #include "graph/convert.h"
+#include "graph/transform/interface.h"
 #include "graph/transform/trainable.h"
+#include "runtime/model/model_file.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_object.h"
 
 #include <math.h>
-#include <millwright/coreml.h>
-#include <millwright/mil.h>
+#include <millwright/model.h>
 #include <string.h>
 
-/* Where a program with its new values goes: a folder with model.mil, or a package. */
+/* Where a program with its new values goes. */
 typedef struct target {
-    const char *call, *path;
-    const mw_coreml_write_options *package; /* NULL = a folder */
+    const char *call;
+    mw__model_file file;
 } target;
 
 /* New values by the names of the source. */
@@ -355,27 +356,28 @@ static mw_status add_inputs(tuned *t, const mw_graph *graph, mw_error *err)
     return MW_OK;
 }
 
-static mw_status write_folder(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
+static mw_status write_values(tuned *t, const mw_graph *graph, const target *to, mw_error *err)
 {
-    mw_mil_write_options options = mw_mil_write_defaults();
-    options.bake = options.replace = tuned_values;
-    options.bake_user = options.replace_user = (void *)t;
-    return mw_graph_write_mil(graph, to->path, &options, err);
-}
-
-static mw_status write_package(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
-{
-    mw_coreml_write_options options = *to->package;
-    options.bake = options.replace = tuned_values;
-    options.bake_user = options.replace_user = (void *)t;
-    return mw_coreml_write(graph, to->path, &options, err);
-}
-
-static mw_status write_values(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
-{
-    MW_TRY(to->package != NULL ? write_package(t, graph, to, err) : write_folder(t, graph, to, err));
+    mw__model_file file = to->file;
+    file.bake = file.replace = tuned_values;
+    file.user = t;
+    MW_TRY(mw__model_file_write(graph, &file, err));
     mw__trainer_count_state(t->trainer, 0, t->read_bytes);
     return MW_OK;
+}
+
+/* The batch of the training is nobody else's: an ONNX file takes any, the other formats one example. What cannot be
+ * brought there, as a result that is a mean over the batch, stays as it is. */
+static mw_status write_interface(tuned *t, const mw_graph *graph, const target *to, mw_error *err)
+{
+    mw_error why = {0};
+    const mw__examples examples = to->file.kind == MW__FILE_ONNX ? MW__EXAMPLES_ANY : MW__EXAMPLES_ONE;
+    mw_graph *own = mw__for_examples(graph, examples, &why);
+    if (own == NULL && why.status == MW_ERROR_MEMORY)
+        return mw__fail(err, MW_ERROR_MEMORY, "%s", why.message);
+    const mw_status status = write_values(t, own != NULL ? own : graph, to, err);
+    mw_graph_destroy(own);
+    return status;
 }
 
 static mw_status write_whole(tuned *t, const target *to, mw_error *err)
@@ -388,7 +390,7 @@ static mw_status write_whole(tuned *t, const target *to, mw_error *err)
         return mw__status_or(err, MW_ERROR_STATE);
     mw_status status = add_inputs(t, graph, err);
     if (status == MW_OK)
-        status = write_values(t, graph, to, err);
+        status = write_interface(t, graph, to, err);
     mw__graph_free(graph);
     return status;
 }
@@ -400,16 +402,24 @@ static mw_status write_into_source(tuned *t, const mw_graph *source, const targe
     return write_values(t, source, to, err);
 }
 
+static mw_status check_call(const mw_trainer *trainer, const target *to, mw_error *err)
+{
+    const mw__model_file *file = &to->file;
+    if (trainer == NULL || file->path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", to->call,
+                        trainer == NULL              ? "trainer"
+                        : file->kind == MW__FILE_MIL ? "folder"
+                                                     : "path");
+    if (file->coreml != NULL && file->coreml->struct_size != sizeof *file->coreml)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_coreml_write_defaults", to->call);
+    if (file->onnx != NULL && file->onnx->struct_size != sizeof *file->onnx)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_onnx_write_defaults", to->call);
+    return mw__trainer_check_alive(trainer, err);
+}
+
 static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
 {
-    if (trainer == NULL || to->path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", to->call,
-                        trainer == NULL       ? "trainer"
-                        : to->package == NULL ? "folder"
-                                              : "path");
-    if (to->package != NULL && to->package->struct_size != sizeof *to->package)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_coreml_write_defaults", to->call);
-    MW_TRY(mw__trainer_check_alive(trainer, err));
+    MW_TRY(check_call(trainer, to, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);
@@ -421,15 +431,20 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
     return status;
 }
 
+static mw_status enter_and_write(mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
+{
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, to->call, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_tuned(trainer, source, to, err), err);
+}
+
 mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
-    mw__entry entry;
-    const target to = {.call = __func__, .path = folder};
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, write_tuned(trainer, source, &to, err), err);
+    const target to = {.call = __func__, .file = {.path = folder, .kind = MW__FILE_MIL}};
+    return enter_and_write(trainer, source, &to, err);
 }
 
 mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,
@@ -438,9 +453,45 @@ mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const m
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
-    mw__entry entry;
-    const mw_coreml_write_options standard = mw_coreml_write_defaults();
-    const target to = {.call = __func__, .path = path, .package = options != NULL ? options : &standard};
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, write_tuned(trainer, NULL, &to, err), err);
+    const target to = {.call = __func__, .file = {.path = path, .kind = MW__FILE_PACKAGE, .coreml = options}};
+    return enter_and_write(trainer, NULL, &to, err);
+}
+
+mw_status mw_trainer_write_onnx(mw_trainer *trainer, const char *path, const mw_onnx_write_options *options,
+                                mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    const target to = {.call = __func__, .file = {.path = path, .kind = MW__FILE_ONNX, .onnx = options}};
+    return enter_and_write(trainer, NULL, &to, err);
+}
+
+static target model_target(const char *call, const mw_description *description, const char *path, bool check_only)
+{
+    return (target){.call = call,
+                    .file = {.path = path,
+                             .kind = path != NULL ? mw__file_kind_of(path) : MW__FILE_MIL,
+                             .description = description,
+                             .check_only = check_only}};
+}
+
+mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
+                                 const char *path, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    const target to = model_target(__func__, description, path, false);
+    return enter_and_write(trainer, source, &to, err);
+}
+
+mw_status mw_trainer_check_write(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
+                                 const char *path, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    const target to = model_target(__func__, description, path, true);
+    return enter_and_write(trainer, source, &to, err);
 }

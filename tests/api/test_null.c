@@ -537,6 +537,9 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
     REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_write_coreml(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_onnx(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_model(NULL, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_check_write(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
@@ -604,6 +607,9 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
     REFUSED(mw_trainer_write_tuned(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_write_coreml(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_onnx(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_model(trainer, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_check_write(trainer, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(trainer, NULL, &err));
     REFUSED(mw_trainer_load_lora(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, NULL, &err));
@@ -622,6 +628,7 @@ static void test_models_refuse_null(void)
     REFUSED(mw_model_load(NULL, NULL, &err));
     REFUSED(mw_model_create(NULL, NULL, &err));
     REFUSED(mw_model_write(NULL, "x", &err));
+    REFUSED(mw_model_check_write(NULL, "x", &err));
     REFUSED(mw_model_classes(NULL, "x", &classes, &err));
     REFUSED(mw_predictor_create(NULL, &err));
     REFUSED(mw_predict(NULL, NULL, NULL, 1, &err));

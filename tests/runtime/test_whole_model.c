@@ -75,8 +75,14 @@ static void predict(mw_trainer *trainer, float *out, mw_error *err)
     mw_trainer_predict(trainer, &batch, out, N * NEW, err);
 }
 
-static void run_graph(const mw_graph *graph, float *out, mw_error *err)
+/* What is written takes one example; here it is given all at once. */
+static void run_graph(const mw_graph *written, float *out, mw_error *err)
 {
+    const mw_tensor *input = mw_graph_input_at(written, 0);
+    CHECK_INT(input != NULL ? mw_tensor_shape(input).dim[0] : 0, 1);
+    mw_graph *graph = input != NULL ? mw_graph_rebatch(written, N, err) : NULL;
+    if (graph == NULL)
+        return;
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
@@ -86,6 +92,7 @@ static void run_graph(const mw_graph *graph, float *out, mw_error *err)
     mw_run(program, err);
     mw_program_read(program, mw_tensor_name(mw_graph_output_at(graph, 0)), MW_F32, out, N * NEW, err);
     mw_program_destroy(program);
+    mw_graph_destroy(graph);
 }
 
 /* Runs what was written. */

@@ -122,7 +122,7 @@ static void test_a_model_is_tuned_in_its_own_form(void)
     CHECK_MW(0, NULL, NULL, "train", "first.json", "--data", "stripes.npz", "-o", "first", "-q");
     CHECK_MW(0, "trained  fc2_weight", NULL, "finetune", "first", "--data", "stripes.npz", "-l", "fc2*", "-o", "second",
              "--epochs", "1", "-b", "16");
-    CHECK_MW(0, "[4, 1, 8, 8]", NULL, "info", "second"); /* the batch of the source */
+    CHECK_MW(0, "[1, 1, 8, 8]", NULL, "info", "second"); /* one example, as the source takes */
     CHECK_MW(3, "differs", NULL, "compare", "first", "second");
     CHECK_MW(0, NULL, NULL, "finetune", "first", "--data", "stripes.npz", "--lora", "2", "-o", "third", "--epochs", "1",
              "-q");

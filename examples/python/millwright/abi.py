@@ -515,7 +515,8 @@ mw_onnx_options._fields_ = [
 ]
 mw_onnx_write_options._fields_ = [
     ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),
-    ("report", mw_onnx_report), ("report_user", c_void_p),
+    ("replace", mw_parameter_source), ("replace_user", c_void_p), ("report", mw_onnx_report),
+    ("report_user", c_void_p), ("check_only", c_bool),
 ]
 mw_feature._fields_ = [
     ("name", c_char_p), ("text", c_char_p), ("kind", c_int), ("optional", c_bool), ("dtype", c_int),
@@ -537,7 +538,7 @@ mw_description._fields_ = [
 mw_coreml_write_options._fields_ = [
     ("struct_size", c_size_t), ("description", POINTER(mw_description)), ("opset", c_int),
     ("bake", mw_parameter_source), ("bake_user", c_void_p), ("replace", mw_parameter_source),
-    ("replace_user", c_void_p),
+    ("replace_user", c_void_p), ("check_only", c_bool),
 ]
 mw_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
@@ -981,6 +982,10 @@ FUNCTIONS = {
         ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
         ("err", POINTER(mw_error)),
     ]),
+    "mw_trainer_write_onnx": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_description_defaults": (mw_description, []),
     "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
     "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
@@ -1022,6 +1027,15 @@ FUNCTIONS = {
         ("err", POINTER(mw_error)),
     ]),
     "mw_model_write": (c_int, [("model", POINTER(mw_model)), ("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_model_check_write": (c_int, [("model", POINTER(mw_model)), ("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_trainer_write_model": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("source", POINTER(mw_graph)), ("description", POINTER(mw_description)),
+        ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_check_write": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("source", POINTER(mw_graph)), ("description", POINTER(mw_description)),
+        ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
     "mw_predictor_create": (POINTER(mw_predictor), [("model", POINTER(mw_model)), ("err", POINTER(mw_error))]),
     "mw_predictor_destroy": (None, [("predictor", POINTER(mw_predictor))]),
     "mw_predict": (c_int, [

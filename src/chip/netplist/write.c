@@ -307,6 +307,8 @@ static mw_status put_files(mw__net_writer *w, const char *path, plist_t root)
     if (w->weights.size > INT32_MAX)
         return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_netplist_write: %zu bytes of weights; 2 GB is the most",
                         w->weights.size);
+    if (w->options->check_only)
+        return MW_OK;
     plist_to_xml(root, &text, &size);
     if (text == NULL)
         return mw__fail(w->err, MW_ERROR_MEMORY, "mw_netplist_write: libplist made no text");

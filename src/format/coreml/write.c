@@ -31,9 +31,7 @@ typedef struct writer {
 
 /* ---- the program ---- */
 
-/* Writes text and weights to the folder of the model, and reads the text: then every value has the name, and every
- * literal the place, that the package gives it. */
-static mw_graph *write_program(const writer *w, const mw_graph *graph)
+static mw_mil_write_options how_to_print(const writer *w)
 {
     mw_mil_write_options how = mw_mil_write_defaults();
     how.opset = w->options->opset;
@@ -41,16 +39,41 @@ static mw_graph *write_program(const writer *w, const mw_graph *graph)
     how.bake_user = w->options->bake_user;
     how.replace = w->options->replace;
     how.replace_user = w->options->replace_user;
+    return how;
+}
+
+static mw_graph *parse(const writer *w, const char *text, size_t size)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = w->allocator;
+    return mw_graph_parse_mil(text, size, NULL, &options, w->err);
+}
+
+/* Writes text and weights to the folder of the model, and reads the text: then every value has the name, and every
+ * literal the place, that the package gives it. */
+static mw_graph *write_program(const writer *w, const mw_graph *graph)
+{
+    const mw_mil_write_options how = how_to_print(w);
     char *text = NULL;
     size_t size = 0;
     mw_graph *written = NULL;
     if (mw__mil_write(graph, w->folder, &how, MW__WRITE_DURABLE, NULL, w->err) == MW_OK &&
-        mw__coreml_load(w->allocator, w->folder, "model.mil", MW__COREML_FILE_MAX, &text, &size, w->err) == MW_OK) {
-        mw_graph_options options = mw_graph_defaults();
-        options.allocator = w->allocator;
-        written = mw_graph_parse_mil(text, size, NULL, &options, w->err);
-    }
+        mw__coreml_load(w->allocator, w->folder, "model.mil", MW__COREML_FILE_MAX, &text, &size, w->err) == MW_OK)
+        written = parse(w, text, size);
     mw__free(w->allocator, text);
+    return written;
+}
+
+/* The same without files. */
+static mw_graph *print_program(const writer *w, const mw_graph *graph)
+{
+    const mw_mil_write_options how = how_to_print(w);
+    mw__text text;
+    mw__text_init(&text, w->allocator);
+    mw_graph *written = NULL;
+    if (mw__mil_print(graph, &how, &text, NULL, w->err) == MW_OK)
+        written = parse(w, text.data, text.size);
+    mw__text_deinit(&text);
     return written;
 }
 
@@ -138,7 +161,8 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
 {
     pb_model model;
     mw__arena arena;
-    mw_graph *written = write_program(w, graph);
+    const bool puts = !w->options->check_only;
+    mw_graph *written = puts ? write_program(w, graph) : print_program(w, graph);
     if (written == NULL)
         return w->err->status;
     mw__arena_init(&arena, w->allocator);
@@ -146,9 +170,9 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
     mw_status status = mw__coreml_check(written, w->err);
     if (status == MW_OK)
         status = fill_model(&encoder, written, w->options->description, &model);
-    if (status == MW_OK)
+    if (status == MW_OK && puts)
         status = put_model(w, &model);
-    if (status == MW_OK)
+    if (status == MW_OK && puts)
         status = remove_text(w);
     mw__arena_deinit(&arena);
     mw_graph_destroy(written);
@@ -157,8 +181,14 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
 
 /* ---- the call ---- */
 
+/* A folder goes if it is empty; a check puts it back. */
+static bool is_empty(const char *path, const struct stat *status, bool check_only)
+{
+    return rmdir(path) == 0 && (!check_only || mkdir(path, status->st_mode & 07777) == 0);
+}
+
 /* A package, an empty folder or nothing is at the path. */
-static mw_status check_target(const mw_allocator *allocator, const char *path, mw_error *err)
+static mw_status check_target(const mw_allocator *allocator, const char *path, bool check_only, mw_error *err)
 {
     static const char suffix[] = ".mlpackage";
     struct stat status;
@@ -173,7 +203,9 @@ static mw_status check_target(const mw_allocator *allocator, const char *path, m
     char *manifest = mw__coreml_join(allocator, path, "Manifest.json", err);
     if (manifest == NULL)
         return MW_ERROR_MEMORY;
-    const bool package = S_ISDIR(status.st_mode) && (stat(manifest, &status) == 0 || rmdir(path) == 0);
+    struct stat inside;
+    const bool package =
+        S_ISDIR(status.st_mode) && (stat(manifest, &inside) == 0 || is_empty(path, &status, check_only));
     mw__free(allocator, manifest);
     return package ? MW_OK
                    : mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is there and no package; it is left as it is", path);
@@ -204,11 +236,13 @@ static mw_status check(const mw_graph *graph, const char *path, const mw_coreml_
         return mw__fail(err, MW_ERROR_ARGUMENT, "the description was not made by mw_description_defaults");
     MW_TRY(mw_graph_check(graph, err));
     MW_TRY(check_parameters(graph, options, err));
-    return check_target(graph->allocator, path, err);
+    return check_target(graph->allocator, path, options->check_only, err);
 }
 
 static mw_status write_package(writer *w, const mw_graph *graph)
 {
+    if (w->options->check_only)
+        return fill_package(w, graph);
     MW_TRY(mw__fresh_folder_begin(&w->package, w->allocator, w->path, w->err));
     w->folder = mw__coreml_join(w->allocator, w->package.path, model_folder, w->err);
     if (w->folder == NULL)

@@ -54,7 +54,7 @@ static mw_status write_with(mw__onnx_writer *w, const mw__function *function, co
         return w->err->status;
     MW_TRY(mw__onnx_write_graph(w, function, &graph));
     MW_TRY(answer_problems(w));
-    return put_file(w, &graph, path);
+    return w->options->check_only ? MW_OK : put_file(w, &graph, path);
 }
 
 static const mw__function *find_function(const mw_graph *graph, const char *name, mw_error *err)

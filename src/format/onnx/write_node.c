@@ -144,11 +144,28 @@ const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t cou
     return mw__onnx_tensor(w, MW_I64, shape, values);
 }
 
+/* What a constant is written with: the caller's values, or its own. A check needs the type alone. */
+static const mw__payload *payload_of(mw__onnx_writer *w, mw_tensor *value)
+{
+    static const uint8_t nothing[16];
+    const mw_onnx_write_options *options = w->options;
+    const mw_dtype dtype = value->type->kind == MW__TENSOR ? value->type->dtype : MW_DTYPE_NONE;
+    const bool can_replace = options->replace != NULL && value->name != NULL && (dtype == MW_F16 || dtype == MW_F32);
+    const void *data = can_replace ? options->replace(options->replace_user, value->name) : NULL;
+    size_t size;
+    if (data == NULL && !options->check_only)
+        return mw__constant_payload(value, w->err);
+    mw__payload *payload = mw__type_bytes(value->type, &size) ? mw__onnx_room(w, 1, sizeof *payload) : NULL;
+    if (payload != NULL)
+        *payload = (mw__payload){.type = value->type, .data = data != NULL ? data : nothing, .size = size};
+    return payload;
+}
+
 const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
 {
     if (w->names[value->id] != NULL || !mw__is_constant(value))
         return w->names[value->id];
-    const mw__payload *payload = mw__constant_payload(value, w->err);
+    const mw__payload *payload = payload_of(w, value);
     if (payload == NULL) {
         mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" is not loaded",
                  value->name != NULL ? value->name : "");

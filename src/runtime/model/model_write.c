@@ -2,11 +2,8 @@
 #include "base/float_mode.h"
 #include "base/map.h"
 #include "graph/init.h"
+#include "runtime/model/model_file.h"
 #include "runtime/model/model_object.h"
-
-#include <millwright/mil.h>
-#include <millwright/netplist.h>
-#include <string.h>
 
 /* ---- parameters and states of a graph that was built ---- */
 
@@ -43,68 +40,54 @@ static mw_status fill_starts(starts *s, const mw_model *model, mw_error *err)
 
 static const void *start_of(void *user, const char *name) { return mw__map_get(&((starts *)user)->values, name); }
 
-/* ---- formats ---- */
+/* ---- writing ---- */
 
-/* A package as a whole, with every function that it has. */
-static mw_status write_coreml(const mw_model *model, starts *s, const char *path, mw_error *err)
-{
-    mw_coreml_write_options options = mw_coreml_write_defaults();
-    options.description = model->description;
-    options.bake = start_of;
-    options.bake_user = s;
-    const mw_graph *graph = model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : model->graph;
-    return mw_coreml_write(graph, path, &options, err);
-}
-
-static mw_status write_onnx(const mw_model *model, starts *s, const char *path, mw_error *err)
-{
-    mw_onnx_write_options options = mw_onnx_write_defaults();
-    options.bake = start_of;
-    options.bake_user = s;
-    return mw_onnx_write(model->graph, path, &options, err);
-}
-
-static mw_status write_netplist(const mw_model *model, starts *s, const char *path, mw_error *err)
-{
-    mw_netplist_options options = mw_netplist_defaults();
-    options.bake = start_of;
-    options.bake_user = s;
-    return mw_netplist_write(model->graph, path, &options, err);
-}
-
-static mw_status write_mil(const mw_model *model, starts *s, const char *path, mw_error *err)
-{
-    mw_mil_write_options options = mw_mil_write_defaults();
-    options.bake = start_of;
-    options.bake_user = s;
-    return mw_graph_write_mil(model->graph, path, &options, err);
-}
-
-static mw_status write_model(const mw_model *model, const char *path, mw_error *err)
+/* A package is written as a whole, with every function that it has. */
+static mw_status write_model(const mw_model *model, const char *path, bool check_only, mw_error *err)
 {
     starts s;
+    const mw__file_kind kind = mw__file_kind_of(path);
+    const mw_graph *graph =
+        kind == MW__FILE_PACKAGE && model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : model->graph;
     mw__arena_init(&s.arena, model->allocator);
     mw__map_init(&s.values, model->allocator);
     mw_status status = fill_starts(&s, model, err);
+    const mw__model_file file = {.path = path,
+                                 .kind = kind,
+                                 .description = model->description,
+                                 .bake = start_of,
+                                 .user = &s,
+                                 .check_only = check_only};
     if (status == MW_OK)
-        status = (mw__model_path_ends_in(path, ".mlpackage")      ? write_coreml
-                  : mw__model_path_ends_in(path, ".onnx")         ? write_onnx
-                  : mw__model_path_ends_in(path, ".espresso.net") ? write_netplist
-                                                                  : write_mil)(model, &s, path, err);
+        status = mw__model_file_write(graph, &file, err);
     mw__map_deinit(&s.values);
     mw__arena_deinit(&s.arena);
     return status;
 }
 
+static mw_status enter_and_write(const mw_model *model, const char *path, bool check_only, const char *call,
+                                 mw_error *err)
+{
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, call, err));
+    if (path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the path is NULL", call);
+    return write_model(model, path, check_only, err);
+}
+
 mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    mw_error own = {0};
-    err = err != NULL ? err : &own;
     if (mw__skips(err))
         return err->status;
-    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
-    if (path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_write: the path is NULL");
-    return write_model(model, path, err);
+    return enter_and_write(model, path, false, __func__, err);
+}
+
+mw_status mw_model_check_write(const mw_model *model, const char *path, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    return enter_and_write(model, path, true, __func__, err);
 }

@@ -1,0 +1,132 @@
+/* The four formats behind one call. With check_only nothing is written, and every reason why it could not be is found
+ * that does not depend on the values of weights. */
+#include "runtime/model/model_file.h"
+
+#include "base/text.h"
+#include "graph/transform/clone.h"
+#include "mil/io.h"
+#include "runtime/model/model_object.h"
+
+#include <errno.h>
+#include <millwright/netplist.h>
+#include <string.h>
+#include <unistd.h>
+
+mw__file_kind mw__file_kind_of(const char *path)
+{
+    return mw__model_path_ends_in(path, ".mlpackage")      ? MW__FILE_PACKAGE
+           : mw__model_path_ends_in(path, ".onnx")         ? MW__FILE_ONNX
+           : mw__model_path_ends_in(path, ".espresso.net") ? MW__FILE_NETPLIST
+                                                           : MW__FILE_MIL;
+}
+
+/* ---- constants with other values, for a format whose writer does not ask for them ---- */
+
+static bool put_value(void *user, mw__clone *clone, const mw__op *op)
+{
+    const mw__model_file *file = user;
+    mw_tensor *value = op->result_count == 1 ? op->results[0] : NULL;
+    if (value == NULL || value->name == NULL || !mw__is_constant(value) || op->block->owner != NULL ||
+        (mw_tensor_dtype(value) != MW_F16 && mw_tensor_dtype(value) != MW_F32))
+        return false;
+    const void *data = file->replace(file->user, value->name);
+    if (data == NULL)
+        return false;
+    mw_tensor *made = mw_constant(clone->to, mw_tensor_dtype(value), mw_tensor_shape(value), data);
+    mw__clone_set(clone, value, mw_name(made, value->name));
+    return true;
+}
+
+static mw_graph *with_values(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    const mw__clone_options options = {.rule = put_value, .user = (void *)file, .keep_outputs = true};
+    mw_graph *copy = mw__clone_graph(graph->allocator, graph, &options, NULL, err);
+    if (copy == NULL || mw_graph_check(copy, err) == MW_OK)
+        return mw__graph_publish(copy, err);
+    mw__graph_free(copy);
+    return NULL;
+}
+
+/* ---- formats ---- */
+
+static mw_status write_package(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    mw_coreml_write_options options = file->coreml != NULL ? *file->coreml : mw_coreml_write_defaults();
+    options.description = file->description != NULL ? file->description : options.description;
+    options.bake = file->bake;
+    options.replace = file->replace;
+    options.bake_user = options.replace_user = file->user;
+    options.check_only = options.check_only || file->check_only;
+    return mw_coreml_write(graph, file->path, &options, err);
+}
+
+static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    mw_onnx_write_options options = file->onnx != NULL ? *file->onnx : mw_onnx_write_defaults();
+    options.bake = file->bake;
+    options.replace = file->replace;
+    options.bake_user = options.replace_user = file->user;
+    options.check_only = options.check_only || file->check_only;
+    return mw_onnx_write(graph, file->path, &options, err);
+}
+
+static mw_status write_netplist(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    mw_netplist_options options = mw_netplist_defaults();
+    options.bake = file->bake;
+    options.bake_user = file->user;
+    options.check_only = file->check_only;
+    mw_graph *own = file->replace != NULL ? with_values(graph, file, err) : NULL;
+    if (file->replace != NULL && own == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    const mw_status status = mw_netplist_write(own != NULL ? own : graph, file->path, &options, err);
+    mw_graph_destroy(own);
+    return status;
+}
+
+static mw_status write_mil(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = file->bake;
+    options.replace = file->replace;
+    options.bake_user = options.replace_user = file->user;
+    if (!file->check_only)
+        return mw_graph_write_mil(graph, file->path, &options, err);
+    mw__text text;
+    mw__text_init(&text, graph->allocator);
+    const mw_status status = mw__mil_print(graph, &options, &text, NULL, err);
+    mw__text_deinit(&text);
+    return status;
+}
+
+/* ---- the place ---- */
+
+/* Files and packages want a folder that is there; the others make theirs. */
+static mw_status check_place(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    const char *slash = strrchr(file->path, '/');
+    mw__text folder;
+    if (file->kind == MW__FILE_MIL)
+        return MW_OK;
+    mw__text_init(&folder, graph->allocator);
+    if (slash == NULL)
+        mw__text_puts(&folder, ".");
+    else
+        mw__text_append(&folder, file->path, slash > file->path ? (size_t)(slash - file->path) : 1);
+    mw_status status = mw__text_check(&folder, err);
+    if (status == MW_OK && access(folder.data, W_OK | X_OK) != 0)
+        status = mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: the folder \"%.200s\": %s", file->path,
+                          folder.data, strerror(errno));
+    mw__text_deinit(&folder);
+    return status;
+}
+
+mw_status mw__model_file_write(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+{
+    if (file->check_only)
+        MW_TRY(check_place(graph, file, err));
+    return (file->kind == MW__FILE_PACKAGE    ? write_package
+            : file->kind == MW__FILE_ONNX     ? write_onnx
+            : file->kind == MW__FILE_NETPLIST ? write_netplist
+                                              : write_mil)(graph, file, err);
+}
