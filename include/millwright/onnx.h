@@ -8,9 +8,9 @@
  *     options.extent_count = 1;
  *     mw_graph *eight = mw_onnx_read("model.onnx", &options, &err); // "batch" is 8
  *
- * Nodes become MIL operations of the same value; shape computations over known integers are carried out while the file
+ * Nodes become MIL operations of the same value; shape computations over known numbers are carried out while the file
  * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
- * mw_graph_lora find them; inputs and outputs keep theirs. Operator sets 1 to 21 of the domain ai.onnx are read, as far
+ * mw_graph_lora find them; inputs and outputs keep theirs. Operator sets 1 to 24 of the domain ai.onnx are read, as far
  * as docs/onnx.md lists their operators.
  *
  * Dimensions. One with a name gets its extent from the options. One that has none becomes a `?` of the graph, at most

@@ -57,6 +57,52 @@ void onnx_int_attribute(onnx_bytes *node, const char *name, int64_t value)
     onnx_message(node, 5, &attribute);
 }
 
+void onnx_ints_attribute(onnx_bytes *node, const char *name, const int64_t *values, size_t count)
+{
+    onnx_bytes attribute = {.size = 0};
+    onnx_text(&attribute, 1, name);
+    for (size_t i = 0; i < count; i++)
+        onnx_number(&attribute, 8, (uint64_t)values[i]);
+    onnx_number(&attribute, 20, 7);
+    onnx_message(node, 5, &attribute);
+}
+
+void onnx_text_attribute(onnx_bytes *node, const char *name, const char *text)
+{
+    onnx_bytes attribute = {.size = 0};
+    onnx_text(&attribute, 1, name);
+    onnx_text(&attribute, 4, text);
+    onnx_number(&attribute, 20, 3);
+    onnx_message(node, 5, &attribute);
+}
+
+onnx_bytes onnx_tensor_of(const char *name, int type, const int64_t *extents, int rank, const void *data, size_t size)
+{
+    onnx_bytes tensor = {.size = 0};
+    for (int i = 0; i < rank; i++)
+        onnx_number(&tensor, 1, (uint64_t)extents[i]);
+    onnx_number(&tensor, 2, (uint64_t)type);
+    onnx_text(&tensor, 8, name);
+    onnx_raw(&tensor, 9, data, size);
+    return tensor;
+}
+
+onnx_bytes onnx_port(const char *name, const int64_t *extents, int rank)
+{
+    onnx_bytes shape = {.size = 0}, tensor = {.size = 0}, type = {.size = 0}, value = {.size = 0};
+    for (int i = 0; i < rank; i++) {
+        onnx_bytes dimension = {.size = 0};
+        onnx_number(&dimension, 1, (uint64_t)extents[i]);
+        onnx_message(&shape, 1, &dimension);
+    }
+    onnx_number(&tensor, 1, 1);
+    onnx_message(&tensor, 2, &shape);
+    onnx_message(&type, 1, &tensor);
+    onnx_text(&value, 1, name);
+    onnx_message(&value, 2, &type);
+    return value;
+}
+
 onnx_bytes onnx_value(const char *name, const char *dimension)
 {
     onnx_bytes two = {.size = 0}, three = {.size = 0}, shape = {.size = 0}, tensor = {.size = 0}, type = {.size = 0};
@@ -88,12 +134,14 @@ onnx_bytes onnx_zeros(const char *name, int rows, int columns)
     return tensor;
 }
 
-onnx_bytes onnx_model(const onnx_bytes *graph)
+onnx_bytes onnx_model_of(const onnx_bytes *graph, int opset)
 {
-    onnx_bytes opset = {.size = 0}, model = {.size = 0};
-    onnx_number(&opset, 2, 13);
+    onnx_bytes set = {.size = 0}, model = {.size = 0};
+    onnx_number(&set, 2, (uint64_t)opset);
     onnx_number(&model, 1, 7);
     onnx_message(&model, 7, graph);
-    onnx_message(&model, 8, &opset);
+    onnx_message(&model, 8, &set);
     return model;
 }
+
+onnx_bytes onnx_model(const onnx_bytes *graph) { return onnx_model_of(graph, 13); }

@@ -1,7 +1,6 @@
 /* Walks the nodes of a model in their order, and builds the graph. Operators are elsewhere (op_<family>.c). */
 #include "format/onnx/import.h"
 #include "base/name.h"
-#include "graph/constants/evaluate_small.h"
 #include "graph/ir.h"
 
 #include <stdarg.h>
@@ -107,35 +106,6 @@ mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
         made = mw_name(made, value->name);
     value->tensor = made;
     return made;
-}
-
-static const mw__onnx_literal *literal_of(mw__onnx_import *import, int type, const mw__known *known)
-{
-    mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
-    const bool real = mw__onnx_is_float(type);
-    const size_t size = real ? sizeof(double) : mw__onnx_type_size(type);
-    uint8_t *data = mw__arena_alloc(&import->arena, known->count, size, import->err);
-    if (literal == NULL || data == NULL)
-        return NULL;
-    *literal = (mw__onnx_literal){real ? MW__ONNX_DOUBLE : type, known->shape, known->count, data};
-    for (size_t i = 0; i < known->count; i++) {
-        const int64_t number = real ? 0 : (int64_t)known->at[i];
-        memcpy(data + i * size, real ? (const void *)&known->at[i] : (const void *)&number, size);
-    }
-    return literal;
-}
-
-const mw__onnx_literal *mw__onnx_known(mw__onnx_import *import, mw__onnx_value *value)
-{
-    if (value->literal != NULL)
-        return value->literal;
-    mw__known known;
-    mw__evaluation evaluation = {0};
-    const int64_t count = mw_shape_count(value->shape);
-    if (value->tensor == NULL || count < 0 || count > MW__KNOWN_MAX ||
-        !mw__evaluate(&evaluation, value->tensor, &known))
-        return NULL;
-    return literal_of(import, value->type, &known);
 }
 
 /* ---- what is not supported ---- */

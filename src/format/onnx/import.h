@@ -4,6 +4,7 @@
 #define MW__FORMAT_ONNX_IMPORT_H
 
 #include "base/map.h"
+#include "format/onnx/known.h"
 #include "format/onnx/literal.h"
 
 #include <millwright/onnx.h>
@@ -37,18 +38,20 @@ typedef struct mw__onnx_import {
     mw_graph *graph;
     mw__onnx_scope *scope;
     int64_t opset;
-    int depth;         /* of graphs in nodes */
-    int blocks;        /* of the graph that is built, around what is read */
-    size_t steps;      /* nodes so far, those of bodies that are read again too */
-    size_t room;       /* bytes that may still be made beyond what the file holds once */
-    size_t problems;   /* nodes that are not supported */
-    char problem[400]; /* the first ones */
+    int depth;                     /* of graphs in nodes */
+    int blocks;                    /* of the graph that is built, around what is read */
+    size_t steps;                  /* nodes so far, those of bodies that are read again too */
+    size_t room;                   /* bytes that may still be made beyond what the file holds once */
+    size_t evaluations;            /* values that were computed */
+    mw__onnx_evaluator *evaluator; /* computes them; NULL = nobody */
+    size_t problems;               /* nodes that are not supported */
+    char problem[400];             /* the first ones */
     mw_error *err;
 } mw__onnx_import;
 
 enum {
     MW__ONNX_OPSET_MIN = 1,
-    MW__ONNX_OPSET_MAX = 21,
+    MW__ONNX_OPSET_MAX = 24,
     MW__ONNX_DEPTH_MAX = 16,
     MW__ONNX_STEPS_MAX = 1 << 17,
     MW__ONNX_ROOM = 4,              /* bytes of room for each byte of an initializer */
@@ -77,8 +80,11 @@ mw__onnx_value *mw__onnx_find(const mw__onnx_import *import, const char *name);
 /* The tensor of a value, made of its literal if there is none yet; NULL with an error in import->err or on the graph.
  */
 mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value);
-/* Elements that are known, from the literal or by evaluating the tensor; NULL if they are not, or too many. */
+/* Elements that are known, from the literal or, at most 64, as they follow from shapes; NULL if they are not. */
 const mw__onnx_literal *mw__onnx_known(mw__onnx_import *import, mw__onnx_value *value);
+/* The same for what cannot be done without: at most MW__ONNX_KNOWN_MAX elements that operations make of constants are
+ * computed too. NULL if they are not known, or with an error in import->err. */
+const mw__onnx_literal *mw__onnx_computed(mw__onnx_import *import, mw__onnx_value *value);
 
 /* ---- nodes ---- */
 

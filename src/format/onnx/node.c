@@ -22,7 +22,8 @@ mw_tensor *mw__onnx_in(mw__onnx_node *node, size_t index)
 
 static const mw__onnx_literal *known(mw__onnx_node *node, size_t index, size_t capacity)
 {
-    const mw__onnx_literal *literal = mw__onnx_has(node, index) ? mw__onnx_known(node->import, node->in[index]) : NULL;
+    const bool there = mw__onnx_has(node, index);
+    const mw__onnx_literal *literal = there ? mw__onnx_computed(node->import, node->in[index]) : NULL;
     if (literal == NULL)
         mw__onnx_refuse(node, "input %zu must be known when the file is read, and is computed", index);
     else if (literal->count > capacity)

@@ -112,3 +112,11 @@ mw_status mw__onnx_mish(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0);
     return give(node, mw_mul(x, mw_tanh(mw_softplus(x))));
 }
+
+/* x sigmoid(alpha x) */
+mw_status mw__onnx_swish(mw__onnx_node *node)
+{
+    mw_tensor *x = mw__onnx_in(node, 0);
+    const double alpha = mw__onnx_float(node, "alpha", 1);
+    return give(node, mw_mul(x, mw_sigmoid(alpha != 1 ? mw_mul_scalar(x, alpha) : x)));
+}

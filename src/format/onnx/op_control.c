@@ -85,7 +85,7 @@ mw_status mw__onnx_if(mw__onnx_node *node)
     branches b = {.node = node, .graphs = {find_graph(node, "then_branch"), find_graph(node, "else_branch")}};
     if (b.graphs[0] == NULL || b.graphs[1] == NULL)
         return mw__onnx_refuse(node, "a branch is missing");
-    const mw__onnx_literal *known = mw__onnx_known(node->import, node->in[0]);
+    const mw__onnx_literal *known = mw__onnx_computed(node->import, node->in[0]);
     if (known == NULL)
         return computed_if(node, &b);
     const Mw__Onnx__Graph *taken = b.graphs[known->count > 0 && mw__onnx_literal_int(known, 0) != 0 ? 0 : 1];
@@ -114,7 +114,7 @@ typedef struct loop {
 /* True, false or not known. */
 static mw_status read_condition(mw__onnx_node *node, mw__onnx_value *value, bool *out)
 {
-    const mw__onnx_literal *known = value->type != 0 ? mw__onnx_known(node->import, value) : NULL;
+    const mw__onnx_literal *known = value->type != 0 ? mw__onnx_computed(node->import, value) : NULL;
     if (known == NULL || known->count != 1)
         return mw__onnx_refuse(node, "how long it goes on is not known when the file is read");
     *out = mw__onnx_literal_int(known, 0) != 0;
@@ -230,8 +230,8 @@ static mw_status is_computed(loop *l, bool *out)
 {
     mw__onnx_node *node = l->node;
     mw__map unknown;
-    *out = (mw__onnx_has(node, 0) && mw__onnx_known(node->import, node->in[0]) == NULL) ||
-           (mw__onnx_has(node, 1) && mw__onnx_known(node->import, node->in[1]) == NULL);
+    *out = (mw__onnx_has(node, 0) && mw__onnx_computed(node->import, node->in[0]) == NULL) ||
+           (mw__onnx_has(node, 1) && mw__onnx_computed(node->import, node->in[1]) == NULL);
     if (*out)
         return MW_OK;
     mw__map_init(&unknown, node->import->arena.allocator);

@@ -41,16 +41,36 @@ mw_status mw__onnx_conv(mw__onnx_node *node)
     return mw__onnx_set(node, 0, mw__onnx_type(node, 0), mw_conv(x, weight, bias, &options));
 }
 
-/* Cuts what auto_pad or output_shape leave over: total = s (S - 1) + output_padding + covered - out. */
-static void crop_to(const mw__onnx_window *window, const int64_t *extent, const int64_t *extra, const int64_t *want,
-                    bool more_before, int64_t *pad)
+/* What is cut off before and behind an axis, of which `total` goes. A negative one adds zeros behind. Of an odd one the
+ * larger half lies before but for SAME_UPPER; operator sets before 11 had it the other way round. */
+static void split_crop(const mw__onnx_node *node, const mw__onnx_window *window, int64_t total, int64_t *pad)
 {
+    const bool upper = window->same && !window->same_lower;
+    const bool less_before = window->same ? upper : node->opset < 11;
+    pad[0] = total < 0 ? 0 : less_before ? total / 2 : total - total / 2;
+    pad[1] = total - pad[0];
+}
+
+/* Cuts what auto_pad or output_shape leave over: total = s (S - 1) + output_padding + covered - out. */
+static void crop_to(const mw__onnx_node *node, const mw__onnx_window *window, const int64_t *extra, const int64_t *want,
+                    int64_t *pad)
+{
+    const mw_shape x = mw__onnx_shape(node, 0);
     for (int i = 0; i < window->axes; i++) {
         const int64_t covered = (window->kernel[i] - 1) * window->dilation[i] + 1;
-        const int64_t total = window->stride[i] * (extent[i] - 1) + extra[i] + covered - want[i];
-        pad[2 * i] = more_before ? total - total / 2 : total / 2;
-        pad[2 * i + 1] = total - pad[2 * i];
+        const int64_t total = window->stride[i] * (x.dim[2 + i] - 1) + extra[i] + covered - want[i];
+        split_crop(node, window, total, pad + 2 * (size_t)i);
     }
+}
+
+static mw_status check_numbers(mw__onnx_node *node, const char *name, const int64_t *list, size_t count, int axes)
+{
+    if (count != 0 && count != (size_t)axes)
+        return mw__onnx_refuse(node, "%s has %zu numbers for %d spatial axes", name, count, axes);
+    for (size_t i = 0; i < count; i++)
+        if (list[i] < 0 || list[i] > INT32_MAX)
+            return mw__onnx_refuse(node, "%s has the number %lld", name, (long long)list[i]);
+    return MW_OK;
 }
 
 /* What of the whole result is cut off, before and after each axis; negative = zeros are added. */
@@ -58,18 +78,20 @@ static mw_status find_crop(mw__onnx_node *node, const mw__onnx_window *window, i
 {
     int64_t extra[MW__ONNX_SPATIAL_MAX] = {0}, want[MW__ONNX_SPATIAL_MAX] = {0};
     const mw_shape x = mw__onnx_shape(node, 0);
-    size_t count;
-    MW_TRY(mw__onnx_ints(node, "output_padding", extra, (size_t)window->axes, &count));
-    MW_TRY(mw__onnx_ints(node, "output_shape", want, (size_t)window->axes, &count));
+    size_t extra_count, count;
+    MW_TRY(mw__onnx_ints(node, "output_padding", extra, MW__ONNX_SPATIAL_MAX, &extra_count));
+    MW_TRY(mw__onnx_ints(node, "output_shape", want, MW__ONNX_SPATIAL_MAX, &count));
+    MW_TRY(check_numbers(node, "output_padding", extra, extra_count, window->axes));
+    MW_TRY(check_numbers(node, "output_shape", want, count, window->axes));
     for (int i = 0; count == 0 && window->same && i < window->axes; i++)
         want[i] = x.dim[2 + i] * window->stride[i];
     if (count != 0 || window->same)
-        crop_to(window, x.dim + 2, extra, want, window->same_lower, pad);
+        crop_to(node, window, extra, want, pad);
     else
         memcpy(pad, window->pad, sizeof window->pad);
     for (int i = 0; i < window->axes; i++) {
         pad[2 * i + 1] -= extra[i];
-        if (extra[i] < 0 || pad[2 * i] < 0 || pad[2 * i + 1] < -INT32_MAX || want[i] < 0)
+        if (pad[2 * i] > INT32_MAX || pad[2 * i + 1] > INT32_MAX || pad[2 * i + 1] < -INT32_MAX)
             return mw__onnx_refuse(node, "its padding is out of range");
     }
     return MW_OK;

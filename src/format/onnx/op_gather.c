@@ -178,6 +178,32 @@ mw_status mw__onnx_compress(mw__onnx_node *node)
     return give(node, mw_gather(x, mw__onnx_constant_ints(node->graph, MW_SHAPE(kept), chosen), axis));
 }
 
+/* Coordinates [rank, count] of the elements that are not 0: how many decides an extent, so that x must be known. */
+mw_status mw__onnx_non_zero(mw__onnx_node *node)
+{
+    const mw_shape shape = mw__onnx_shape(node, 0);
+    const size_t rank = (size_t)shape.rank;
+    const mw__onnx_literal *x = mw__onnx_computed(node->import, node->in[0]);
+    size_t found = 0;
+    if (x == NULL || x->count > MW__ONNX_KNOWN_MAX)
+        return mw__onnx_refuse(node, "input 0 must be known when the file is read, and is computed or large");
+    for (size_t i = 0; i < x->count; i++)
+        found += mw__onnx_literal_float(x, i) != 0; /* true of a NaN */
+    MW_TRY(mw__onnx_charge(node->import, found * rank, sizeof(int64_t)));
+    int64_t *places = mw__arena_alloc(&node->import->arena, found * rank, sizeof *places, node->import->err);
+    if (places == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0, next = 0; i < x->count; i++) {
+        int64_t rest = (int64_t)i;
+        if (mw__onnx_literal_float(x, i) == 0)
+            continue;
+        for (size_t axis = rank; axis-- > 0; rest /= shape.dim[axis])
+            places[axis * found + next] = rest % shape.dim[axis];
+        next++;
+    }
+    return mw__onnx_set_ints(node, 0, MW__ONNX_INT64, MW_SHAPE((int64_t)rank, (int64_t)found), places);
+}
+
 /* ---- the largest ---- */
 
 mw_status mw__onnx_topk(mw__onnx_node *node)

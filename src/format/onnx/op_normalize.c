@@ -1,6 +1,7 @@
 /* Softmax and norms. */
 #include "format/onnx/import.h"
 
+#include <millwright/op_compare.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_gather.h>
 #include <millwright/op_normalize.h>
@@ -160,6 +161,25 @@ mw_status mw__onnx_group_norm(mw__onnx_node *node)
     return give(node, mw_group_norm(mw__onnx_in(node, 0), groups, gamma, beta, epsilon));
 }
 
+/* x gamma / sqrt(mean of squares over the axes from `axis` on + epsilon) */
+mw_status mw__onnx_rms_norm(mw__onnx_node *node)
+{
+    int axis;
+    const int rank = mw__onnx_shape(node, 0).rank;
+    const float epsilon = (float)mw__onnx_float(node, "epsilon", 1e-5f);
+    MW_TRY(mw__onnx_axis(node, mw__onnx_int(node, "axis", -1), rank, &axis));
+    if (mw__onnx_int(node, "stash_type", 1) != 1)
+        return mw__onnx_refuse(node, "statistics of another type than float");
+    mw_axes axes = {.count = rank - axis};
+    for (int i = 0; i < axes.count; i++)
+        axes.axis[i] = axis + i;
+    mw_tensor *x = mw__onnx_in(node, 0), *wide = mw__onnx_to(x, MW_F32);
+    mw_tensor *factor = mw_rsqrt(mw_reduce_mean(mw_square(wide), axes, true), epsilon);
+    const int type = mw__onnx_type(node, 1);
+    mw_tensor *normal = mw__onnx_to(mw_mul(wide, factor), mw__onnx_dtype(type));
+    return mw__onnx_set(node, 0, type, mw_mul(normal, mw__onnx_in(node, 1)));
+}
+
 /* (x - mean) / (sqrt(mean of squares - mean^2) + 1e-9) */
 mw_status mw__onnx_mean_variance(mw__onnx_node *node)
 {
@@ -185,6 +205,17 @@ mw_status mw__onnx_lrn(mw__onnx_node *node)
     return give(node, mw_local_response_norm(mw__onnx_in(node, 0), (int)size, (float)alpha, (float)beta, bias));
 }
 
+/* 1 where x is 0: what has no size is not divided. */
+static mw_tensor *or_one(mw_tensor *x)
+{
+    if (x == NULL)
+        return NULL;
+    mw_graph *graph = mw_tensor_graph(x);
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    mw_tensor *nothing = mw_equal(x, mw_scalar(graph, dtype, 0));
+    return mw_select(nothing, mw_scalar(graph, dtype, 1), x);
+}
+
 mw_status mw__onnx_lp_norm(mw__onnx_node *node)
 {
     int axis;
@@ -195,5 +226,5 @@ mw_status mw__onnx_lp_norm(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0);
     const mw_axes axes = MW_AXES(axis);
     mw_tensor *norm = p == 1 ? mw_reduce_l1_norm(x, axes, true) : mw_reduce_l2_norm(x, axes, true);
-    return give(node, mw_real_div(x, norm));
+    return give(node, mw_real_div(x, or_one(norm)));
 }

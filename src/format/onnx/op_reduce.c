@@ -10,21 +10,33 @@
 typedef struct reduce_row {
     const char *name;
     mw_tensor *(*build)(mw_tensor *x, mw_axes axes, bool keep_dims);
-    int64_t axes_input; /* from which operator set on the axes are an input */
+    int64_t axes_input;               /* from which operator set on the axes are an input */
+    mw_tensor *(*alone)(mw_tensor *); /* of each element, where none is joined with another; NULL = the element */
 } reduce_row;
 
+static mw_tensor *log_of(mw_tensor *x) { return mw_log(x, 0); }
+
 static const reduce_row rows[] = {
-    {"ReduceSum", mw_reduce_sum, 13},
-    {"ReduceMean", mw_reduce_mean, 18},
-    {"ReduceMax", mw_reduce_max, 18},
-    {"ReduceMin", mw_reduce_min, 18},
-    {"ReduceProd", mw_reduce_prod, 18},
-    {"ReduceL1", mw_reduce_l1_norm, 18},
-    {"ReduceL2", mw_reduce_l2_norm, 18},
-    {"ReduceLogSum", mw_reduce_log_sum, 18},
-    {"ReduceLogSumExp", mw_reduce_log_sum_exp, 18},
-    {"ReduceSumSquare", mw_reduce_sum_square, 18},
+    {"ReduceSum", mw_reduce_sum, 13, NULL},
+    {"ReduceMean", mw_reduce_mean, 18, NULL},
+    {"ReduceMax", mw_reduce_max, 18, NULL},
+    {"ReduceMin", mw_reduce_min, 18, NULL},
+    {"ReduceProd", mw_reduce_prod, 18, NULL},
+    {"ReduceL1", mw_reduce_l1_norm, 18, mw_abs},
+    {"ReduceL2", mw_reduce_l2_norm, 18, mw_abs},
+    {"ReduceLogSum", mw_reduce_log_sum, 18, log_of},
+    {"ReduceLogSumExp", mw_reduce_log_sum_exp, 18, NULL},
+    {"ReduceSumSquare", mw_reduce_sum_square, 18, mw_square},
 };
+
+/* No axis is reduced. */
+static mw_status reduce_nothing(mw__onnx_node *node, const reduce_row *row)
+{
+    const int type = mw__onnx_type(node, 0);
+    if (row->alone == NULL)
+        return mw__onnx_set_same(node, 0, 0);
+    return mw__onnx_set(node, 0, type, mw__onnx_wrap(row->alone(mw__onnx_in(node, 0)), type));
+}
 
 mw_status mw__onnx_reduce(mw__onnx_node *node)
 {
@@ -36,7 +48,7 @@ mw_status mw__onnx_reduce(mw__onnx_node *node)
     const int rank = mw__onnx_shape(node, 0).rank;
     MW_TRY(mw__onnx_ints_or_input(node, row->axes_input, "axes", 1, list, MW_RANK_MAX, &count));
     if ((count == 0 && mw__onnx_int(node, "noop_with_empty_axes", 0) != 0) || rank == 0)
-        return mw__onnx_set_same(node, 0, 0);
+        return reduce_nothing(node, row);
     mw_axes axes = {.count = (int)count};
     for (size_t i = 0; i < count; i++)
         MW_TRY(mw__onnx_axis(node, list[i], rank, &axes.axis[i]));

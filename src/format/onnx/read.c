@@ -245,7 +245,8 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
     mw_graph_options made = mw_graph_defaults();
     made.allocator = options->allocator;
     made.opset = options->opset;
-    mw__onnx_import import = {.options = options, .open = open, .room = MW__ONNX_ROOM_LEAST, .err = err};
+    mw__onnx_import import = {
+        .options = options, .open = open, .room = MW__ONNX_ROOM_LEAST, .evaluator = request->evaluator, .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
     import.source = (mw__onnx_source){request->path, request->folder_of, &import.arena};
     import.graph = mw__graph_make(&made, err);
@@ -289,7 +290,7 @@ static bool check_arguments(const char *path, const mw_onnx_options *options, mw
     return false;
 }
 
-mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err)
+mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__onnx_evaluator *evaluator, mw_error *err)
 {
     mw_error own = {0};
     const mw_onnx_options defaults = mw_onnx_defaults();
@@ -304,7 +305,7 @@ mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_erro
     size_t size;
     if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
         return NULL;
-    const mw__onnx_request request = {options, path, path};
+    const mw__onnx_request request = {options, path, path, evaluator};
     mw_graph *graph = decode(data, size, &request, err);
     mw__free(allocator, data);
     return graph;

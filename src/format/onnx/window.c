@@ -49,6 +49,28 @@ static void pad_same(mw_shape x, mw__onnx_window *window)
     }
 }
 
+/* Extents and kernels that positions in int64 are computed of without overflow. */
+static mw_status check_extents(mw__onnx_node *node, mw_shape x, const mw__onnx_window *window)
+{
+    for (int i = 0; i < window->axes; i++)
+        if (x.dim[2 + i] > INT32_MAX || window->kernel[i] > INT32_MAX)
+            return mw__onnx_refuse(node, "spatial axis %d has the extent %lld and a kernel of %lld", i,
+                                   (long long)x.dim[2 + i], (long long)window->kernel[i]);
+    return MW_OK;
+}
+
+static mw_status read_auto_pad(mw__onnx_node *node, mw__onnx_window *out)
+{
+    out->same_lower = mw__onnx_is(node, "auto_pad", "SAME_LOWER");
+    out->same = out->same_lower || mw__onnx_is(node, "auto_pad", "SAME_UPPER");
+    const bool valid = mw__onnx_is(node, "auto_pad", "VALID");
+    if (valid)
+        memset(out->pad, 0, sizeof out->pad);
+    if (out->same || valid || mw__onnx_attribute(node, "auto_pad") == NULL || mw__onnx_is(node, "auto_pad", "NOTSET"))
+        return MW_OK;
+    return mw__onnx_refuse(node, "its auto_pad is not NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+}
+
 mw_status mw__onnx_window_read(mw__onnx_node *node, mw_shape x, const int64_t *kernel, mw__onnx_window *out)
 {
     *out = (mw__onnx_window){.axes = x.rank - 2};
@@ -63,8 +85,8 @@ mw_status mw__onnx_window_read(mw__onnx_node *node, mw_shape x, const int64_t *k
     MW_TRY(read_axes(node, "dilations", out->axes, 1, 1, out->dilation));
     MW_TRY(read_pads(node, out));
     out->ceil_mode = mw__onnx_int(node, "ceil_mode", 0) != 0;
-    out->same_lower = mw__onnx_is(node, "auto_pad", "SAME_LOWER");
-    out->same = out->same_lower || mw__onnx_is(node, "auto_pad", "SAME_UPPER");
+    MW_TRY(check_extents(node, x, out));
+    MW_TRY(read_auto_pad(node, out));
     if (out->same)
         pad_same(x, out);
     return MW_OK;
