@@ -124,6 +124,13 @@ MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
 MW_API mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
                                mw_error *err);
 
+/** Holds a file of operator set 17, as mw_onnx_write writes them, to the published schema of its operators: which
+ *  there are, their inputs and attributes, and the element types and ranks of every value. It reads nothing else, and
+ *  shares no rule with mw_onnx_read and mw_onnx_write. mw_onnx_write does the same before it writes.
+ *  errors  MW_ERROR_FORMAT, naming the node and the rule; MW_ERROR_UNSUPPORTED for another operator set, and in a build
+ *          without protobuf-c; MW_ERROR_FILE */
+MW_API mw_status mw_onnx_check(const char *path, mw_error *err);
+
 typedef struct mw_trainer mw_trainer;
 
 /** Writes the prediction of a trainer with the current parameters as a model, which takes any number of examples where

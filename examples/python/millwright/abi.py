@@ -982,6 +982,7 @@ FUNCTIONS = {
         ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
         ("err", POINTER(mw_error)),
     ]),
+    "mw_onnx_check": (c_int, [("path", c_char_p), ("err", POINTER(mw_error))]),
     "mw_trainer_write_onnx": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
         ("err", POINTER(mw_error)),

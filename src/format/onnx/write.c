@@ -2,6 +2,7 @@
 #include "format/onnx/write.h"
 #include "base/file.h"
 #include "base/float_mode.h"
+#include "format/onnx/check.h"
 #include "format/protobuf/wire.h"
 
 #include <string.h>
@@ -23,12 +24,30 @@ static mw_status answer_problems(const mw__onnx_writer *w)
                     w->problems > 3 ? " .." : "");
 }
 
-static mw_status put_file(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char *path)
+/* What is not valid is a fault of ours, which nobody shall find in a file. */
+static mw_status check_model(mw__onnx_writer *w, const Mw__Onnx__Model *model, const char *path)
+{
+    mw_error why = {0};
+    const mw_status status = mw__onnx_check(w->graph->allocator, model, path, &why);
+    if (status == MW_OK || status == MW_ERROR_MEMORY)
+        return status == MW_OK ? MW_OK : mw__fail(w->err, status, "%s", why.message);
+    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: %s", why.message);
+}
+
+static mw_status put_file(mw__onnx_writer *w, const Mw__Onnx__Model *model, const char *path)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    MW_TRY(mw__wire_write(w->graph->allocator, &model->base, &data, &size, w->err));
+    const mw_status status = mw__file_write(w->graph->allocator, path, data, size, true, w->err);
+    mw__free(w->graph->allocator, data);
+    return status;
+}
+
+static mw_status finish_model(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char *path)
 {
     Mw__Onnx__OperatorSet set, *sets = &set;
     Mw__Onnx__Model model;
-    uint8_t *data = NULL;
-    size_t size = 0;
     char producer[] = "millwright";
     mw__onnx__operator_set__init(&set);
     mw__onnx__model__init(&model);
@@ -38,10 +57,8 @@ static mw_status put_file(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char
     model.graph = graph;
     model.opset_import = &sets;
     model.n_opset_import = 1;
-    MW_TRY(mw__wire_write(w->graph->allocator, &model.base, &data, &size, w->err));
-    const mw_status status = mw__file_write(w->graph->allocator, path, data, size, true, w->err);
-    mw__free(w->graph->allocator, data);
-    return status;
+    MW_TRY(check_model(w, &model, path));
+    return w->options->check_only ? MW_OK : put_file(w, &model, path);
 }
 
 static mw_status write_with(mw__onnx_writer *w, const mw__function *function, const char *path)
@@ -54,7 +71,7 @@ static mw_status write_with(mw__onnx_writer *w, const mw__function *function, co
         return w->err->status;
     MW_TRY(mw__onnx_write_graph(w, function, &graph));
     MW_TRY(answer_problems(w));
-    return w->options->check_only ? MW_OK : put_file(w, &graph, path);
+    return finish_model(w, &graph, path);
 }
 
 static const mw__function *find_function(const mw_graph *graph, const char *name, mw_error *err)
@@ -93,4 +110,31 @@ mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_w
     mw__map_deinit(&w.taken);
     mw__arena_deinit(&w.arena);
     return mw__graph_drop(graph, __func__, status, err);
+}
+
+/* ---- checking a file ---- */
+
+/* protobuf has files of 2 GiB at most. */
+#define FILE_MAX ((size_t)1 << 31)
+
+mw_status mw_onnx_check(const char *path, mw_error *err)
+{
+    mw_error own = {0};
+    const mw_allocator *allocator = mw__allocator_default();
+    mw__wire wire;
+    char *data;
+    size_t size;
+    if (mw__skips(err))
+        return err->status;
+    err = err != NULL ? err : &own;
+    if (path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_check: path is NULL");
+    MW_TRY(mw__file_read(allocator, path, FILE_MAX, &data, &size, err));
+    ProtobufCMessage *message = mw__wire_read(&wire, allocator, &mw__onnx__model__descriptor, data, size, path, err);
+    mw_status status = err->status;
+    if (message != NULL)
+        status = mw__onnx_check(allocator, (const Mw__Onnx__Model *)message, path, err);
+    mw__wire_free(&wire, message);
+    mw__free(allocator, data);
+    return status;
 }

@@ -24,6 +24,7 @@ typedef struct mw__onnx_writer {
     mw_error *err;
     const char **names; /* by id; of a constant only once it is written */
     bool *needed;       /* by id */
+    bool *baked;        /* by id: a parameter that is an initializer by now */
     const char *prefix; /* that no value of the graph has */
     size_t made;        /* names with that prefix */
     mw__map taken;      /* names of the graph that are used */
@@ -75,6 +76,8 @@ const char *mw__onnx_fresh(mw__onnx_writer *w);
 /* The number of an element type in files; 0 for none. */
 int mw__onnx_type_of(mw_dtype dtype);
 
+/* The elements that a constant is written with. */
+const mw__payload *mw__onnx_payload(mw__onnx_writer *w, const mw_tensor *value);
 /* The name of a value; a constant is written when it is first asked for. */
 const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value);
 const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument); /* NULL if absent */
@@ -101,6 +104,12 @@ void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, cons
 void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, const double *values, size_t count);
 void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, const char *const *texts, size_t count);
 void mw__onnx_put_graph(mw__onnx_writer *w, pb_node *node, const char *name, Mw__Onnx__Graph *graph);
+
+/* ---- write_mixed.c ---- */
+
+/* True if the operands have several element types where ONNX wants one. */
+bool mw__onnx_is_mixed(const mw__op *op);
+void mw__onnx_write_mixed(mw__onnx_writer *w, const mw__op *op, const mw__onnx_export_row *row);
 
 /* ---- common nodes ---- */
 

@@ -37,6 +37,26 @@ static bool add_output(mw__onnx_writer *w, Mw__Onnx__Graph *graph, mw_tensor *va
     return true;
 }
 
+/* MIL takes a condition of one element in any shape, ONNX a scalar. */
+static const char *scalar_of(mw__onnx_writer *w, const mw__op *op, mw_tensor *condition)
+{
+    static const mw_shape scalar = {0};
+    const char *name = mw__onnx_name_of(w, condition);
+    return condition->type->shape.rank == 0 || name == NULL ? name : mw__onnx_reshape_to(w, op, NULL, name, scalar);
+}
+
+static bool add_condition(mw__onnx_writer *w, const mw__op *op, Mw__Onnx__Graph *graph, mw_tensor *condition)
+{
+    static const mw__type truth = {.kind = MW__TENSOR, .dtype = MW_BOOL};
+    const char *name = scalar_of(w, op, condition);
+    name = name != NULL ? mw__onnx_make(w, "Identity", NULL, name, NULL) : NULL;
+    Mw__Onnx__ValueInfo *port = name != NULL ? mw__onnx_port(w, &truth, name) : NULL;
+    if (port == NULL)
+        return false;
+    graph->output[graph->n_output++] = port;
+    return true;
+}
+
 static void add_results(mw__onnx_writer *w, const mw__op *op, pb_node *node)
 {
     for (size_t i = 1; i < op->result_count; i++)
@@ -60,7 +80,7 @@ static Mw__Onnx__Graph *branch(mw__onnx_writer *w, const mw__block *body, char *
 void mw__onnx_write_cond(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     static char yes[] = "yes", no[] = "no";
-    const char *predicate = arg(w, op, "pred");
+    const char *predicate = scalar_of(w, op, mw__arg(op, "pred"));
     Mw__Onnx__Graph *then_branch = branch(w, op->blocks[0], yes), *else_branch = branch(w, op->blocks[1], no);
     if (then_branch == NULL || else_branch == NULL)
         return;
@@ -109,7 +129,7 @@ static bool fill_trip(mw__onnx_writer *w, const mw__op *op, Mw__Onnx__Graph *gra
     for (size_t i = 0; good && i < body->output_count; i++)
         good = (names[i] = mw__onnx_name_of(w, body->outputs[i])) != NULL;
     mw_tensor *goes_on = good ? ask(w, op->blocks[0], names) : NULL;
-    good = goes_on != NULL && add_output(w, graph, goes_on);
+    good = goes_on != NULL && add_condition(w, op, graph, goes_on);
     for (size_t i = 0; good && i < body->output_count; i++)
         good = add_output(w, graph, body->outputs[i]);
     return good && mw__onnx_fill_nodes(w, graph) == MW_OK;
@@ -137,7 +157,7 @@ void mw__onnx_write_while_loop(mw__onnx_writer *w, const mw__op *op, const char 
     if (starts == NULL)
         return;
     in[0] = ""; /* as many trips as it takes */
-    in[1] = mw__onnx_name_of(w, starts);
+    in[1] = scalar_of(w, op, starts);
     Mw__Onnx__Graph *graph = trip(w, op);
     if (graph == NULL)
         return;

@@ -165,19 +165,6 @@ Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *is, const
     return out->name != NULL && tensor->elem_type != 0 ? out : NULL;
 }
 
-/* A parameter with the caller's values. */
-static mw_status bake(mw__onnx_writer *w, const mw_tensor *value)
-{
-    const mw_onnx_write_options *options = w->options;
-    const void *data = options->bake != NULL ? options->bake(options->bake_user, value->name) : NULL;
-    size_t size = 0;
-    if (data == NULL || !mw__type_bytes(value->type, &size))
-        return mw__fail(w->err, MW_ERROR_ARGUMENT,
-                        "mw_onnx_write: parameter \"%.96s\" has no value; options.bake gives it", value->name);
-    const mw__payload payload = {.type = value->type, .data = data, .size = size};
-    return mw__onnx_initializer(w, w->names[value->id], &payload) != NULL ? MW_OK : w->err->status;
-}
-
 static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
 {
     out->input = mw__onnx_room(w, body->input_count, sizeof *out->input);
@@ -185,11 +172,10 @@ static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx_
     if (out->input == NULL || out->output == NULL)
         return w->err->status;
     for (size_t i = 0; i < body->input_count; i++) {
-        if (mw__is_resident(body->inputs[i])) {
-            if (w->needed[body->inputs[i]->id])
-                MW_TRY(bake(w, body->inputs[i]));
-        } else if ((out->input[out->n_input++] =
-                        mw__onnx_port(w, body->inputs[i]->type, w->names[body->inputs[i]->id])) == NULL) {
+        if (mw__is_resident(body->inputs[i])) /* an initializer, once it is asked for */
+            continue;
+        if ((out->input[out->n_input++] = mw__onnx_port(w, body->inputs[i]->type, w->names[body->inputs[i]->id])) ==
+            NULL) {
             return w->err->status;
         }
     }
@@ -211,6 +197,8 @@ static void write_op(mw__onnx_writer *w, const mw__op *op)
         mw__onnx_cannot(w, op, "the operation is not known");
     else if (row->write == NULL)
         mw__onnx_cannot(w, op, row->operation);
+    else if (mw__onnx_is_mixed(op))
+        mw__onnx_write_mixed(w, op, row);
     else
         row->write(w, op, row->operation);
 }
@@ -250,7 +238,8 @@ mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function,
     const mw__block *body = function->body;
     w->names = mw__onnx_room(w, w->graph->value_count, sizeof *w->names);
     w->needed = mw__onnx_room(w, w->graph->value_count, sizeof *w->needed);
-    if (w->names == NULL || w->needed == NULL)
+    w->baked = mw__onnx_room(w, w->graph->value_count, sizeof *w->baked);
+    if (w->names == NULL || w->needed == NULL || w->baked == NULL)
         return w->err->status;
     mark(w, body);
     MW_TRY(choose_prefix(w));

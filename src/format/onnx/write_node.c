@@ -97,8 +97,10 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     tensor->data_type = type;
     tensor->n_dims = (size_t)shape.rank;
     tensor->dims = mw__onnx_room(w, MW_RANK_MAX, sizeof *tensor->dims);
-    tensor->raw_data.len = size;
-    tensor->raw_data.data = (uint8_t *)(uintptr_t)elements(w, payload, size);
+    if (!w->options->check_only) {
+        tensor->raw_data.len = size;
+        tensor->raw_data.data = (uint8_t *)(uintptr_t)elements(w, payload, size);
+    }
     if (tensor->name == NULL || tensor->dims == NULL || !append(w, &w->initializers, tensor))
         return NULL;
     for (int i = 0; i < shape.rank; i++)
@@ -144,28 +146,57 @@ const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t cou
     return mw__onnx_tensor(w, MW_I64, shape, values);
 }
 
-/* What a constant is written with: the caller's values, or its own. A check needs the type alone. */
-static const mw__payload *payload_of(mw__onnx_writer *w, mw_tensor *value)
+/* What a constant is written with: the caller's values, or its own. */
+static const void *given_values(const mw__onnx_writer *w, const mw_tensor *value)
 {
-    static const uint8_t nothing[16];
     const mw_onnx_write_options *options = w->options;
     const mw_dtype dtype = value->type->kind == MW__TENSOR ? value->type->dtype : MW_DTYPE_NONE;
-    const bool can_replace = options->replace != NULL && value->name != NULL && (dtype == MW_F16 || dtype == MW_F32);
-    const void *data = can_replace ? options->replace(options->replace_user, value->name) : NULL;
+    if (value->name == NULL)
+        return NULL;
+    if (mw__is_resident(value))
+        return options->bake != NULL ? options->bake(options->bake_user, value->name) : NULL;
+    return options->replace != NULL && (dtype == MW_F16 || dtype == MW_F32)
+               ? options->replace(options->replace_user, value->name)
+               : NULL;
+}
+
+const mw__payload *mw__onnx_payload(mw__onnx_writer *w, const mw_tensor *value)
+{
+    static const uint8_t nothing[16];
+    const bool check_only = w->options->check_only;
+    const void *data = given_values(w, value);
     size_t size;
-    if (data == NULL && !options->check_only)
-        return mw__constant_payload(value, w->err);
+    if (data == NULL && (mw__is_resident(value) || !check_only))
+        return mw__is_constant(value) ? mw__constant_payload(value, w->err) : NULL;
     mw__payload *payload = mw__type_bytes(value->type, &size) ? mw__onnx_room(w, 1, sizeof *payload) : NULL;
-    if (payload != NULL)
-        *payload = (mw__payload){.type = value->type, .data = data != NULL ? data : nothing, .size = size};
+    if (payload == NULL)
+        return NULL;
+    *payload = (mw__payload){.type = value->type, .data = data, .size = size};
+    if (check_only) /* the type will do */
+        *payload = (mw__payload){.type = value->type, .data = nothing, .size = sizeof(float), .splat = true};
     return payload;
+}
+
+/* A parameter with the caller's values, which has its name already. */
+static const char *bake(mw__onnx_writer *w, const mw_tensor *value)
+{
+    const mw__payload *payload = mw__onnx_payload(w, value);
+    if (payload == NULL) {
+        mw__fail(w->err, MW_ERROR_ARGUMENT, "mw_onnx_write: parameter \"%.96s\" has no value; options.bake gives it",
+                 value->name);
+        return NULL;
+    }
+    w->baked[value->id] = true;
+    return mw__onnx_initializer(w, w->names[value->id], payload);
 }
 
 const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
 {
+    if (mw__is_resident(value) && !w->baked[value->id])
+        return bake(w, value);
     if (w->names[value->id] != NULL || !mw__is_constant(value))
         return w->names[value->id];
-    const mw__payload *payload = payload_of(w, value);
+    const mw__payload *payload = mw__onnx_payload(w, value);
     if (payload == NULL) {
         mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" is not loaded",
                  value->name != NULL ? value->name : "");

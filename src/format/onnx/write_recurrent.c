@@ -67,7 +67,7 @@ static bool copy_rows(const layer *l, const rows *from, int64_t direction, size_
     const mw_tensor *weight = weight_of(l, from, direction);
     if (weight == NULL)
         return true;
-    const mw__payload *payload = mw__is_constant(weight) ? mw__constant_payload(weight, l->w->err) : NULL;
+    const mw__payload *payload = mw__onnx_payload(l->w, weight);
     if (payload == NULL) {
         mw__onnx_cannot(l->w, l->op, "with computed weights it is not written yet");
         return false;

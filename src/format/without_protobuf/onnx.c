@@ -17,6 +17,14 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
     return NULL;
 }
 
+mw_status mw_onnx_check(const char *path, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot check \"%.200s\": built without protobuf-c",
+                    path != NULL ? path : "");
+}
+
 mw_onnx_write_options mw_onnx_write_defaults(void)
 {
     return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
