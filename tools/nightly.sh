@@ -2,8 +2,8 @@
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
 # interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under every profile of
 # a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
-# about two hours on two cores. Words choose stages: examples slow avx2 asan tsan qemu valgrind (after slow) interpreter programs
-# onnxruntime page networks profiles compilers amalgamation fuzz.
+# about two hours on two cores, and MW_COMBINE_SECONDS (default 3600) that of random nets with options. Words choose stages: examples slow avx2 asan tsan qemu valgrind (after slow) interpreter programs
+# onnxruntime page networks profiles compilers amalgamation combinations fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -112,6 +112,20 @@ amalgamation() {
     done
 }
 
+# Nets and options that no other night had, on every processor; a case that fails is printed as a line to be run again.
+combinations() {
+    build release || return 1
+    rm -f build/combinations_*.txt
+    seed=$(date +%s)
+    for core in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
+        MW_TEST_SEED=$((seed * 100 + core * 1000000)) MW_COMBINE_SECONDS="${MW_COMBINE_SECONDS:-3600}" \
+            build/release/tests/test_combine_combinations >"build/combinations_$core.txt" 2>&1 &
+    done
+    wait
+    cat build/combinations_*.txt
+    [ "$(grep -l ' passed, 0 failed' build/combinations_*.txt | wc -l)" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+}
+
 fuzz() {
     build fuzz || return 1
     for target in build/fuzz/tests/fuzz_*; do
@@ -129,7 +143,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | amalgamation | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | amalgamation | combinations | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -154,5 +168,6 @@ stage networks "the networks of the benchmarks against PyTorch" networks
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation
+stage combinations "random nets with random options" combinations
 stage fuzz "fuzzing" fuzz
 steps_end

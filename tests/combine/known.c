@@ -1,0 +1,79 @@
+/* Faults that the library has still: their cases are left out by name. An entry goes when its fault is mended. */
+#include "case.h"
+
+static bool has(option_set set, option o) { return option_in(set, o); }
+
+static bool is_recurrent(const net *n) { return net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN); }
+
+static bool ends_inside(const net *n, option_set set)
+{
+    (void)set;
+    return net_has_inside(n, NET_WHILE, NET_WHILE) || net_has_inside(n, NET_WHILE, NET_LOOP) ||
+           net_has_inside(n, NET_WHILE, NET_LIST);
+}
+
+static bool copied_in_segment(const net *n, option_set set)
+{
+    static const net_kind blocks[] = {NET_LOOP, NET_WHILE, NET_COND, NET_LIST};
+    const bool tuned = has(set, OPTION_LORA) || has(set, OPTION_TUNE_ALL) || has(set, OPTION_TUNE_FIXED);
+    bool inside = tuned;
+    for (int i = 0; i < 4; i++)
+        inside = inside || net_has_inside(n, blocks[i], NET_RECOMPUTE);
+    return inside && has(set, OPTION_RECOMPUTE);
+}
+
+static bool stays_in_training(const net *n, option_set set)
+{
+    return has(set, OPTION_MEMORY) && (net_has(n, NET_BATCH_NORM) || net_has(n, NET_DROPOUT) || net_has(n, NET_NOISE));
+}
+
+static bool second_of_probabilities(const net *n, option_set set)
+{
+    return has(set, OPTION_SECOND) && n->loss == NET_CE_SOFT;
+}
+
+static bool generator_in_segment(const net *n, option_set set)
+{
+    return has(set, OPTION_RECOMPUTE) &&
+           (net_has_inside(n, NET_DROPOUT, NET_RECOMPUTE) || net_has_inside(n, NET_NOISE, NET_RECOMPUTE));
+}
+
+static bool keeps_batch(const net *n, option_set set)
+{
+    const bool loops = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_LIST);
+    return (is_recurrent(n) && (has(set, OPTION_REBATCH) || has(set, OPTION_MODEL) || has(set, OPTION_SHAPES))) ||
+           (loops && has(set, OPTION_SHAPES));
+}
+
+static bool norm_from_onnx(const net *n, option_set set)
+{
+    return has(set, OPTION_FROM_ONNX) && has(set, OPTION_TUNE_ALL) && net_has(n, NET_LAYER_NORM);
+}
+
+static bool branch_from_onnx(const net *n, option_set set)
+{
+    const bool blocks = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_COND) || net_has(n, NET_LIST);
+    return has(set, OPTION_FROM_ONNX) && blocks;
+}
+
+static const struct {
+    bool (*shows)(const net *n, option_set set);
+    const char *what;
+} known[] = {
+    {ends_inside, "a loop in a loop that ends by its values, flattened"},
+    {copied_in_segment, "what only a copy has gets no gradient in a segment"},
+    {stays_in_training, "what memory_limit computes again stays in training"},
+    {second_of_probabilities, "the second order of class probabilities"},
+    {generator_in_segment, "noise in a segment cannot be written"},
+    {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
+    {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
+    {keeps_batch, "recurrent layers and loops keep their batch"},
+};
+
+const char *case_known(const net *n, option_set set)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].shows(n, set))
+            return known[i].what;
+    return NULL;
+}

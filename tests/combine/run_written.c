@@ -1,0 +1,112 @@
+/* What a trained net predicts after it was written and read back. */
+#include "case.h"
+#include "support/folder.h"
+#include "support/on_engine.h"
+
+#include <stdio.h>
+
+static bool has(const run *r, option o) { return option_in(r->set, o); }
+
+static size_t results(const run *r) { return (size_t)(r->n->examples * NET_CLASSES); }
+
+mw_program *run_compile(const run *r, const mw_graph *graph)
+{
+    mw_compile_options o = engine_options(run_device(r->set), 1);
+    o.profile = has(r, OPTION_ANE) ? "h17,-wide_chains" : NULL;
+    return graph != NULL ? mw_compile(graph, &o, &r->out->err) : NULL;
+}
+
+void run_program(const run *r, mw_program *program, const char *result, const char *name)
+{
+    mw_error *err = &r->out->err;
+    net_feeds f;
+    if (program == NULL)
+        return;
+    net_feed(&f, r->n, r->n->examples, 9);
+    mw_program_write(program, "x", MW_F32, f.x, f.feeds[0].count, err);
+    if (net_has(r->n, NET_EMBED))
+        mw_program_write(program, "tokens", MW_I32, f.tokens, f.feeds[2].count, err);
+    mw_run(program, err);
+    mw_program_read(program, result, MW_F32, outcome_add(r->out, name, results(r)), results(r), err);
+    mw_program_destroy(program);
+}
+
+static const char *result_of(const mw_graph *graph) { return mw_tensor_name(mw_graph_output_at(graph, 0)); }
+
+/* What noise a file makes is its own. */
+static bool is_comparable(const run *r) { return !net_has(r->n, NET_NOISE); }
+
+static void predict_graph(const run *r, mw_graph *graph, const char *name)
+{
+    if (graph != NULL && is_comparable(r))
+        run_program(r, run_compile(r, graph), result_of(graph), name);
+    mw_graph_destroy(graph);
+}
+
+/* The order in which examples come says nothing about what each of them gives. */
+static void predict_one_by_one(const run *r)
+{
+    mw_error *err = &r->out->err;
+    mw_model_options o = mw_model_defaults();
+    const mw_compile_options compile = engine_options(run_device(r->set), 1);
+    net_feeds f;
+    o.compile = &compile;
+    o.batch = 1;
+    mw_model *model = mw_model_load("written", &o, err);
+    mw_predictor *predictor = mw_predictor_create(model, err);
+    const char *name = model != NULL ? result_of(mw_model_graph(model)) : "";
+    net_feed(&f, r->n, r->n->examples, 9);
+    const mw_result result = {name, MW_F32, outcome_add(r->out, "written ~ one by one", results(r)), results(r)};
+    mw_predict(predictor, &f.batch, &result, 1, err);
+    mw_predictor_destroy(predictor);
+    mw_model_destroy(model);
+}
+
+static void predict_package(const run *r)
+{
+    mw_error *err = &r->out->err;
+    mw_trainer_write_coreml(r->trainer, "written.mlpackage", NULL, err);
+    mw_coreml *package = mw_coreml_read("written.mlpackage", NULL, err);
+    const mw_graph *graph = mw_coreml_graph(package, err);
+    if (graph != NULL && is_comparable(r))
+        run_program(r, run_compile(r, graph), result_of(graph), "written package");
+    mw_coreml_destroy(package);
+}
+
+static void predict_onnx(const run *r)
+{
+    mw_error *err = &r->out->err;
+    mw_trainer_write_mil(r->trainer, "for_onnx", err);
+    mw_graph *graph = mw_graph_read_mil("for_onnx/model.mil", NULL, err);
+    if (graph != NULL)
+        mw_onnx_write(graph, "written.onnx", NULL, err);
+    mw_graph_destroy(graph);
+    predict_graph(r, mw_onnx_read("written.onnx", NULL, err), "written ~ onnx");
+}
+
+/* Into the source, which has other batches where shapes were asked for. */
+static void predict_tuned(const run *r)
+{
+    mw_error *err = &r->out->err;
+    mw_graph *source = mw_graph_evaluation(r->source, err);
+    mw_trainer_write_tuned(r->trainer, source, "tuned", err);
+    mw_graph_destroy(source);
+    predict_graph(r, mw_graph_read_mil("tuned/model.mil", NULL, err), "written ~ tuned");
+}
+
+void run_predict_written(run *r)
+{
+    mw_error *err = &r->out->err;
+    if (has(r, OPTION_TO_MIL) || has(r, OPTION_MODEL))
+        mw_trainer_write_mil(r->trainer, "written", err);
+    if (has(r, OPTION_TO_MIL))
+        predict_graph(r, mw_graph_read_mil("written/model.mil", NULL, err), "written mil");
+    if (has(r, OPTION_TO_PACKAGE))
+        predict_package(r);
+    if (has(r, OPTION_TO_ONNX))
+        predict_onnx(r);
+    if (has(r, OPTION_TUNED) && r->source != NULL)
+        predict_tuned(r);
+    if (has(r, OPTION_MODEL))
+        predict_one_by_one(r);
+}
