@@ -94,7 +94,8 @@ typedef struct mw_trainer mw_trainer;
 
 /** Writes the prediction of a trainer with the current parameters as a package: what mw_trainer_write_tuned writes
  *  without a source, for one example. Adapters are merged; without adapters the package, brought to the batch of the
- *  trainer (mw_graph_rebatch), computes on the same device what the trainer predicts, bit for bit.
+ *  trainer (mw_graph_rebatch), computes on the same device what the trainer predicts, bit for bit; on MW_DEVICE_ANE
+ *  within rounding if there are convolutions, which are matrix products as long as their weights are trained.
  *  options  as for mw_coreml_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
  *  errors   as mw_coreml_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
 MW_API mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,

@@ -39,6 +39,8 @@ void run_case(const net *n, option_set set, bool plain, outcome *out);
 
 /* Parts of it. */
 void run_make_graph(run *r);
+/* Shapes of the inputs for so many examples; returns how many there are. */
+size_t run_shapes(const net *n, int examples, mw_input_shape out[2]);
 void run_predict_written(run *r);
 mw_program *run_compile(const run *r, const mw_graph *graph);
 void run_program(const run *r, mw_program *program, const char *result, const char *name);

@@ -27,11 +27,6 @@ static bool stays_in_training(const net *n, option_set set)
     return has(set, OPTION_MEMORY) && (net_has(n, NET_BATCH_NORM) || net_has(n, NET_DROPOUT) || net_has(n, NET_NOISE));
 }
 
-static bool second_of_probabilities(const net *n, option_set set)
-{
-    return has(set, OPTION_SECOND) && n->loss == NET_CE_SOFT;
-}
-
 static bool generator_in_segment(const net *n, option_set set)
 {
     return has(set, OPTION_RECOMPUTE) &&
@@ -56,6 +51,12 @@ static bool branch_from_onnx(const net *n, option_set set)
     return has(set, OPTION_FROM_ONNX) && blocks;
 }
 
+static bool steps_from_file(const net *n, option_set set)
+{
+    const bool file = has(set, OPTION_FROM_MIL) || has(set, OPTION_FROM_PACKAGE);
+    return file && (net_has(n, NET_LSTM) || net_has(n, NET_GRU));
+}
+
 static const struct {
     bool (*shows)(const net *n, option_set set);
     const char *what;
@@ -63,8 +64,8 @@ static const struct {
     {ends_inside, "a loop in a loop that ends by its values, flattened"},
     {copied_in_segment, "what only a copy has gets no gradient in a segment"},
     {stays_in_training, "what memory_limit computes again stays in training"},
-    {second_of_probabilities, "the second order of class probabilities"},
     {generator_in_segment, "noise in a segment cannot be written"},
+    {steps_from_file, "weights of steps, split into gates, are not found as such in a file"},
     {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
     {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
     {keeps_batch, "recurrent layers and loops keep their batch"},

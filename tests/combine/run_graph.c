@@ -19,7 +19,7 @@ static mw_graph *build(const run *r, int examples, mw_error *err)
     return net_build(r->n, &form, err);
 }
 
-static size_t shapes_of(const net *n, int examples, mw_input_shape out[2])
+size_t run_shapes(const net *n, int examples, mw_input_shape out[2])
 {
     out[0] = (mw_input_shape){"x", MW_SHAPE(examples, n->steps, n->features)};
     out[1] = (mw_input_shape){"tokens", MW_SHAPE(examples, n->steps)};
@@ -37,7 +37,7 @@ static mw_graph *flexible(const run *r, mw_error *err)
     }
     mw_graph *open = all ? mw__generalise(witness, err) : NULL;
     if (open != NULL)
-        made = mw_graph_specialise(open, shapes, shapes_of(r->n, r->n->examples, shapes), err);
+        made = mw_graph_specialise(open, shapes, run_shapes(r->n, r->n->examples, shapes), err);
     mw_graph_destroy(open);
     for (int k = 0; k < MW__WITNESSES; k++)
         mw_graph_destroy(witness[k]);
@@ -112,7 +112,7 @@ static mw_graph *tune(const run *r, const mw_graph *graph, mw_error *err)
 {
     static const char *const every[] = {"*"}, *const fixed[] = {"fixed_*"}, *const head[] = {"head?bias"};
     mw_input_shape shapes[2];
-    const size_t count = has(r, OPTION_SHAPES) ? shapes_of(r->n, r->n->examples, shapes) : 0;
+    const size_t count = has(r, OPTION_SHAPES) ? run_shapes(r->n, r->n->examples, shapes) : 0;
     if (option_in(r->set, OPTION_LORA)) {
         mw_lora_options o = mw_lora_defaults(every, 1);
         o.rank = 2;

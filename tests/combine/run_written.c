@@ -62,26 +62,35 @@ static void predict_one_by_one(const run *r)
     mw_model_destroy(model);
 }
 
+/* A copy at the batch of the training: what others use takes one example, unless the program is held at its batch. */
+static mw_graph *at_batch(const run *r, const mw_graph *graph)
+{
+    mw_error *err = &r->out->err;
+    if (graph == NULL)
+        return NULL;
+    const int64_t has_now = mw_tensor_shape(mw_graph_find(graph, "x")).dim[0];
+    return has_now == r->n->examples ? mw_graph_function(graph, NULL, err)
+                                     : mw_graph_rebatch(graph, r->n->examples, err);
+}
+
 static void predict_package(const run *r)
 {
     mw_error *err = &r->out->err;
     mw_trainer_write_coreml(r->trainer, "written.mlpackage", NULL, err);
     mw_coreml *package = mw_coreml_read("written.mlpackage", NULL, err);
-    const mw_graph *graph = mw_coreml_graph(package, err);
-    if (graph != NULL && is_comparable(r))
-        run_program(r, run_compile(r, graph), result_of(graph), "written package");
+    predict_graph(r, at_batch(r, mw_coreml_graph(package, err)), "written package");
     mw_coreml_destroy(package);
 }
 
 static void predict_onnx(const run *r)
 {
     mw_error *err = &r->out->err;
-    mw_trainer_write_mil(r->trainer, "for_onnx", err);
-    mw_graph *graph = mw_graph_read_mil("for_onnx/model.mil", NULL, err);
-    if (graph != NULL)
-        mw_onnx_write(graph, "written.onnx", NULL, err);
-    mw_graph_destroy(graph);
-    predict_graph(r, mw_onnx_read("written.onnx", NULL, err), "written ~ onnx");
+    mw_onnx_options o = mw_onnx_defaults();
+    mw_input_shape shapes[2];
+    o.shapes = shapes;
+    o.shape_count = run_shapes(r->n, r->n->examples, shapes);
+    mw_trainer_write_onnx(r->trainer, "written.onnx", NULL, err);
+    predict_graph(r, mw_onnx_read("written.onnx", &o, err), "written ~ onnx");
 }
 
 /* Into the source, which has other batches where shapes were asked for. */
