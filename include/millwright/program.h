@@ -258,7 +258,13 @@ MW_API mw_status mw_program_label(mw_program *program, const char *port, mw_labe
  *     is finite too: a row of scores that is masked throughout stays a row of numbers;
  *   - a scalar that would be 0 (an epsilon of 1e-12) 2^-24, the smallest number of fp16, with its sign, or 2^-14 if it
  *     keeps a divisor from 0, so that the quotient is finite.
- *  Infinities stay, as does the default of an epsilon. The log hook gets one line for each program that has warnings.
+ *  Infinities stay, as does the default of an epsilon.
+ *  An operation that makes 0 of large numbers there, without an infinity that anyone would see, is a warning as well, of
+ *  count 0: softplus from 11.09 on (and mish, which is made of it), a square of more than 255.9 whose mean or root
+ *  divides (rms_norm, a norm by hand), an exponential that is divided by a sum of its kind (a softmax by hand). `value`
+ *  is where it begins. Where the numbers are bounded (clip, minimum, tanh ..) there is none. Only of what is computed
+ *  forward: a step of a trainer is refused when anything else is infinite.
+ *  The log hook gets one line of each kind for each program that has warnings.
  *  Strings live as long as the program. */
 typedef struct mw_warning {
     const char *operation; /* MIL name of the first operation that reads the constant: "clip" */
@@ -266,11 +272,11 @@ typedef struct mw_warning {
     const char *tensor;    /* name of the constant, or of what the operation makes; may be "" */
     double value;          /* the first of its elements that fp16 does not hold */
     double replaced_by;
-    size_t count;        /* of its elements that were replaced */
+    size_t count;        /* of its elements that were replaced; 0 = of an operation */
     const char *message; /* all of this as a sentence */
 } mw_warning;
 
-/** Number of constants that were replaced, 0 for NULL. */
+/** Number of constants that were replaced, and of such operations; 0 for NULL. */
 MW_API size_t mw_program_warning_count(const mw_program *program);
 /** Fills *out_warning for index < mw_program_warning_count; false otherwise. */
 MW_API bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning);

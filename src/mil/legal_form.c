@@ -4,6 +4,7 @@
 #include "mil/decompose.h"
 #include "mil/fit.h"
 #include "mil/narrow.h"
+#include "mil/overflow.h"
 #include "mil/rewrite.h"
 #include "mil/split.h"
 #include "mil/widen.h"
@@ -106,7 +107,9 @@ mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *opt
                 .legality = {.device = options->device, .chip = options->chip},
                 .opset = main != NULL ? main->opset : mw_graph_defaults().opset,
                 .out = out};
-    const mw_status status = make_forms(&m, from, err);
+    mw_status status = make_forms(&m, from, err);
+    if (status == MW_OK && options->device->half_ports)
+        status = mw__mil_list_overflows(out->graph, options->arithmetic, &out->narrowed, err);
     if (status != MW_OK || options->unchecked || mw__legality_chip(&m.legality)->chip == MW_CHIP_AUTO)
         return status;
     return mw__mil_check_legal_for(out->graph, &m.legality, err);

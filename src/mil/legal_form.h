@@ -2,14 +2,16 @@
 #ifndef MW__MIL_LEGAL_FORM_H
 #define MW__MIL_LEGAL_FORM_H
 
+#include "chip/rules/arithmetic.h"
 #include "mil/legalize.h"
 
 typedef struct mw__legal_options {
     const mw__device_traits *device;
-    const mw__chip_row *chip; /* NULL = every chip */
-    unsigned kept;            /* rewrites that are left out (mw__mil_parse_kept) */
-    bool strict;              /* refuse constants that fp16 does not hold */
-    bool unchecked;           /* what no rewrite stands for is left in, for whoever lists it */
+    const mw__chip_row *chip;  /* NULL = every chip */
+    unsigned kept;             /* rewrites that are left out (mw__mil_parse_kept) */
+    mw__arithmetic arithmetic; /* of the chip, for what it makes of large numbers */
+    bool strict;               /* refuse constants that fp16 does not hold */
+    bool unchecked;            /* what no rewrite stands for is left in, for whoever lists it */
     const mw_allocator *allocator;
 } mw__legal_options;
 
@@ -17,7 +19,8 @@ enum { MW__LEGAL_FORMS = 5 };
 
 typedef struct mw__legal_form {
     mw_graph *graph;                  /* the last of the forms, or NULL */
-    struct mw__narrowing *narrowed;   /* constants that were replaced (narrow.h); they live as long as this */
+    struct mw__narrowing *narrowed;   /* constants that were replaced (narrow.h) and operations that pass
+                                       * the range of fp16 (overflow.h); they live as long as this */
     mw_graph *forms[MW__LEGAL_FORMS]; /* private */
 } mw__legal_form;
 

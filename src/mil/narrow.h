@@ -14,7 +14,8 @@ typedef struct mw__narrowing {
     const char *tensor;     /* the constant's name, else the result's; "" if neither has one */
     const char *subject;    /* `clip "limited"` */
     double value, replaced; /* the first element that was replaced, and what it is now */
-    size_t count;           /* of elements that were replaced */
+    size_t count;           /* of elements that were replaced; 0 = of an operation (overflow.h) */
+    const char *says;       /* then: what happens from `value` on; static */
     struct mw__narrowing *next;
 } mw__narrowing;
 

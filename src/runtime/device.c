@@ -15,11 +15,10 @@ static mw_device default_device(const mw__symbols *symbols)
 /* That which is asked for, else the chip's. */
 static mw_status choose_profile(const mw_compile_options *options, mw__target *out, mw_error *err)
 {
-    mw__arithmetic set;
     const char *profile = options->profile != NULL            ? options->profile
                           : mw__arithmetic_has(options->chip) ? out->chip->name
                                                               : MW__ARITHMETIC_DEFAULT;
-    MW_TRY(mw__arithmetic_parse(profile, &set, err));
+    MW_TRY(mw__arithmetic_parse(profile, &out->arithmetic, err));
     snprintf(out->profile, sizeof out->profile, "%s", profile);
     return MW_OK;
 }

@@ -52,6 +52,7 @@ static mw_status legalise(compilation *c, mw_error *err)
     const mw__target *target = c->request->target;
     mw__legal_options how = {.device = target->device,
                              .chip = target->chip,
+                             .arithmetic = target->arithmetic,
                              .strict = c->request->options->strict,
                              .allocator = c->program->allocator};
     MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &how.kept, err));

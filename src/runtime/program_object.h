@@ -31,6 +31,7 @@ typedef struct mw__target {
     bool flush_subnormals;
     const mw__chip_row *chip;
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
+    mw__arithmetic arithmetic;         /* which that is */
     char cache_folder[1024];           /* "" = none */
 } mw__target;
 

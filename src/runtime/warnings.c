@@ -18,8 +18,10 @@ static bool is_named_by(const char *subject, const char *tensor)
     return quote != NULL && strncmp(quote + 1, tensor, length) == 0 && strcmp(quote + 1 + length, "\"") == 0;
 }
 
-/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`. */
-static mw_status write_message(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
+/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`,
+ * `says` what is to be said of an operation, or NULL. */
+static mw_status write_message(mw_warning *warning, const char *subject, const char *says, mw__arena *arena,
+                               mw_error *err)
 {
     char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
     const bool named = warning->tensor[0] != '\0' && !is_named_by(subject, warning->tensor);
@@ -27,8 +29,11 @@ static mw_status write_message(mw_warning *warning, const char *subject, mw__are
     mw__number_print_float(replaced, (float)warning->replaced_by);
     mw__text text;
     mw__text_init(&text, arena->allocator);
-    mw__text_printf(&text, "%s: %s%s%s = %s, which fp16 does not hold, became %s", subject, warning->argument,
-                    named ? " " : "", named ? warning->tensor : "", value, replaced);
+    if (says != NULL)
+        mw__text_printf(&text, "%s: %s", subject, says);
+    else
+        mw__text_printf(&text, "%s: %s%s%s = %s, which fp16 does not hold, became %s", subject, warning->argument,
+                        named ? " " : "", named ? warning->tensor : "", value, replaced);
     if (warning->count > 1)
         mw__text_printf(&text, " (and %zu more elements)", warning->count - 1);
     warning->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(arena, text.data, text.size, err) : NULL;
@@ -45,7 +50,26 @@ static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning
     to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
     if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
         return MW_ERROR_MEMORY;
-    return write_message(to, from->subject, arena, err);
+    return write_message(to, from->subject, from->says, arena, err);
+}
+
+/* One line for those of a kind: constants were replaced, or operations pass the range of fp16. */
+static void log_warnings(const mw_program *program, bool constants)
+{
+    size_t count = 0;
+    const mw_warning *first = NULL;
+    for (size_t i = 0; i < program->warning_count; i++) {
+        const mw_warning *warning = &program->warnings[i];
+        if ((warning->count > 0) != constants)
+            continue;
+        first = first == NULL ? warning : first;
+        count++;
+    }
+    if (first != NULL)
+        mw__log(MW_LOG_WARNING,
+                constants ? "%zu constants do not fit fp16 and were replaced (mw_program_warning_at); the first: %s"
+                          : "%zu operations make 0 of large numbers in fp16 (mw_program_warning_at); the first: %s",
+                count, first->message);
 }
 
 mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *narrowed, mw_error *err)
@@ -60,8 +84,8 @@ mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *na
         return MW_ERROR_MEMORY;
     for (const mw__narrowing *at = narrowed; at != NULL; at = at->next, program->warning_count++)
         MW_TRY(take(program, at, &program->warnings[program->warning_count], err));
-    mw__log(MW_LOG_WARNING, "%zu constants do not fit fp16 and were replaced (mw_program_warning_at); the first: %s",
-            count, program->warnings[0].message);
+    log_warnings(program, true);
+    log_warnings(program, false);
     return MW_OK;
 }
 
@@ -75,7 +99,7 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
     mw_warning *warning = &trainer->warnings[trainer->warning_count++];
     *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
     warning->replaced_by = MW__SAFE_DIVISOR;
-    MW_TRY(write_message(warning, "optimizer (in the loss scale)", &trainer->arena, err));
+    MW_TRY(write_message(warning, "optimizer (in the loss scale)", NULL, &trainer->arena, err));
     mw__log(MW_LOG_WARNING, "%s", warning->message);
     return MW_OK;
 }
