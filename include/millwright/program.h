@@ -259,11 +259,11 @@ MW_API mw_status mw_program_label(mw_program *program, const char *port, mw_labe
  *   - a scalar that would be 0 (an epsilon of 1e-12) 2^-24, the smallest number of fp16, with its sign, or 2^-14 if it
  *     keeps a divisor from 0, so that the quotient is finite.
  *  Infinities stay, as does the default of an epsilon.
- *  An operation that makes 0 of large numbers there, without an infinity that anyone would see, is a warning as well, of
- *  count 0: softplus from 11.09 on (and mish, which is made of it), a square of more than 255.9 whose mean or root
- *  divides (rms_norm, a norm by hand), an exponential that is divided by a sum of its kind (a softmax by hand). `value`
- *  is where it begins. Where the numbers are bounded (clip, minimum, tanh ..) there is none. Only of what is computed
- *  forward: a step of a trainer is refused when anything else is infinite.
+ *  An operation that makes 0 of large numbers there, where no infinity is left to be seen, is a warning of count 0:
+ *  softplus from 11.09 on (and mish, made of it), a square of more than 255.9 whose mean or root divides (rms_norm, a
+ *  norm by hand), an exponential that is divided by a sum of its kind (a softmax by hand). `value` is where it begins.
+ *  There is none where the numbers are bounded (clip, minimum, tanh ..), and none of gradients and updates: a trainer
+ *  refuses a step in which those are infinite.
  *  The log hook gets one line of each kind for each program that has warnings.
  *  Strings live as long as the program. */
 typedef struct mw_warning {

@@ -345,7 +345,13 @@ static const legality_case cases[] = {
               "stddev = fp16(1));",
      .inside = "tensor<fp16, [4]> y = relu(x = x);"},
     {.rule = "random_uniform",
-     .chip = MW_CHIP_H17,
+     .chip = MW_CHIP_H14,
+     .inputs = "tensor<fp16, [4]> x",
+     .trips = "tensor<fp16, [4]> y = random_uniform(high = fp16(1), low = fp16(0), seed = int32(1), shape = "
+              "tensor<int32, [1]>([4]));",
+     .inside = "tensor<fp16, [4]> y = relu(x = x);"},
+    {.rule = "random_uniform_sweep",
+     .chip = MW_CHIP_H15,
      .inputs = "tensor<fp16, [4]> x",
      .trips = "tensor<fp16, [4]> y = random_uniform(high = fp16(1), low = fp16(0), seed = int32(1), shape = "
               "tensor<int32, [1]>([4]));",

@@ -157,6 +157,8 @@ static const char *chips_of(unsigned chips)
         return "up to h14";
     case MW__ON_BELOW_H16:
         return "up to h15";
+    case MW__ON_FROM_H15:
+        return "from h15 on";
     default:
         return "?";
     }

@@ -35,6 +35,9 @@ typedef struct limit {
 static const limit limits[] = {
     {UNARY("[4]", "relu"), 13, "runs no MIL"},
     {UNARY("[4]", "sin"), 15, "it came with h15 (M3)"},
+    {"program(1.3)\n{func main<ios18>(tensor<fp16, [4]> x) {tensor<fp16, [4]> r = random_uniform(high = fp16(1), low = "
+     "fp16(0), seed = int32(-1), shape = tensor<int32, [1]>([4])); tensor<fp16, [4]> y = add(x = x, y = r);} -> (y);}",
+     15, "it came with h15 (M3)"},
     {UNARY("[16384]", "relu"), 13, "runs no MIL"},
     {UNARY("[16385]", "relu"), 16, "an axis has 16385 elements, at most 16384 are taken"},
     {UNARY("[65536]", "relu"), 16, "an axis has 65536 elements, at most 16384 are taken"},
