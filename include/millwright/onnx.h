@@ -77,6 +77,7 @@ typedef struct mw_onnx_options {
     mw_onnx_report *report; /* NULL = none */
     void *report_user;
     bool flexible; /* dimensions without an extent become `?` (function.h); false: they are refused. Default true */
+    bool strict;   /* an extent of a dimension that no input has is refused; false: ignored. Default false */
 } mw_onnx_options;
 
 /** Returns the default options. */

@@ -7,15 +7,16 @@
 /* ---- check ---- */
 
 static struct {
-    char *chip, *svg;
-    int as_it_is, text;
+    const char *chip, *svg;
+    bool as_it_is;
 } o;
 
-const struct poptOption tool_check_options[] = {
-    {"chip", 'c', POPT_ARG_STRING, &o.chip, 0, "m1 to m5, h13 to h18, or any (any)", "CHIP"},
-    {"as-it-is", '\0', POPT_ARG_NONE, &o.as_it_is, 0, "the program as it stands, not as the library writes it", NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_check_options[] = {
+    {"chip", 'c', TOOL_TEXT, &o.chip, "m1 to m5, h13 to h18, or any (any)", .argument = "CHIP"},
+    {"as-it-is", '\0', TOOL_FLAG, &o.as_it_is, "the program as it stands, not as the library writes it",
+     .argument = NULL},
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static const char *verdict_name(mw_chip_verdict verdict)
@@ -64,7 +65,7 @@ int tool_check(const tool_call *call)
         return TOOL_USAGE;
     mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_check_options options = mw_chip_check_defaults();
-    options.as_it_is = o.as_it_is != 0;
+    options.as_it_is = o.as_it_is;
     mw_chip_report *report = graph != NULL ? mw_chip_check(graph, chip, &options, call->err) : NULL;
     if (report != NULL) {
         say_report(report, chip, call);
@@ -77,13 +78,14 @@ int tool_check(const tool_call *call)
 
 /* ---- plan ---- */
 
-const struct poptOption tool_plan_options[] = {
-    {"chip", 'c', POPT_ARG_STRING, &o.chip, 0, "of this chip's compiler: m1 to m5, h13 to h18", "CHIP"},
-    {"svg", '\0', POPT_ARG_STRING, &o.svg, 0, "a picture of it (with --chip)", "FILE"},
-    {"as-it-is", '\0', POPT_ARG_NONE, &o.as_it_is, 0, "the program as it stands, not as the library writes it", NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_plan_options[] = {
+    {"chip", 'c', TOOL_TEXT, &o.chip, "of this chip's compiler: m1 to m5, h13 to h18", .argument = "CHIP"},
+    {"svg", '\0', TOOL_TEXT, &o.svg, "a picture of it", .argument = "FILE", .needs = "chip"},
+    {"as-it-is", '\0', TOOL_FLAG, &o.as_it_is, "the program as it stands, not as the library writes it",
+     .argument = NULL, .needs = "chip"},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static int plan_of_chip(const tool_call *call)
@@ -94,7 +96,7 @@ static int plan_of_chip(const tool_call *call)
         return TOOL_USAGE;
     mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_plan_options options = mw_chip_plan_defaults();
-    options.as_it_is = o.as_it_is != 0;
+    options.as_it_is = o.as_it_is;
     mw_chip_plan *plan = graph != NULL ? mw_chip_plan_create(graph, chip, &options, call->err) : NULL;
     if (plan != NULL) {
         char *text = (call->json != NULL ? mw_chip_plan_print_json : mw_chip_plan_print)(plan, call->err);
@@ -115,6 +117,8 @@ static int plan_of_chip(const tool_call *call)
 int tool_plan(const tool_call *call)
 {
     bool usage = false;
+    if (o.chip != NULL && TOOL_REFUSE("with --chip, which is no device", "device", "profile", "threads", "cache"))
+        return TOOL_USAGE;
     if (o.chip != NULL)
         return plan_of_chip(call);
     mw_program *program = tool_compile_program(call, &usage);

@@ -12,20 +12,23 @@
 
 static struct {
     double relative, absolute;
-    char *against, *batch, *save;
-    int outputs;
+    const char *against, *batch, *save;
+    bool outputs;
 } o = {.relative = -1, .absolute = -1};
 
-const struct poptOption tool_compare_options[] = {
-    {"relative", '\0', POPT_ARG_DOUBLE, &o.relative, 0, "tolerance, as a part of the largest element (2^-7)", "X"},
-    {"absolute", '\0', POPT_ARG_DOUBLE, &o.absolute, 0, "tolerance that is added (2^-14)", "X"},
-    {"against", '\0', POPT_ARG_STRING, &o.against, 0, "a profile for the first side, instead of the CPU", "NAME"},
-    {"inputs", '\0', POPT_ARG_STRING, &o.batch, 0, "what both are fed: a safetensors file by names of inputs", "FILE"},
-    {"save-inputs", '\0', POPT_ARG_STRING, &o.save, 0, "keep what both were fed", "FILE"},
-    {"outputs", '\0', POPT_ARG_NONE, &o.outputs, 0, "whole programs only, not operation by operation", NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_compare_options[] = {
+    {"relative", '\0', TOOL_NUMBER, &o.relative, "tolerance, as a part of the largest element (2^-7)", .argument = "X",
+     .high = 1e30},
+    {"absolute", '\0', TOOL_NUMBER, &o.absolute, "tolerance that is added (2^-14)", .argument = "X", .high = 1e30},
+    {"against", '\0', TOOL_TEXT, &o.against, "a profile for the first side, instead of the CPU", .argument = "NAME"},
+    {"inputs", '\0', TOOL_TEXT, &o.batch, "what both are fed: a safetensors file by names of inputs",
+     .argument = "FILE"},
+    {"save-inputs", '\0', TOOL_TEXT, &o.save, "keep what both were fed", .argument = "FILE"},
+    {"outputs", '\0', TOOL_FLAG, &o.outputs, "whole programs only, not operation by operation", .argument = NULL},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static void json_difference(tool_json *json, const char *key, const mw_difference *d)
@@ -61,7 +64,7 @@ static void say_comparison(const mw_comparison *comparison, const tool_call *cal
         tool_json_string(call->json, "device", mw_comparison_where(comparison, 1));
         tool_json_bool(call->json, "passes", mw_comparison_passes(comparison));
         tool_json_integer(call->json, "compared", (int64_t)mw_comparison_count(comparison));
-        json_compared(call->json, "first", mw_comparison_first(comparison, o.outputs != 0));
+        json_compared(call->json, "first", mw_comparison_first(comparison, o.outputs));
         return;
     }
     char *text = mw_comparison_print(comparison, call->err);
@@ -85,7 +88,7 @@ static mw_compare_options sides(void)
     options.absolute = o.absolute >= 0 ? o.absolute : options.absolute;
     options.seed = tool_seed();
     options.batch_path = o.batch;
-    options.accumulated_only = o.outputs != 0;
+    options.accumulated_only = o.outputs;
     return options;
 }
 
@@ -214,8 +217,14 @@ int tool_compare_files(const char *first, const char *second, double tolerance, 
 
 int tool_compare(const tool_call *call)
 {
-    if (call->count == 1)
+    mw_compile_options asked;
+    if (call->count == 1) {
+        if (!tool_compile_options(&asked) || (asked.device == MW_DEVICE_CPU && !tool_check_device()))
+            return TOOL_USAGE;
         return compare_devices(call);
+    }
+    if (TOOL_REFUSE("on two models", "absolute", "against", "inputs", "save-inputs", "outputs") || !tool_check_device())
+        return TOOL_USAGE;
     return tool_compare_files(call->arguments[0], call->arguments[1], o.relative >= 0 ? o.relative : 1e-5, call);
 }
 
@@ -226,16 +235,18 @@ enum { LEAVES_MAX = 256, WEIGHTS_MAX = 4096 };
 static struct {
     const char **layers;
     double tolerance;
-    int elements;
+    long long elements;
 } g = {.tolerance = -1};
 
-const struct poptOption tool_gradcheck_options[] = {
-    {"layers", 'l', POPT_ARG_ARGV, &g.layers, 0, "weights by name, as a shell would ('*')", "PATTERN"},
-    {"tolerance", '\0', POPT_ARG_DOUBLE, &g.tolerance, 0, "relative (1e-3)", "X"},
-    {"elements", '\0', POPT_ARG_INT, &g.elements, 0, "that are checked one by one in each tensor (64)", "N"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_gradcheck_options[] = {
+    {"layers", 'l', TOOL_LIST, &g.layers, "weights by name, as a shell would ('*')", .argument = "PATTERN"},
+    {"tolerance", '\0', TOOL_NUMBER, &g.tolerance, "relative (1e-3)", .argument = "X", .high = 1e30},
+    {"elements", '\0', TOOL_INTEGER, &g.elements, "that are checked one by one in each tensor (64)", .argument = "N",
+     .low = 1, .high = 1 << 30},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static mw_graph *trainable(const mw_graph *graph, mw_error *err)
@@ -319,6 +330,8 @@ static int check_gradients(mw_graph *graph, const tool_call *call)
 int tool_gradcheck(const tool_call *call)
 {
     int code;
+    if (!tool_check_device())
+        return TOOL_USAGE;
     mw_graph *graph = tool_open_graph(call, &code);
     mw_graph *copy = graph != NULL ? trainable(graph, call->err) : NULL;
     if (copy != NULL)

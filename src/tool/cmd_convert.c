@@ -6,21 +6,24 @@
 #include <string.h>
 
 static struct {
-    char *weights;
-    int bits, verify;
-    long long least;
+    const char *weights;
+    bool verify;
+    long long bits, least;
     double tolerance;
 } o = {.least = 2048, .tolerance = -1};
 
-const struct poptOption tool_convert_options[] = {
-    {"weights", 'w', POPT_ARG_STRING, &o.weights, 0, "how weights are stored: fp16, int8 or palette", "FORM"},
-    {"bits", '\0', POPT_ARG_INT, &o.bits, 0, "of a palette: 1, 2, 4, 6 or 8 (4)", "N"},
-    {"least", '\0', POPT_ARG_LONGLONG, &o.least, 0, "weights of fewer elements stay (2048)", "N"},
-    {"verify", 'v', POPT_ARG_NONE, &o.verify, 0, "run both on the same inputs and compare", NULL},
-    {"tolerance", '\0', POPT_ARG_DOUBLE, &o.tolerance, 0,
-     "how much results may differ, as a part of their largest (1e-5; with --weights 0.1)", "X"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_convert_options[] = {
+    {"weights", 'w', TOOL_TEXT, &o.weights, "how weights are stored: fp16, int8 or palette", .argument = "FORM"},
+    {"bits", '\0', TOOL_INTEGER, &o.bits, "of a palette: 1, 2, 4, 6 or 8 (4)", .argument = "N", .low = 1, .high = 8,
+     .choices = "1, 2, 4, 6, 8", .needs = "weights=palette"},
+    {"least", '\0', TOOL_INTEGER, &o.least, "weights of fewer elements stay (2048)", .argument = "N", .high = 1e15,
+     .needs = "weights"},
+    {"verify", 'v', TOOL_FLAG, &o.verify, "run both on the same inputs and compare", .argument = NULL},
+    {"tolerance", '\0', TOOL_NUMBER, &o.tolerance,
+     "how much results may differ, as a part of their largest (1e-5; with --weights 0.1)", .argument = "X",
+     .high = 1e30, .needs = "verify"},
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 /* ---- weights that take less ---- */
@@ -66,7 +69,7 @@ static mw_graph *raise_opset(const mw_graph *graph, const char *path, const tool
     char text[4300];
     snprintf(text, sizeof text, "%s/model.mil", folder);
     mw_graph *raised = mw_graph_read_mil(text, NULL, call->err);
-    tool_remove_mil(folder);
+    tool_remove_tree(folder);
     return raised;
 }
 
@@ -77,7 +80,7 @@ static mw_graph *compress(const mw_graph *graph, const tool_call *call, bool *us
     if (*usage)
         return NULL;
     mw_compress_options options = mw_compress_defaults(form);
-    options.bits = o.bits > 0 ? o.bits : options.bits;
+    options.bits = o.bits > 0 ? (int)o.bits : options.bits;
     options.least_elements = o.least;
     options.report = say_compressed;
     options.report_user = (void *)(uintptr_t)call;
@@ -173,6 +176,8 @@ static int convert_tensors(const tool_call *call)
 {
     loaded l;
     mw_dtype wanted = MW_DTYPE_NONE;
+    if (TOOL_REFUSE("on files of tensors", "bits", "least", "verify", "tolerance", "shape", "extent", "function"))
+        return TOOL_USAGE;
     if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
         return TOOL_USAGE;
     int code = TOOL_FAILED;
@@ -198,12 +203,12 @@ int tool_convert(const tool_call *call)
 /* ---- average ---- */
 
 static struct {
-    char *out;
+    const char *out;
 } a;
 
-const struct poptOption tool_average_options[] = {
-    {"out", 'o', POPT_ARG_STRING, &a.out, 0, "where the mean goes: .safetensors or .npz", "FILE"},
-    POPT_TABLEEND,
+const tool_option tool_average_options[] = {
+    {"out", 'o', TOOL_TEXT, &a.out, "where the mean goes: .safetensors or .npz", .argument = "FILE"},
+    TOOL_OPTIONS_END,
 };
 
 int tool_average(const tool_call *call)

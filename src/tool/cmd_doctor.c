@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 static struct {
-    int seconds;
+    long long seconds;
 } o = {.seconds = 30};
 
-const struct poptOption tool_doctor_options[] = {
-    {"seconds", '\0', POPT_ARG_INT, &o.seconds, 0, "that a check may take before it counts as hanging (30)", "N"},
-    POPT_TABLEEND,
+const tool_option tool_doctor_options[] = {
+    {"seconds", '\0', TOOL_INTEGER, &o.seconds, "that a check may take before it counts as hanging (30)",
+     .argument = "N", .low = 1, .high = 3600},
+    TOOL_OPTIONS_END,
 };
 
 enum { LINE = 400 };
@@ -229,7 +230,7 @@ static bool listen_to(int in, char *line)
 {
     size_t used = 0;
     struct pollfd wait = {.fd = in, .events = POLLIN};
-    for (int left = 10 * o.seconds; left > 0;) {
+    for (int left = 10 * (int)o.seconds; left > 0;) {
         if (poll(&wait, 1, 100) <= 0) {
             left--;
             continue;
@@ -251,7 +252,7 @@ static verdict how_it_ended(pid_t child, bool in_time, char *line)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!in_time)
-        snprintf(line, LINE, "no answer within %d seconds", o.seconds);
+        snprintf(line, LINE, "no answer within %lld seconds", o.seconds);
     else if (WIFSIGNALED(status))
         snprintf(line, LINE, "the process ended by signal %d", WTERMSIG(status));
     return in_time && WIFEXITED(status) ? (verdict)WEXITSTATUS(status) : BAD;
@@ -306,8 +307,6 @@ static void say(const char *name, verdict found, const char *line, const tool_ca
 int tool_doctor(const tool_call *call)
 {
     bool bad = false;
-    if (!tool_in_range("seconds", o.seconds, 1, 3600))
-        return TOOL_USAGE;
     if (call->json != NULL)
         tool_json_open(call->json, "checks", '[');
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

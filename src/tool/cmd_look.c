@@ -9,13 +9,13 @@
 /* ---- info ---- */
 
 static struct {
-    int weights;
+    bool weights;
 } o;
 
-const struct poptOption tool_info_options[] = {
-    {"weights", 'w', POPT_ARG_NONE, &o.weights, 0, "every weight, the largest first", NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_info_options[] = {
+    {"weights", 'w', TOOL_FLAG, &o.weights, "every weight, the largest first", .argument = NULL},
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static void say_description(const mw_model *model, const tool_call *call)
@@ -153,6 +153,8 @@ int tool_info(const tool_call *call)
     mw_error first = {0};
     mw_tensors *tensors = mw_tensors_open(call->arguments[0], &first);
     mw_tensors_close(tensors);
+    if (tensors != NULL && TOOL_REFUSE("on a file of tensors", "weights", "shape", "extent", "function"))
+        return TOOL_USAGE;
     if (tensors != NULL)
         return tool_tensors(call);
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
@@ -227,14 +229,14 @@ int tool_ops(const tool_call *call)
 /* ---- tensors ---- */
 
 static struct {
-    int statistics;
-    char *pattern;
+    bool statistics;
+    const char *pattern;
 } t;
 
-const struct poptOption tool_tensors_options[] = {
-    {"statistics", 's', POPT_ARG_NONE, &t.statistics, 0, "least, mean, largest of each", NULL},
-    {"match", 'm', POPT_ARG_STRING, &t.pattern, 0, "only names like this, as a shell would", "PATTERN"},
-    POPT_TABLEEND,
+const tool_option tool_tensors_options[] = {
+    {"statistics", 's', TOOL_FLAG, &t.statistics, "least, mean, largest of each", .argument = NULL},
+    {"match", 'm', TOOL_TEXT, &t.pattern, "only names like this, as a shell would", .argument = "PATTERN"},
+    TOOL_OPTIONS_END,
 };
 
 typedef struct statistics {

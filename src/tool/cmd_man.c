@@ -21,18 +21,22 @@ static void put_troff(const char *text)
     tool_puts("\n");
 }
 
-static void put_option(void *user, const struct poptOption *option)
+static void put_option(void *user, const tool_option *option)
 {
     (void)user;
     tool_puts(".TP\n");
-    if (option->shortName != '\0')
-        tool_print("\\fB\\-%c\\fR, ", option->shortName);
+    if (option->letter != '\0')
+        tool_print("\\fB\\-%c\\fR, ", option->letter);
     tool_puts("\\fB\\-\\-");
-    for (const char *at = option->longName; *at != '\0'; at++)
+    for (const char *at = option->name; *at != '\0'; at++)
         tool_print(*at == '-' ? "\\-" : "%c", *at);
-    tool_print("\\fR%s%s%s\n", option->argDescrip != NULL ? " \\fI" : "",
-               option->argDescrip != NULL ? option->argDescrip : "", option->argDescrip != NULL ? "\\fR" : "");
-    put_troff(option->descrip != NULL ? option->descrip : "");
+    tool_print("\\fR%s%s%s\n", option->argument != NULL ? " \\fI" : "",
+               option->argument != NULL ? option->argument : "", option->argument != NULL ? "\\fR" : "");
+    char text[500], range[64];
+    tool_option_range(range, sizeof range, option);
+    snprintf(text, sizeof text, "%s%s%s%s", option->text, range[0] != '\0' ? " [" : "", range,
+             range[0] != '\0' ? "]" : "");
+    put_troff(text);
 }
 
 static void put_command(const tool_command *command)
@@ -68,10 +72,10 @@ int tool_man(const tool_call *call)
 
 /* ---- completion ---- */
 
-static void put_long(void *user, const struct poptOption *option)
+static void put_long(void *user, const tool_option *option)
 {
     (void)user;
-    tool_print(" --%s", option->longName);
+    tool_print(" --%s", option->name);
 }
 
 static void put_bash(void)
@@ -103,15 +107,15 @@ static void put_quoted(const char *text)
 
 static const char *fish_command;
 
-static void put_fish_option(void *user, const struct poptOption *option)
+static void put_fish_option(void *user, const tool_option *option)
 {
     (void)user;
-    tool_print("complete -c mw -n '__fish_seen_subcommand_from %s' -l %s%s", fish_command, option->longName,
-               option->argDescrip != NULL ? " -r" : "");
-    if (option->shortName != '\0')
-        tool_print(" -s %c", option->shortName);
+    tool_print("complete -c mw -n '__fish_seen_subcommand_from %s' -l %s%s", fish_command, option->name,
+               option->argument != NULL ? " -r" : "");
+    if (option->letter != '\0')
+        tool_print(" -s %c", option->letter);
     tool_puts(" -d ");
-    put_quoted(option->descrip != NULL ? option->descrip : "");
+    put_quoted(option->text);
     tool_puts("\n");
 }
 
@@ -127,16 +131,16 @@ static void put_fish(void)
     }
 }
 
-static void put_zsh_option(void *user, const struct poptOption *option)
+static void put_zsh_option(void *user, const tool_option *option)
 {
     (void)user;
     tool_puts(" ");
     char text[400];
-    snprintf(text, sizeof text, "--%s[%s]%s%s:", option->longName, option->descrip != NULL ? option->descrip : "",
-             option->argDescrip != NULL ? ":" : "", option->argDescrip != NULL ? option->argDescrip : "");
+    snprintf(text, sizeof text, "--%s[%s]%s%s:", option->name, option->text, option->argument != NULL ? ":" : "",
+             option->argument != NULL ? option->argument : "");
     for (char *at = text + 3; *at != '\0' && *at != '\1'; at++)
         *at = *at == ':' && at[1] != '\0' && at > strchr(text, '[') && at < strrchr(text, ']') ? ',' : *at;
-    if (option->argDescrip == NULL)
+    if (option->argument == NULL)
         text[strlen(text) - 1] = '\0';
     else
         strncat(text, "_files", sizeof text - strlen(text) - 1);

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 static struct {
-    char *batch;
+    const char *batch;
 } o;
 
-const struct poptOption tool_ranges_options[] = {
-    {"inputs", '\0', POPT_ARG_STRING, &o.batch, 0, "what it is fed: a safetensors file by names of inputs", "FILE"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_ranges_options[] = {
+    {"inputs", '\0', TOOL_TEXT, &o.batch, "what it is fed: a safetensors file by names of inputs", .argument = "FILE"},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static void json_range(tool_json *json, const mw_range *range)
@@ -69,6 +70,13 @@ static mw_range_options asked(void)
 int tool_ranges(const tool_call *call)
 {
     int code;
+    mw_compile_options given;
+    if (!tool_compile_options(&given) || TOOL_REFUSE("here: ranges are those of fp32 on the CPU", "profile"))
+        return TOOL_USAGE;
+    if (given.device == MW_DEVICE_GPU || given.device == MW_DEVICE_ANE) {
+        tool_complain("ranges: --device is the CPU, whose fp32 shows what fp16 could not hold");
+        return TOOL_USAGE;
+    }
     mw_graph *graph = tool_open_graph(call, &code);
     const mw_range_options options = asked();
     mw_ranges *ranges = graph != NULL ? mw_program_ranges(graph, &options, call->err) : NULL;

@@ -4,9 +4,9 @@
 
 #include <millwright/replay.h>
 
-const struct poptOption tool_replay_options[] = {
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_replay_options[] = {
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS_END,
 };
 
 static void say_result(const mw_replay_result *result, const tool_call *call)
@@ -30,7 +30,7 @@ int tool_replay(const tool_call *call)
 {
     mw_compile_options options;
     mw_replay_result result;
-    if (!tool_compile_options(&options))
+    if (TOOL_REFUSE("here: the step has its own", "batch") || !tool_compile_options(&options))
         return TOOL_USAGE;
     if (mw_replay(call->arguments[0], &options, &result, call->err) != MW_OK)
         return TOOL_FAILED;

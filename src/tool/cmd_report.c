@@ -10,17 +10,17 @@
 enum { PATH_BYTES = 4200 };
 
 static struct {
-    char *out, *data, *model, *title;
-    int samples;
+    const char *out, *data, *model, *title;
+    long long samples;
 } o = {.samples = 8};
 
-const struct poptOption tool_report_options[] = {
-    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "the page (RUN/report.html)", "FILE"},
-    {"data", '\0', POPT_ARG_STRING, &o.data, 0, "examples that are predicted, otherwise those of the run", "PATH"},
-    {"model", '\0', POPT_ARG_STRING, &o.model, 0, "who predicts (RUN/model)", "FILE"},
-    {"samples", '\0', POPT_ARG_INT, &o.samples, 0, "examples seen right, and wrong (8)", "N"},
-    {"title", '\0', POPT_ARG_STRING, &o.title, 0, "of the page", "TEXT"},
-    POPT_TABLEEND,
+const tool_option tool_report_options[] = {
+    {"out", 'o', TOOL_TEXT, &o.out, "the page (RUN/report.html)", .argument = "FILE"},
+    {"data", '\0', TOOL_TEXT, &o.data, "examples that are predicted, otherwise those of the run", .argument = "PATH"},
+    {"model", '\0', TOOL_TEXT, &o.model, "who predicts (RUN/model)", .argument = "FILE"},
+    {"samples", '\0', TOOL_INTEGER, &o.samples, "examples seen right, and wrong (8)", .argument = "N", .high = 64},
+    {"title", '\0', TOOL_WORDS, &o.title, "of the page", .argument = "TEXT"},
+    TOOL_OPTIONS_END,
 };
 
 /* What a report is made of. */
@@ -72,7 +72,7 @@ static bool rename_for_model(reporting *r)
     mw_port port;
     for (size_t i = 0; mw_model_port_at(r->model, i, &port); i++) {
         if (!port.is_output)
-            return strcmp(port.name, "x") == 0 || data_rename(&r->data, port.name, r->call->err);
+            return strcmp(port.name, "x") == 0 || data_rename(&r->data, port.name, "y", r->call->err);
     }
     return false;
 }
@@ -133,7 +133,7 @@ static mw_status write_page(reporting *r, bool predicts)
     mw_report_options options = mw_report_defaults();
     options.title = o.title != NULL ? o.title : r->run;
     options.metrics = is_there(r->metrics) ? r->metrics : NULL;
-    options.samples = o.samples;
+    options.samples = (int)o.samples;
     options.command = r->has_about ? config_string(&r->about, r->about.root, "command", NULL) : NULL;
     if (predicts) {
         options.model = r->model;
@@ -166,9 +166,9 @@ static int report(reporting *r)
 int tool_report(const tool_call *call)
 {
     reporting *r = calloc(1, sizeof *r);
-    if (r == NULL || !tool_in_range("samples", o.samples, 0, 64)) {
-        free(r);
-        return TOOL_USAGE;
+    if (r == NULL) {
+        tool_complain("there is no memory");
+        return TOOL_FAILED;
     }
     r->call = call;
     r->run = call->arguments[0];

@@ -14,24 +14,27 @@
 
 static struct {
     const char **inputs;
-    char *out;
-    int top, values;
+    const char *out;
+    long long top, values;
 } o = {.top = 5, .values = 8};
 
-const struct poptOption tool_run_options[] = {
-    {"input", 'i', POPT_ARG_ARGV, &o.inputs, 0, "what an input is fed: a file, FILE:TENSOR, or a number", "NAME=VALUE"},
-    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "all results: .npz or .safetensors", "FILE"},
-    {"top", '\0', POPT_ARG_INT, &o.top, 0, "so many of the likeliest labels (5)", "N"},
-    {"values", '\0', POPT_ARG_INT, &o.values, 0, "numbers that are printed of each result (8)", "N"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_run_options[] = {
+    {"input", 'i', TOOL_LIST, &o.inputs, "what an input is fed: a file, FILE:TENSOR, or a number",
+     .argument = "NAME=VALUE"},
+    {"out", 'o', TOOL_TEXT, &o.out, "all results: .npz or .safetensors", .argument = "FILE"},
+    {"top", '\0', TOOL_INTEGER, &o.top, "so many of the likeliest labels (5)", .argument = "N", .high = 1 << 30},
+    {"values", '\0', TOOL_INTEGER, &o.values, "numbers that are printed of each result (8)", .argument = "N",
+     .high = 1 << 30},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static void say_values(const mw_result *result, mw_shape shape, const tool_call *call)
 {
     const float *values = result->data;
-    const size_t shown = result->count < (size_t)(o.values > 0 ? o.values : 0) ? result->count : (size_t)o.values;
+    const size_t shown = result->count < (size_t)o.values ? result->count : (size_t)o.values;
     char text[128];
     if (call->json != NULL) {
         tool_json_open(call->json, NULL, '{');
@@ -66,7 +69,7 @@ static void say_labels(const mw_result *result, const mw_classes *classes, const
     const float *p = result->data;
     char number[32];
     float below = INFINITY;
-    for (int k = 0; call->json == NULL && k < o.top && (size_t)k < classes->count; k++) {
+    for (long long k = 0; call->json == NULL && k < o.top && (size_t)k < classes->count; k++) {
         size_t best = classes->count;
         for (size_t i = 0; i < classes->count; i++) {
             if (p[i] < below && (best == classes->count || p[i] > p[best]))
@@ -114,7 +117,7 @@ static void say_classes(const mw_model *model, const mw_result *result, mw_shape
         return;
     if (call->json != NULL)
         tool_json_open(call->json, "classes", '[');
-    for (size_t i = 0; i < examples && i < (size_t)(o.values > 0 ? o.values : 0); i++) {
+    for (size_t i = 0; i < examples && i < (size_t)o.values; i++) {
         const float *p = (const float *)result->data + i * classes;
         size_t best = 0;
         for (size_t k = 1; k < classes; k++)
@@ -188,6 +191,8 @@ static int predict(mw_model *model, const tool_call *call)
 int tool_run_model(const tool_call *call)
 {
     bool usage;
+    if (!tool_check_device())
+        return TOOL_USAGE;
     mw_model *model = tool_open_model(call->arguments[0], true, call, &usage);
     const int code = model != NULL ? predict(model, call) : usage ? TOOL_USAGE : TOOL_FAILED;
     mw_model_destroy(model);
@@ -200,11 +205,12 @@ static struct {
     double seconds;
 } b = {.seconds = 2};
 
-const struct poptOption tool_bench_options[] = {
-    {"seconds", '\0', POPT_ARG_DOUBLE, &b.seconds, 0, "how long to measure (2)", "S"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_bench_options[] = {
+    {"seconds", '\0', TOOL_NUMBER, &b.seconds, "how long to measure (2)", .argument = "S", .high = 86400},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 enum { RUNS_MAX = 100000, RUNS_LEAST = 5 };
@@ -276,6 +282,9 @@ static mw_program *compile(const tool_call *call, bool *usage)
 {
     mw_compile_options options;
     int code;
+    *usage = !tool_check_device();
+    if (*usage)
+        return NULL;
     mw_graph *graph = tool_open_graph(call, &code);
     *usage = code == TOOL_USAGE;
     tool_compile_options(&options);
@@ -290,10 +299,6 @@ static mw_program *compile(const tool_call *call, bool *usage)
 int tool_bench(const tool_call *call)
 {
     bool usage = false;
-    if (!(b.seconds >= 0 && b.seconds <= 86400)) {
-        tool_complain("--seconds %g is not in 0 .. 86400", b.seconds);
-        return TOOL_USAGE;
-    }
     mw_program *program = compile(call, &usage);
     double *times = calloc(RUNS_MAX, sizeof *times);
     const size_t runs = program != NULL && times != NULL ? measure(program, times, call) : 0;
@@ -307,17 +312,18 @@ int tool_bench(const tool_call *call)
 /* ---- profile ---- */
 
 static struct {
-    int runs;
-    char *trace, *plan;
+    long long runs;
+    const char *trace, *plan;
 } p = {.runs = 20};
 
-const struct poptOption tool_profile_options[] = {
-    {"runs", 'n', POPT_ARG_INT, &p.runs, 0, "that are measured (20)", "N"},
-    {"trace", '\0', POPT_ARG_STRING, &p.trace, 0, "every share of every step, for ui.perfetto.dev", "FILE"},
-    {"plan", '\0', POPT_ARG_STRING, &p.plan, 0, "the plan into a file instead", "FILE"},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_profile_options[] = {
+    {"runs", 'n', TOOL_INTEGER, &p.runs, "that are measured (20)", .argument = "N", .low = 1, .high = 100000},
+    {"trace", '\0', TOOL_TEXT, &p.trace, "every share of every step, for ui.perfetto.dev", .argument = "FILE"},
+    {"plan", '\0', TOOL_TEXT, &p.plan, "the plan into a file instead", .argument = "FILE"},
+    TOOL_OPTIONS(tool_running_options),
+    TOOL_OPTIONS(tool_drawing_options),
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static void put_line(void *user, const char *line)
@@ -368,14 +374,12 @@ mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { retur
 int tool_profile(const tool_call *call)
 {
     bool usage = false;
-    if (!tool_in_range("runs", p.runs, 1, 100000))
-        return TOOL_USAGE;
     mw_program *program = compile(call, &usage);
     if (program == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     mw_run(program, call->err);
     mw_program_profile(program, (size_t)p.runs, call->err);
-    for (int i = 0; i < p.runs && call->err->status == MW_OK; i++)
+    for (long long i = 0; i < p.runs && call->err->status == MW_OK; i++)
         mw_run(program, call->err);
     mw_plan *plan = mw_plan_create(program, call->err);
     if (plan != NULL && p.plan == NULL)

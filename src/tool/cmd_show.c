@@ -65,17 +65,17 @@ static int write_picture(const char *path, mw_status (*write)(const char *path, 
 /* ---- draw ---- */
 
 static struct {
-    char *out, *title;
-    int operations, unfolded;
+    const char *out, *title;
+    bool operations, unfolded;
 } o;
 
-const struct poptOption tool_draw_options[] = {
-    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "picture: .svg, .png, .dot (Graphviz), or .onnx for Netron", "FILE"},
-    {"title", '\0', POPT_ARG_STRING, &o.title, 0, "above the picture", "TEXT"},
-    {"operations", '\0', POPT_ARG_NONE, &o.operations, 0, "a box for each operation instead of each layer", NULL},
-    {"unfolded", '\0', POPT_ARG_NONE, &o.unfolded, 0, "repeated blocks as often as they are there", NULL},
-    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
-    POPT_TABLEEND,
+const tool_option tool_draw_options[] = {
+    {"out", 'o', TOOL_TEXT, &o.out, "picture: .svg, .png, .dot (Graphviz), or .onnx for Netron", .argument = "FILE"},
+    {"title", '\0', TOOL_WORDS, &o.title, "above the picture", .argument = "TEXT"},
+    {"operations", '\0', TOOL_FLAG, &o.operations, "a box for each operation instead of each layer", .argument = NULL},
+    {"unfolded", '\0', TOOL_FLAG, &o.unfolded, "repeated blocks as often as they are there", .argument = NULL},
+    TOOL_OPTIONS(tool_reading_options),
+    TOOL_OPTIONS_END,
 };
 
 static mw_draw_options drawing(const char *path)
@@ -83,8 +83,8 @@ static mw_draw_options drawing(const char *path)
     const char *slash = strrchr(path, '/');
     mw_draw_options options = mw_draw_defaults();
     options.title = o.title != NULL ? o.title : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-    options.operations = o.operations != 0;
-    options.unfolded = o.unfolded != 0;
+    options.operations = o.operations;
+    options.unfolded = o.unfolded;
     return options;
 }
 
@@ -107,6 +107,8 @@ int tool_draw(const tool_call *call)
         tool_complain("draw: --out FILE is missing");
         return TOOL_USAGE;
     }
+    if (tool_ends_in(o.out, ".onnx") && TOOL_REFUSE("on an ONNX file", "title", "operations", "unfolded"))
+        return TOOL_USAGE;
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
@@ -124,21 +126,25 @@ int tool_draw(const tool_call *call)
 /* ---- plot ---- */
 
 static struct {
-    char *out, *title;
+    const char *out, *title;
     const char **series;
-    int log_scale, columns, width;
+    bool log_scale;
+    long long columns, width;
     double smoothing;
 } p;
 
-const struct poptOption tool_plot_options[] = {
-    {"out", 'o', POPT_ARG_STRING, &p.out, 0, "picture: .svg or .png", "FILE"},
-    {"series", 's', POPT_ARG_ARGV, &p.series, 0, "names, as a shell would match; otherwise all that change", "PATTERN"},
-    {"log", '\0', POPT_ARG_NONE, &p.log_scale, 0, "logarithmic where values reach over a factor of 4", NULL},
-    {"smooth", '\0', POPT_ARG_DOUBLE, &p.smoothing, 0, "from 0 to below 1: a smoothed curve over the raw one", "X"},
-    {"columns", '\0', POPT_ARG_INT, &p.columns, 0, "charts side by side, 1 to 6", "N"},
-    {"width", '\0', POPT_ARG_INT, &p.width, 0, "of the picture in pixels (960)", "N"},
-    {"title", '\0', POPT_ARG_STRING, &p.title, 0, "above the picture", "TEXT"},
-    POPT_TABLEEND,
+const tool_option tool_plot_options[] = {
+    {"out", 'o', TOOL_TEXT, &p.out, "picture: .svg or .png", .argument = "FILE"},
+    {"series", 's', TOOL_LIST, &p.series, "names, as a shell would match; otherwise all that change",
+     .argument = "PATTERN"},
+    {"log", '\0', TOOL_FLAG, &p.log_scale, "logarithmic where values reach over a factor of 4", .argument = NULL},
+    {"smooth", '\0', TOOL_NUMBER, &p.smoothing, "from 0 to below 1: a smoothed curve over the raw one", .argument = "X",
+     .high = 0.999999},
+    {"columns", '\0', TOOL_INTEGER, &p.columns, "charts side by side", .argument = "N", .low = 1, .high = 6},
+    {"width", '\0', TOOL_INTEGER, &p.width, "of the picture in pixels (960)", .argument = "N", .low = 320,
+     .high = 4000},
+    {"title", '\0', TOOL_WORDS, &p.title, "above the picture", .argument = "TEXT"},
+    TOOL_OPTIONS_END,
 };
 
 static mw_status write_plot(const char *path, void *user, mw_error *err)
@@ -151,10 +157,10 @@ static mw_status write_plot(const char *path, void *user, mw_error *err)
     options.others = call->arguments + 1;
     options.other_count = (size_t)call->count - 1;
     options.title = p.title;
-    options.log_scale = p.log_scale != 0;
+    options.log_scale = p.log_scale;
     options.smoothing = p.smoothing;
-    options.columns = p.columns;
-    options.width = p.width > 0 ? p.width : options.width;
+    options.columns = (int)p.columns;
+    options.width = p.width > 0 ? (int)p.width : options.width;
     return mw_plot_write_svg(call->arguments[0], path, &options, err);
 }
 

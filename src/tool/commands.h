@@ -10,11 +10,11 @@ tool_run tool_info, tool_ops, tool_tensors, tool_convert, tool_average, tool_run
     tool_compare, tool_gradcheck, tool_check, tool_plan, tool_inspect, tool_doctor, tool_man, tool_completion,
     tool_train, tool_finetune, tool_draw, tool_plot, tool_report, tool_replay, tool_ranges;
 
-extern const struct poptOption tool_info_options[], tool_tensors_options[], tool_convert_options[],
-    tool_average_options[], tool_run_options[], tool_bench_options[], tool_profile_options[], tool_compare_options[],
-    tool_gradcheck_options[], tool_check_options[], tool_plan_options[], tool_inspect_options[], tool_doctor_options[],
-    tool_train_options[], tool_finetune_options[], tool_draw_options[], tool_plot_options[], tool_report_options[],
-    tool_replay_options[], tool_ranges_options[];
+extern const tool_option tool_info_options[], tool_tensors_options[], tool_convert_options[], tool_average_options[],
+    tool_run_options[], tool_bench_options[], tool_profile_options[], tool_compare_options[], tool_gradcheck_options[],
+    tool_check_options[], tool_plan_options[], tool_inspect_options[], tool_doctor_options[], tool_train_options[],
+    tool_finetune_options[], tool_draw_options[], tool_plot_options[], tool_report_options[], tool_replay_options[],
+    tool_ranges_options[];
 
 /* ---- cmd_compare.c ---- */
 

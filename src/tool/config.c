@@ -124,6 +124,7 @@ void config_fail(config *c, const config_node *node, const char *format, ...)
         column = *at == '\n' ? 1 : column + 1;
         line += *at == '\n';
     }
+    c->refused = true;
     c->err->status = MW_ERROR_FORMAT;
     c->err->text_line = line;
     c->err->text_column = column;
@@ -182,7 +183,7 @@ int config_choice(config *c, const config_node *object, const char *key, const c
         snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", names[i]);
     }
     if (node != NULL)
-        config_fail(c, node, "\"%.60s\" is none of %s", node->text, all);
+        config_fail(c, node, "\"%.60s\" is \"%.60s\", none of %s", key, node->text, all);
     return otherwise;
 }
 
@@ -193,17 +194,31 @@ const config_node *config_object(config *c, const config_node *object, const cha
 
 /* ---- what nobody asked for ---- */
 
-static void check_used(config *c, const config_node *node)
+typedef const char *condition_of(const char *object, const char *key);
+
+static void refuse_unused(config *c, const config_node *child, condition_of *condition)
 {
-    for (const config_node *child = node->first; child != NULL; child = child->next) {
+    const config_node *object = child->parent;
+    const char *when = object->key != NULL ? condition(object->key, child->key)
+                       : object == c->root ? condition("", child->key)
+                                           : NULL;
+    if (when != NULL)
+        config_fail(c, child, "\"%.60s\" has no effect here; it has one %s", child->key, when);
+    else
+        config_fail(c, child, "\"%.60s\" is not known here", child->key);
+}
+
+static void check_used(config *c, const config_node *node, condition_of *condition)
+{
+    for (const config_node *child = node->first; child != NULL && c->err->status == MW_OK; child = child->next) {
         if (child->key != NULL && !child->used)
-            config_fail(c, child, "\"%.60s\" is not known here", child->key);
-        check_used(c, child);
+            refuse_unused(c, child, condition);
+        check_used(c, child, condition);
     }
 }
 
-void config_finish(config *c)
+void config_finish(config *c, condition_of *condition)
 {
     if (c->err->status == MW_OK)
-        check_used(c, c->root);
+        check_used(c, c->root, condition);
 }

@@ -36,6 +36,7 @@ typedef struct config {
     config_node *open; /* while it is read */
     const char *key;
     mw_error *err;
+    bool refused; /* a setting was refused, not the file */
 } config;
 
 /* Reads the file, of at most 1 MiB. false with err set; config_close either way. */
@@ -57,7 +58,8 @@ bool config_bool(config *c, const config_node *object, const char *key, bool oth
 int config_choice(config *c, const config_node *object, const char *key, const char *const *names, int otherwise);
 const config_node *config_object(config *c, const config_node *object, const char *key);
 
-/* Fails for the first key that nobody asked for. */
-void config_finish(config *c);
+/* Fails for the first key that nobody asked for. `condition` says when a key that is known has an effect: `object` is
+ * the key of the object that it stands in, "" for the file; NULL for one that is not known. */
+void config_finish(config *c, const char *(*condition)(const char *object, const char *key));
 
 #endif

@@ -142,10 +142,11 @@ static void draw(dashboard *board, const mw_progress *p, int columns)
 
 /* ---- the callback ---- */
 
-static bool report(void *user, const mw_progress *progress)
+bool dashboard_report(dashboard *board, const mw_progress *progress)
 {
-    dashboard *board = user;
     const double at = now();
+    if (!board->active)
+        return false;
     add_point(board, progress->loss);
     if (progress->epoch_end && progress->validation.examples > 0) {
         board->validation = progress->validation;
@@ -160,15 +161,11 @@ static bool report(void *user, const mw_progress *progress)
     return false;
 }
 
-void dashboard_attach(dashboard *board, mw_fit_options *fit, const tool_call *call)
+bool dashboard_begin(dashboard *board, const tool_call *call)
 {
     *board = (dashboard){.every = 1};
-    fit->quiet = call->quiet;
-    if (call->quiet || !tool_is_terminal(stderr) || columns_of_screen() < LEAST_COLUMNS)
-        return;
-    fit->quiet = true;
-    fit->progress = report;
-    fit->user = board;
+    board->active = !call->quiet && tool_is_terminal(stderr) && columns_of_screen() >= LEAST_COLUMNS;
+    return board->active;
 }
 
 void dashboard_end(dashboard *board)

@@ -8,7 +8,8 @@
 enum { DASHBOARD_POINTS = 4096 };
 
 typedef struct dashboard {
-    bool shown; /* lines of it are on the screen */
+    bool active; /* there is a terminal that is wide enough */
+    bool shown;  /* lines of it are on the screen */
     double drawn;
     double points[DASHBOARD_POINTS]; /* the loss over the steps so far, evenly spread */
     int64_t count, every;            /* of points; steps between two */
@@ -18,7 +19,10 @@ typedef struct dashboard {
     mw_evaluation validation; /* the last */
 } dashboard;
 
-void dashboard_attach(dashboard *board, mw_fit_options *fit, const tool_call *call);
+/* Returns whether it takes the place of mw_fit's lines. */
+bool dashboard_begin(dashboard *board, const tool_call *call);
+/* To be called by a callback of mw_fit; false, as that means to go on. */
+bool dashboard_report(dashboard *board, const mw_progress *progress);
 /* Leaves what it showed last on the screen. */
 void dashboard_end(dashboard *board);
 

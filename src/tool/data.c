@@ -1,6 +1,7 @@
 /* Data sets by path. */
 #include "tool/data.h"
 
+#include "tool/fields.h"
 #include "tool/tool.h"
 
 #include "base/shown.h"
@@ -72,12 +73,16 @@ static bool read_fields(opening *o)
     data_fields *fields = &o->out->fields;
     if (!is_csv(o->request->path))
         return data_fields_of_jsonl(fields, o->request->path, o->err);
-    o->header = config_bool(o->c, o->settings, "header", true);
+    o->header = field_bool(o->c, o->settings, "data.header", true);
     return read_separator(o) && data_fields_of_csv(fields, o->request->path, o->separator, o->header, o->err);
 }
 
 static bool list_inputs(opening *o, const config_node *listed)
 {
+    if (listed->kind != CONFIG_ARRAY) {
+        config_fail(o->c, listed, "\"inputs\" is a list of names of fields");
+        return false;
+    }
     for (const config_node *node = listed->first; node != NULL; node = node->next) {
         if (node->kind != CONFIG_STRING) {
             config_fail(o->c, node, "\"inputs\" is a list of names of fields");
@@ -102,7 +107,7 @@ static bool choose_fields(opening *o)
     const config_node *listed = config_get(o->settings, "inputs");
     const data_fields *fields = &o->out->fields;
     const char *last = fields->count > 0 ? fields->names[fields->count - 1] : "";
-    o->target = config_string(o->c, o->settings, "target", last);
+    o->target = field_text(o->c, o->settings, "data.target", last);
     o->inputs = calloc(count_nodes(listed) + fields->count + 1, sizeof *o->inputs);
     if (o->inputs == NULL)
         return fail(o->err, "there is no memory for the names of %zu fields", fields->count);
@@ -181,7 +186,7 @@ static mw_dataset *open_images(opening *o, const char *path)
     bool last;
     mw_image_options options = mw_image_defaults();
     const int wanted = channels_of(o->request->input, &last);
-    options.channels = (int)config_integer(o->c, o->settings, "channels", wanted != 0 ? wanted : 3, 1, 3);
+    options.channels = (int)field_integer(o->c, o->settings, "data.channels", wanted != 0 ? wanted : 3);
     options.channels_first = !last;
     o->channels_last = last;
     o->out->is_image = true;
@@ -190,7 +195,7 @@ static mw_dataset *open_images(opening *o, const char *path)
 
 static mw_dataset *open_tensors(opening *o, const char *path)
 {
-    const char *x = config_string(o->c, o->settings, "x", "x"), *y = config_string(o->c, o->settings, "y", "y");
+    const char *x = field_text(o->c, o->settings, "data.x", "x"), *y = field_text(o->c, o->settings, "data.y", "y");
     const mw_tensor_column columns[] = {{.name = "x", .tensor = x}, {.name = "y", .tensor = y}};
     return mw_dataset_open_tensors(path, columns, 2, o->err);
 }
@@ -340,7 +345,7 @@ static bool choose_precision(opening *o, mw_dataset **all)
     const data_request *r = o->request;
     const mw_column *x = find_column(*all, "x");
     const bool is_table = d->fields.count > 0;
-    d->normalizes = !r->is_for_model && config_bool(o->c, o->settings, "normalize", is_table && !r->integers);
+    d->normalizes = !r->is_for_model && field_bool(o->c, o->settings, "data.normalize", is_table && !r->integers);
     if (x == NULL || o->err->status != MW_OK)
         return o->err->status == MW_OK;
     if (r->offset_count > 0)
@@ -363,7 +368,7 @@ static bool set_precision(opening *o, mw_dataset **all)
 static bool split(opening *o, mw_dataset *all)
 {
     data_parts *d = o->out;
-    const double share = config_number(o->c, o->settings, "validation", d->test != NULL ? 0 : 0.1, 0, 0.9);
+    const double share = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
     const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
     const int64_t counts[] = {-1, some};
     mw_dataset *parts[2] = {NULL, NULL};
@@ -382,7 +387,7 @@ static bool open_test(opening *o, const char *path, const mw_dataset *training)
 {
     char beside[4200];
     data_parts *d = o->out;
-    const char *given = config_string(o->c, o->settings, "test", NULL);
+    const char *given = field_text(o->c, o->settings, "data.test", NULL);
     if (given != NULL)
         d->test = open_any(o, given, "t10k", training);
     else if (is_idx(path, "t10k"))
@@ -403,15 +408,16 @@ static mw_dataset *open_training(opening *o, const char *path)
 static bool prepare(opening *o)
 {
     data_parts *d = o->out;
-    const config_node *settings = config_object(o->c, o->settings, "augment");
+    const bool pictures = d->x->shape.rank > 1; /* others have no place to move to */
+    const config_node *settings = pictures ? field_object(o->c, o->settings, "data.augment") : NULL;
     mw_augment_options change = mw_augment_defaults("x");
     change.channels_first = d->x->shape.rank == 3 && !o->channels_last;
-    change.pad = (int)config_integer(o->c, settings, "pad", 0, 0, 4096);
-    change.shift = (int)config_integer(o->c, settings, "shift", 0, 0, 4096);
-    change.flip = (float)config_number(o->c, settings, "flip", 0, 0, 1);
-    change.flip_vertical = (float)config_number(o->c, settings, "flip_vertical", 0, 0, 1);
-    change.brightness = (float)config_number(o->c, settings, "brightness", 0, 0, 1e6);
-    change.contrast = (float)config_number(o->c, settings, "contrast", 0, 0, 1);
+    change.pad = (int)field_integer(o->c, settings, "augment.pad", 0);
+    change.shift = (int)field_integer(o->c, settings, "augment.shift", 0);
+    change.flip = (float)field_number(o->c, settings, "augment.flip", 0);
+    change.flip_vertical = (float)field_number(o->c, settings, "augment.flip_vertical", 0);
+    change.brightness = (float)field_number(o->c, settings, "augment.brightness", 0);
+    change.contrast = (float)field_number(o->c, settings, "augment.contrast", 0);
     mw_dataset *changed = settings != NULL ? mw_dataset_augment(d->plain, &change, o->err) : NULL;
     d->training = mw_dataset_prefetch(settings != NULL ? changed : d->plain, 2, o->err);
     mw_dataset_destroy(changed);
@@ -536,48 +542,6 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
     return good && err->status == MW_OK;
 }
 
-/* Columns are called "x"; a model may call its input otherwise. */
-static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
-{
-    const mw_dataset *source = user;
-    const mw_column *column;
-    (void)err;
-    for (size_t i = 0; (column = mw_dataset_column_at(source, i)) != NULL; i++)
-        memcpy(example->out[i], example->in[i],
-               (size_t)mw_shape_count(column->shape) * ((size_t)mw_dtype_bits(column->dtype) / 8));
-    return MW_OK;
-}
-
-static mw_dataset *rename_columns(mw_dataset *source, const char *name, mw_error *err)
-{
-    mw_column columns[16];
-    size_t count = 0;
-    for (const mw_column *c; count < 16 && (c = mw_dataset_column_at(source, count)) != NULL; count++) {
-        columns[count] = *c;
-        columns[count].data = NULL;
-        columns[count].name = strcmp(c->name, "x") == 0 ? name : c->name;
-    }
-    return mw_dataset_map(source, columns, count, copy_example, source, 0, err);
-}
-
-static bool rename_one(mw_dataset **dataset, const char *name, mw_error *err)
-{
-    if (*dataset == NULL)
-        return true;
-    mw_dataset *renamed = rename_columns(*dataset, name, err);
-    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
-    mw_dataset_destroy(renamed);
-    mw_dataset_destroy(*dataset);
-    *dataset = ahead;
-    return ahead != NULL;
-}
-
-bool data_rename(data_parts *data, const char *name, mw_error *err)
-{
-    return strcmp(name, "x") == 0 || (rename_one(&data->training, name, err) &&
-                                      rename_one(&data->validation, name, err) && rename_one(&data->test, name, err));
-}
-
 void data_close(data_parts *data)
 {
     mw_dataset_destroy(data->training);
@@ -586,5 +550,6 @@ void data_close(data_parts *data)
     mw_dataset_destroy(data->test);
     data_fields_free(&data->fields);
     data_offsets_free(&data->offsets);
+    free(data->class_map);
     *data = (data_parts){0};
 }

@@ -8,6 +8,17 @@
 
 #include <millwright/millwright.h>
 
+enum { DATA_COLUMNS_MAX = 16 };
+
+/* How examples of one part are copied when its columns are renamed; a mapped set needs it while it lives. */
+typedef struct data_renaming {
+    size_t count;
+    size_t sizes[DATA_COLUMNS_MAX]; /* bytes of an example */
+    mw_dtype labels;                /* type of the labels in column `label`; MW_DTYPE_NONE = they stay */
+    size_t label;
+    const int64_t *map;
+} data_renaming;
+
 typedef struct data_parts {
     mw_dataset *training, *validation, *test; /* test NULL = none */
     mw_dataset *plain;                        /* the training part as it is stored, without augmentation */
@@ -18,6 +29,9 @@ typedef struct data_parts {
     bool normalizes;                          /* the network begins with (x - mean) / deviation */
     data_fields fields;                       /* of a table */
     data_offsets offsets;                     /* subtracted from the inputs before fp32 rounds them */
+    int64_t *class_map;                       /* of data_map_classes, owned */
+    data_renaming renamings[3];
+    size_t renaming_count;
 } data_parts;
 
 /* What is opened, and for whom. */
@@ -38,8 +52,16 @@ void data_request_free(data_request *request);
 
 /* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */
 bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err);
-/* The column "x" of every part gets another name. */
-bool data_rename(data_parts *data, const char *name, mw_error *err);
+
+/* ---- data_classes.c ---- */
+
+/* Which integers are labels of a part: [classes] flags, freed by the caller. */
+bool *data_find_labels(const mw_dataset *dataset, int64_t classes, mw_error *err);
+/* From the next data_rename on a label k is map[k], one of `classes`. Takes the map over; NULL is none. */
+void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
+/* The columns "x" and "y" of every part get other names. */
+bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err);
+
 void data_close(data_parts *data);
 
 #endif

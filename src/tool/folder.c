@@ -1,36 +1,29 @@
 /* Folders of MIL that stand for a moment beside what is written. */
 #include "tool/tool.h"
 
-#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool tool_make_mil(char *out, size_t size, const char *path, mw_error *err)
 {
-    const int length = snprintf(out, size, "%s.mil-XXXXXX", path);
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    const int length = snprintf(out, size, "%.*s.mil-XXXXXX", (int)end, path);
     if (length > 0 && (size_t)length < size && mkdtemp(out) != NULL)
         return true;
     err->status = MW_ERROR_FILE;
-    snprintf(err->message, sizeof err->message, "no folder can be made beside %.200s", path);
+    snprintf(err->message, sizeof err->message, "no folder can be made beside %.200s: %s", path, strerror(errno));
     return false;
 }
 
-/* What a folder of MIL holds: model.mil, and weights below. */
-void tool_remove_mil(const char *folder)
+static int remove_one(const char *path, const struct stat *entry, int kind, struct FTW *place)
 {
-    char path[8192];
-    snprintf(path, sizeof path, "%s/weights", folder);
-    DIR *weights = opendir(path);
-    for (const struct dirent *entry; weights != NULL && (entry = readdir(weights)) != NULL;) {
-        snprintf(path, sizeof path, "%s/weights/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (weights != NULL)
-        closedir(weights);
-    snprintf(path, sizeof path, "%s/weights", folder);
-    rmdir(path);
-    snprintf(path, sizeof path, "%s/model.mil", folder);
-    unlink(path);
-    rmdir(folder);
+    (void)entry, (void)kind, (void)place;
+    return remove(path);
 }
+
+void tool_remove_tree(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }

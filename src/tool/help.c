@@ -4,30 +4,17 @@
 
 #include <string.h>
 
-static struct poptOption no_options[] = {POPT_TABLEEND};
-
-void tool_each_option(const struct poptOption *options, void (*visit)(void *user, const struct poptOption *option),
-                      void *user)
-{
-    options = options != NULL ? options : no_options;
-    for (; options->longName != NULL || options->shortName != '\0' || options->arg != NULL; options++) {
-        if ((options->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE)
-            tool_each_option(options->arg, visit, user);
-        else if (options->longName != NULL)
-            visit(user, options);
-    }
-}
-
 /* "--shape NAME=EXTENTS" with the short form in front. */
-static void print_option(void *user, const struct poptOption *option)
+static void print_option(void *user, const tool_option *option)
 {
-    char left[80];
+    char left[80], range[64];
     FILE *out = user;
-    snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->shortName != '\0' ? "-" : " ",
-             option->shortName != '\0' ? option->shortName : ' ', option->shortName != '\0' ? ", " : "  ",
-             option->longName, option->argDescrip != NULL ? " " : "",
-             option->argDescrip != NULL ? option->argDescrip : "");
-    fprintf(out, "  %-30s %s\n", left, option->descrip != NULL ? option->descrip : "");
+    snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->letter != '\0' ? "-" : " ",
+             option->letter != '\0' ? option->letter : ' ', option->letter != '\0' ? ", " : "  ", option->name,
+             option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
+    tool_option_range(range, sizeof range, option);
+    fprintf(out, "  %-30s %s%s%s%s\n", left, option->text, range[0] != '\0' ? " [" : "", range,
+            range[0] != '\0' ? "]" : "");
 }
 
 /* Paragraphs, broken between words at 78 columns. */
@@ -73,4 +60,22 @@ void tool_print_layers(void)
     const char *text, *kind;
     for (size_t i = 0; (kind = network_kind_at(i, &text)) != NULL; i++)
         printf(text[0] != '\0' ? "%-16s %s\n" : "%s\n", kind, text);
+}
+
+/* "train  epochs  integer  1 .. 1000000  .."; tabs between. */
+static void print_row(void *user, const tool_option *option)
+{
+    static const char *const kinds[] = {[TOOL_FLAG] = "flag", [TOOL_INTEGER] = "integer", [TOOL_NUMBER] = "number",
+                                        [TOOL_TEXT] = "text", [TOOL_WORDS] = "words",     [TOOL_LIST] = "list"};
+    char range[64];
+    const char *command = user;
+    printf("%s\t--%s\t%s\t%s\t%s\t%s\n", command, option->name, kinds[option->kind],
+           tool_option_range(range, sizeof range, option), option->choices != NULL ? option->choices : "",
+           option->needs != NULL ? option->needs : "");
+}
+
+void tool_print_options(void)
+{
+    for (size_t i = 0; i < tool_command_count; i++)
+        tool_each_option(tool_commands[i].options, print_row, (void *)(uintptr_t)tool_commands[i].name);
 }

@@ -1,4 +1,5 @@
 /* mw: the library from the shell. A first word chooses the command; popt reads the rest. */
+#include "tool/source.h"
 #include "tool/tool.h"
 
 #include <signal.h>
@@ -6,20 +7,25 @@
 #include <string.h>
 
 static struct {
-    int json, quiet, help, json_before;
+    bool json, quiet, help;
 } common;
 
-const struct poptOption tool_common_options[] = {
-    {"json", '\0', POPT_ARG_NONE, &common.json, 0, "the answer as JSON", NULL},
-    {"quiet", 'q', POPT_ARG_NONE, &common.quiet, 0, "no progress", NULL},
-    {"help", 'h', POPT_ARG_NONE, &common.help, 0, "this text", NULL},
-    POPT_TABLEEND,
+const tool_option tool_common_options[] = {
+    {"json", '\0', TOOL_FLAG, &common.json, "the answer as JSON", .argument = NULL},
+    {"quiet", 'q', TOOL_FLAG, &common.quiet, "no progress", .argument = NULL},
+    {"help", 'h', TOOL_FLAG, &common.help, "this text", .argument = NULL},
+    TOOL_OPTIONS_END,
 };
+
+static void print_usage(const tool_command *command)
+{
+    fprintf(stderr, "usage: mw %s [options] %s    (mw %s --help)\n", command->name, command->arguments, command->name);
+}
 
 static int usage_error(const tool_command *command, const char *what, const char *why)
 {
     tool_complain("%s%s%s", what, why[0] != '\0' ? ": " : "", why);
-    fprintf(stderr, "usage: mw %s [options] %s    (mw %s --help)\n", command->name, command->arguments, command->name);
+    print_usage(command);
     return TOOL_USAGE;
 }
 
@@ -58,20 +64,53 @@ static int count_arguments(const char **arguments)
     return count;
 }
 
-/* "mw train digits.json --data 'my data'", as a shell takes it. */
-static void write_command(int argc, const char **argv, char *out, size_t size)
+/* A word with control characters, for shells that have this form; a terminal would act on them as they are. */
+static void write_escaped(mw__text *out, const char *word)
 {
-    size_t used = (size_t)snprintf(out, size, "mw");
-    for (int i = 0; i < argc && used < size; i++) {
-        const bool plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], " \t\n\"'\\$`*?[]{}()<>|&;!#~")] == '\0';
-        used += (size_t)snprintf(out + used, size - used, plain ? " %s" : " '%s'", argv[i]);
+    mw__text_puts(out, " $'");
+    for (; *word != '\0'; word++) {
+        const unsigned char byte = (unsigned char)*word;
+        if (byte < 0x20 || byte == 0x7f)
+            mw__text_printf(out, "\\x%02x", byte);
+        else
+            mw__text_printf(out, byte == '\'' || byte == '\\' ? "\\%c" : "%c", byte);
     }
+    mw__text_puts(out, "'");
 }
 
-static int run_command(const tool_command *command, poptContext context, const char *typed)
+/* In quotes, where a shell would take it for something else; an apostrophe stands outside of them. */
+static void write_word(mw__text *out, const char *word)
+{
+    bool control = false;
+    for (const char *at = word; *at != '\0'; at++)
+        control = control || (unsigned char)*at < 0x20 || *at == 0x7f;
+    if (control) {
+        write_escaped(out, word);
+        return;
+    }
+    if (word[0] != '\0' && word[strcspn(word, " \"'\\$`*?[]{}()<>|&;!#~^")] == '\0') {
+        mw__text_printf(out, " %s", word);
+        return;
+    }
+    mw__text_puts(out, " '");
+    for (; *word != '\0'; word++)
+        mw__text_printf(out, *word == '\'' ? "'\\''" : "%c", *word);
+    mw__text_puts(out, "'");
+}
+
+/* "mw train digits.json --data 'my data'": a shell that is given it runs the same. */
+static void write_command(mw__text *out, int argc, const char **argv)
+{
+    mw__text_init(out, mw__allocator_or_default(NULL));
+    mw__text_puts(out, "mw");
+    for (int i = 0; i < argc; i++)
+        write_word(out, argv[i]);
+}
+
+static int run_command(const tool_command *command, const char **arguments, const char *typed)
 {
     mw_error err = {0};
-    tool_call call = {.arguments = poptGetArgs(context), .quiet = common.quiet != 0, .err = &err, .command = typed};
+    tool_call call = {.arguments = arguments, .quiet = common.quiet, .err = &err, .command = typed};
     call.count = count_arguments(call.arguments);
     if (common.help) {
         tool_print_help(command);
@@ -87,22 +126,23 @@ static int run_command(const tool_command *command, poptContext context, const c
 /* With "mw" before it for popt, which skips a program's name. */
 static int parse_and_run(const tool_command *command, int argc, const char **argv)
 {
-    struct poptOption options[] = {
-        {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)command->options, 0, NULL, NULL},
-        {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_common_options, 0, NULL, NULL},
-        POPT_TABLEEND,
-    };
-    char typed[4096];
-    write_command(argc, argv, typed, sizeof typed);
-    poptContext context = poptGetContext("mw", argc, argv, command->options != NULL ? options : options + 1, 0);
-    const int rc = poptGetNextOpt(context);
-    const int code = rc < -1 ? usage_error(command, poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(rc))
-                             : run_command(command, context, typed);
-    poptFreeContext(context);
+    const tool_option options[] = {TOOL_OPTIONS(command->options), TOOL_OPTIONS(tool_common_options), TOOL_OPTIONS_END};
+    const char **arguments;
+    bool usage;
+    mw__text typed;
+    write_command(&typed, argc, argv);
+    int code = tool_options_parse(options, argc, argv, &arguments, &usage);
+    if (usage)
+        print_usage(command);
+    if (code == TOOL_DONE)
+        code = run_command(command, arguments, typed.failed ? "mw" : typed.data);
+    mw__text_deinit(&typed);
+    tool_source_free();
+    tool_options_free();
     return code;
 }
 
-/* mw help, mw help COMMAND, mw help layers, mw --help, mw --version. */
+/* mw help, mw help COMMAND, mw help layers, options or recipe, mw --help, mw --version. */
 static int answer_itself(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -114,6 +154,10 @@ static int answer_itself(int argc, char **argv)
     const tool_command *command = asked && argc > 2 ? tool_find(argv[2]) : NULL;
     if (asked && argc > 2 && strcmp(argv[2], "layers") == 0)
         tool_print_layers();
+    else if (asked && argc > 2 && strcmp(argv[2], "options") == 0)
+        tool_print_options();
+    else if (asked && argc > 2 && strcmp(argv[2], "recipe") == 0)
+        tool_print_fields();
     else if (command != NULL)
         tool_print_help(command);
     else

@@ -63,6 +63,8 @@ static mw_shape kernel_of(building *b, const config_node *value, mw_tensor *x)
         shape.dim[i] = whole(b, item, 1);
         item = value != NULL && value->kind == CONFIG_ARRAY && item != NULL ? item->next : item;
     }
+    if (value != NULL && value->kind == CONFIG_ARRAY && item != NULL)
+        config_fail(b->c, item, "the list has more numbers than the %d axes behind the channels", shape.rank);
     return shape;
 }
 
@@ -156,15 +158,23 @@ static mw_tensor *flatten(building *b, mw_tensor *x, const config_node *options,
     return network_flat(x);
 }
 
+/* Whether a list ends where a shape is full. */
+static bool has_all(building *b, const config_node *rest)
+{
+    if (rest != NULL)
+        config_fail(b->c, rest, "a tensor has at most %d axes, the batch among them", MW_RANK_MAX);
+    return rest == NULL;
+}
+
 /* {"reshape": [1, 28, 28]}: the batch stays. */
 static mw_tensor *reshape(building *b, mw_tensor *x, const config_node *options, const config_node *value)
 {
     (void)options;
     mw_shape shape = {.rank = 1, .dim = {mw_tensor_shape(x).dim[0]}};
-    for (const config_node *item = value != NULL ? value->first : NULL; item != NULL && shape.rank < MW_RANK_MAX;
-         item = item->next)
+    const config_node *item = value != NULL ? value->first : NULL;
+    for (; item != NULL && shape.rank < MW_RANK_MAX; item = item->next)
         shape.dim[shape.rank++] = whole(b, item, 1);
-    return mw_reshape(x, shape);
+    return has_all(b, item) ? mw_reshape(x, shape) : NULL;
 }
 
 /* {"transpose": [2, 1]}: axes behind the batch, counted from 1. */
@@ -172,10 +182,10 @@ static mw_tensor *transpose(building *b, mw_tensor *x, const config_node *option
 {
     (void)options;
     mw_axes axes = {.count = 1};
-    for (const config_node *item = value != NULL ? value->first : NULL; item != NULL && axes.count < MW_RANK_MAX;
-         item = item->next)
+    const config_node *item = value != NULL ? value->first : NULL;
+    for (; item != NULL && axes.count < MW_RANK_MAX; item = item->next)
         axes.axis[axes.count++] = (int)whole(b, item, 1);
-    return mw_transpose(x, axes);
+    return has_all(b, item) ? mw_transpose(x, axes) : NULL;
 }
 
 static mw_tensor *batch_norm(building *b, mw_tensor *x, const config_node *options, const config_node *value)
@@ -308,35 +318,36 @@ static const struct {
     const char *kind;
     build_layer *build;
     const char *text;
+    bool bare; /* takes no value */
 } rows[] = {
-    {"dense", dense, "units, or \"classes\"; flattens what has more axes, unless keep_axes"},
-    {"conv", conv, "channels; kernel (3), stride, dilation, groups, pad (\"same\"), bias"},
-    {"conv_transpose", conv_transpose, "channels; as conv"},
-    {"max_pool", max_pool, "kernel; stride (the kernel), pad (\"valid\")"},
-    {"avg_pool", avg_pool, "kernel; stride (the kernel), pad (\"valid\")"},
-    {"global_avg_pool", global_avg_pool, "the mean of each channel"},
-    {"flatten", flatten, "[batch, rest]"},
-    {"reshape", reshape, "extents behind the batch"},
-    {"transpose", transpose, "axes behind the batch, from 1"},
-    {"batch_norm", batch_norm, "momentum (0.1), epsilon (1e-5)"},
-    {"layer_norm", layer_norm, "over the last axis; epsilon (1e-5)"},
-    {"dropout", dropout, "probability"},
-    {"embedding", embedding, "width; count"},
-    {"lstm", lstm, "units; layers, bidirectional, dropout, sequence (all steps, not the last alone)"},
-    {"gru", gru, "units; as lstm"},
-    {"attention", attention, "heads; self-attention over [batch, steps, width]"},
-    {"residual", residual, "a list of layers, whose result is added to what went in"},
-    {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all"},
-    {"relu", relu, ""},
-    {"relu6", relu6, ""},
-    {"leaky_relu", leaky_relu, "alpha (0.01)"},
-    {"elu", elu, "alpha (1)"},
-    {"gelu", gelu, "mode: exact, tanh, sigmoid"},
-    {"silu", silu, ""},
-    {"tanh", plain_tanh, ""},
-    {"sigmoid", sigmoid, ""},
-    {"softplus", softplus, ""},
-    {"softmax", softmax, "over the last axis"},
+    {"dense", dense, "units, or \"classes\"; flattens what has more axes, unless keep_axes", false},
+    {"conv", conv, "channels; kernel (3), stride, dilation, groups, pad (\"same\"), bias", false},
+    {"conv_transpose", conv_transpose, "channels; as conv", false},
+    {"max_pool", max_pool, "kernel; stride (the kernel), pad (\"valid\")", false},
+    {"avg_pool", avg_pool, "kernel; stride (the kernel), pad (\"valid\")", false},
+    {"global_avg_pool", global_avg_pool, "the mean of each channel", true},
+    {"flatten", flatten, "[batch, rest]", true},
+    {"reshape", reshape, "extents behind the batch", false},
+    {"transpose", transpose, "axes behind the batch, from 1", false},
+    {"batch_norm", batch_norm, "momentum (0.1), epsilon (1e-5)", true},
+    {"layer_norm", layer_norm, "over the last axis; epsilon (1e-5)", true},
+    {"dropout", dropout, "probability", false},
+    {"embedding", embedding, "width; count", false},
+    {"lstm", lstm, "units; layers, bidirectional, dropout, sequence (all steps, not the last alone)", false},
+    {"gru", gru, "units; as lstm", false},
+    {"attention", attention, "heads; self-attention over [batch, steps, width]", false},
+    {"residual", residual, "a list of layers, whose result is added to what went in", false},
+    {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all", false},
+    {"relu", relu, "", true},
+    {"relu6", relu6, "", true},
+    {"leaky_relu", leaky_relu, "alpha (0.01)", true},
+    {"elu", elu, "alpha (1)", true},
+    {"gelu", gelu, "mode: exact, tanh, sigmoid", true},
+    {"silu", silu, "", true},
+    {"tanh", plain_tanh, "", true},
+    {"sigmoid", sigmoid, "", true},
+    {"softplus", softplus, "", true},
+    {"softmax", softmax, "over the last axis", true},
 };
 
 const char *network_kind_at(size_t index, const char **out_text)
@@ -347,11 +358,23 @@ const char *network_kind_at(size_t index, const char **out_text)
     return rows[index].kind;
 }
 
-static build_layer *find_kind(building *b, const char *kind)
+/* {"batch_norm": true, "momentum": 0.2}: what stands beside such a kind says nothing. */
+static void check_bare(building *b, const config_node *value, const char *kind)
+{
+    const bool says_nothing = value->kind == CONFIG_NULL || (value->kind == CONFIG_BOOL && value->number != 0) ||
+                              (value->kind == CONFIG_NUMBER && value->number == 0);
+    if (!says_nothing)
+        config_fail(b->c, value, "\"%.60s\" takes no value: write true, and its options behind it", kind);
+}
+
+static build_layer *find_kind(building *b, const char *kind, const config_node *value)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(kind, rows[i].kind) == 0)
-            return rows[i].build;
+        if (strcmp(kind, rows[i].kind) != 0)
+            continue;
+        if (rows[i].bare && value != NULL)
+            check_bare(b, value, kind);
+        return rows[i].build;
     }
     config_fail(b->c, b->node, "there is no layer \"%.60s\"; dense, conv, max_pool, relu .. are (docs/train.md)", kind);
     return NULL;
@@ -377,10 +400,10 @@ static mw_tensor *build_one(building *b, const config_node *layer, mw_tensor *x)
         return NULL;
     }
     const char *kind = is_text ? layer->text : layer->first->key;
-    build_layer *build = find_kind(b, kind);
+    const config_node *options = is_text ? NULL : layer, *value = is_text ? NULL : config_get(layer, kind);
+    build_layer *build = find_kind(b, kind, value);
     if (build == NULL)
         return NULL;
-    const config_node *options = is_text ? NULL : layer, *value = is_text ? NULL : config_get(layer, kind);
     char standard[48];
     snprintf(standard, sizeof standard, "%.30s%d", kind, ++b->count);
     snprintf(b->name, sizeof b->name, "%s", config_string(b->c, options, "name", standard));

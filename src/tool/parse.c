@@ -86,14 +86,6 @@ bool tool_ends_in(const char *path, const char *ending)
     return length > own && strcmp(path + length - own, ending) == 0;
 }
 
-bool tool_in_range(const char *option, long long value, long long low, long long high)
-{
-    if (value >= low && value <= high)
-        return true;
-    tool_complain("--%s %lld is not in %lld .. %lld", option, value, low, high);
-    return false;
-}
-
 void tool_json_error(tool_json *json, const mw_error *err)
 {
     tool_json_open(json, "error", '{');

@@ -2,36 +2,41 @@
 #include "tool/source.h"
 
 #include "base/file.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { GIVEN_MAX = 64, NAME_BYTES = 256, TEXT_MAX = 1 << 28 };
 
 static struct {
     const char **shapes, **extents;
-    char *function, *device, *profile, *cache;
-    int threads;
-    long long batch, seed;
+    const char *function, *device, *profile, *cache;
+    long long threads, batch, seed;
 } given;
 
-const struct poptOption tool_reading_options[] = {
-    {"shape", '\0', POPT_ARG_ARGV, &given.shapes, 0, "shape of an input with open extents, as x=1,3,224,224",
-     "NAME=SHAPE"},
-    {"extent", '\0', POPT_ARG_ARGV, &given.extents, 0, "what a named dimension of ONNX is", "NAME=N"},
-    {"function", '\0', POPT_ARG_STRING, &given.function, 0, "which function of a program with several", "NAME"},
-    POPT_TABLEEND,
+const tool_option tool_reading_options[] = {
+    {"shape", '\0', TOOL_LIST, &given.shapes, "shape of an input with open extents, as x=1,3,224,224",
+     .argument = "NAME=SHAPE"},
+    {"extent", '\0', TOOL_LIST, &given.extents, "what a named dimension of ONNX is", .argument = "NAME=N"},
+    {"function", '\0', TOOL_TEXT, &given.function, "which function of a program with several", .argument = "NAME"},
+    TOOL_OPTIONS_END,
 };
 
-const struct poptOption tool_running_options[] = {
-    {"device", 'd', POPT_ARG_STRING, &given.device, 0, "auto, cpu, gpu or ane (off a Mac: the model of its arithmetic)",
-     "DEVICE"},
-    {"profile", '\0', POPT_ARG_STRING, &given.profile, 0, "arithmetic of that model: h13 to h17, ieee", "NAME"},
-    {"threads", 't', POPT_ARG_INT, &given.threads, 0, "0 = one for each processor", "N"},
-    {"batch", 'b', POPT_ARG_LONGLONG, &given.batch, 0, "examples of one run", "N"},
-    {"seed", '\0', POPT_ARG_LONGLONG, &given.seed, 0, "of everything that is drawn", "N"},
-    {"cache", '\0', POPT_ARG_STRING, &given.cache, 0, "folder where what is compiled is kept", "FOLDER"},
-    POPT_TABLEEND,
+const tool_option tool_running_options[] = {
+    {"device", 'd', TOOL_TEXT, &given.device, "auto, cpu, gpu or ane (off a Mac: the model of its arithmetic)",
+     .argument = "DEVICE", .choices = "auto, cpu, gpu, ane"},
+    {"profile", '\0', TOOL_TEXT, &given.profile, "arithmetic of that model: h13 to h17, ieee", .argument = "NAME"},
+    {"threads", 't', TOOL_INTEGER, &given.threads, "0 = one for each processor", .argument = "N", .high = 1024},
+    {"batch", 'b', TOOL_INTEGER, &given.batch, "examples of one run", .argument = "N", .low = 1, .high = INT32_MAX},
+    {"cache", '\0', TOOL_TEXT, &given.cache, "folder where what is compiled is kept", .argument = "FOLDER"},
+    TOOL_OPTIONS_END,
+};
+
+const tool_option tool_drawing_options[] = {
+    {"seed", '\0', TOOL_INTEGER, &given.seed, "of everything that is drawn", .argument = "N", .high = 9e18},
+    TOOL_OPTIONS_END,
 };
 
 long long tool_batch(void) { return given.batch; }
@@ -43,12 +48,20 @@ static mw_input_shape shapes[GIVEN_MAX];
 static mw_onnx_extent extents[GIVEN_MAX];
 static char shape_names[GIVEN_MAX][NAME_BYTES], extent_names[GIVEN_MAX][NAME_BYTES];
 
+static bool complain_full(const char *option)
+{
+    tool_complain("--%s is given more than %d times", option, GIVEN_MAX);
+    return false;
+}
+
 static bool read_shapes(size_t *count)
 {
     const char *rest;
     *count = 0;
     for (const char **at = given.shapes; at != NULL && *at != NULL; at++, ++*count) {
-        if (*count == GIVEN_MAX || !tool_parse_pair("shape", *at, shape_names[*count], NAME_BYTES, &rest) ||
+        if (*count == GIVEN_MAX)
+            return complain_full("shape");
+        if (!tool_parse_pair("shape", *at, shape_names[*count], NAME_BYTES, &rest) ||
             !tool_parse_shape(rest, &shapes[*count].shape))
             return false;
         shapes[*count].input = shape_names[*count];
@@ -59,16 +72,18 @@ static bool read_shapes(size_t *count)
 static bool read_extents(size_t *count)
 {
     const char *rest;
+    int64_t extent;
     *count = 0;
     for (const char **at = given.extents; at != NULL && *at != NULL; at++, ++*count) {
-        char *end = NULL;
-        if (*count == GIVEN_MAX || !tool_parse_pair("extent", *at, extent_names[*count], NAME_BYTES, &rest))
+        if (*count == GIVEN_MAX)
+            return complain_full("extent");
+        if (!tool_parse_pair("extent", *at, extent_names[*count], NAME_BYTES, &rest))
             return false;
-        extents[*count] = (mw_onnx_extent){extent_names[*count], strtoll(rest, &end, 10)};
-        if (*rest == '\0' || *end != '\0' || extents[*count].extent < 0) {
-            tool_complain("--extent %.100s: \"%.40s\" is no number", *at, rest);
+        if (!mw__number_read_i64(rest, strlen(rest), &extent) || extent < 0) {
+            tool_complain("--extent %.100s: \"%.40s\" is no extent, a whole number from 0 on", *at, rest);
             return false;
         }
+        extents[*count] = (mw_onnx_extent){extent_names[*count], extent};
     }
     return true;
 }
@@ -81,18 +96,40 @@ const mw_input_shape *tool_input_shapes(size_t *out_count)
 
 /* ---- options ---- */
 
+/* A program of one operation shows whether the library knows the profile. */
+static bool is_profile(mw_compile_options options)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1))), "y");
+    options.device = MW_DEVICE_ANE;
+    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+    if (err.status == MW_ERROR_ARGUMENT)
+        tool_complain("--profile: %s", err.message);
+    return err.status != MW_ERROR_ARGUMENT;
+}
+
+bool tool_check_device(void)
+{
+    if (given.profile == NULL || (given.device != NULL && strcmp(given.device, "ane") == 0))
+        return true;
+    tool_complain("--profile %.60s has no effect without --device ane, whose arithmetic it is", given.profile);
+    return false;
+}
+
 bool tool_compile_options(mw_compile_options *out)
 {
     *out = mw_compile_defaults();
-    if (!tool_in_range("threads", given.threads, 0, 1024) || !tool_in_range("seed", given.seed, 0, INT64_MAX) ||
-        !tool_in_range("batch", given.batch, 0, INT32_MAX))
-        return false;
-    out->threads = given.threads;
+    out->threads = (int)given.threads;
     out->seed = (uint64_t)given.seed;
     out->profile = given.profile;
     out->cache_folder = given.cache;
     out->function = given.function;
-    return given.device == NULL || tool_parse_device(given.device, &out->device);
+    if (given.device != NULL && !tool_parse_device(given.device, &out->device))
+        return false;
+    return given.profile == NULL || is_profile(*out);
 }
 
 /* A text whose weight files are not there is enough to look at. */
@@ -118,6 +155,34 @@ static mw_model *open_text_alone(const char *path, const mw_model_options *optio
     return model;
 }
 
+static bool is_onnx(const char *path)
+{
+    struct stat entry;
+    return tool_ends_in(path, ".onnx") && (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode));
+}
+
+/* That was read by put_shapes. */
+static mw_model *lent;
+
+/* What is only looked at, or written, is so in the shapes that are asked for. The model that was read stays for its
+ * description. */
+static mw_model *put_shapes(mw_model *read, const mw_model_options *with, const tool_call *call)
+{
+    mw_model_options options = *with;
+    mw_graph *graph = mw_graph_specialise(mw_model_graph(read), with->shapes, with->shape_count, call->err);
+    options.description = mw_model_description(read);
+    mw_model *made = graph != NULL ? mw_model_create(graph, &options, call->err) : NULL;
+    mw_graph_destroy(graph);
+    lent = read;
+    return made;
+}
+
+void tool_source_free(void)
+{
+    mw_model_destroy(lent);
+    lent = NULL;
+}
+
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage)
 {
     mw_compile_options compile;
@@ -125,15 +190,22 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     mw_onnx_options onnx = mw_onnx_defaults();
     *out_usage =
         !tool_compile_options(&compile) || !read_shapes(&options.shape_count) || !read_extents(&onnx.extent_count);
+    if (!*out_usage && !is_onnx(path))
+        *out_usage = TOOL_REFUSE("on a model that is no ONNX file: no other format names dimensions", "extent");
     if (*out_usage)
         return NULL;
     onnx.extents = extents;
+    onnx.strict = true;
+    onnx.shapes = shapes;
+    onnx.shape_count = options.shape_count;
     options.compile = &compile;
     options.shapes = shapes;
     options.onnx = &onnx;
     options.batch = given.batch;
     options.read_only = !compiled;
     mw_model *model = mw_model_load(path, &options, call->err);
+    if (model != NULL && !compiled && options.shape_count > 0)
+        return put_shapes(model, &options, call);
     return model == NULL && !compiled && call->err->status == MW_ERROR_FILE ? open_text_alone(path, &options, call)
                                                                             : model;
 }

@@ -5,12 +5,16 @@
 #include "tool/tool.h"
 
 /* Options of reading: --shape, --extent, --function. */
-extern const struct poptOption tool_reading_options[];
-/* Options of running: --device, --profile, --threads, --batch, --seed, --cache. */
-extern const struct poptOption tool_running_options[];
+extern const tool_option tool_reading_options[];
+/* Options of running: --device, --profile, --threads, --batch, --cache. */
+extern const tool_option tool_running_options[];
+/* --seed, where something is drawn. */
+extern const tool_option tool_drawing_options[];
 
 /* What both say; false after a complaint. */
 bool tool_compile_options(mw_compile_options *out);
+/* Whether --profile has an effect, on a device that is the CPU unless it is given; false after a complaint. */
+bool tool_check_device(void);
 /* Reads a model; without `compiled` to look at only.
  *  return  NULL with err set, or after a complaint, which `*out_usage` tells */
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage);
@@ -20,6 +24,8 @@ mw_graph *tool_open_graph(const tool_call *call, int *out_code);
 /* Its graph with the shapes of the options: a copy for those with `?` extents that have a shape or a default, else a
  * copy as it stands. Owned by the caller. */
 mw_graph *tool_model_graph(const mw_model *model, const tool_call *call);
+/* What models that were opened still need, once they are closed. */
+void tool_source_free(void);
 /* --batch, 0 if it was not given; --seed. */
 long long tool_batch(void);
 unsigned long long tool_seed(void);

@@ -1,12 +1,12 @@
-/* mw: what its parts share. A command is a row of the table in table.c; its options are a table of popt, from which the
- * help, the man page and the completion are made. */
+/* mw: what its parts share. A command is a row of the table in table.c; its options are a table of rows
+ * (options.h). */
 #ifndef MW__TOOL_TOOL_H
 #define MW__TOOL_TOOL_H
 
 #include "tool/json.h"
+#include "tool/options.h"
 
 #include <millwright/millwright.h>
-#include <popt.h>
 #include <stdio.h>
 
 /* How a command ends; docs/tool.md and the man page list them. */
@@ -37,7 +37,7 @@ typedef struct tool_command {
     int least, most;       /* how many; most -1 = any number */
     const char *summary;   /* one line, without a period */
     const char *text;      /* paragraphs, separated by an empty line */
-    const struct poptOption *options;
+    const tool_option *options;
     tool_run *run;
 } tool_command;
 
@@ -77,14 +77,14 @@ void tool_progress(const tool_call *call, const char *what, int64_t done, int64_
 /* ---- help.c ---- */
 
 /* The options of every command, behind its own. */
-extern const struct poptOption tool_common_options[];
+extern const tool_option tool_common_options[];
 void tool_print_help(const tool_command *command);
 void tool_print_commands(FILE *out);
 /* The layers of mw train, and their options. */
 void tool_print_layers(void);
-/* Calls `visit` for each option of a table, those of included tables too. */
-void tool_each_option(const struct poptOption *options, void (*visit)(void *user, const struct poptOption *option),
-                      void *user);
+/* Every option of every command, and every field of a recipe, with what it may be. */
+void tool_print_options(void);
+void tool_print_fields(void);
 
 /* ---- values of options, in parse.c; each says on standard error what is wrong, and how it should be ---- */
 
@@ -97,14 +97,13 @@ bool tool_parse_pair(const char *option, const char *text, char *name, size_t si
 bool tool_parse_shape(const char *text, mw_shape *out);
 /* Whether there is something before the ending. */
 bool tool_ends_in(const char *path, const char *ending);
-bool tool_in_range(const char *option, long long value, long long low, long long high);
 
 /* ---- folder.c ---- */
 
 /* Makes an empty folder beside `path`; its path in `out`. false with err set. */
 bool tool_make_mil(char *out, size_t size, const char *path, mw_error *err);
-/* Removes it, with the model that was written there. */
-void tool_remove_mil(const char *folder);
+/* Removes it, with all that was written there. */
+void tool_remove_tree(const char *folder);
 
 /* ---- json for errors ---- */
 

@@ -183,7 +183,7 @@ static void test_ranges_say_no_by_their_exit_code(void)
     CHECK_MW(3, "1 beyond its range", NULL, "ranges", "square", "--inputs", "much.safetensors");
     CHECK_MW(3, "\"overflowed\": 1", NULL, "ranges", "square", "--inputs", "much.safetensors", "--json");
     CHECK_MW(1, NULL, "gone.safetensors", "ranges", "square", "--inputs", "gone.safetensors");
-    CHECK_MW(1, NULL, "measured in fp32", "ranges", "net", "--device", "ane");
+    CHECK_MW(2, NULL, "--device is the CPU", "ranges", "net", "--device", "ane");
     CHECK_MW(1, NULL, "cannot open", "ranges", "gone.mil");
     CHECK_JSON("ranges", "net");
 }

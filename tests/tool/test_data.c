@@ -273,8 +273,8 @@ static void test_settings_of_data_are_refused_with_their_place(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         snprintf(config, sizeof config, "{\"network\": [{\"dense\": \"classes\"}], \"data\": {%s}}", rows[i].text);
         folder_put("place.json", config);
-        CHECK_MW(1, NULL, rows[i].error, "train", "place.json", "--data", "abc.csv", "-q");
-        CHECK_MW(1, NULL, "place.json:1:", "train", "place.json", "--data", "abc.csv", "-q");
+        CHECK_MW(2, NULL, rows[i].error, "train", "place.json", "--data", "abc.csv", "-q");
+        CHECK_MW(2, NULL, "place.json:1:", "train", "place.json", "--data", "abc.csv", "-q");
     }
 }
 
@@ -290,7 +290,7 @@ static void test_layers_that_repeat_have_a_bound(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         snprintf(config, sizeof config, "{\"network\": [%s, {\"dense\": \"classes\"}]}", rows[i].layers);
         folder_put("deep.json", config);
-        CHECK_MW(1, NULL, rows[i].error, "train", "deep.json", "--data", "abc.csv", "-q");
+        CHECK_MW(2, NULL, rows[i].error, "train", "deep.json", "--data", "abc.csv", "-q");
     }
 }
 

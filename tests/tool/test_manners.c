@@ -24,7 +24,7 @@ static void test_help_and_usage(void)
     CHECK_MW(2, NULL, "too few arguments", "info");
     CHECK_MW(2, NULL, "one argument too many: c", "convert", "a", "b", "c");
     CHECK_MW(2, NULL, "--wrong", "info", "--wrong", "file");
-    CHECK_MW(2, NULL, "x: invalid numeric value", "bench", "file", "--threads", "x");
+    CHECK_MW(2, NULL, "--threads x: a whole number is expected", "bench", "file", "--threads", "x");
     CHECK_MW(2, NULL, "--threads -1 is not in 0 .. 1024", "bench", "file", "--threads", "-1");
     CHECK_MW(2, NULL, "none of auto, cpu, gpu, ane", "run", "file", "--device", "tpu");
     CHECK_MW(2, NULL, "is no shape", "run", "file", "--shape", "x=1,z");

@@ -221,27 +221,28 @@ static void test_what_is_wrong_is_said_with_its_place(void)
 {
     static const struct {
         const char *text, *error;
+        int code; /* 2: a setting; 1: the file, or what does not fit the data */
     } rows[] = {
-        {"{\"network\": [\"rellu\"]}", "bad.json:1:14: there is no layer \"rellu\""},
-        {"{\"network\": [\n {\"dense\": 0}]}", "bad.json:2:12: a whole number from 1 on"},
-        {"{\"network\": [{\"dense\": \"classes\", \"keep\": 1}]}", "bad.json:1:43: \"keep\" is not known here"},
-        {"{", "bad.json:1:2: JSON"},
-        {"[]", "bad.json:1:1: an object is expected"},
-        {"{\"network\": [7]}", "a layer is a text"},
-        {"{\"network\": {}}", "a list of layers"},
-        {"{\"network\": [{\"dropout\": 2}]}", "a probability"},
-        {"{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1.5}", "not a whole number"},
-        {"{\"network\": [{\"dense\": \"classes\"}], \"batch\": 1e30}", "not in 1 .."},
-        {"{\"network\": [{\"dense\": \"classes\"}], \"optimizer\": {\"name\": \"adm\"}}", "none of adam, adamw"},
-        {"{\"network\": [{\"dense\": \"classes\"}], \"device\": \"tpu\"}", "device"},
-        {"{\"network\": [{\"dense\": 1}]}", "and there are 2 classes"},
-        {"{\"epochs\": 1}", "neither \"network\" nor \"model\""},
-        {"{\"network\": [{\"repeat\": 2}]}", "a list of layers"},
-        {"{\"network\": [[[[[[[[[]]]]]]]]]}", "nested too deeply"},
+        {"{\"network\": [\"rellu\"]}", "bad.json:1:14: there is no layer \"rellu\"", 2},
+        {"{\"network\": [\n {\"dense\": 0}]}", "bad.json:2:12: a whole number from 1 on", 2},
+        {"{\"network\": [{\"dense\": \"classes\", \"keep\": 1}]}", "bad.json:1:43: \"keep\" is not known here", 2},
+        {"{", "bad.json:1:2: JSON", 1},
+        {"[]", "bad.json:1:1: an object is expected", 2},
+        {"{\"network\": [7]}", "a layer is a text", 2},
+        {"{\"network\": {}}", "a list of layers", 2},
+        {"{\"network\": [{\"dropout\": 2}]}", "a probability", 2},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1.5}", "not a whole number", 2},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"batch\": 1e30}", "not in 1 ..", 2},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"optimizer\": {\"name\": \"adm\"}}", "none of adam, adamw", 2},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"device\": \"tpu\"}", "device", 2},
+        {"{\"network\": [{\"dense\": 1}]}", "and there are 2 classes", 1},
+        {"{\"epochs\": 1}", "neither \"network\" nor \"model\"", 1},
+        {"{\"network\": [{\"repeat\": 2}]}", "a list of layers", 2},
+        {"{\"network\": [[[[[[[[[]]]]]]]]]}", "nested too deeply", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         folder_put("bad.json", rows[i].text);
-        CHECK_MW(1, NULL, rows[i].error, "train", "bad.json", "--data", "stripes.npz", "-q");
+        CHECK_MW(rows[i].code, NULL, rows[i].error, "train", "bad.json", "--data", "stripes.npz", "-q");
     }
     CHECK_MW(1, NULL, "gone.json", "train", "gone.json", "--data", "stripes.npz");
     CHECK_MW(1, NULL, "where is the data", "train", "run.json");

@@ -511,7 +511,7 @@ mw_onnx_options._fields_ = [
     ("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int),
     ("extents", POINTER(mw_onnx_extent)), ("extent_count", c_size_t), ("shapes", POINTER(mw_input_shape)),
     ("shape_count", c_size_t), ("constants", POINTER(mw_onnx_constant)), ("constant_count", c_size_t),
-    ("report", mw_onnx_report), ("report_user", c_void_p), ("flexible", c_bool),
+    ("report", mw_onnx_report), ("report_user", c_void_p), ("flexible", c_bool), ("strict", c_bool),
 ]
 mw_onnx_write_options._fields_ = [
     ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),

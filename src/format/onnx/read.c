@@ -197,8 +197,36 @@ static bool is_input(const Mw__Onnx__Graph *graph, const char *name)
     return false;
 }
 
+static bool has_dimension(const Mw__Onnx__ValueInfo *info, const char *name)
+{
+    const bool shaped = info->type != NULL && info->type->value_case == MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
+    const Mw__Onnx__Shape *shape = shaped ? info->type->tensor_type->shape : NULL;
+    for (size_t i = 0; shape != NULL && i < shape->n_dim; i++)
+        if (shape->dim[i]->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM &&
+            strcmp(shape->dim[i]->dim_param, name) == 0)
+            return true;
+    return false;
+}
+
+/* One of a dimension that no input has is a mistake in typing, unless a list is for many files. */
+static mw_status check_extents(const mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+{
+    for (size_t i = 0; import->options->strict && i < import->options->extent_count; i++) {
+        const char *name = import->options->extents[i].name;
+        bool found = false;
+        for (size_t k = 0; !found && k < graph->n_input; k++)
+            found = has_dimension(graph->input[k], name);
+        if (!found)
+            return mw__fail(import->err, MW_ERROR_ARGUMENT,
+                            "\"%.200s\": options.extents names \"%.100s\": no dimension of an input",
+                            import->source.path, name);
+    }
+    return MW_OK;
+}
+
 static mw_status check_options(const mw__onnx_import *import, const Mw__Onnx__Graph *graph)
 {
+    MW_TRY(check_extents(import, graph));
     for (size_t i = 0; i < import->options->shape_count; i++)
         if (!is_input(graph, import->options->shapes[i].input))
             return mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.200s\": options.shapes names \"%.100s\": no input",

@@ -1,0 +1,112 @@
+/* Data for a graph: columns in the names of its inputs, labels in the order of its classes. */
+#include "tool/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t read_label(const void *in, mw_dtype dtype)
+{
+    return dtype == MW_U8 ? *(const uint8_t *)in : dtype == MW_I32 ? *(const int32_t *)in : *(const int64_t *)in;
+}
+
+static bool is_label(const mw_column *column)
+{
+    return strcmp(column->name, "y") == 0 &&
+           (column->dtype == MW_U8 || column->dtype == MW_I32 || column->dtype == MW_I64);
+}
+
+static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
+{
+    const data_renaming *r = user;
+    (void)err;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->labels == MW_DTYPE_NONE || i != r->label) {
+            memcpy(example->out[i], example->in[i], r->sizes[i]);
+            continue;
+        }
+        const size_t size = (size_t)mw_dtype_bits(r->labels) / 8;
+        for (size_t k = 0; k * size < r->sizes[i]; k++) {
+            const int64_t label = r->map[read_label((const char *)example->in[i] + k * size, r->labels)];
+            memcpy((char *)example->out[i] + k * sizeof label, &label, sizeof label);
+        }
+    }
+    return MW_OK;
+}
+
+static mw_dataset *rename_columns(data_renaming *r, const mw_dataset *source, const char *x, const char *y,
+                                  mw_error *err)
+{
+    mw_column columns[DATA_COLUMNS_MAX];
+    for (const mw_column *c; r->count < DATA_COLUMNS_MAX && (c = mw_dataset_column_at(source, r->count)) != NULL;) {
+        mw_column *column = &columns[r->count];
+        *column = *c;
+        column->data = NULL;
+        column->name = strcmp(c->name, "x") == 0 ? x : strcmp(c->name, "y") == 0 ? y : c->name;
+        if (r->map != NULL && is_label(c)) {
+            r->labels = c->dtype;
+            r->label = r->count;
+            column->dtype = MW_I64;
+        }
+        r->sizes[r->count++] = (size_t)mw_shape_count(c->shape) * ((size_t)mw_dtype_bits(c->dtype) / 8);
+    }
+    return mw_dataset_map(source, columns, r->count, copy_example, r, 0, err);
+}
+
+static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, const char *y, mw_error *err)
+{
+    if (*dataset == NULL)
+        return true;
+    data_renaming *r = &data->renamings[data->renaming_count++];
+    *r = (data_renaming){.map = data->class_map};
+    mw_dataset *renamed = rename_columns(r, *dataset, x, y, err);
+    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
+    mw_dataset_destroy(renamed);
+    mw_dataset_destroy(*dataset);
+    *dataset = ahead;
+    return ahead != NULL;
+}
+
+bool *data_find_labels(const mw_dataset *dataset, int64_t classes, mw_error *err)
+{
+    bool *found = calloc((size_t)classes + 1, sizeof *found);
+    mw_loader_options options = mw_loader_defaults(dataset, 1);
+    options.shuffle = false;
+    mw_loader *loader = found != NULL ? mw_loader_create(&options, err) : NULL;
+    for (const mw_batch *batch; loader != NULL && (batch = mw_loader_next(loader, err)) != NULL;) {
+        for (size_t i = 0; i < batch->feed_count; i++) {
+            const mw_feed *feed = &batch->feeds[i];
+            if (strcmp(feed->name, "y") != 0 ||
+                (feed->dtype != MW_U8 && feed->dtype != MW_I32 && feed->dtype != MW_I64))
+                continue;
+            for (size_t k = 0; k < feed->count; k++) {
+                const char *at = (const char *)feed->data + k * ((size_t)mw_dtype_bits(feed->dtype) / 8);
+                const int64_t label = read_label(at, feed->dtype);
+                if (label >= 0 && label < classes)
+                    found[label] = true;
+            }
+        }
+    }
+    mw_loader_destroy(loader);
+    return found;
+}
+
+void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
+{
+    bool same = true;
+    for (int64_t i = 0; map != NULL && i < data->classes; i++)
+        same = same && (map[i] == i || map[i] < 0);
+    if (map == NULL || same) {
+        free(map);
+        return;
+    }
+    data->class_map = map;
+    data->classes = classes;
+}
+
+bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err)
+{
+    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL)
+        return true;
+    return rename_one(data, &data->training, x, y, err) && rename_one(data, &data->validation, x, y, err) &&
+           rename_one(data, &data->test, x, y, err);
+}

@@ -1,0 +1,184 @@
+/* The table of a recipe's fields. */
+#include "tool/fields.h"
+
+#include "tool/tool.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_INTEGER, FIELD_BOOL, FIELD_CHOICE, FIELD_OBJECT } field_kind;
+
+typedef struct field_row {
+    const char *path;
+    field_kind kind;
+    double low, high;
+    const char *choices; /* "a, b, c" */
+    const char *when;    /* it has an effect; NULL = always */
+} field_row;
+
+#define TABLES      "in data of a table (.csv, .tsv, .jsonl)"
+#define PICTURES    "for pictures"
+#define CHECKPOINTS "with \"run\" or \"checkpoint\""
+
+static const field_row rows[] = {
+    {"loss", FIELD_CHOICE, .choices = RECIPE_LOSSES},
+    {"epochs", FIELD_INTEGER, 1, RECIPE_EPOCHS_MAX, .when = NULL},
+    {"batch", FIELD_INTEGER, 1, RECIPE_BATCH_MAX, .when = NULL},
+    {"seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX, .when = NULL},
+    {"threads", FIELD_INTEGER, 0, RECIPE_THREADS_MAX, .when = NULL},
+    {"device", FIELD_CHOICE, .choices = RECIPE_DEVICES},
+    {"clip_norm", FIELD_NUMBER, 0, 1e9, .when = NULL},
+    {"accumulate", FIELD_INTEGER, 1, 1024, .when = NULL},
+    {"average_decay", FIELD_NUMBER, 0, 0.9999999, .when = NULL},
+    {"gradient_norms", FIELD_BOOL, .when = "with \"run\" or \"metrics\""},
+    {"metrics_steps", FIELD_INTEGER, 0, INT32_MAX, .when = "with \"run\" or \"metrics\""},
+    {"checkpoint_steps", FIELD_INTEGER, 0, INT32_MAX, .when = CHECKPOINTS},
+    {"keep", FIELD_INTEGER, 0, 1000, .when = CHECKPOINTS},
+    {"best", FIELD_CHOICE, .choices = "loss, accuracy, mean_absolute_error", .when = CHECKPOINTS},
+    {"run", FIELD_TEXT, .when = NULL},
+    {"checkpoint", FIELD_TEXT, .when = NULL},
+    {"metrics", FIELD_TEXT, .when = NULL},
+    {"output", FIELD_TEXT, .when = NULL},
+    {"model", FIELD_TEXT, .when = NULL},
+    {"data", FIELD_OBJECT, .when = NULL},
+    {"data.path", FIELD_TEXT, .when = NULL},
+    {"data.inputs", FIELD_OBJECT, .when = TABLES},
+    {"data.target", FIELD_TEXT, .when = TABLES},
+    {"data.separator", FIELD_TEXT, .when = "in data of a .csv or .tsv file"},
+    {"data.header", FIELD_BOOL, .when = "in data of a .csv or .tsv file"},
+    {"data.normalize", FIELD_BOOL, .when = "with \"network\" and without \"model\""},
+    {"data.channels", FIELD_INTEGER, 1, 3, .choices = "1, 3", .when = "for folders of pictures"},
+    {"data.validation", FIELD_NUMBER, 0, 0.9, .when = NULL},
+    {"data.test", FIELD_TEXT, .when = NULL},
+    {"data.x", FIELD_TEXT, .when = "for files of tensors"},
+    {"data.y", FIELD_TEXT, .when = "for files of tensors"},
+    {"data.augment", FIELD_OBJECT, .when = PICTURES},
+    {"augment.pad", FIELD_INTEGER, 0, 4096, .when = NULL},
+    {"augment.shift", FIELD_INTEGER, 0, 4096, .when = NULL},
+    {"augment.flip", FIELD_NUMBER, 0, 1, .when = NULL},
+    {"augment.flip_vertical", FIELD_NUMBER, 0, 1, .when = NULL},
+    {"augment.brightness", FIELD_NUMBER, 0, 1e6, .when = NULL},
+    {"augment.contrast", FIELD_NUMBER, 0, 1, .when = NULL},
+    {"optimizer", FIELD_OBJECT, .when = NULL},
+    {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion"},
+    {"optimizer.learning_rate", FIELD_NUMBER, RECIPE_RATE_MIN, RECIPE_RATE_MAX, .when = NULL},
+    {"optimizer.weight_decay", FIELD_NUMBER, 0, 1e3, .when = NULL},
+    {"optimizer.momentum", FIELD_NUMBER, 0, 0.99999, .when = "of sgd and rmsprop"},
+    {"optimizer.nesterov", FIELD_BOOL, .when = "of sgd with \"momentum\""},
+    {"optimizer.beta1", FIELD_NUMBER, 0, 0.99999, .when = "of adam, adamw and lion"},
+    {"optimizer.beta2", FIELD_NUMBER, 0, 0.9999999, .when = "of adam, adamw and lion"},
+    {"schedule", FIELD_OBJECT, .when = NULL},
+    {"schedule.name", FIELD_CHOICE, .choices = "constant, linear, cosine, one_cycle, step"},
+    {"schedule.end", FIELD_NUMBER, 0, 1, .when = "of linear and cosine"},
+    {"schedule.period", FIELD_INTEGER, 1, INT32_MAX, .when = "of step"},
+    {"schedule.gamma", FIELD_NUMBER, 0, 1, .when = "of step"},
+    {"schedule.warmup_steps", FIELD_INTEGER, 0, INT32_MAX, .when = NULL},
+    {"early_stopping", FIELD_OBJECT, .when = NULL},
+    {"early_stopping.by", FIELD_CHOICE, .choices = "loss, accuracy, mean_absolute_error"},
+    {"early_stopping.patience", FIELD_INTEGER, 1, 100000, .when = NULL},
+    {"early_stopping.min_delta", FIELD_NUMBER, 0, 1e9, .when = NULL},
+    {"early_stopping.restore_best", FIELD_BOOL, .when = NULL},
+    {"plateau", FIELD_OBJECT, .when = NULL},
+    {"plateau.patience", FIELD_INTEGER, 1, 100000, .when = NULL},
+    {"plateau.factor", FIELD_NUMBER, 1e-9, 0.999999, .when = NULL},
+    {"plateau.least", FIELD_NUMBER, 0, 1e9, .when = NULL},
+    {"network", FIELD_OBJECT, .when = NULL},
+};
+
+static const size_t row_count = sizeof rows / sizeof rows[0];
+
+static const field_row *find_field(const char *path, field_kind kind)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        if (strcmp(rows[i].path, path) == 0 && rows[i].kind == kind)
+            return &rows[i];
+    }
+    assert(!"a field without a row");
+    return &rows[0];
+}
+
+static const char *key_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? dot + 1 : path;
+}
+
+/* ---- asking ---- */
+
+const char *field_text(config *c, const config_node *object, const char *path, const char *otherwise)
+{
+    find_field(path, FIELD_TEXT);
+    const char *text = config_string(c, object, key_of(path), otherwise);
+    if (text != NULL && text != otherwise && text[0] == '\0')
+        config_fail(c, config_get(object, key_of(path)), "\"%.60s\" is an empty text", key_of(path));
+    return text;
+}
+
+double field_number(config *c, const config_node *object, const char *path, double otherwise)
+{
+    const field_row *row = find_field(path, FIELD_NUMBER);
+    return config_number(c, object, key_of(path), otherwise, row->low, row->high);
+}
+
+int64_t field_integer(config *c, const config_node *object, const char *path, int64_t otherwise)
+{
+    const field_row *row = find_field(path, FIELD_INTEGER);
+    const int64_t value = config_integer(c, object, key_of(path), otherwise, (int64_t)row->low, (int64_t)row->high);
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    if (row->choices != NULL && c->err->status == MW_OK && !tool_is_listed(row->choices, text))
+        config_fail(c, config_get(object, key_of(path)), "\"%.60s\" is %s, none of %s", key_of(path), text,
+                    row->choices);
+    return value;
+}
+
+bool field_bool(config *c, const config_node *object, const char *path, bool otherwise)
+{
+    find_field(path, FIELD_BOOL);
+    return config_bool(c, object, key_of(path), otherwise);
+}
+
+int field_choice(config *c, const config_node *object, const char *path, int otherwise)
+{
+    char words[200];
+    const char *names[16] = {NULL};
+    int count = 0;
+    snprintf(words, sizeof words, "%s", find_field(path, FIELD_CHOICE)->choices);
+    for (char *word = strtok(words, ", "); word != NULL && count < 15; word = strtok(NULL, ", "))
+        names[count++] = word;
+    return config_choice(c, object, key_of(path), names, otherwise);
+}
+
+const config_node *field_object(config *c, const config_node *object, const char *path)
+{
+    find_field(path, FIELD_OBJECT);
+    return config_object(c, object, key_of(path));
+}
+
+/* ---- the table ---- */
+
+const char *field_condition(const char *object, const char *key)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%.60s%s%.60s", object, object[0] != '\0' ? "." : "", key);
+    for (size_t i = 0; i < row_count; i++) {
+        if (strcmp(rows[i].path, path) == 0)
+            return rows[i].when != NULL ? rows[i].when : "with other settings";
+    }
+    return NULL;
+}
+
+void tool_print_fields(void)
+{
+    static const char *const kinds[] = {"text", "number", "integer", "bool", "choice", "object"};
+    for (size_t i = 0; i < row_count; i++) {
+        const field_row *row = &rows[i];
+        char range[80] = "";
+        if (row->kind == FIELD_INTEGER)
+            snprintf(range, sizeof range, "%lld .. %lld", (long long)row->low, (long long)row->high);
+        if (row->kind == FIELD_NUMBER)
+            snprintf(range, sizeof range, "%.9g .. %.9g", row->low, row->high);
+        printf("%s\t%s\t%s\t%s\t%s\n", row->path, kinds[row->kind], range, row->choices != NULL ? row->choices : "",
+               row->when != NULL ? row->when : "");
+    }
+}
