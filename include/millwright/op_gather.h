@@ -7,7 +7,10 @@
  *
  * Indices. Every index is checked when run: a gather gives zeros for one outside its axis, a scatter leaves it out. Up
  * to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant indices are checked when
- * the graph is built; from MW_IOS17 on only if the operation is asked to (validate_indices, which mw_op sets).
+ * the graph is built; from MW_IOS17 on only if the operation is asked to (validate_indices, which mw_op sets). What a
+ * batch feeds (mw_trainer_step, mw_fit, mw_predict and the rest that takes a mw_batch) is refused with its example,
+ * value and limit, where it goes to a gather through reshapes, casts, slices or a select that counts from the end. What
+ * is computed otherwise, and what mw_program_write puts into a port, has the rule above.
  *
  * On the ANE. Its ports are fp16, which counts to 2048, and its axes end (mw_chip). Indices that are fed there, and go
  * unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with MW_SCATTER_ADD or the labels

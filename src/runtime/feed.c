@@ -1,11 +1,14 @@
 /* Matching feeds to ports. No allocation: this runs in every step. */
 #include "runtime/feed.h"
 #include "base/shown.h"
+#include "graph/convert.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NO_ELEMENT SIZE_MAX /* a refusal that is about none of the values */
 
 /* ---- set-up ---- */
 
@@ -32,6 +35,27 @@ mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_grap
         fed->rule.finite = true;
     }
     return MW_OK;
+}
+
+mw_status mw__feeder_find_tables(mw__feeder *feeder, mw_program *program, const mw_graph *graph, mw_error *err)
+{
+    mw__arena scratch;
+    mw_status status = MW_OK;
+    const mw__use *const *uses = NULL;
+    const mw__function *main = mw__function_find(graph, "main");
+    mw__arena_init(&scratch, graph->allocator);
+    for (size_t i = 0; i < feeder->count && main != NULL && status == MW_OK; i++) {
+        mw__feed_port *fed = &feeder->ports[i];
+        const bool is_float = fed->rule.declared == MW_F16 || fed->rule.declared == MW_F32;
+        if ((is_float && !fed->rule.whole) || fed->rule.index_limit > 0)
+            continue;
+        if (uses == NULL && (uses = mw__uses_make(&scratch, main, err)) == NULL)
+            status = MW_ERROR_MEMORY;
+        else
+            status = mw__lookups_find(&program->arena, uses, mw_graph_find(graph, fed->name), &fed->lookups, err);
+    }
+    mw__arena_deinit(&scratch);
+    return status;
 }
 
 /* ---- messages: functions of their own, so that what a good batch goes through holds no text ---- */
@@ -77,7 +101,7 @@ static mw_status refused_feed(const mw__feed_port *port, const mw_batch *batch, 
                               const mw__refusal *refusal, mw_error *err)
 {
     char buffer[32], example[64];
-    if (refusal->element == port->count)
+    if (refusal->element == NO_ELEMENT)
         return mw__fail(err, refusal->status, "%s is refused: feed \"%s\": %s", subject(step, buffer, sizeof buffer),
                         port->name, refusal->text);
     return mw__fail(err, refusal->status, "%s is refused: feed \"%s\" element %zu%s %s",
@@ -124,12 +148,51 @@ static const mw_feed *find_feed(mw__feed_port *port, const mw_batch *batch)
     return NULL;
 }
 
+static mw_status outside_table(const mw__lookup *lookup, double value, size_t element, mw__refusal *refusal)
+{
+    char from_end[80] = "";
+    refusal->status = MW_ERROR_ARGUMENT;
+    refusal->element = element;
+    if (lookup->low < 0)
+        snprintf(from_end, sizeof from_end, ", nor from the end in %" PRId64 " .. -1", lookup->low);
+    snprintf(refusal->text, sizeof refusal->text, "is %.17g, not in 0 .. %" PRId64 " of the table that it looks into%s",
+             value, lookup->limit - 1, from_end);
+    return refusal->status;
+}
+
+/* Indices beyond their table, which an engine would take for rows of zeros. What is not finite is refused elsewhere. */
+static mw_status check_lookups(const mw__feed_port *port, const mw__values *values, mw__refusal *refusal)
+{
+    const double scale = values->scale != 0.0f ? (double)values->scale : 1.0, offset = (double)values->offset;
+    for (const mw__lookup *lookup = port->lookups; lookup != NULL; lookup = lookup->next) {
+        for (size_t i = 0; i < values->count && mw__is_host_type(values->dtype); i++) {
+            const double value = trunc(mw__load_element(values->data, values->dtype, i) * scale + offset);
+            const int64_t at = (int64_t)i / lookup->inner % lookup->extent;
+            const bool inside = value >= (double)lookup->low && value < (double)lookup->limit;
+            if (!inside && isfinite(value) && at >= lookup->begin && at < lookup->end)
+                return outside_table(lookup, value, i, refusal);
+        }
+    }
+    return MW_OK;
+}
+
+static mw_status enter_values(const mw__feed_port *port, const mw__values *values, mw__refusal *refusal)
+{
+    *refusal = (mw__refusal){.element = values->count};
+    if (port->lookups != NULL && check_lookups(port, values, refusal) != MW_OK)
+        return refusal->status;
+    const mw_status status = mw__values_enter(port->data, values, &port->rule, refusal);
+    if (refusal->element >= values->count)
+        refusal->element = NO_ELEMENT;
+    return status;
+}
+
 static mw_status convert_feed(const mw__feed_port *port, const mw_feed *feed, const mw_batch *batch, int64_t step,
                               mw_error *err)
 {
     const mw__values values = {feed->data, feed->dtype, feed->count, feed->scale, feed->offset};
     mw__refusal refusal;
-    if (mw__values_enter(port->data, &values, &port->rule, &refusal) == MW_OK)
+    if (enter_values(port, &values, &refusal) == MW_OK)
         return MW_OK;
     return refused_feed(port, batch, step, &refusal, err);
 }
@@ -189,7 +252,7 @@ static mw_status feed_standard(const mw__feed_port *port, const mw_batch *batch,
     mw__refusal refusal;
     if (port->count == 0)
         return MW_OK;
-    if (mw__values_enter(port->data, &values, &port->rule, &refusal) != MW_OK)
+    if (enter_values(port, &values, &refusal) != MW_OK)
         return refused_feed(port, batch, 0, &refusal, err);
     repeat(port->data, port->bytes / port->count, port->count);
     return MW_OK;
@@ -209,8 +272,8 @@ static mw_status feed_some(const mw__feed_port *port, const mw_feed *feed, const
     const char *data = (const char *)feed->data + skipped * (size_t)(mw_dtype_bits(feed->dtype) / 8);
     const mw__values values = {data, feed->dtype, (size_t)range->take * each, feed->scale, feed->offset};
     mw__refusal refusal;
-    if (mw__values_enter(port->data, &values, &port->rule, &refusal) != MW_OK) {
-        refusal.element += refusal.element < values.count ? skipped : 0;
+    if (enter_values(port, &values, &refusal) != MW_OK) {
+        refusal.element += refusal.element != NO_ELEMENT ? skipped : 0;
         return refused_feed(port, batch, 0, &refusal, err);
     }
     char *last = (char *)port->data + (size_t)(range->take - 1) * each * bytes;

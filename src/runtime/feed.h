@@ -2,6 +2,7 @@
 #ifndef MW__RUNTIME_FEED_H
 #define MW__RUNTIME_FEED_H
 
+#include "graph/lookups.h"
 #include "runtime/program_object.h"
 
 #include <millwright/dataset.h>
@@ -10,7 +11,8 @@
 typedef struct mw__feed_port {
     const char *name; /* of the program */
     void *data;
-    mw__port_rule rule; /* a batch is finite */
+    mw__port_rule rule;  /* a batch is finite.. */
+    mw__lookup *lookups; /* ..and what it looks up is there; NULL = nothing, `rule` has it, or nobody asked */
     size_t count, bytes;
     int64_t rows;  /* first extent, 1 for a scalar */
     size_t last;   /* index of the feed that served it last: tried first */
@@ -28,11 +30,15 @@ typedef struct mw__feeder {
 mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
                           bool (*skip)(void *user, const char *name), void *user, mw_error *err);
 
+/* From now on what a batch looks up must be there: for ports whose values go to a gather of `graph`, and for which its
+ * constructors have no rule. What trains, evaluates and predicts asks for it. */
+mw_status mw__feeder_find_tables(mw__feeder *feeder, mw_program *program, const mw_graph *graph, mw_error *err);
+
 /* Converts the feeds of the batch into the ports; feeds that no port wants are ignored.
  *  step       for messages; 0 = not a step
  *  out_bytes  is increased by what was written
- *  errors     MW_ERROR_ARGUMENT for a missing feed; MW_ERROR_SHAPE for a wrong count; those of mw__values_check, naming
- *             feed, element and example */
+ *  errors     MW_ERROR_ARGUMENT for a missing feed, or an index beyond the table that it looks into; MW_ERROR_SHAPE for
+ *             a wrong count; those of mw__values_check, naming feed, element and example */
 mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err);
 
 /* Examples of a batch, of which there may be any number: `take` of them from `first` on, for ports of `room` examples.

@@ -127,7 +127,8 @@ static mw_status compile_view(mw_trainer *t, mw__trainer_view *view, const mw_gr
         return mw__status_or(err, MW_ERROR_DEVICE);
     for (size_t i = 0; i < view->slot_count; i++)
         view->slots[i].port = view->program->input_count + i;
-    return mw__feeder_init(&view->feeder, view->program, graph, NULL, NULL, err);
+    MW_TRY(mw__feeder_init(&view->feeder, view->program, graph, NULL, NULL, err));
+    return mw__feeder_find_tables(&view->feeder, view->program, graph, err);
 }
 
 static mw_status make_program(mw_trainer *t, mw__trainer_view *view, mw_error *err)

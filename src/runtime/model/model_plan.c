@@ -110,6 +110,7 @@ static mw_status compile(mw_model *model, mw__model_plan *plan, const mw_graph *
                         "values of inputs decide the shapes of this program; run it with mw_compile and mw_run");
     MW_TRY(mw__program_push_staged(plan->program, err)); /* parameters, once for all runs */
     MW_TRY(mw__feeder_init(&plan->feeder, plan->program, graph, NULL, NULL, err));
+    MW_TRY(mw__feeder_find_tables(&plan->feeder, plan->program, graph, err));
     note_optional(model, &plan->feeder);
     return note_results(plan, graph, err);
 }

@@ -54,7 +54,8 @@ static mw_status resolve_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 {
     MW_TRY(find_port(pass->program, b->loss_output->name, &pass->loss_port, err));
     MW_TRY(find_port(pass->program, b->ok_output->name, &pass->ok_port, err));
-    return mw__feeder_init(&pass->feeder, pass->program, b->graph, is_own_input, b, err);
+    MW_TRY(mw__feeder_init(&pass->feeder, pass->program, b->graph, is_own_input, b, err));
+    return mw__feeder_find_tables(&pass->feeder, pass->program, b->graph, err);
 }
 
 mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err)
