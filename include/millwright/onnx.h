@@ -10,18 +10,19 @@
  *
  * Nodes become MIL operations of the same value; shape computations over known numbers are carried out while the file
  * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
- * mw_graph_lora find them; inputs and outputs keep theirs. Operator sets 1 to 24 of the domain ai.onnx are read, as far
- * as docs/onnx.md lists their operators.
+ * mw_graph_lora find them, and so do floats of Constant nodes, by the names of their outputs; inputs and outputs keep
+ * theirs, but an output that is an input is called "<name>_output". Operator sets 1 to 24 of the domain ai.onnx are
+ * read, as far as docs/onnx.md lists their operators.
  *
  * Dimensions. One with a name gets its extent from the options. One that has none becomes a `?` of the graph, at most
  * four of them: the model is read for three choices of their extents, what differs between these is expressed by
  * extents, and the result is held against the third. By default such an extent is 1 where the model takes that. A model
  * that cannot be had so (one whose loops run as often as there are examples, say) is refused, with the reason.
  *
- * Types. float and float16 are themselves. double is computed as fp32. Every integer type is an int32 (of 8 and 16 bits
- * with the wrap-around of its own type): a constant that int32 cannot hold is refused, but that the limits of int64,
- * with which slices say "to the end", become those of int32. Strings, complex numbers, bfloat16, sequences, maps and
- * optionals are refused.
+ * Types. float and float16 are themselves. double is computed as fp32. Every integer type is an int32 (of 4, 8 and 16
+ * bits with the wrap-around of its own type): a constant that int32 cannot hold is refused, but that the limits of
+ * int64, with which slices say "to the end", become those of int32. Strings, complex numbers, bfloat16, sequences, maps
+ * and optionals are refused where a node takes them.
  *
  * Files are untrusted. Reading allocates at most 128 times the size of the file, 64 MiB and 8 times the bytes of its
  * initializers (each with the external data that it names), and what its at most 131,072 nodes take in the graph, the

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_ADMITTED_H
 #define MW__GRAPH_ADMITTED_H
 
-#include "graph/ir_types.h"
+#include "graph/names.h"
 #include <millwright/function.h>
 
 extern const char mw__flexible_attribute[]; /* "FlexibleShapeInformation" */
@@ -30,5 +30,10 @@ mw_status mw__admitted_check_together(const mw__function *function, const mw_sha
 /* Notes on main of a graph that has no attributes yet: the inputs with `?` have these default shapes, by their place in
  * the function, and each `?` is 1 or more. An error is left on the graph. */
 mw_status mw__admit(mw_graph *graph, const mw_shape *standards);
+
+/* The attribute with the names that a text gives to the inputs, which need not be their own; `given` itself where they
+ * are. The copy lies in the arena. NULL on failure. */
+const mw__payload *mw__admitted_renamed(const mw__function *function, const mw__names *names, const mw__payload *given,
+                                        mw__arena *arena, mw_error *err);
 
 #endif

@@ -113,3 +113,91 @@ mw_status mw__admit(mw_graph *graph, const mw_shape *standards)
     main->attribute_count = 1;
     return MW_OK;
 }
+
+/* ---- other names for the inputs ---- */
+
+typedef struct renaming {
+    const mw__function *function;
+    const mw__names *names;
+    mw__arena *arena;
+    mw_error *err;
+} renaming;
+
+static bool keeps_names(const mw__function *function, const mw__names *names)
+{
+    const mw__block *body = function->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        const char *now = mw__names_get(names, body->inputs[i]);
+        if (body->inputs[i]->name != NULL && now != NULL && strcmp(now, body->inputs[i]->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A key of a dictionary, by its new name. */
+static const mw__payload *rename_key(const renaming *r, const mw__payload *key)
+{
+    const mw__block *body = r->function->body;
+    const char *own = key->strings != NULL && mw__payload_count(key) == 1 ? key->strings[0] : NULL, *now = NULL;
+    for (size_t i = 0; own != NULL && i < body->input_count; i++)
+        if (body->inputs[i]->name != NULL && strcmp(body->inputs[i]->name, own) == 0)
+            now = mw__names_get(r->names, body->inputs[i]);
+    if (now == NULL)
+        return key;
+    mw__payload *copy = mw__arena_alloc(r->arena, 1, sizeof *copy, r->err);
+    const char **strings = mw__arena_alloc(r->arena, 1, sizeof *strings, r->err);
+    if (copy == NULL || strings == NULL)
+        return NULL;
+    *strings = now;
+    *copy = *key;
+    copy->strings = strings;
+    return copy;
+}
+
+/* A copy whose members are changed: in a dictionary of `levels` 1 the keys, else the dictionaries inside. */
+static const mw__payload *rename_in(const renaming *r, const mw__payload *given, int levels)
+{
+    const bool dictionary = given->type->kind == MW__DICT;
+    if (given->member_count == 0 || (!dictionary && given->type->kind != MW__TUPLE))
+        return given;
+    mw__payload *copy = mw__arena_alloc(r->arena, 1, sizeof *copy, r->err);
+    const mw__payload **members = mw__arena_alloc(r->arena, given->member_count, sizeof *members, r->err);
+    if (copy == NULL || members == NULL)
+        return NULL;
+    for (size_t i = 0; i < given->member_count; i++) {
+        const bool key = dictionary && i % 2 == 0;
+        members[i] = given->members[i];
+        if (key && levels == 1)
+            members[i] = rename_key(r, members[i]);
+        else if (!key && (levels > 1 || !dictionary))
+            members[i] = rename_in(r, members[i], dictionary ? levels - 1 : levels);
+        if (members[i] == NULL)
+            return NULL;
+    }
+    *copy = *given;
+    copy->members = members;
+    return copy;
+}
+
+const mw__payload *mw__admitted_renamed(const mw__function *function, const mw__names *names, const mw__payload *given,
+                                        mw__arena *arena, mw_error *err)
+{
+    const renaming r = {function, names, arena, err};
+    if (given->type->kind != MW__TUPLE || keeps_names(function, names))
+        return given;
+    mw__payload *copy = mw__arena_alloc(arena, 1, sizeof *copy, err);
+    const mw__payload **pairs = mw__arena_alloc(arena, given->member_count + 1, sizeof *pairs, err);
+    if (copy == NULL || pairs == NULL)
+        return NULL;
+    for (size_t i = 0; i < given->member_count; i++) {
+        const mw__payload *pair = given->members[i];
+        const char *const *word = pair->member_count == 2 ? pair->members[0]->strings : NULL;
+        const bool listed = word != NULL && strcmp(word[0], "EnumeratedShapes") == 0;
+        pairs[i] = rename_in(&r, pair, listed ? 2 : 1);
+        if (pairs[i] == NULL)
+            return NULL;
+    }
+    *copy = *given;
+    copy->members = pairs;
+    return copy;
+}

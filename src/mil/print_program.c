@@ -1,6 +1,7 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
 #include "base/number.h"
+#include "graph/admitted.h"
 #include "graph/constants/compressed.h"
 #include "mil/print.h"
 #include <string.h>
@@ -411,6 +412,29 @@ static mw_status print_body(mw__printer *printer, const mw__block *body)
     return MW_OK;
 }
 
+/* What is said of inputs goes by the names that they have in the text. */
+static mw_status print_function_attributes(mw__printer *printer, const mw__function *function)
+{
+    mw__arena arena;
+    mw_status status = MW_OK;
+    mw__arena_init(&arena, printer->graph->allocator);
+    const size_t count = function->attribute_count;
+    mw__attribute *list = mw__arena_alloc(&arena, count, sizeof *list, printer->err);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        list[i] = function->attributes[i];
+        if (strcmp(list[i].name, mw__flexible_attribute) == 0)
+            list[i].value = mw__admitted_renamed(function, printer->names, list[i].value, &arena, printer->err);
+        if (list[i].value == NULL)
+            list = NULL;
+    }
+    if (list == NULL)
+        status = MW_ERROR_MEMORY;
+    if (status == MW_OK)
+        status = print_attributes(printer, list, count);
+    mw__arena_deinit(&arena);
+    return status;
+}
+
 static mw_status print_function(mw__printer *printer, const mw__function *function)
 {
     const mw_opset wanted = printer->options->opset;
@@ -418,7 +442,7 @@ static mw_status print_function(mw__printer *printer, const mw__function *functi
     MW_TRY(print_inputs(printer, function->body));
     mw__text_puts(printer->out, ") ");
     if (function->attribute_count > 0) {
-        MW_TRY(print_attributes(printer, function->attributes, function->attribute_count));
+        MW_TRY(print_function_attributes(printer, function));
         mw__text_puts(printer->out, " ");
     }
     mw__text_puts(printer->out, "{\n");

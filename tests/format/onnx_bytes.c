@@ -19,6 +19,15 @@ void onnx_number(onnx_bytes *to, unsigned field, uint64_t value)
     varint(to, value);
 }
 
+void onnx_float(onnx_bytes *to, unsigned field, float value)
+{
+    varint(to, field << 3 | 5);
+    if (to->size + 4 > sizeof to->data)
+        abort();
+    memcpy(to->data + to->size, &value, 4);
+    to->size += 4;
+}
+
 void onnx_raw(onnx_bytes *to, unsigned field, const void *data, size_t size)
 {
     varint(to, field << 3 | 2);

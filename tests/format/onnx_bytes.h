@@ -11,6 +11,8 @@ typedef struct onnx_bytes {
 } onnx_bytes;
 
 void onnx_number(onnx_bytes *to, unsigned field, uint64_t value);
+/* A 32-bit float. */
+void onnx_float(onnx_bytes *to, unsigned field, float value);
 void onnx_text(onnx_bytes *to, unsigned field, const char *text);
 void onnx_raw(onnx_bytes *to, unsigned field, const void *data, size_t size);
 void onnx_message(onnx_bytes *to, unsigned field, const onnx_bytes *message);

@@ -56,7 +56,7 @@ static void test_values_that_nothing_gives_are_named(void)
 {
     onnx_bytes graph = begin_graph(NULL);
     add_node(&graph, "Relu", "nobody", "y");
-    expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which nothing before it gives");
+    expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which nothing gives");
     graph = begin_graph(NULL);
     add_node(&graph, "Relu", "x", "z");
     expect(&graph, MW_ERROR_FORMAT, "nothing gives the output \"y\"");
@@ -68,7 +68,7 @@ static void test_cycles_are_refused(void)
     add_node(&graph, "Add", "x b", "a");
     add_node(&graph, "Relu", "a", "b");
     add_node(&graph, "Relu", "b", "y");
-    expect(&graph, MW_ERROR_FORMAT, "takes \"b\", which nothing before it gives (nodes out of order, or a cycle)");
+    expect(&graph, MW_ERROR_FORMAT, "takes \"b\", which nothing gives (but perhaps a cycle)");
 }
 
 static void test_names_are_given_once(void)

@@ -151,12 +151,8 @@ static void test_operators_of_sets_22_to_24_are_read(void)
     graph = onnx_begin(extents, 2);
     node = onnx_node("Swish", "x", "y");
     onnx_bytes alpha = {.size = 0};
-    const float two_point = 2;
-    unsigned char bits[5] = {2 << 3 | 5};
-    memcpy(bits + 1, &two_point, 4);
     onnx_text(&alpha, 1, "alpha");
-    memcpy(alpha.data + alpha.size, bits, sizeof bits);
-    alpha.size += sizeof bits;
+    onnx_float(&alpha, 2, 2);
     onnx_number(&alpha, 20, 1);
     onnx_message(&node, 5, &alpha);
     onnx_message(&graph, 1, &node);

@@ -29,6 +29,22 @@ mw__onnx_value *mw__onnx_find(const mw__onnx_import *import, const char *name)
     return NULL;
 }
 
+bool mw__onnx_is_whole_graph(const mw__onnx_import *import)
+{
+    return import->depth == 0 && import->blocks == 0 && import->frame == NULL;
+}
+
+mw_status mw__onnx_check_read(const mw__onnx_import *import, const mw__onnx_value *value)
+{
+    mw__onnx_literal literal;
+    if (value->unread == NULL)
+        return MW_OK;
+    if (value->unread_why != NULL)
+        return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%s\": tensor \"%s\" %s", import->source.path, value->name,
+                        value->unread_why);
+    return mw__onnx_literal_read(&import->source, value->unread, &literal, import->err);
+}
+
 mw_status mw__onnx_define(mw__onnx_import *import, const mw__onnx_value *value)
 {
     if (mw__map_get(&import->scope->values, value->name) != NULL)
@@ -94,8 +110,8 @@ mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
     if (value->tensor != NULL || value->literal == NULL)
         return value->tensor;
     const mw__onnx_literal *literal = value->literal;
-    const bool again = import->depth > 0 || import->blocks > 0; /* the same may come many times */
-    if (again && mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
+    if (!mw__onnx_is_whole_graph(import) && /* the same may come many times */
+        mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
         return NULL;
     mw_tensor *made = is_plain(literal->type)
                           ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
@@ -178,7 +194,8 @@ static mw_status find_row(mw__onnx_node *node)
         return mw__onnx_refuse(node, "the operator is not known");
     for (size_t i = 0; i < proto->n_attribute; i++) {
         const Mw__Onnx__Attribute *attribute = proto->attribute[i];
-        if (attribute->reference[0] != '\0' || !has_word(node->row->attributes, attribute->name))
+        const bool strange = attribute->reference[0] != '\0' && node->import->frame == NULL;
+        if (strange || !has_word(node->row->attributes, attribute->name))
             return mw__onnx_refuse(node, "the attribute \"%.60s\" is not known", attribute->name);
     }
     return MW_OK;
@@ -202,9 +219,12 @@ static mw_status find_inputs(mw__onnx_node *node, bool *out_behind)
         node->in[i] = name[0] != '\0' ? mw__onnx_find(import, name) : NULL;
         if (name[0] != '\0' && node->in[i] == NULL)
             return mw__fail(import->err, MW_ERROR_FORMAT,
-                            "\"%s\": %s \"%s\" takes \"%s\", which nothing before it gives (nodes out of order, or a "
-                            "cycle)",
+                            "\"%s\": %s \"%s\" takes \"%s\", which nothing gives (but perhaps a cycle)",
                             import->source.path, node->proto->op_type, shown_node(node->proto), name);
+        if (node->in[i] != NULL && node->in[i]->absent)
+            node->in[i] = NULL;
+        if (node->in[i] != NULL)
+            MW_TRY(mw__onnx_check_read(import, node->in[i]));
         *out_behind = *out_behind || (node->in[i] != NULL && node->in[i]->type == 0);
     }
     return MW_OK;
@@ -245,12 +265,12 @@ static mw_status define_results(mw__onnx_node *node)
 }
 
 /* Carries the node out. A failure of a constructor is one of the node: the graph keeps it, and nothing can follow. */
-static mw_status read_known(mw__onnx_node *node)
+static mw_status read_known(mw__onnx_node *node, const Mw__Onnx__Function *function)
 {
     mw__onnx_import *import = node->import;
-    mw_status status = check_inputs(node);
+    mw_status status = function == NULL ? check_inputs(node) : MW_OK;
     if (status == MW_OK)
-        status = node->row->read(node);
+        status = function == NULL ? node->row->read(node) : mw__onnx_call(node, function);
     if (status == MW_OK && node->reason[0] != '\0')
         status = MW_ERROR_UNSUPPORTED;
     if (status == MW_OK && import->graph->error.status == MW_OK) {
@@ -272,9 +292,10 @@ static mw_status read_node(mw__onnx_node *node)
 {
     bool behind;
     MW_TRY(find_inputs(node, &behind));
-    mw_status status = find_row(node);
+    const Mw__Onnx__Function *function = mw__onnx_find_function(node->import, node->proto);
+    mw_status status = function == NULL ? find_row(node) : MW_OK;
     if (status == MW_OK && !behind)
-        status = read_known(node);
+        status = read_known(node, function);
     if (status != MW_OK && node->reason[0] == '\0')
         return status;
     if (status != MW_OK || behind)
@@ -285,7 +306,7 @@ static mw_status read_node(mw__onnx_node *node)
     return define_results(node);
 }
 
-static mw_status import_node(mw__onnx_import *import, const Mw__Onnx__Node *proto)
+mw_status mw__onnx_import_node(mw__onnx_import *import, const Mw__Onnx__Node *proto)
 {
     mw__onnx_node node = {.import = import,
                           .graph = import->graph,
@@ -305,36 +326,50 @@ static mw_status import_node(mw__onnx_import *import, const Mw__Onnx__Node *prot
     return status;
 }
 
-mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+/* ---- initializers ---- */
+
+/* Types that no graph has are an error of those who use them. */
+static bool is_readable(const Mw__Onnx__Tensor *tensor)
 {
-    for (size_t i = 0; i < graph->n_initializer; i++) {
-        const Mw__Onnx__Tensor *tensor = graph->initializer[i];
-        mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
-        if (literal == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
-        const size_t size = mw__onnx_type_size(literal->type);
-        if (import->depth > 0)
-            MW_TRY(mw__onnx_charge(import, literal->count, size));
-        else if (import->room < SIZE_MAX / 2) /* what lies in other files counts as what lies in this one */
-            import->room += MW__ONNX_ROOM * literal->count * size;
-        const mw__onnx_value value = {.name = tensor->name,
-                                      .type = literal->type,
-                                      .shape = literal->shape,
-                                      .literal = literal,
-                                      .weight = import->depth == 0};
-        MW_TRY(mw__onnx_define(import, &value));
-    }
-    if (graph->n_sparse_initializer > 0)
-        return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%s\": initializers that are sparse are not supported",
-                        import->source.path);
-    return MW_OK;
+    return mw__onnx_dtype(tensor->data_type) != MW_DTYPE_NONE && tensor->n_dims <= MW_RANK_MAX;
 }
 
-mw_status mw__onnx_import_nodes(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor)
 {
-    for (size_t i = 0; i < graph->n_node; i++)
-        MW_TRY(import_node(import, graph->node[i]));
+    if (!is_readable(tensor)) {
+        const mw__onnx_value unread = {.name = tensor->name, .unread = tensor};
+        return mw__onnx_define(import, &unread);
+    }
+    mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
+    if (literal == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
+    const size_t size = mw__onnx_type_size(literal->type);
+    if (import->depth > 0)
+        MW_TRY(mw__onnx_charge(import, literal->count, size));
+    else if (import->room < SIZE_MAX / 2) /* what lies in other files counts as what lies in this one */
+        import->room += MW__ONNX_ROOM * literal->count * size;
+    const mw__onnx_value value = {.name = tensor->name,
+                                  .type = literal->type,
+                                  .shape = literal->shape,
+                                  .literal = literal,
+                                  .weight = import->depth == 0};
+    return mw__onnx_define(import, &value);
+}
+
+mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        MW_TRY(import_initializer(import, graph->initializer[i]));
+    for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
+        const Mw__Onnx__Tensor *values = graph->sparse_initializer[i]->values;
+        if (values == NULL)
+            return mw__fail(import->err, MW_ERROR_FORMAT, "\"%s\": a sparse initializer has no values",
+                            import->source.path);
+        const mw__onnx_value unread = {
+            .name = values->name, .unread = values, .unread_why = "is sparse: not supported"};
+        MW_TRY(mw__onnx_define(import, &unread));
+    }
     return MW_OK;
 }
 
@@ -350,12 +385,13 @@ static mw_status import_body(mw__onnx_import *import, const Mw__Onnx__Graph *gra
         MW_TRY(mw__onnx_define(import, &value));
     }
     MW_TRY(mw__onnx_import_initializers(import, graph));
-    MW_TRY(mw__onnx_import_nodes(import, graph));
+    MW_TRY(mw__onnx_import_nodes(import, graph->node, graph->n_node));
     for (size_t i = 0; i < graph->n_output; i++) {
         out_outputs[i] = mw__onnx_find(import, graph->output[i]->name);
         if (out_outputs[i] == NULL)
             return mw__fail(import->err, MW_ERROR_FORMAT, "\"%s\": nothing gives the output \"%s\" of a body",
                             import->source.path, graph->output[i]->name);
+        MW_TRY(mw__onnx_check_read(import, out_outputs[i]));
     }
     return MW_OK;
 }

@@ -19,7 +19,10 @@ typedef struct mw__onnx_value {
     mw_shape shape;
     const mw__onnx_literal *literal;
     mw_tensor *tensor;
-    bool weight; /* an initializer: its constant has its name */
+    bool weight;                    /* an initializer, or what a Constant gives: its constant has its name */
+    bool absent;                    /* an input of a function that the call leaves out */
+    const Mw__Onnx__Tensor *unread; /* of a kind that is not supported: an error once it is used */
+    const char *unread_why;         /* NULL = what mw__onnx_literal_read says */
 } mw__onnx_value;
 
 /* Names that a graph sees, from the inner to the outer. */
@@ -30,14 +33,25 @@ typedef struct mw__onnx_scope {
 
 /* ---- the model ---- */
 
+/* A call of a function of the model whose nodes are read. */
+typedef struct mw__onnx_frame {
+    const Mw__Onnx__Function *function;
+    const Mw__Onnx__Node *call;
+    const struct mw__onnx_frame *outer; /* in which the call stands */
+} mw__onnx_frame;
+
 typedef struct mw__onnx_import {
     const mw_onnx_options *options;
+    const Mw__Onnx__Model *model;
     struct mw__onnx_open *open; /* extents that the options do not say (open.h) */
     mw__onnx_source source;
     mw__arena arena;
     mw_graph *graph;
     mw__onnx_scope *scope;
     int64_t opset;
+    mw__map functions;             /* of the model, by domain, name and overload */
+    const mw__onnx_frame *frame;   /* NULL = outside of them */
+    int calls;                     /* of functions in functions */
     int depth;                     /* of graphs in nodes */
     int blocks;                    /* of the graph that is built, around what is read */
     size_t steps;                  /* nodes so far, those of bodies that are read again too */
@@ -53,6 +67,7 @@ enum {
     MW__ONNX_OPSET_MIN = 1,
     MW__ONNX_OPSET_MAX = 24,
     MW__ONNX_DEPTH_MAX = 16,
+    MW__ONNX_CALLS_MAX = 32,
     MW__ONNX_STEPS_MAX = 1 << 17,
     MW__ONNX_ROOM = 4,              /* bytes of room for each byte of an initializer */
     MW__ONNX_ROOM_LEAST = 64 << 20, /* bytes of room for any file */
@@ -61,8 +76,19 @@ enum {
 
 /* Puts the initializers of a graph into the scope. */
 mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__Graph *graph);
-/* Reads the nodes of a graph in a scope that has its inputs and initializers. */
-mw_status mw__onnx_import_nodes(mw__onnx_import *import, const Mw__Onnx__Graph *graph);
+/* Reads the nodes of a graph or function in a scope that has its inputs and initializers: in their order, or where one
+ * takes what a later one gives in one that suits them. */
+mw_status mw__onnx_import_nodes(mw__onnx_import *import, Mw__Onnx__Node *const *nodes, size_t count);
+/* import.c: one node. */
+mw_status mw__onnx_import_node(mw__onnx_import *import, const Mw__Onnx__Node *proto);
+/* function.c: notes the functions of the model. */
+mw_status mw__onnx_note_functions(mw__onnx_import *import, const Mw__Onnx__Model *model);
+/* The function that a node calls, or NULL. */
+const Mw__Onnx__Function *mw__onnx_find_function(const mw__onnx_import *import, const Mw__Onnx__Node *proto);
+/* True outside of bodies and functions, where what has a name is one thing. */
+bool mw__onnx_is_whole_graph(const mw__onnx_import *import);
+/* The error of a value that is not supported; MW_OK for the others. */
+mw_status mw__onnx_check_read(const mw__onnx_import *import, const mw__onnx_value *value);
 /* The body of an If or Loop: its inputs are `inputs`, and *out_outputs receives its n_output values. */
 mw_status mw__onnx_import_body(mw__onnx_import *import, const Mw__Onnx__Graph *graph,
                                const mw__onnx_value *const *inputs, size_t input_count,
@@ -175,6 +201,9 @@ mw_tensor *mw__onnx_wrap(mw_tensor *x, int type);
 mw_tensor *mw__onnx_indices(mw__onnx_node *node, size_t index, int64_t extent);
 /* x with axes of extent 1 in front, up to `rank`. */
 mw_tensor *mw__onnx_pad_rank(mw_tensor *x, int rank);
+/* Carries the call of a function out. */
+mw_status mw__onnx_call(mw__onnx_node *node, const Mw__Onnx__Function *function);
+
 /* A constant of `dtype`. */
 mw_tensor *mw__onnx_constant_ints(mw_graph *graph, mw_shape shape, const int64_t *values);
 mw_tensor *mw__onnx_constant_floats(mw_graph *graph, mw_dtype dtype, mw_shape shape, const double *values);

@@ -7,8 +7,9 @@
 
 #include <millwright/onnx.h>
 
-/* Computes the one output of a graph without inputs, as doubles. MW_ERROR_UNSUPPORTED where nothing can compute it. */
-typedef mw_status mw__onnx_evaluator(const mw_graph *graph, double *out, size_t count, mw_error *err);
+/* Computes the outputs of a graph without inputs, as doubles: out[i] has room for those of output i. A failure but that
+ * of memory says that they are not known. */
+typedef mw_status mw__onnx_evaluator(const mw_graph *graph, double *const *out, mw_error *err);
 
 /* mw_onnx_read with an evaluator, or NULL. */
 mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__onnx_evaluator *evaluator, mw_error *err);

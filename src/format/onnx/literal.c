@@ -34,6 +34,14 @@ static const type_row type_rows[] = {
     [MW__ONNX_COMPLEX64] = {"complex64", MW_DTYPE_NONE, 0, 0, 0},
     [MW__ONNX_COMPLEX128] = {"complex128", MW_DTYPE_NONE, 0, 0, 0},
     [MW__ONNX_BFLOAT16] = {"bfloat16", MW_DTYPE_NONE, 0, 0, 0},
+    [17] = {"float8e4m3fn", MW_DTYPE_NONE, 0, 0, 0},
+    [18] = {"float8e4m3fnuz", MW_DTYPE_NONE, 0, 0, 0},
+    [19] = {"float8e5m2", MW_DTYPE_NONE, 0, 0, 0},
+    [20] = {"float8e5m2fnuz", MW_DTYPE_NONE, 0, 0, 0},
+    [MW__ONNX_UINT4] = {"uint4", MW_I32, 1, 0, 15},
+    [MW__ONNX_INT4] = {"int4", MW_I32, 1, -8, 7},
+    [23] = {"float4e2m1", MW_DTYPE_NONE, 0, 0, 0},
+    [24] = {"float8e8m0", MW_DTYPE_NONE, 0, 0, 0},
 };
 
 static const type_row *find_type(int type)
@@ -85,6 +93,7 @@ int64_t mw__onnx_literal_int(const mw__onnx_literal *literal, size_t index)
     case MW__ONNX_BOOL:
         return bits != 0;
     case MW__ONNX_INT8:
+    case MW__ONNX_INT4:
         return (int8_t)bits;
     case MW__ONNX_INT16:
         return (int16_t)bits;
@@ -167,6 +176,28 @@ static number_list find_list(const Mw__Onnx__Tensor *tensor)
     }
 }
 
+/* Bytes of the elements in a file. */
+static size_t file_size(const mw__onnx_literal *literal)
+{
+    const bool halves = literal->type == MW__ONNX_INT4 || literal->type == MW__ONNX_UINT4;
+    return halves ? literal->count / 2 + literal->count % 2 : literal->count * mw__onnx_type_size(literal->type);
+}
+
+/* Two elements of 4 bits a byte, the first in the low bits, become a byte each. */
+static mw_status unpack_halves(const mw__onnx_source *source, mw__onnx_literal *out, mw_error *err)
+{
+    const uint8_t *packed = out->data;
+    uint8_t *wide = mw__arena_alloc(source->arena, out->count, 1, err);
+    if (wide == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < out->count; i++) {
+        const uint8_t bits = (uint8_t)(packed[i / 2] >> (4 * (i % 2)) & 15);
+        wide[i] = out->type == MW__ONNX_INT4 && bits > 7 ? (uint8_t)(bits | 0xf0) : bits;
+    }
+    out->data = wide;
+    return MW_OK;
+}
+
 /* Elements of a list as raw bytes: the low bytes of each, on a machine that is little-endian. */
 static mw_status pack(const mw__onnx_source *source, const number_list *list, mw__onnx_literal *out, mw_error *err)
 {
@@ -175,10 +206,10 @@ static mw_status pack(const mw__onnx_source *source, const number_list *list, mw
         out->data = list->data;
         return MW_OK;
     }
-    uint8_t *packed = mw__arena_alloc(source->arena, out->count, size, err);
+    uint8_t *packed = mw__arena_alloc(source->arena, list->count, size, err);
     if (packed == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < out->count; i++)
+    for (size_t i = 0; i < list->count; i++)
         memcpy(packed + i * size, (const uint8_t *)list->data + i * list->size, size);
     out->data = packed;
     return MW_OK;
@@ -187,9 +218,9 @@ static mw_status pack(const mw__onnx_source *source, const number_list *list, mw
 static mw_status read_numbers(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
                               mw_error *err)
 {
-    const size_t size = out->count * mw__onnx_type_size(out->type);
+    const size_t size = file_size(out), each = size < out->count ? 1 : mw__onnx_type_size(out->type);
     const number_list list = find_list(tensor);
-    if (tensor->raw_data.len == 0 && list.count == out->count)
+    if (tensor->raw_data.len == 0 && list.count == size / each)
         return pack(source, &list, out, err);
     if (tensor->raw_data.len != size)
         return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": %zu bytes and %zu numbers, where %zu elements belong",
@@ -249,7 +280,7 @@ static mw_status folder_of(const mw__onnx_source *source, char **out, mw_error *
 static mw_status read_open(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, const external_place *place,
                            const mw__file *file, mw__onnx_literal *out, mw_error *err)
 {
-    const size_t size = out->count * mw__onnx_type_size(out->type);
+    const size_t size = file_size(out);
     const bool fits = place->offset <= file->size && file->size - place->offset >= size;
     if (!fits || (place->has_length && place->length != size))
         return mw__fail(err, MW_ERROR_FORMAT,
@@ -275,7 +306,10 @@ static mw_status read_external(const mw__onnx_source *source, const Mw__Onnx__Te
                         "tensor \"%s\": its elements lie in \"%.200s\", of which no folder is known", shown(tensor),
                         place.location);
     MW_TRY(folder_of(source, &folder, err));
-    MW_TRY(mw__file_open_below(&file, folder, place.location, err));
+    const char *name = place.location;
+    while (strncmp(name, "./", 2) == 0) /* as some exporters write */
+        name += strspn(name + 1, "/") + 1;
+    MW_TRY(mw__file_open_below(&file, folder, name, err));
     const mw_status status = read_open(source, tensor, &place, &file, out, err);
     mw__file_close(&file);
     return status;
@@ -292,7 +326,7 @@ mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__T
     if (tensor->segment != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "tensor \"%s\" is a segment of a larger one", shown(tensor));
     MW_TRY(read_shape(tensor, out, err));
-    if (tensor->data_location == 1)
-        return read_external(source, tensor, out, err);
-    return read_numbers(source, tensor, out, err);
+    MW_TRY(tensor->data_location == 1 ? read_external(source, tensor, out, err)
+                                      : read_numbers(source, tensor, out, err));
+    return out->type == MW__ONNX_INT4 || out->type == MW__ONNX_UINT4 ? unpack_halves(source, out, err) : MW_OK;
 }

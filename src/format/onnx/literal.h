@@ -24,21 +24,24 @@ enum {
     MW__ONNX_UINT64 = 13,
     MW__ONNX_COMPLEX64 = 14,
     MW__ONNX_COMPLEX128 = 15,
-    MW__ONNX_BFLOAT16 = 16
+    MW__ONNX_BFLOAT16 = 16,
+    MW__ONNX_UINT4 = 21,
+    MW__ONNX_INT4 = 22
 };
 
 /* "int64", or "type 23". `buffer` of 16 bytes is used for the latter. */
 const char *mw__onnx_type_name(int type, char buffer[16]);
 /* The element type that stands for it in a graph; MW_DTYPE_NONE for one that is refused. */
 mw_dtype mw__onnx_dtype(int type);
-/* Bytes of one element in a file; 0 for a type that is refused. */
+/* Bytes of one element of a literal; 0 for a type that is refused. In a file, two of 4 bits share a byte. */
 size_t mw__onnx_type_size(int type);
 bool mw__onnx_is_float(int type);
 bool mw__onnx_is_integer(int type);
 /* The least and largest number of an integer type. */
 void mw__onnx_type_range(int type, int64_t *out_low, int64_t *out_high);
 
-/* Elements that are known, packed, row-major, little-endian as in raw_data; not aligned. */
+/* Elements that are known, packed, row-major, little-endian as in raw_data; not aligned. Those of 4 bits have a byte
+ * each. */
 typedef struct mw__onnx_literal {
     int type;
     mw_shape shape;

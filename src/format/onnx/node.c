@@ -59,12 +59,27 @@ mw_status mw__onnx_known_floats(mw__onnx_node *node, size_t index, double *out, 
 
 /* ---- attributes ---- */
 
+static const Mw__Onnx__Attribute *find_named(Mw__Onnx__Attribute *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i]->name, name) == 0)
+            return list[i];
+    return NULL;
+}
+
+/* In a function of the model an attribute may stand for one of the call, or for the default of the function. */
 const Mw__Onnx__Attribute *mw__onnx_attribute(const mw__onnx_node *node, const char *name)
 {
-    for (size_t i = 0; i < node->proto->n_attribute; i++)
-        if (strcmp(node->proto->attribute[i]->name, name) == 0)
-            return node->proto->attribute[i];
-    return NULL;
+    const Mw__Onnx__Attribute *found = find_named(node->proto->attribute, node->proto->n_attribute, name);
+    const mw__onnx_frame *frame = node->import->frame;
+    for (; found != NULL && found->reference[0] != '\0' && frame != NULL; frame = frame->outer) {
+        const char *wanted = found->reference;
+        const Mw__Onnx__Function *function = frame->function;
+        found = find_named(frame->call->attribute, frame->call->n_attribute, wanted);
+        if (found == NULL)
+            return find_named(function->attribute_proto, function->n_attribute_proto, wanted);
+    }
+    return found;
 }
 
 /* The attribute, if it is of that kind; files of the first versions do not say the kind. */
@@ -187,13 +202,12 @@ mw_tensor *mw__onnx_wrap(mw_tensor *x, int type)
     int64_t low, high;
     mw__onnx_type_range(type, &low, &high);
     const double span = (double)high - (double)low + 1;
-    if (type == MW__ONNX_UINT8 || type == MW__ONNX_UINT16)
-        return mw_mod(x, x != NULL ? mw_scalar(mw_tensor_graph(x), MW_I32, span) : NULL);
-    if (type != MW__ONNX_INT8 && type != MW__ONNX_INT16)
+    if (x == NULL || !mw__onnx_is_integer(type) || span > 1 << 16)
         return x;
-    mw_tensor *shifted = mw_add_scalar(x, -(double)low);
-    shifted = mw_mod(shifted, shifted != NULL ? mw_scalar(mw_tensor_graph(shifted), MW_I32, span) : NULL);
-    return mw_add_scalar(shifted, (double)low);
+    mw_graph *graph = mw_tensor_graph(x);
+    mw_tensor *shifted = low < 0 ? mw_add_scalar(x, -(double)low) : x;
+    shifted = mw_mod(shifted, mw_scalar(graph, MW_I32, span));
+    return low < 0 ? mw_add_scalar(shifted, (double)low) : shifted;
 }
 
 mw_tensor *mw__onnx_pad_rank(mw_tensor *x, int rank)

@@ -27,7 +27,13 @@ static mw_status give_tensor(mw__onnx_node *node, const Mw__Onnx__Tensor *tensor
     if (mw__onnx_dtype(tensor->data_type) == MW_DTYPE_NONE)
         return mw__onnx_refuse(node, "elements of %s", mw__onnx_type_name(tensor->data_type, buffer));
     MW_TRY(mw__onnx_literal_read(&node->import->source, tensor, literal, node->import->err));
-    node->out[0] = (mw__onnx_value){.type = literal->type, .shape = literal->shape, .literal = literal};
+    if (!mw__onnx_is_whole_graph(node->import)) /* it may be read many times */
+        MW_TRY(mw__onnx_charge(node->import, literal->count, mw__onnx_type_size(literal->type)));
+    /* Weights stand in such nodes, too; single numbers are none. */
+    const bool weight =
+        mw__onnx_is_whole_graph(node->import) && mw__onnx_is_float(literal->type) && literal->shape.rank > 0;
+    node->out[0] =
+        (mw__onnx_value){.type = literal->type, .shape = literal->shape, .literal = literal, .weight = weight};
     return MW_OK;
 }
 
@@ -35,14 +41,17 @@ mw_status mw__onnx_constant(mw__onnx_node *node)
 {
     if (node->proto->n_attribute != 1 || node->out_count == 0)
         return mw__onnx_refuse(node, "it has not one value");
-    const Mw__Onnx__Attribute *value = node->proto->attribute[0];
-    if (strcmp(value->name, "value") == 0)
+    const char *name = node->proto->attribute[0]->name;
+    const Mw__Onnx__Attribute *value = mw__onnx_attribute(node, name);
+    if (value == NULL)
+        return mw__onnx_refuse(node, "it has no value");
+    if (strcmp(name, "value") == 0)
         return value->t != NULL ? give_tensor(node, value->t) : mw__onnx_refuse(node, "its value is no tensor");
-    if (strcmp(value->name, "value_int") == 0)
+    if (strcmp(name, "value_int") == 0)
         return give_bytes(node, MW__ONNX_INT64, mw_shape_scalar(), &value->i);
-    if (strcmp(value->name, "value_float") == 0)
+    if (strcmp(name, "value_float") == 0)
         return give_bytes(node, MW__ONNX_FLOAT, mw_shape_scalar(), &value->f);
-    if (strcmp(value->name, "value_ints") == 0)
+    if (strcmp(name, "value_ints") == 0)
         return give_bytes(node, MW__ONNX_INT64, MW_SHAPE((int64_t)value->n_ints), value->ints);
     return give_bytes(node, MW__ONNX_FLOAT, MW_SHAPE((int64_t)value->n_floats), value->floats);
 }

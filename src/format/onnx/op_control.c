@@ -157,12 +157,28 @@ static mw_status make_trip(loop *l, int64_t trip, bool *goes_on)
     return read_condition(node, &condition, goes_on);
 }
 
+/* No rows, of the shape that one would have. */
+static mw_status give_nothing(loop *l, size_t index)
+{
+    mw__onnx_node *node = l->node;
+    const mw_tensor *row = l->rows[index];
+    if (row == NULL)
+        return mw__onnx_refuse(node, "it makes no trip, and nobody knows the shape of what it would give");
+    const mw_shape one = mw_tensor_shape(row);
+    mw_shape shape = {.rank = one.rank + 1};
+    if (one.rank == MW_RANK_MAX)
+        return mw__onnx_refuse(node, "its result has more than %d axes", MW_RANK_MAX);
+    memcpy(shape.dim + 1, one.dim, (size_t)one.rank * sizeof *one.dim);
+    return mw__onnx_set(node, l->carried + index, l->types[index],
+                        mw_fill(node->graph, mw_tensor_dtype(row), shape, 0));
+}
+
 /* Scan `index` of all trips, one below the other. */
 static mw_status give_scan(loop *l, size_t index, int64_t trips)
 {
     mw__onnx_node *node = l->node;
     if (trips == 0)
-        return mw__onnx_refuse(node, "it makes no trip, and nobody knows the shape of what it would give");
+        return give_nothing(l, index);
     mw_tensor **column = mw__arena_alloc(&node->import->arena, (size_t)trips, sizeof *column, node->import->err);
     if (column == NULL)
         return MW_ERROR_MEMORY;
@@ -318,6 +334,8 @@ static mw_status unroll(loop *l)
     }
     for (size_t i = 0; i < l->carried; i++)
         MW_TRY(give(node, i, &l->vars[i]));
+    if (made == 0 && l->scans > 0) /* for the shapes of the rows; nothing uses what it makes */
+        MW_TRY(make_trip(l, 0, &more));
     for (size_t i = 0; i < l->scans; i++)
         MW_TRY(give_scan(l, i, made));
     return MW_OK;

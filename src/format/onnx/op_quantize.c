@@ -58,7 +58,7 @@ mw_status mw__onnx_quantize_linear(mw__onnx_node *node)
     const int rank = mw__onnx_shape(node, 0).rank;
     const int type = mw__onnx_has(node, 2) ? mw__onnx_type(node, 2) : MW__ONNX_UINT8;
     if (mw__onnx_type_size(type) != 1 || !mw__onnx_is_integer(type))
-        return mw__onnx_refuse(node, "it is supported to int8 and uint8");
+        return mw__onnx_refuse(node, "it is supported to int8, uint8, int4 and uint4");
     mw_tensor *x = mw__onnx_in(node, 0), *scale = along_axis(mw__onnx_in(node, 1), axis, rank);
     if (x != NULL && mw_tensor_dtype(x) == MW_I32)
         x = mw_cast(x, MW_F32);

@@ -75,7 +75,8 @@ static mw_tensor *emit_literal(const layer *l, const char *name, const block_cho
     const int length = snprintf(whole, sizeof whole, "%s.%s%d", name != NULL ? name : "",
                                 choice->direction == 0 ? "forward" : "reverse", choice->first);
     const bool named = name != NULL && length < MW_NAME_MAX && mw_graph_find(import->graph, whole) == NULL;
-    mw__onnx_value value = {whole, literal->type, literal->shape, literal, NULL, named};
+    mw__onnx_value value = {
+        .name = whole, .type = literal->type, .shape = literal->shape, .literal = literal, .weight = named};
     return mw__onnx_emit(import, &value);
 }
 

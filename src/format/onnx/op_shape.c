@@ -281,11 +281,14 @@ mw_status mw__onnx_trilu(mw__onnx_node *node)
         return give(node, mw_fill(node->graph, mw__onnx_dtype(mw__onnx_type(node, 0)), x, 0));
     if (all)
         return mw__onnx_set_same(node, 0, 0);
+    const mw_dtype dtype = mw__onnx_dtype(mw__onnx_type(node, 0));
+    if (dtype == MW_BOOL && (upper ? k > 0 : k < 0)) /* nothing is taken from a truth */
+        made = mw_cast(made, MW_I32);
     if (upper && k > 0) /* without what lies below the k-th diagonal */
         made = mw_sub(made, mw_band_part(made, -1, k - 1));
     else if (!upper && k < 0)
         made = mw_sub(made, mw_band_part(made, -k - 1, -1));
     else
         made = upper ? mw_band_part(made, -k, -1) : mw_band_part(made, -1, k);
-    return give(node, made);
+    return give(node, mw__onnx_to(made, dtype));
 }

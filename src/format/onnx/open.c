@@ -10,8 +10,8 @@
 /* No two dimensions are alike in a choice, and none keeps its extent. */
 static const int64_t choices[MW__WITNESSES][MW__ONNX_OPEN_MAX] = {{2, 3, 5, 7}, {3, 5, 7, 4}, {5, 7, 9, 6}};
 /* Tried in this order: extents that no table of 64 numbers folds and that halve a few times, then small ones, for
- * models that have a longest sequence. */
-static const int64_t units[] = {32, 8, 1};
+ * models that have a longest sequence, then large ones, for windows and borders that need a long one. */
+static const int64_t units[] = {32, 8, 1, 128, 512, 2048, 8192, 32768};
 
 static int find(const mw__onnx_open *open, const char *name, const char *input, int axis)
 {
@@ -93,18 +93,23 @@ static bool is_final(const mw__onnx_open *open, const mw_error *err)
            err->status == MW_ERROR_FILE;
 }
 
-/* With the first unit that the model takes. */
+/* With the first unit that the model takes. If it takes none, what is said is the reason for the smallest one. */
 static mw_graph *try_units(const Mw__Onnx__Model *model, const mw__onnx_request *request, mw__onnx_open *out_open,
                            mw_error *err)
 {
-    mw_graph *graph = NULL;
-    for (size_t i = 0; graph == NULL && i < sizeof units / sizeof *units; i++) {
-        mw_error_clear(err);
-        graph = build_with(model, request, units[i], out_open, err);
-        if (graph == NULL && is_final(out_open, err))
-            break;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        mw_error why = {0};
+        mw__onnx_open open;
+        mw_graph *graph = build_with(model, request, units[i], &open, &why);
+        const bool done = graph != NULL || is_final(&open, &why);
+        if (done || i == 0 || units[i] == 1) {
+            *out_open = open;
+            *err = why;
+        }
+        if (done || (units[i] == 1 && open.read)) /* longer extents do not help what has no form for any extent */
+            return graph;
     }
-    return graph;
+    return NULL;
 }
 
 mw_graph *mw__onnx_build_open(const Mw__Onnx__Model *model, const mw__onnx_request *request, mw_error *err)

@@ -34,25 +34,6 @@ static const mw_onnx_extent *find_extent(const mw__onnx_import *import, const ch
     return NULL;
 }
 
-static mw_status read_dimension(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, int axis,
-                                const Mw__Onnx__Dimension *dimension, int64_t *out)
-{
-    if (dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_VALUE) {
-        *out = dimension->dim_value;
-        if (*out >= 0)
-            return MW_OK;
-        return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": extent %lld of axis %d of the input \"%.100s\"",
-                        import->source.path, (long long)*out, axis, info->name);
-    }
-    const bool named = dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM && dimension->dim_param[0] != '\0';
-    const mw_onnx_extent *extent = named ? find_extent(import, dimension->dim_param) : NULL;
-    if (extent != NULL)
-        *out = extent->extent;
-    else
-        MW_TRY(mw__onnx_open_extent(import, named ? dimension->dim_param : NULL, info->name, axis, out));
-    return MW_OK;
-}
-
 static const mw_shape *find_shape(const mw__onnx_import *import, const char *name)
 {
     for (size_t i = 0; i < import->options->shape_count; i++)
@@ -61,13 +42,50 @@ static const mw_shape *find_shape(const mw__onnx_import *import, const char *nam
     return NULL;
 }
 
+/* The extent that a dimension of that name has in a shape of the options; -1 if none says it. */
+static int64_t extent_in_shapes(const mw__onnx_import *import, const char *name)
+{
+    const Mw__Onnx__Graph *graph = import->model->graph;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const mw_shape *given = find_shape(import, graph->input[i]->name);
+        const Mw__Onnx__Type *type = graph->input[i]->type;
+        const bool tensor = type != NULL && type->value_case == MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
+        const Mw__Onnx__Shape *shape = given != NULL && tensor ? type->tensor_type->shape : NULL;
+        for (size_t k = 0; shape != NULL && shape->n_dim == (size_t)given->rank && k < shape->n_dim; k++)
+            if (shape->dim[k]->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM &&
+                strcmp(shape->dim[k]->dim_param, name) == 0)
+                return given->dim[k];
+    }
+    return -1;
+}
+
+static mw_status read_dimension(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, int axis,
+                                const Mw__Onnx__Dimension *dimension, int64_t *out)
+{
+    if (dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_VALUE) {
+        *out = dimension->dim_value;
+        if (*out == -1) /* what some exporters write for an open one */
+            return mw__onnx_open_extent(import, NULL, info->name, axis, out);
+        if (*out >= 0)
+            return MW_OK;
+        return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": extent %lld of axis %d of the input \"%.100s\"",
+                        import->source.path, (long long)*out, axis, info->name);
+    }
+    const bool named = dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM && dimension->dim_param[0] != '\0';
+    const mw_onnx_extent *extent = named ? find_extent(import, dimension->dim_param) : NULL;
+    *out = extent != NULL ? extent->extent : named ? extent_in_shapes(import, dimension->dim_param) : -1;
+    if (*out < 0)
+        MW_TRY(mw__onnx_open_extent(import, named ? dimension->dim_param : NULL, info->name, axis, out));
+    return MW_OK;
+}
+
 static mw_status check_shape(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, const mw_shape *given)
 {
     const Mw__Onnx__Shape *declared = info->type->tensor_type->shape;
     bool fits = declared == NULL || declared->n_dim == (size_t)given->rank;
     for (int i = 0; fits && declared != NULL && i < given->rank; i++)
         fits = declared->dim[i]->value_case != MW__ONNX__DIMENSION__VALUE_DIM_VALUE ||
-               declared->dim[i]->dim_value == given->dim[i];
+               declared->dim[i]->dim_value == -1 || declared->dim[i]->dim_value == given->dim[i];
     if (fits && mw_shape_count(*given) >= 0)
         return MW_OK;
     return mw__fail(import->err, MW_ERROR_SHAPE, "\"%.200s\": the shape asked for the input \"%.100s\" is not its own",
@@ -154,6 +172,21 @@ static bool is_tensor(const Mw__Onnx__ValueInfo *info)
            info->type->value_case == MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
 }
 
+enum { NAME_BYTES = 256 };
+
+/* The name of an output: its own, but where it is an input of the model, which has that name. */
+static const char *output_name(const mw__onnx_import *import, const mw_tensor *x, const char *own, char *buffer)
+{
+    if (x == NULL || x->role != MW__INPUT || x->name == NULL || strcmp(x->name, own) != 0)
+        return own;
+    for (int i = 1; i < 1000; i++) {
+        snprintf(buffer, NAME_BYTES, i == 1 ? "%.200s_output" : "%.200s_output_%d", own, i);
+        if (mw_graph_find(import->graph, buffer) == NULL && mw__onnx_find(import, buffer) == NULL)
+            return buffer;
+    }
+    return own;
+}
+
 /* A constant of the graph has its name already. */
 static mw_status declare_output(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info)
 {
@@ -164,10 +197,12 @@ static mw_status declare_output(mw__onnx_import *import, const Mw__Onnx__ValueIn
     if (!is_tensor(info))
         return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.200s\": the output \"%.100s\" is no tensor",
                         import->source.path, info->name);
+    MW_TRY(mw__onnx_check_read(import, value));
     const bool weight = value->weight;
     value->weight = weight && value->tensor != NULL; /* unless it is used, the name is that of the output */
     mw_tensor *x = mw__onnx_emit(import, value);
-    if (mw_output(x, info->name) != NULL)
+    char name[NAME_BYTES];
+    if (mw_output(x, output_name(import, x, info->name, name)) != NULL)
         return MW_OK;
     if (!mw__failed(import->err))
         return mw_graph_check(import->graph, import->err);
@@ -243,7 +278,7 @@ static mw_status read_parts(mw__onnx_import *import, const Mw__Onnx__Graph *grap
     MW_TRY(mw__onnx_import_initializers(import, graph));
     for (size_t i = 0; i < graph->n_input; i++)
         MW_TRY(define_input(import, graph->input[i]));
-    MW_TRY(mw__onnx_import_nodes(import, graph));
+    MW_TRY(mw__onnx_import_nodes(import, graph->node, graph->n_node));
     MW_TRY(mw__onnx_check_problems(import));
     for (size_t i = 0; i < graph->n_output; i++)
         MW_TRY(declare_output(import, graph->output[i]));
@@ -260,8 +295,12 @@ static mw_status read_model(mw__onnx_import *import, const Mw__Onnx__Model *mode
     MW_TRY(check_options(import, graph));
     mw__onnx_scope scope = {0};
     mw__map_init(&scope.values, import->arena.allocator);
+    mw__map_init(&import->functions, import->arena.allocator);
     import->scope = &scope;
-    const mw_status status = read_parts(import, graph);
+    mw_status status = mw__onnx_note_functions(import, model);
+    if (status == MW_OK)
+        status = read_parts(import, graph);
+    mw__map_deinit(&import->functions);
     mw__map_deinit(&scope.values);
     return status;
 }
@@ -273,8 +312,12 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
     mw_graph_options made = mw_graph_defaults();
     made.allocator = options->allocator;
     made.opset = options->opset;
-    mw__onnx_import import = {
-        .options = options, .open = open, .room = MW__ONNX_ROOM_LEAST, .evaluator = request->evaluator, .err = err};
+    mw__onnx_import import = {.options = options,
+                              .model = model,
+                              .open = open,
+                              .room = MW__ONNX_ROOM_LEAST,
+                              .evaluator = request->evaluator,
+                              .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
     import.source = (mw__onnx_source){request->path, request->folder_of, &import.arena};
     import.graph = mw__graph_make(&made, err);

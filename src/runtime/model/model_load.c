@@ -62,6 +62,13 @@ static mw_status read_onnx(mw_model *model, const char *path, const mw_graph_opt
     mw_onnx_options onnx = options->onnx != NULL ? *options->onnx : mw_onnx_defaults();
     onnx.allocator = how->allocator;
     model->owned = mw_onnx_read(path, &onnx, err);
+    const bool open = err->status == MW_ERROR_SHAPE || err->status == MW_ERROR_UNSUPPORTED;
+    if (model->owned == NULL && open && onnx.shape_count == 0 && options->shape_count > 0) {
+        mw_error_clear(err); /* what cannot stay open is read for the shapes that are asked for */
+        onnx.shapes = options->shapes;
+        onnx.shape_count = options->shape_count;
+        model->owned = mw_onnx_read(path, &onnx, err);
+    }
     return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
 }
 

@@ -8,7 +8,18 @@
 #include <millwright/program.h>
 #include <millwright/tune.h>
 
-static mw_status evaluate(const mw_graph *graph, double *out, size_t count, mw_error *err)
+static mw_status read_outputs(mw_program *program, const mw_graph *graph, double *const *out, mw_error *err)
+{
+    const mw_tensor *output;
+    for (size_t i = 0; (output = mw_graph_output_at(graph, i)) != NULL; i++) {
+        const size_t count = (size_t)mw_shape_count(mw_tensor_shape(output));
+        if (count > 0)
+            MW_TRY(mw_program_read(program, mw_tensor_name(output), MW_F64, out[i], count, err));
+    }
+    return MW_OK;
+}
+
+static mw_status evaluate(const mw_graph *graph, double *const *out, mw_error *err)
 {
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_CPU;
@@ -16,7 +27,7 @@ static mw_status evaluate(const mw_graph *graph, double *out, size_t count, mw_e
     options.allocator = graph->allocator;
     mw_program *program = mw_compile(graph, &options, err);
     if (program != NULL && mw_run(program, err) == MW_OK)
-        mw_program_read(program, mw_tensor_name(mw_graph_output_at(graph, 0)), MW_F64, out, count, err);
+        read_outputs(program, graph, out, err);
     mw_program_destroy(program);
     return err->status;
 }
