@@ -30,6 +30,7 @@ typedef struct mw__onnx_writer {
     mw__map taken;      /* names of the graph that are used */
     mw__onnx_list nodes, initializers;
     uint64_t bytes; /* of the initializers */
+    size_t tables;  /* bytes */
     size_t problems;
     char first[3][240];
 } mw__onnx_writer;
@@ -71,6 +72,9 @@ void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason);
 
 /* Zeroed memory of the messages. */
 void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size);
+/* The same for a table that stands for a few numbers of the operation: all of them take 64 MiB at most, else the
+ * operation cannot be written. NULL then. */
+void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t size);
 /* A name that nothing has. */
 const char *mw__onnx_fresh(mw__onnx_writer *w);
 /* The number of an element type in files; 0 for none. */

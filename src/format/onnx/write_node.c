@@ -10,6 +10,17 @@ void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size)
     return mw__arena_alloc(&w->arena, count > 0 ? count : 1, size, w->err);
 }
 
+void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t size)
+{
+    const size_t most = (size_t)64 << 20;
+    if (count < 0 || (uint64_t)count > (most - w->tables) / size) {
+        mw__onnx_cannot(w, op, "it takes a table of more than 64 MiB in the file");
+        return NULL;
+    }
+    w->tables += (size_t)count * size;
+    return mw__onnx_room(w, (size_t)count, size);
+}
+
 static char *copy_text(mw__onnx_writer *w, const char *text)
 {
     return mw__arena_string(&w->arena, text, strlen(text), w->err);

@@ -155,7 +155,7 @@ void mw__onnx_write_sliding_windows(mw__onnx_writer *w, const mw__op *op, const 
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
         return;
     }
-    int64_t *at = mw__onnx_room(w, (size_t)count, sizeof *at);
+    int64_t *at = mw__onnx_table(w, op, count, sizeof *at);
     for (int64_t i = 0; at != NULL && i < count; i++)
         at[i] = i / windows.dim[1] * stride + i % windows.dim[1];
     const char *const in[] = {arg(w, op, "x"), at != NULL ? mw__onnx_tensor(w, MW_I64, windows, at) : NULL};

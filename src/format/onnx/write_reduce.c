@@ -166,10 +166,10 @@ void mw__onnx_write_scatter(mw__onnx_writer *w, const mw__op *op, const char *op
 }
 
 /* 0, 1, .. along an axis. */
-static const char *numbers_along(mw__onnx_writer *w, int64_t count, int axis, int rank)
+static const char *numbers_along(mw__onnx_writer *w, const mw__op *op, int64_t count, int axis, int rank)
 {
     mw_shape shape = {.rank = rank};
-    int64_t *values = mw__onnx_room(w, (size_t)count, sizeof *values);
+    int64_t *values = mw__onnx_table(w, op, count, sizeof *values);
     for (int i = 0; i < rank; i++)
         shape.dim[i] = i == axis ? count : 1;
     for (int64_t i = 0; values != NULL && i < count; i++)
@@ -189,7 +189,7 @@ void mw__onnx_write_one_hot(mw__onnx_writer *w, const mw__op *op, const char *op
     }
     shape.dim[axis] = 1;
     const char *indices = mw__onnx_reshape_to(w, op, NULL, indices_of(w, op), shape);
-    const char *hot = mw__onnx_make(w, operation, NULL, indices, numbers_along(w, size, axis, shape.rank));
+    const char *hot = mw__onnx_make(w, operation, NULL, indices, numbers_along(w, op, size, axis, shape.rank));
     const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), number(op, "on_value")),
                               mw__onnx_number(w, dtype_of(op), number(op, "off_value"))};
     mw__onnx_node_of(w, "Where", result(w, op), in, 3);

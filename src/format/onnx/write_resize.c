@@ -65,9 +65,10 @@ static void put_resize(mw__onnx_writer *w, const mw__op *op, const mw__resample 
 
 /* ---- axis by axis ---- */
 
-static const char *gather_axis(mw__onnx_writer *w, const char *out, const char *x, const mw__resample *axis, int at)
+static const char *gather_axis(mw__onnx_writer *w, const mw__op *op, const char *out, const char *x,
+                               const mw__resample *axis, int at)
 {
-    int64_t *places = mw__onnx_room(w, (size_t)axis->out, sizeof *places);
+    int64_t *places = mw__onnx_table(w, op, axis->out, sizeof *places);
     for (int64_t i = 0; places != NULL && i < axis->out; i++)
         places[i] = mw__resample_tap(axis, i).low;
     const char *const in[] = {x, places != NULL ? mw__onnx_longs(w, places, (size_t)axis->out) : NULL};
@@ -77,9 +78,9 @@ static const char *gather_axis(mw__onnx_writer *w, const char *out, const char *
 }
 
 /* [out, in], or turned round. */
-static const char *matrix_of(mw__onnx_writer *w, const mw__resample *axis, bool turned)
+static const char *matrix_of(mw__onnx_writer *w, const mw__op *op, const mw__resample *axis, bool turned)
 {
-    float *weights = mw__onnx_room(w, (size_t)(axis->in * axis->out), sizeof *weights);
+    float *weights = mw__onnx_table(w, op, axis->in * axis->out, sizeof *weights);
     if (weights == NULL)
         return NULL;
     for (int64_t i = 0; i < axis->out; i++) {
@@ -93,7 +94,7 @@ static const char *matrix_of(mw__onnx_writer *w, const mw__resample *axis, bool 
 
 static const char *weigh(mw__onnx_writer *w, const mw__op *op, const mw__resample *axis, bool turned)
 {
-    const char *matrix = matrix_of(w, axis, turned);
+    const char *matrix = matrix_of(w, op, axis, turned);
     return dtype_of(op) == MW_F32 ? matrix : mw__onnx_cast_to(w, NULL, matrix, dtype_of(op));
 }
 
@@ -102,8 +103,8 @@ static void put_axes(mw__onnx_writer *w, const mw__op *op, const mw__resample ax
     const int rank = result_shape(op).rank;
     const char *x = arg(w, op, "x");
     if (axes[0].nearest) {
-        x = rank > 1 && axes[0].in != axes[0].out ? gather_axis(w, NULL, x, &axes[0], rank - 2) : x;
-        gather_axis(w, result(w, op), x, &axes[1], rank - 1);
+        x = rank > 1 && axes[0].in != axes[0].out ? gather_axis(w, op, NULL, x, &axes[0], rank - 2) : x;
+        gather_axis(w, op, result(w, op), x, &axes[1], rank - 1);
         return;
     }
     if (rank > 1 && axes[0].in != axes[0].out)
