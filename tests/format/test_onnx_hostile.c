@@ -4,9 +4,23 @@
 #include "support/folder.h"
 #include "support/meter.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static const int64_t matrix[] = {2, 3};
+
+static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
+{
+    const onnx_bytes node = onnx_node(operation, inputs, output);
+    onnx_message(graph, 1, &node);
+}
+
+static void add_name(onnx_bytes *graph, unsigned field, const char *name)
+{
+    onnx_bytes value = {.size = 0};
+    onnx_text(&value, 1, name);
+    onnx_message(graph, field, &value);
+}
 
 /* ---- memory ---- */
 
@@ -38,12 +52,265 @@ static void test_a_table_that_only_the_file_would_hold_is_not_written(void)
     CHECK_INT(m.held, 0);
 }
 
+/* ---- numbers at their limits ---- */
+
+typedef struct operator_row {
+    const char *name, *attributes;
+    int until;
+    size_t inputs;
+} operator_row;
+
+static const operator_row operators[] = {
+#define MW_ONNX(name, since, until, inputs, function, attributes) {#name, attributes, until, inputs},
+#include "format/onnx/operators.def"
+#undef MW_ONNX
+};
+
+static const int64_t limits[] = {INT64_MIN, INT64_MIN + 1,        INT32_MIN,        -1,       0,
+                                 INT32_MAX, (int64_t)1 << 32 | 1, (int64_t)1 << 62, INT64_MAX};
+
+/* The operator over x [1, 2, 6, 6], w [2, 2, 3, 3] and vectors, as many as it needs. */
+static onnx_bytes operator_with(const operator_row *row, const char *attribute, int64_t value, size_t count)
+{
+    static const char *const inputs[] = {"",          "x",           "x w",           "x w v",          "x w v v",
+                                         "x w v v v", "x w v v v v", "x w v v v v v", "x w v v v v v v"};
+    const int64_t image[] = {1, 2, 6, 6}, kernel[] = {2, 2, 3, 3}, two = 2;
+    const int64_t list[4] = {value, value, value, value};
+    const float zeros[36] = {0};
+    onnx_bytes graph = onnx_begin(image, 4), node = onnx_node(row->name, inputs[row->inputs], "y");
+    const onnx_bytes w = onnx_tensor_of("w", 1, kernel, 4, zeros, sizeof zeros);
+    const onnx_bytes v = onnx_tensor_of("v", 1, &two, 1, zeros, 8);
+    if (count == 0)
+        onnx_int_attribute(&node, attribute, value);
+    else
+        onnx_ints_attribute(&node, attribute, list, count);
+    onnx_message(&graph, 5, &w);
+    onnx_message(&graph, 5, &v);
+    onnx_message(&graph, 1, &node);
+    return onnx_model_of(&graph, row->until);
+}
+
+static void read_with(const operator_row *row, const char *attribute, int64_t value, size_t count)
+{
+    mw_error err = {0};
+    const onnx_bytes model = operator_with(row, attribute, value, count);
+    mw_graph *graph = onnx_read_bytes(&model, NULL, &err);
+    if (graph != NULL)
+        mw_graph_verify(graph, &err);
+    else
+        check_note(err.message[0] != '\0', __FILE__, __LINE__, "%s: refused without a word", row->name);
+    check_note(graph == NULL || err.status == MW_OK, __FILE__, __LINE__, "%s, %s = %lld: %s", row->name, attribute,
+               (long long)value, err.message);
+    mw_graph_destroy(graph);
+}
+
+/* The sanitizers see an overflow on the way. */
+static void test_every_integer_attribute_is_read_or_refused_at_its_limits(void)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        char list[256], *saved = NULL;
+        snprintf(list, sizeof list, "%s", operators[i].attributes);
+        for (char *name = strtok_r(list, " ", &saved); name != NULL; name = strtok_r(NULL, " ", &saved))
+            for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
+                for (size_t count = 0; count <= 4; count += 2)
+                    read_with(&operators[i], name, limits[k], count);
+    }
+}
+
+/* Numbers of element types, where 2^32 + 1 is not 1. */
+static void test_an_element_type_is_not_cut_to_32_bits(void)
+{
+    mw_error err = {0};
+    onnx_bytes graph = onnx_begin(matrix, 2), node = onnx_node("Cast", "x", "y");
+    onnx_int_attribute(&node, "to", (int64_t)1 << 32 | 1);
+    onnx_message(&graph, 1, &node);
+    const onnx_bytes model = onnx_model(&graph);
+    CHECK(onnx_read_bytes(&model, NULL, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "Cast \"y\": it casts to");
+}
+
+/* ---- the stack ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STACK = 2 << 20 }; /* frames are longer there */
+#else
+enum { STACK = 128 << 10 };
+#endif
+
+typedef struct reading {
+    const onnx_bytes *model;
+    bool made;
+    mw_error err;
+} reading;
+
+static void *read_it(void *user)
+{
+    reading *r = user;
+    mw_graph *graph = onnx_read_bytes(r->model, NULL, &r->err);
+    r->made = graph != NULL;
+    mw_graph_destroy(graph);
+    return NULL;
+}
+
+/* Reads the model in a thread with a small stack; what is wrong with it is of no interest if `any`. */
+static void check_small_stack(const onnx_bytes *model, bool any)
+{
+    reading r = {.model = model};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, STACK) == 0);
+    REQUIRE(pthread_create(&thread, &attributes, read_it, &r) == 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    CHECK(any || r.made);
+    if (!any)
+        CHECK_OK(r.err);
+}
+
+/* A body with inputs and outputs as that of a Loop with one variable, around `inner` or a Relu. */
+static onnx_bytes loop_body(const onnx_bytes *inner, const char *operation)
+{
+    onnx_bytes body = {.size = 0}, node = onnx_node(operation, "n - a", "b");
+    add_name(&body, 11, "i");
+    add_name(&body, 11, "c");
+    add_name(&body, 11, "a");
+    if (inner != NULL) {
+        onnx_bytes attribute = {.size = 0};
+        onnx_text(&attribute, 1, "body");
+        onnx_message(&attribute, 6, inner);
+        onnx_number(&attribute, 20, 5);
+        onnx_message(&node, 5, &attribute);
+        onnx_message(&body, 1, &node);
+    } else {
+        add_node(&body, "Relu", "a", "b");
+    }
+    add_node(&body, "Identity", "c", "d");
+    add_name(&body, 12, "d");
+    add_name(&body, 12, "b");
+    return body;
+}
+
+/* Loops in loops, whose number of trips is known or computed. */
+static void test_loops_in_loops_are_read_on_a_small_stack(void)
+{
+    for (int computed = 0; computed < 2; computed++) {
+        for (int depth = 15; depth <= 30; depth += 15) {
+            const int64_t trips = 1;
+            onnx_bytes body = loop_body(NULL, "Loop");
+            for (int i = 1; i < depth; i++)
+                body = loop_body(&body, "Loop");
+            onnx_bytes graph = onnx_begin(matrix, 2), node = onnx_node("Loop", "n - x", "y"), attribute = {.size = 0};
+            const onnx_bytes count = onnx_tensor_of("n", 7, NULL, 0, &trips, sizeof trips);
+            onnx_text(&attribute, 1, "body");
+            onnx_message(&attribute, 6, &body);
+            onnx_number(&attribute, 20, 5);
+            onnx_message(&node, 5, &attribute);
+            if (computed) {
+                onnx_bytes cast = onnx_node("Cast", "r", "n"), sum = onnx_node("ReduceMax", "x", "r");
+                onnx_int_attribute(&cast, "to", 7);
+                onnx_int_attribute(&sum, "keepdims", 0);
+                onnx_message(&graph, 1, &sum);
+                onnx_message(&graph, 1, &cast);
+            } else {
+                onnx_message(&graph, 5, &count);
+            }
+            onnx_message(&graph, 1, &node);
+            const onnx_bytes model = onnx_model(&graph);
+            check_small_stack(&model, depth > 16);
+        }
+    }
+}
+
+/* A long chain of integers that follow from an input: each is looked back from, in vain. */
+static void test_long_chains_of_integers_are_read_on_a_small_stack(void)
+{
+    onnx_bytes graph = onnx_begin(matrix, 2), cast = onnx_node("Cast", "x", "v0");
+    char inputs[32], to[16];
+    onnx_int_attribute(&cast, "to", 7);
+    onnx_message(&graph, 1, &cast);
+    onnx_bytes back = onnx_node("Cast", "v90", "y"), truth = onnx_node("Cast", "x", "t");
+    onnx_int_attribute(&truth, "to", 9);
+    onnx_message(&graph, 1, &truth);
+    for (int i = 1; i <= 90; i++) {
+        snprintf(inputs, sizeof inputs, "t v%d v%d", i - 1, i - 1);
+        snprintf(to, sizeof to, "v%d", i);
+        add_node(&graph, "Where", inputs, to);
+    }
+    onnx_int_attribute(&back, "to", 1);
+    onnx_message(&graph, 1, &back);
+    const onnx_bytes model = onnx_model(&graph);
+    check_small_stack(&model, false);
+}
+
+/* The borders of a Pad, for which a program is compiled and run. */
+static void test_constants_are_computed_on_a_small_stack(void)
+{
+    const int64_t pads[] = {0, 1, 0, 2}, square[] = {2, 2}, flat = -1, one = 1;
+    onnx_bytes graph = onnx_begin(matrix, 2);
+    const onnx_bytes list = onnx_tensor_of("p", 7, square, 2, pads, sizeof pads);
+    const onnx_bytes shape = onnx_tensor_of("f", 7, &one, 1, &flat, sizeof flat);
+    onnx_message(&graph, 5, &list);
+    onnx_message(&graph, 5, &shape);
+    add_node(&graph, "Transpose", "p", "t");
+    add_node(&graph, "Transpose", "t", "u");
+    add_node(&graph, "Reshape", "u f", "q");
+    add_node(&graph, "Pad", "x q", "y");
+    const onnx_bytes model = onnx_model(&graph);
+    check_small_stack(&model, false);
+}
+
+/* Functions that call the next one, and messages in messages up to the limit. */
+static void test_deep_calls_and_messages_are_read_on_a_small_stack(void)
+{
+    onnx_bytes graph = onnx_begin(matrix, 2), call = onnx_node("f0", "x", "y");
+    onnx_text(&call, 7, "loc");
+    onnx_message(&graph, 1, &call);
+    onnx_bytes model = onnx_model(&graph);
+    for (int i = 0; i < 31; i++) {
+        char name[8], next[8];
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(next, sizeof next, "f%d", i + 1);
+        onnx_bytes function = {.size = 0}, node = onnx_node(i == 30 ? "Relu" : next, "a", "r");
+        if (i < 30)
+            onnx_text(&node, 7, "loc");
+        onnx_text(&function, 1, name);
+        onnx_text(&function, 4, "a");
+        onnx_text(&function, 5, "r");
+        onnx_text(&function, 10, "loc");
+        onnx_message(&function, 7, &node);
+        onnx_message(&model, 25, &function);
+    }
+    check_small_stack(&model, false);
+    for (int depth = 2; depth <= 256; depth *= 2) {
+        onnx_bytes type = {.size = 0}, value = {.size = 0};
+        for (int i = 0; i < depth; i++) { /* a sequence of sequences */
+            onnx_bytes outer = {.size = 0}, sequence = {.size = 0};
+            onnx_message(&sequence, 1, &type);
+            onnx_message(&outer, 4, &sequence);
+            type = outer;
+        }
+        graph = onnx_begin(matrix, 2);
+        onnx_text(&value, 1, "v");
+        onnx_message(&value, 2, &type);
+        onnx_message(&graph, 13, &value);
+        add_node(&graph, "Relu", "x", "y");
+        model = onnx_model(&graph);
+        check_small_stack(&model, depth > 8);
+    }
+}
+
 int main(void)
 {
     char folder[512];
     if (!folder_enter(folder))
         return 1;
     RUN(test_a_table_that_only_the_file_would_hold_is_not_written);
+    RUN(test_every_integer_attribute_is_read_or_refused_at_its_limits);
+    RUN(test_an_element_type_is_not_cut_to_32_bits);
+    RUN(test_loops_in_loops_are_read_on_a_small_stack);
+    RUN(test_long_chains_of_integers_are_read_on_a_small_stack);
+    RUN(test_constants_are_computed_on_a_small_stack);
+    RUN(test_deep_calls_and_messages_are_read_on_a_small_stack);
     folder_leave(folder);
     return check_finish();
 }

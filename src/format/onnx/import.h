@@ -165,6 +165,8 @@ enum { MW__ONNX_KIND_FLOAT = 1, MW__ONNX_KIND_INT = 2, MW__ONNX_KIND_STRING = 3,
 
 /* Attributes; one of another kind than asked for gives the node a reason to be refused. */
 int64_t mw__onnx_int(mw__onnx_node *node, const char *name, int64_t fallback);
+/* The number of an element type; -1 where it is none. */
+int mw__onnx_type_attribute(mw__onnx_node *node, const char *name, int fallback);
 double mw__onnx_float(mw__onnx_node *node, const char *name, double fallback);
 const Mw__Onnx__Attribute *mw__onnx_attribute(const mw__onnx_node *node, const char *name);
 /* True if the attribute is there and has that text. */

@@ -51,7 +51,8 @@ typedef struct walk {
     int depth;
     size_t count;
     mw_tensor *parts[PARTS_MAX];
-    const double *at[PARTS_MAX]; /* their elements */
+    double *at[PARTS_MAX];        /* their elements */
+    mw_tensor *copies[PARTS_MAX]; /* in the graph that computes them */
 } walk;
 
 static bool is_constant(walk *w, mw_tensor *x);
@@ -104,15 +105,14 @@ static bool follows_from_constants(mw__onnx_import *import, walk *w, mw_tensor *
 }
 
 /* A graph that has the values as its outputs; NULL on failure. */
-static mw_graph *cut_out(const mw__onnx_import *import, const walk *w, mw_error *err)
+static mw_graph *cut_out(const mw__onnx_import *import, walk *w, mw_error *err)
 {
-    mw_tensor *copies[PARTS_MAX] = {NULL};
     const mw__clone_options options = {.roots = w->parts, .root_count = w->count};
-    mw_graph *graph = mw__clone_graph(import->arena.allocator, import->graph, &options, copies, err);
+    mw_graph *graph = mw__clone_graph(import->arena.allocator, import->graph, &options, w->copies, err);
     for (size_t i = 0; graph != NULL && i < w->count; i++) {
         char name[32];
         snprintf(name, sizeof name, "known%zu", i);
-        mw_output(copies[i], name);
+        mw_output(w->copies[i], name);
     }
     if (graph != NULL && mw_graph_check(graph, err) == MW_OK)
         return graph;
@@ -122,18 +122,17 @@ static mw_graph *cut_out(const mw__onnx_import *import, const walk *w, mw_error 
 
 static mw_status compute(mw__onnx_import *import, walk *w, mw_error *err)
 {
-    double *at[PARTS_MAX] = {NULL};
     for (size_t i = 0; i < w->count; i++) {
         const size_t count = (size_t)mw_shape_count(mw_tensor_shape(w->parts[i]));
-        MW_TRY(mw__onnx_charge(import, count, sizeof **at));
-        w->at[i] = at[i] = mw__arena_alloc(&import->arena, count, sizeof **at, import->err);
-        if (at[i] == NULL)
+        MW_TRY(mw__onnx_charge(import, count, sizeof **w->at));
+        w->at[i] = mw__arena_alloc(&import->arena, count, sizeof **w->at, import->err);
+        if (w->at[i] == NULL)
             return MW_ERROR_MEMORY;
     }
     mw_graph *graph = cut_out(import, w, err);
     if (graph == NULL)
         return err->status != MW_OK ? err->status : MW_ERROR_UNSUPPORTED;
-    const mw_status status = import->evaluator(graph, at, err);
+    const mw_status status = import->evaluator(graph, w->at, err);
     mw__graph_free(graph);
     return status;
 }
@@ -239,17 +238,25 @@ static mw__onnx_literal *evaluate(mw__onnx_import *import, const mw__onnx_value 
     return literal_of(import, value->type, value->shape, w->at[w->count - 1], (size_t)mw_shape_count(value->shape));
 }
 
+/* What operations make of constants; NULL if it is something else. */
+static const mw__onnx_literal *compute_value(mw__onnx_import *import, const mw__onnx_value *value, walk *w)
+{
+    w->body = import->graph->functions[0]->body;
+    if (!follows_from_constants(import, w, value->tensor))
+        return NULL;
+    import->evaluations++;
+    return value->tensor->payload != NULL ? literal_of_payload(import, value) : evaluate(import, value, w);
+}
+
 const mw__onnx_literal *mw__onnx_computed(mw__onnx_import *import, mw__onnx_value *value)
 {
     const mw__onnx_literal *known = mw__onnx_known(import, value);
-    walk w = {.body = import->graph->functions[0]->body};
     if (known != NULL || import->evaluator == NULL || value->tensor == NULL || import->graph->error.status != MW_OK ||
-        mw__failed(import->err) || import->evaluations >= EVALUATIONS_MAX ||
-        !follows_from_constants(import, &w, value->tensor))
+        mw__failed(import->err) || import->evaluations >= EVALUATIONS_MAX)
         return known;
-    import->evaluations++;
-    const bool here = value->tensor->payload != NULL;
-    value->literal =
-        here ? literal_of_payload(import, value) : evaluate(import, value, &w); /* for the next that asks */
+    walk *w = mw__alloc(import->arena.allocator, 1, sizeof *w, import->err);
+    if (w != NULL)
+        value->literal = compute_value(import, value, w); /* for the next that asks */
+    mw__free(import->arena.allocator, w);
     return value->literal;
 }

@@ -90,20 +90,10 @@ static bool cut(mw__onnx_moved *moved, const mw__op *op, const mw__onnx_literal 
 
 /* ---- joining ---- */
 
-static bool join(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out, int depth)
+/* The parts, which are found first, one behind the other along the axis. */
+static bool put_together(mw__onnx_moved *moved, const mw__onnx_literal *parts, size_t count, int64_t axis,
+                         mw__onnx_literal *out)
 {
-    const mw__operand *values;
-    const size_t count = mw__arg_values(op, "values", &values);
-    mw__onnx_literal parts[PARTS_MAX];
-    bool interleave = false;
-    int64_t axis;
-    if (count > PARTS_MAX || !mw__arg_int(op, "axis", &axis) || !mw__arg_bool(op, "interleave", &interleave) ||
-        interleave)
-        return false;
-    axis += axis < 0 ? out->shape.rank : 0;
-    for (size_t i = 0; i < count; i++)
-        if (!find(moved, values[i].value, &parts[i], depth))
-            return false;
     uint8_t *data = room(moved, out), *to = data;
     const int64_t runs = mw__shape_span(out->shape, 0, (int)axis);
     for (int64_t run = 0; data != NULL && run < runs; run++)
@@ -114,6 +104,25 @@ static bool join(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out,
         }
     out->data = data;
     return data != NULL;
+}
+
+static bool join(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out, int depth)
+{
+    const mw__operand *values;
+    const size_t count = mw__arg_values(op, "values", &values);
+    bool interleave = false;
+    int64_t axis;
+    if (count > PARTS_MAX || !mw__arg_int(op, "axis", &axis) || !mw__arg_bool(op, "interleave", &interleave) ||
+        interleave)
+        return false;
+    const mw_allocator *allocator = moved->import->arena.allocator;
+    mw__onnx_literal *parts = mw__alloc(allocator, count, sizeof *parts, moved->import->err);
+    bool found = parts != NULL;
+    for (size_t i = 0; found && i < count; i++)
+        found = find(moved, values[i].value, &parts[i], depth);
+    found = found && put_together(moved, parts, count, axis + (axis < 0 ? out->shape.rank : 0), out);
+    mw__free(allocator, parts);
+    return found;
 }
 
 /* ---- the walk ---- */

@@ -99,6 +99,12 @@ int64_t mw__onnx_int(mw__onnx_node *node, const char *name, int64_t fallback)
     return found->number_case == MW__ONNX__ATTRIBUTE__NUMBER_I ? found->i : 0;
 }
 
+int mw__onnx_type_attribute(mw__onnx_node *node, const char *name, int fallback)
+{
+    const int64_t number = mw__onnx_int(node, name, fallback);
+    return number > 0 && number <= INT32_MAX ? (int)number : -1;
+}
+
 double mw__onnx_float(mw__onnx_node *node, const char *name, double fallback)
 {
     const Mw__Onnx__Attribute *found = find_kind(node, name, MW__ONNX_KIND_FLOAT);

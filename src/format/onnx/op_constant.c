@@ -145,7 +145,7 @@ mw_status mw__onnx_eye_like(mw__onnx_node *node)
 {
     const mw_shape x = mw__onnx_shape(node, 0);
     const int64_t k = mw__onnx_int(node, "k", 0);
-    const int type = (int)mw__onnx_int(node, "dtype", mw__onnx_type(node, 0));
+    const int type = mw__onnx_type_attribute(node, "dtype", mw__onnx_type(node, 0));
     char buffer[16];
     if (x.rank != 2 || k > INT32_MAX || k < -INT32_MAX)
         return mw__onnx_refuse(node, "rank %d, k = %lld", x.rank, (long long)k);

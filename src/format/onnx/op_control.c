@@ -109,7 +109,24 @@ typedef struct loop {
     mw__onnx_value vars[RESULTS_MAX];
     mw_tensor **rows; /* [trips, scans] */
     int types[RESULTS_MAX];
+    /* Of one trip. All of this lies on the heap: loops lie in one another. */
+    mw__onnx_value elements[RESULTS_MAX];
+    const mw__onnx_value *inputs[RESULTS_MAX + 2], *outputs[2 * RESULTS_MAX];
 } loop;
+
+/* Carries out a loop of the node; its memory is the call's. */
+static mw_status with_loop(mw__onnx_node *node, mw_status carry_out(loop *l))
+{
+    const mw_allocator *allocator = node->import->arena.allocator;
+    loop *l = mw__alloc(allocator, 1, sizeof *l, node->import->err);
+    if (l == NULL)
+        return MW_ERROR_MEMORY;
+    l->node = node;
+    l->body = find_graph(node, "body");
+    const mw_status status = carry_out(l);
+    mw__free(allocator, l);
+    return status;
+}
 
 /* True, false or not known. */
 static mw_status read_condition(mw__onnx_node *node, mw__onnx_value *value, bool *out)
@@ -139,7 +156,9 @@ static mw_status make_trip(loop *l, int64_t trip, bool *goes_on)
     kept[1].data = &bytes[1];
     mw__onnx_value heads[2] = {{.type = MW__ONNX_INT64, .literal = &kept[0]},
                                {.type = MW__ONNX_BOOL, .literal = &kept[1]}};
-    const mw__onnx_value *inputs[RESULTS_MAX + 2] = {&heads[0], &heads[1]}, *outputs[2 * RESULTS_MAX];
+    const mw__onnx_value **inputs = l->inputs, **outputs = l->outputs;
+    inputs[0] = &heads[0];
+    inputs[1] = &heads[1];
     for (size_t i = 0; i < l->carried; i++)
         inputs[2 + i] = &l->vars[i];
     MW_TRY(mw__onnx_import_body(node->import, l->body, inputs, l->carried + 2, outputs));
@@ -268,8 +287,8 @@ static void compute_trip(void *user, mw_tensor *const *vars, size_t count, mw_te
 {
     computed_loop *c = user;
     mw__onnx_import *import = c->l->node->import;
-    mw__onnx_value values[RESULTS_MAX];
-    const mw__onnx_value *inputs[RESULTS_MAX], *outputs[RESULTS_MAX + 2];
+    mw__onnx_value *values = c->l->elements;
+    const mw__onnx_value **inputs = c->l->inputs, **outputs = c->l->outputs;
     for (size_t i = 0; i < count; i++) {
         const int type = i == 0 ? MW__ONNX_INT64 : i == 1 ? MW__ONNX_BOOL : c->l->vars[i - 2].type;
         values[i] = (mw__onnx_value){.type = type, .shape = mw_tensor_shape(vars[i]), .tensor = vars[i]};
@@ -341,21 +360,24 @@ static mw_status unroll(loop *l)
     return MW_OK;
 }
 
-mw_status mw__onnx_loop(mw__onnx_node *node)
+static mw_status carry_out_loop(loop *l)
 {
-    loop l = {.node = node, .body = find_graph(node, "body"), .carried = node->in_count > 2 ? node->in_count - 2 : 0};
+    mw__onnx_node *node = l->node;
     bool computed;
-    if (l.body == NULL || l.body->n_output < l.carried + 1 || l.body->n_output > RESULTS_MAX)
+    l->carried = node->in_count > 2 ? node->in_count - 2 : 0;
+    if (l->body == NULL || l->body->n_output < l->carried + 1 || l->body->n_output > RESULTS_MAX)
         return mw__onnx_refuse(node, "its body is missing, or does not give what it takes");
-    l.scans = l.body->n_output - 1 - l.carried;
-    for (size_t i = 0; i < l.carried; i++) {
+    l->scans = l->body->n_output - 1 - l->carried;
+    for (size_t i = 0; i < l->carried; i++) {
         if (node->in[2 + i] == NULL)
             return mw__onnx_refuse(node, "a variable has no value to start with");
-        l.vars[i] = *node->in[2 + i];
+        l->vars[i] = *node->in[2 + i];
     }
-    MW_TRY(is_computed(&l, &computed));
-    return computed ? write_loop(&l) : unroll(&l);
+    MW_TRY(is_computed(l, &computed));
+    return computed ? write_loop(l) : unroll(l);
 }
+
+mw_status mw__onnx_loop(mw__onnx_node *node) { return with_loop(node, carry_out_loop); }
 
 /* ---- scan ---- */
 
@@ -377,12 +399,11 @@ static mw_status take_element(mw__onnx_node *node, size_t index, int64_t trip, m
 static mw_status scan_trip(loop *l, int64_t trip)
 {
     mw__onnx_node *node = l->node;
-    const mw__onnx_value *inputs[RESULTS_MAX], *outputs[RESULTS_MAX];
-    mw__onnx_value elements[RESULTS_MAX];
+    const mw__onnx_value **inputs = l->inputs, **outputs = l->outputs;
     for (size_t i = 0; i < node->in_count; i++) {
-        inputs[i] = i < l->carried ? &l->vars[i] : &elements[i];
+        inputs[i] = i < l->carried ? &l->vars[i] : &l->elements[i];
         if (i >= l->carried)
-            MW_TRY(take_element(node, i, trip, &elements[i]));
+            MW_TRY(take_element(node, i, trip, &l->elements[i]));
     }
     MW_TRY(mw__onnx_import_body(node->import, l->body, inputs, node->in_count, outputs));
     for (size_t i = 0; i < l->carried + l->scans; i++) {
@@ -429,20 +450,22 @@ static mw_status read_scan(mw__onnx_node *node, loop *l, int64_t *trips)
     return *trips <= TRIPS_MAX ? MW_OK : mw__onnx_refuse(node, "it makes more than %d trips", TRIPS_MAX);
 }
 
-mw_status mw__onnx_scan(mw__onnx_node *node)
+static mw_status carry_out_scan(loop *l)
 {
-    loop l = {.node = node, .body = find_graph(node, "body")};
+    mw__onnx_node *node = l->node;
     int64_t trips = 0;
-    MW_TRY(read_scan(node, &l, &trips));
-    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l.scans + 1), 2 * sizeof *l.rows));
-    l.rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l.scans + 1), sizeof *l.rows, node->import->err);
-    if (l.rows == NULL)
+    MW_TRY(read_scan(node, l, &trips));
+    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l->scans + 1), 2 * sizeof *l->rows));
+    l->rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l->scans + 1), sizeof *l->rows, node->import->err);
+    if (l->rows == NULL)
         return MW_ERROR_MEMORY;
     for (int64_t i = 0; i < trips; i++)
-        MW_TRY(scan_trip(&l, i));
-    for (size_t i = 0; i < l.carried; i++)
-        MW_TRY(give(node, i, &l.vars[i]));
-    for (size_t i = 0; i < l.scans; i++)
-        MW_TRY(give_scan(&l, i, trips));
+        MW_TRY(scan_trip(l, i));
+    for (size_t i = 0; i < l->carried; i++)
+        MW_TRY(give(node, i, &l->vars[i]));
+    for (size_t i = 0; i < l->scans; i++)
+        MW_TRY(give_scan(l, i, trips));
     return MW_OK;
 }
+
+mw_status mw__onnx_scan(mw__onnx_node *node) { return with_loop(node, carry_out_scan); }

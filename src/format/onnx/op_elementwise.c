@@ -210,7 +210,7 @@ static mw_status cast_to(mw__onnx_node *node, int type)
     return mw__onnx_set(node, 0, type, dtype == MW_I32 ? mw__onnx_wrap(x, type) : x);
 }
 
-mw_status mw__onnx_cast(mw__onnx_node *node) { return cast_to(node, (int)mw__onnx_int(node, "to", 0)); }
+mw_status mw__onnx_cast(mw__onnx_node *node) { return cast_to(node, mw__onnx_type_attribute(node, "to", 0)); }
 mw_status mw__onnx_cast_like(mw__onnx_node *node) { return cast_to(node, mw__onnx_type(node, 1)); }
 
 /* ---- bounds ---- */

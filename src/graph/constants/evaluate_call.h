@@ -10,6 +10,8 @@ typedef struct mw__known_call {
     const mw__op *op;
     const mw__type *type; /* of the result, as it is declared */
     size_t result;        /* which of several */
+    mw__known *room;      /* for operands: three, not on the stack, as operations lie in one another 64 deep. The last
+                           * is that of mw__known_integer */
 } mw__known_call;
 
 bool mw__known_is_float(mw_dtype dtype);

@@ -64,15 +64,15 @@ bool mw__known_binary_value(const char *kind, mw_dtype dtype, double x, double y
 
 bool mw__known_binary(const mw__known_call *c, mw__known *out)
 {
-    mw__known x, y;
+    mw__known *x = &c->room[0], *y = &c->room[1];
     mw_shape shape;
-    if (!mw__known_argument(c, "x", &x) || !mw__known_argument(c, "y", &y) || x.dtype != y.dtype ||
-        !mw__broadcast_shapes(x.shape, y.shape, &shape) || !mw__known_begin(out, c->type->dtype, shape))
+    if (!mw__known_argument(c, "x", x) || !mw__known_argument(c, "y", y) || x->dtype != y->dtype ||
+        !mw__broadcast_shapes(x->shape, y->shape, &shape) || !mw__known_begin(out, c->type->dtype, shape))
         return false;
     for (size_t i = 0; i < out->count; i++) {
         double value;
-        if (!mw__known_binary_value(c->op->kind, x.dtype, x.at[broadcast_index(x.shape, shape, i)],
-                                    y.at[broadcast_index(y.shape, shape, i)], &value) ||
+        if (!mw__known_binary_value(c->op->kind, x->dtype, x->at[broadcast_index(x->shape, shape, i)],
+                                    y->at[broadcast_index(y->shape, shape, i)], &value) ||
             !mw__known_put(out, i, value))
             return false;
     }
@@ -100,12 +100,12 @@ static bool unary_value(const char *kind, mw_dtype from, mw_dtype to, double x, 
 
 bool mw__known_unary(const mw__known_call *c, mw__known *out)
 {
-    mw__known x;
-    if (!mw__known_argument(c, "x", &x) || !mw__known_begin(out, c->type->dtype, x.shape))
+    mw__known *x = &c->room[0];
+    if (!mw__known_argument(c, "x", x) || !mw__known_begin(out, c->type->dtype, x->shape))
         return false;
     for (size_t i = 0; i < out->count; i++) {
         double value;
-        if (!unary_value(c->op->kind, x.dtype, out->dtype, x.at[i], &value) || !mw__known_put(out, i, value))
+        if (!unary_value(c->op->kind, x->dtype, out->dtype, x->at[i], &value) || !mw__known_put(out, i, value))
             return false;
     }
     return true;
@@ -114,19 +114,19 @@ bool mw__known_unary(const mw__known_call *c, mw__known *out)
 /* One condition needs its branch alone. */
 bool mw__known_select(const mw__known_call *c, mw__known *out)
 {
-    mw__known a, b, cond;
+    mw__known *a = &c->room[0], *b = &c->room[1], *cond = &c->room[2];
     mw_shape shape;
-    if (!mw__known_argument(c, "cond", &cond))
+    if (!mw__known_argument(c, "cond", cond))
         return false;
-    if (cond.count == 1 && cond.shape.rank == 0)
-        return mw__known_argument(c, cond.at[0] != 0 ? "a" : "b", out) && mw_shape_equal(out->shape, c->type->shape);
-    if (!mw__known_argument(c, "a", &a) || !mw__known_argument(c, "b", &b) ||
-        !mw__broadcast_shapes(a.shape, b.shape, &shape) || !mw__broadcast_shapes(shape, cond.shape, &shape) ||
+    if (cond->count == 1 && cond->shape.rank == 0)
+        return mw__known_argument(c, cond->at[0] != 0 ? "a" : "b", out) && mw_shape_equal(out->shape, c->type->shape);
+    if (!mw__known_argument(c, "a", a) || !mw__known_argument(c, "b", b) ||
+        !mw__broadcast_shapes(a->shape, b->shape, &shape) || !mw__broadcast_shapes(shape, cond->shape, &shape) ||
         !mw__known_begin(out, c->type->dtype, shape))
         return false;
     for (size_t i = 0; i < out->count; i++) {
-        const bool first = cond.at[broadcast_index(cond.shape, shape, i)] != 0;
-        const mw__known *taken = first ? &a : &b;
+        const bool first = cond->at[broadcast_index(cond->shape, shape, i)] != 0;
+        const mw__known *taken = first ? a : b;
         if (!mw__known_put(out, i, taken->at[broadcast_index(taken->shape, shape, i)]))
             return false;
     }

@@ -103,13 +103,13 @@ bool mw__known_argument(const mw__known_call *c, const char *name, mw__known *ou
 
 bool mw__known_integer(const mw__known_call *c, const char *name, int64_t otherwise, int64_t *out)
 {
-    mw__known known;
+    mw__known *known = &c->room[2];
     *out = otherwise;
     if (mw__known_operand(c, name) == NULL)
         return true;
-    if (!mw__known_argument(c, name, &known) || known.count != 1 || mw__known_is_float(known.dtype))
+    if (!mw__known_argument(c, name, known) || known->count != 1 || mw__known_is_float(known->dtype))
         return false;
-    *out = (int64_t)known.at[0];
+    *out = (int64_t)known->at[0];
     return true;
 }
 
@@ -161,13 +161,14 @@ static bool range_1d(const mw__known_call *c, mw__known *out)
 
 static bool fill(const mw__known_call *c, mw__known *out)
 {
-    mw__known value = {.count = 1}; /* 0.0, if none is given */
-    if (mw__known_operand(c, "value") != NULL && (!mw__known_argument(c, "value", &value) || value.count != 1))
+    mw__known *value = &c->room[0]; /* 0.0, if none is given */
+    value->at[0] = 0;
+    if (mw__known_operand(c, "value") != NULL && (!mw__known_argument(c, "value", value) || value->count != 1))
         return false;
     if (!mw__known_begin(out, c->type->dtype, c->type->shape))
         return false;
     for (size_t i = 0; i < out->count; i++)
-        if (!mw__known_put(out, i, value.at[0]))
+        if (!mw__known_put(out, i, value->at[0]))
             return false;
     return true;
 }
@@ -216,13 +217,16 @@ static mw__known_evaluator *find_evaluator(const char *kind)
 static bool evaluate_op(mw__evaluation *e, const mw_tensor *value, mw__known *out)
 {
     const mw__op *op = value->op;
-    const mw__known_call c = {.e = e, .op = op, .type = value->type, .result = value->result};
+    mw__known_call c = {.e = e, .op = op, .type = value->type, .result = value->result};
     if (op == NULL || op->block_count > 0)
         return false;
     mw__known_evaluator *evaluate = find_evaluator(op->kind);
     if (op->result_count != 1 && evaluate != mw__known_split)
         return false;
-    return evaluate(&c, out) && mw__type_fits(value->type, out->dtype, out->shape);
+    c.room = mw__alloc(NULL, 3, sizeof *c.room, NULL);
+    const bool known = c.room != NULL && evaluate(&c, out) && mw__type_fits(value->type, out->dtype, out->shape);
+    mw__free(NULL, c.room);
+    return known;
 }
 
 bool mw__evaluate(mw__evaluation *e, const mw_tensor *value, mw__known *out)

@@ -13,15 +13,15 @@ static bool vector(const mw__known_call *c, const char *name, mw__known *out)
 
 bool mw__known_gather(const mw__known_call *c, mw__known *out)
 {
-    mw__known x, indices;
+    mw__known *x = &c->room[0], *indices = &c->room[1];
     int64_t axis, batch_dims;
-    if (!vector(c, "x", &x) || !mw__known_argument(c, "indices", &indices) || mw__known_is_float(indices.dtype) ||
+    if (!vector(c, "x", x) || !mw__known_argument(c, "indices", indices) || mw__known_is_float(indices->dtype) ||
         !mw__known_integer(c, "axis", 0, &axis) || !mw__known_integer(c, "batch_dims", 0, &batch_dims) ||
-        (axis != 0 && axis != -1) || batch_dims != 0 || !mw__known_begin(out, x.dtype, indices.shape))
+        (axis != 0 && axis != -1) || batch_dims != 0 || !mw__known_begin(out, x->dtype, indices->shape))
         return false;
     for (size_t i = 0; i < out->count; i++) {
-        const double at = indices.at[i] + (indices.at[i] < 0 ? (double)x.count : 0);
-        if (!(at >= 0 && at < (double)x.count) || !mw__known_put(out, i, x.at[(size_t)at]))
+        const double at = indices->at[i] + (indices->at[i] < 0 ? (double)x->count : 0);
+        if (!(at >= 0 && at < (double)x->count) || !mw__known_put(out, i, x->at[(size_t)at]))
             return false;
     }
     return true;
@@ -55,37 +55,37 @@ static bool read_slice(const mw__known_call *c, int64_t extent, slice *s)
 
 bool mw__known_slice_by_index(const mw__known_call *c, mw__known *out)
 {
-    mw__known x;
+    mw__known *x = &c->room[0];
     slice s;
-    if (!vector(c, "x", &x) || !read_slice(c, (int64_t)x.count, &s))
+    if (!vector(c, "x", x) || !read_slice(c, (int64_t)x->count, &s))
         return false;
     if (s.squeeze)
-        return mw__known_begin(out, x.dtype, mw_shape_scalar()) && mw__known_put(out, 0, x.at[s.begin]);
+        return mw__known_begin(out, x->dtype, mw_shape_scalar()) && mw__known_put(out, 0, x->at[s.begin]);
     const int64_t span = s.stride > 0 ? s.end - s.begin : s.begin - s.end, step = s.stride > 0 ? s.stride : -s.stride,
                   count = span > 0 ? (span - 1) / step + 1 : 0;
-    if (!mw__known_begin(out, x.dtype, MW_SHAPE(count)))
+    if (!mw__known_begin(out, x->dtype, MW_SHAPE(count)))
         return false;
     for (int64_t i = 0; i < count; i++)
-        if (!mw__known_put(out, (size_t)i, x.at[s.begin + i * s.stride]))
+        if (!mw__known_put(out, (size_t)i, x->at[s.begin + i * s.stride]))
             return false;
     return true;
 }
 
 bool mw__known_slice_by_size(const mw__known_call *c, mw__known *out)
 {
-    mw__known x;
+    mw__known *x = &c->room[0];
     int64_t first, size;
-    if (!vector(c, "x", &x) || !mw__known_integer(c, "begin", 0, &first) || !mw__known_integer(c, "size", -1, &size))
+    if (!vector(c, "x", x) || !mw__known_integer(c, "begin", 0, &first) || !mw__known_integer(c, "size", -1, &size))
         return false;
-    const int64_t extent = (int64_t)x.count;
+    const int64_t extent = (int64_t)x->count;
     first += first < 0 ? extent : 0;
     if (first < 0 || first > extent)
         return false;
     size = size == -1 ? extent - first : size;
-    if (size < 0 || size > extent - first || !mw__known_begin(out, x.dtype, MW_SHAPE(size)))
+    if (size < 0 || size > extent - first || !mw__known_begin(out, x->dtype, MW_SHAPE(size)))
         return false;
     for (int64_t i = 0; i < size; i++)
-        if (!mw__known_put(out, (size_t)i, x.at[first + i]))
+        if (!mw__known_put(out, (size_t)i, x->at[first + i]))
             return false;
     return true;
 }
@@ -94,15 +94,15 @@ bool mw__known_slice_by_size(const mw__known_call *c, mw__known *out)
 static bool join(const mw__known_call *c, int rank, mw__known *out)
 {
     const mw__slot *slot = mw__known_slot(c->op, "values");
-    double at[MW__KNOWN_MAX];
+    double *at = c->room[0].at;
     size_t count = 0;
     for (size_t i = 0; slot != NULL && slot->operands != NULL && i < slot->count; i++) {
-        mw__known part;
-        if (slot->operands[i].value == NULL || !mw__evaluate(c->e, slot->operands[i].value, &part) ||
-            part.shape.rank > rank || count + part.count > MW__KNOWN_MAX)
+        mw__known *part = &c->room[1];
+        if (slot->operands[i].value == NULL || !mw__evaluate(c->e, slot->operands[i].value, part) ||
+            part->shape.rank > rank || count + part->count > MW__KNOWN_MAX)
             return false;
-        memcpy(at + count, part.at, part.count * sizeof *at);
-        count += part.count;
+        memcpy(at + count, part->at, part->count * sizeof *at);
+        count += part->count;
     }
     if (!mw__known_begin(out, c->type->dtype, MW_SHAPE((int64_t)count)))
         return false;
@@ -122,13 +122,13 @@ bool mw__known_stack(const mw__known_call *c, mw__known *out) { return join(c, 0
 
 bool mw__known_tile(const mw__known_call *c, mw__known *out)
 {
-    mw__known x;
+    mw__known *x = &c->room[0];
     int64_t reps;
-    if (!vector(c, "x", &x) || !mw__known_integer(c, "reps", 1, &reps) || reps < 1 || reps > MW__KNOWN_MAX ||
-        !mw__known_begin(out, x.dtype, MW_SHAPE((int64_t)x.count * reps)))
+    if (!vector(c, "x", x) || !mw__known_integer(c, "reps", 1, &reps) || reps < 1 || reps > MW__KNOWN_MAX ||
+        !mw__known_begin(out, x->dtype, MW_SHAPE((int64_t)x->count * reps)))
         return false;
     for (size_t i = 0; i < out->count; i++)
-        if (!mw__known_put(out, i, x.at[i % x.count]))
+        if (!mw__known_put(out, i, x->at[i % x->count]))
             return false;
     return true;
 }
@@ -136,27 +136,27 @@ bool mw__known_tile(const mw__known_call *c, mw__known *out)
 /* One part of a vector. */
 bool mw__known_split(const mw__known_call *c, mw__known *out)
 {
-    mw__known x, sizes;
+    mw__known *x = &c->room[0], *sizes = &c->room[1];
     int64_t axis, parts, first = 0;
-    if (!vector(c, "x", &x) || !mw__known_integer(c, "axis", 0, &axis) || (axis != 0 && axis != -1) ||
+    if (!vector(c, "x", x) || !mw__known_integer(c, "axis", 0, &axis) || (axis != 0 && axis != -1) ||
         !mw__known_integer(c, "num_splits", (int64_t)c->op->result_count, &parts) || parts < 1 ||
         parts != (int64_t)c->op->result_count)
         return false;
-    int64_t count = (int64_t)x.count / parts;
+    int64_t count = (int64_t)x->count / parts;
     if (mw__known_operand(c, "split_sizes") == NULL) {
         first = count * (int64_t)c->result;
     } else {
-        if (!vector(c, "split_sizes", &sizes) || mw__known_is_float(sizes.dtype) || sizes.count != c->op->result_count)
+        if (!vector(c, "split_sizes", sizes) || mw__known_is_float(sizes->dtype) || sizes->count != c->op->result_count)
             return false;
         for (size_t i = 0; i < c->result; i++)
-            first += (int64_t)sizes.at[i];
-        count = (int64_t)sizes.at[c->result];
+            first += (int64_t)sizes->at[i];
+        count = (int64_t)sizes->at[c->result];
     }
-    if (first < 0 || count < 0 || count > (int64_t)x.count || first > (int64_t)x.count - count ||
-        !mw__known_begin(out, x.dtype, MW_SHAPE(count)))
+    if (first < 0 || count < 0 || count > (int64_t)x->count || first > (int64_t)x->count - count ||
+        !mw__known_begin(out, x->dtype, MW_SHAPE(count)))
         return false;
     for (int64_t i = 0; i < count; i++)
-        if (!mw__known_put(out, (size_t)i, x.at[first + i]))
+        if (!mw__known_put(out, (size_t)i, x->at[first + i]))
             return false;
     return true;
 }
@@ -164,19 +164,19 @@ bool mw__known_split(const mw__known_call *c, mw__known *out)
 /* All elements to one. Floats are left out: the order of their sums is the device's. */
 bool mw__known_reduce(const mw__known_call *c, mw__known *out)
 {
-    mw__known x;
+    mw__known *x = &c->room[0];
     const char *kind = c->op->kind;
-    if (!mw__known_argument(c, "x", &x) || x.count == 0 || mw__known_is_float(x.dtype) ||
-        mw_shape_count(c->type->shape) != 1 || !mw__known_begin(out, x.dtype, c->type->shape))
+    if (!mw__known_argument(c, "x", x) || x->count == 0 || mw__known_is_float(x->dtype) ||
+        mw_shape_count(c->type->shape) != 1 || !mw__known_begin(out, x->dtype, c->type->shape))
         return false;
-    double value = x.at[0];
-    for (size_t i = 1; i < x.count; i++)
+    double value = x->at[0];
+    for (size_t i = 1; i < x->count; i++)
         if (!mw__known_binary_value(strcmp(kind, "reduce_sum") == 0    ? "add"
                                     : strcmp(kind, "reduce_prod") == 0 ? "mul"
                                     : strcmp(kind, "reduce_max") == 0  ? "maximum"
                                                                        : "minimum",
-                                    x.dtype, value, x.at[i], &value) ||
-            !mw__known_fit(x.dtype, value, &value))
+                                    x->dtype, value, x->at[i], &value) ||
+            !mw__known_fit(x->dtype, value, &value))
             return false;
     return mw__known_put(out, 0, value);
 }
