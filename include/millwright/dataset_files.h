@@ -28,7 +28,8 @@ typedef struct mw_table_column {
     const char *const *fields; /* [field_count] names in the header, or keys; NULL with a count of 0: `name` alone */
     size_t field_count;
     bool classes;                   /* one field, whose words are numbered from 0 .. */
-    const char *const *class_names; /* [class_count] .. in this order; NULL: those of the file, sorted by their bytes */
+    const char *const *class_names; /* [class_count] .. in this order; NULL: those of the file, integers
+                                     * by value, others by their bytes */
     size_t class_count;
     float scale, offset; /* as in mw_column */
 } mw_table_column;
@@ -86,13 +87,17 @@ typedef struct mw_image_options {
     bool channels_first; /* [3, H, W] instead of [H, W, 3]; grey is [H, W] */
     int64_t pixels_max;  /* of one picture; a larger one is refused before it is unpacked. Default 2^24, at most 2^28 */
     int64_t bytes_max;   /* of all pictures, unpacked; default 2^32 */
+    const char *const *class_names; /* [class_count] the classes in this order, as those of another folder; NULL: the
+                                     * folders that are there */
+    size_t class_count;
     const mw_allocator *allocator;
 } mw_image_options;
 /** Returns the default options. */
 MW_API mw_image_options mw_image_defaults(void);
 
 /** Opens a folder that has a folder for each class, with PNG (.png) and JPEG (.jpg, .jpeg) files of one size, as
- *  columns "x" (U8, scale 1/255) and "y" (I64): the number of the class, by the sorted names of the folders. Other
+ *  columns "x" (U8, scale 1/255) and "y" (I64): the number of the class: folders whose names are
+ *  integers are sorted by value, others by their bytes. Other
  *  files, hidden ones and links to folders are left out; a link to a file is followed if it stays in the folder.
  *  Transparency is dropped, 16 bits become 8. The libraries' warnings are silent. All are unpacked at once.
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG or JPEG, of another size than the

@@ -29,7 +29,7 @@ typedef struct mw_replay_result {
     size_t first;       /* the first of them in the order of execution, from 0 */
     char operation[64]; /* MIL's name of it; "" = a limit */
     char tensor[96];    /* parameter that it belongs to, or "" */
-    char text[320];     /* the same as a sentence; "" if all are finite */
+    char text[320];     /* the same as a sentence, without characters that steer a terminal; "" if all are finite */
 } mw_replay_result;
 
 /** Runs a refused step again.

@@ -1,6 +1,7 @@
 /* Reading files, whole or in part, and folders. Writing is in file_write.c, reading what a file names in file_below.c.
  * Only regular files are opened: a FIFO or a device named in a model would block or never end. */
 #include "base/file.h"
+#include "base/descriptor.h"
 
 #include "base/environment.h"
 #include "base/leftover.h"
@@ -26,7 +27,7 @@ static int open_retrying(int folder, const char *name, int flags)
 {
     int descriptor;
     do
-        descriptor = openat(folder, name, flags | O_CLOEXEC);
+        descriptor = mw__descriptor_above(openat(folder, name, flags | O_CLOEXEC));
     while (descriptor < 0 && errno == EINTR);
     return descriptor;
 }

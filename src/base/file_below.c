@@ -1,6 +1,7 @@
 /* Opens files that other files name, without leaving the tree that they are in. Links are followed here, not by the
  * system: every component is opened relative to the open folder before it, and ".." goes back to the folder that the
  * walk came from, so that nothing can be exchanged under it. */
+#include "base/descriptor.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static int open_at(int folder, const char *name, int flags)
 {
     int descriptor;
     do
-        descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | flags);
+        descriptor = mw__descriptor_above(openat(folder, name, O_RDONLY | O_CLOEXEC | flags));
     while (descriptor < 0 && errno == EINTR);
     return descriptor;
 }

@@ -1,4 +1,5 @@
 #include "base/file_parts.h"
+#include "base/descriptor.h"
 
 #include "base/quiet.h"
 #include "base/text.h"
@@ -22,7 +23,7 @@ static bool has_room(const char *folder, uint64_t size)
 static int make_file(const char *path, uint64_t size)
 {
     mw__quiet quiet;
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int descriptor = mw__descriptor_above(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (descriptor < 0)
         return -1;
     bool good = mw__quiet_begin(&quiet, descriptor, (size_t)size);

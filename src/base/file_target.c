@@ -1,6 +1,7 @@
 /* Follows a path that is to be written to the folder and name at its end, one link at a time, each relative to the open
  * folder that holds it. Writes nothing. */
 #include "base/file_target.h"
+#include "base/descriptor.h"
 
 #include "base/file.h"
 
@@ -66,7 +67,8 @@ static mw_status enter(walk *w, const char **out_name, mw_error *err)
         *slash = '\0';
     int opened;
     do
-        opened = mw__file_get_calls()->open(w->folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        opened =
+            mw__descriptor_above(mw__file_get_calls()->open(w->folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     while (opened < 0 && errno == EINTR);
     if (opened < 0)
         return fail_with_reason(w, "open the folder of", err);

@@ -1,6 +1,7 @@
 /* Files that appear whole or not at all: a temporary beside the target, made durable, then renamed over it. A process
  * that is killed on the way leaves the old file and perhaps a temporary, never a torn target. Every step is relative to
  * the open folder of the target; file_target.c finds it. */
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/file_target.h"
 #include "base/leftover.h"
@@ -160,7 +161,7 @@ static mw_status open_temporary(mw__file_writer *writer, int mode, mw_error *err
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         MW_TRY(name_temporary(writer, attempt, err));
         do
-            writer->descriptor = calls->open(writer->folder, writer->temporary, flags, mode);
+            writer->descriptor = mw__descriptor_above(calls->open(writer->folder, writer->temporary, flags, mode));
         while (writer->descriptor < 0 && errno == EINTR);
         if (writer->descriptor >= 0 && mw__leftover_claim(writer->descriptor))
             return MW_OK;

@@ -1,5 +1,6 @@
 /* Replaces a folder as a whole. Files in it are written by others (file_write.c); here are its names. */
 #include "base/fresh_folder.h"
+#include "base/descriptor.h"
 #include "base/file.h"
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ enum { DEEPEST = 32, ATTEMPTS = 100 };
 /* Opens a folder below another without following a link; -1 if it is none. */
 static int open_folder(int parent, const char *name)
 {
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return mw__descriptor_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
@@ -177,7 +178,7 @@ static void sync_parent(char *path)
     const char kept = cut != NULL ? *cut : '\0';
     if (cut != NULL)
         *cut = '\0';
-    const int parent = open(cut != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int parent = mw__descriptor_above(open(cut != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (cut != NULL)
         *cut = kept;
     if (parent >= 0) {

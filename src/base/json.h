@@ -41,8 +41,11 @@ mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t 
 mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                             void *user, mw_error *err);
 
-/* Appends the string in quotes, escaped; what is no UTF-8 becomes U+FFFD. */
+/* Appends the string in quotes, escaped, as is what a terminal would obey; what is no UTF-8 becomes U+FFFD. */
 void mw__json_put_string(mw__text *text, const char *string);
+
+/* Appends the UTF-8 character of `length` bytes at `at`, escaped where JSON or a terminal needs it. */
+void mw__json_put_character(mw__text *text, const char *at, size_t length);
 
 /* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
 size_t mw__utf8_length(const char *at, const char *end);

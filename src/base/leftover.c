@@ -1,4 +1,5 @@
 #include "base/leftover.h"
+#include "base/descriptor.h"
 
 #include "base/file.h"
 #include "base/quiet.h"
@@ -81,7 +82,7 @@ static int open_entry(int folder, const char *name, int flags)
 {
     int descriptor;
     do
-        descriptor = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        descriptor = mw__descriptor_above(openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     while (descriptor < 0 && errno == EINTR);
     return descriptor;
 }
@@ -174,7 +175,8 @@ int mw__leftover_mark_folder(const char *path)
     const int folder = open_entry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
         return -1;
-    int marker = openat(folder, MW__LEFTOVER_MARKER, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int marker = mw__descriptor_above(
+        openat(folder, MW__LEFTOVER_MARKER, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (marker >= 0 && !write_marker(marker, last_part(path))) {
         unlinkat(folder, MW__LEFTOVER_MARKER, 0);
         close(marker);
@@ -234,7 +236,7 @@ void mw__leftover_sweep_folders(const char *parent)
 {
     int folder;
     do
-        folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        folder = mw__descriptor_above(open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     while (folder < 0 && errno == EINTR);
     if (folder < 0)
         return;

@@ -1,4 +1,5 @@
 #include "base/lock.h"
+#include "base/descriptor.h"
 
 #include "base/file.h"
 #include "base/file_target.h"
@@ -23,9 +24,9 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static int open_beside(const mw__lock *lock)
 {
     const int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-    int opened = openat(lock->folder, lock->name, O_RDWR | flags, 0666);
+    int opened = mw__descriptor_above(openat(lock->folder, lock->name, O_RDWR | flags, 0666));
     if (opened < 0 && errno == EACCES) /* that of another user: to be looked at, and locked */
-        opened = openat(lock->folder, lock->name, O_RDONLY | (flags & ~O_CREAT));
+        opened = mw__descriptor_above(openat(lock->folder, lock->name, O_RDONLY | (flags & ~O_CREAT)));
     return opened;
 }
 

@@ -33,7 +33,7 @@ static size_t decode(const char *s, size_t size, unsigned *out)
 }
 
 /* Characters that a terminal obeys, and those of the general category Cf and Z that reorder, hide or end text. */
-static bool is_hidden(unsigned code)
+bool mw__shown_hides(unsigned code)
 {
     static const struct {
         unsigned first, last;
@@ -57,7 +57,7 @@ static size_t show_unit(const char *s, size_t size, char unit[UNIT_MAX])
         snprintf(unit, UNIT_MAX, "\\x%02x", (unsigned)(unsigned char)s[0]);
         return 1;
     }
-    if (!is_hidden(code)) {
+    if (!mw__shown_hides(code)) {
         memcpy(unit, s, length);
         unit[length] = '\0';
     } else if (code == '\n' || code == '\r' || code == '\t') {

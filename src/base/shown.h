@@ -21,6 +21,9 @@
 size_t mw__shown_printf(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t mw__shown_vprintf(char *out, size_t capacity, const char *format, va_list arguments);
 
+/* Whether a character steers a terminal, or reorders, hides or ends text. */
+bool mw__shown_hides(unsigned code);
+
 /* Appends `string` as it is shown, in at most `longest` bytes. */
 void mw__text_show(mw__text *text, const char *string, size_t longest);
 

@@ -2,6 +2,8 @@
  * removed. */
 #include "mil/folder.h"
 
+#include "base/descriptor.h"
+
 #include "mil/print.h"
 
 #include <dirent.h>
@@ -53,7 +55,8 @@ static mw_status lock_folder(const replacement *r, mw_error *err)
 static mw_status open_folder(replacement *r, mw_error *err)
 {
     do
-        r->descriptor = mw__file_get_calls()->open(AT_FDCWD, r->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        r->descriptor = mw__descriptor_above(
+            mw__file_get_calls()->open(AT_FDCWD, r->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     while (r->descriptor < 0 && errno == EINTR);
     if (r->descriptor < 0)
         return mw__fail(err, MW_ERROR_FILE, "cannot open the folder \"%s\": %s", r->folder, strerror(errno));
@@ -77,7 +80,8 @@ static bool old_text_names(const replacement *r, const char *name)
     const size_t length = strlen(name);
     size_t kept = 0;
     bool found = false;
-    const int opened = openat(r->descriptor, "model.mil", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int opened =
+        mw__descriptor_above(openat(r->descriptor, "model.mil", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     while (opened >= 0 && !found) {
         const ssize_t got = read(opened, buffer + kept, sizeof buffer - kept);
         if (got < 0 && errno == EINTR)
@@ -184,7 +188,7 @@ static bool is_hashed_name(const char *name)
 static void remove_old_weights(const replacement *r)
 {
     const char *kept = r->blobs->count > 0 ? r->name + sizeof MW__BLOB_FOLDER : "";
-    const int opened = openat(r->descriptor, MW__BLOB_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int opened = mw__descriptor_above(openat(r->descriptor, MW__BLOB_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *weights = opened >= 0 ? fdopendir(opened) : NULL;
     if (weights == NULL) {
         if (opened >= 0)

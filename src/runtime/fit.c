@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
+#include "runtime/data/files.h"
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_options.h"
@@ -287,6 +288,7 @@ static mw_status check_validation(const mw__fitting *fit, mw_error *err)
     mw_error local = {0};
     if (fit->options->validation == NULL)
         return MW_OK;
+    MW_TRY(mw__dataset_check_classes(fit->options->training, fit->options->validation, "mw_fit: validation", err));
     const mw_status status = mw__trainer_check_dataset(fit->trainer, fit->options->validation, &local);
     if (status == MW_OK)
         return MW_OK;

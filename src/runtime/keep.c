@@ -1,5 +1,6 @@
 /* The checkpoints that stay beside the newest: further names of a file that was written once. When they are made and
  * removed is decided in fit.c. */
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/leftover.h"
 #include "base/text.h"
@@ -49,7 +50,7 @@ static void sweep_beside(const char *kept)
         return;
     if (slash != NULL)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - kept) + 1, kept);
-    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int opened = mw__descriptor_above(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened < 0)
         return;
     mw__leftover_sweep_files(opened, slash != NULL ? slash + 1 : kept);
@@ -65,7 +66,7 @@ bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *
     bool linked = false;
     sweep_beside(kept);
     if (mw__text_check(&beside, NULL) == MW_OK) {
-        const int held = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        const int held = mw__descriptor_above(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
         if (held >= 0)
             flock(held, LOCK_SH | LOCK_NB);
         linked = replace_by_link(path, kept, beside.data);

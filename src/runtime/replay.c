@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/float_mode.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/program_object.h"
@@ -116,7 +117,7 @@ static bool describe(const replay *r, size_t index, mw_replay_result *out)
         return false;
     snprintf(out->operation, sizeof out->operation, "%.*s", (int)(tab - line), line);
     snprintf(out->tensor, sizeof out->tensor, "%.*s", (int)(second - tab - 1), tab + 1);
-    snprintf(out->text, sizeof out->text, "%.*s", (int)(end - second - 1), second + 1);
+    mw__shown_printf(out->text, sizeof out->text, "%.*s", (int)(end - second - 1), second + 1);
     return true;
 }
 

@@ -254,10 +254,9 @@ static double peak_bytes(void)
 #endif
 }
 
-static void say_times(mw_program *program, const double *times, size_t runs, const tool_call *call)
+static void say_times(mw_program *program, int64_t batch, const double *times, size_t runs, const tool_call *call)
 {
     char median[32], low[32], high[32], memory[32];
-    const int64_t batch = tool_batch() > 0 ? tool_batch() : 1;
     const double middle = times[runs / 2], late = times[runs - 1 - runs / 20];
     if (call->json != NULL) {
         tool_json_string(call->json, "where", mw_program_where(program));
@@ -266,6 +265,7 @@ static void say_times(mw_program *program, const double *times, size_t runs, con
         tool_json_number(call->json, "least_ns", times[0]);
         tool_json_number(call->json, "p95_ns", late);
         tool_json_number(call->json, "runs_per_second", 1e9 / middle);
+        tool_json_integer(call->json, "examples_per_run", batch);
         tool_json_number(call->json, "examples_per_second", 1e9 / middle * (double)batch);
         tool_json_number(call->json, "peak_bytes", peak_bytes());
         return;
@@ -273,12 +273,35 @@ static void say_times(mw_program *program, const double *times, size_t runs, con
     tool_print("%s\n", mw_program_where(program));
     tool_print("median %s, least %s, 95 %% below %s, of %zu runs\n", tool_time(median, sizeof median, middle),
                tool_time(low, sizeof low, times[0]), tool_time(high, sizeof high, late), runs);
-    tool_print("%.1f runs a second, %.1f examples a second, %s of memory at most\n", 1e9 / middle,
-               1e9 / middle * (double)batch, tool_bytes(memory, sizeof memory, peak_bytes()));
+    tool_print("%.1f runs a second, %.1f examples a second (%lld a run), %s of memory at most\n", 1e9 / middle,
+               1e9 / middle * (double)batch, (long long)batch, tool_bytes(memory, sizeof memory, peak_bytes()));
 }
 
-/* The program of a model with the shapes of the options, and drawn inputs. */
-static mw_program *compile(const tool_call *call, bool *usage)
+/* Examples of a run: what the first axes of the inputs have in common, if the graph can be brought to another number of
+ * them; else the run is one example, whose first axis is something else. */
+static int64_t count_examples(const mw_graph *graph)
+{
+    const mw_tensor *input;
+    mw_error err = {0};
+    int64_t common = 0;
+    for (size_t i = 0; (input = mw_graph_input_at(graph, i)) != NULL; i++) {
+        const mw_shape shape = mw_tensor_shape(input);
+        int64_t a = shape.rank > 0 ? shape.dim[0] : 1;
+        while (a != 0) {
+            const int64_t rest = common % a;
+            common = a;
+            a = rest;
+        }
+    }
+    if (common <= 1)
+        return 1;
+    mw_graph *one = mw_graph_rebatch(graph, 1, &err);
+    mw_graph_destroy(one);
+    return one != NULL ? common : 1;
+}
+
+/* The program of a model with the shapes of the options, and drawn inputs. `out_examples` of a run; may be NULL. */
+static mw_program *compile(const tool_call *call, int64_t *out_examples, bool *usage)
 {
     mw_compile_options options;
     int code;
@@ -292,6 +315,8 @@ static mw_program *compile(const tool_call *call, bool *usage)
     mw_program *program = graph != NULL ? mw_compile(graph, &options, call->err) : NULL;
     if (program != NULL)
         tool_draw_ports(program, tool_seed(), call->err);
+    if (program != NULL && out_examples != NULL)
+        *out_examples = count_examples(graph);
     mw_graph_destroy(graph);
     return program;
 }
@@ -299,11 +324,12 @@ static mw_program *compile(const tool_call *call, bool *usage)
 int tool_bench(const tool_call *call)
 {
     bool usage = false;
-    mw_program *program = compile(call, &usage);
+    int64_t examples = 1;
+    mw_program *program = compile(call, &examples, &usage);
     double *times = calloc(RUNS_MAX, sizeof *times);
     const size_t runs = program != NULL && times != NULL ? measure(program, times, call) : 0;
     if (call->err->status == MW_OK && runs > 0)
-        say_times(program, times, runs, call);
+        say_times(program, examples, times, runs, call);
     free(times);
     mw_program_destroy(program);
     return usage ? TOOL_USAGE : runs > 0 ? TOOL_DONE : TOOL_FAILED;
@@ -369,12 +395,12 @@ void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
     tool_json_close(call->json, ']');
 }
 
-mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { return compile(call, out_usage); }
+mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { return compile(call, NULL, out_usage); }
 
 int tool_profile(const tool_call *call)
 {
     bool usage = false;
-    mw_program *program = compile(call, &usage);
+    mw_program *program = compile(call, NULL, &usage);
     if (program == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     mw_run(program, call->err);

@@ -181,16 +181,23 @@ static int channels_of(const mw_port *input, bool *out_last)
     return *out_last ? (int)shape.dim[3] : 0;
 }
 
-static mw_dataset *open_images(opening *o, const char *path)
+/* With the classes of `like`, if there is one: the same name is the same number. */
+static mw_dataset *open_images(opening *o, const char *path, const mw_dataset *like)
 {
     bool last;
+    size_t count = 0;
     mw_image_options options = mw_image_defaults();
     const int wanted = channels_of(o->request->input, &last);
     options.channels = (int)field_integer(o->c, o->settings, "data.channels", wanted != 0 ? wanted : 3);
     options.channels_first = !last;
     o->channels_last = last;
     o->out->is_image = true;
-    return o->err->status == MW_OK ? mw_dataset_open_images(path, &options, o->err) : NULL;
+    const char **names = class_names(like, &count, o->err);
+    options.class_names = names;
+    options.class_count = count;
+    mw_dataset *images = o->err->status == MW_OK ? mw_dataset_open_images(path, &options, o->err) : NULL;
+    free(names);
+    return images;
 }
 
 static mw_dataset *open_tensors(opening *o, const char *path)
@@ -222,7 +229,7 @@ static mw_dataset *open_any(opening *o, const char *path, const char *prefix, co
         o->out->is_image = true;
         return mw_dataset_open_idx(path, prefix, o->err);
     }
-    return open_images(o, path);
+    return open_images(o, path, like);
 }
 
 /* ---- what fp32 takes from the inputs ---- */
@@ -368,7 +375,8 @@ static bool set_precision(opening *o, mw_dataset **all)
 static bool split(opening *o, mw_dataset *all)
 {
     data_parts *d = o->out;
-    const double share = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
+    const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
+    const double share = o->request->whole ? 0 : said;
     const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
     const int64_t counts[] = {-1, some};
     mw_dataset *parts[2] = {NULL, NULL};
@@ -388,12 +396,12 @@ static bool open_test(opening *o, const char *path, const mw_dataset *training)
     char beside[4200];
     data_parts *d = o->out;
     const char *given = field_text(o->c, o->settings, "data.test", NULL);
-    if (given != NULL)
+    if (given != NULL && !o->request->whole)
         d->test = open_any(o, given, "t10k", training);
     else if (is_idx(path, "t10k"))
         d->test = mw_dataset_open_idx(path, "t10k", o->err);
     else if (is_there(path, "train", beside, sizeof beside) && is_there(path, "test", beside, sizeof beside))
-        d->test = open_images(o, beside);
+        d->test = open_images(o, beside, training);
     return o->err->status == MW_OK;
 }
 
@@ -401,7 +409,7 @@ static mw_dataset *open_training(opening *o, const char *path)
 {
     char beside[4200];
     const bool parted = is_there(path, "train", beside, sizeof beside);
-    return parted && !is_idx(path, "train") ? open_images(o, beside) : open_any(o, path, "train", NULL);
+    return parted && !is_idx(path, "train") ? open_images(o, beside, NULL) : open_any(o, path, "train", NULL);
 }
 
 /* Pictures moved, mirrored and changed at random; batches made ahead. */

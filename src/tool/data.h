@@ -43,6 +43,7 @@ typedef struct data_request {
     bool is_for_model;    /* it is there already: nothing is normalized for it.. */
     double *offsets;      /* ..but these are what was subtracted when it was trained */
     size_t offset_count;
+    bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
 } data_request;
 
 /* What a model says that was subtracted from its inputs ("offsets" of its description); free it with

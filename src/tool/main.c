@@ -2,6 +2,7 @@
 #include "tool/source.h"
 #include "tool/tool.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,12 @@ static int usage_error(const tool_command *command, const char *what, const char
 static int run_checked(const tool_command *command, tool_call *call)
 {
     const int code = command->run(call);
+    if (call->err->status == MW_OK && (code == TOOL_FAILED || code == TOOL_USAGE) && !tool_has_complained())
+        tool_complain("%s failed without a reason: out of memory, or a fault of mw", command->name);
     if (call->err->status == MW_OK)
         return code;
-    tool_complain("%s", call->err->message);
+    const char *why = call->err->message;
+    tool_complain("%s", why[0] != '\0' ? why : mw_status_name(call->err->status));
     if (call->json != NULL)
         tool_json_error(call->json, call->err);
     return code != TOOL_DONE ? code : call->err->status == MW_ERROR_STOPPED ? TOOL_INTERRUPTED : TOOL_FAILED;
@@ -167,8 +171,20 @@ static int answer_itself(int argc, char **argv)
     return asked ? TOOL_DONE : TOOL_USAGE;
 }
 
+/* A file that is opened gets no standard number. Writing to what was closed fails, as before. */
+static void fill_descriptors(void)
+{
+    for (int descriptor = 0; descriptor <= 2; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0)
+            continue;
+        if (open("/dev/null", O_RDONLY) < 0)
+            return;
+    }
+}
+
 int main(int argc, char **argv)
 {
+    fill_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves may not end a training */
     const tool_command *command = argc > 1 ? tool_find(argv[1]) : NULL;
     const int code =

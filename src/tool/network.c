@@ -391,6 +391,23 @@ static mw_tensor *check_layer(building *b, const mw_graph *graph, mw_tensor *y, 
     return b->c->err->status == MW_OK ? y : NULL;
 }
 
+/* "dense1": the next number that is free, as a model below may have such layers. */
+static void make_name(building *b, const mw_graph *graph, const char *kind, char *out, size_t size)
+{
+    static const char *const parts[] = {".weight", ".bias", ".weight_ih_l0", ".in_proj_weight", ".generator"};
+    char whole[80];
+    bool taken = true;
+    for (int i = 0; taken && i < 100000; i++) {
+        snprintf(out, size, "%.30s%d", kind, b->count + 1 + i);
+        taken = false;
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+            snprintf(whole, sizeof whole, "%s%s", out, parts[k]);
+            taken = taken || mw_graph_find(graph, whole) != NULL;
+        }
+    }
+    b->count++;
+}
+
 static mw_tensor *build_one(building *b, const config_node *layer, mw_tensor *x)
 {
     b->node = layer;
@@ -405,7 +422,7 @@ static mw_tensor *build_one(building *b, const config_node *layer, mw_tensor *x)
     if (build == NULL)
         return NULL;
     char standard[48];
-    snprintf(standard, sizeof standard, "%.30s%d", kind, ++b->count);
+    make_name(b, mw_tensor_graph(x), kind, standard, sizeof standard);
     snprintf(b->name, sizeof b->name, "%s", config_string(b->c, options, "name", standard));
     mw_tensor *y = b->c->err->status == MW_OK && has_room(b, 1) ? build(b, x, options, value) : NULL;
     b->node = layer;

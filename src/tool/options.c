@@ -179,23 +179,49 @@ static bool take_value(const tool_option *option, char *text)
 
 /* ---- what has an effect only with another ---- */
 
-static bool has_needed(const char *needs)
+/* One of "chip", "weights=palette". */
+static bool has_one(const char *needs, size_t size)
 {
-    const size_t length = strcspn(needs, "=");
+    const size_t equals = strcspn(needs, "="), length = equals < size ? equals : size;
     const size_t at = find_row(needs, length);
     if (at == all.count || !all.given[at])
         return false;
-    return needs[length] == '\0' || strcmp(*(const char **)all.rows[at]->value, needs + length + 1) == 0;
+    return length == size || strcmp(*(const char **)all.rows[at]->value, needs + length + 1) == 0;
+}
+
+/* "data|own-data": one is enough. */
+static bool has_needed(const char *needs)
+{
+    for (const char *at = needs;; at++) {
+        const size_t size = strcspn(at, "|");
+        if (has_one(at, size))
+            return true;
+        at += size;
+        if (*at == '\0')
+            return false;
+    }
+}
+
+/* "weights=palette" as "--weights palette". */
+static void complain_needs(const char *name, const char *needs)
+{
+    char text[128] = "";
+    size_t used = 0;
+    for (const char *at = needs; *at != '\0' && used + 8 < sizeof text; at++) {
+        if (at == needs)
+            used += (size_t)snprintf(text, sizeof text, "--");
+        used += (size_t)snprintf(text + used, sizeof text - used, *at == '|' ? " or --" : "%c", *at == '=' ? ' ' : *at);
+    }
+    tool_complain("--%s has no effect without %s", name, text);
 }
 
 static bool check_needs(void)
 {
     for (size_t i = 0; i < all.count; i++) {
-        const char *needs = all.rows[i]->needs, *equals = needs != NULL ? strchr(needs, '=') : NULL;
+        const char *needs = all.rows[i]->needs;
         if (!all.given[i] || needs == NULL || has_needed(needs))
             continue;
-        tool_complain("--%s has no effect without --%.*s%s%s", all.rows[i]->name, (int)strcspn(needs, "="), needs,
-                      equals != NULL ? " " : "", equals != NULL ? equals + 1 : "");
+        complain_needs(all.rows[i]->name, needs);
         return false;
     }
     return true;

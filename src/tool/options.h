@@ -26,7 +26,7 @@ typedef struct tool_option {
     const char *argument; /* for people: "FILE" */
     double low, high;
     const char *choices; /* of a text: "fp16, int8, palette"; NULL = any */
-    const char *needs;   /* without effect unless this option is given: "chip", or "weights=palette" */
+    const char *needs;   /* without effect unless this is given: "chip", "weights=palette", "data|own-data" */
 } tool_option;
 
 #define TOOL_OPTIONS(table)                                                                                            \

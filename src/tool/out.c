@@ -35,8 +35,13 @@ void tool_show(const char *text)
     tool_puts(mw__shown(shown, sizeof shown, text != NULL ? text : ""));
 }
 
+static bool complained;
+
+bool tool_has_complained(void) { return complained; }
+
 void tool_complain(const char *format, ...)
 {
+    complained = true;
     char line[1024];
     va_list arguments;
     va_start(arguments, format);

@@ -81,7 +81,7 @@ static void test_what_was_subtracted_is_kept(void)
     char *about = page_read("stamps/about.json");
     CHECK_CONTAINS(about, "\"offsets\": [17000000");
     free(about);
-    CHECK_MW(0, "report.html", NULL, "report", "stamps");
+    CHECK_MW(0, "report.html", NULL, "report", "stamps", "--own-data");
     char *written = page_read("stamps/report.html");
     CHECK_CONTAINS(written, "seen right");
     free(written);

@@ -143,12 +143,13 @@ static void test_a_run_goes_on_where_it_stopped(void)
     CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "-q");
     CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "--run", "run", "-q");
     CHECK(access("run/checkpoint.safetensors", F_OK) == 0);
-    CHECK_MW(0, "run/report.html", NULL, "report", "run");
+    CHECK_MW(0, "run/report.html", NULL, "report", "run", "--own-data");
     char *written = page_read("run/report.html");
     CHECK_CONTAINS(written, "mw train run.json --data stripes.npz --run run -q");
     CHECK_CONTAINS(written, "seen right");
     free(written);
-    CHECK_MW(0, "page.html", NULL, "report", "run", "-o", "page.html", "--samples", "0", "--title", "<b>");
+    CHECK_MW(0, "page.html", NULL, "report", "run", "-o", "page.html", "--title", "<b>", "--own-data", "--samples",
+             "0");
     CHECK_MW(1, NULL, "is no run", "report", "nowhere");
     CHECK_MW(2, NULL, "is not in 0 .. 64", "report", "run", "--samples", "65");
     CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "--run", "run", "-q", "--out", "again");

@@ -473,7 +473,8 @@ mw_tensor_column._fields_ = [
 ]
 mw_image_options._fields_ = [
     ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("pixels_max", c_int64),
-    ("bytes_max", c_int64), ("allocator", POINTER(mw_allocator)),
+    ("bytes_max", c_int64), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t),
+    ("allocator", POINTER(mw_allocator)),
 ]
 mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),

@@ -68,12 +68,8 @@ static void put_json_string(mw__text *text, const char *value)
         const size_t length = mw__utf8_length(at, end);
         if (length == 0)
             mw__text_printf(text, "\\\\x%02x", (unsigned)(unsigned char)*at);
-        else if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            mw__text_printf(text, "\\u%04x", (unsigned)(unsigned char)*at);
-        else if (*at == '"' || *at == '\\')
-            mw__text_printf(text, "\\%c", *at);
         else
-            mw__text_append(text, at, length);
+            mw__json_put_character(text, at, length);
         at += length > 0 ? length : 1;
     }
     mw__text_puts(text, "\"");

@@ -1,5 +1,7 @@
 #include "engine/cache/bound.h"
 
+#include "base/descriptor.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +51,7 @@ static char *join(const survey *s, const char *folder, const char *name)
 /* Folders of such names in the folder; links are none. */
 static void for_each(survey *s, const char *folder, bool (*wanted)(const char *name), visitor *visit)
 {
-    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int descriptor = mw__descriptor_above(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     DIR *opened = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     if (opened == NULL) {
         if (descriptor >= 0)
@@ -76,7 +78,7 @@ static void for_each(survey *s, const char *folder, bool (*wanted)(const char *n
 static uint64_t bytes_in(int folder, const char *name, int depth)
 {
     uint64_t bytes = 0;
-    const int descriptor = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int descriptor = mw__descriptor_above(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     DIR *opened = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     if (opened == NULL) {
         if (descriptor >= 0)

@@ -3,6 +3,7 @@
 #include "engine/cache/bound.h"
 #include "engine/cache/sum.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mil/io.h"
 
@@ -32,7 +33,9 @@ static mw_status take_lock(const store *s, int *out, mw_error *err)
     mw__text_init(&path, s->allocator);
     mw__text_puts(&path, s->location);
     mw__text_puts(&path, "/lock");
-    *out = path.failed ? -1 : open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    *out = path.failed
+               ? -1
+               : mw__descriptor_above(open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     mw__text_deinit(&path);
     if (*out < 0 || mw__file_lock_within(*out, WAIT_MS) || errno != EWOULDBLOCK)
         return MW_OK;
@@ -47,7 +50,7 @@ static mw_status take_lock(const store *s, int *out, mw_error *err)
 /* A name that was made is durable once its folder is. */
 static void sync_folder(const char *path)
 {
-    const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int descriptor = mw__descriptor_above(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor < 0)
         return;
     while (mw__file_get_calls()->fsync(descriptor) != 0 && errno == EINTR) {
@@ -160,7 +163,10 @@ static mw_status add_weights(store *s, mw_error *err)
     mw__text_init(&path, s->allocator);
     mw__text_puts(&path, s->folder);
     mw__text_puts(&path, "/weights");
-    DIR *opened = path.failed ? NULL : opendir(path.data);
+    const int descriptor = path.failed ? -1 : mw__descriptor_above(open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *opened = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (opened == NULL && descriptor >= 0)
+        close(descriptor);
     mw__text_deinit(&path);
     for (const struct dirent *entry; status == MW_OK && opened != NULL && (entry = readdir(opened)) != NULL;) {
         char name[300];

@@ -1,6 +1,9 @@
 /* Lists pictures by their names alone; they are opened later, below the folder. */
 #include "format/image/folder.h"
 
+#include "base/descriptor.h"
+#include "format/class_names.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +21,8 @@ static mw_status cannot_read(const char *folder, const char *name, mw_error *err
 
 static DIR *open_in(int at, const char *path)
 {
-    const int descriptor = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (at != AT_FDCWD ? O_NOFOLLOW : 0));
+    const int descriptor =
+        mw__descriptor_above(openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (at != AT_FDCWD ? O_NOFOLLOW : 0)));
     DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     if (directory == NULL && descriptor >= 0)
         close(descriptor);
@@ -36,11 +40,6 @@ static bool is_folder(DIR *directory, const char *name)
 {
     struct stat status;
     return fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
-}
-
-static int compare_classes(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -62,8 +61,7 @@ static mw_status list_classes(mw__image_folder *out, DIR *root, mw_error *err)
             return MW_ERROR_MEMORY;
         out->classes[out->class_count++] = name;
     }
-    if (out->class_count > 0)
-        qsort(out->classes, out->class_count, sizeof *out->classes, compare_classes);
+    mw__class_names_sort(out->classes, out->class_count);
     return MW_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct mw__image_file {
  */
 typedef struct mw__image_folder {
     mw__arena arena;
-    const char **classes; /* [class_count], sorted by bytes, as are the files of each */
+    const char **classes; /* [class_count], sorted (class_names.h), as are the files of each by bytes */
     size_t class_count;
     mw__image_file *files; /* [file_count], class by class */
     size_t file_count, file_room, class_room;

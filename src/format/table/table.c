@@ -2,6 +2,7 @@
 #include "format/table/table.h"
 #include "base/number.h"
 #include "base/shown.h"
+#include "format/class_names.h"
 
 #include <limits.h>
 #include <math.h>
@@ -256,11 +257,6 @@ mw_status mw__table_end_row(mw__table *table, const mw__table_place *place, mw_e
 
 /* ---- classes in the order of their names ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int64_t load_integer(const void *in, mw_dtype dtype)
 {
     int64_t wide;
@@ -283,7 +279,7 @@ static mw_status sort_classes(mw__table *table, size_t column, mw_error *err)
     int64_t *number = mw__arena_alloc(&table->arena, data->name_count, sizeof *number, err); /* [name_count] new */
     if (number == NULL)
         return MW_ERROR_MEMORY;
-    qsort(data->names, data->name_count, sizeof *data->names, compare_names);
+    mw__class_names_sort(data->names, data->name_count);
     for (size_t i = 0; i < data->name_count; i++)
         number[(uintptr_t)mw__map_get(&data->numbers, data->names[i]) - 1] = (int64_t)i;
     for (size_t i = 0; i < data->count; i++) {

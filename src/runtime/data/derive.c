@@ -3,6 +3,7 @@
 #include "base/float_mode.h"
 #include "base/random.h"
 #include "runtime/data.h"
+#include "runtime/data/files.h"
 
 #include <string.h>
 
@@ -285,6 +286,7 @@ static mw_status check_sources(const mw_dataset *const *sources, size_t count, i
                             i, sources[i]->column_count, sources[0]->column_count);
         for (size_t k = 0; k < sources[0]->column_count; k++)
             MW_TRY(compare_column(&sources[0]->columns[k], &sources[i]->columns[k], i, err));
+        MW_TRY(mw__dataset_check_classes(sources[0], sources[i], "mw_dataset_concatenate", err));
         if (!mw__add_i64(*out_examples, sources[i]->examples, out_examples))
             return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_concatenate: more examples than can be counted");
     }

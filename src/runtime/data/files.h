@@ -19,6 +19,9 @@ struct mw__class_table {
 
 /* Copies the names: a list for each column. What fails stays with the set. */
 mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
+/* Whether the classes of `second` have the numbers that they have in `first`, in each column that both name; the
+ * message has both lists. `who` is the call. */
+mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *second, const char *who, mw_error *err);
 void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator);
 
 /* The public function with an allocator; err is not NULL. */

@@ -41,6 +41,9 @@ static mw_status check_options(const char *folder, const mw_image_options *optio
                         "mw_dataset_open_images: at most %lld pixels and %lld bytes; the one "
                         "is 1 to 2^28, the other positive",
                         (long long)options->pixels_max, (long long)options->bytes_max);
+    if (options->class_count > 0 && options->class_names == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: class_names is NULL, class_count %zu",
+                        options->class_count);
     return MW_OK;
 }
 
@@ -109,6 +112,30 @@ static mw_status read_file(images *set, size_t index, mw_error *err)
     return status;
 }
 
+/* ---- classes ---- */
+
+/* The classes that are there get the numbers that they have in the list that was given. */
+static mw_status take_class_names(images *set, mw_error *err)
+{
+    mw__image_folder *list = &set->list;
+    const mw_image_options *o = &set->options;
+    size_t *numbers = mw__arena_alloc(&list->arena, list->class_count, sizeof *numbers, err); /* [class_count] */
+    if (numbers == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < list->class_count; i++) {
+        numbers[i] = 0;
+        while (numbers[i] < o->class_count && strcmp(o->class_names[numbers[i]], list->classes[i]) != 0)
+            numbers[i]++;
+        if (numbers[i] == o->class_count)
+            return mw__fail(err, MW_ERROR_FORMAT,
+                            "\"%.300s/%.100s\" is a class that is none of the %zu class_names; the first is \"%.100s\"",
+                            set->folder, list->classes[i], o->class_count, o->class_names[0]);
+    }
+    for (size_t i = 0; i < list->file_count; i++)
+        list->files[i].label = numbers[list->files[i].label];
+    return MW_OK;
+}
+
 /* ---- the set ---- */
 
 static mw_dataset *make_dataset(images *set, mw_error *err)
@@ -131,7 +158,10 @@ static mw_dataset *make_dataset(images *set, mw_error *err)
     dataset->owned[1] = set->labels;
     set->pixels = NULL;
     set->labels = NULL;
-    const mw__class_list lists[2] = {{0}, {set->list.classes, set->list.class_count}};
+    const bool given = set->options.class_count > 0;
+    const mw__class_list lists[2] = {{0},
+                                     {given ? set->options.class_names : set->list.classes,
+                                      given ? set->options.class_count : set->list.class_count}};
     if (mw__dataset_keep_classes(dataset, lists, err) != MW_OK) {
         mw_dataset_destroy(dataset);
         return NULL;
@@ -142,6 +172,8 @@ static mw_dataset *make_dataset(images *set, mw_error *err)
 static mw_dataset *open_images(images *set, mw_error *err)
 {
     if (mw__image_folder_list(&set->list, set->allocator, set->folder, err) != MW_OK)
+        return NULL;
+    if (set->options.class_count > 0 && take_class_names(set, err) != MW_OK)
         return NULL;
     for (size_t i = 0; i < set->list.file_count; i++)
         if (read_file(set, i, err) != MW_OK)

@@ -1,5 +1,6 @@
 /* The file of a stream: what stays of one that is there, and records at its end, each by one write. */
 #include "base/file.h"
+#include "base/descriptor.h"
 #include "runtime/metrics/metrics.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static mw_status lock(const mw_metrics *m, int descriptor, mw_error *err)
 
 static mw_status check_free(const mw_metrics *m, mw_error *err)
 {
-    const int descriptor = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int descriptor = mw__descriptor_above(open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (descriptor < 0)
         return mw__fail(err, MW_ERROR_FILE, "metrics: cannot open \"%.300s\": %s", m->path, strerror(errno));
     const mw_status status = lock(m, descriptor, err);
@@ -57,7 +58,7 @@ static mw_status open_end(mw_metrics *m, mw_error *err)
     struct stat status;
     mw__metrics_file_close(m);
     do
-        m->descriptor = open(m->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        m->descriptor = mw__descriptor_above(open(m->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     while (m->descriptor < 0 && errno == EINTR);
     if (m->descriptor < 0 || fstat(m->descriptor, &status) != 0)
         return mw__fail(err, MW_ERROR_FILE, "metrics: cannot open \"%.300s\": %s", m->path, strerror(errno));

@@ -1,6 +1,8 @@
 /* What the system tells. macOS tells energy only to root (powermetrics), so that it is left out there. */
 #include "runtime/metrics/system.h"
 
+#include "base/descriptor.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -38,7 +40,7 @@ const char *mw__system_processor(char *out, size_t size)
 double mw__system_resident(void)
 {
     long long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
+    FILE *file = mw__descriptor_stream("/proc/self/statm");
     const int found = file != NULL ? fscanf(file, "%lld %lld", &pages, &resident) : 0;
     if (file != NULL)
         fclose(file);
@@ -48,7 +50,7 @@ double mw__system_resident(void)
 const char *mw__system_processor(char *out, size_t size)
 {
     char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "re");
+    FILE *file = mw__descriptor_stream("/proc/cpuinfo");
     out[0] = '\0';
     while (file != NULL && out[0] == '\0' && fgets(line, sizeof line, file) != NULL) {
         const char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
@@ -78,7 +80,7 @@ static bool read_number(const char *folder, int package, const char *name, doubl
     char path[256];
     unsigned long long value = 0;
     snprintf(path, sizeof path, "%s/intel-rapl:%d/%s", folder, package, name);
-    FILE *file = fopen(path, "re");
+    FILE *file = mw__descriptor_stream(path);
     const bool found = file != NULL && fscanf(file, "%llu", &value) == 1;
     if (file != NULL)
         fclose(file);
@@ -91,7 +93,7 @@ static bool is_package(const char *folder, int package)
 {
     char path[256], name[32] = "";
     snprintf(path, sizeof path, "%s/intel-rapl:%d/name", folder, package);
-    FILE *file = fopen(path, "re");
+    FILE *file = mw__descriptor_stream(path);
     const bool found = file != NULL && fgets(name, sizeof name, file) != NULL;
     if (file != NULL)
         fclose(file);

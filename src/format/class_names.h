@@ -1,0 +1,10 @@
+/* The order of classes: integers by their value, 9 before 10, all others by their bytes. */
+#ifndef MW__FORMAT_CLASS_NAMES_H
+#define MW__FORMAT_CLASS_NAMES_H
+
+#include <stddef.h>
+
+/* Sorts [count] names in place. */
+void mw__class_names_sort(const char **names, size_t count);
+
+#endif

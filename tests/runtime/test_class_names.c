@@ -1,0 +1,173 @@
+/* Classes have the same number wherever they are paired: in files that are sorted, in a validation set, in sets that
+ * are put together, in folders of pictures. */
+#include "runtime/small.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* x and a class for each name; the first is of class names[0]. */
+static mw_dataset *open_table(const char *const *names, int count, bool jsonl, mw_error *err)
+{
+    const char *path = jsonl ? "t.jsonl" : "t.csv", *x = "x";
+    static const char *const label = "label";
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return NULL;
+    if (!jsonl)
+        fputs("x,label\n", file);
+    for (int i = 0; i < 2 * count; i++)
+        fprintf(file, jsonl ? "{\"x\": %d, \"label\": \"%s\"}\n" : "%d,%s\n", i, names[i % count]);
+    fclose(file);
+    const mw_table_column columns[] = {
+        {.name = "x", .dtype = MW_F32, .fields = &x, .field_count = 1},
+        {.name = "y", .dtype = MW_I64, .fields = &label, .field_count = 1, .classes = true}};
+    const mw_table_options options = mw_table_defaults(columns, 2);
+    return (jsonl ? mw_dataset_open_jsonl : mw_dataset_open_csv)(path, &options, err);
+}
+
+static void check_order(const char *const *names, int count, const char *order)
+{
+    for (int jsonl = 0; jsonl < 2; jsonl++) {
+        mw_error err = {0};
+        char text[200] = "";
+        mw_dataset *dataset = open_table(names, count, jsonl != 0, &err);
+        CHECK_OK(err);
+        for (size_t i = 0; i < mw_dataset_class_count(dataset, "y"); i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? " " : "",
+                     mw_dataset_class_name(dataset, "y", i));
+        CHECK_STR(text, order);
+        mw_dataset_destroy(dataset);
+    }
+}
+
+static void test_integers_are_ordered_by_value_and_words_by_bytes(void)
+{
+    check_order((const char *const[]){"10", "9", "2", "11", "-3", "0"}, 6, "-3 0 2 9 10 11");
+    check_order((const char *const[]){"10", "9", "b", "11"}, 4, "10 11 9 b");
+    check_order((const char *const[]){"7", "07", "10"}, 3, "07 7 10");
+    check_order((const char *const[]){"1.5", "10", "9"}, 3, "1.5 10 9");
+}
+
+static const char *const ant_bee_cow[] = {"ant", "bee", "cow"}, *const bee_cow[] = {"bee", "cow"},
+                         *const ant_bee[] = {"ant", "bee"};
+
+static void test_sets_with_other_classes_are_not_put_together(void)
+{
+    mw_error err = {0};
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *some = open_table(bee_cow, 2, false, &err),
+               *first = open_table(ant_bee, 2, false, &err);
+    CHECK_OK(err);
+    mw_dataset *both = mw_dataset_concatenate((const mw_dataset *const[]){all, first}, 2, &err);
+    CHECK_OK(err); /* their numbers agree */
+    mw_dataset_destroy(both);
+    CHECK(mw_dataset_concatenate((const mw_dataset *const[]){all, some}, 2, &err) == NULL);
+    CHECK_INT(err.status, MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "\"y\" are bee, cow, and those of the first set are ant, bee, cow");
+    mw_error_clear(&err);
+    CHECK(mw_dataset_concatenate((const mw_dataset *const[]){first, all}, 2, &err) == NULL);
+    CHECK_INT(err.status, MW_ERROR_ARGUMENT);
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(some);
+    mw_dataset_destroy(first);
+}
+
+static mw_trainer *make_trainer(mw_error *err)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
+    mw_tensor *scores = mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc");
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(scores, y), mw_sgd(0.01f));
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_graph_destroy(graph);
+    return trainer;
+}
+
+static void test_a_validation_set_with_other_classes_is_refused(void)
+{
+    mw_error err = {0};
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *some = open_table(bee_cow, 2, false, &err),
+               *first = open_table(ant_bee, 2, false, &err);
+    mw_trainer *trainer = make_trainer(&err);
+    CHECK_OK(err);
+    mw_fit_options options = mw_fit_defaults(all, 1);
+    options.quiet = true;
+    options.validation = first;
+    mw_fit(trainer, &options, &err);
+    CHECK_OK(err);
+    options.validation = some;
+    CHECK_INT(mw_fit(trainer, &options, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "mw_fit: validation: the classes of column \"y\" are bee, cow");
+    mw_trainer_destroy(trainer);
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(some);
+    mw_dataset_destroy(first);
+}
+
+/* ---- pictures ---- */
+
+static void put_picture(const char *folder, const char *class_name)
+{
+    char path[300], source[600];
+    snprintf(path, sizeof path, "%s/%s", folder, class_name);
+    mkdir(folder, 0777);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/1.png", folder, class_name);
+    snprintf(source, sizeof source, "%s/data/images/png/rgb.png", MW_TESTS_DIR);
+    FILE *in = fopen(source, "rb"), *out = fopen(path, "wb");
+    REQUIRE(in != NULL && out != NULL);
+    for (int c; (c = fgetc(in)) != EOF;)
+        fputc(c, out);
+    fclose(in);
+    fclose(out);
+}
+
+static void test_folders_of_pictures_keep_the_classes_of_another(void)
+{
+    static const char *const names[] = {"10", "9", "2"};
+    mw_error err = {0};
+    for (int i = 0; i < 3; i++)
+        put_picture("train", names[i]);
+    put_picture("test", "10");
+    put_picture("test", "9");
+    put_picture("other", "11");
+    mw_image_options options = mw_image_defaults();
+    mw_dataset *train = mw_dataset_open_images("train", &options, &err);
+    CHECK_OK(err);
+    const char *sorted[3];
+    for (size_t i = 0; i < 3; i++)
+        sorted[i] = mw_dataset_class_name(train, "y", i);
+    CHECK_STR(sorted[0], "2");
+    CHECK_STR(sorted[1], "9");
+    CHECK_STR(sorted[2], "10");
+    options.class_names = sorted;
+    options.class_count = 3;
+    mw_dataset *test = mw_dataset_open_images("test", &options, &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_dataset_class_count(test, "y"), 3);
+    const mw_column *y = mw_dataset_column_at(test, 1);
+    REQUIRE(y != NULL && y->data != NULL);
+    CHECK_INT(((const int64_t *)y->data)[0], 1); /* "9" */
+    CHECK_INT(((const int64_t *)y->data)[1], 2); /* "10" */
+    CHECK(mw_dataset_open_images("other", &options, &err) == NULL);
+    CHECK_CONTAINS(err.message, "other/11\" is a class that is none of the 3 class_names");
+    mw_dataset_destroy(test);
+    mw_dataset_destroy(train);
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_integers_are_ordered_by_value_and_words_by_bytes);
+    RUN(test_sets_with_other_classes_are_not_put_together);
+    RUN(test_a_validation_set_with_other_classes_is_refused);
+    RUN(test_folders_of_pictures_keep_the_classes_of_another);
+    folder_leave(folder);
+    return check_finish();
+}

@@ -1,0 +1,209 @@
+/* Classes keep their names: data with some of a model's classes, or in another order, is mapped by name; other classes
+ * are refused with both lists, and integers are themselves. */
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/page.h"
+#include "tool/shell.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CLASSES = 12, EXAMPLES = 60 };
+
+/* Score k is largest where the one at place k is: label k, whatever it is called. */
+static mw_graph *make_diagonal(void)
+{
+    static float w[CLASSES * CLASSES];
+    for (int i = 0; i < CLASSES; i++)
+        w[i * CLASSES + i] = 9.0f;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *weight = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(CLASSES, CLASSES), w), "fc.weight");
+    mw_output(mw_matmul(mw_input(graph, "x", MW_F32, MW_SHAPE(1, CLASSES)), weight, MW_TRANSPOSE_NONE), "out");
+    return graph;
+}
+
+static void put_row(FILE *csv, FILE *lines, int place, const char *label)
+{
+    fputs("{", lines);
+    for (int i = 0; i < CLASSES; i++) {
+        fprintf(csv, "%d,", i == place);
+        fprintf(lines, "\"p%d\": %d, ", i, i == place);
+    }
+    fprintf(csv, "%s\n", label);
+    fprintf(lines, "\"label\": \"%s\"}\n", label);
+}
+
+/* Example i has the one at place[i % count], and the label of the same index. */
+static void put_tables(const char *name, const int *places, const char *const *labels, int count)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s.csv", name);
+    FILE *csv = fopen(path, "w");
+    snprintf(path, sizeof path, "%s.jsonl", name);
+    FILE *lines = fopen(path, "w");
+    REQUIRE(csv != NULL && lines != NULL);
+    for (int i = 0; i < CLASSES; i++)
+        fprintf(csv, "p%d,", i);
+    fputs("label\n", csv);
+    for (int i = 0; i < EXAMPLES; i++)
+        put_row(csv, lines, places[i % count], labels[i % count]);
+    fclose(csv);
+    fclose(lines);
+}
+
+static void write_files(void)
+{
+    mw_error err = {0};
+    static float x[EXAMPLES * CLASSES];
+    static int32_t y[EXAMPLES];
+    static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"};
+    static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, some[] = {11, 3, 10};
+    static const char *const three[] = {"11", "3", "10"}, *const animals[] = {"ant", "bee", "cow"},
+                             *const two[] = {"cow", "bee"}, *const others[] = {"bee", "dog"};
+    mw_graph *graph = make_diagonal();
+    mw_graph_write_mil(graph, "twelve", NULL, &err);
+    mw_graph_destroy(graph);
+    put_tables("twelve", all, digits, CLASSES);
+    put_tables("three", some, three, 3);
+    put_tables("animals", all, animals, 3);
+    put_tables("two", (const int[]){2, 1}, two, 2);
+    put_tables("others", (const int[]){1, 2}, others, 2);
+    put_tables("far", all, (const char *const[]){"0", "12"}, 2);
+    for (int i = 0; i < EXAMPLES; i++) {
+        y[i] = i % CLASSES;
+        x[i * CLASSES + y[i]] = 1.0f;
+    }
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, CLASSES), x},
+                                       {"y", MW_I32, MW_SHAPE(EXAMPLES), y}};
+    mw_tensors_write("twelve.npz", values, 2, &err);
+    CHECK_OK(err);
+}
+
+/* A rate that moves nothing: what is measured is the model as it is. */
+#define TUNE(...) MW("finetune", "--epochs", "1", "--lr", "1e-9", "-q", "--data", __VA_ARGS__)
+
+static void check_right(shell_result r)
+{
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.out, "accuracy 1 of");
+    shell_free(&r);
+}
+
+static void test_integer_labels_are_ordered_as_integers(void)
+{
+    check_right(TUNE("twelve.csv", "-o", "out", "twelve"));
+    check_right(TUNE("twelve.jsonl", "-o", "out", "twelve"));
+    check_right(TUNE("twelve.npz", "-o", "out", "twelve"));
+}
+
+static void test_integers_are_themselves_where_only_some_are_there(void)
+{
+    check_right(TUNE("three.csv", "-o", "out", "twelve"));
+    check_right(TUNE("three.jsonl", "-o", "out", "twelve"));
+    CHECK_MW(1, NULL, "has the label 12", "finetune", "--data", "far.csv", "-o", "out", "--epochs", "1", "twelve");
+}
+
+/* ant, bee and cow, trained; the model of its run says its classes. */
+static void train_animals(void)
+{
+    folder_put(
+        "animals.json",
+        "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 40, \"batch\": 12, \"data\": {\"normalize\": false},\n"
+        "\"optimizer\": {\"learning_rate\": 0.1}}");
+    check_right(MW("train", "animals.json", "--data", "animals.csv", "--run", "run", "-q"));
+}
+
+static void test_data_with_some_classes_is_mapped_by_name(void)
+{
+    check_right(TUNE("two.csv", "-o", "out", "run/model"));
+    shell_result r = MW("train", "animals.json", "--data", "animals.csv", "-o", "animals.mlpackage", "-q");
+    if (r.code == 0) { /* built with protobuf-c */
+        check_right(TUNE("two.jsonl", "-o", "two.mlpackage", "animals.mlpackage"));
+        check_right(TUNE("two.csv", "-o", "again.mlpackage", "two.mlpackage"));
+        CHECK_MW(0, "example 0: ant", NULL, "run", "again.mlpackage", "-i", "x=twelve.npz:x", "-b", "60");
+    }
+    shell_free(&r);
+}
+
+static void test_other_classes_are_refused_with_both_lists(void)
+{
+    CHECK_MW(1, NULL, "the model knows ant, bee, cow; the data has bee, dog", "finetune", "--data", "others.csv", "-o",
+             "refused", "run/model");
+    CHECK_MW(1, NULL, "has the class \"dog\"", "report", "run", "--data", "others.csv");
+    CHECK_MW(1, NULL, "gives 12 scores and does not name them", "finetune", "--data", "animals.csv", "-o", "refused",
+             "twelve");
+    CHECK(access("refused", F_OK) != 0);
+    CHECK_MW(0, NULL, NULL, "finetune", "--data", "others.csv", "-o", "headed", "--head", "--epochs", "1", "-q",
+             "run/model");
+}
+
+static void test_a_report_on_a_file_shows_all_of_it_by_name(void)
+{
+    CHECK_MW(0, "all examples, 60 examples", NULL, "report", "run", "--data", "two.csv");
+    char *text = page_read("run/report.html");
+    CHECK_CONTAINS(text, "60 of 60 examples are seen right");
+    free(text);
+    CHECK_MW(0, "the validation share, 6 examples", NULL, "report", "run", "--own-data");
+    CHECK_MW(0, "\"examples\": 6}", NULL, "report", "run", "--own-data", "--json");
+}
+
+/* A run that came from elsewhere may name any path. */
+static void test_a_report_opens_no_data_without_being_asked(void)
+{
+    shell_result r = MW("report", "run");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.errs, "--own-data takes animals.csv");
+    shell_free(&r);
+    char *text = page_read("run/report.html");
+    CHECK(strstr(text, "seen right") == NULL);
+    free(text);
+    CHECK_MW(2, NULL, "--samples has no effect without --data or --own-data", "report", "run", "--samples", "2");
+    CHECK_MW(2, NULL, "--own-data has no effect with --data", "report", "run", "--own-data", "--data", "two.csv");
+}
+
+static void put_classes(const char *path, const char *a, const char *b)
+{
+    FILE *csv = fopen(path, "w");
+    REQUIRE(csv != NULL);
+    fputs("p,q,label\n", csv);
+    for (int i = 0; i < 24; i++)
+        fprintf(csv, "%d,%d,%s\n", i % 2, i % 3, i % 2 != 0 ? a : b);
+    fclose(csv);
+}
+
+static void test_names_that_a_package_cannot_hold_are_converted_and_said(void)
+{
+    put_classes("latin.csv", "b\xe4r", "ant");
+    put_classes("lines.csv", "\"bee\nhive\"", "ant");
+    put_classes("same.csv", "b\xe4r", "b\xc3\xa4r");
+    folder_put("plain.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 8}");
+    CHECK_MW(0, NULL, "taken for Latin 1 and written as \"b\xc3\xa4r\"", "train", "plain.json", "--data", "latin.csv",
+             "--run", "latin", "-q");
+    CHECK_MW(0, NULL, "written as \"bee hive\"", "train", "plain.json", "--data", "lines.csv", "--run", "lines", "-q");
+    char *latin = page_read("latin/about.json"), *lines = page_read("lines/about.json");
+    CHECK_CONTAINS(latin, "\"classes\": \"ant\\u000ab\xc3\xa4r\"");
+    CHECK_CONTAINS(lines, "\"classes\": \"ant\\u000abee hive\"");
+    free(latin);
+    free(lines);
+    CHECK_MW(1, NULL, "two classes are \"b\xc3\xa4r\"", "train", "plain.json", "--data", "same.csv", "-q");
+    CHECK_MW(0, NULL, NULL, "finetune", "--data", "latin.csv", "-o", "out", "--epochs", "1", "-q", "latin/model");
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
+    RUN(write_files);
+    RUN(test_integer_labels_are_ordered_as_integers);
+    RUN(test_integers_are_themselves_where_only_some_are_there);
+    RUN(train_animals);
+    RUN(test_data_with_some_classes_is_mapped_by_name);
+    RUN(test_other_classes_are_refused_with_both_lists);
+    RUN(test_a_report_on_a_file_shows_all_of_it_by_name);
+    RUN(test_a_report_opens_no_data_without_being_asked);
+    RUN(test_names_that_a_package_cannot_hold_are_converted_and_said);
+    folder_leave(folder);
+    return check_finish();
+}
