@@ -48,6 +48,13 @@ static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *co
     return registered ? mw__map_set(&to->names, copy->name, copy, &to->error) : MW_OK;
 }
 
+/* The state itself: in a branch a select stands for it (mw__flatten_guard). */
+static mw_tensor *copied_state(const mw__clone *clone, const mw_tensor *state)
+{
+    mw_tensor *copy = mw__clone_get(clone, state);
+    return copy == NULL || copy->role == state->role ? copy : mw_graph_find(clone->to, state->name);
+}
+
 /* A record that a rewrite cut off from its inputs is dropped: the operations compute the same. A user's rule may say
  * something else than they do. */
 static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_tensor *copy)
@@ -64,7 +71,7 @@ static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_t
     mapped.weights = mw__clone_get(clone, record->weights);
     mapped.evaluation = mw__clone_get(clone, record->evaluation);
     for (int i = 0; i < 2; i++)
-        mapped.running[i] = mw__clone_get(clone, record->running[i]);
+        mapped.running[i] = copied_state(clone, record->running[i]);
     for (size_t i = 0; i < record->input_count; i++) {
         inputs[i] = mw__clone_get(clone, record->inputs[i]);
         if (inputs[i] == NULL && record->rule != NULL)
@@ -214,6 +221,25 @@ static mw_status refine_input(mw_graph *to, mw_tensor *input, const mw__type *ou
     return MW_OK;
 }
 
+/* The evaluation forms of the operation's results take their places; they are earlier, so that they are copied. */
+static mw_status put_evaluation_forms(mw__clone *clone, const mw__op *op)
+{
+    for (size_t i = 0; i < op->result_count; i++) {
+        const mw_tensor *source = op->results[i];
+        if (!mw__clone_replaced(clone, source))
+            continue;
+        mw_tensor *form = mw__clone_restores(clone, source) ? mw__noise_restore(clone, source)
+                                                            : mw__clone_get(clone, source->composite->evaluation);
+        MW_TRY(clone->to->error.status);
+        if (form == NULL)
+            return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: the evaluation of %s is not there",
+                            source->composite->name);
+        clone->map[source->id] = form;
+        MW_TRY(carry_name(clone->to, source, form));
+    }
+    return MW_OK;
+}
+
 mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into, const mw__type *const *types,
                           bool *changed)
 {
@@ -226,8 +252,12 @@ mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *in
         if (status == MW_OK && types != NULL)
             status = refine_input(to, mw__clone_get(clone, from->inputs[i]), types[i], changed);
     }
-    for (size_t i = 0; i < from->op_count && status == MW_OK; i++)
-        status = copy_or_replace(clone, from->ops[i]);
+    for (size_t i = 0; i < from->op_count && status == MW_OK; i++) {
+        if (mw__clone_wants_inside(clone, from->ops[i]))
+            status = copy_or_replace(clone, from->ops[i]);
+        if (status == MW_OK)
+            status = put_evaluation_forms(clone, from->ops[i]);
+    }
     for (size_t i = 0; i < from->output_count && status == MW_OK; i++) {
         mw_tensor *output = mw__clone_get(clone, from->outputs[i]);
         status = output != NULL ? mw__block_add_output(into, output, &to->error)
@@ -255,25 +285,6 @@ mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
         if (constant && mw__clone_get(clone, op->results[0]) != NULL)
             continue;
         MW_TRY(mw__clone_again(clone, op));
-    }
-    return MW_OK;
-}
-
-/* The evaluation forms of the operation's results take their places; they are earlier, so that they are copied. */
-static mw_status put_evaluation_forms(mw__clone *clone, const mw__op *op)
-{
-    for (size_t i = 0; i < op->result_count; i++) {
-        const mw_tensor *source = op->results[i];
-        if (!mw__clone_replaced(clone, source))
-            continue;
-        mw_tensor *form = mw__clone_restores(clone, source) ? mw__noise_restore(clone, source)
-                                                            : mw__clone_get(clone, source->composite->evaluation);
-        MW_TRY(clone->to->error.status);
-        if (form == NULL)
-            return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: the evaluation of %s is not there",
-                            source->composite->name);
-        clone->map[source->id] = form;
-        MW_TRY(carry_name(clone->to, source, form));
     }
     return MW_OK;
 }

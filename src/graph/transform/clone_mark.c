@@ -19,11 +19,16 @@ static void visit_members(mw__clone *clone, const mw__op *op, const mw__operand 
     }
 }
 
-/* Every value that an operation uses, also in the blocks that it holds. */
-static void visit_op(mw__clone *clone, const mw__op *op, visit_operand *visit)
+static void visit_slots(mw__clone *clone, const mw__op *op, visit_operand *visit)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         visit_members(clone, op, op->slots[i].operands, op->slots[i].operands != NULL ? op->slots[i].count : 0, visit);
+}
+
+/* Every value that an operation uses, also in the blocks that it holds. */
+static void visit_op(mw__clone *clone, const mw__op *op, visit_operand *visit)
+{
+    visit_slots(clone, op, visit);
     for (size_t b = 0; b < op->block_count; b++) {
         const mw__block *block = op->blocks[b];
         for (size_t i = 0; i < block->op_count; i++)
@@ -106,6 +111,42 @@ static void mark_composite(mw__clone *clone, const mw_tensor *value)
         mark_needed(clone, NULL, record->evaluation);
 }
 
+static void mark_results(mw__clone *clone, const mw__op *op)
+{
+    for (size_t k = 0; k < op->result_count; k++) {
+        if (mw__clone_wants(clone, op->results[k]))
+            mark_composite(clone, op->results[k]);
+    }
+}
+
+/* Of an evaluation only what the results of a block need is there: what only training needs reads states. */
+static void mark_block(mw__clone *clone, const mw__block *block)
+{
+    for (size_t i = 0; i < block->output_count; i++)
+        mark_needed(clone, NULL, block->outputs[i]);
+    for (size_t i = block->op_count; i-- > 0;) {
+        const mw__op *op = block->ops[i];
+        if (!mw__clone_wants_inside(clone, op))
+            continue;
+        mark_results(clone, op);
+        visit_slots(clone, op, mark_needed);
+        for (size_t b = 0; b < op->block_count; b++)
+            mark_block(clone, op->blocks[b]);
+    }
+}
+
+static void mark_op(mw__clone *clone, const mw__op *op)
+{
+    mark_results(clone, op);
+    if (!evaluates(clone)) {
+        visit_op(clone, op, mark_needed);
+        return;
+    }
+    visit_slots(clone, op, mark_needed);
+    for (size_t b = 0; b < op->block_count; b++)
+        mark_block(clone, op->blocks[b]);
+}
+
 /* What the marked values need, in one walk backwards. */
 static void mark_operands(mw__clone *clone)
 {
@@ -113,13 +154,8 @@ static void mark_operands(mw__clone *clone)
     for (size_t i = body->op_count; i-- > 0;) {
         const mw__op *op = body->ops[i];
         visit_op(clone, op, mark_row);
-        if (!mw__clone_wants_op(clone, op))
-            continue;
-        for (size_t k = 0; k < op->result_count; k++) {
-            if (mw__clone_wants(clone, op->results[k]))
-                mark_composite(clone, op->results[k]);
-        }
-        visit_op(clone, op, mark_needed);
+        if (mw__clone_wants_op(clone, op))
+            mark_op(clone, op);
     }
 }
 
@@ -186,6 +222,11 @@ bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op)
             return true;
     }
     return false;
+}
+
+bool mw__clone_wants_inside(const mw__clone *clone, const mw__op *op)
+{
+    return !evaluates(clone) || has_effect(op) || mw__clone_wants_op(clone, op);
 }
 
 bool mw__clone_may_retype(const mw__clone *clone, const mw_tensor *source)

@@ -8,6 +8,8 @@
 mw_status mw__clone_mark(mw__clone *clone, mw_error *err);
 bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source);
 bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
+/* The same of an operation in a block: all, but for evaluations, which leave out what only training needs. */
+bool mw__clone_wants_inside(const mw__clone *clone, const mw__op *op);
 /* True if something that is wanted used the value, but gets its evaluation form. */
 bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source);
 /* True if the state is not assigned in the copy. */

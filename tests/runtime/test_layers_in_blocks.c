@@ -1,0 +1,126 @@
+/* Layers that are something else after training, inside of loops and branches: mw_graph_evaluation has the form of
+ * after training there too, and what is frozen is. */
+#include "support/check.h"
+#include "support/on_engine.h"
+
+#include <millwright/millwright.h>
+
+enum { N = 4, C = 3, COUNT = N * C };
+
+typedef struct inside {
+    mw_graph *graph;
+    mw_tensor *x;
+    bool dropout; /* or batch norm */
+} inside;
+
+static mw_tensor *layer(const inside *in, mw_tensor *x)
+{
+    return in->dropout ? mw_dropout(x, 0.5f, "drop") : mw_batch_norm_layer(x, 0.1f, 0.0f, "bn");
+}
+
+static mw_tensor *twice(void *user, mw_tensor *const *vars, size_t count)
+{
+    const inside *in = user;
+    (void)count;
+    return mw_less(vars[0], mw_scalar(in->graph, MW_I32, 2.0));
+}
+
+static void trip(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    const inside *in = user;
+    (void)count;
+    out[0] = mw_add(vars[0], mw_scalar(in->graph, MW_I32, 1.0));
+    out[1] = mw_add_scalar(layer(in, vars[1]), 1.0);
+}
+
+static void taken(void *user, mw_tensor **out, size_t count)
+{
+    const inside *in = user;
+    (void)count;
+    out[0] = mw_add_scalar(layer(in, in->x), 2.0);
+}
+
+static void other(void *user, mw_tensor **out, size_t count)
+{
+    const inside *in = user;
+    (void)count;
+    out[0] = mw_neg(in->x);
+}
+
+/* "y" of x [N, C]: in a loop x + 2 after training, in the branch that is taken for x > 0 too. */
+static mw_graph *build(bool loop, bool dropout)
+{
+    inside in = {.graph = mw_graph_create(NULL), .dropout = dropout};
+    mw_tensor *out[2] = {NULL, NULL};
+    in.x = mw_input(in.graph, "x", MW_F32, MW_SHAPE(N, C));
+    mw_tensor *scale = mw_parameter(in.graph, "scale", MW_F32, MW_SHAPE(C), mw_init_constant(1.0f));
+    in.x = mw_mul(in.x, scale);
+    if (loop) {
+        mw_tensor *vars[2] = {mw_scalar(in.graph, MW_I32, 0.0), in.x};
+        mw_while_loop(vars, 2, twice, trip, &in, out);
+        mw_output(out[1], "y");
+    } else {
+        mw_tensor *sum = mw_reduce_sum(in.x, MW_ALL_AXES, false);
+        mw_cond(mw_greater(sum, mw_scalar(in.graph, MW_F32, 0.0)), taken, other, &in, out, 1);
+        mw_output(out[0], "y");
+    }
+    return in.graph;
+}
+
+static void fill(float x[COUNT])
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 0.5f + (float)(i * 5 % 7);
+}
+
+static void test_the_evaluation_of_a_graph_reaches_into_loops_and_branches(void)
+{
+    float x[COUNT], y[COUNT];
+    fill(x);
+    for (int k = 0; k < 4; k++) {
+        mw_error err = {0};
+        mw_graph *graph = build(k % 2 == 0, k / 2 == 0), *after = mw_graph_evaluation(graph, &err);
+        mw_program *program = engine_compile(after, MW_DEVICE_CPU, 1, &err);
+        mw_program_write(program, "x", MW_F32, x, COUNT, &err);
+        mw_run(program, &err);
+        mw_program_read(program, "y", MW_F32, y, COUNT, &err);
+        CHECK_OK(err);
+        for (int i = 0; i < COUNT && err.status == MW_OK; i++)
+            CHECK_NEAR(y[i], x[i] + 2.0f, 1e-6);
+        CHECK(mw_graph_find(after, "drop.generator") == NULL); /* what only training reads is not there */
+        mw_program_destroy(program);
+        mw_graph_destroy(after);
+        mw_graph_destroy(graph);
+    }
+}
+
+static void test_a_frozen_batch_norm_in_a_branch_has_its_running_statistics(void)
+{
+    float x[COUNT], loss = 0.0f, wanted = 0.0f;
+    mw_error err = {0};
+    fill(x);
+    for (int i = 0; i < COUNT; i++)
+        wanted += (x[i] + 2.0f) / COUNT;
+    mw_graph *graph = build(false, false);
+    mw_tensor *mean = mw_reduce_mean(mw_graph_output_at(graph, 0), MW_ALL_AXES, false);
+    const mw_parameter_group frozen = mw_parameter_group_frozen("bn.*");
+    mw_trainer_options options = mw_trainer_defaults(mean, mw_sgd(0.1f));
+    options.groups = &frozen;
+    options.group_count = 1;
+    options.compile = engine_options(MW_DEVICE_CPU, 1);
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = COUNT};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
+    mw_trainer_step(trainer, &batch, &loss, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(loss, wanted, 1e-5);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
+int main(void)
+{
+    RUN(test_the_evaluation_of_a_graph_reaches_into_loops_and_branches);
+    RUN(test_a_frozen_batch_norm_in_a_branch_has_its_running_statistics);
+    return check_finish();
+}
