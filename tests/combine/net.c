@@ -8,18 +8,18 @@
 static const net_row rows[NET_KINDS] = {
     [NET_DENSE] = {"dense", true, false, 10, true},     [NET_FIXED] = {"fixed", true, false, 5, true},
     [NET_CONV] = {"conv", true, false, 4, true},        [NET_CONV2] = {"conv2d", true, false, 2, true},
-    [NET_POOL] = {"pool", false, false, 2, true},       [NET_BATCH_NORM] = {"bn", false, false, 5, false},
-    [NET_LAYER_NORM] = {"ln", false, false, 3, true},   [NET_LSTM] = {"lstm", true, false, 2, false},
-    [NET_GRU] = {"gru", true, false, 2, false},         [NET_RNN] = {"rnn", true, false, 2, true},
+    [NET_POOL] = {"pool", false, false, 2, true},       [NET_BATCH_NORM] = {"bn", false, false, 5, true},
+    [NET_LAYER_NORM] = {"ln", false, false, 3, true},   [NET_LSTM] = {"lstm", true, false, 2, true},
+    [NET_GRU] = {"gru", true, false, 2, true},          [NET_RNN] = {"rnn", true, false, 2, true},
     [NET_ATTENTION] = {"attn", true, false, 2, true},   [NET_EMBED] = {"embed", false, false, 3, true},
-    [NET_DROPOUT] = {"drop", false, false, 4, false},   [NET_NOISE] = {"noise", false, false, 2, false},
+    [NET_DROPOUT] = {"drop", false, false, 4, true},    [NET_NOISE] = {"noise", false, false, 2, true},
     [NET_SHARED] = {"shared", false, false, 3, true},   [NET_OUTER] = {"outer", false, false, 4, true},
     [NET_TANH] = {"tanh", false, false, 6, true},       [NET_RELU] = {"relu", false, false, 3, true},
     [NET_GELU] = {"gelu", false, false, 2, true},       [NET_SIGMOID] = {"sigmoid", false, false, 2, true},
     [NET_SOFTMAX] = {"softmax", false, false, 1, true}, [NET_LOOP] = {"loop", true, true, 4, true},
     [NET_WHILE] = {"while", true, true, 4, true},       [NET_COND] = {"cond", false, true, 4, true},
     [NET_ELSE] = {"else", false, false, 0, true},       [NET_LIST] = {"list", true, true, 3, true},
-    [NET_RECOMPUTE] = {"seg", false, true, 9, false},
+    [NET_RECOMPUTE] = {"seg", false, true, 9, true},
 };
 
 static const char *const losses[NET_LOSSES] = {"mse", "huber", "ce", "cesoft", "bce"};
