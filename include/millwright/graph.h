@@ -193,7 +193,8 @@ typedef struct mw_classes {
  *     length of a list are followed;
  *   - a cond whose predicate is known then becomes that branch, any other cond both branches and a select for each
  *     result. A branch that is not taken, or a trip that does not count, has no say in a gradient, not even by a NaN:
- *     floating-point values from outside of it pass a select on their way in;
+ *     floating-point values from outside of it pass a select on their way in; a state that is assigned inside (a
+ *     running statistic) stays as it was, but for generators. In a loop it is what the last trip that counts gives;
  *   - a list becomes a value for each of its elements. An index that is computed becomes a gather of all of them, or a
  *     select at each, in a list of at most 256;
  *   - classify becomes the index of the largest probability, and the probabilities in the order of the classes, with

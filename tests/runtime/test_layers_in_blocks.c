@@ -118,9 +118,64 @@ static void test_a_frozen_batch_norm_in_a_branch_has_its_running_statistics(void
     mw_graph_destroy(graph);
 }
 
+/* ---- states that are assigned inside ---- */
+
+static mw_tensor *while_large(void *user, mw_tensor *const *vars, size_t count)
+{
+    const inside *in = user;
+    mw_tensor *bounded = twice(user, vars, count);
+    return mw_logical_and(bounded,
+                          mw_greater(mw_reduce_mean(vars[1], MW_ALL_AXES, false), mw_scalar(in->graph, MW_F32, 3.0)));
+}
+
+/* "bn.running_mean" after a step on x, of a branch or of a loop that goes on as long as the mean of x is above 3: its
+ * trips add 1 to what has a mean of 0. */
+static void step_on(bool loop, const float x[COUNT], float mean[C])
+{
+    mw_error err = {0};
+    inside in = {.graph = mw_graph_create(NULL)};
+    mw_tensor *out[2] = {NULL, NULL};
+    in.x = mw_mul(mw_input(in.graph, "x", MW_F32, MW_SHAPE(N, C)),
+                  mw_parameter(in.graph, "scale", MW_F32, MW_SHAPE(C), mw_init_constant(1.0f)));
+    mw_tensor *vars[2] = {mw_scalar(in.graph, MW_I32, 0.0), in.x};
+    mw_tensor *sum = mw_reduce_sum(in.x, MW_ALL_AXES, false);
+    if (loop)
+        mw_while_loop(vars, 2, while_large, trip, &in, out);
+    else
+        mw_cond(mw_greater(sum, mw_scalar(in.graph, MW_F32, 0.0)), taken, other, &in, out, 1);
+    mw_tensor *loss = mw_reduce_mean(mw_square(out[loop ? 1 : 0]), MW_ALL_AXES, false);
+    mw_trainer *trainer = engine_trainer(loss, mw_sgd(0.1f), MW_DEVICE_CPU, 1, &err);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = COUNT};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
+    mw_trainer_step(trainer, &batch, NULL, &err);
+    mw_trainer_read(trainer, "bn.running_mean", mean, C, &err);
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(in.graph);
+}
+
+/* Momentum 0.1: a tenth of the mean of what the layer saw last. A loop's first trip sees x, and no second one counts.
+ */
+static void test_a_batch_norm_follows_only_what_its_branch_or_loop_saw(void)
+{
+    float x[COUNT], mean[C];
+    for (int sign = -1; sign <= 1; sign += 2)
+        for (int loop = 0; loop < 2; loop++) {
+            fill(x);
+            for (int i = 0; i < COUNT; i++)
+                x[i] *= (float)sign;
+            step_on(loop != 0, x, mean);
+            for (int c = 0; c < C; c++) {
+                const float seen = (x[c] + x[C + c] + x[2 * C + c] + x[3 * C + c]) / (float)N;
+                CHECK_NEAR(mean[c], sign > 0 ? 0.1f * seen : 0.0f, 1e-6);
+            }
+        }
+}
+
 int main(void)
 {
     RUN(test_the_evaluation_of_a_graph_reaches_into_loops_and_branches);
     RUN(test_a_frozen_batch_norm_in_a_branch_has_its_running_statistics);
+    RUN(test_a_batch_norm_follows_only_what_its_branch_or_loop_saw);
     return check_finish();
 }

@@ -53,9 +53,12 @@ typedef struct mw__flat_guards {
     mw__flat_guard *saved;
     size_t count, capacity;
     unsigned char *marks; /* by value id of the source */
+    mw_tensor *pred;
+    mw_tensor **assigned; /* by input of the source: what a state was to become that the block assigns, or NULL */
 } mw__flat_guards;
 
-/* Puts a guard before everything that a block uses from outside, until it is copied. Ends also what failed. */
+/* Puts a guard before everything that a block uses from outside, until it is copied. Ends also what failed. A state
+ * that it assigns stays as it was where the block does not count; generators go on in any case. */
 bool mw__flatten_begin_guards(mw__flat_guards *guards, mw__flatten *state, mw__clone *clone, const mw__block *block,
                               mw_tensor *pred);
 void mw__flatten_end_guards(mw__flat_guards *guards, mw__flatten *state, mw__clone *clone);

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "graph/copy.h"
+#include "graph/generator.h"
 #include <millwright/op_compare.h>
 #include <millwright/op_shape.h>
 #include <stdio.h>
@@ -145,6 +146,34 @@ static bool guard_block(guarding *g, const mw__block *block)
     return true;
 }
 
+static bool is_assigned_inside(const mw__flat_guards *guards, const mw_tensor *state)
+{
+    return state->next != NULL && guards->marks[state->next->id] == INSIDE && !mw__is_generator(state);
+}
+
+static bool save_assigned(mw__flat_guards *guards, const mw__clone *clone)
+{
+    const mw__block *body = clone->from->body;
+    guards->assigned = mw__alloc(clone->to->allocator, body->input_count + 1, sizeof(mw_tensor *), &clone->to->error);
+    for (size_t i = 0; guards->assigned != NULL && i < body->input_count; i++)
+        if (is_assigned_inside(guards, body->inputs[i]))
+            guards->assigned[i] = mw__clone_get(clone, body->inputs[i]->next);
+    return guards->assigned != NULL;
+}
+
+/* After the guards, so that a state is itself again. */
+static void choose_assigned(const mw__flat_guards *guards, mw__clone *clone)
+{
+    const mw__block *body = clone->from->body;
+    for (size_t i = 0; guards->assigned != NULL && i < body->input_count; i++) {
+        const mw_tensor *state = body->inputs[i];
+        mw_tensor *next = is_assigned_inside(guards, state) ? mw__clone_get(clone, state->next) : NULL;
+        mw_tensor *before = guards->assigned[i] != NULL ? guards->assigned[i] : mw__clone_get(clone, state);
+        if (next != NULL && next != before && before != NULL)
+            mw__clone_set(clone, state->next, mw_select(guards->pred, next, before));
+    }
+}
+
 bool mw__flatten_begin_guards(mw__flat_guards *guards, mw__flatten *state, mw__clone *clone, const mw__block *block,
                               mw_tensor *pred)
 {
@@ -152,8 +181,9 @@ bool mw__flatten_begin_guards(mw__flat_guards *guards, mw__flatten *state, mw__c
     guards->marks = mw__alloc(clone->to->allocator, clone->from->graph->value_count, 1, &clone->to->error);
     if (guards->marks == NULL || pred == NULL)
         return false;
+    guards->pred = pred;
     mark_inside(guards->marks, block);
-    return guard_block(&g, block);
+    return save_assigned(guards, clone) && guard_block(&g, block);
 }
 
 /* A state that was written meanwhile stays written. */
@@ -165,6 +195,8 @@ void mw__flatten_end_guards(mw__flat_guards *guards, mw__flatten *state, mw__clo
         if (now.value == guard->after.value && now.list == guard->after.list)
             mw__flatten_put(state, clone, guard->source, guard->before);
     }
+    choose_assigned(guards, clone);
+    mw__free(clone->to->allocator, guards->assigned);
     mw__free(clone->to->allocator, guards->saved);
     mw__free(clone->to->allocator, guards->marks);
     *guards = (mw__flat_guards){0};
