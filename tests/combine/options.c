@@ -20,7 +20,7 @@ static const option_row rows[OPTIONS] = {
     [OPTION_FROZEN] = {"frozen", OPTION_OF_VALUES, 0, NULL, SET(LORA) | SET(TUNE_ALL) | SET(TUNE_FIXED), "a tuning freezes by itself", {NULL}},
     [OPTION_AVERAGE] = {"average", OPTION_OF_VALUES, 0, NULL, 0, NULL, {NULL}},
     [OPTION_CLIP] = {"clip", OPTION_OF_VALUES, 0, NULL, 0, NULL, {NULL}},
-    [OPTION_ANE] = {"ane", OPTION_OF_VALUES, 0, NULL, 0, NULL, {NULL}},
+    [OPTION_ANE] = {"ane", OPTION_OF_VALUES, 0, NULL, 0, NULL, {"is refused (loss scale 256)"}},
     [OPTION_RECOMPUTE] = {"recompute", OPTION_OF_FORM, 0, NULL, 0, NULL, {NULL}},
     [OPTION_MEMORY] = {"memory", OPTION_OF_FORM, 0, NULL, SET(SEGMENTS), "memory_limit: not with segments", {NULL}},
     [OPTION_SEGMENTS] = {"segments", OPTION_OF_FORM, 0, NULL, SET(MEMORY), "memory_limit: not with segments", {NULL}},
@@ -83,8 +83,13 @@ static const char *unfit_batch(const net *n)
     return NULL;
 }
 
+/* Of a gradient that is nearly 0 these take the sign, so that a difference in the last bit becomes one in the first. */
+static bool takes_signs(const net *n) { return n->optimizer != NET_SGD && n->optimizer != NET_MOMENTUM; }
+
 const char *option_unfit(option o, option_set set, const net *n)
 {
+    if (rows[o].kind != OPTION_OF_NET && takes_signs(n) && option_allowance(set | 1ULL << o, n).all > 0.0)
+        return "the sign of what is nearly 0 counts";
     switch (o) {
     case OPTION_RECOMPUTE:
         return net_has(n, NET_RECOMPUTE) ? NULL : "there is no segment";
@@ -128,10 +133,14 @@ allowance option_allowance(option_set set, const net *n)
 {
     double most = 0.0;
     for (int o = 0; o < OPTIONS; o++)
-        if (option_in(set, (option)o) && rows[o].tolerance > most)
+        if (option_in(set, (option)o) && rows[o].kind != OPTION_OF_NET && rows[o].tolerance > most)
             most = rows[o].tolerance;
-    const bool twice = net_has(n, NET_SHARED) || net_has(n, NET_OUTER);
+    const bool loops = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_LIST);
+    const bool twice = net_has(n, NET_SHARED) || net_has(n, NET_OUTER) || loops;
     const bool again = option_in(set, OPTION_RECOMPUTE) || option_in(set, OPTION_MEMORY);
+    const bool tuned = option_in(set, OPTION_TUNE_ALL) || option_in(set, OPTION_TUNE_FIXED);
+    if (tuned && option_in(set, OPTION_CLIP) && most < 1e-4)
+        most = 1e-4; /* the norm is a sum over parameters, which stand in another order */
     const bool ane = option_in(set, OPTION_ANE);
     if (twice && again && most < 1e-4)
         most = 1e-4;

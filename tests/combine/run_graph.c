@@ -35,7 +35,7 @@ static mw_graph *flexible(const run *r, mw_error *err)
         witness[k] = build(r, 4 + 2 * k, err);
         all = all && witness[k] != NULL;
     }
-    mw_graph *open = all ? mw__generalise(witness, err) : NULL;
+    mw_graph *open = all ? mw__graph_publish(mw__generalise(witness, err), err) : NULL;
     if (open != NULL)
         made = mw_graph_specialise(open, shapes, run_shapes(r->n, r->n->examples, shapes), err);
     mw_graph_destroy(open);
