@@ -87,24 +87,31 @@ void mw__file_parts_release(mw__file_parts *parts, const mw_allocator *allocator
 
 /* ---- filling ---- */
 
-static bool put(const mw__file_parts *parts, uint64_t offset, const void *bytes, size_t size)
+bool mw__file_parts_put(const mw__file_parts *parts, uint64_t offset, const void *bytes, size_t size)
 {
     return lseek(parts->descriptor, (off_t)offset, SEEK_SET) >= 0 && mw__file_write_all(parts->descriptor, bytes, size);
+}
+
+mw_status mw__file_parts_copy_to(const mw__file_parts *parts, uint64_t to, const mw__file *from, uint64_t offset,
+                                 uint64_t size, const char *path, bool *out_copied, mw_error *err)
+{
+    char piece[16384]; /* threads may have small stacks */
+    *out_copied = true;
+    while (size > 0 && *out_copied) {
+        const size_t step = size < sizeof piece ? (size_t)size : sizeof piece;
+        MW_TRY(mw__file_read_at(from, offset, piece, step, path, err));
+        *out_copied = mw__file_parts_put(parts, to, piece, step);
+        offset += step;
+        to += step;
+        size -= step;
+    }
+    return MW_OK;
 }
 
 mw_status mw__file_parts_copy(const mw__file_parts *parts, const mw__file *from, uint64_t offset, uint64_t size,
                               const char *path, bool *out_copied, mw_error *err)
 {
-    char piece[65536];
-    *out_copied = true;
-    while (size > 0 && *out_copied) {
-        const size_t step = size < sizeof piece ? (size_t)size : sizeof piece;
-        MW_TRY(mw__file_read_at(from, offset, piece, step, path, err));
-        *out_copied = put(parts, offset, piece, step);
-        offset += step;
-        size -= step;
-    }
-    return MW_OK;
+    return mw__file_parts_copy_to(parts, offset, from, offset, size, path, out_copied, err);
 }
 
 bool mw__file_parts_link(const mw__file_parts *parts, const char *to)

@@ -17,10 +17,15 @@ typedef struct mw__file_parts {
 /* For parts of a file of that size. Fails where there is no room for twice as much, or no memory; then there is nothing
  * to release. */
 mw_status mw__file_parts_make(mw__file_parts *parts, const mw_allocator *allocator, uint64_t size, mw_error *err);
-/* Copies a range of `from`. *out_copied is false, without an error, if it could not be written; what cannot be read is
- * an error. */
+/* Copies a range of `from` to the same place. *out_copied is false, without an error, if it could not be written; what
+ * cannot be read is an error. */
 mw_status mw__file_parts_copy(const mw__file_parts *parts, const mw__file *from, uint64_t offset, uint64_t size,
                               const char *path, bool *out_copied, mw_error *err);
+/* The same to the place `to`. */
+mw_status mw__file_parts_copy_to(const mw__file_parts *parts, uint64_t to, const mw__file *from, uint64_t offset,
+                                 uint64_t size, const char *path, bool *out_copied, mw_error *err);
+/* Writes bytes at a place; false if they could not be written. */
+bool mw__file_parts_put(const mw__file_parts *parts, uint64_t offset, const void *bytes, size_t size);
 /* No part comes after this. */
 void mw__file_parts_complete(mw__file_parts *parts);
 /* Gives the file a further name. False where it cannot have one. */

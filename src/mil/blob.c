@@ -219,6 +219,58 @@ mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, siz
     return MW_OK;
 }
 
+/* ---- entries that are made ---- */
+
+static uint64_t align_up(uint64_t offset) { return (offset + BLOB_ALIGNMENT - 1) / BLOB_ALIGNMENT * BLOB_ALIGNMENT; }
+
+uint64_t mw__blob_store_count(mw__blob_store *store, uint64_t bytes)
+{
+    const uint64_t entry = store->end == 0 ? BLOB_ENTRY : align_up(store->end); /* behind the header of the file */
+    store->end = entry + BLOB_ENTRY + bytes;
+    return entry;
+}
+
+bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
+{
+    unsigned char header[BLOB_ENTRY] = {0};
+    put(header + 4, 4, BLOB_VERSION);
+    store->bulk = mw__bulk_of_parts(allocator, align_up(store->end));
+    if (store->bulk == NULL)
+        return false;
+    store->bulk->entries = true;
+    return mw__file_parts_put(&store->bulk->parts, 0, header, sizeof header);
+}
+
+mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
+                             const mw__file *from, uint64_t offset, const char *path, const void **out_data,
+                             mw_error *err)
+{
+    unsigned char head[BLOB_ENTRY] = {0};
+    const mw__file_parts *parts = &store->bulk->parts;
+    bool copied;
+    *out_data = NULL;
+    put(head, 4, BLOB_SENTINEL);
+    put(head + 4, 4, mw__blob_code(dtype));
+    put(head + 8, 8, bytes);
+    put(head + 16, 8, entry + BLOB_ENTRY);
+    MW_TRY(mw__file_parts_copy_to(parts, entry + BLOB_ENTRY, from, offset, bytes, path, &copied, err));
+    if (copied && mw__file_parts_put(parts, entry, head, sizeof head))
+        *out_data = (const char *)store->bulk->data + entry + BLOB_ENTRY;
+    return MW_OK;
+}
+
+void mw__blob_store_complete(mw__blob_store *store)
+{
+    if (store->bulk != NULL)
+        mw__file_parts_complete(&store->bulk->parts);
+}
+
+void mw__blob_store_release(mw__blob_store *store)
+{
+    mw__bulk_release(store->bulk);
+    store->bulk = NULL;
+}
+
 /* ---- what stays where it was read to ---- */
 
 /* A payload may have been made from one that was read: what describes it decides. */
@@ -226,7 +278,7 @@ static bool is_entry(const mw__payload *payload)
 {
     const mw__bulk *bulk = payload->bulk;
     const uint64_t offset = payload->blob_offset;
-    if (bulk == NULL || bulk->parts.path == NULL || payload->blob_path == NULL || payload->splat ||
+    if (bulk == NULL || bulk->parts.path == NULL || (payload->blob_path == NULL && !bulk->entries) || payload->splat ||
         bulk->size < BLOB_ENTRY || offset > bulk->size - BLOB_ENTRY)
         return false;
     const unsigned char *entry = (const unsigned char *)bulk->data + offset;

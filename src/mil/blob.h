@@ -33,6 +33,27 @@ typedef struct mw__blob_file {
  * *payload; of a file that is mapped, stores where it lies there. */
 mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, mw__payload *payload, mw_error *err);
 
+/* Entries of a private file that is no copy of another: constants of other formats lie there as if they had been read
+ * from a weight file. */
+typedef struct mw__blob_store {
+    mw__bulk *bulk; /* NULL = none */
+    uint64_t end;   /* of the entries so far */
+} mw__blob_store;
+
+/* Counts an entry of so many bytes; its offset. Then the file is made, and then the entries are put. */
+uint64_t mw__blob_store_count(mw__blob_store *store, uint64_t bytes);
+/* False where there is no room for the file. */
+bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator);
+/* Copies the elements of a constant from `from`. *out_data is where they lie then, NULL if they cannot be written; what
+ * cannot be read is an error. */
+mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
+                             const mw__file *from, uint64_t offset, const char *path, const void **out_data,
+                             mw_error *err);
+/* No entry comes after this. */
+void mw__blob_store_complete(mw__blob_store *store);
+/* Graphs that hold entries keep the file. */
+void mw__blob_store_release(mw__blob_store *store);
+
 /* A private copy of parts of a weight file, and whether it has a name in the folder of the text. */
 typedef struct mw__blob_copy {
     const mw__bulk *bulk;

@@ -1,6 +1,8 @@
 /* Walks the nodes of a model in their order, and builds the graph. Operators are elsewhere (op_<family>.c). */
 #include "format/onnx/import.h"
 #include "base/name.h"
+#include "format/onnx/store.h"
+#include "graph/constants/bulk.h"
 #include "graph/ir.h"
 
 #include <stdarg.h>
@@ -113,9 +115,14 @@ mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
     if (!mw__onnx_is_whole_graph(import) && /* the same may come many times */
         mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
         return NULL;
-    mw_tensor *made = is_plain(literal->type)
-                          ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
-                          : emit_converted(import, value);
+    mw_tensor *made;
+    if (literal->bulk != NULL && mw__bulk_is_of(literal->bulk, import->graph->allocator))
+        made = mw__constant_of_bulk(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->bulk,
+                                    literal->data, literal->entry);
+    else
+        made = is_plain(literal->type)
+                   ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
+                   : emit_converted(import, value);
     if (import->blocks > 0) /* what a block makes is seen in it alone */
         return made;
     if (made != NULL && value->weight)
@@ -334,7 +341,8 @@ static bool is_readable(const Mw__Onnx__Tensor *tensor)
     return mw__onnx_dtype(tensor->data_type) != MW_DTYPE_NONE && tensor->n_dims <= MW_RANK_MAX;
 }
 
-static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor)
+static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor,
+                                    const mw__onnx_literal *kept)
 {
     if (!is_readable(tensor)) {
         const mw__onnx_value unread = {.name = tensor->name, .unread = tensor};
@@ -343,7 +351,10 @@ static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Ten
     mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
     if (literal == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
+    if (kept != NULL && kept->type != 0)
+        *literal = *kept;
+    else
+        MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
     const size_t size = mw__onnx_type_size(literal->type);
     if (import->depth > 0)
         MW_TRY(mw__onnx_charge(import, literal->count, size));
@@ -359,8 +370,9 @@ static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Ten
 
 mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
 {
+    const bool stored = import->depth == 0 && import->store != NULL && import->store->count == graph->n_initializer;
     for (size_t i = 0; i < graph->n_initializer; i++)
-        MW_TRY(import_initializer(import, graph->initializer[i]));
+        MW_TRY(import_initializer(import, graph->initializer[i], stored ? &import->store->kept[i] : NULL));
     for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
         const Mw__Onnx__Tensor *values = graph->sparse_initializer[i]->values;
         if (values == NULL)

@@ -43,7 +43,8 @@ typedef struct mw__onnx_frame {
 typedef struct mw__onnx_import {
     const mw_onnx_options *options;
     const Mw__Onnx__Model *model;
-    struct mw__onnx_open *open; /* extents that the options do not say (open.h) */
+    const struct mw__onnx_store *store; /* of large weights, or NULL */
+    struct mw__onnx_open *open;         /* extents that the options do not say (open.h) */
     mw__onnx_source source;
     mw__arena arena;
     mw_graph *graph;

@@ -19,7 +19,7 @@ static mw__onnx_literal *literal_of(mw__onnx_import *import, int type, mw_shape 
     uint8_t *data = mw__arena_alloc(&import->arena, count, size, import->err);
     if (literal == NULL || data == NULL)
         return NULL;
-    *literal = (mw__onnx_literal){real ? MW__ONNX_DOUBLE : type, shape, count, data};
+    *literal = (mw__onnx_literal){real ? MW__ONNX_DOUBLE : type, shape, count, data, NULL, 0};
     for (size_t i = 0; i < count; i++) {
         const int64_t number = real ? 0 : (int64_t)at[i];
         memcpy(data + i * size, real ? (const void *)&at[i] : (const void *)&number, size);

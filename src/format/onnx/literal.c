@@ -277,46 +277,56 @@ static mw_status folder_of(const mw__onnx_source *source, char **out, mw_error *
     return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status read_open(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, const external_place *place,
-                           const mw__file *file, mw__onnx_literal *out, mw_error *err)
+static mw_status check_place(const Mw__Onnx__Tensor *tensor, const external_place *place, const mw__file *file,
+                             size_t size, mw_error *err)
 {
-    const size_t size = file_size(out);
     const bool fits = place->offset <= file->size && file->size - place->offset >= size;
-    if (!fits || (place->has_length && place->length != size))
-        return mw__fail(err, MW_ERROR_FORMAT,
-                        "tensor \"%s\": %zu bytes at %llu do not lie in \"%.200s\", which has %llu (length says %llu)",
-                        shown(tensor), size, (unsigned long long)place->offset, place->location,
-                        (unsigned long long)file->size, (unsigned long long)place->length);
-    void *data = mw__arena_alloc(source->arena, size, 1, err);
-    if (data == NULL)
-        return MW_ERROR_MEMORY;
-    out->data = data;
-    return mw__file_read_at(file, place->offset, data, size, place->location, err);
+    if (fits && (!place->has_length || place->length == size))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "tensor \"%s\": %zu bytes at %llu do not lie in \"%.200s\", which has %llu (length says %llu)",
+                    shown(tensor), size, (unsigned long long)place->offset, place->location,
+                    (unsigned long long)file->size, (unsigned long long)place->length);
+}
+
+/* Opens the file in which the elements of a tensor lie, all of them. */
+static mw_status open_external(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor,
+                               const mw__onnx_literal *literal, external_place *place, mw__file *file, mw_error *err)
+{
+    char *folder;
+    MW_TRY(find_place(tensor, place, err));
+    if (source->folder_of == NULL)
+        return mw__fail(err, MW_ERROR_FILE,
+                        "tensor \"%s\": its elements lie in \"%.200s\", of which no folder is known", shown(tensor),
+                        place->location);
+    MW_TRY(folder_of(source, &folder, err));
+    const char *name = place->location;
+    while (strncmp(name, "./", 2) == 0) /* as some exporters write */
+        name += strspn(name + 1, "/") + 1;
+    MW_TRY(mw__file_open_below(file, folder, name, err));
+    const mw_status status = check_place(tensor, place, file, file_size(literal), err);
+    if (status != MW_OK)
+        mw__file_close(file);
+    return status;
 }
 
 static mw_status read_external(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
                                mw_error *err)
 {
     external_place place;
-    char *folder;
     mw__file file;
-    MW_TRY(find_place(tensor, &place, err));
-    if (source->folder_of == NULL)
-        return mw__fail(err, MW_ERROR_FILE,
-                        "tensor \"%s\": its elements lie in \"%.200s\", of which no folder is known", shown(tensor),
-                        place.location);
-    MW_TRY(folder_of(source, &folder, err));
-    const char *name = place.location;
-    while (strncmp(name, "./", 2) == 0) /* as some exporters write */
-        name += strspn(name + 1, "/") + 1;
-    MW_TRY(mw__file_open_below(&file, folder, name, err));
-    const mw_status status = read_open(source, tensor, &place, &file, out, err);
+    MW_TRY(open_external(source, tensor, out, &place, &file, err));
+    void *data = mw__arena_alloc(source->arena, file_size(out), 1, err);
+    mw_status status = MW_ERROR_MEMORY;
+    if (data != NULL)
+        status = mw__file_read_at(&file, place.offset, data, file_size(out), place.location, err);
+    out->data = data;
     mw__file_close(&file);
     return status;
 }
 
-mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
-                                mw_error *err)
+/* Type and shape. */
+static mw_status read_head(const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out, mw_error *err)
 {
     char buffer[16];
     *out = (mw__onnx_literal){.type = tensor->data_type};
@@ -325,7 +335,23 @@ mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__T
                         mw__onnx_type_name(tensor->data_type, buffer));
     if (tensor->segment != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "tensor \"%s\" is a segment of a larger one", shown(tensor));
-    MW_TRY(read_shape(tensor, out, err));
+    return read_shape(tensor, out, err);
+}
+
+mw_status mw__onnx_literal_open(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
+                                mw__file *out_file, uint64_t *out_offset, mw_error *err)
+{
+    external_place place;
+    MW_TRY(read_head(tensor, out, err));
+    MW_TRY(open_external(source, tensor, out, &place, out_file, err));
+    *out_offset = place.offset;
+    return MW_OK;
+}
+
+mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
+                                mw_error *err)
+{
+    MW_TRY(read_head(tensor, out, err));
     MW_TRY(tensor->data_location == 1 ? read_external(source, tensor, out, err)
                                       : read_numbers(source, tensor, out, err));
     return out->type == MW__ONNX_INT4 || out->type == MW__ONNX_UINT4 ? unpack_halves(source, out, err) : MW_OK;

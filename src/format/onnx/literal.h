@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_ONNX_LITERAL_H
 #define MW__FORMAT_ONNX_LITERAL_H
 
-#include "base/alloc.h"
+#include "base/file.h"
 
 #include <millwright/types.h>
 #include <onnx/onnx.pb-c.h>
@@ -47,6 +47,8 @@ typedef struct mw__onnx_literal {
     mw_shape shape;
     size_t count;
     const void *data;
+    struct mw__bulk *bulk; /* where data lies, if graphs may share it; NULL = in memory of the reader */
+    uint64_t entry;        /* in the bulk */
 } mw__onnx_literal;
 
 /* An element of an integer or bool type (uint64 beyond int64: INT64_MAX), of any type. */
@@ -65,5 +67,10 @@ typedef struct mw__onnx_source {
  *          is refused, or more than MW_RANK_MAX axes; MW_ERROR_FILE for external data */
 mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
                                 mw_error *err);
+
+/* The same without the elements, of a tensor whose elements lie in another file: that file, and where in it they are.
+ * The caller closes the file. */
+mw_status mw__onnx_literal_open(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out,
+                                mw__file *out_file, uint64_t *out_offset, mw_error *err);
 
 #endif

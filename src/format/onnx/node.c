@@ -176,7 +176,7 @@ mw_status mw__onnx_set_ints(mw__onnx_node *node, size_t index, int type, mw_shap
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
         memcpy(data + i * size, &values[i], size);
-    *literal = (mw__onnx_literal){type, shape, count, data};
+    *literal = (mw__onnx_literal){type, shape, count, data, NULL, 0};
     if (index < node->out_count)
         node->out[index] = (mw__onnx_value){.type = type, .shape = shape, .literal = literal};
     return MW_OK;

@@ -13,7 +13,7 @@ static mw_status give_bytes(mw__onnx_node *node, int type, mw_shape shape, const
     mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
     if (literal == NULL)
         return MW_ERROR_MEMORY;
-    *literal = (mw__onnx_literal){type, shape, (size_t)mw_shape_count(shape), data};
+    *literal = (mw__onnx_literal){type, shape, (size_t)mw_shape_count(shape), data, NULL, 0};
     node->out[0] = (mw__onnx_value){.type = type, .shape = shape, .literal = literal};
     return MW_OK;
 }

@@ -143,7 +143,8 @@ static mw_status make_trip(loop *l, int64_t trip, bool *goes_on)
 {
     mw__onnx_node *node = l->node;
     const bool yes = true;
-    const mw__onnx_literal number = {MW__ONNX_INT64, {0}, 1, &trip}, truth = {MW__ONNX_BOOL, {0}, 1, &yes};
+    const mw__onnx_literal number = {MW__ONNX_INT64, {0}, 1, &trip, NULL, 0},
+                           truth = {MW__ONNX_BOOL, {0}, 1, &yes, NULL, 0};
     mw__onnx_literal *kept = mw__arena_alloc(&node->import->arena, 2, sizeof *kept, node->import->err);
     int64_t *bytes = mw__arena_alloc(&node->import->arena, 2, sizeof *bytes, node->import->err);
     if (kept == NULL || bytes == NULL)

@@ -62,7 +62,7 @@ static bool choose_literal(const layer *l, const mw__onnx_literal *from, const b
     for (int i = 0; i < choice->count; i++)
         memcpy(data + (size_t)i * block, start + block * (size_t)(choice->first + choice->order[i]), block);
     const mw_shape shape = {.rank = from->shape.rank - 1, .dim = {choice->count * l->hidden, width}};
-    *out = (mw__onnx_literal){from->type, shape, (size_t)mw_shape_count(shape), data};
+    *out = (mw__onnx_literal){from->type, shape, (size_t)mw_shape_count(shape), data, NULL, 0};
     return true;
 }
 

@@ -25,6 +25,7 @@ typedef struct mw__onnx_request {
     const mw_onnx_options *options;
     const char *path, *folder_of;
     mw__onnx_evaluator *evaluator; /* or NULL */
+    const struct mw__onnx_store *store;
 } mw__onnx_request;
 
 /* The extent that is chosen for a dimension; `name` NULL for one without a name.

@@ -3,6 +3,7 @@
 #include "base/name.h"
 #include "base/shown.h"
 #include "format/onnx/open.h"
+#include "format/onnx/store.h"
 #include "format/protobuf/wire.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
@@ -134,7 +135,7 @@ static mw_status define_constant(mw__onnx_import *import, const mw_onnx_constant
         return MW_ERROR_MEMORY;
     if (given->size > 0)
         memcpy(data, given->data, given->size);
-    *literal = (mw__onnx_literal){value->type, value->shape, (size_t)count, data};
+    *literal = (mw__onnx_literal){value->type, value->shape, (size_t)count, data, NULL, 0};
     value->literal = literal;
     value->weight = true;
     return mw__onnx_define(import, value);
@@ -314,6 +315,7 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
     made.opset = options->opset;
     mw__onnx_import import = {.options = options,
                               .model = model,
+                              .store = request->store,
                               .open = open,
                               .room = MW__ONNX_ROOM_LEAST,
                               .evaluator = request->evaluator,
@@ -329,13 +331,33 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
     return import.graph;
 }
 
-static mw_graph *decode(const void *data, size_t size, const mw__onnx_request *request, mw_error *err)
+/* Builds the graph beside the weights that lie in other files. */
+static mw_graph *build(const Mw__Onnx__Model *model, mw__onnx_request *request, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
+    mw__onnx_store store = {0};
+    mw__arena arena;
+    mw_graph *graph = NULL;
+    mw__arena_init(&arena, allocator);
+    const mw__onnx_source source = {request->path, request->folder_of, &arena};
+    request->store = &store;
+    if (model->graph == NULL || mw__onnx_store_fill(&store, allocator, &source, model->graph, err) == MW_OK)
+        graph = mw__onnx_build_open(model, request, err);
+    mw__onnx_store_release(&store);
+    mw__arena_deinit(&arena);
+    return graph;
+}
+
+/* The bytes of the file are freed once they are decoded. */
+static mw_graph *decode(char *data, size_t size, mw__onnx_request *request, mw_error *err)
 {
     mw__wire wire;
     mw_error own = {0};
-    ProtobufCMessage *message = mw__wire_read(&wire, mw__allocator_or_default(request->options->allocator),
-                                              &mw__onnx__model__descriptor, data, size, request->path, &own);
-    mw_graph *graph = message != NULL ? mw__onnx_build_open((const Mw__Onnx__Model *)message, request, &own) : NULL;
+    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
+    ProtobufCMessage *message =
+        mw__wire_read(&wire, allocator, &mw__onnx__model__descriptor, data, size, request->path, &own);
+    mw__free(allocator, data);
+    mw_graph *graph = message != NULL ? build((const Mw__Onnx__Model *)message, request, &own) : NULL;
     mw__wire_free(&wire, message);
     graph = mw__graph_publish(graph, &own);
     if (graph == NULL && err != NULL)
@@ -376,8 +398,6 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
     size_t size;
     if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
         return NULL;
-    const mw__onnx_request request = {options, path, path, evaluator};
-    mw_graph *graph = decode(data, size, &request, err);
-    mw__free(allocator, data);
-    return graph;
+    mw__onnx_request request = {options, path, path, evaluator, NULL};
+    return decode(data, size, &request, err);
 }

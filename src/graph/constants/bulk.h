@@ -18,6 +18,7 @@ struct mw__bulk {
     bool shared; /* who maps the same file gets this */
     mw__file_identity file;
     mw__bulk *next;       /* of those that are shared */
+    bool entries;         /* parts that were made as entries of a weight file, without a file that has them */
     mw__file_parts parts; /* of what is a private copy of parts of a file; its data are these */
 };
 
@@ -39,5 +40,9 @@ mw_status mw__graph_keep(mw_graph *graph, mw__bulk *bulk, mw_error *err);
 void *mw__payload_room(mw_graph *graph, size_t size, mw__bulk **out_bulk, mw_error *err);
 /* A payload of zeros that is filled before anyone reads it; *out_data is where. NULL on failure. */
 mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, void **out_data, mw_error *err);
+
+/* A constant whose elements lie in the bulk, described by the entry there; the graph holds the bulk then. */
+mw_tensor *mw__constant_of_bulk(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__bulk *bulk, const void *data,
+                                uint64_t entry);
 
 #endif

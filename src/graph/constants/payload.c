@@ -201,6 +201,22 @@ mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, 
     return payload;
 }
 
+mw_tensor *mw__constant_of_bulk(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__bulk *bulk, const void *data,
+                                uint64_t entry)
+{
+    mw_error *err = &graph->error;
+    if (err->status != MW_OK)
+        return NULL;
+    mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, err);
+    const mw__type *type = mw__type_tensor(graph, dtype, shape, err);
+    size_t size;
+    if (payload == NULL || type == NULL || !mw__type_bytes(type, &size) || mw__graph_keep(graph, bulk, err) != MW_OK)
+        return NULL;
+    *payload = (mw__payload){.type = type, .data = data, .size = size, .bulk = bulk, .blob_offset = entry};
+    payload->in_blob = mw__payload_wants_blob(dtype, mw_shape_count(shape), graph->current->opset);
+    return mw__payload_emit(graph, payload, "const", err);
+}
+
 mw__payload *mw__payload_create_string(mw_graph *graph, const char *text, mw_error *err)
 {
     const mw__type *type = mw__type_tensor(graph, MW_STRING, mw_shape_scalar(), err);

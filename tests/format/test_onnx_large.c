@@ -1,0 +1,234 @@
+/* Models with much weight in another file: what reading, compiling and running take of memory, and what happens when
+ * that file changes meanwhile. */
+#include "onnx_run.h"
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/on_engine.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WIDEST = 4096 };
+
+/* Of each layer, whose weight is a square: 48 layers of 1024 have 200 MB, 42 of 4096 have 2.8 GB. */
+static int width = 1024;
+
+static size_t weight_size(void) { return (size_t)width * (size_t)width * sizeof(float); }
+
+/* The weight of layer i is the unit matrix times this. */
+static float factor(int layer) { return layer % 2 == 0 ? 2.0f : 0.5f; }
+
+static void put_weights(const char *path, int layers)
+{
+    float *row = calloc((size_t)width, sizeof *row);
+    FILE *file = fopen(path, "wb");
+    if (row == NULL || file == NULL)
+        abort();
+    for (int i = 0; i < layers; i++)
+        for (int k = 0; k < width; k++) {
+            row[k] = factor(i);
+            if (fwrite(row, sizeof *row, (size_t)width, file) != (size_t)width)
+                abort();
+            row[k] = 0;
+        }
+    if (fclose(file) != 0)
+        abort();
+    free(row);
+}
+
+static void add_pair(onnx_bytes *tensor, const char *key, const char *value)
+{
+    onnx_bytes pair = {.size = 0};
+    onnx_text(&pair, 1, key);
+    onnx_text(&pair, 2, value);
+    onnx_message(tensor, 13, &pair);
+}
+
+static onnx_bytes weight_of(int layer, const char *name)
+{
+    onnx_bytes tensor = {.size = 0};
+    char offset[32];
+    snprintf(offset, sizeof offset, "%lld", (long long)layer * (long long)weight_size());
+    onnx_number(&tensor, 1, (uint64_t)width);
+    onnx_number(&tensor, 1, (uint64_t)width);
+    onnx_number(&tensor, 2, 1);
+    onnx_text(&tensor, 8, name);
+    onnx_number(&tensor, 14, 1);
+    add_pair(&tensor, "location", "weights.bin");
+    add_pair(&tensor, "offset", offset);
+    return tensor;
+}
+
+/* x through that many layers. */
+static onnx_bytes chain(int layers)
+{
+    const int64_t extents[] = {1, width};
+    onnx_bytes graph = onnx_begin(extents, 2);
+    char name[16], inputs[32], to[16];
+    for (int i = 0; i < layers; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        snprintf(inputs, sizeof inputs, i == 0 ? "x w0" : "h%d w%d", i, i);
+        snprintf(to, sizeof to, i == layers - 1 ? "y" : "h%d", i + 1);
+        const onnx_bytes weight = weight_of(i, name), node = onnx_node("MatMul", inputs, to);
+        onnx_message(&graph, 5, &weight);
+        onnx_message(&graph, 1, &node);
+    }
+    return onnx_model(&graph);
+}
+
+/* y of one run, which is x for an even number of layers. */
+static void check_program(const mw_graph *graph, mw_error *err)
+{
+    static float x[WIDEST], y[WIDEST];
+    mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
+    for (int i = 0; i < width; i++)
+        x[i] = (float)(i % 17);
+    if (program != NULL && mw_program_write(program, "x", MW_F32, x, (size_t)width, err) == MW_OK &&
+        mw_run(program, err) == MW_OK)
+        mw_program_read(program, "y", MW_F32, y, (size_t)width, err);
+    CHECK_INT(err->status, MW_OK);
+    CHECK(memcmp(x, y, sizeof x) == 0);
+    mw_program_destroy(program);
+}
+
+/* ---- memory ---- */
+
+/* The most that the process had, in bytes; 0 where nobody says. */
+static double peak_memory(void)
+{
+    char line[256];
+    double kilobytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kilobytes = atof(line + 6);
+    if (file != NULL)
+        fclose(file);
+    return kilobytes * 1024;
+}
+
+static int child(int layers)
+{
+    const double file_bytes = (double)layers * (double)weight_size();
+    mw_error err = {0};
+    mw_graph *graph = mw_onnx_read("model.onnx", NULL, &err);
+    check_program(graph, &err);
+    mw_graph_destroy(graph);
+    const double peak = peak_memory();
+    if (err.status == MW_OK && peak <= 1.2 * file_bytes)
+        return 0;
+    fprintf(stderr, "a file of %.0f MB took %.0f MB: %s\n", file_bytes / 1e6, peak / 1e6, err.message);
+    return 1;
+}
+
+/* In a process of its own, as the peak is that of a process. */
+static void check_memory(int layers)
+{
+    const onnx_bytes model = chain(layers);
+    mw_error err = {0};
+    int status = 1;
+    put_weights("weights.bin", layers);
+    FILE *file = fopen("model.onnx", "wb");
+    if (file == NULL || fwrite(model.data, 1, model.size, file) != model.size || fclose(file) != 0)
+        abort();
+    fflush(NULL);
+    char wide[16], many[16];
+    snprintf(wide, sizeof wide, "%d", width);
+    snprintf(many, sizeof many, "%d", layers);
+    const pid_t pid = fork();
+    if (pid == 0)
+        execl("/proc/self/exe", "test_format_onnx_large", wide, many, (char *)NULL);
+    REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_INT(status, 0);
+    CHECK_OK(err);
+}
+
+static bool is_measured(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__linux__)
+    return false; /* sanitizers keep what is freed */
+#else
+    return peak_memory() > 0;
+#endif
+}
+
+static void test_a_model_takes_no_more_memory_than_its_weights(void)
+{
+    if (!is_measured()) {
+        check_skip("nobody says what a process took at most");
+        return;
+    }
+    check_memory(48);
+    if (getenv("MW_NIGHTLY") != NULL) {
+        width = WIDEST;
+        check_memory(42);
+        width = 1024;
+    }
+}
+
+/* ---- files that change ---- */
+
+static void test_weights_may_be_cut_or_overwritten_while_the_graph_is_in_use(void)
+{
+    for (int cut = 0; cut < 2; cut++) {
+        const onnx_bytes model = chain(2);
+        mw_error err = {0};
+        put_weights("weights.bin", 2);
+        mw_graph *graph = onnx_read_bytes(&model, NULL, &err);
+        CHECK_OK(err);
+        if (cut) {
+            CHECK_INT(truncate("weights.bin", 0), 0);
+        } else {
+            FILE *file = fopen("weights.bin", "r+b");
+            static const char ones[65536] = {1, 1, 1, 1};
+            for (int i = 0; file != NULL && i < 2 * (int)weight_size() / 65536; i++)
+                fwrite(ones, 1, sizeof ones, file);
+            if (file == NULL || fclose(file) != 0)
+                abort();
+        }
+        check_program(graph, &err);
+        mw_graph_destroy(graph);
+    }
+}
+
+static void test_weights_that_are_cut_before_they_are_read_are_refused(void)
+{
+    const onnx_bytes model = chain(2);
+    mw_error err = {0};
+    put_weights("weights.bin", 2);
+    CHECK_INT(truncate("weights.bin", (off_t)weight_size() + 12345), 0);
+    CHECK(onnx_read_bytes(&model, NULL, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "tensor \"w1\": 4194304 bytes at 4194304 do not lie in \"weights.bin\"");
+}
+
+/* The graph is written with the weights that it was read with. */
+static void test_large_weights_are_written_again(void)
+{
+    const onnx_bytes model = chain(2);
+    mw_error err = {0};
+    put_weights("weights.bin", 2);
+    mw_graph *graph = onnx_read_bytes(&model, NULL, &err);
+    CHECK_INT(mw_graph_write_mil(graph, "folder", NULL, &err), MW_OK);
+    mw_graph_destroy(graph);
+    graph = mw_graph_read_mil("folder/model.mil", NULL, &err);
+    check_program(graph, &err);
+    mw_graph_destroy(graph);
+}
+
+int main(int count, char **arguments)
+{
+    char folder[512];
+    if (count == 3) {
+        width = atoi(arguments[1]);
+        return child(atoi(arguments[2]));
+    }
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_a_model_takes_no_more_memory_than_its_weights);
+    RUN(test_weights_may_be_cut_or_overwritten_while_the_graph_is_in_use);
+    RUN(test_weights_that_are_cut_before_they_are_read_are_refused);
+    RUN(test_large_weights_are_written_again);
+    folder_leave(folder);
+    return check_finish();
+}
