@@ -76,8 +76,8 @@ MW_API const char *mw_status_name(mw_status status);
 /** Memory for one object and all that it owns. `resize(user, NULL, n)` allocates n > 0 bytes aligned for any type,
  *  `resize(user, p, n)` grows or shrinks, `resize(user, p, 0)` frees and returns NULL. A NULL return for n > 0 is a
  *  failed allocation and leaves `p` as it was. It must stay valid as long as any object made with it, be safe for the
- *  threads that use those objects, and call nothing of this library. A NULL `mw_allocator *` in the API means the C
- *  library's heap. */
+ *  threads that use those objects, and call nothing of this library. A NULL `mw_allocator *` in the API, or one whose
+ *  function is NULL, means the C library's heap. */
 typedef struct mw_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;

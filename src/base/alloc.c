@@ -25,7 +25,10 @@ static const mw_allocator heap = {.resize = heap_resize};
 
 const mw_allocator *mw__allocator_default(void) { return &heap; }
 
-const mw_allocator *mw__allocator_or_default(const mw_allocator *given) { return given != NULL ? given : &heap; }
+const mw_allocator *mw__allocator_or_default(const mw_allocator *given)
+{
+    return given != NULL && given->resize != NULL ? given : &heap;
+}
 
 static void *out_of_memory(mw_error *err, size_t count, size_t size)
 {

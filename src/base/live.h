@@ -1,5 +1,8 @@
 /* The objects that users hold, by address: what was destroyed, or never was one, is found out before it is followed.
- * An address that a newer object of the same kind has got passes for it. */
+ * An address that a newer object of the same kind has got passes for it.
+ *
+ * In the child of a fork, programs, trainers, models, predictors and communicators of the parent can only be destroyed:
+ * mw__live_has is false of them, and mw__live_check says why. */
 #ifndef MW__BASE_LIVE_H
 #define MW__BASE_LIVE_H
 
@@ -22,10 +25,13 @@ typedef enum mw__live_kind {
     MW__LIVE_HWX,
     MW__LIVE_E5,
     MW__LIVE_COMMUNICATOR,
-    MW__LIVE_METRICS
+    MW__LIVE_METRICS,
+    MW__LIVE_SUMMARY,
+    MW__LIVE_COREML,
+    MW__LIVE_KINDS
 } mw__live_kind;
 
-/* Enters an object that was just allocated (at a multiple of 16).
+/* Enters an object that was just made.
  *  errors  MW_ERROR_MEMORY */
 mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err);
 /* Takes no lock. False for NULL. */

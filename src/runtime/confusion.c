@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "graph/convert.h"
+#include "runtime/data.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_ranks.h"
 
@@ -182,12 +183,12 @@ static mw_status confusion(mw_trainer *trainer, const mw_dataset *dataset, const
                            int64_t *out_counts, mw_error *err)
 {
     const mw_column *column = NULL;
-    if (trainer == NULL || dataset == NULL || out_counts == NULL || mw_dataset_examples(dataset) == 0)
+    if (trainer == NULL || out_counts == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: the %s",
-                        trainer == NULL      ? "trainer is NULL"
-                        : dataset == NULL    ? "data set is NULL"
-                        : out_counts == NULL ? "memory for the counts is NULL"
-                                             : "data set has no examples");
+                        trainer == NULL ? "trainer is NULL" : "memory for the counts is NULL");
+    MW_TRY(mw__dataset_check(dataset, "mw_trainer_confusion", err));
+    if (mw_dataset_examples(dataset) == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: the data set has no examples");
     if (classes < 1 || classes > MW_CONFUSION_CLASSES_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: %" PRId64 " classes, not 1 to %d", classes,
                         MW_CONFUSION_CLASSES_MAX);

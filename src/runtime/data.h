@@ -42,6 +42,9 @@ struct mw_dataset {
     atomic_int references;           /* the user's, and one of each loader and each set that is made of it */
 };
 
+/* MW_ERROR_ARGUMENT for NULL, MW_ERROR_STATE for one that was destroyed; `what` begins the message: the call, or the
+ * call and its option. Whoever is given a data set asks this before anything of it is read. */
+mw_status mw__dataset_check(const mw_dataset *dataset, const char *what, mw_error *err);
 /* Returns the data set. */
 mw_dataset *mw__dataset_retain(const mw_dataset *dataset);
 void mw__dataset_release(mw_dataset *dataset);

@@ -236,9 +236,18 @@ void mw_dataset_destroy(mw_dataset *dataset)
         mw__dataset_release(dataset);
 }
 
-int64_t mw_dataset_examples(const mw_dataset *dataset) { return dataset != NULL ? dataset->examples : 0; }
+mw_status mw__dataset_check(const mw_dataset *dataset, const char *what, mw_error *err)
+{
+    if (dataset == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data set is NULL", what);
+    return mw__live_check(dataset, MW__LIVE_DATASET, what, err);
+}
 
-size_t mw_dataset_column_count(const mw_dataset *dataset) { return dataset != NULL ? dataset->column_count : 0; }
+static bool is_live(const mw_dataset *dataset) { return mw__live_has(dataset, MW__LIVE_DATASET); }
+
+int64_t mw_dataset_examples(const mw_dataset *dataset) { return is_live(dataset) ? dataset->examples : 0; }
+
+size_t mw_dataset_column_count(const mw_dataset *dataset) { return is_live(dataset) ? dataset->column_count : 0; }
 
 const mw_column *mw_dataset_column_at(const mw_dataset *dataset, size_t index)
 {

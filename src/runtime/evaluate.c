@@ -2,6 +2,7 @@
  * their order and number cost nothing. */
 #include "base/float_mode.h"
 #include "base/fp16.h"
+#include "runtime/data.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_view.h"
@@ -162,11 +163,11 @@ static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const c
                          mw_error *err)
 {
     *out = (mw_evaluation){0};
-    if (trainer == NULL || dataset == NULL || mw_dataset_examples(dataset) == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s", call,
-                        trainer == NULL   ? "trainer is NULL"
-                        : dataset == NULL ? "data set is NULL"
-                                          : "data set has no examples");
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer is NULL", call);
+    MW_TRY(mw__dataset_check(dataset, call, err));
+    if (mw_dataset_examples(dataset) == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data set has no examples", call);
     return evaluate_with(trainer, dataset, false, out, err);
 }
 

@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
+#include "runtime/data.h"
 #include "runtime/data/files.h"
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_object.h"
@@ -28,6 +29,9 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: options must come from mw_fit_defaults");
     if (trainer == NULL || options->training == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: no %s", trainer == NULL ? "trainer" : "training data");
+    MW_TRY(mw__dataset_check(options->training, "mw_fit: training", err));
+    if (options->validation != NULL)
+        MW_TRY(mw__dataset_check(options->validation, "mw_fit: validation", err));
     if (options->epochs < 1)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')

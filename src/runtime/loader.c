@@ -29,9 +29,7 @@ static mw_status check_options(const mw_loader_options *options, mw_error *err)
 {
     if (options == NULL || options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: options must come from mw_loader_defaults");
-    if (options->dataset == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "loader: no data set");
-    MW_TRY(mw__live_check(options->dataset, MW__LIVE_DATASET, "mw_loader_create", err));
+    MW_TRY(mw__dataset_check(options->dataset, "mw_loader_create", err));
     if (options->batch < 1)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: a batch of %lld examples", (long long)options->batch);
     const int64_t examples = mw_dataset_examples(options->dataset);
@@ -157,11 +155,14 @@ const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
     return leave(&entry, loader, err) == MW_OK ? batch : NULL;
 }
 
-int64_t mw_loader_batches(const mw_loader *loader) { return loader != NULL ? loader->batches : 0; }
+int64_t mw_loader_batches(const mw_loader *loader)
+{
+    return mw__live_has(loader, MW__LIVE_LOADER) ? loader->batches : 0;
+}
 
 mw_loader_position mw_loader_tell(const mw_loader *loader)
 {
-    return loader != NULL ? loader->position : (mw_loader_position){0};
+    return mw__live_has(loader, MW__LIVE_LOADER) ? loader->position : (mw_loader_position){0};
 }
 
 static mw_status seek(mw_loader *loader, mw_loader_position position, mw_error *err)

@@ -7,7 +7,7 @@
 
 size_t mw_program_port_count(const mw_program *program)
 {
-    return program == NULL ? 0 : program->port_count - program->hidden_count;
+    return mw__live_has(program, MW__LIVE_PROGRAM) ? program->port_count - program->hidden_count : 0;
 }
 
 bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port)
@@ -31,14 +31,16 @@ mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *er
 
 const char *mw_program_mil(const mw_program *program)
 {
-    const mw_program *now = mw__program_now(program);
+    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
     return now == NULL ? "" : now->mil;
 }
 
 const char *mw_program_where(const mw_program *program)
 {
+    if (!mw__live_has(program, MW__LIVE_PROGRAM))
+        return "";
     const mw_program *now = mw__program_now(program);
-    return now != NULL ? now->where : program != NULL ? program->where : "";
+    return now != NULL ? now->where : program->where;
 }
 
 size_t mw__program_find(const mw_program *program, const char *name)

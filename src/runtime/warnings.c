@@ -108,7 +108,7 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
 
 size_t mw_program_warning_count(const mw_program *program)
 {
-    const mw_program *now = mw__program_now(program);
+    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
     return now == NULL ? 0 : now->warning_count;
 }
 
@@ -122,12 +122,14 @@ bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *
 
 size_t mw_trainer_warning_count(const mw_trainer *trainer)
 {
-    return trainer == NULL ? 0 : trainer->warning_count + mw_program_warning_count(trainer->step.program);
+    return !mw__live_has(trainer, MW__LIVE_TRAINER)
+               ? 0
+               : trainer->warning_count + mw_program_warning_count(trainer->step.program);
 }
 
 bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
 {
-    if (trainer == NULL || out_warning == NULL)
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_warning == NULL)
         return false;
     if (index >= trainer->warning_count)
         return mw_program_warning_at(trainer->step.program, index - trainer->warning_count, out_warning);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/float_mode.h"
+#include "base/live.h"
 #include "graph/count.h"
 #include "graph/names.h"
 #include "graph/transform/trainable.h"
@@ -419,6 +420,12 @@ static mw_status make(making *m, const mw_graph *graph, bool grouped)
     return make_layers(m);
 }
 
+static void free_summary(mw_summary *summary)
+{
+    mw__arena_deinit(&summary->arena);
+    mw__free(summary->allocator, summary);
+}
+
 mw_summary *mw__summary_create(const mw_graph *graph, bool grouped, mw_error *err)
 {
     mw_error own = {0};
@@ -438,9 +445,9 @@ mw_summary *mw__summary_create(const mw_graph *graph, bool grouped, mw_error *er
     const mw_status status = make(&m, graph, grouped);
     mw__names_deinit(&m.names);
     mw__arena_deinit(&m.scratch);
-    if (status == MW_OK)
+    if (status == MW_OK && mw__live_add(m.summary, MW__LIVE_SUMMARY, m.err) == MW_OK)
         return m.summary;
-    mw_summary_destroy(m.summary);
+    free_summary(m.summary);
     return NULL;
 }
 
@@ -452,20 +459,20 @@ mw_summary *mw_summary_create(const mw_graph *graph, mw_error *err)
 
 void mw_summary_destroy(mw_summary *summary)
 {
-    if (summary == NULL)
-        return;
-    mw__arena_deinit(&summary->arena);
-    mw__free(summary->allocator, summary);
+    if (summary != NULL && mw__live_remove(summary, MW__LIVE_SUMMARY, __func__))
+        free_summary(summary);
 }
 
-size_t mw_summary_count(const mw_summary *summary) { return summary != NULL ? summary->count : 0; }
+static bool is_live(const mw_summary *summary) { return mw__live_has(summary, MW__LIVE_SUMMARY); }
+
+size_t mw_summary_count(const mw_summary *summary) { return is_live(summary) ? summary->count : 0; }
 
 const mw_summary_layer *mw_summary_at(const mw_summary *summary, size_t index)
 {
-    return summary != NULL && index < summary->count ? &summary->layers[index] : NULL;
+    return is_live(summary) && index < summary->count ? &summary->layers[index] : NULL;
 }
 
 mw_summary_totals mw_summary_total(const mw_summary *summary)
 {
-    return summary != NULL ? summary->totals : (mw_summary_totals){0};
+    return is_live(summary) ? summary->totals : (mw_summary_totals){0};
 }

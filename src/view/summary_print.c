@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/float_mode.h"
+#include "base/live.h"
 #include "base/shown.h"
 
 #include <inttypes.h>
@@ -219,6 +220,8 @@ char *mw_summary_print(const mw_summary *summary, mw_error *err)
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_summary_print: the summary is NULL");
         return NULL;
     }
+    if (mw__live_check(summary, MW__LIVE_SUMMARY, __func__, err) != MW_OK)
+        return NULL;
     mw__text out, cell;
     mw__text_init(&out, mw__allocator_default()); /* mw_string_free knows no other */
     mw__text_init(&cell, mw__allocator_default());

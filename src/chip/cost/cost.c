@@ -45,7 +45,7 @@ mw_chip_cost mw_chip_cost_of(const mw_chip_rates *rates, double flops, uint64_t 
 double mw_chip_program_us(const mw_chip_rates *rates, const mw_chip_cost *costs, size_t count)
 {
     double sum = rates != NULL ? rates->floor_us : 0.0;
-    for (size_t i = 0; rates != NULL && i < count; i++)
+    for (size_t i = 0; rates != NULL && costs != NULL && i < count; i++)
         sum += costs[i].compute_us > costs[i].bandwidth_us ? costs[i].compute_us : costs[i].bandwidth_us;
     return limited(sum);
 }

@@ -443,6 +443,8 @@ mw_status mw_chip_plan_write_svg(const mw_chip_plan *plan, const char *path, mw_
 {
     mw_error own = {0};
     err = err != NULL ? err : &own;
+    if (path == NULL && !mw__skips(err))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the path is NULL", __func__);
     char *text = mw_chip_plan_print_svg(plan, err);
     if (text == NULL)
         return err->status;

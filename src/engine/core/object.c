@@ -3,7 +3,8 @@
  * library's heap and stay; a mutex guards making and releasing, looking up takes none. */
 #include "engine/core/object.h"
 
-#include <dlfcn.h>
+#include "base/fork.h"
+
 #include <pthread.h>
 
 /* ---- objects ---- */
@@ -21,20 +22,7 @@ const mw_allocator *mw__engine_allocator(void)
 
 static void in_child(void) { atomic_store(&forked, true); }
 
-/* pthread_atfork has no opposite, and not every system drops the handlers of a library that is unloaded (glibc does so
- * only if the library's start files ask for it): a later fork would jump into nothing. So this library stays. */
-static void stay_loaded(void)
-{
-    Dl_info here;
-    if (dladdr(&fork_once, &here) != 0 && here.dli_fname != NULL)
-        dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
-static void watch_forks(void)
-{
-    stay_loaded();
-    pthread_atfork(NULL, NULL, in_child);
-}
+static void watch_forks(void) { mw__fork_watch(NULL, NULL, in_child); }
 
 bool mw__engine_forked(void)
 {

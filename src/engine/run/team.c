@@ -4,6 +4,7 @@
  * Knows nothing of plans. */
 #include "engine/run/team.h"
 
+#include "base/fork.h"
 #include "base/thread.h"
 #include "engine/run/relax.h"
 
@@ -147,7 +148,7 @@ static void forget_team(void)
     atomic_store(&team.busy, true);
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_team); }
+static void watch_forks(void) { mw__fork_watch(NULL, NULL, forget_team); }
 
 static bool start_worker(int index, uint64_t seen)
 {

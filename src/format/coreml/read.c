@@ -1,5 +1,6 @@
 /* Packages: manifest, message, text, graph. The public calls that read and ask. */
 #include "base/float_mode.h"
+#include "base/live.h"
 #include "format/coreml/describe.h"
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"
@@ -43,6 +44,8 @@ void mw__coreml_init(mw_coreml *model, const mw_allocator *allocator)
     *model = (mw_coreml){.allocator = allocator, .name = "", .description = mw_description_defaults()};
     mw__arena_init(&model->arena, allocator);
 }
+
+static bool is_live(const mw_coreml *model) { return mw__live_has(model, MW__LIVE_COREML); }
 
 void mw__coreml_deinit(mw_coreml *model)
 {
@@ -218,6 +221,52 @@ static void name_model(const char *path, mw_error *reason)
     reason->line = unnamed.line;
 }
 
+/* ---- models that users hold, and their parts ---- */
+
+static mw_status publish(const mw_coreml *model, mw_error *err)
+{
+    MW_TRY(mw__live_add(model, MW__LIVE_COREML, err));
+    for (size_t i = 0; i < model->part_count; i++)
+        MW_TRY(publish(&model->parts[i], err));
+    return MW_OK;
+}
+
+static void withdraw_parts(const mw_coreml *model)
+{
+    for (size_t i = 0; i < model->part_count; i++) {
+        withdraw_parts(&model->parts[i]);
+        if (is_live(&model->parts[i]))
+            mw__live_remove(&model->parts[i], MW__LIVE_COREML, "mw_coreml_destroy");
+    }
+}
+
+static void free_model(mw_coreml *model)
+{
+    const mw_allocator *allocator = model->allocator;
+    mw__coreml_deinit(model);
+    mw__free(allocator, model);
+}
+
+void mw_coreml_destroy(mw_coreml *model)
+{
+    if (model == NULL || !mw__live_remove(model, MW__LIVE_COREML, __func__))
+        return;
+    withdraw_parts(model);
+    free_model(model);
+}
+
+static mw_status read_and_publish(mw_coreml *model, const mw__coreml_source *source, mw_error *err)
+{
+    MW_TRY(read_any(model, source, err));
+    const mw_status status = publish(model, err);
+    if (status == MW_OK)
+        return MW_OK;
+    withdraw_parts(model);
+    if (is_live(model))
+        mw__live_remove(model, MW__LIVE_COREML, "mw_coreml_read");
+    return status;
+}
+
 mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -235,22 +284,13 @@ mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_
     if (model == NULL)
         return NULL;
     mw__coreml_init(model, allocator);
-    if (read_any(model, &source, &own) == MW_OK)
+    if (read_and_publish(model, &source, &own) == MW_OK)
         return model;
-    mw_coreml_destroy(model);
+    free_model(model);
     name_model(path, &own);
     if (err != NULL)
         *err = own;
     return NULL;
-}
-
-void mw_coreml_destroy(mw_coreml *model)
-{
-    if (model == NULL)
-        return;
-    const mw_allocator *allocator = model->allocator;
-    mw__coreml_deinit(model);
-    mw__free(allocator, model);
 }
 
 const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
@@ -258,25 +298,27 @@ const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
     if (mw__skips(err))
         return NULL;
     if (model == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "model is NULL");
-    else if (model->graph == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "model is NULL"), NULL;
+    if (mw__live_check(model, MW__LIVE_COREML, __func__, err) != MW_OK)
+        return NULL;
+    if (model->graph == NULL)
         mw__fail(err, MW_ERROR_UNSUPPORTED, "the model%s%.96s%s is of the kind %s and has no program of its own%s",
                  model->name[0] != '\0' ? " \"" : "", model->name, model->name[0] != '\0' ? "\"" : "",
                  mw__coreml_kind_name(model->kind), model->part_count > 0 ? "; its parts may (mw_coreml_part)" : "");
-    return model != NULL ? model->graph : NULL;
+    return model->graph;
 }
 
 const mw_description *mw_coreml_description(const mw_coreml *model)
 {
-    return model != NULL ? &model->description : NULL;
+    return is_live(model) ? &model->description : NULL;
 }
 
-int mw_coreml_specification(const mw_coreml *model) { return model != NULL ? model->specification : 0; }
-const char *mw_coreml_kind(const mw_coreml *model) { return model != NULL ? mw__coreml_kind_name(model->kind) : ""; }
-size_t mw_coreml_part_count(const mw_coreml *model) { return model != NULL ? model->part_count : 0; }
-const char *mw_coreml_part_name(const mw_coreml *part) { return part != NULL ? part->name : ""; }
+int mw_coreml_specification(const mw_coreml *model) { return is_live(model) ? model->specification : 0; }
+const char *mw_coreml_kind(const mw_coreml *model) { return is_live(model) ? mw__coreml_kind_name(model->kind) : ""; }
+size_t mw_coreml_part_count(const mw_coreml *model) { return is_live(model) ? model->part_count : 0; }
+const char *mw_coreml_part_name(const mw_coreml *part) { return is_live(part) ? part->name : ""; }
 
 const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index)
 {
-    return model != NULL && index < model->part_count ? &model->parts[index] : NULL;
+    return is_live(model) && index < model->part_count ? &model->parts[index] : NULL;
 }

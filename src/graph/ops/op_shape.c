@@ -388,7 +388,7 @@ static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axi
         mw__build_ints(&build, "split_sizes", sizes, count);
     else
         mw__build_int(&build, "num_splits", (int64_t)count);
-    return mw__build_end_many(&build, out_parts, count, NULL);
+    return mw__build_end_many(&build, out_parts, out_parts != NULL ? count : 0, NULL);
 }
 
 mw_status mw_split(mw_tensor *x, size_t count, int axis, mw_tensor **out_parts)

@@ -251,7 +251,7 @@ static mw_status check_options(const mw_dataset *source, const mw_augment_option
     if (source == NULL || options == NULL || options->struct_size != sizeof *options || options->column == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_augment: no %s",
                         source == NULL ? "source" : "options of mw_augment_defaults that name a column");
-    MW_TRY(mw__live_check(source, MW__LIVE_DATASET, "mw_dataset_augment", err));
+    MW_TRY(mw__dataset_check(source, "mw_dataset_augment", err));
     return check_numbers(options, err);
 }
 

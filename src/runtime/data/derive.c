@@ -50,13 +50,6 @@ mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_c
     return dataset;
 }
 
-static mw_status check_source(const mw_dataset *source, const char *call, mw_error *err)
-{
-    if (source == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no source", call);
-    return mw__live_check(source, MW__LIVE_DATASET, call, err);
-}
-
 /* ---- subset ---- */
 
 static mw_status make_subset(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
@@ -78,7 +71,7 @@ static mw_dataset *begin_subset(const mw_dataset *source, int64_t count, mw_erro
 
 static mw_status check_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err)
 {
-    MW_TRY(check_source(source, "mw_dataset_subset", err));
+    MW_TRY(mw__dataset_check(source, "mw_dataset_subset", err));
     if (examples == NULL || count < 1 || (uint64_t)count > SIZE_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_subset: %lld examples; it needs at least one",
                         examples == NULL ? 0LL : (long long)count);
@@ -115,7 +108,7 @@ bool mw__dataset_is_part(const mw_dataset *dataset)
 
 static mw_status check_shard(const mw_dataset *source, int rank, int ranks, mw_error *err)
 {
-    MW_TRY(check_source(source, "mw_dataset_shard", err));
+    MW_TRY(mw__dataset_check(source, "mw_dataset_shard", err));
     if (ranks < 1 || rank < 0 || rank >= ranks)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_shard: rank %d of %d; ranks are 0 to ranks - 1", rank,
                         ranks);
@@ -171,7 +164,7 @@ static mw_status count_rest(const mw_dataset *source, const int64_t *counts, siz
 static mw_status check_split(const mw_dataset *source, const int64_t *counts, size_t part_count, int64_t *out_rest,
                              mw_error *err)
 {
-    MW_TRY(check_source(source, "mw_dataset_split", err));
+    MW_TRY(mw__dataset_check(source, "mw_dataset_split", err));
     if (counts == NULL || part_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: no counts");
     if (source->examples > UINT32_MAX)
@@ -278,7 +271,7 @@ static mw_status check_sources(const mw_dataset *const *sources, size_t count, i
     if (sources == NULL || count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_concatenate: no sources");
     for (size_t i = 0; i < count; i++) {
-        MW_TRY(check_source(sources[i], "mw_dataset_concatenate", err));
+        MW_TRY(mw__dataset_check(sources[i], "mw_dataset_concatenate", err));
         if (sources[i]->column_count != sources[0]->column_count)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "mw_dataset_concatenate: source %zu has %zu columns, source 0 has "
@@ -329,7 +322,7 @@ static void lend_data(mw_dataset *dataset, const mw_dataset *source)
 mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err) || check_source(source, __func__, err) != MW_OK)
+    if (mw__skips(err) || mw__dataset_check(source, __func__, err) != MW_OK)
         return NULL;
     if (batches < 1 || batches > PREFETCH_MAX) {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_prefetch: %d batches ahead, not 1 to %d", batches, PREFETCH_MAX);

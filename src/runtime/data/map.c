@@ -83,7 +83,7 @@ static mw_status check_map(const mw_dataset *source, const mw_column *columns, s
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_map: no %s", source == NULL ? "source" : "function");
     if (columns == NULL && column_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_map: %zu columns, but none are given", column_count);
-    return mw__live_check(source, MW__LIVE_DATASET, "mw_dataset_map", err);
+    return mw__dataset_check(source, "mw_dataset_map", err);
 }
 
 mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,

@@ -23,7 +23,7 @@ void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *
 
 static const mw__class_list *find_classes(const mw_dataset *dataset, const char *column)
 {
-    if (column == NULL)
+    if (column == NULL || !mw__live_has(dataset, MW__LIVE_DATASET))
         return NULL;
     for (; dataset != NULL; dataset = dataset->source_count > 0 ? dataset->sources[0] : NULL) {
         for (size_t i = 0; dataset->classes != NULL && i < dataset->column_count; i++)

@@ -219,7 +219,7 @@ static void print_buffers(printer *p, const mw_plan *plan)
 
 void mw_plan_print(const mw_plan *plan, mw_plan_line *line, void *user)
 {
-    if (plan == NULL || line == NULL)
+    if (!mw__live_has(plan, MW__LIVE_PLAN) || line == NULL)
         return;
     printer p = {.line = line, .user = user};
     print_totals(&p, &plan->totals);

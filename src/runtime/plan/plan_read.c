@@ -298,11 +298,14 @@ void mw_plan_destroy(mw_plan *plan)
 
 /* ---- reading ---- */
 
-mw_plan_totals mw_plan_total(const mw_plan *plan) { return plan == NULL ? (mw_plan_totals){0} : plan->totals; }
+mw_plan_totals mw_plan_total(const mw_plan *plan)
+{
+    return mw__live_has(plan, MW__LIVE_PLAN) ? plan->totals : (mw_plan_totals){0};
+}
 
 bool mw_plan_step_at(const mw_plan *plan, size_t index, mw_plan_step *out_step)
 {
-    if (plan == NULL || out_step == NULL || index >= plan->totals.step_count)
+    if (!mw__live_has(plan, MW__LIVE_PLAN) || out_step == NULL || index >= plan->totals.step_count)
         return false;
     *out_step = plan->steps[index];
     return true;
@@ -310,7 +313,7 @@ bool mw_plan_step_at(const mw_plan *plan, size_t index, mw_plan_step *out_step)
 
 bool mw_plan_buffer_at(const mw_plan *plan, size_t index, mw_plan_buffer *out_buffer)
 {
-    if (plan == NULL || out_buffer == NULL || index >= plan->totals.buffer_count)
+    if (!mw__live_has(plan, MW__LIVE_PLAN) || out_buffer == NULL || index >= plan->totals.buffer_count)
         return false;
     *out_buffer = plan->buffers[index];
     return true;

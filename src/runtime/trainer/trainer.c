@@ -114,16 +114,25 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
     return mw__trainer_leave(&entry, set_learning_rate(trainer, learning_rate, err), err);
 }
 
-float mw_trainer_learning_rate(const mw_trainer *trainer) { return trainer == NULL ? 0.0f : trainer->learning_rate; }
+float mw_trainer_learning_rate(const mw_trainer *trainer)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->learning_rate : 0.0f;
+}
 
-int64_t mw_trainer_steps(const mw_trainer *trainer) { return trainer == NULL ? 0 : trainer->steps; }
+int64_t mw_trainer_steps(const mw_trainer *trainer)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->steps : 0;
+}
 
 mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
 {
-    return trainer == NULL ? (mw_trainer_counters){0} : trainer->counters;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->counters : (mw_trainer_counters){0};
 }
 
-mw_program *mw_trainer_program(const mw_trainer *trainer) { return trainer == NULL ? NULL : trainer->step.program; }
+mw_program *mw_trainer_program(const mw_trainer *trainer)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->step.program : NULL;
+}
 
 /* ---- for files and fit ---- */
 

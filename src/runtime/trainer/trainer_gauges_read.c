@@ -8,7 +8,10 @@
 
 #include <math.h>
 
-size_t mw_trainer_watch_count(const mw_trainer *trainer) { return trainer != NULL ? trainer->gauge_count : 0; }
+size_t mw_trainer_watch_count(const mw_trainer *trainer)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->gauge_count : 0;
+}
 
 /* Of a dispatch with several steps the last. */
 static const void *data_of(const mw_trainer *t, const mw__gauge *gauge, mw_dtype *out_dtype)
@@ -57,7 +60,7 @@ static void take_norm(const mw_trainer *t, const mw__gauge *gauge, mw_watched *o
 bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched)
 {
     MW__FLOAT_SCOPE;
-    if (trainer == NULL || out_watched == NULL || index >= trainer->gauge_count)
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_watched == NULL || index >= trainer->gauge_count)
         return false;
     const mw__gauge *gauge = &trainer->gauges[index];
     *out_watched = (mw_watched){.name = gauge->name,

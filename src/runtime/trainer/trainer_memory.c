@@ -152,5 +152,5 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
 
 mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer)
 {
-    return trainer != NULL ? trainer->recomputation : (mw_trainer_recomputation){0};
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->recomputation : (mw_trainer_recomputation){0};
 }

@@ -58,7 +58,7 @@ void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, m
 
 mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer)
 {
-    if (trainer == NULL)
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER))
         return (mw_trainer_parts){0};
     const struct mw__program_segments *cut = trainer->step.program->segments;
     mw_trainer_parts parts = {.calls = calls_of(&trainer->step),
