@@ -58,7 +58,7 @@ mw_status mw__file_open_in_folder(mw__file *file, const char *path, mw_error *er
  * write and commit are MW_ERROR_STATE from then on; deinit is always fine. A failure leaves the old file, with one
  * exception: if only the fsync of the folder fails, the new file is in place but might not survive a power cut.
  * `durable` = false leaves out the two fsyncs (compile files). A process that is killed may leave
- * <target>.<id>-<n>.tmp; the next durable write of that path removes it (leftover.h).
+ * a temporary with a name of temporary.h; the next write of that path removes it (leftover.h).
  *
  * The target is `path`, or where its symbolic links lead: the links stay, the file they lead to is replaced, and one
  * that is missing is made if its folder is there. Links that form a loop are refused, and another

@@ -7,6 +7,7 @@
 #include "base/leftover.h"
 
 #include "base/quiet.h"
+#include "base/temporary.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -141,15 +142,14 @@ void mw__file_writer_deinit(mw__file_writer *writer)
 /* A name that no other writer of this machine uses at the same time; the open is exclusive anyway. */
 static mw_status name_temporary(mw__file_writer *writer, int attempt, mw_error *err)
 {
-    mw__text name;
-    mw__text_init(&name, writer->allocator);
-    mw__text_printf(&name, "%s.%ld-%d.tmp", writer->name, (long)getpid(), attempt);
-    const mw_status status = mw__text_check(&name, err);
+    char name[MW__NAME_BYTES];
+    mw__temporary_name(name, writer->name, attempt);
     mw__free(writer->allocator, writer->temporary);
-    writer->temporary = status == MW_OK ? name.data : NULL;
-    if (status != MW_OK)
-        mw__text_deinit(&name);
-    return status;
+    writer->temporary = mw__alloc(writer->allocator, strlen(name) + 1, 1, err);
+    if (writer->temporary == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(writer->temporary, name, strlen(name) + 1);
+    return MW_OK;
 }
 
 /* Leftovers of killed processes with our id, and our own threads, make a name taken. */
@@ -210,8 +210,7 @@ static mw_status begin(mw__file_writer *writer, const char *path, mw_error *err)
     MW_TRY(mw__file_target_find(&target, writer->allocator, path, err));
     writer->folder = target.folder;
     writer->name = target.name;
-    if (writer->durable)
-        mw__leftover_sweep_files(writer->folder, writer->name);
+    mw__leftover_sweep_files(writer->folder, writer->name);
     MW_TRY(open_temporary(writer, target.exists ? 0600 : 0666, err));
     return target.exists ? keep_owner_and_mode(writer, &target.status, err) : MW_OK;
 }

@@ -2,6 +2,9 @@
 #include "base/fresh_folder.h"
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/leftover.h"
+#include "base/temporary.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,15 +90,37 @@ static char *resolve(const mw_allocator *allocator, const char *target, mw_error
     return out;
 }
 
+/* Where the name in the path begins. */
+static size_t name_offset(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* False with the reason in errno; EEXIST asks for the next attempt. */
+static bool make_and_hold(mw__fresh_folder *folder)
+{
+    if (mkdir(folder->path, 0777) != 0)
+        return false;
+    folder->held = mw__leftover_hold_folder(folder->path);
+    if (folder->held >= 0)
+        return true;
+    const int why = errno;
+    rmdir(folder->path);
+    errno = why;
+    return false;
+}
+
 static mw_status make_temporary(mw__fresh_folder *folder, mw_error *err)
 {
-    const size_t capacity = strlen(folder->target) + 64;
-    folder->path = mw__alloc(folder->allocator, capacity, 1, err);
+    const size_t offset = name_offset(folder->target);
+    folder->path = mw__alloc(folder->allocator, offset + MW__NAME_BYTES, 1, err);
     if (folder->path == NULL)
         return MW_ERROR_MEMORY;
+    memcpy(folder->path, folder->target, offset);
     for (int i = 0; i < ATTEMPTS; i++) {
-        snprintf(folder->path, capacity, "%s.%ld-%d.tmp", folder->target, (long)getpid(), i);
-        if (mkdir(folder->path, 0777) == 0)
+        mw__temporary_name(folder->path + offset, folder->target + offset, i);
+        if (make_and_hold(folder))
             return MW_OK;
         if (errno != EEXIST)
             break;
@@ -109,15 +134,21 @@ static mw_status make_temporary(mw__fresh_folder *folder, mw_error *err)
 mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator, const char *target,
                                  mw_error *err)
 {
-    *folder = (mw__fresh_folder){.allocator = allocator};
+    *folder = (mw__fresh_folder){.allocator = allocator, .held = -1};
     folder->target = resolve(allocator, target, err);
-    return folder->target != NULL ? make_temporary(folder, err) : MW_ERROR_MEMORY;
+    if (folder->target == NULL)
+        return MW_ERROR_MEMORY;
+    mw__leftover_sweep_beside(folder->target);
+    return make_temporary(folder, err);
 }
 
+/* A folder that was zeroed has nothing. */
 void mw__fresh_folder_deinit(mw__fresh_folder *folder)
 {
     if (folder->path != NULL)
         mw__folder_remove(folder->path);
+    if (folder->target != NULL && folder->held >= 0)
+        close(folder->held);
     mw__free(folder->allocator, folder->path);
     mw__free(folder->allocator, folder->target);
     *folder = (mw__fresh_folder){0};

@@ -11,11 +11,12 @@
  * the new folder has the name, and after a kill before it the old one; on a file system without it, two renames,
  * between which a kill leaves the old folder as "<temporary>.old". A failed commit leaves the old folder. A target that
  * is a symbolic link stays one, and what it leads to is replaced. What a killed process leaves,
- * "<target>.<pid>-<n>.tmp", is the user's to remove. */
+ * "<target>.<pid>-<n>.tmp", the next one that begins with this target removes. */
 typedef struct mw__fresh_folder {
     const mw_allocator *allocator;
     char *target;
     char *path; /* the temporary; NULL once it is placed */
+    int held;   /* open and locked while this process lives, so that others leave it alone; -1 = none */
 } mw__fresh_folder;
 
 mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator, const char *target,

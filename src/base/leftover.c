@@ -3,10 +3,12 @@
 
 #include "base/file.h"
 #include "base/quiet.h"
+#include "base/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -52,21 +54,6 @@ static bool is_local(int descriptor)
 #else
     return (system.f_flags & MNT_LOCAL) != 0;
 #endif
-}
-
-/* "<name>.<digits>-<digits>.tmp" */
-static bool is_temporary_of(const char *entry, const char *name)
-{
-    const size_t length = strlen(name);
-    if (strncmp(entry, name, length) != 0 || entry[length] != '.')
-        return false;
-    const char *first = entry + length + 1;
-    const size_t process = strspn(first, "0123456789");
-    if (process == 0 || first[process] != '-')
-        return false;
-    const char *second = first + process + 1;
-    const size_t number = strspn(second, "0123456789");
-    return number > 0 && strcmp(second + number, ".tmp") == 0;
 }
 
 /* "millwright-XXXXXX", as mkdtemp makes it. */
@@ -138,7 +125,7 @@ bool mw__leftover_claim(int descriptor)
 
 static void sweep_file(int folder, const char *entry, const void *name)
 {
-    if (!is_temporary_of(entry, name))
+    if (!mw__temporary_is_of(entry, name))
         return;
     const int descriptor = take_dead_file(folder, entry);
     if (descriptor < 0)
@@ -148,6 +135,56 @@ static void sweep_file(int folder, const char *entry, const void *name)
 }
 
 void mw__leftover_sweep_files(int folder, const char *name) { for_each(folder, sweep_file, name); }
+
+/* ---- folders beside their target ---- */
+
+int mw__leftover_hold_folder(const char *path)
+{
+    const int folder = open_entry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+    if (folder >= 0 && !mw__leftover_claim(folder)) {
+        close(folder);
+        errno = EEXIST;
+        return -1;
+    }
+    return folder;
+}
+
+static void empty(int folder, const char *entry, const void *depth);
+
+static bool is_own_and_dead(int folder)
+{
+    struct stat status;
+    return fstat(folder, &status) == 0 && status.st_uid == geteuid() && is_local(folder) &&
+           mw__file_get_calls()->lock(folder, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void sweep_beside(int parent, const char *entry, const void *name)
+{
+    const int top = 0;
+    const int folder = mw__temporary_is_of(entry, name) ? open_entry(parent, entry, O_RDONLY | O_DIRECTORY) : -1;
+    if (folder < 0)
+        return;
+    if (is_own_and_dead(folder)) {
+        for_each(folder, empty, &top);
+        unlinkat(parent, entry, AT_REMOVEDIR);
+    }
+    close(folder);
+}
+
+void mw__leftover_sweep_beside(const char *path)
+{
+    char folder[4096] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && (size_t)(slash - path) + 2 > sizeof folder)
+        return;
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    const int opened = open_entry(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    if (opened < 0)
+        return;
+    for_each(opened, sweep_beside, slash != NULL ? slash + 1 : path);
+    close(opened);
+}
 
 /* ---- private folders ---- */
 

@@ -10,8 +10,14 @@
 /* Locks a temporary that was just made, until it is closed. false: somebody is removing it, make another. Where there
  * are no locks it is true, and nobody can remove it. */
 bool mw__leftover_claim(int descriptor);
-/* Removes temporaries of dead writers of `name` in the open folder: "<name>.<digits>-<digits>.tmp". */
+/* Removes temporaries of dead writers of `name` in the open folder: files with a name of base/temporary.h. */
 void mw__leftover_sweep_files(int folder, const char *name);
+
+/* Opens a folder that was just made beside its target, and locks it until it is closed. -1 with EEXIST: somebody is
+ * removing it, make another; -1 with another reason: it cannot be opened. */
+int mw__leftover_hold_folder(const char *path);
+/* Removes folders that dead processes made beside the target `path`, with such names. */
+void mw__leftover_sweep_beside(const char *path);
 
 /* The file in a private folder that is locked, and that has the folder's name as its text: a copy is nobody's. */
 #define MW__LEFTOVER_MARKER ".owner"

@@ -5,6 +5,7 @@
 #include "base/file_target.h"
 #include "base/log.h"
 #include "base/quiet.h"
+#include "base/temporary.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -138,10 +139,12 @@ mw_status mw__lock_take(mw__lock *lock, const mw_allocator *allocator, const cha
 {
     mw__file_target target;
     mw__text name;
+    char stem[MW__NAME_BYTES];
     *lock = (mw__lock){0};
     MW_TRY(mw__file_target_find(&target, allocator, path, err));
+    mw__temporary_stem(stem, target.name);
     mw__text_init(&name, allocator);
-    mw__text_printf(&name, "%s.mwlock", target.name);
+    mw__text_printf(&name, "%s.mwlock", stem);
     mw__free(allocator, target.name);
     const mw_status status = mw__text_check(&name, err);
     if (status != MW_OK) {

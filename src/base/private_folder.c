@@ -2,6 +2,8 @@
 
 #include "base/leftover.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator *allocator, size_t size, mw_error *err)
@@ -11,13 +13,20 @@ mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator
     folder->owner = (long)getpid();
     folder->marker = mw__leftover_mark_folder(folder->path);
     folder->marked = folder->marker >= 0;
-    return MW_OK;
+    if (folder->marked || (errno != EMFILE && errno != ENFILE))
+        return MW_OK;
+    mw__fail(err, MW_ERROR_FILE, "cannot make a temporary folder: %s; without a mark it would outlive the process",
+             strerror(errno));
+    mw__private_folder_remove(folder, allocator);
+    return MW_ERROR_FILE;
 }
 
 void mw__private_folder_remove(mw__private_folder *folder, const mw_allocator *allocator)
 {
-    if (folder->path != NULL && folder->owner == (long)getpid())
+    if (folder->path != NULL && folder->owner == (long)getpid()) {
+        rmdir(folder->path); /* an empty one goes without a descriptor */
         mw__file_remove_folder(folder->path);
+    }
     if (folder->marked)
         close(folder->marker);
     mw__free(allocator, folder->path);

@@ -3,6 +3,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/leftover.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "runtime/fit.h"
 
@@ -60,9 +61,14 @@ static void sweep_beside(const char *kept)
 /* Whoever removes what killed processes left sees by the lock that this one lives; file_write.c does the same. */
 bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *kept)
 {
+    char name[MW__NAME_BYTES];
     mw__text beside;
     mw__text_init(&beside, allocator);
-    mw__text_printf(&beside, "%s.%ld-0.tmp", kept, (long)getpid());
+    const char *slash = strrchr(kept, '/');
+    const size_t offset = slash != NULL ? (size_t)(slash - kept) + 1 : 0;
+    mw__temporary_name(name, kept + offset, 0);
+    mw__text_append(&beside, kept, offset);
+    mw__text_puts(&beside, name);
     bool linked = false;
     sweep_beside(kept);
     if (mw__text_check(&beside, NULL) == MW_OK) {

@@ -2,6 +2,8 @@
 #include "tool/commands.h"
 #include "tool/source.h"
 
+#include "base/fresh_folder.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,21 +57,21 @@ static bool choose_form(mw_weight_form *out)
     return false;
 }
 
-/* Compressed constants came with ios16: an older program becomes one of it, by way of its text. */
+/* Compressed constants came with ios16: an older program becomes one of it, by way of its text in a folder that stands
+ * beside the output for a moment. */
 static mw_graph *raise_opset(const mw_graph *graph, const char *path, const tool_call *call)
 {
-    char folder[4200];
+    mw__fresh_folder folder;
     mw_mil_write_options options = mw_mil_write_defaults();
     options.opset = MW_IOS16;
     if (mw_graph_opset(graph) >= MW_IOS16)
         return mw_graph_function(graph, NULL, call->err);
-    if (!tool_make_mil(folder, sizeof folder - 16, path, call->err))
-        return NULL;
-    mw_graph_write_mil(graph, folder, &options, call->err);
+    if (mw__fresh_folder_begin(&folder, mw__allocator_or_default(NULL), path, call->err) == MW_OK)
+        mw_graph_write_mil(graph, folder.path, &options, call->err);
     char text[4300];
-    snprintf(text, sizeof text, "%s/model.mil", folder);
+    snprintf(text, sizeof text, "%s/model.mil", folder.path != NULL ? folder.path : "");
     mw_graph *raised = mw_graph_read_mil(text, NULL, call->err);
-    tool_remove_tree(folder);
+    mw__fresh_folder_deinit(&folder);
     return raised;
 }
 

@@ -100,13 +100,6 @@ bool tool_parse_shape(const char *text, mw_shape *out);
 /* Whether there is something before the ending. */
 bool tool_ends_in(const char *path, const char *ending);
 
-/* ---- folder.c ---- */
-
-/* Makes an empty folder beside `path`; its path in `out`. false with err set. */
-bool tool_make_mil(char *out, size_t size, const char *path, mw_error *err);
-/* Removes it, with all that was written there. */
-void tool_remove_tree(const char *folder);
-
 /* ---- json for errors ---- */
 
 /* The error as members of an open object. */

@@ -1,8 +1,13 @@
 /* What killed processes leave is removed by the next one, and nothing else is: not what belongs to one that lives, not
  * what only has such a name. */
 #include "base/file.h"
+#include "base/fresh_folder.h"
 #include "base/leftover.h"
+#include "base/lock.h"
+#include "base/private_folder.h"
+#include "base/temporary.h"
 #include "support/check.h"
+#include "support/child.h"
 #include "support/folder.h"
 
 #include <dirent.h>
@@ -10,6 +15,8 @@
 #include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +61,8 @@ static void sweep_files(const char *name)
 }
 
 /* ---- a process that holds something ---- */
+
+static void end_nothing(void) {}
 
 typedef struct owner {
     pid_t process;
@@ -193,6 +202,112 @@ static void test_writers_and_sweepers_do_not_meet(void)
     CHECK_INT(count_with(".tmp"), 0);
 }
 
+/* Without a descriptor a folder cannot be marked, and then a kill would leave it for ever. */
+static void make_folder_without_descriptors(void *user)
+{
+    (void)user;
+    int taken[64], count = 0;
+    mw__private_folder made;
+    mw_error err = {0};
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){32, 32});
+    while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
+        count++;
+    setenv("TMPDIR", folder, 1);
+    CHECK_INT(mw__private_folder_make(&made, NULL, 1, &err), MW_ERROR_FILE);
+    CHECK_CONTAINS(err.message, "cannot make a temporary folder");
+    while (count > 0)
+        close(taken[--count]);
+    CHECK_INT(count_with("millwright-"), 0);
+}
+
+static void test_a_folder_that_cannot_be_marked_is_not_made(void)
+{
+    child_check(make_folder_without_descriptors, NULL);
+}
+
+/* ---- folders beside their target ---- */
+
+static mw__fresh_folder fresh;
+
+static void begin_fresh(void)
+{
+    if (mw__fresh_folder_begin(&fresh, mw__allocator_or_default(NULL), in_folder("package"), NULL) != MW_OK)
+        _exit(1);
+    char path[1024];
+    snprintf(path, sizeof path, "%s/inner", fresh.path);
+    mkdir(path, 0700);
+}
+
+static mw_status replace_package(void)
+{
+    mw__fresh_folder mine;
+    mw_status status = mw__fresh_folder_begin(&mine, mw__allocator_or_default(NULL), in_folder("package"), NULL);
+    if (status == MW_OK)
+        status = mw__fresh_folder_commit(&mine, NULL);
+    mw__fresh_folder_deinit(&mine);
+    return status;
+}
+
+static void test_folders_of_killed_writers_go_with_the_next_one(void)
+{
+    owner o = start(begin_fresh, end_nothing);
+    CHECK_INT(count_with(".tmp"), 1);
+    CHECK_INT(replace_package(), MW_OK);
+    CHECK_INT(count_with(".tmp"), 1); /* its owner lives */
+    finish(&o, true);
+    CHECK_INT(count_with(".tmp"), 1);
+    mkdir(in_folder("package.12-x.tmp"), 0700);
+    CHECK_INT(replace_package(), MW_OK);
+    CHECK_INT(count_with(".tmp"), 1);
+    CHECK(there("package.12-x.tmp") && there("package"));
+    rmdir(in_folder("package.12-x.tmp"));
+    rmdir(in_folder("package"));
+}
+
+/* ---- long names ---- */
+
+/* All lengths around the longest that a file system takes, of bytes and of characters of two bytes. */
+static void test_names_of_every_length_can_be_written(void)
+{
+    char name[300];
+    for (int length = 200; length <= 255; length++)
+        for (int wide = 0; wide < 2; wide++) {
+            for (int i = 0; i < length; i++)
+                name[i] = (char)(!wide || (length % 2 && i == 0) ? 'n' : (i + length) % 2 == 0 ? 0xc3 : 0xa4);
+            name[length] = '\0';
+            mw_error err = {0};
+            mw__lock lock;
+            CHECK_INT(mw__lock_take(&lock, mw__allocator_or_default(NULL), in_folder(name), NULL, &err), MW_OK);
+            CHECK_INT(mw__file_write(NULL, in_folder(name), "text", 4, true, &err), MW_OK);
+            CHECK_OK(err);
+            CHECK(holds(name, "text"));
+            mw__lock_release(&lock);
+            unlink(in_folder(name));
+        }
+    name[255] = 'n', name[256] = '\0';
+    CHECK(mw__file_write(NULL, in_folder(name), "text", 4, true, NULL) == MW_ERROR_FILE);
+    CHECK_INT(count_with("nn"), 0);
+}
+
+/* What a killed writer of a long name left is told from that of another name with the same beginning. */
+static void test_leftovers_of_long_names_are_told_apart(void)
+{
+    char one[256], other[256], beside[MW__NAME_BYTES];
+    memset(one, 'n', 250);
+    memset(other, 'n', 250);
+    one[250] = other[250] = '\0';
+    other[249] = 'm';
+    mw__temporary_name(beside, one, 0);
+    put(beside, "dead");
+    CHECK(mw__temporary_is_of(beside, one) && !mw__temporary_is_of(beside, other));
+    CHECK_INT(mw__file_write(NULL, in_folder(other), "text", 4, true, NULL), MW_OK);
+    CHECK(there(beside));
+    CHECK_INT(mw__file_write(NULL, in_folder(one), "text", 4, false, NULL), MW_OK);
+    CHECK(!there(beside));
+    unlink(in_folder(one));
+    unlink(in_folder(other));
+}
+
 /* ---- private folders ---- */
 
 /* All below one folder: the names are fixed, so that the parent knows them. */
@@ -206,8 +321,6 @@ static void begin_folder(void)
     if (symlink(in_folder("kept"), in_folder("millwright-abc123/weights/link")) != 0)
         _exit(1);
 }
-
-static void end_nothing(void) {}
 
 static void make_kept(void)
 {
@@ -270,6 +383,10 @@ int main(void)
     RUN(test_what_a_living_writer_has_stays);
     RUN(test_what_only_looks_alike_stays);
     RUN(test_writers_and_sweepers_do_not_meet);
+    RUN(test_folders_of_killed_writers_go_with_the_next_one);
+    RUN(test_names_of_every_length_can_be_written);
+    RUN(test_leftovers_of_long_names_are_told_apart);
+    RUN(test_a_folder_that_cannot_be_marked_is_not_made);
     RUN(test_the_folder_of_a_killed_process_is_removed);
     RUN(test_folders_that_only_look_alike_stay);
     nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
