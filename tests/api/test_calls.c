@@ -161,7 +161,7 @@ static void check_child(void)
             check_in_child(&calls_rows[i]);
             rows++;
         }
-    CHECK(rows > 60);
+    CHECK(rows > 40);
     calls_destroy();
 }
 
