@@ -44,8 +44,8 @@ typedef struct mw_tensors_note {
 /** Opens a file (of shards: the index), or a folder that holds model.safetensors.index.json or model.safetensors.
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is none of the formats, or malformed;
- *          MW_ERROR_UNSUPPORTED, by name, for what a format has and is not read, such as other
- *          globals and opcodes of a pickle, a compressed .npz without zlib, other blocks of GGUF */
+ *          MW_ERROR_UNSUPPORTED, by name, for what a format has and is not read, such as other opcodes of a pickle or
+ *          a compressed .npz without zlib, and for a file that has no tensor besides what is left out */
 MW_API mw_tensors *mw_tensors_open(const char *path, mw_error *err);
 /** Frees it; twice, or while it is read, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_tensors_close(mw_tensors *tensors);
@@ -63,12 +63,18 @@ MW_API const mw_tensors_note *mw_tensors_note_at(const mw_tensors *tensors, size
 /** The value of a key; NULL if there is none. */
 MW_API const char *mw_tensors_note_find(const mw_tensors *tensors, const char *key);
 
+/** What the file has besides, and is not read: its name as a tensor would have it, and why. A tensor of another type, a
+ *  block of GGUF that is not known, or what another global of a pickle would make, does not keep the rest from being
+ *  read. In the order of the file, the first 1000; NULL past the last. */
+MW_API const mw_tensors_note *mw_tensors_left_out_at(const mw_tensors *tensors, size_t index);
+
 /** Reads a tensor: dense, row-major, converted to `dtype` under the rule of mw_program_write: a number is rounded once,
  *  an integer stays what it is, and what does not fit is refused.
  *  dtype   that of the tensor, or F64, F32, F16, BOOL, or an integer of 8 to 64 bits but U32 and U64
  *  out     [count]; after a failure its content means nothing
  *  count   elements; must be the tensor's
- *  errors  MW_ERROR_ARGUMENT for a name that is not there or a value that the rule refuses, MW_ERROR_NUMERIC for a
+ *  errors  MW_ERROR_ARGUMENT for a name that is not there or a value that the rule refuses, MW_ERROR_UNSUPPORTED for
+ *          one that is left out, MW_ERROR_NUMERIC for a
  *          finite one that would become infinite (naming tensor, element and value), MW_ERROR_SHAPE for a wrong count,
  *          MW_ERROR_DTYPE for a type without conversion, MW_ERROR_FORMAT if the data is damaged (a checksum differs) */
 MW_API mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype dtype, void *out, size_t count,

@@ -330,6 +330,30 @@ static void say_notes(const mw_tensors *tensors, const tool_call *call)
         tool_json_close(call->json, '}');
 }
 
+/* What the file has besides: it is said even if a pattern chose other tensors. */
+static void say_left_out(const mw_tensors *tensors, const tool_call *call)
+{
+    const mw_tensors_note *item;
+    if (call->json != NULL)
+        tool_json_open(call->json, "left_out", '[');
+    for (size_t i = 0; (item = mw_tensors_left_out_at(tensors, i)) != NULL; i++) {
+        if (call->json == NULL) {
+            tool_puts("left out: ");
+            tool_show(item->key);
+            tool_puts(": ");
+            tool_show(item->value);
+            tool_puts("\n");
+            continue;
+        }
+        tool_json_open(call->json, NULL, '{');
+        tool_json_string(call->json, "name", item->key);
+        tool_json_string(call->json, "reason", item->value);
+        tool_json_close(call->json, '}');
+    }
+    if (call->json != NULL)
+        tool_json_close(call->json, ']');
+}
+
 int tool_tensors(const tool_call *call)
 {
     mw_tensors *tensors = mw_tensors_open(call->arguments[0], call->err);
@@ -350,10 +374,12 @@ int tool_tensors(const tool_call *call)
     }
     if (call->json != NULL) {
         tool_json_close(call->json, ']');
+        say_left_out(tensors, call);
         tool_json_string(call->json, "format", mw_tensors_format(tensors));
         tool_json_number(call->json, "elements", elements);
         tool_json_number(call->json, "bytes", bytes);
     } else {
+        say_left_out(tensors, call);
         tool_print("%s, %zu tensors, %s elements, %s\n", mw_tensors_format(tensors), mw_tensors_count(tensors),
                    tool_count(number, sizeof number, elements), tool_bytes(size, sizeof size, bytes));
     }

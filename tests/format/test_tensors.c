@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 4096 };
 
@@ -300,7 +301,7 @@ static void test_what_is_not_read_is_refused_by_name(void)
         {"complex.npy", MW_ERROR_UNSUPPORTED, "complex numbers"},
         {"fields.npy", MW_ERROR_UNSUPPORTED, "structured"},
         {"old.pt", MW_ERROR_FORMAT, "a bare pickle"},
-        {"module.pt", MW_ERROR_UNSUPPORTED, "NEWOBJ"},
+        {"module.pt", MW_ERROR_UNSUPPORTED, "made by the global \"torch.nn.modules.container Sequential\""},
         {"expanded.pt", MW_ERROR_UNSUPPORTED, "\"x\": it has more elements than its storage (an expanded view)"},
         {"sparse.pt", MW_ERROR_UNSUPPORTED, "torch._utils _rebuild_sparse_tensor"},
         {"complex.pt", MW_ERROR_UNSUPPORTED, "torch ComplexFloatStorage"},
@@ -315,6 +316,130 @@ static void test_what_is_not_read_is_refused_by_name(void)
         CHECK_ERROR(err, rows[i].status, rows[i].part);
         CHECK_CONTAINS(err.message, rows[i].file);
     }
+}
+
+/* ---- files with more than what is read ---- */
+
+/* The tensors as make.py has them: [n] of float32. */
+static void check_known(mw_tensors *tensors, const char *name, size_t count)
+{
+    mw_error err = {0};
+    float values[6];
+    mw_tensors_read(tensors, name, MW_F32, values, count, &err);
+    check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", name, err.message);
+    for (size_t i = 0; i < count && err.status == MW_OK; i++)
+        CHECK_NEAR((double)values[i], ((double)(i * 7 % 23) - 11) / 4, 0);
+}
+
+static void check_left_out(mw_tensors *tensors, const char *name, const char *reason)
+{
+    const mw_tensors_note *found = NULL, *item;
+    for (size_t i = 0; (item = mw_tensors_left_out_at(tensors, i)) != NULL; i++)
+        if (strcmp(item->key, name) == 0)
+            found = item;
+    check_note(found != NULL && strstr(found->value, reason) != NULL, __FILE__, __LINE__, "%s: %s", name,
+               found != NULL ? found->value : "not listed");
+    mw_error err = {0};
+    float value;
+    mw_tensors_read(tensors, name, MW_F32, &value, 1, &err);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "is not read: ");
+}
+
+static void test_a_checkpoint_is_read_beside_objects_that_are_not(void)
+{
+    static const struct {
+        const char *name, *reason;
+    } rows[] = {
+        {"args", "argparse Namespace"},
+        {"best", "numpy.core.multiarray scalar"},
+        {"random.1", "numpy.core.multiarray _reconstruct"},
+        {"path", "pathlib PurePosixPath"},
+        {"complex", "torch ComplexFloatStorage"},
+        {"sparse", "torch._utils _rebuild_sparse_tensor"},
+        {"expanded", "an expanded view"},
+        {"module", "torch.nn.modules.container Sequential"},
+    };
+    static const char *const files[] = {"beside2.pt", "beside4.pt"};
+    for (int f = 0; f < 2; f++) {
+        mw_error err = {0};
+        mw_tensors *tensors = mw_tensors_open(data_file(files[f]), &err);
+        CHECK_OK(err);
+        REQUIRE(tensors != NULL);
+        CHECK_INT(mw_tensors_count(tensors), 3);
+        check_known(tensors, "w", 6);
+        check_known(tensors, "parameter", 3);
+        check_known(tensors, "state.0.exp", 3);
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+            check_left_out(tensors, rows[i].name, rows[i].reason);
+        CHECK(mw_tensors_left_out_at(tensors, 1000) == NULL);
+        mw_tensors_close(tensors);
+    }
+}
+
+static void test_a_tensor_that_is_saved_alone_has_the_name_of_the_file(void)
+{
+    mw_error err = {0};
+    mw_tensors *tensors = mw_tensors_open(data_file("alone.pt"), &err);
+    REQUIRE(tensors != NULL);
+    check_known(tensors, "alone", 6);
+    mw_tensors_close(tensors);
+    tensors = mw_tensors_open(data_file("list.pt"), &err);
+    REQUIRE(tensors != NULL);
+    check_known(tensors, "0", 6);
+    mw_tensors_close(tensors);
+    CHECK_OK(err);
+}
+
+static void test_a_type_that_is_not_read_leaves_the_other_tensors(void)
+{
+    static const struct {
+        const char *file, *read, *left_out, *reason;
+    } rows[] = {
+        {"words.npz", "w", "words", "'<U2'"},
+        {"words.npz", "w", "objects", "a pickle"},
+        {"words.npz", "w", "pairs", "structured"},
+        {"eight.safetensors", "w", "scale", "type F8_E4M3"},
+        {"eight.safetensors", "w", "last", "type F8_E5M2"},
+        {"mixed.gguf", "F32", "Q4_0", "type 10 (Q2_K)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mw_error err = {0};
+        mw_tensors *tensors = mw_tensors_open(data_file(rows[i].file), &err);
+        CHECK_OK(err);
+        REQUIRE(tensors != NULL);
+        check_known(tensors, rows[i].read, 6);
+        check_left_out(tensors, rows[i].left_out, rows[i].reason);
+        mw_tensors_close(tensors);
+    }
+}
+
+/* What others write is named, with the way to here. */
+static void test_files_of_others_are_named_with_what_to_do(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *part;
+    } rows[] = {
+        {"\x89HDF\r\n\x1a\n........", 16, "HDF5 (Keras .h5, MATLAB .mat 7.3): read it with h5py"},
+        {"MATLAB 5.0 MAT-file, Platform", 29, "scipy.io.loadmat"},
+        {"\x1c\0\0\0TFL3....", 12, "TensorFlow Lite: convert it with tf2onnx"},
+        {"\x80\2\x8a\nl\xfc\x9c\x46\xf9", 9, "a bare pickle"},
+    };
+    char path[] = "/tmp/mw-strange-XXXXXX";
+    const int file = mkstemp(path);
+    REQUIRE(file >= 0);
+    close(file);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mw_error err = {0};
+        FILE *out = fopen(path, "wb");
+        REQUIRE(out != NULL);
+        fwrite(rows[i].bytes, 1, rows[i].size, out);
+        fclose(out);
+        CHECK(mw_tensors_open(path, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_FORMAT, rows[i].part);
+    }
+    unlink(path);
 }
 
 static void expect_refused(const char *name, mw_dtype dtype, size_t count, mw_status status, const char *part)
@@ -367,6 +492,10 @@ int main(void)
     RUN(test_plain_tensors_and_notes_of_gguf_are_read);
     RUN(test_blocks_of_gguf_are_expanded_as_their_formulas_say);
     RUN(test_what_is_not_read_is_refused_by_name);
+    RUN(test_a_checkpoint_is_read_beside_objects_that_are_not);
+    RUN(test_a_tensor_that_is_saved_alone_has_the_name_of_the_file);
+    RUN(test_a_type_that_is_not_read_leaves_the_other_tensors);
+    RUN(test_files_of_others_are_named_with_what_to_do);
     RUN(test_values_that_do_not_fit_are_refused_with_tensor_element_and_value);
     RUN(test_a_number_is_rounded_once);
     return check_finish();

@@ -453,9 +453,18 @@ static void expect_pickle(const char *text, size_t size, mw_status status, const
 static void test_pickles_that_do_more_than_state_dicts_are_refused(void)
 {
     EXPECT_PICKLE("\x80\2cos\nsystem\nX\4\0\0\0true\x85R.", MW_ERROR_UNSUPPORTED, "the global \"os system\"");
-    EXPECT_PICKLE("\x80\2cbuiltins\neval\n)\x81.", MW_ERROR_UNSUPPORTED, "the opcode NEWOBJ");
+    EXPECT_PICKLE("\x80\2cbuiltins\neval\n)\x81.", MW_ERROR_UNSUPPORTED, "the global \"builtins eval\"");
+    EXPECT_PICKLE("\x80\2cos\nsystem\nX\4\0\0\0true\x85R}(K\1K\2ub.", MW_ERROR_UNSUPPORTED, "the global \"os system\"");
+    EXPECT_PICKLE("\x80\2cos\nsystem\n)R)R.", MW_ERROR_UNSUPPORTED, "the global \"os system\"");
+    EXPECT_PICKLE("\x80\2X\1\0\0\0a)\x81.", MW_ERROR_FORMAT, "what is called is no global");
+    EXPECT_PICKLE("\x80\2\x8f(K\1\x90}.", MW_ERROR_FORMAT, "does not end with one value");
+    EXPECT_PICKLE("\x80\2](K\1\x90.", MW_ERROR_FORMAT, "added to what is no set");
+    EXPECT_PICKLE("\x80\2(0"
+                  "0.",
+                  MW_ERROR_FORMAT, "more than the stack has");
+    EXPECT_PICKLE("\x80\2\x8b\xff\xff\xff\xff.", MW_ERROR_FORMAT, "cut off");
     EXPECT_PICKLE("\x80\2}X\1\0\0\0ac__main__\nC\n)Rs.", MW_ERROR_UNSUPPORTED,
-                  "\"a\" is made by the global \"__main__ C\"");
+                  "\"a\": it is made by the global \"__main__ C\"");
     EXPECT_PICKLE("\x80\2(i__main__\nC\n.", MW_ERROR_UNSUPPORTED, "the opcode INST");
     EXPECT_PICKLE("\x80\2}}.", MW_ERROR_FORMAT, "does not end with one value");
     EXPECT_PICKLE("\x80\2K\1}b.", MW_ERROR_UNSUPPORTED, "BUILD");

@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
+#include "support/meter.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -144,6 +145,57 @@ static void test_bombs_are_refused_before_they_unpack(void)
     free(jpeg);
 }
 
+/* ---- what is not pixels ---- */
+
+/* A chunk of `length` announced bytes, of which `given` zeros stand in the file, in front of the second chunk. */
+static unsigned char *with_chunk(const unsigned char *png, size_t size, const char *type, uint32_t length, size_t given,
+                                 size_t *out_size)
+{
+    const size_t at = 8 + 25; /* behind the mark and IHDR */
+    unsigned char *out = calloc(1, size + 12 + given);
+    if (out == NULL)
+        return NULL;
+    memcpy(out, png, at);
+    for (int i = 0; i < 4; i++)
+        out[at + (size_t)i] = (unsigned char)(length >> (24 - 8 * i));
+    memcpy(out + at + 4, type, 4);
+    memcpy(out + at + 12 + given, png + at, size - at);
+    *out_size = size + 12 + given;
+    return out;
+}
+
+/* Each may announce 2 GiB, or unpack to as much: they are passed over unread, and the pixels stay. */
+static void test_chunks_beside_the_pixels_are_not_read(void)
+{
+    NEEDS_LIBRARIES;
+    static const char *const types[] = {"eXIf", "zTXt", "iTXt", "tEXt", "iCCP", "sPLT", "tIME", "tRNS", "gAMA", "abCd"};
+    enum { GIVEN = 3 << 20 };
+    size_t size, longer;
+    unsigned char *png = load("png/rgb.png", &size);
+    REQUIRE(png != NULL);
+    meter plain = {0}, m = {0};
+    for (size_t i = 0; i <= sizeof types / sizeof types[0]; i++) {
+        const mw_allocator allocator = {.resize = meter_resize, .user = i == 0 ? &plain : &m};
+        mw_image_options options = mw_image_defaults();
+        options.allocator = &allocator;
+        mw_error err = {0};
+        unsigned char *more = i > 0 ? with_chunk(png, size, types[i - 1], GIVEN, GIVEN, &longer) : NULL;
+        mw_dataset *set =
+            mw_dataset_open_images(more != NULL ? put_picture(more, longer) : put_picture(png, size), &options, &err);
+        check_note(set != NULL, __FILE__, __LINE__, "%zu: %s", i, err.message);
+        mw_dataset_destroy(set);
+        free(more);
+        if (i > 0) { /* announced, and not there */
+            more = with_chunk(png, size, types[i - 1], 0x7fffffff, 4, &longer);
+            REQUIRE(more != NULL);
+            expect_refused(put_picture(more, longer), &options, MW_ERROR_FORMAT, "a/picture.png\"");
+            free(more);
+        }
+    }
+    CHECK(m.most <= plain.most + GIVEN + 4096); /* the file itself */
+    free(png);
+}
+
 static void test_folders_hold_to_their_rules(void)
 {
     NEEDS_LIBRARIES;
@@ -216,6 +268,7 @@ int main(void)
     RUN(test_pictures_are_read_as_pillow_reads_them);
     RUN(test_pictures_cut_anywhere_are_refused_by_name);
     RUN(test_bombs_are_refused_before_they_unpack);
+    RUN(test_chunks_beside_the_pixels_are_not_read);
     RUN(test_folders_hold_to_their_rules);
     RUN(test_options_out_of_range_are_refused);
     RUN(test_pictures_survive_failing_allocations);

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK_MAX = 8 << 20, CHUNKS_MAX = 1000 };
+enum { MARK = 8, FRAME = 12 }; /* bytes of the signature; of a chunk besides its data: length, type, checksum */
 
 typedef struct decoder {
     const mw_allocator *allocator;
     const unsigned char *data;
     size_t size, at;
+    size_t chunk; /* where the next chunk begins */
     const char *path;
     int64_t pixels_max;
     mw__image *out;
@@ -45,9 +46,34 @@ static void fail(png_struct *png, const char *message)
 
 static void ignore(png_struct *png, const char *message) { (void)png, (void)message; }
 
+static size_t length_of_chunk(const decoder *d)
+{
+    const unsigned char *length = d->data + d->chunk;
+    return (size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 | length[3];
+}
+
+/* Text, Exif and profiles say nothing of the pixels, and a few bytes of them can announce or unpack to gigabytes:
+ * libpng never sees ancillary chunks, which have a small first letter. */
+static void skip_ancillary(decoder *d)
+{
+    while (d->size - d->chunk >= FRAME) {
+        const size_t length = length_of_chunk(d);
+        const bool is_ancillary = (d->data[d->chunk + 4] & 0x20) != 0;
+        if (length > d->size - d->chunk - FRAME)
+            png_error(d->png, "it ends too early");
+        d->at = d->chunk;
+        d->chunk += length + FRAME;
+        if (!is_ancillary)
+            return;
+        d->at = d->chunk;
+    }
+}
+
 static void read_bytes(png_struct *png, png_byte *out, size_t size)
 {
     decoder *d = png_get_io_ptr(png);
+    if (d->at == d->chunk)
+        skip_ancillary(d);
     if (size > d->size - d->at)
         png_error(png, "it ends too early");
     memcpy(out, d->data + d->at, size);
@@ -71,8 +97,6 @@ static bool decode(decoder *d)
         return false;
     png_set_read_fn(d->png, d, read_bytes);
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_chunk_malloc_max(d->png, CHUNK_MAX);
-    png_set_chunk_cache_max(d->png, CHUNKS_MAX);
     png_read_info(d->png, d->info);
     const png_uint_32 height = png_get_image_height(d->png, d->info), width = png_get_image_width(d->png, d->info);
     d->status = mw__image_begin(d->allocator, d->path, height, width, d->pixels_max, d->out, d->err);
@@ -113,6 +137,7 @@ mw_status mw__png_read(const mw_allocator *allocator, const void *data, size_t s
     decoder d = {.allocator = allocator,
                  .data = data,
                  .size = size,
+                 .chunk = MARK,
                  .path = path,
                  .pixels_max = pixels_max,
                  .out = out,

@@ -70,8 +70,7 @@ static mw_tensor *constant_of(mw_tensors *tensors, const char *name, mw_dtype dt
     if (item != NULL)
         return mw__tensors_has_blocks(tensors, item) ? mw__tensors_compressed(tensors, item, dtype, graph, err)
                                                      : mw__tensors_dense(tensors, item, dtype, false, graph, err);
-    mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_constant: \"%.200s\" has no tensor \"%.150s\"", tensors->path,
-             name != NULL ? name : "");
+    mw__tensors_missing(tensors, name != NULL ? name : "", err);
     return NULL;
 }
 

@@ -9,14 +9,23 @@ static mw_status next(void *user, void *out, size_t size, mw_error *err)
     return mw__zip_stream_read(user, out, size, err);
 }
 
+/* A .keras file has its weights as HDF5 inside. */
+static const char *hint_for(const mw_tensors *tensors)
+{
+    const bool is_keras = mw__zip_find(mw__archive_zip(tensors), "model.weights.h5") != NULL;
+    return is_keras ? "; it is a Keras model: export it to ONNX with tf2onnx, or save its weights with numpy.savez"
+                    : "";
+}
+
 /* Without ".npy". */
 static mw_status name_of(mw_tensors *tensors, const mw__zip_entry *entry, const char **out, mw_error *err)
 {
     const size_t length = strlen(entry->name);
     if (length <= 4 || strcmp(entry->name + length - 4, ".npy") != 0)
-        return mw__fail(err, MW_ERROR_FORMAT,
-                        "\"%.200s\" is a zip archive, but neither .npz nor PyTorch's: its entry \"%.150s\" is no .npy",
-                        tensors->path, entry->name);
+        return mw__fail(
+            err, MW_ERROR_FORMAT,
+            "\"%.200s\" is a zip archive, but neither .npz nor PyTorch's: its entry \"%.150s\" is no .npy%s",
+            tensors->path, entry->name, hint_for(tensors));
     *out = mw__tensors_string(tensors, entry->name, length - 4, err);
     return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -46,6 +55,15 @@ static mw_status read_header(mw_tensors *tensors, npz_tensor *tensor, mw_error *
     return status;
 }
 
+/* What a message says behind the path of the file, which is said once. */
+static const char *without_path(const mw_tensors *tensors, const char *message)
+{
+    const size_t length = strlen(tensors->path);
+    const bool begins =
+        strncmp(message + 1, tensors->path, length) == 0 && strncmp(message + 1 + length, "\": ", 3) == 0;
+    return begins ? message + length + 4 : message;
+}
+
 static mw_status add_entry(mw_tensors *tensors, const mw__zip_entry *entry, mw_error *err)
 {
     const char *name = NULL;
@@ -54,7 +72,12 @@ static mw_status add_entry(mw_tensors *tensors, const mw__zip_entry *entry, mw_e
         return MW_ERROR_MEMORY;
     MW_TRY(name_of(tensors, entry, &name, err));
     tensor->entry = entry;
-    MW_TRY(read_header(tensors, tensor, err));
+    mw_error reason = {0};
+    const mw_status status = read_header(tensors, tensor, &reason);
+    if (status == MW_ERROR_UNSUPPORTED) /* strings, objects: the rest is read */
+        return mw__tensors_leave_out(tensors, name, without_path(tensors, reason.message), err);
+    if (status != MW_OK)
+        return mw__fail(err, status, "%s", reason.message);
     MW_TRY(mw__tensors_add(
         tensors,
         &(mw_tensor_info){

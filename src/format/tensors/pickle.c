@@ -1,4 +1,4 @@
-/* Reads the pickles of state dicts: a stack of values, a memo, and one row for each opcode that is known. */
+/* Reads the pickles of checkpoints: a stack of values, a memo, and one row for each opcode that is known. */
 #include "format/tensors/pickle.h"
 
 #include <string.h>
@@ -59,6 +59,11 @@ static mw_status push_new(reader *r, mw__pickle_value fields, mw_error *err)
         return MW_ERROR_MEMORY;
     *value = fields;
     return push(r, value, err);
+}
+
+static mw_status push_other(reader *r, mw_error *err)
+{
+    return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_OTHER}, err);
 }
 
 /* Values above the last mark, or above the bottom, are what an opcode may take. */
@@ -124,6 +129,12 @@ static mw_status push_small_tuple(reader *r, size_t count, mw_error *err)
     return push_tuple(r, r->depth - count, err);
 }
 
+/* What has no items that are kept: sets, and what a foreign global makes. */
+static bool drops_items(const mw__pickle_value *value)
+{
+    return value->kind == MW__PICKLE_CALL || value->kind == MW__PICKLE_OTHER;
+}
+
 /* A call of OrderedDict makes a dict, too. */
 static bool is_dict(const mw__pickle_value *value) { return value->kind == MW__PICKLE_DICT; }
 
@@ -133,11 +144,28 @@ static mw_status set_items(reader *r, size_t begin, mw_error *err)
     mw__pickle_value *dict;
     r->depth = begin;
     MW_TRY(top(r, &dict, err));
+    if (drops_items(dict))
+        return MW_OK;
     if (!is_dict(dict) || (end - begin) % 2 != 0)
         return malformed(r, "items are set of what is no dict, or a key has no value", err);
     for (size_t i = begin; i < end; i += 2)
         MW_TRY(append(r, dict, r->stack[i], r->stack[i + 1], err));
     return MW_OK;
+}
+
+/* Of a set, which is kept as none of its items. */
+static mw_status add_items(reader *r, size_t begin, mw_error *err)
+{
+    mw__pickle_value *set;
+    r->depth = begin;
+    MW_TRY(top(r, &set, err));
+    return drops_items(set) ? MW_OK : malformed(r, "something is added to what is no set", err);
+}
+
+static mw_status push_frozenset(reader *r, size_t begin, mw_error *err)
+{
+    r->depth = begin;
+    return push_other(r, err);
 }
 
 static mw_status append_items(reader *r, size_t begin, mw_error *err)
@@ -146,6 +174,8 @@ static mw_status append_items(reader *r, size_t begin, mw_error *err)
     mw__pickle_value *list;
     r->depth = begin;
     MW_TRY(top(r, &list, err));
+    if (drops_items(list))
+        return MW_OK;
     if (list->kind != MW__PICKLE_LIST)
         return malformed(r, "something is appended to what is no list", err);
     for (size_t i = begin; i < end; i++)
@@ -172,8 +202,22 @@ static mw_status push_string(reader *r, size_t length_bytes, mw_error *err)
     if (length > (uint64_t)(r->end - r->at))
         return malformed(r, "a string is cut off", err);
     MW_TRY(take(r, (size_t)length, &bytes, err));
+    if (memchr(bytes, 0, (size_t)length) != NULL) /* bytes that protocol 2 writes as text */
+        return push_other(r, err);
     MW_TRY(copy_text(r, bytes, (size_t)length, &value.text, err));
     return push_new(r, value, err);
+}
+
+/* bytes: no tensor is made of them */
+static mw_status skip_bytes(reader *r, size_t length_bytes, mw_error *err)
+{
+    uint64_t length;
+    const unsigned char *bytes;
+    MW_TRY(take_number(r, length_bytes, &length, err));
+    if (length > (uint64_t)(r->end - r->at))
+        return malformed(r, "a string of bytes is cut off", err);
+    MW_TRY(take(r, (size_t)length, &bytes, err));
+    return push_other(r, err);
 }
 
 /* module newline name newline */
@@ -229,13 +273,18 @@ static mw_status push_int32(reader *r, mw_error *err)
     return push_int(r, (int32_t)(uint32_t)number, err);
 }
 
-/* length:1, that many bytes of a two's complement number */
-static mw_status push_long(reader *r, mw_error *err)
+/* length, that many bytes of a two's complement number. A seed may have 64 bits and one of its sign. */
+static mw_status push_long(reader *r, size_t length_bytes, mw_error *err)
 {
     uint64_t length, number = 0;
-    MW_TRY(take_number(r, 1, &length, err));
-    if (length > 8)
-        return malformed(r, "an integer has more than 64 bits", err);
+    const unsigned char *bytes;
+    MW_TRY(take_number(r, length_bytes, &length, err));
+    if (length > 8) {
+        if (length > (uint64_t)(r->end - r->at))
+            return malformed(r, "an integer is cut off", err);
+        MW_TRY(take(r, (size_t)length, &bytes, err));
+        return push_other(r, err);
+    }
     MW_TRY(take_number(r, (size_t)length, &number, err));
     if (length > 0 && length < 8 && (number >> (8 * length - 1) & 1) != 0)
         number |= UINT64_MAX << (8 * length);
@@ -282,28 +331,66 @@ static mw_status put_memo_at(reader *r, size_t bytes, mw_error *err)
 
 /* ---- calls ---- */
 
-/* OrderedDict() is a dict that items are set of; everything else stays a call. */
-static mw_status reduce(reader *r, mw_error *err)
+/* Whether the call makes a dict that items are set of: OrderedDict(), defaultdict(list). */
+static bool makes_dict(const mw__pickle_value *callee, const mw__pickle_value *argument)
 {
-    mw__pickle_value *argument, *callee;
-    MW_TRY(pop(r, &argument, err));
-    MW_TRY(pop(r, &callee, err));
-    if (argument->kind != MW__PICKLE_TUPLE || callee->kind != MW__PICKLE_GLOBAL)
-        return malformed(r, "what is called is no global, or its arguments are no tuple", err);
-    if (strcmp(callee->text, "collections OrderedDict") == 0 && argument->count == 0)
-        return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_DICT}, err);
-    return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_CALL, .callee = callee, .argument = argument}, err);
+    return (strcmp(callee->text, "collections OrderedDict") == 0 && argument->count == 0) ||
+           (strcmp(callee->text, "collections defaultdict") == 0 && argument->count <= 1);
 }
 
-/* A state dict's _metadata, which no tensor needs. */
+/* Everything else stays a call; one of what a call gave is named by the global that was called first. */
+static mw_status push_call(reader *r, const mw__pickle_value *callee, const mw__pickle_value *argument, mw_error *err)
+{
+    const mw__pickle_value *global = callee->kind == MW__PICKLE_CALL ? callee->callee : callee;
+    if (argument->kind != MW__PICKLE_TUPLE || global->kind != MW__PICKLE_GLOBAL)
+        return malformed(r, "what is called is no global, or its arguments are no tuple", err);
+    if (callee == global && makes_dict(callee, argument))
+        return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_DICT}, err);
+    static const mw__pickle_value nothing = {.kind = MW__PICKLE_TUPLE};
+    return push_new(r,
+                    (mw__pickle_value){
+                        .kind = MW__PICKLE_CALL, .callee = global, .argument = callee == global ? argument : &nothing},
+                    err);
+}
+
+/* callable arguments REDUCE, class arguments NEWOBJ, class arguments keywords NEWOBJ_EX */
+static mw_status call(reader *r, bool has_keywords, mw_error *err)
+{
+    mw__pickle_value *keywords, *argument, *callee;
+    if (has_keywords)
+        MW_TRY(pop(r, &keywords, err));
+    MW_TRY(pop(r, &argument, err));
+    MW_TRY(pop(r, &callee, err));
+    return push_call(r, callee, argument, err);
+}
+
+/* A state dict's _metadata, or the state of an object that nobody makes: no tensor needs it. */
 static mw_status build(reader *r, mw_error *err)
 {
     mw__pickle_value *state, *object;
     MW_TRY(pop(r, &state, err));
     MW_TRY(top(r, &object, err));
-    if (!is_dict(state) || !is_dict(object))
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": its pickle gives a state to what is no dict (BUILD)",
+    if (!is_dict(object) && object->kind != MW__PICKLE_LIST && !drops_items(object))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": its pickle gives a state to what is no object (BUILD)",
                         r->path);
+    return MW_OK;
+}
+
+/* POP takes a value, or a mark that nothing was put on. */
+static mw_status drop(reader *r, mw_error *err)
+{
+    mw__pickle_value *value;
+    if (r->mark_count > 0 && r->depth == floor_of(r)) {
+        r->mark_count--;
+        return MW_OK;
+    }
+    return pop(r, &value, err);
+}
+
+static mw_status drop_all(reader *r, size_t begin, mw_error *err)
+{
+    (void)err;
+    r->depth = begin;
     return MW_OK;
 }
 
@@ -341,21 +428,15 @@ static const struct {
     unsigned char code;
     const char *name;
 } refused[] = {
-    {'0', "POP"},          {'1', "POP_MARK"},
     {'2', "DUP"},          {'F', "FLOAT"},
     {'I', "INT"},          {'L', "LONG"},
     {'P', "PERSID"},       {'S', "STRING"},
     {'V', "UNICODE"},      {'d', "DICT"},
     {'g', "GET"},          {'i', "INST"},
     {'l', "LIST"},         {'o', "OBJ"},
-    {'p', "PUT"},          {0x81, "NEWOBJ"},
-    {0x82, "EXT1"},        {0x83, "EXT2"},
-    {0x84, "EXT4"},        {0x8b, "LONG4"},
+    {'p', "PUT"},          {0x82, "EXT1"},
+    {0x83, "EXT2"},        {0x84, "EXT4"},
     {'T', "BINSTRING"},    {'U', "SHORT_BINSTRING"},
-    {'B', "BINBYTES"},     {'C', "SHORT_BINBYTES"},
-    {0x8e, "BINBYTES8"},   {0x8f, "EMPTY_SET"},
-    {0x90, "ADDITEMS"},    {0x91, "FROZENSET"},
-    {0x92, "NEWOBJ_EX"},   {0x96, "BYTEARRAY8"},
     {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"},
 };
 
@@ -364,7 +445,7 @@ static mw_status refuse(const reader *r, unsigned char code, mw_error *err)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if ((unsigned char)refused[i].code == code)
             return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                            "\"%.200s\": its pickle has the opcode %s, which no state dict needs; it is not read",
+                            "\"%.200s\": its pickle has the opcode %s, which torch.save does not write; it is not read",
                             r->path, refused[i].name);
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": its pickle has the byte 0x%02x for an opcode", r->path, code);
 }
@@ -398,7 +479,18 @@ static mw_status run_value(reader *r, unsigned char code, mw_error *err)
     case 'J':
         return push_int32(r, err);
     case 0x8a: /* LONG1 */
-        return push_long(r, err);
+        return push_long(r, 1, err);
+    case 0x8b: /* LONG4 */
+        return push_long(r, 4, err);
+    case 'C': /* SHORT_BINBYTES */
+        return skip_bytes(r, 1, err);
+    case 'B': /* BINBYTES */
+        return skip_bytes(r, 4, err);
+    case 0x8e: /* BINBYTES8, BYTEARRAY8 */
+    case 0x96:
+        return skip_bytes(r, 8, err);
+    case 0x8f: /* EMPTY_SET */
+        return push_other(r, err);
     case 'G':
         return push_float(r, err);
     case 'X':
@@ -457,7 +549,18 @@ static mw_status run(reader *r, unsigned char code, mw_error *err)
     case 0x93: /* STACK_GLOBAL */
         return push_stack_global(r, err);
     case 'R':
-        return reduce(r, err);
+    case 0x81: /* NEWOBJ */
+        return call(r, false, err);
+    case 0x92: /* NEWOBJ_EX */
+        return call(r, true, err);
+    case '0':
+        return drop(r, err);
+    case '1': /* POP_MARK */
+        return from_mark(r, drop_all, err);
+    case 0x90: /* ADDITEMS */
+        return from_mark(r, add_items, err);
+    case 0x91: /* FROZENSET */
+        return from_mark(r, push_frozenset, err);
     case 'b':
         return build(r, err);
     case 'Q':

@@ -1,5 +1,6 @@
-/* The few opcodes of Python's pickle that a state dict is written with, read as data. Nothing is imported or called: a
- * global is a name, and what the caller makes of `REDUCE` is its own. Every other opcode is refused by its name.
+/* The opcodes of Python's pickle that checkpoints are written with, read as data. Nothing is imported or called: a
+ * global is a name, and what the caller makes of `REDUCE` is its own. Dicts of the module collections are dicts. Every
+ * other opcode is refused by its name.
  * source  CPython, Lib/pickletools.py (the opcodes), protocols 2 to 5 */
 #ifndef MW__FORMAT_PICKLE_H
 #define MW__FORMAT_PICKLE_H
@@ -17,7 +18,8 @@ typedef enum mw__pickle_kind {
     MW__PICKLE_LIST,       /* likewise */
     MW__PICKLE_DICT,       /* cells of keys and values */
     MW__PICKLE_PERSISTENT, /* argument: its id */
-    MW__PICKLE_CALL        /* callee and argument (a tuple) */
+    MW__PICKLE_CALL, /* callee (a global) and argument (a tuple), which nobody makes; what is set of it is dropped */
+    MW__PICKLE_OTHER /* bytes, sets, integers of more than 64 bits: no tensor is made of them */
 } mw__pickle_kind;
 
 typedef struct mw__pickle_value mw__pickle_value;

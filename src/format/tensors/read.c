@@ -76,7 +76,7 @@ static mw_status read_named(mw_tensors *tensors, const char *name, mw_dtype dtyp
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_read: no %s", name == NULL ? "name" : "memory");
     const mw__tensors_item *item = mw__tensors_item_find(tensors, name);
     if (item == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no tensor \"%.150s\"", tensors->path, name);
+        return mw__tensors_missing(tensors, name, err);
     if ((uint64_t)mw_shape_count(item->info.shape) != count)
         return mw__fail(err, MW_ERROR_SHAPE, "\"%.200s\": \"%.150s\" has %lld elements, not %zu", tensors->path, name,
                         (long long)mw_shape_count(item->info.shape), count);

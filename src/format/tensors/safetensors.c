@@ -19,6 +19,26 @@ static const struct {
     {"I64", MW_I64}, {"U64", MW_U64}, {"BOOL", MW_BOOL},
 };
 
+/* Types of the format that are not read: a tensor of one has its place in the file like any other. */
+static const struct {
+    const char *name;
+    unsigned bits;
+} foreign_types[] = {
+    {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8},
+    {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4},      {"C64", 64},
+};
+
+static unsigned find_foreign(const char *name, const char **out)
+{
+    for (size_t i = 0; i < sizeof foreign_types / sizeof foreign_types[0]; i++) {
+        if (strcmp(foreign_types[i].name, name) == 0) {
+            *out = foreign_types[i].name;
+            return foreign_types[i].bits;
+        }
+    }
+    return 0;
+}
+
 const char *mw__safetensors_dtype_name(mw_dtype dtype)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -75,6 +95,7 @@ typedef struct header_reader {
     int seen;  /* fields of this tensor */
     const char *key;
     mw__safetensors_tensor tensor;
+    unsigned bits; /* of an element of it */
     uint64_t offsets[2];
     int offset_count;
 } header_reader;
@@ -152,7 +173,9 @@ static mw_status on_string(header_reader *header, const mw__json_item *item, mw_
     if (header->place != AT_TENSOR || item->depth != 2 || header->field != HAS_DTYPE)
         return malformed(header, "a string where none belongs", err);
     header->tensor.dtype = dtype_of_name(item->text);
-    if (header->tensor.dtype == MW_DTYPE_NONE)
+    header->bits = header->tensor.dtype != MW_DTYPE_NONE ? (unsigned)mw_dtype_bits(header->tensor.dtype)
+                                                         : find_foreign(item->text, &header->tensor.foreign);
+    if (header->bits == 0)
         return malformed(header, "its dtype is none of F16 F32 F64 BF16 I8 U8 I16 U16 I32 U32 I64 U64 BOOL", err);
     return MW_OK;
 }
@@ -182,9 +205,11 @@ static mw_status finish_tensor(header_reader *header, mw_error *err)
     if (header->seen != HAS_ALL || header->offset_count != 2)
         return malformed(header, "dtype, shape or data_offsets is missing or incomplete", err);
     const int64_t count = mw_shape_count(tensor->shape);
-    if (count < 0 || (uint64_t)count > SIZE_MAX ||
-        !mw__mul_size((size_t)count, (size_t)mw_dtype_bits(tensor->dtype) / 8, &tensor->size))
+    if (count < 0 || (uint64_t)count > SIZE_MAX || !mw__mul_size((size_t)count, header->bits, &tensor->size))
         return malformed(header, "its size overflows", err);
+    if (tensor->size % 8 != 0)
+        return malformed(header, "its elements fill no whole bytes", err);
+    tensor->size /= 8;
     if (header->offsets[1] < header->offsets[0] || header->offsets[1] - header->offsets[0] != tensor->size)
         return malformed(header, "data_offsets do not agree with dtype and shape", err);
     tensor->offset = header->offsets[0];

@@ -18,7 +18,8 @@
 
 typedef struct mw__safetensors_tensor {
     const char *name;
-    mw_dtype dtype;
+    mw_dtype dtype;      /* MW_DTYPE_NONE: one of the format that is not read */
+    const char *foreign; /* its name then, "F8_E4M3"; else NULL */
     mw_shape shape;
     uint64_t offset; /* in the data section */
     size_t size;

@@ -12,6 +12,10 @@ static mw_status add_all(mw_tensors *tensors, const mw__safetensors *file, mw_er
 {
     for (size_t i = 0; i < file->count; i++) {
         const mw__safetensors_tensor *tensor = &file->tensors[i];
+        if (tensor->foreign != NULL) {
+            MW_TRY(mw__tensors_leave_out_type(tensors, tensor->name, tensor->foreign, err));
+            continue;
+        }
         const mw_tensor_info info = {.name = tensor->name,
                                      .dtype = tensor->dtype,
                                      .shape = tensor->shape,

@@ -122,13 +122,17 @@ static mw_status add_tensors(shards *s, const shard *in, size_t *out_found, mw_e
                 err, MW_ERROR_FORMAT,
                 "\"%.150s\": the file \"%.100s\" has the tensor \"%.100s\", which the index does not say of it",
                 s->tensors->path, in->name, tensor->name);
+        ++*out_found;
+        if (tensor->foreign != NULL) {
+            MW_TRY(mw__tensors_leave_out_type(s->tensors, tensor->name, tensor->foreign, err));
+            continue;
+        }
         const mw_tensor_info info = {.name = tensor->name,
                                      .dtype = tensor->dtype,
                                      .shape = tensor->shape,
                                      .stored = mw__safetensors_dtype_name(tensor->dtype),
                                      .file = in->name};
         MW_TRY(mw__tensors_add(s->tensors, &info, tensor, err));
-        ++*out_found;
     }
     return MW_OK;
 }

@@ -8,8 +8,11 @@
 #include "base/name.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { LEFT_OUT_MAX = 1000 };
 
 /* ---- the list ---- */
 
@@ -51,17 +54,47 @@ mw_status mw__tensors_add(mw_tensors *tensors, const mw_tensor_info *info, const
     return MW_OK;
 }
 
+static mw_status copy_note(mw_tensors *tensors, const char *key, const char *value, mw_tensors_note *out, mw_error *err)
+{
+    out->key = mw__tensors_string(tensors, key, strlen(key), err);
+    out->value = mw__tensors_string(tensors, value, strlen(value), err);
+    return out->key != NULL && out->value != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 mw_status mw__tensors_note(mw_tensors *tensors, const char *key, const char *value, mw_error *err)
 {
     MW_TRY(mw__grow(tensors->allocator, &tensors->notes, &tensors->note_capacity, tensors->note_count + 1,
                     sizeof *tensors->notes, err));
-    mw_tensors_note *note = &tensors->notes[tensors->note_count];
-    note->key = mw__tensors_string(tensors, key, strlen(key), err);
-    note->value = mw__tensors_string(tensors, value, strlen(value), err);
-    if (note->key == NULL || note->value == NULL)
-        return MW_ERROR_MEMORY;
+    MW_TRY(copy_note(tensors, key, value, &tensors->notes[tensors->note_count], err));
     tensors->note_count++;
     return MW_OK;
+}
+
+mw_status mw__tensors_leave_out(mw_tensors *tensors, const char *name, const char *why, mw_error *err)
+{
+    if (tensors->left_out_count == LEFT_OUT_MAX)
+        return MW_OK;
+    MW_TRY(mw__grow(tensors->allocator, &tensors->left_out, &tensors->left_out_capacity, tensors->left_out_count + 1,
+                    sizeof *tensors->left_out, err));
+    MW_TRY(copy_note(tensors, name, why, &tensors->left_out[tensors->left_out_count], err));
+    tensors->left_out_count++;
+    return MW_OK;
+}
+
+mw_status mw__tensors_leave_out_type(mw_tensors *tensors, const char *name, const char *type, mw_error *err)
+{
+    char why[120];
+    snprintf(why, sizeof why, "its elements are of type %.60s, which is not read", type);
+    return mw__tensors_leave_out(tensors, name, why, err);
+}
+
+mw_status mw__tensors_missing(const mw_tensors *tensors, const char *name, mw_error *err)
+{
+    for (size_t i = 0; i < tensors->left_out_count; i++)
+        if (strcmp(tensors->left_out[i].key, name) == 0)
+            return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": \"%.150s\" is not read: %s", tensors->path, name,
+                            tensors->left_out[i].value);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no tensor \"%.150s\"", tensors->path, name);
 }
 
 const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name)
@@ -95,14 +128,27 @@ static const mw__tensors_format *recognise(const unsigned char *bytes, size_t si
     return NULL;
 }
 
+/* What others write, and how it gets here. */
+static const struct {
+    size_t at;
+    const char *mark;
+    size_t length;
+    const char *hint;
+} strangers[] = {
+    {0, "\x80\2", 2, "a bare pickle: load it where you trust it, and save it with torch.save of PyTorch 1.6 or later"},
+    {0, "\x80\4", 2, "a bare pickle: load it where you trust it, and save it with torch.save of PyTorch 1.6 or later"},
+    {0, "\x89HDF", 4, "HDF5 (Keras .h5, MATLAB .mat 7.3): read it with h5py and save it with numpy.savez"},
+    {0, "MATLAB 5", 8, "a MATLAB .mat file: read it with scipy.io.loadmat and save it with numpy.savez"},
+    {4, "TFL3", 4, "TensorFlow Lite: convert it with tf2onnx (--tflite) to ONNX, which is read as a model"},
+};
+
 static const char *hint_for(const unsigned char *bytes, size_t size)
 {
-    if (begins_with(bytes, size, "\x80\2", 2) || begins_with(bytes, size, "\x80\4", 2))
-        return "; it looks like a bare pickle: load it where you trust it, and save it with torch.save of PyTorch 1.6 "
-               "or later";
-    if (begins_with(bytes, size, "\x89HDF", 4))
-        return "; it looks like HDF5 (Keras): save it as .npz or safetensors";
-    return "";
+    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++)
+        if (size >= strangers[i].at &&
+            begins_with(bytes + strangers[i].at, size - strangers[i].at, strangers[i].mark, strangers[i].length))
+            return strangers[i].hint;
+    return NULL;
 }
 
 static mw_status find_format(mw_tensors *tensors, const mw__file *file, mw_error *err)
@@ -113,9 +159,10 @@ static mw_status find_format(mw_tensors *tensors, const mw__file *file, mw_error
     tensors->format = recognise(bytes, size);
     if (tensors->format != NULL)
         return MW_OK;
+    const char *hint = hint_for(bytes, size);
     return mw__fail(err, MW_ERROR_FORMAT,
-                    "\"%.200s\" is none of safetensors (or its index), npy, npz, a PyTorch zip archive and GGUF%s",
-                    tensors->path, hint_for(bytes, size));
+                    "\"%.200s\" is none of safetensors (or its index), npy, npz, a PyTorch zip archive and GGUF%s%s",
+                    tensors->path, hint != NULL ? "; it looks like " : "", hint != NULL ? hint : "");
 }
 
 /* ---- opening ---- */
@@ -166,10 +213,14 @@ static mw_status open_path(mw_tensors *tensors, const char *path, opener *open_w
     tensors->path = mw__tensors_string(tensors, path, strlen(path), err);
     if (tensors->path == NULL)
         return MW_ERROR_MEMORY;
-    if (!is_folder(path))
-        return open_file(tensors, open_with, err);
-    MW_TRY(enter_folder(tensors, tensors->path, err));
-    return open_file(tensors, mw__file_open_in_folder, err);
+    const bool folder = is_folder(path);
+    if (folder)
+        MW_TRY(enter_folder(tensors, tensors->path, err));
+    MW_TRY(open_file(tensors, folder ? mw__file_open_in_folder : open_with, err));
+    return tensors->count > 0 || tensors->left_out_count == 0
+               ? MW_OK
+               : mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" has no tensor that can be read: \"%.100s\": %s",
+                          tensors->path, tensors->left_out[0].key, tensors->left_out[0].value);
 }
 
 void mw__tensors_free(mw_tensors *tensors)
@@ -179,6 +230,7 @@ void mw__tensors_free(mw_tensors *tensors)
     mw__map_deinit(&tensors->by_name);
     mw__free(tensors->allocator, tensors->items);
     mw__free(tensors->allocator, tensors->notes);
+    mw__free(tensors->allocator, tensors->left_out);
     mw__arena_deinit(&tensors->arena);
     mw__free(tensors->allocator, tensors);
 }
@@ -249,6 +301,11 @@ const mw_tensor_info *mw_tensors_find(const mw_tensors *tensors, const char *nam
 const mw_tensors_note *mw_tensors_note_at(const mw_tensors *tensors, size_t index)
 {
     return is_open(tensors) && index < tensors->note_count ? &tensors->notes[index] : NULL;
+}
+
+const mw_tensors_note *mw_tensors_left_out_at(const mw_tensors *tensors, size_t index)
+{
+    return is_open(tensors) && index < tensors->left_out_count ? &tensors->left_out[index] : NULL;
 }
 
 const char *mw_tensors_note_find(const mw_tensors *tensors, const char *key)

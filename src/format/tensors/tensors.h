@@ -58,6 +58,8 @@ struct mw_tensors {
     mw__map by_name; /* name -> its index + 1, as a pointer */
     mw_tensors_note *notes;
     size_t note_count, note_capacity;
+    mw_tensors_note *left_out; /* names and reasons */
+    size_t left_out_count, left_out_capacity;
 };
 
 /* mw_tensors_open with an allocator, which must outlive the object. */
@@ -77,6 +79,8 @@ mw_tensor *mw__tensors_compressed(mw_tensors *tensors, const mw__tensors_item *i
 /* As mw_tensors_close, for one that is not open for users any more. */
 void mw__tensors_free(mw_tensors *tensors);
 const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);
+/* Says that there is no tensor of this name, or why it is not read. */
+mw_status mw__tensors_missing(const mw_tensors *tensors, const char *name, mw_error *err);
 
 /* ---- for formats ---- */
 
@@ -85,6 +89,13 @@ const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const c
 mw_status mw__tensors_add(mw_tensors *tensors, const mw_tensor_info *info, const void *own, mw_error *err);
 /* Adds a note; both are copied. */
 mw_status mw__tensors_note(mw_tensors *tensors, const char *key, const char *value, mw_error *err);
+
+/* Notes what is not read, and why; both are copied. Of more than 1000 the first. A file with nothing else is refused
+ * when it was opened. */
+mw_status mw__tensors_leave_out(mw_tensors *tensors, const char *name, const char *why, mw_error *err);
+
+/* The same for a type that the format has, in the words of the file. */
+mw_status mw__tensors_leave_out_type(mw_tensors *tensors, const char *name, const char *type, mw_error *err);
 
 /* A copy that lives as long as the object; NULL and MW_ERROR_MEMORY. */
 char *mw__tensors_string(mw_tensors *tensors, const char *text, size_t length, mw_error *err);

@@ -1,6 +1,6 @@
 /* PyTorch's zip archives (torch.save from 1.6 on): data.pkl says which tensors there are, data/<key> holds the storages
  * that they are views of. Dicts and lists within the saved object are walked, and names joined with dots; what is no
- * tensor in them is not read. */
+ * tensor in them is not read. What a foreign global would make, and tensors of other kinds, are listed as left out. */
 #include "format/tensors/archive.h"
 #include "format/tensors/pickle.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PICKLE_MAX = 64 << 20, DEPTH_MAX = 16, PIECE = 1 << 16 };
+enum { PICKLE_MAX = 64 << 20, DEPTH_MAX = 16, PIECE = 1 << 16, WHY_MAX = 240 };
 /* Bytes that tensors may take for each of the pickle, and for any: an object that is met again and again makes many of
  * a few. State dicts take some 10, three dicts of the same tensors 16; a tensor costs about FIXED and its name twice.
  */
@@ -51,10 +51,12 @@ typedef struct walk {
     size_t bytes;      /* left for what tensors take */
     mw__text name;
     int depth;
+    char *why; /* [WHY_MAX], of a tensor that is not read */
 } walk;
 
 static mw_status bad_tensor(const walk *w, mw_status status, const char *what, mw_error *err)
 {
+    snprintf(w->why, WHY_MAX, "%s", what);
     return mw__fail(err, status, "\"%.200s\": tensor \"%.150s\": %s", w->tensors->path,
                     w->name.data != NULL ? w->name.data : "", what);
 }
@@ -198,17 +200,36 @@ static mw_status charge(walk *w, mw_error *err)
     return MW_OK;
 }
 
-/* arguments ::= ( storage , offset , shape , strides , requires_grad , hooks [, metadata] ) */
+/* The name of a tensor that is saved alone: that of the file, without folder and ending. */
+static mw_status name_alone(const walk *w, const char **out, mw_error *err)
+{
+    const char *slash = strrchr(w->tensors->path, '/');
+    const char *name = slash != NULL ? slash + 1 : w->tensors->path, *dot = strrchr(name, '.');
+    *out = mw__tensors_string(w->tensors, name, dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name), err);
+    return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status name_tensor(walk *w, const char **out, mw_error *err)
+{
+    if (w->depth == 0)
+        return name_alone(w, out, err);
+    if (w->name.size > MW_NAME_MAX) /* long keys, met often, would fill the memory */
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": the name \"%.60s\" has more than %d bytes", w->tensors->path,
+                        w->name.data, MW_NAME_MAX);
+    *out = mw__tensors_string(w->tensors, w->name.data, w->name.size, err);
+    return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* arguments ::= ( storage , offset , shape , strides [, requires_grad , hooks [, metadata]] ) */
 static mw_status add_tensor(walk *w, const mw__pickle_value *arguments, mw_error *err)
 {
     mw_tensor_info info = {0};
     int strides = 0;
-    MW_TRY(charge(w, err));
     torch_tensor *t = mw__arena_alloc(&w->tensors->arena, 1, sizeof *t, err);
     if (t == NULL)
         return MW_ERROR_MEMORY;
     const mw__pickle_value *offset = mw__pickle_at(arguments, 1);
-    if (arguments->count < 6 || arguments->count > 7 || !has_kind(offset, MW__PICKLE_INT))
+    if (arguments->count < 4 || arguments->count > 7 || !has_kind(offset, MW__PICKLE_INT))
         return bad_tensor(w, MW_ERROR_FORMAT, "it is not written as PyTorch writes one", err);
     MW_TRY(read_storage(w, mw__pickle_at(arguments, 0), t, &info, err));
     MW_TRY(read_numbers(w, mw__pickle_at(arguments, 2), t->view.shape.dim, &t->view.shape.rank, err));
@@ -216,18 +237,21 @@ static mw_status add_tensor(walk *w, const mw__pickle_value *arguments, mw_error
     if (strides != t->view.shape.rank)
         return bad_tensor(w, MW_ERROR_FORMAT, "it has not as many strides as extents", err);
     MW_TRY(check_view(w, t, offset->number, err));
-    if (w->name.size > MW_NAME_MAX) /* long keys, met often, would fill the memory */
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": the name \"%.60s\" has more than %d bytes",
-                        w->tensors->path, w->name.data, MW_NAME_MAX);
     info.shape = t->view.shape;
-    info.name = mw__tensors_string(w->tensors, w->name.data, w->name.size, err);
+    MW_TRY(name_tensor(w, &info.name, err));
     info.stored = mw__tensors_string(w->tensors, info.stored, strlen(info.stored), err);
-    if (info.name == NULL || info.stored == NULL)
+    if (info.stored == NULL)
         return MW_ERROR_MEMORY;
     return mw__tensors_add(w->tensors, &info, t, err);
 }
 
 /* ---- walking ---- */
+
+static mw_status leave_out(walk *w, const char *why, mw_error *err)
+{
+    MW_TRY(charge(w, err));
+    return mw__tensors_leave_out(w->tensors, w->name.data != NULL ? w->name.data : "", why, err);
+}
 
 static mw_status visit(walk *w, const mw__pickle_value *value, mw_error *err);
 
@@ -260,6 +284,8 @@ static mw_status visit_cells(walk *w, const mw__pickle_value *container, mw_erro
         MW_TRY(mw__text_check(&w->name, err));
         if (is_part)
             MW_TRY(visit(w, cell->value, err));
+        else if (cell->value->kind == MW__PICKLE_CALL)
+            MW_TRY(leave_out(w, "its key is neither a text nor a number of 64 bits", err));
         w->name.size = length;
         if (w->name.data != NULL)
             w->name.data[length] = '\0';
@@ -268,17 +294,39 @@ static mw_status visit_cells(walk *w, const mw__pickle_value *container, mw_erro
     return MW_OK;
 }
 
+/* One that is written as no tensor can be makes the file unsound; one of a kind that is not read is left out. */
+static mw_status visit_tensor(walk *w, const mw__pickle_value *arguments, mw_error *err)
+{
+    mw_error reason = {0};
+    MW_TRY(charge(w, err));
+    const mw_status status = add_tensor(w, arguments, &reason);
+    if (status == MW_ERROR_UNSUPPORTED)
+        return leave_out(w, w->why, err);
+    return status == MW_OK ? MW_OK : mw__fail(err, status, "%s", reason.message);
+}
+
+/* What makes a tensor of another, which is its first argument. */
+static bool wraps_tensor(const mw__pickle_value *call)
+{
+    return (is_call(call, "torch._utils _rebuild_parameter") && call->argument->count == 3) ||
+           (is_call(call, "torch._utils _rebuild_parameter_with_state") && call->argument->count == 4);
+}
+
+static mw_status leave_out_call(walk *w, const mw__pickle_value *call, mw_error *err)
+{
+    char why[WHY_MAX];
+    snprintf(why, sizeof why, "it is made by the global \"%.100s\", which is not read%s", call->callee->text,
+             w->depth == 0 ? "; save the state_dict of the model, not the model" : "");
+    return leave_out(w, why, err);
+}
+
 static mw_status visit_call(walk *w, const mw__pickle_value *call, mw_error *err)
 {
-    if (is_call(call, "torch._utils _rebuild_tensor_v2"))
-        return add_tensor(w, call->argument, err);
-    if (is_call(call, "torch._utils _rebuild_parameter") && call->argument->count == 3)
+    if (is_call(call, "torch._utils _rebuild_tensor_v2") || is_call(call, "torch._utils _rebuild_tensor"))
+        return visit_tensor(w, call->argument, err);
+    if (wraps_tensor(call))
         return visit(w, mw__pickle_at(call->argument, 0), err);
-    return mw__fail(
-        err, MW_ERROR_UNSUPPORTED,
-        "\"%.200s\": \"%.100s\" is made by the global \"%.100s\", which is not read; save the state_dict of "
-        "the model, not the model",
-        w->tensors->path, w->name.data != NULL ? w->name.data : "", call->callee->text);
+    return leave_out_call(w, call, err);
 }
 
 static mw_status visit(walk *w, const mw__pickle_value *value, mw_error *err)
@@ -295,7 +343,7 @@ static mw_status visit(walk *w, const mw__pickle_value *value, mw_error *err)
     case MW__PICKLE_CALL:
         return visit_call(w, value, err);
     case MW__PICKLE_PERSISTENT:
-        return bad_tensor(w, MW_ERROR_UNSUPPORTED, "it is a bare storage", err);
+        return leave_out(w, "it is a bare storage, without a shape", err);
     default: /* numbers, strings, names: no tensors */
         return MW_OK;
     }
@@ -330,7 +378,9 @@ static mw_status walk_pickle(mw_tensors *tensors, const mw__pickle_value *value,
 {
     mw__map storages;
     mw__map_init(&storages, tensors->allocator);
-    walk w = {.tensors = tensors, .storages = &storages, .visits = size, .bytes = BYTES_PER * size + BYTES_ANY};
+    char why[WHY_MAX] = "";
+    walk w = {
+        .tensors = tensors, .why = why, .storages = &storages, .visits = size, .bytes = BYTES_PER * size + BYTES_ANY};
     mw__text_init(&w.name, tensors->allocator);
     w.root = mw__tensors_string(tensors, pickle, strlen(pickle) - strlen("data.pkl"), err);
     mw_status status = w.root != NULL ? check_order(&w, err) : MW_ERROR_MEMORY;

@@ -25,7 +25,10 @@ static const mw__tensors_item *find_item(const mw_tensors *file, const mw_tensor
     const mw__tensors_item *item = mw__tensors_item_find(file, name);
     if (item == NULL && asked->tensor == NULL && file->count == 1)
         item = &file->items[0];
-    if (item == NULL)
+    mw_error why = {0};
+    if (item == NULL && mw__tensors_missing(file, name, &why) == MW_ERROR_UNSUPPORTED)
+        mw__fail(err, why.status, "%s", why.message);
+    else if (item == NULL)
         mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no tensor \"%.150s\" for a column", file->path, name);
     return item;
 }

@@ -5,9 +5,11 @@ Element i of a tensor is (i * 7 % 23 - 11) / 4 for floats, i * 7 % 23 - 11 for s
 ones and i % 3 == 0 for bools, where nothing else is said. safetensors and GGUF have no library here: they are written
 by hand, and the quantised blocks are expanded one element at a time into blocks.f32.
 """
+import argparse
 import collections
 import json
 import os
+import pathlib
 import struct
 
 import numpy
@@ -231,3 +233,25 @@ def gguf(path, kinds, expected):
 
 gguf("blocks.gguf", kinds, "blocks.f32")
 gguf("unknown.gguf", [("F32", 10, 4, 1)], None)  # Q2_K
+
+# ---- what is read beside what is not ----
+
+torch.save(tensor("f4", 2, 3), "alone.pt")
+torch.save([tensor("f4", 2, 3)], "list.pt", pickle_protocol=4)
+for protocol in (2, 4):
+    torch.save({
+        "seed": (1 << 63) + 5, "huge": -(1 << 90), "bytes": b"\0\1", "set": {1, 2}, "frozen": frozenset([3]),
+        "state": collections.defaultdict(dict, {0: {"exp": tensor("f4", 3)}}), "dtype": torch.float16,
+        "args": argparse.Namespace(lr=1, hidden=tensor("f4", 2)), "best": numpy.float64(0.5),
+        "random": numpy.random.RandomState(0).get_state(), "path": pathlib.PurePosixPath("x"),
+        "device": torch.device("cpu"), "complex": torch.zeros(2, dtype=torch.complex64),
+        "sparse": torch.eye(3).to_sparse(), "expanded": torch.ones(1).expand(9), "module": net,
+        "counter": collections.Counter("aab"), "queue": collections.deque([1, 2]),
+        "parameter": torch.nn.Parameter(tensor("f4", 3)), "w": tensor("f4", 2, 3)},
+        f"beside{protocol}.pt", pickle_protocol=protocol)
+numpy.savez("words.npz", words=numpy.array(["a", "bc"]), objects=numpy.array([{}], dtype=object),
+            pairs=numpy.zeros(2, [("a", "<f4")]), complex=numpy.zeros(2, "<c8"), w=values("<f4", 2, 3))
+safetensors("eight.safetensors", {
+    "scale": ("F8_E4M3", numpy.arange(6, dtype="u1")), "w": ("F32", values("<f4", 2, 3)),
+    "last": ("F8_E5M2", numpy.arange(2, dtype="u1"))})
+gguf("mixed.gguf", [("F32", 0, 4, 1), ("Q4_0", 10, 18, 32), ("I8", 24, 1, 1)], None)  # the second says it is Q2_K
