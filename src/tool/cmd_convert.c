@@ -174,6 +174,14 @@ static bool load_all(loaded *l, const char *path, mw_dtype wanted, const tool_ca
     return good;
 }
 
+/* What does not come along. */
+static void say_left_out(const mw_tensors *tensors)
+{
+    const mw_tensors_note *item;
+    for (size_t i = 0; (item = mw_tensors_left_out_at(tensors, i)) != NULL; i++)
+        tool_complain("left out: \"%.150s\": %.250s", item->key, item->value);
+}
+
 static int convert_tensors(const tool_call *call)
 {
     loaded l;
@@ -183,8 +191,9 @@ static int convert_tensors(const tool_call *call)
     if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
         return TOOL_USAGE;
     int code = TOOL_FAILED;
-    if (load_all(&l, call->arguments[0], wanted, call) &&
-        mw_tensors_write(call->arguments[1], l.values, l.count, call->err) == MW_OK)
+    const bool loaded_all = load_all(&l, call->arguments[0], wanted, call);
+    say_left_out(l.tensors);
+    if (loaded_all && mw_tensors_write(call->arguments[1], l.values, l.count, call->err) == MW_OK)
         code = TOOL_DONE;
     if (code == TOOL_DONE && call->json != NULL)
         tool_json_integer(call->json, "tensors", (int64_t)l.count);

@@ -157,6 +157,10 @@ int tool_info(const tool_call *call)
         return TOOL_USAGE;
     if (tensors != NULL)
         return tool_tensors(call);
+    if (first.status == MW_ERROR_UNSUPPORTED) { /* it is one, and says why it is not read */
+        *call->err = first;
+        return TOOL_FAILED;
+    }
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;

@@ -355,6 +355,7 @@ static void test_other_kinds_are_refused_by_name(void)
     mw_error err = {0};
     CHECK(mw_coreml_read(RECORDED "network.mlpackage", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "neuralNetwork");
+    CHECK_CONTAINS(err.message, "coremltools.convert");
     err = (mw_error){0};
     CHECK(mw_coreml_read(RECORDED, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "neither Manifest.json nor coremldata.bin");

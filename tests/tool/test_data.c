@@ -294,6 +294,39 @@ static void test_layers_that_repeat_have_a_bound(void)
     }
 }
 
+/* ---- files of others ---- */
+
+static void test_models_of_others_are_named_with_what_to_do(void)
+{
+    static const struct {
+        const char *file, *part;
+    } rows[] = {
+        {"x.mlmodel", "coremltools.convert(.., convert_to=\"mlprogram\")"},
+        {"x.tflite", "tf2onnx.convert --tflite"},
+        {"x.h5", "tf2onnx.convert.from_keras"},
+        {"x.keras", "tf2onnx.convert.from_keras"},
+        {"x.pb", "tf2onnx.convert --saved-model"},
+        {"x.mat", "exportONNXNetwork"},
+        {"x.pth", "torch.onnx.export"},
+        {"x.gguf", "a file of weights alone"},
+        {"x.xyz", "no model that is known by its name"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        folder_put(rows[i].file, "something");
+        CHECK_MW(1, NULL, rows[i].part, "bench", rows[i].file);
+    }
+}
+
+static void test_what_a_file_of_tensors_has_besides_is_listed(void)
+{
+    CHECK_MW(0, "left out: args: it is made by the global \"argparse Namespace\"", NULL, "tensors",
+             MW_TESTS_DIR "/data/tensors/beside2.pt");
+    CHECK_MW(0, "\"left_out\": [{\"name\": \"scale\", \"reason\":", NULL, "tensors", "--json",
+             MW_TESTS_DIR "/data/tensors/eight.safetensors");
+    CHECK_MW(1, NULL, "torch.nn.modules.container Sequential", "info", MW_TESTS_DIR "/data/tensors/module.pt");
+    CHECK_MW(0, NULL, "left out: \"words\"", "convert", MW_TESTS_DIR "/data/tensors/words.npz", "words.safetensors");
+}
+
 int main(void)
 {
     char folder[512];
@@ -312,6 +345,8 @@ int main(void)
     RUN(test_what_is_wrong_with_a_table_names_file_and_line);
     RUN(test_settings_of_data_are_refused_with_their_place);
     RUN(test_layers_that_repeat_have_a_bound);
+    RUN(test_models_of_others_are_named_with_what_to_do);
+    RUN(test_what_a_file_of_tensors_has_besides_is_listed);
     folder_leave(folder);
     return check_finish();
 }

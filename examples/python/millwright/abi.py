@@ -927,6 +927,7 @@ FUNCTIONS = {
     "mw_tensors_find": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("name", c_char_p)]),
     "mw_tensors_note_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
     "mw_tensors_note_find": (c_char_p, [("tensors", POINTER(mw_tensors)), ("key", c_char_p)]),
+    "mw_tensors_left_out_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
     "mw_tensors_read": (c_int, [
         ("tensors", POINTER(mw_tensors)), ("name", c_char_p), ("dtype", c_int), ("out", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),

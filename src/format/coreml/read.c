@@ -135,6 +135,16 @@ mw_status mw__coreml_take(mw_coreml *out, const pb_model *from, size_t size, con
     }
 }
 
+/* What to do with a model that has no graph. */
+static const char *coreml_cure(const mw_coreml *model)
+{
+    if (model->part_count > 0)
+        return "; its parts may (mw_coreml_part)";
+    if (strncmp(mw__coreml_kind_name(model->kind), "neuralNetwork", 13) == 0)
+        return "; convert it again from its source: coremltools.convert(.., convert_to=\"mlprogram\")";
+    return "";
+}
+
 /* ---- packages ---- */
 
 static mw_status take_bytes(mw_coreml *out, const char *data, size_t size, const mw__coreml_source *source,
@@ -203,8 +213,9 @@ static mw_status read_any(mw_coreml *out, const mw__coreml_source *source, mw_er
                         source->path);
     if (out->graph != NULL || out->part_count > 0)
         return MW_OK;
-    return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" is a model of the kind %s; programs and pipelines are read",
-                    source->path, mw__coreml_kind_name(out->kind));
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "\"%.200s\" is a model of the kind %s; programs and pipelines are read%s", source->path,
+                    mw__coreml_kind_name(out->kind), coreml_cure(out));
 }
 
 /* Messages that do not name the model yet. */
@@ -304,7 +315,7 @@ const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
     if (model->graph == NULL)
         mw__fail(err, MW_ERROR_UNSUPPORTED, "the model%s%.96s%s is of the kind %s and has no program of its own%s",
                  model->name[0] != '\0' ? " \"" : "", model->name, model->name[0] != '\0' ? "\"" : "",
-                 mw__coreml_kind_name(model->kind), model->part_count > 0 ? "; its parts may (mw_coreml_part)" : "");
+                 mw__coreml_kind_name(model->kind), coreml_cure(model));
     return model->graph;
 }
 

@@ -111,14 +111,55 @@ static mw_status read_folder(mw_model *model, const char *path, const mw_graph_o
     if (is_there(model, path, "Manifest.json") || is_there(model, path, "coremldata.bin"))
         return read_coreml(model, path, how, options, err);
     if (!is_there(model, path, "model.mil"))
-        return mw__fail(err, MW_ERROR_FORMAT,
-                        "\"%.200s\" is a folder with neither Manifest.json (.mlpackage), coremldata.bin (.mlmodelc) "
-                        "nor model.mil",
-                        path);
+        return mw__fail(
+            err, MW_ERROR_FORMAT,
+            "\"%.200s\" is a folder with neither Manifest.json (.mlpackage), coremldata.bin (.mlmodelc) "
+            "nor model.mil%s",
+            path,
+            is_there(model, path, "saved_model.pb")
+                ? "; it is of TensorFlow: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"
+                : "");
     char *text = mw__path_join(model->allocator, path, "model.mil", err);
     const mw_status status = text != NULL ? read_mil(model, text, how, options, err) : MW_ERROR_MEMORY;
     mw__free(model->allocator, text);
     return status;
+}
+
+/* What others write, by its ending, and how it becomes one of ours. */
+static const struct {
+    const char *ending, *hint;
+} strangers[] = {
+    {".mlmodel", "an old Core ML model (neuralNetwork): convert it again from its source with "
+                 "coremltools.convert(.., convert_to=\"mlprogram\")"},
+    {".tflite", "TensorFlow Lite: python -m tf2onnx.convert --tflite FILE --output model.onnx"},
+    {".h5", "HDF5, as Keras writes it: load it with Keras, then tf2onnx.convert.from_keras(model, output_path=..)"},
+    {".hdf5", "HDF5, as Keras writes it: load it with Keras, then tf2onnx.convert.from_keras(model, output_path=..)"},
+    {".keras", "a Keras model: load it with Keras, then tf2onnx.convert.from_keras(model, output_path=..)"},
+    {".pb", "TensorFlow: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"},
+    {".mat", "a MATLAB file: a network leaves MATLAB by exportONNXNetwork, arrays by scipy.io.loadmat and numpy.savez"},
+    {".pt", "a PyTorch file, which holds weights: torch.onnx.export writes the network with them"},
+    {".pth", "a PyTorch file, which holds weights: torch.onnx.export writes the network with them"},
+    {".safetensors", "a file of weights alone; mw_tensors_open and mw tensors read it"},
+    {".gguf", "a file of weights alone; mw_tensors_open and mw tensors read it"},
+};
+
+static const char *hint_for(const char *path)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++)
+        if (mw__model_path_ends_in(path, strangers[i].ending))
+            return strangers[i].hint;
+    return NULL;
+}
+
+static mw_status refuse_model(const char *path, mw_error *err)
+{
+    const char *hint = hint_for(path);
+    if (hint != NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.150s\" is %s", path, hint);
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.200s\" is no model that is known by its name: a folder .mlpackage or .mlmodelc, one with "
+                    "model.mil, a file .mil, .onnx or .espresso.net",
+                    path);
 }
 
 mw_status mw__model_read(mw_model *model, const char *path, const mw_model_options *options, mw_error *err)
@@ -134,8 +175,5 @@ mw_status mw__model_read(mw_model *model, const char *path, const mw_model_optio
         return read_mil(model, path, &how, options, err);
     if (mw__model_path_ends_in(path, ".espresso.net"))
         return read_netplist(model, path, &how, options, err);
-    return mw__fail(err, MW_ERROR_FORMAT,
-                    "\"%.200s\" is no model that is known by its name: a folder .mlpackage or .mlmodelc, one with "
-                    "model.mil, a file .mil, .onnx or .espresso.net",
-                    path);
+    return refuse_model(path, err);
 }
