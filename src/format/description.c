@@ -15,8 +15,8 @@ mw_description mw_description_defaults(void)
 
 static const mw_feature *find_among(const mw_feature *features, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(features[i].name, name) == 0)
+    for (size_t i = 0; features != NULL && i < count; i++)
+        if (features[i].name != NULL && strcmp(features[i].name, name) == 0)
             return &features[i];
     return NULL;
 }
@@ -93,7 +93,7 @@ static void print_feature(mw__text *text, const char *what, const mw_feature *fe
 {
     char number[MW__NUMBER_MAX];
     mw__text_printf(text, "    %s ", what);
-    mw__text_show(text, feature->name, MW__SHOWN_NAME);
+    mw__text_show(text, feature->name != NULL ? feature->name : "", MW__SHOWN_NAME);
     mw__text_printf(text, ": %s", kind_name(feature));
     print_shapes(text, feature);
     mw__text_puts(text, feature->optional ? ", optional" : "");
@@ -101,7 +101,7 @@ static void print_feature(mw__text *text, const char *what, const mw_feature *fe
         mw__number_print_float(number, (float)feature->value);
         mw__text_printf(text, ", else %s", number);
     }
-    if (feature->text[0] != '\0') {
+    if (feature->text != NULL && feature->text[0] != '\0') {
         mw__text_puts(text, "  ");
         mw__text_show(text, feature->text, LONGEST);
     }
@@ -110,13 +110,13 @@ static void print_feature(mw__text *text, const char *what, const mw_feature *fe
 
 static void print_features(mw__text *text, const char *what, const mw_feature *features, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; features != NULL && i < count; i++)
         print_feature(text, what, &features[i]);
 }
 
 static void print_line(mw__text *text, const char *what, const char *value)
 {
-    if (value[0] == '\0')
+    if (what == NULL || value == NULL || value[0] == '\0')
         return;
     mw__text_show(text, what, MW__SHOWN_NAME);
     mw__text_puts(text, ": ");
@@ -127,7 +127,7 @@ static void print_line(mw__text *text, const char *what, const char *value)
 static void print_function(mw__text *text, const mw_function_description *function, bool standard)
 {
     mw__text_puts(text, "function ");
-    mw__text_show(text, function->name, MW__SHOWN_NAME);
+    mw__text_show(text, function->name != NULL ? function->name : "", MW__SHOWN_NAME);
     mw__text_puts(text, standard ? " (the default)\n" : "\n");
     print_features(text, "input", function->inputs, function->input_count);
     print_features(text, "state", function->states, function->state_count);
@@ -150,9 +150,9 @@ char *mw_description_print(const mw_description *description, mw_error *err)
     print_line(&text, "version", description->version);
     print_line(&text, "author", description->author);
     print_line(&text, "license", description->license);
-    for (size_t i = 0; i < description->pair_count; i++)
+    for (size_t i = 0; description->pairs != NULL && i < description->pair_count; i++)
         print_line(&text, description->pairs[i].key, description->pairs[i].value);
-    for (size_t i = 0; i < description->function_count; i++)
+    for (size_t i = 0; description->functions != NULL && i < description->function_count; i++)
         print_function(&text, &description->functions[i],
                        i == description->standard && description->function_count > 1);
     if (text.data == NULL)

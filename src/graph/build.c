@@ -311,6 +311,8 @@ static mw_status end_mixed(mw__build *build, size_t capacity)
 
 mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count)
 {
+    if (out_results == NULL) /* no room, whatever the number says */
+        capacity = 0;
     for (size_t i = 0; i < capacity; i++)
         out_results[i] = NULL;
     if (out_count != NULL)

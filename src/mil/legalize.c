@@ -145,9 +145,26 @@ static mw_status give_back_name(mw_graph *to, const mw_tensor *copy, const char 
     return mw__map_set(&to->names, wanted, NULL, err);
 }
 
-/* The name of the output, or a free one when it is that of an input or of an earlier output. */
-static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wanted, char *buffer, size_t size,
-                             mw_error *err)
+/* `wanted`_out, _out_2, .. : the first that is free behind those that were given before, so that a result which is
+ * given n times takes n looks and not n * n. */
+static mw_status next_output_name(const mw_graph *to, mw__map *given, const char *wanted, char *buffer, size_t size,
+                                  mw_error *err)
+{
+    uintptr_t number = (uintptr_t)mw__map_get(given, wanted);
+    do {
+        number++;
+        if (number == 1)
+            snprintf(buffer, size, "%.200s_out", wanted);
+        else
+            snprintf(buffer, size, "%.200s_out_%zu", wanted, (size_t)number);
+    } while (mw_graph_find(to, buffer) != NULL);
+    return mw__map_set(given, wanted, (void *)number, err);
+}
+
+/* The name of the output, or a free one when it is that of an input or of an earlier output.
+ *  given  name -> how many free ones were made of it */
+static mw_status output_name(mw_graph *to, mw__map *given, const mw_tensor *copy, const char *wanted, char *buffer,
+                             size_t size, mw_error *err)
 {
     MW_TRY(give_back_name(to, copy, wanted, err));
     const mw_tensor *owner = mw_graph_find(to, wanted);
@@ -157,12 +174,7 @@ static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wa
                    ? MW_OK
                    : mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s...\": the name is longer than %zu bytes", wanted,
                               size - 1);
-    for (int i = 1; i < 10000; i++) {
-        snprintf(buffer, size, i == 1 ? "%.200s_out" : "%.200s_out_%d", wanted, i);
-        if (mw_graph_find(to, buffer) == NULL)
-            return MW_OK;
-    }
-    return mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s\" is repeated too often", wanted);
+    return next_output_name(to, given, wanted, buffer, size, err);
 }
 
 /* The sign that the number is whole: it need not become an integer on its way out. */
@@ -206,28 +218,36 @@ static mw_status pass_name(mw_graph *to, mw_tensor *copy, mw_tensor *form, mw_er
 }
 
 /* An output that is an input, a constant or repeated becomes an identity: an empty program crashes Espresso. */
+static mw_status declare_output(mw__legalizer *legalizer, const mw__clone *clone, size_t i, mw__map *given,
+                                mw_error *err)
+{
+    mw_graph *to = legalizer->to;
+    const mw_tensor *source = clone->from->body->outputs[i];
+    char name[MW_NAME_MAX + 1], automatic[32];
+    mw_tensor *copy = mw__clone_get(clone, source);
+    snprintf(automatic, sizeof automatic, "output_%zu", i);
+    if (copy == NULL)
+        return mw__fail(err, MW_ERROR_STATE, "output %zu was not copied", i);
+    mw_tensor *form = as_half(legalizer, copy);
+    MW_TRY(pass_name(to, copy, form, err));
+    const char *wanted = source->name != NULL ? source->name : automatic;
+    MW_TRY(output_name(to, given, form, wanted, name, sizeof name, err));
+    mw_tensor *output = mw_output(form, name);
+    MW_TRY(mw_graph_check(to, err));
+    output->part = mw__part_copy(to, source->part);
+    return mw_graph_check(to, err);
+}
+
 static mw_status declare_outputs(void *user, const mw__clone *clone, mw_error *err)
 {
     mw__legalizer *legalizer = user;
-    const mw__block *body = clone->from->body;
-    mw_graph *to = legalizer->to;
-    for (size_t i = 0; i < body->output_count; i++) {
-        char name[MW_NAME_MAX + 1], automatic[32];
-        mw_tensor *copy = mw__clone_get(clone, body->outputs[i]);
-        snprintf(automatic, sizeof automatic, "output_%zu", i);
-        if (copy == NULL)
-            return mw__fail(err, MW_ERROR_STATE, "output %zu was not copied", i);
-        mw_tensor *form = as_half(legalizer, copy);
-        MW_TRY(pass_name(to, copy, form, err));
-        copy = form;
-        const char *wanted = body->outputs[i]->name != NULL ? body->outputs[i]->name : automatic;
-        MW_TRY(output_name(to, copy, wanted, name, sizeof name, err));
-        mw_tensor *output = mw_output(copy, name);
-        MW_TRY(mw_graph_check(to, err));
-        output->part = mw__part_copy(to, body->outputs[i]->part);
-        MW_TRY(mw_graph_check(to, err));
-    }
-    return MW_OK;
+    mw__map given;
+    mw_status status = MW_OK;
+    mw__map_init(&given, legalizer->to->allocator);
+    for (size_t i = 0; i < clone->from->body->output_count && status == MW_OK; i++)
+        status = declare_output(legalizer, clone, i, &given, err);
+    mw__map_deinit(&given);
+    return status;
 }
 
 /* ---- the whole ---- */

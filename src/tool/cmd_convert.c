@@ -134,46 +134,6 @@ static int convert_model(const tool_call *call)
 
 /* ---- files of tensors ---- */
 
-/* Every tensor of a file, read into memory of its own. */
-typedef struct loaded {
-    mw_tensors *tensors;
-    mw_tensor_values *values;
-    size_t count;
-} loaded;
-
-static void unload(loaded *l)
-{
-    for (size_t i = 0; l->values != NULL && i < l->count; i++)
-        free((void *)(uintptr_t)l->values[i].data);
-    free(l->values);
-    mw_tensors_close(l->tensors);
-}
-
-static bool load_tensor(loaded *l, size_t i, mw_dtype wanted, mw_error *err)
-{
-    const mw_tensor_info *info = mw_tensors_at(l->tensors, i);
-    const bool real = info->dtype == MW_F32 || info->dtype == MW_F16 || info->dtype == MW_F64 || info->dtype == MW_BF16;
-    const mw_dtype dtype = real && wanted != MW_DTYPE_NONE ? wanted : info->dtype;
-    const size_t count = (size_t)mw_shape_count(info->shape);
-    void *data = malloc(count * ((size_t)mw_dtype_bits(dtype) + 7) / 8 + 1);
-    l->values[i] = (mw_tensor_values){.name = info->name, .dtype = dtype, .shape = info->shape, .data = data};
-    return data != NULL && mw_tensors_read(l->tensors, info->name, dtype, data, count, err) == MW_OK;
-}
-
-static bool load_all(loaded *l, const char *path, mw_dtype wanted, const tool_call *call)
-{
-    *l = (loaded){.tensors = mw_tensors_open(path, call->err)};
-    l->count = mw_tensors_count(l->tensors);
-    l->values = calloc(l->count + 1, sizeof *l->values);
-    bool good = l->tensors != NULL && l->values != NULL;
-    for (size_t i = 0; good && i < l->count; i++) {
-        good = load_tensor(l, i, wanted, call->err);
-        tool_progress(call, "reading", (int64_t)i, (int64_t)l->count);
-    }
-    tool_progress(call, "reading", 1, 1);
-    return good;
-}
-
 /* What does not come along. */
 static void say_left_out(const mw_tensors *tensors)
 {
@@ -184,21 +144,20 @@ static void say_left_out(const mw_tensors *tensors)
 
 static int convert_tensors(const tool_call *call)
 {
-    loaded l;
     mw_dtype wanted = MW_DTYPE_NONE;
     if (TOOL_REFUSE("on files of tensors", "bits", "least", "verify", "tolerance", "shape", "extent", "function"))
         return TOOL_USAGE;
     if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
         return TOOL_USAGE;
-    int code = TOOL_FAILED;
-    const bool loaded_all = load_all(&l, call->arguments[0], wanted, call);
-    say_left_out(l.tensors);
-    if (loaded_all && mw_tensors_write(call->arguments[1], l.values, l.count, call->err) == MW_OK)
-        code = TOOL_DONE;
-    if (code == TOOL_DONE && call->json != NULL)
-        tool_json_integer(call->json, "tensors", (int64_t)l.count);
-    unload(&l);
-    return code;
+    mw_tensors *tensors = mw_tensors_open(call->arguments[0], call->err);
+    if (tensors == NULL)
+        return TOOL_FAILED;
+    say_left_out(tensors);
+    const mw_status status = mw_tensors_convert(tensors, call->arguments[1], wanted, call->err);
+    if (status == MW_OK && call->json != NULL)
+        tool_json_integer(call->json, "tensors", (int64_t)mw_tensors_count(tensors));
+    mw_tensors_close(tensors);
+    return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 
 int tool_convert(const tool_call *call)

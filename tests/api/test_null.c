@@ -507,6 +507,8 @@ static void test_data_refuses_null(void)
     REFUSED(mw_tensors_constant(NULL, "x", MW_F32, NULL, &err));
     REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
     REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
+    REFUSED(mw_tensors_convert(NULL, "x.npz", MW_F32, &err));
+    YIELDS_NULL(mw_tensors_left_out_at(NULL, 0));
     REFUSED(mw_tensors_average(NULL, 1, "x.npz", &err));
     REFUSED(mw_tensors_average((const char *const[]){NULL}, 1, "x.npz", &err));
     CHECK(!mw_operation_at(0, NULL) && !mw_operation_argument_at(0, 0, NULL));

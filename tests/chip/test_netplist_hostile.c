@@ -223,6 +223,26 @@ static void test_dangerous_xml_is_refused_before_it_is_parsed(void)
     check_refused(deep, "nested deeper than 16");
 }
 
+/* libplist moves what is behind each entity: a name may have some, a text of megabytes none of them. */
+static void test_a_long_text_of_entities_is_refused_before_it_is_parsed(void)
+{
+    enum { MANY = 1 << 18 };
+    char *text = malloc(5 * MANY + 100);
+    REQUIRE(text != NULL);
+    static const int counts[] = {0, 200, 500, MANY};
+    for (int c = 0; c < 4; c++) {
+        mw_error err = {0};
+        char *at = text + sprintf(text, "<plist version=\"1.0\"><dict><key>Version</key><string>");
+        for (int i = 0; i < counts[c]; i++, at += 5)
+            memcpy(at, "&amp;", 5);
+        at += sprintf(at, "</string></dict></plist>");
+        CHECK((mw__net_scan(text, (size_t)(at - text), &err) == MW_OK) == (counts[c] <= 200));
+        if (counts[c] > 200)
+            CHECK_ERROR(err, MW_ERROR_FORMAT, "so many entities");
+    }
+    free(text);
+}
+
 static void test_weights_are_read_in_the_folder_alone(void)
 {
     static const char conv[] =
@@ -364,6 +384,7 @@ int main(void)
     RUN(test_file_cut_at_every_byte_is_refused);
     RUN(test_changed_bytes_do_no_harm);
     RUN(test_dangerous_xml_is_refused_before_it_is_parsed);
+    RUN(test_a_long_text_of_entities_is_refused_before_it_is_parsed);
     RUN(test_weights_are_read_in_the_folder_alone);
     RUN(test_what_does_not_fit_is_refused_with_unit_and_key);
     RUN(test_memory_is_bounded_by_the_size_of_the_file);

@@ -1,11 +1,14 @@
 /* Files of tensors that we write: .npy to the byte what numpy writes, the others by what comes back; Python reads them
  * in tests/client/tensors.py. */
 #include "base/file.h"
+#include "format/tensors/tensors.h"
 #include "format/tensors/tensors_write.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
+#include "support/meter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +26,8 @@ static void fill(void)
 static const mw_tensor_values three[] = {
     {"layer.0.weight", MW_F32, {2, {2, 3}}, weight}, {"steps", MW_I64, {1, {3}}, steps}, {"flag", MW_BOOL, {0}, &flag}};
 
-static bool same_bytes(const char *path, const char *recorded)
+static bool same_bytes_here(const char *path, const char *other)
 {
-    char other[600];
-    snprintf(other, sizeof other, "%s/data/tensors/%s", MW_TESTS_DIR, recorded);
     FILE *a = fopen(path, "rb"), *b = fopen(other, "rb");
     bool same = a != NULL && b != NULL;
     while (same) {
@@ -40,6 +41,13 @@ static bool same_bytes(const char *path, const char *recorded)
     if (b != NULL)
         fclose(b);
     return same;
+}
+
+static bool same_bytes(const char *path, const char *recorded)
+{
+    char other[600];
+    snprintf(other, sizeof other, "%s/data/tensors/%s", MW_TESTS_DIR, recorded);
+    return same_bytes_here(path, other);
 }
 
 static void test_npy_is_what_numpy_writes_to_the_byte(void)
@@ -152,6 +160,45 @@ static void test_a_flipped_bit_in_our_safetensors_is_found(void)
     mw_tensors_close(tensors);
 }
 
+/* A compressed file of many tensors is small; so is what converting it takes. */
+static void test_converting_holds_one_tensor_at_a_time(void)
+{
+    enum { TENSORS = 50, ELEMENTS = 1 << 15 };
+    static float zeros[ELEMENTS];
+    static char name[TENSORS][8];
+    static const char *const endings[] = {"many.safetensors", "again.npz", "again.safetensors"};
+    mw_tensor_values values[TENSORS];
+    mw_error err = {0};
+    for (int i = 0; i < TENSORS; i++) {
+        snprintf(name[i], sizeof name[i], "t%d", i);
+        values[i] = (mw_tensor_values){name[i], MW_F32, MW_SHAPE(ELEMENTS), zeros};
+    }
+    zeros[7] = 0.1f;
+    mw_tensors_write("many.npz", values, TENSORS, &err);
+    for (int i = 0; i < 3; i++) {
+        meter m = {0};
+        const mw_allocator allocator = {.resize = meter_resize, .user = &m};
+        mw_tensors *tensors = mw__tensors_open(&allocator, i < 2 ? "many.npz" : "again.npz", &err);
+        mw_tensors_convert(tensors, endings[i], MW_DTYPE_NONE, &err);
+        CHECK_OK(err);
+        CHECK(m.most < 3 * sizeof zeros + (1 << 18));
+        mw_tensors_close(tensors);
+        CHECK_INT(m.held, 0);
+    }
+    CHECK(same_bytes_here("many.safetensors", "again.safetensors"));
+    mw_tensors_write("direct.safetensors", values, TENSORS, &err);
+    CHECK(same_bytes_here("many.safetensors", "direct.safetensors"));
+    CHECK(same_bytes_here("many.npz", "again.npz"));
+    mw_tensors *tensors = mw_tensors_open("many.npz", &err);
+    mw_tensors_convert(tensors, "many.npz", MW_F16, &err); /* in its own place */
+    mw_tensors_close(tensors);
+    tensors = mw_tensors_open("many.npz", &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_tensors_count(tensors), TENSORS);
+    CHECK_INT(mw_tensors_at(tensors, 3)->dtype, MW_F16);
+    mw_tensors_close(tensors);
+}
+
 static void test_writing_survives_failing_allocations(void)
 {
     static const char *const paths[] = {"a.npy", "a.npz", "a.safetensors"};
@@ -182,6 +229,7 @@ int main(void)
     RUN(test_what_a_format_does_not_have_is_refused_before_anything_is_written);
     RUN(test_bf16_stays_bf16_in_safetensors);
     RUN(test_a_flipped_bit_in_our_safetensors_is_found);
+    RUN(test_converting_holds_one_tensor_at_a_time);
     RUN(test_writing_survives_failing_allocations);
     folder_leave(folder);
     return check_finish();

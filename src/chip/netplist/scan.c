@@ -4,12 +4,14 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 16, NAME_MAX_LENGTH = 8 };
+enum { DEPTH_MAX = 16, NAME_MAX_LENGTH = 8, UNESCAPING_MAX = 1 << 20 };
 
 typedef struct scanner {
     const char *at, *end, *begin;
     const char *open[DEPTH_MAX]; /* names of the elements that are open */
     int depth;
+    const char *text; /* where the text between two tags begins */
+    size_t entities;  /* in it */
     mw_error *err;
 } scanner;
 
@@ -99,6 +101,7 @@ static mw_status skip_doctype(scanner *s)
 static mw_status skip_entity(scanner *s)
 {
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+    s->entities++;
     for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
         if (starts(s, entities[i])) {
             s->at += strlen(entities[i]);
@@ -136,6 +139,15 @@ static mw_status step(scanner *s)
     return MW_OK;
 }
 
+/* libplist moves the rest of a text for each entity in it, which takes its length times their number. */
+static mw_status end_text(const scanner *s)
+{
+    const size_t length = (size_t)(s->at - s->text);
+    return s->entities == 0 || length <= UNESCAPING_MAX / s->entities
+               ? MW_OK
+               : refuse(s, "a text with so many entities that its length times their number is above 2^20");
+}
+
 mw_status mw__net_scan(const char *data, size_t size, mw_error *err)
 {
     scanner s = {.at = data, .begin = data, .end = data + size, .err = err};
@@ -143,9 +155,13 @@ mw_status mw__net_scan(const char *data, size_t size, mw_error *err)
     if (size >= 8 && memcmp(data, "bplist", 6) == 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         "a binary property list is not read; plutil -convert xml1 makes an XML one of it");
-    while (s.at < s.end) {
+    for (s.text = data; s.at < s.end; any = any || s.depth > 0) {
+        const bool is_tag = *s.at == '<';
+        if (is_tag)
+            MW_TRY(end_text(&s));
         MW_TRY(step(&s));
-        any = any || s.depth > 0;
+        s.text = is_tag ? s.at : s.text;
+        s.entities = is_tag ? 0 : s.entities;
     }
     return s.depth == 0 && any ? MW_OK : refuse(&s, any ? "it ends with open elements" : "there is no property list");
 }

@@ -79,6 +79,18 @@ typedef struct mw__safetensors_note {
     const char *key, *value;
 } mw__safetensors_note;
 
+/* Where the elements of items come from that have none: those of item `index`, until the next call; NULL with err set.
+ * Every item is asked for twice, in order, for the checksum stands in front. */
+typedef struct mw__safetensors_source {
+    const void *(*fetch)(void *user, size_t index, mw_error *err);
+    void *user;
+} mw__safetensors_source;
+
+/* As mw__safetensors_write, with elements that are made when they are written. */
+mw_status mw__safetensors_write_from(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,
+                                     size_t note_count, const mw__safetensors_item *items, size_t item_count,
+                                     const mw__safetensors_source *source, mw_error *err);
+
 /* Writes a whole file with its checksum, durably or not at all.
  * errors  MW_ERROR_ARGUMENT if our own reader would refuse the header (a name that is not UTF-8) */
 mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,

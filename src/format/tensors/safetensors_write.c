@@ -92,19 +92,48 @@ static mw_status check_header(const mw_allocator *allocator, const char *path, c
     return status == MW_OK ? MW_OK : mw__fail(err, status, "%s", reason.message);
 }
 
-static void put_checksum(mw__text *text, const mw__safetensors_item *items, size_t item_count)
+/* The elements of an item: its own, or those that the source makes. NULL with err set. */
+static const void *fetch_data(const mw__safetensors_item *items, size_t index, const mw__safetensors_source *source,
+                              mw_error *err)
+{
+    static const char nothing[1];
+    if (source != NULL)
+        return source->fetch(source->user, index, err);
+    return items[index].data != NULL ? items[index].data : nothing;
+}
+
+static mw_status put_checksum(mw__text *text, const mw__safetensors_item *items, size_t item_count,
+                              const mw__safetensors_source *source, mw_error *err)
 {
     static const char digits[] = "0123456789abcdef";
     uint64_t hash = mw__hash64(text->data, text->size, 0);
-    for (size_t i = 0; i < item_count; i++)
-        hash = mw__safetensors_chain(hash, items[i].data, item_size(&items[i]));
+    for (size_t i = 0; i < item_count; i++) {
+        const void *data = fetch_data(items, i, source, err);
+        if (data == NULL)
+            return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
+        hash = mw__safetensors_chain(hash, data, item_size(&items[i]));
+    }
     char *out = text->data + sizeof MW__SAFETENSORS_CHECKSUM_PREFIX - 1;
     for (int i = 0; i < MW__SAFETENSORS_CHECKSUM_DIGITS; i++)
         out[i] = digits[hash >> (60 - 4 * i) & 15];
+    return MW_OK;
+}
+
+static mw_status write_items(mw__file_writer *writer, const mw__safetensors_item *items, size_t item_count,
+                             const mw__safetensors_source *source, mw_error *err)
+{
+    for (size_t i = 0; i < item_count; i++) {
+        const void *data = fetch_data(items, i, source, err);
+        if (data == NULL)
+            return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
+        MW_TRY(mw__file_writer_write(writer, data, item_size(&items[i]), err));
+    }
+    return MW_OK;
 }
 
 static mw_status write_file(const mw_allocator *allocator, const char *path, const mw__text *text,
-                            const mw__safetensors_item *items, size_t item_count, mw_error *err)
+                            const mw__safetensors_item *items, size_t item_count, const mw__safetensors_source *source,
+                            mw_error *err)
 {
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
@@ -114,16 +143,17 @@ static mw_status write_file(const mw_allocator *allocator, const char *path, con
     mw_status status = mw__file_writer_write(&writer, length, sizeof length, err);
     if (status == MW_OK)
         status = mw__file_writer_write(&writer, text->data, text->size, err);
-    for (size_t i = 0; status == MW_OK && i < item_count; i++)
-        status = mw__file_writer_write(&writer, items[i].data, item_size(&items[i]), err);
+    if (status == MW_OK)
+        status = write_items(&writer, items, item_count, source, err);
     if (status == MW_OK)
         status = mw__file_writer_commit(&writer, err);
     mw__file_writer_deinit(&writer);
     return status;
 }
 
-mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,
-                                size_t note_count, const mw__safetensors_item *items, size_t item_count, mw_error *err)
+mw_status mw__safetensors_write_from(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,
+                                     size_t note_count, const mw__safetensors_item *items, size_t item_count,
+                                     const mw__safetensors_source *source, mw_error *err)
 {
     mw__text text;
     mw__text_init(&text, allocator);
@@ -131,10 +161,16 @@ mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path,
     mw_status status = make_header(&text, notes, note_count, items, item_count, &data_size, err);
     if (status == MW_OK)
         status = check_header(allocator, path, &text, data_size, err);
-    if (status == MW_OK) {
-        put_checksum(&text, items, item_count);
-        status = write_file(allocator, path, &text, items, item_count, err);
-    }
+    if (status == MW_OK)
+        status = put_checksum(&text, items, item_count, source, err);
+    if (status == MW_OK)
+        status = write_file(allocator, path, &text, items, item_count, source, err);
     mw__text_deinit(&text);
     return status;
+}
+
+mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,
+                                size_t note_count, const mw__safetensors_item *items, size_t item_count, mw_error *err)
+{
+    return mw__safetensors_write_from(allocator, path, notes, note_count, items, item_count, NULL, err);
 }

@@ -1,9 +1,11 @@
 /* Writes files of tensors: .npy and .npz as numpy reads them, and safetensors. */
 #include "base/checked.h"
 #include "base/float_mode.h"
+#include "base/live.h"
 #include "base/map.h"
 #include "base/name.h"
 #include "format/tensors/safetensors.h"
+#include "format/tensors/tensors.h"
 #include "format/tensors/tensors_write.h"
 #include "format/zip_write.h"
 
@@ -16,6 +18,15 @@ static const struct {
     {MW_F16, "<f2"}, {MW_F32, "<f4"}, {MW_F64, "<f8"}, {MW_I8, "|i1"},  {MW_U8, "|u1"},  {MW_I16, "<i2"},
     {MW_U16, "<u2"}, {MW_I32, "<i4"}, {MW_U32, "<u4"}, {MW_I64, "<i8"}, {MW_U64, "<u8"}, {MW_BOOL, "|b1"},
 };
+
+/* What is written: tensors with their elements, or with those that the source makes one after the other. */
+typedef struct writing {
+    const mw_allocator *allocator;
+    const char *path;
+    const mw_tensor_values *tensors;
+    size_t count;
+    const mw__safetensors_source *source; /* NULL: the tensors have their own */
+} writing;
 
 /* ---- .npy ---- */
 
@@ -51,18 +62,23 @@ static mw_status make_header(mw__text *text, const mw_tensor_values *tensor, mw_
     return MW_OK;
 }
 
-static mw__zip_part data_of(const mw_tensor_values *tensor)
+static mw_status take_data(const writing *w, size_t i, mw__zip_part *out, mw_error *err)
 {
-    return (mw__zip_part){tensor->data,
-                          (size_t)mw_shape_count(tensor->shape) * ((size_t)mw_dtype_bits(tensor->dtype) / 8)};
+    const mw_tensor_values *tensor = &w->tensors[i];
+    out->data = w->source != NULL ? w->source->fetch(w->source->user, i, err) : tensor->data;
+    out->size = (size_t)mw_shape_count(tensor->shape) * ((size_t)mw_dtype_bits(tensor->dtype) / 8);
+    if (out->data != NULL || out->size == 0)
+        return MW_OK;
+    return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
 }
 
-static mw_status write_npy(mw__file_writer *file, const mw_tensor_values *tensor, mw_error *err)
+static mw_status write_npy(mw__file_writer *file, const writing *w, mw_error *err)
 {
-    const mw__zip_part data = data_of(tensor);
+    mw__zip_part data;
     mw__text header;
+    MW_TRY(take_data(w, 0, &data, err));
     mw__text_init(&header, file->allocator);
-    mw_status status = make_header(&header, tensor, err);
+    mw_status status = make_header(&header, &w->tensors[0], err);
     if (status == MW_OK)
         status = mw__file_writer_write(file, header.data, header.size, err);
     if (status == MW_OK)
@@ -73,9 +89,12 @@ static mw_status write_npy(mw__file_writer *file, const mw_tensor_values *tensor
 
 /* ---- .npz ---- */
 
-static mw_status add_entry(mw__zip_writer *zip, const mw_tensor_values *tensor, mw_error *err)
+static mw_status add_entry(mw__zip_writer *zip, const writing *w, size_t i, mw_error *err)
 {
+    const mw_tensor_values *tensor = &w->tensors[i];
+    mw__zip_part data;
     mw__text name, header;
+    MW_TRY(take_data(w, i, &data, err));
     mw__text_init(&name, zip->directory.allocator);
     mw__text_init(&header, zip->directory.allocator);
     mw__text_puts(&name, tensor->name);
@@ -84,31 +103,30 @@ static mw_status add_entry(mw__zip_writer *zip, const mw_tensor_values *tensor, 
     if (status == MW_OK)
         status = mw__text_check(&name, err);
     if (status == MW_OK)
-        status = mw__zip_writer_add(zip, name.data, (mw__zip_part[]){{header.data, header.size}, data_of(tensor)}, err);
+        status = mw__zip_writer_add(zip, name.data, (mw__zip_part[]){{header.data, header.size}, data}, err);
     mw__text_deinit(&name);
     mw__text_deinit(&header);
     return status;
 }
 
-static mw_status write_npz(mw__file_writer *file, const mw_tensor_values *tensors, size_t count, mw_error *err)
+static mw_status write_npz(mw__file_writer *file, const writing *w, mw_error *err)
 {
     mw__zip_writer zip;
     mw_status status = MW_OK;
     mw__zip_writer_init(&zip, file->allocator, file);
-    for (size_t i = 0; i < count && status == MW_OK; i++)
-        status = add_entry(&zip, &tensors[i], err);
+    for (size_t i = 0; i < w->count && status == MW_OK; i++)
+        status = add_entry(&zip, w, i, err);
     if (status == MW_OK)
         status = mw__zip_writer_finish(&zip, err);
     mw__zip_writer_deinit(&zip);
     return status;
 }
 
-static mw_status write_numpy(const mw_allocator *allocator, const char *path, const mw_tensor_values *tensors,
-                             size_t count, bool archive, mw_error *err)
+static mw_status write_numpy(const writing *w, bool archive, mw_error *err)
 {
     mw__file_writer file;
-    MW_TRY(mw__file_writer_begin(&file, allocator, path, true, err));
-    mw_status status = archive ? write_npz(&file, tensors, count, err) : write_npy(&file, tensors, err);
+    MW_TRY(mw__file_writer_begin(&file, w->allocator, w->path, true, err));
+    mw_status status = archive ? write_npz(&file, w, err) : write_npy(&file, w, err);
     if (status == MW_OK)
         status = mw__file_writer_commit(&file, err);
     mw__file_writer_deinit(&file);
@@ -117,17 +135,19 @@ static mw_status write_numpy(const mw_allocator *allocator, const char *path, co
 
 /* ---- safetensors ---- */
 
-static mw_status write_safetensors(const mw_allocator *allocator, const char *path, const mw_tensor_values *tensors,
-                                   size_t count, mw_error *err)
+static mw_status write_safetensors(const writing *w, mw_error *err)
 {
     static const mw__safetensors_note notes[] = {{"mw.format", "millwright-weights"}, {"format", "pt"}};
-    mw__safetensors_item *items = mw__alloc(allocator, count, sizeof *items, err);
+    mw__safetensors_item *items = mw__alloc(w->allocator, w->count, sizeof *items, err);
     if (items == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (mw__safetensors_item){tensors[i].name, tensors[i].dtype, tensors[i].shape, tensors[i].data};
-    const mw_status status = mw__safetensors_write(allocator, path, notes, 2, items, count, err);
-    mw__free(allocator, items);
+    for (size_t i = 0; i < w->count; i++) {
+        const mw_tensor_values *t = &w->tensors[i];
+        items[i] = (mw__safetensors_item){t->name, t->dtype, t->shape, t->data};
+    }
+    const mw_status status =
+        mw__safetensors_write_from(w->allocator, w->path, notes, 2, items, w->count, w->source, err);
+    mw__free(w->allocator, items);
     return status;
 }
 
@@ -140,7 +160,7 @@ static bool is_plain(const char *name)
            strncmp(name, "./", 2) != 0 && strstr(name, "/./") == NULL;
 }
 
-static mw_status check_tensor(const mw_tensor_values *tensor, bool numpy, mw_error *err)
+static mw_status check_tensor(const mw_tensor_values *tensor, bool numpy, bool has_source, mw_error *err)
 {
     size_t size;
     MW_TRY(mw__name_check("mw_tensors_write", tensor->name, err));
@@ -155,7 +175,7 @@ static mw_status check_tensor(const mw_tensor_values *tensor, bool numpy, mw_err
     if (numpy && !is_plain(tensor->name))
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_tensors_write: \"%.96s\" cannot be the name of a file in an archive", tensor->name);
-    if (tensor->data == NULL && count > 0)
+    if (tensor->data == NULL && count > 0 && !has_source)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: \"%.96s\" has no data", tensor->name);
     return MW_OK;
 }
@@ -180,24 +200,30 @@ static bool ends_with(const char *path, const char *ending)
     return length > tail && strcmp(path + length - tail, ending) == 0;
 }
 
+static mw_status write_from(const writing *w, mw_error *err)
+{
+    const char *path = w->path;
+    const bool npy = ends_with(path, ".npy"), npz = ends_with(path, ".npz");
+    if (!npy && !npz && !ends_with(path, ".safetensors"))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_tensors_write: \"%.200s\" ends with none of .safetensors, .npz and .npy", path);
+    if (npy && w->count != 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: a .npy has one tensor, not %zu; write a .npz",
+                        w->count);
+    for (size_t i = 0; i < w->count; i++)
+        MW_TRY(check_tensor(&w->tensors[i], npy || npz, w->source != NULL, err));
+    MW_TRY(check_doubles(w->allocator, w->tensors, w->count, err));
+    return npy || npz ? write_numpy(w, npz, err) : write_safetensors(w, err);
+}
+
 mw_status mw__tensors_write(const mw_allocator *allocator, const char *path, const mw_tensor_values *tensors,
                             size_t count, mw_error *err)
 {
     if (path == NULL || (tensors == NULL && count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: no %s", path == NULL ? "path" : "tensors");
-    allocator = mw__allocator_or_default(allocator);
-    const bool npy = ends_with(path, ".npy"), npz = ends_with(path, ".npz");
-    if (!npy && !npz && !ends_with(path, ".safetensors"))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_tensors_write: \"%.200s\" ends with none of .safetensors, .npz and .npy", path);
-    if (npy && count != 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: a .npy has one tensor, not %zu; write a .npz",
-                        count);
-    for (size_t i = 0; i < count; i++)
-        MW_TRY(check_tensor(&tensors[i], npy || npz, err));
-    MW_TRY(check_doubles(allocator, tensors, count, err));
-    return npy || npz ? write_numpy(allocator, path, tensors, count, npz, err)
-                      : write_safetensors(allocator, path, tensors, count, err);
+    const writing w = {
+        .allocator = mw__allocator_or_default(allocator), .path = path, .tensors = tensors, .count = count};
+    return write_from(&w, err);
 }
 
 mw_status mw_tensors_write(const char *path, const mw_tensor_values *tensors, size_t count, mw_error *err)
@@ -206,4 +232,66 @@ mw_status mw_tensors_write(const char *path, const mw_tensor_values *tensors, si
     if (mw__skips(err))
         return err->status;
     return mw__tensors_write(NULL, path, tensors, count, err);
+}
+
+/* ---- from one file into another ---- */
+
+typedef struct conversion {
+    mw_tensors *from;
+    mw_tensor_values *tensors;
+    void *data; /* of the tensor that is written */
+} conversion;
+
+static bool is_real(mw_dtype dtype)
+{
+    return dtype == MW_F64 || dtype == MW_F32 || dtype == MW_F16 || dtype == MW_BF16;
+}
+
+static const void *fetch_tensor(void *user, size_t index, mw_error *err)
+{
+    conversion *c = user;
+    const mw_tensor_values *tensor = &c->tensors[index];
+    const size_t count = (size_t)mw_shape_count(tensor->shape);
+    mw__free(c->from->allocator, c->data);
+    c->data = mw__alloc(c->from->allocator, count + 1, (size_t)mw_dtype_bits(tensor->dtype) / 8, err);
+    if (c->data == NULL ||
+        mw__tensors_read(c->from, &c->from->items[index], tensor->dtype, c->data, false, err) != MW_OK)
+        return NULL;
+    return c->data;
+}
+
+static mw_status convert_all(mw_tensors *from, const char *path, mw_dtype dtype, mw_error *err)
+{
+    conversion c = {.from = from};
+    const mw__safetensors_source source = {.fetch = fetch_tensor, .user = &c};
+    c.tensors = mw__alloc(from->allocator, from->count, sizeof *c.tensors, err);
+    if (c.tensors == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < from->count; i++) {
+        const mw_tensor_info *info = &from->items[i].info;
+        const bool changes = dtype != MW_DTYPE_NONE && is_real(info->dtype);
+        c.tensors[i] = (mw_tensor_values){info->name, changes ? dtype : info->dtype, info->shape, NULL};
+    }
+    const writing w = {
+        .allocator = from->allocator, .path = path, .tensors = c.tensors, .count = from->count, .source = &source};
+    const mw_status status = write_from(&w, err);
+    mw__free(from->allocator, c.data);
+    mw__free(from->allocator, c.tensors);
+    return status;
+}
+
+mw_status mw_tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    if (path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_convert: no path");
+    MW_TRY(mw__live_check(tensors, MW__LIVE_TENSORS, __func__, err));
+    mw__entry entry;
+    MW_TRY(mw__guard_enter(&entry, &tensors->guard, "tensor file", __func__, MW__LENT_NEVER, err));
+    const mw_status status = convert_all(tensors, path, dtype, err);
+    if (mw__guard_leave(&entry))
+        mw__tensors_free(tensors);
+    return status;
 }

@@ -98,19 +98,26 @@ mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t r
 
 /* ---- translating ---- */
 
-/* Ports go by the user's names. */
-static const char *buffer_name(const mw_program *program, const e5rt_mw_buffer *buffer)
+/* The user's names of ports by those of the program: of outputs, or of inputs. */
+static mw_status map_ports(mw__map *names, const mw_program *program, bool output, mw_error *err)
 {
-    const bool output = buffer->kind == E5RT_MW_BUFFER_OUTPUT;
-    for (size_t i = 0; (output || buffer->kind == E5RT_MW_BUFFER_INPUT) && i < program->port_count; i++)
-        for (size_t k = 0; k < program->places[i].count; k++)
-            if (program->ports[i].is_output == output &&
-                strcmp(program->places[i].parts[k].mil_name, buffer->name) == 0)
-                return program->ports[i].name;
-    return buffer->name;
+    for (size_t i = 0; i < program->port_count; i++)
+        for (size_t k = 0; k < program->places[i].count && program->ports[i].is_output == output; k++)
+            if (mw__map_get(names, program->places[i].parts[k].mil_name) == NULL)
+                MW_TRY(mw__map_set(names, program->places[i].parts[k].mil_name,
+                                   (void *)(uintptr_t)program->ports[i].name, err));
+    return MW_OK;
 }
 
-static mw_status translate_buffers(mw_plan *plan, const mw_program *program, mw_error *err)
+static const char *buffer_name(const mw__map names[2], const e5rt_mw_buffer *buffer)
+{
+    const bool output = buffer->kind == E5RT_MW_BUFFER_OUTPUT;
+    const char *name =
+        output || buffer->kind == E5RT_MW_BUFFER_INPUT ? mw__map_get(&names[output], buffer->name) : NULL;
+    return name != NULL ? name : buffer->name;
+}
+
+static mw_status translate_named(mw_plan *plan, const mw__map names[2], mw_error *err)
 {
     const e5rt_mw_plan *data = plan->data;
     plan->buffers = mw__arena_alloc(&plan->arena, data->buffer_count, sizeof *plan->buffers, err);
@@ -119,7 +126,7 @@ static mw_status translate_buffers(mw_plan *plan, const mw_program *program, mw_
     for (size_t b = 0; b < data->buffer_count; b++) {
         const e5rt_mw_buffer *from = &data->buffers[b];
         mw_plan_buffer *to = &plan->buffers[b];
-        const char *name = buffer_name(program, from);
+        const char *name = buffer_name(names, from);
         *to = (mw_plan_buffer){.name = mw__arena_string(&plan->arena, name, strlen(name), err),
                                .kind = (mw_plan_buffer_kind)from->kind,
                                .bytes = from->size,
@@ -134,6 +141,22 @@ static mw_status translate_buffers(mw_plan *plan, const mw_program *program, mw_
         }
     }
     return MW_OK;
+}
+
+static mw_status translate_buffers(mw_plan *plan, const mw_program *program, mw_error *err)
+{
+    mw__map names[2];
+    mw_status status = MW_OK;
+    for (int output = 0; output < 2; output++) {
+        mw__map_init(&names[output], plan->allocator);
+        if (status == MW_OK)
+            status = map_ports(&names[output], program, output != 0, err);
+    }
+    if (status == MW_OK)
+        status = translate_named(plan, names, err);
+    mw__map_deinit(&names[0]);
+    mw__map_deinit(&names[1]);
+    return status;
 }
 
 static mw_status translate_accesses(mw_plan *plan, const e5rt_mw_access *from, size_t count, const mw_plan_access **out,
