@@ -30,7 +30,7 @@ typedef struct mw_gradcheck_options {
     double step;                /* relative to max(|x|, 1/4); 0 = 2^-6 (2^-3 on devices with fp16 ports) */
     double tolerance;           /* relative, default 1e-3 (fp16 ports: 5e-2); rounding noise is added */
     size_t elements;            /* per tensor: tested one by one; all, or so many drawn; default 64 */
-    size_t directions;          /* random directions in the space of all x; default 4 */
+    size_t directions;          /* random directions in the space of all x; default 4; 0 = no directions at all */
     uint64_t seed;              /* of u, the elements and the directions */
     mw_compile_options compile; /* device and provider; parameters start from compile.seed */
 } mw_gradcheck_options;
@@ -41,9 +41,9 @@ MW_API mw_gradcheck_options mw_gradcheck_defaults(mw_tensor *y, mw_tensor *const
 /** What was found. */
 typedef struct mw_gradcheck_report {
     bool passed;
-    size_t checked;  /* elements and directions that were compared */
-    size_t skipped;  /* those whose differences do not settle: a kink or jump is next to the point */
-    char tensor[96]; /* of the worst comparison (largest error / allowed); "" for a direction */
+    size_t checked;  /* elements, tensors and directions that were compared */
+    size_t skipped;  /* those of which differences say nothing: a kink or jump is next to the point */
+    char tensor[96]; /* of the worst comparison (largest error / allowed); "" for a direction of all x */
     int64_t index;   /* its element, row-major; -1 for a direction */
     double analytic; /* derivative by the VJPs */
     double numeric;  /* derivative by differences */
@@ -51,12 +51,19 @@ typedef struct mw_gradcheck_report {
     double allowed;  /* tolerance max(|analytic|, |numeric|) + noise */
 } mw_gradcheck_report;
 
-/** Compares the gradient of y, compiled for the device, with central differences of y on the same device. The
+/** Compares the gradient of y, compiled for the device, with central differences of y on the same device: of single
+ *  elements, of each tensor along its gradient (if directions > 0), and along random directions. The
  *  derivative by differences is Richardson's (4 D(h/2) - D(h)) / 3, error O(h^4). h starts at the step and is
- *  halved up to four times until D(h) and D(h/2) agree; an element where they never do is skipped (the idea is
- *  KANN's). The noise is 16 roundings of the elements of y that move, over h, and 2^-16 of the largest element of
- *  the gradient, for the roundings on its own way (fp16 ports: 2^-11 in place of fp32's 2^-24, and 2^-5).
- *  options     x must be fed or be parameters; elements of one tensor cost up to 12 runs each
+ *  halved up to four times until D(h) and D(h/2) agree (the idea is KANN's). The noise is 16 roundings of the elements
+ *  of y that move, over h, and 2^-16 of the largest element of the gradient, for the roundings on its own way (fp16
+ *  ports: 2^-11 in place of fp32's 2^-24, and 2^-5).
+ *
+ *  Where the two do not agree, a step may have crossed a kink (relu, abs, clip, maximum, max_pool, sorting, ..) or a
+ *  jump. Whether it did is read from all comparisons and choices that the gradient is made of. An element is compared
+ *  by the longest step that crosses none, down to 2^-10 of the step; it is skipped if there is none, or if roundings
+ *  hide the derivative there. A direction is followed to both sides of x; what y gains there between two kinks is
+ *  compared with the integral of the gradient.
+ *  options     x must be fed or be parameters; elements of one tensor cost up to 20 runs each, at kinks up to 90
  *  out_report  filled when the comparison was made, also when it failed; may be NULL
  *  return      MW_OK if every comparison passed
  *  errors      MW_ERROR_NUMERIC naming the worst element, or if nothing could be compared; MW_ERROR_ARGUMENT,

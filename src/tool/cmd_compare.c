@@ -297,8 +297,12 @@ static void say_report(const mw_gradcheck_report *report, size_t leaves, const t
     tool_print("%zu tensors, %zu comparisons, %zu skipped at kinks: %s\nworst: ", leaves, report->checked,
                report->skipped, report->passed ? "passes" : "differs");
     tool_show(report->tensor[0] != '\0' ? report->tensor : "a direction");
-    tool_print(" element %lld: gradient %.6g, by differences %.6g, %.2g apart, %.2g allowed\n",
-               (long long)report->index, report->analytic, report->numeric, report->error, report->allowed);
+    if (report->index >= 0)
+        tool_print(" element %lld", (long long)report->index);
+    else if (report->tensor[0] != '\0')
+        tool_puts(" along its gradient");
+    tool_print(": gradient %.6g, by differences %.6g, %.2g apart, %.2g allowed\n", report->analytic, report->numeric,
+               report->error, report->allowed);
 }
 
 static int check_gradients(mw_graph *graph, const tool_call *call)
