@@ -110,7 +110,9 @@ MW_API mw_crop_resize_options mw_crop_resize_defaults(void);
  *  centres of the outermost pixels, by more than 1/4096 of a pixel, so that the rounding of an edge decides nothing;
  *  an element there is pad_value, however near. Needs MW_IOS17.
  *  x        [B, C, H, W]  F16 or F32
- *  boxes    [R, 4]        F16, F32 or U16 (these and other integers only in pixels); a box may be turned over
+ *  boxes    [R, 4]        F16, F32 or U16 (these and other integers only in pixels); a box may be turned
+ *           over, but of normalized corners with MW_SAMPLING_UNALIGN_CORNERS: there an axis on which a box ends before
+ *           it starts is taken whole
  *  indices  [R]           I32 or U16, 0 to B - 1: an image that does not exist is pad_value; NULL = box r is of image r
  *  height   at least 1
  *  width    at least 1

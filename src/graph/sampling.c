@@ -244,6 +244,8 @@ static mw_status read_crop(const mw__infer *infer, mw__sample *s)
         MW_TRY(read_number(infer, "pad_value", &s->value));
     if (normalized && is_integer(mw__rule_dtype(infer, s->places)))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "boxes of integers cannot be normalized coordinates");
+    /* what Apple's own test of crop_resize has: roi_invert, normalized, UNALIGN_CORNERS */
+    s->whole_if_inverted = normalized && !s->centred && s->grid == MW_SAMPLING_UNALIGN_CORNERS;
     for (int i = 0; i < 2; i++)
         s->axis[i].factor = normalized ? scale * (double)(s->axis[i].in - 1) : scale;
     return MW_OK;
@@ -309,8 +311,12 @@ double mw__sample_in_box(const mw__sample *sample, const double box[4], int axis
 {
     const double factor = sample->axis[axis].factor;
     const double first = box[axis ^ (int)sample->width_first], second = box[2 + (axis ^ (int)sample->width_first)];
-    const double start = (sample->centred ? first - second / 2.0 : first) * factor;
-    const double span = (sample->centred ? second : second - first) * factor;
+    double start = (sample->centred ? first - second / 2.0 : first) * factor;
+    double span = (sample->centred ? second : second - first) * factor;
+    if (sample->whole_if_inverted && span < 0.0) {
+        start = 0.0;
+        span = (double)(sample->axis[axis].in - 1);
+    }
     const mw__sample_length length = mw__sample_length_of(sample);
     double pixels = length == MW__LENGTH_EXTENT ? span + 1.0 : span;
     if (length == MW__LENGTH_POSITIVE && span < 1.0)

@@ -37,6 +37,7 @@ typedef struct mw__sample {
     /* boxes */
     mw_sampling_mode grid;
     bool centred, width_first; /* centre and size instead of edges; columns before rows */
+    bool whole_if_inverted;    /* a box that ends before it starts is the whole image */
     int box_numbers;           /* 4, or 5 with the index in front */
 } mw__sample;
 

@@ -175,6 +175,28 @@ static void test_upsample_recomputes_a_fractional_factor(void)
 
 /* ---- integers ---- */
 
+/* coremltools tests TestCropResize: roi_invert, normalized, UNALIGN_CORNERS. */
+static void test_crop_resize_takes_normalized_corners_turned_over_for_the_whole_image(void)
+{
+    static const float x[] = {1, 3, 5, 9, 2, 4, 8, 6};
+    static const double wanted[] = {2.5, 7.0};
+    static const feed feeds[] = {FEED("x", MW_F32, x)};
+    for (int k = 0; k < 2; k++) {
+        const run r = run_text(
+            PROGRAM(
+                "ios17", "tensor<fp32, [1, 1, 2, 4]> x",
+                "    tensor<fp32, [1, 4]> box = const()[name = string(\"box\"), val = tensor<fp32, [1, 4]>"
+                "([[0x1.8p+0, 0x1p+0, 0x1p-1, 0x1p-2]])];\n"
+                "    tensor<fp32, [1, 1, 1, 2]> y = crop_resize(boxes = box, x = x, target_height = int32(1), "
+                "target_width = int32(2), normalized_coordinates = bool(true), spatial_scale = fp32(0x1p+0), "
+                "box_coordinate_mode = string(\"CORNERS_HEIGHT_FIRST\"), sampling_mode = string(\"UNALIGN_CORNERS\"), "
+                "pad_value = fp32(0x0p+0))[name = string(\"y\")];\n",
+                "y"),
+            both[k], feeds, 1);
+        check_results(&r, wanted, 2, both[k] == MW_DEVICE_ANE ? HALF : SINGLE);
+    }
+}
+
 /* coremltools test test_builder_real_div_both_ints: 5 / 2 is 2. On the ANE integers are fp16 numbers. */
 static void test_integers_stay_whole_on_both_devices(void)
 {
@@ -711,6 +733,7 @@ int main(void)
     RUN(test_resize_takes_integers);
     RUN(test_resize_takes_a_computed_shape);
     RUN(test_upsample_recomputes_a_fractional_factor);
+    RUN(test_crop_resize_takes_normalized_corners_turned_over_for_the_whole_image);
     RUN(test_integers_stay_whole_on_both_devices);
     RUN(test_integer_operations_give_the_same_on_both_devices);
     RUN(test_gathers_of_ios16_take_indices_of_16_bits);

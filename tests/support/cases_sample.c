@@ -42,6 +42,7 @@ BUILD(crop_default, mw_crop_resize(in[0], in[1], one_each(in[0]), 2, 3, NULL))
 BUILD(crop_own, cropped(in, NULL, MW_BOX_CORNERS_HEIGHT_FIRST, MW_SAMPLING_ALIGN_CORNERS, false))
 BUILD(crop_strict, cropped(in, one_each(in[0]), MW_BOX_CORNERS_WIDTH_FIRST, MW_SAMPLING_STRICT_ALIGN_CORNERS, true))
 BUILD(crop_unalign, cropped(in, one_each(in[0]), MW_BOX_CENTER_SIZE_HEIGHT_FIRST, MW_SAMPLING_UNALIGN_CORNERS, true))
+BUILD(crop_turned, cropped(in, one_each(in[0]), MW_BOX_CORNERS_HEIGHT_FIRST, MW_SAMPLING_UNALIGN_CORNERS, true))
 BUILD(crop_offset, cropped(in, one_each(in[0]), MW_BOX_CENTER_SIZE_WIDTH_FIRST, MW_SAMPLING_OFFSET_CORNERS, false))
 BUILD(crop_given, mw_crop_resize(in[0], in[1], in[2], 2, 2, NULL))
 
@@ -67,6 +68,7 @@ static const op_case rows[] = {
     EXACT("crop_resize", "a box of each image", b_crop_own, THREE, F(2, -1, 6, 2, 4)),
     EXACT("crop_resize", "strict", b_crop_strict, THREE, F(2, -0.2, 1.2, 5, 4)),
     EXACT("crop_resize", "unalign", b_crop_unalign, THREE, F(2, 0.1, 0.9, 5, 4)),
+    EXACT("crop_resize", "corners turned over", b_crop_turned, THREE, F(2, 0.1, 2, 5, 4)),
     EXACT("crop_resize", "offset", b_crop_offset, THREE, F(2, 1.05, 1.9, 5, 4)), /* inside: at the edge it jumps */
     EXACT("crop_resize", "indices that are fed", b_crop_given, THREE, F(2, 0, 4, 4, 4), I(1, 0, 3, 4)),
 };

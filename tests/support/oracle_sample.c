@@ -128,6 +128,10 @@ static double in_box(const mw__op *op, const double *box, bool wide, int64_t n, 
     const double scale =
         oracle_number(op, "spatial_scale") * (oracle_flag(op, "normalized_coordinates", 0) ? (double)(n - 1) : 1.0);
     const double start = centre ? a - b / 2.0 : a, end = centre ? a + b / 2.0 : b;
+    const bool inverted = !centre && end < start && oracle_flag(op, "normalized_coordinates", 0) &&
+                          strcmp(mw__arg_string(op, "sampling_mode"), "UNALIGN_CORNERS") == 0;
+    if (inverted) /* the whole image */
+        return between("UNALIGN_CORNERS", 0.0, (double)(n - 1), i, out);
     return between(mw__arg_string(op, "sampling_mode"), start * scale, end * scale, i, out);
 }
 

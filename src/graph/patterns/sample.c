@@ -87,12 +87,18 @@ static void find_in_boxes(writing *w, mw_tensor *boxes)
         mw_tensor *second = last(flat, from + 2, MW_SHAPE(s->planes, 1, 1));
         mw_tensor *start = s->centred ? mw_sub(first, mw_mul(second, number(w, 0.5))) : first;
         mw_tensor *span = scaled(w, s->centred ? second : mw_sub(second, first), s->axis[i].factor, 0.0);
+        start = scaled(w, start, s->axis[i].factor, 0.0);
+        if (s->whole_if_inverted) {
+            mw_tensor *inverted = mw_less(span, number(w, 0.0));
+            start = mw_select(inverted, number(w, 0.0), start);
+            span = mw_select(inverted, number(w, (double)(s->axis[i].in - 1)), span);
+        }
         if (length == MW__LENGTH_EXTENT)
             span = mw_add(span, number(w, 1.0));
         else if (length == MW__LENGTH_POSITIVE)
             span = mw_maximum(span, number(w, 1.0));
         mw_tensor *part = constants(w, i, mw__sample_fraction, i == 0 ? MW_SHAPE(1, out, 1) : MW_SHAPE(1, 1, out));
-        start = scaled(w, start, s->axis[i].factor, mw__sample_box_shift(s));
+        start = scaled(w, start, 1.0, mw__sample_box_shift(s));
         w->at[i] = mw_add(start, mw_mul(span, part));
     }
 }
