@@ -16,6 +16,12 @@ mw__conv_window mw__conv_window_of(const mw__conv *conv);
 /* False, with err set, if the extents are not known. */
 mw_status mw__conv_window_read(const mw__op *op, mw__conv_window *out, int64_t *out_groups, mw_error *err);
 
+/* Nothing happens along the first axis: no kernel, no extent, and no border in whose zeros a position could stand. */
+static inline bool mw__conv_is_plane(const mw__conv_window *w)
+{
+    return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->before[0] == 0;
+}
+
 /* The element of the kernel as offsets from p stride. */
 void mw__conv_tap(const mw__conv_window *window, int64_t tap, int64_t out_offset[3]);
 

@@ -193,8 +193,11 @@ static void fill_places(mw__planner *planner, const int64_t in[2], const int64_t
                 high[i] = larger(high[i], g->tap[t].offset[i + 1]);
             }
         }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        if (low[i] > high[i]) /* no tap reaches any position: a kernel in the cropped border of a transpose */
+            low[i] = high[i] = 0;
         low[i] = mw__depthwise_begin(low[i], step[i]);
+    }
     s->frame = mw__depthwise_frame_of(in, step, extent, low, high);
     s->at = places;
     for (const mw__packed_grid *g = s->grid; places != NULL && g < s->grid + s->grids; g++)

@@ -17,8 +17,7 @@ bool mw__depthwise_fits(const mw__conv_window *w)
     /* what any of the frames below covers */
     const int64_t rows = larger(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
     const int64_t columns = larger(w->in[2], w->out[2] * w->stride[2]) + 2 * w->kernel[2] * w->dilation[2];
-    return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->before[0] == 0 && w->taps <= MW__DEPTHWISE_TAPS &&
-           rows <= FRAME_MOST / columns;
+    return mw__conv_is_plane(w) && w->taps <= MW__DEPTHWISE_TAPS && rows <= FRAME_MOST / columns;
 }
 
 /* ---- the frame ---- */

@@ -56,7 +56,7 @@ static int64_t choose_rows(const mw__direct *d, int64_t floats)
 bool mw__direct_suits(mw__direct *d, mw_dtype dtype, bool in_bands)
 {
     const mw__conv_window *w = &d->window;
-    if (dtype != MW_F32 || w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1 || w->area_out < WIDTH)
+    if (dtype != MW_F32 || !mw__conv_is_plane(w) || w->area_out < WIDTH)
         return false;
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||

@@ -285,7 +285,7 @@ const char *mw__conv_dweight_packed_declines(const void *subject)
     packed_dweight s;
     read_numbers(subject, &s);
     const mw__conv_window *w = &s.window;
-    if (w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1)
+    if (!mw__conv_is_plane(w))
         return "three spatial axes";
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] || w->stride[i] > 64)

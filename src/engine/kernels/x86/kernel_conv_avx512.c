@@ -25,7 +25,7 @@ static bool extents_fit(const mw__conv_window *w)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||
             w->dilation[i] > EXTENT || w->before[i] > EXTENT)
             return false;
-    return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->out[1] > 0 && w->out[2] >= ROW_LEAST;
+    return mw__conv_is_plane(w) && w->out[1] > 0 && w->out[2] >= ROW_LEAST;
 }
 
 static void set_frame(mw__conv_avx512 *c)

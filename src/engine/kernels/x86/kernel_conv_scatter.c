@@ -288,7 +288,7 @@ static bool read_columns(const mw__packed_request *r, const mw__op *pool, scatte
         w->in[i] = r->window.out[i], w->out[i] = r->window.in[i];
     }
     w->area_in = r->window.area_out, w->area_out = r->window.area_in;
-    return w->kernel[0] == 1 && w->in[0] == 1 && w->before[1] >= 0 && w->before[2] >= 0 &&
+    return w->kernel[0] == 1 && w->in[0] == 1 && w->before[0] == 0 && w->before[1] >= 0 && w->before[2] >= 0 &&
            w->taps <= MW__PACKED_DEPTH && r->columns->add == NULL && read_frame(pool, s);
 }
 
