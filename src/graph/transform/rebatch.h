@@ -24,6 +24,12 @@ mw_shape mw__rebatch_shape(const mw__rebatch *rebatch, const mw_tensor *value);
  * is the mw__rebatch): bounds of slices, and constants that repeat one example. */
 mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, size_t slot, const mw__operand *operand);
 
+/* rebatch_alike.c: what stands for a computed value that no example enters, with a row for each along `axis` that are
+ * all alike: one of them, `repeats` as often as there are examples. NULL if they are not known to be alike, or with an
+ * error on the target graph. */
+mw_tensor *mw__rebatch_alike(const mw__rebatch *rebatch, mw__clone *clone, const mw_tensor *value, int axis,
+                             bool repeats);
+
 /* rebatch_count.c: notes which results of an operation that was copied count the examples; an error is left on the
  * target graph where one that belongs to an example would. */
 void mw__rebatch_count(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);

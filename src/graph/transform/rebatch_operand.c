@@ -143,5 +143,10 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
     if (is_slice_bound(op, arg))
         return slice_bound(r, clone, op, arg);
     const int axis = value->type->kind == MW__TENSOR ? rows_axis(r, op, arg, value) : -1;
-    return axis >= 0 && !has_followed(r, clone, value, axis) ? spread(r, clone, op, arg, value, axis) : NULL;
+    if (axis < 0 || has_followed(r, clone, value, axis))
+        return NULL;
+    mw__shape_rule *const rule = op->row->shape;
+    const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
+    mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
+    return made != NULL || clone->to->error.status != MW_OK ? made : spread(r, clone, op, arg, value, axis);
 }

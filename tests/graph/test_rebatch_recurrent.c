@@ -1,0 +1,95 @@
+/* A recurrent net for another batch: its states start at zeros, of which each example has its own. */
+#include "support/check.h"
+#include "support/on_engine.h"
+
+#include <millwright/millwright.h>
+#include <string.h>
+
+enum { STEPS = 4, INPUTS = 3, HIDDEN = 3, MOST = 5 };
+
+typedef struct shape_case {
+    const char *name;
+    bool gru, bidirectional, own_states;
+    int layers;
+} shape_case;
+
+/* Of 3 elements, as many as there are examples, so that a bias could be taken for one. */
+static mw_graph *make_net(const shape_case *c, int64_t batch)
+{
+    static const float states[2 * 2 * MOST * HIDDEN] = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, STEPS, INPUTS));
+    mw_recurrent_layer_options o = mw_recurrent_layer_defaults();
+    o.batch_first = true;
+    o.layers = c->layers;
+    o.bidirectional = c->bidirectional;
+    if (c->own_states)
+        o.h = mw_constant(g, MW_F32, MW_SHAPE(c->layers * (c->bidirectional ? 2 : 1), batch, HIDDEN), states);
+    mw_recurrent r = c->gru ? mw_gru_layer(x, HIDDEN, "l", &o) : mw_lstm_layer(x, HIDDEN, "l", &o);
+    mw_output(mw_reduce_sum(r.y, MW_AXES(1, 2), false), "y");
+    return g;
+}
+
+static void run_net(const mw_graph *g, int64_t batch, float *out, mw_error *err)
+{
+    float x[MOST * STEPS * INPUTS];
+    for (int i = 0; i < MOST * STEPS * INPUTS; i++)
+        x[i] = (float)(i * 7 % 11) / 5.0F - 1.0F;
+    mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, err);
+    mw_program_write(program, "x", MW_F32, x, (size_t)batch * STEPS * INPUTS, err);
+    mw_run(program, err);
+    mw_program_read(program, "y", MW_F32, out, (size_t)batch, err);
+    mw_program_destroy(program);
+}
+
+static void check_case(const shape_case *c, int64_t to)
+{
+    float got[MOST] = {0}, wanted[MOST] = {0};
+    mw_error err = {0};
+    mw_graph *three = make_net(c, 3), *direct = make_net(c, to);
+    mw_graph *evaluated = mw_graph_evaluation(three, &err), *made = mw_graph_rebatch(evaluated, to, &err);
+    if (check_note(made != NULL, __FILE__, __LINE__, "%s to %d: %s", c->name, (int)to, err.message)) {
+        run_net(made, to, got, &err);
+        run_net(direct, to, wanted, &err);
+        check_note(err.status == MW_OK && memcmp(got, wanted, sizeof got) == 0, __FILE__, __LINE__,
+                   "%s to %d: %.9g, not %.9g; %s", c->name, (int)to, (double)got[to - 1], (double)wanted[to - 1],
+                   err.message);
+    }
+    mw_graph_destroy(made);
+    mw_graph_destroy(evaluated);
+    mw_graph_destroy(direct);
+    mw_graph_destroy(three);
+}
+
+static void test_recurrent_layers_take_another_batch(void)
+{
+    static const shape_case cases[] = {
+        {.name = "lstm", .layers = 1},
+        {.name = "gru", .gru = true, .layers = 1},
+        {.name = "lstm, both ways, two layers", .bidirectional = true, .layers = 2},
+        {.name = "gru, both ways, two layers", .gru = true, .bidirectional = true, .layers = 2},
+        {.name = "gru, three layers", .gru = true, .layers = 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_case(&cases[i], 1);
+        check_case(&cases[i], 2);
+        check_case(&cases[i], MOST);
+    }
+}
+
+static void test_states_that_differ_from_example_to_example_are_refused(void)
+{
+    static const shape_case c = {.name = "lstm", .own_states = true, .layers = 1};
+    mw_error err = {0};
+    mw_graph *three = make_net(&c, 3), *made = mw_graph_rebatch(three, 5, &err);
+    CHECK(made == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "has values of its own for each of the 3 examples");
+    mw_graph_destroy(made);
+    mw_graph_destroy(three);
+}
+
+int main(void)
+{
+    RUN(test_recurrent_layers_take_another_batch);
+    RUN(test_states_that_differ_from_example_to_example_are_refused);
+    return check_finish();
+}
