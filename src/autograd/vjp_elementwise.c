@@ -37,14 +37,16 @@ void mw__vjp_mul(mw__vjp *vjp)
 }
 
 /* a b / y without a step that leaves the range of the type where the result does not: y = t u with t >= 1 >= |u|, of
- * which t divides the larger factor and u the smaller. */
+ * which t divides the larger factor and u the smaller. An infinite y is t alone, as infinity / infinity is no u: of
+ * numbers from 1 on only infinity is its own half. */
 static mw_tensor *product_over(mw_tensor *a, mw_tensor *b, mw_tensor *y)
 {
     mw_tensor *a_size = mw_abs(a), *b_size = mw_abs(b), *t = mw_abs(y);
     mw_tensor *b_is_smaller = mw_less(b_size, a_size);
     mw_tensor *large = mw_select(b_is_smaller, a, b), *small = mw_select(b_is_smaller, b, a);
     t = mw_maximum(t, mw__scalar_like(y, 1.0));
-    small = mw_real_div(small, mw_real_div(y, t));
+    mw_tensor *infinite = mw_equal(t, mw_mul_scalar(t, 0.5));
+    small = mw_real_div(small, mw_select(infinite, mw_sign(y), mw_real_div(y, t)));
     return mw_mul(mw_real_div(large, t), small);
 }
 

@@ -63,12 +63,19 @@ void mw__vjp_reduce_max(mw__vjp *vjp) { vjp_extremum(vjp); }
 
 void mw__vjp_reduce_min(mw__vjp *vjp) { vjp_extremum(vjp); }
 
-/* dx = dy softmax(x), not exp(x - y): where |x| is large y is rounded so coarsely that this is off by as much again. */
+/* dx = dy softmax(x), not exp(x - y): where |x| is large y is rounded so coarsely that this is off by as much again. Of
+ * an infinite y it is exp(x - y), NaN or 0, which softmax would be NaN beside. There x - y is NaN or -infinity: relu
+ * makes 0 of the latter and keeps NaN. */
 void mw__vjp_reduce_log_sum_exp(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]);
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]), *y = kept(vjp, vjp->y[0]);
     const mw_axes axes = reduced_axes(vjp);
-    mw__vjp_set(vjp, "x", axes.count == 0 ? dy : mw_mul(mw__softmax_over(x, axes), dy));
+    if (axes.count == 0) {
+        mw__vjp_set(vjp, "x", dy);
+        return;
+    }
+    mw_tensor *finite = mw_equal(mw_sub(y, y), mw__scalar_like(y, 0.0)), *limit = mw_relu(mw_sub(x, y));
+    mw__vjp_set(vjp, "x", mw_mul(mw_select(finite, mw__softmax_over(x, axes), limit), dy));
 }
 
 void mw__vjp_reduce_sum_square(mw__vjp *vjp)
