@@ -40,7 +40,8 @@ mw_tensor *mw_update_scalar_of(const mw_update_call *call, const char *name)
     MW__FLOAT_SCOPE;
     if (call == NULL || name == NULL)
         return NULL;
-    for (size_t i = 0; i < call->scalar_count; i++)
+    const bool known = call->scalars != NULL && call->numbers != NULL;
+    for (size_t i = 0; known && i < call->scalar_count; i++)
         if (strcmp(call->scalars[i].name, name) == 0)
             return call->numbers[i];
     return mw__graph_fail(call->graph, MW_ERROR_ARGUMENT, "mw_update_scalar_of: the rule has no scalar \"%s\"", name);

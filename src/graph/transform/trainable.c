@@ -312,7 +312,8 @@ static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
         return true;
     }
     if (item == NULL || (item->fate == MW__TUNE_ADAPT && item->site.op != NULL))
-        return follow_batch(t, clone, op) || (t->shape_count > 0 && mw__fold_rule(NULL, clone, op));
+        return mw__tune_spread_dilated(clone, op) || follow_batch(t, clone, op) ||
+               (t->shape_count > 0 && mw__fold_rule(NULL, clone, op));
     if (item->fate == MW__TUNE_TRAIN)
         make_parameter(t, clone, item->value);
     else if (mw__clone_op(clone, op, &clone->to->error) == MW_OK)

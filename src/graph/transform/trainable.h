@@ -85,4 +85,7 @@ void mw__tune_sort(const mw__tune_items *list);
 /* Why a weight cannot be used even where it stands: compressed, or not read. NULL = nothing. */
 const char *mw__tune_value_obstacle(const mw_tensor *value);
 
+/* trainable_dilated.c: copies a dilated convolution whose weight is no constant in the copy. False if it is none. */
+bool mw__tune_spread_dilated(mw__clone *clone, const mw__op *op);
+
 #endif

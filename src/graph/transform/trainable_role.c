@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* How far a constant, or the input of a bias, is followed. */
-enum { DEPTH_MAX = 6 };
+/* How far a constant, or the input of a bias, is followed: a kernel of three axes that is spread with zeros, since it
+ * was computed and is dilated, is moved and padded ten times. */
+enum { DEPTH_MAX = 12 };
 
 /* ---- the table ---- */
 
@@ -256,7 +257,8 @@ static void visit(search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
-    if (mw__is_move(op) && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
+    if ((mw__is_move(op) || strcmp(op->kind, "pad") == 0) && strcmp(argument, "x") == 0 && op->result_count == 1 &&
+        s->depth < DEPTH_MAX) {
         s->depth++;
         visit_uses(s, op->results[0]);
         s->depth--;
