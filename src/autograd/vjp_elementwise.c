@@ -45,8 +45,9 @@ static mw_tensor *product_over(mw_tensor *a, mw_tensor *b, mw_tensor *y)
     mw_tensor *b_is_smaller = mw_less(b_size, a_size);
     mw_tensor *large = mw_select(b_is_smaller, a, b), *small = mw_select(b_is_smaller, b, a);
     t = mw_maximum(t, mw__scalar_like(y, 1.0));
-    mw_tensor *infinite = mw_equal(t, mw_mul_scalar(t, 0.5));
-    small = mw_real_div(small, mw_select(infinite, mw_sign(y), mw_real_div(y, t)));
+    mw_tensor *infinite = mw_equal(t, mw_mul_scalar(t, 0.5)), *sign = mw_sign(y);
+    mw_tensor *u = mw_select(infinite, sign, mw_real_div(y, t));
+    small = mw_real_div(small, u);
     return mw_mul(mw_real_div(large, t), small);
 }
 

@@ -74,7 +74,8 @@ void mw__vjp_reduce_log_sum_exp(mw__vjp *vjp)
         mw__vjp_set(vjp, "x", dy);
         return;
     }
-    mw_tensor *finite = mw_equal(mw_sub(y, y), mw__scalar_like(y, 0.0)), *limit = mw_relu(mw_sub(x, y));
+    mw_tensor *rest = mw_sub(y, y), *limit = mw_relu(mw_sub(x, y));
+    mw_tensor *finite = mw_equal(rest, mw__scalar_like(y, 0.0));
     mw__vjp_set(vjp, "x", mw_mul(mw_select(finite, mw__softmax_over(x, axes), limit), dy));
 }
 

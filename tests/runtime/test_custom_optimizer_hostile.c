@@ -329,6 +329,12 @@ static void test_probes_that_are_wrong_are_refused(void)
     mw_graph_destroy(g);
 }
 
+/* A call that no trainer made. */
+static void test_a_call_without_scalars_has_none(void)
+{
+    CHECK(mw_update_scalar_of(&(const mw_update_call){.scalar_count = 1}, "rate") == NULL);
+}
+
 int main(void)
 {
     RUN(test_states_that_are_wrong_are_refused);
@@ -340,5 +346,6 @@ int main(void)
     RUN(test_rules_that_are_wrong_are_refused);
     RUN(test_a_group_with_decay_needs_a_rule_that_decays);
     RUN(test_probes_that_are_wrong_are_refused);
+    RUN(test_a_call_without_scalars_has_none);
     return check_finish();
 }

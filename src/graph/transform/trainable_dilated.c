@@ -1,5 +1,5 @@
-/* Fine-tuning of dilated convolutions. MIL dilates weights that are constants alone; one that is trained, or made of one
- * that is, is spread with zeros, as mw_conv does. */
+/* Fine-tuning of dilated convolutions. MIL dilates weights that are constants alone; one that is trained, or made of
+ * one that is, is spread with zeros, as mw_conv does. */
 #include "graph/patterns/conv.h"
 #include "graph/transform/trainable.h"
 

@@ -186,9 +186,9 @@ bool mw__conv_columns_argmax_avx512(const mw__conv_columns_dweight_match *match,
     argmax_block s;
     read_block(&match->dweight, pool, partitions, &s);
     const mw__conv_window *w = &s.window;
-    return mw__conv_is_plane(w) && s.inputs >= CHANNELS_LEAST &&
-           w->before[1] <= s.rows && w->before[2] <= s.columns && s.columns <= FRAME / s.lanes &&
-           s.rows <= FRAME / s.lanes / s.columns && mw__conv_columns_dweight_in_order(match, config, partitions);
+    return mw__conv_is_plane(w) && s.inputs >= CHANNELS_LEAST && w->before[1] <= s.rows && w->before[2] <= s.columns &&
+           s.columns <= FRAME / s.lanes && s.rows <= FRAME / s.lanes / s.columns &&
+           mw__conv_columns_dweight_in_order(match, config, partitions);
 }
 
 static void fill_places(mw__planner *planner, argmax_block *s)
