@@ -83,6 +83,13 @@ MW_API size_t mw_model_port_count(const mw_model *model);
  *  Strings live as long as the model. false otherwise. */
 MW_API bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out);
 
+/** The shape of a result of so many examples, as mw_predict fills it: the axis that belongs to the examples has them
+ *  all, wherever it stands. Of a result that brings the examples of a run together, the first axis has the runs.
+ *  examples  from 1
+ *  errors    MW_ERROR_ARGUMENT if there is no such result; MW_ERROR_SHAPE for a shape that is too large */
+MW_API mw_status mw_model_result_shape(const mw_model *model, const char *result, int64_t examples, mw_shape *out,
+                                       mw_error *err);
+
 /** The labels of a result, as mw_program_classes. */
 MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_classes *out, mw_error *err);
 

@@ -89,6 +89,12 @@ typedef struct mw__part {
     int64_t begin; /* where the part starts on that axis; its extent is that of the tensor */
 } mw__part;
 
+/* What the file that a port was read from says of it, and MIL has no place for. */
+typedef struct mw__port_note {
+    mw_dtype dtype;                   /* of its elements in the file; MW_DTYPE_NONE = that of the port */
+    const char *extents[MW_RANK_MAX]; /* names of its extents; NULL = none */
+} mw__port_note;
+
 struct mw_tensor {
     mw_graph *graph;
     uint32_t id; /* dense in the graph: index of every side table */
@@ -110,7 +116,8 @@ struct mw_tensor {
     int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */
     int64_t index_ignored;
     mw__index_use index_use;
-    const mw__part *part; /* of an input or result: it is one of several; NULL = whole */
+    const mw__part *part;      /* of an input or result: it is one of several; NULL = whole */
+    const mw__port_note *note; /* of an input or result; NULL = none */
 };
 
 /* One member of an argument: a value, or a nested tuple. */

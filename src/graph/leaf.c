@@ -73,6 +73,19 @@ const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part)
     return copy;
 }
 
+const mw__port_note *mw__port_note_copy(mw_graph *graph, const mw__port_note *note)
+{
+    mw__port_note *copy = note != NULL ? mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error) : NULL;
+    if (copy == NULL)
+        return NULL;
+    *copy = (mw__port_note){.dtype = note->dtype};
+    for (int i = 0; i < MW_RANK_MAX; i++)
+        if (note->extents[i] != NULL)
+            copy->extents[i] =
+                mw__arena_string(&graph->arena, note->extents[i], strlen(note->extents[i]), &graph->error);
+    return graph->error.status == MW_OK ? copy : NULL;
+}
+
 /* A missing name is refused when it is claimed; messages of earlier checks show it like this. */
 static const char *shown_name(const char *name) { return name != NULL && name[0] != '\0' ? name : "(no name)"; }
 

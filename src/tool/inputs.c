@@ -53,9 +53,76 @@ static const mw_tensor_info *choose(const mw_tensors *tensors, const char *tenso
     return found;
 }
 
-static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tensor_info *info, const mw_port *port,
-                        int64_t one, mw_error *err)
+static void say_shape(mw_shape shape, char *out, size_t size)
 {
+    size_t used = (size_t)snprintf(out, size, "[");
+    for (int i = 0; i < shape.rank && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%lld", i > 0 ? ", " : "", (long long)shape.dim[i]);
+    if (used < size)
+        snprintf(out + used, size - used, "]");
+}
+
+/* Axes from `first` on without those of one element. */
+static mw_shape squeezed(mw_shape shape, int first)
+{
+    mw_shape out = {0};
+    for (int i = first; i < shape.rank; i++) {
+        if (shape.dim[i] != 1)
+            out.dim[out.rank++] = shape.dim[i];
+    }
+    return out;
+}
+
+/* Elements in one row are a vector for whoever takes one; else the axes are the same. */
+static bool fits_in(mw_shape given, mw_shape wanted)
+{
+    return given.rank < 2 || wanted.rank < 2 || mw_shape_equal(given, wanted);
+}
+
+/* How many examples a tensor holds: as many as its first axis says, or one of them without that axis; 0 for neither. */
+static int64_t examples_in(const mw_tensor_info *info, const mw_port *port, int64_t batch, int64_t one)
+{
+    const int64_t count = mw_shape_count(info->shape), examples = one > 0 ? count / one : 0;
+    const int64_t rows = port->shape.rank > 0 ? port->shape.dim[0] / batch : 1; /* of each example */
+    if (examples < 1 || count % one != 0)
+        return 0;
+    if (info->shape.rank > 0 && info->shape.dim[0] == examples * rows &&
+        fits_in(squeezed(info->shape, 1), squeezed(port->shape, 1)))
+        return examples;
+    return examples == 1 && fits_in(squeezed(info->shape, 0), squeezed(port->shape, rows > 1 ? 0 : 1)) ? 1 : 0;
+}
+
+/* All inputs are of the same examples. */
+static bool count_examples(tool_inputs *inputs, const mw_tensor_info *info, const mw_port *port, int64_t batch,
+                           int64_t one, mw_error *err)
+{
+    char has[96], wants[96];
+    const int64_t examples = examples_in(info, port, batch, one);
+    if (one == 0 || (examples > 0 && (inputs->examples == 0 || inputs->examples == examples))) {
+        inputs->examples = one == 0 ? inputs->examples : examples;
+        return true;
+    }
+    say_shape(info->shape, has, sizeof has);
+    say_shape(port->shape, wants, sizeof wants);
+    if (err->status == MW_OK)
+        err->status = MW_ERROR_SHAPE;
+    if (examples > 0)
+        snprintf(err->message, sizeof err->message,
+                 "it has %lld examples for the input \"%.60s\", and another input has %lld", (long long)examples,
+                 port->name, (long long)inputs->examples);
+    else
+        snprintf(err->message, sizeof err->message,
+                 "the tensor \"%.60s\" of shape %s is no batch for the input \"%.60s\", which takes %s: the first axis "
+                 "counts the examples",
+                 info->name, has, port->name, wants);
+    return false;
+}
+
+static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tensor_info *info, const mw_port *port,
+                        int64_t batch, int64_t one, mw_error *err)
+{
+    if (!count_examples(inputs, info, port, batch, one, err))
+        return false;
     const size_t count = (size_t)mw_shape_count(info->shape);
     const bool whole = port->dtype == MW_I32 || port->dtype == MW_BOOL;
     void *data = malloc(count * sizeof(double) + 1);
@@ -63,12 +130,10 @@ static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tenso
         free(data);
         return false;
     }
-    if (one > 0 && (inputs->examples == 0 || (int64_t)count / one < inputs->examples))
-        inputs->examples = (int64_t)count / one;
     return add(inputs, port->name, whole ? MW_I64 : MW_F32, data, count);
 }
 
-static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port, int64_t one, mw_error *err)
+static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port, const mw_model *model, mw_error *err)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s", file);
@@ -77,7 +142,8 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
         *colon = '\0';
     mw_tensors *tensors = mw_tensors_open(path, err);
     const mw_tensor_info *info = choose(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
-    const bool good = tensors != NULL && info != NULL && take_tensor(inputs, tensors, info, port, one, err);
+    const bool good = tensors != NULL && info != NULL &&
+                      take_tensor(inputs, tensors, info, port, mw_model_batch(model), one_of(model, port), err);
     mw_tensors_close(tensors);
     return good;
 }
@@ -107,7 +173,7 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
         }
         const bool is_number = mw__number_read(rest, strlen(rest), MW__NUMBER_F64, &number);
         if (!(is_number ? fill(inputs, number, &port, mw_shape_count(port.shape))
-                        : read_file(inputs, rest, &port, one_of(model, &port), call->err)))
+                        : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
     return true;

@@ -12,18 +12,6 @@ static bool fail(mw_error *err, const char *why, const char *name)
     return false;
 }
 
-/* The shape of `examples` of them: the first axis that is a multiple of the batch grows with it. */
-static mw_shape of_examples(mw_shape shape, int64_t batch, int64_t examples)
-{
-    for (int i = 0; i < shape.rank; i++) {
-        if (shape.dim[i] > 0 && shape.dim[i] % batch == 0) {
-            shape.dim[i] = shape.dim[i] / batch * examples;
-            return shape;
-        }
-    }
-    return shape;
-}
-
 bool tool_results_make(tool_results *results, const mw_model *model, int64_t examples, mw_error *err)
 {
     mw_port port;
@@ -31,7 +19,9 @@ bool tool_results_make(tool_results *results, const mw_model *model, int64_t exa
     for (size_t i = 0; mw_model_port_at(model, i, &port); i++) {
         if (!port.is_output)
             continue;
-        const mw_shape shape = of_examples(port.shape, mw_model_batch(model), examples);
+        mw_shape shape;
+        if (mw_model_result_shape(model, port.name, examples, &shape, err) != MW_OK)
+            return false;
         const int64_t count = mw_shape_count(shape);
         if (count < 0 || results->count == TOOL_RESULTS_MAX)
             return fail(err, "the size is not known, or there are too many results, at", port.name);

@@ -627,10 +627,12 @@ static void test_models_refuse_null(void)
 {
     mw_classes classes;
     mw_port port;
+    mw_shape shape;
     REFUSED(mw_model_load(NULL, NULL, &err));
     REFUSED(mw_model_create(NULL, NULL, &err));
     REFUSED(mw_model_write(NULL, "x", &err));
     REFUSED(mw_model_check_write(NULL, "x", &err));
+    REFUSED(mw_model_result_shape(NULL, "x", 1, &shape, &err));
     REFUSED(mw_model_classes(NULL, "x", &classes, &err));
     REFUSED(mw_predictor_create(NULL, &err));
     REFUSED(mw_predict(NULL, NULL, NULL, 1, &err));

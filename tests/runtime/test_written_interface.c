@@ -124,6 +124,20 @@ static void check_values(net *n, const char *path)
 
 static bool has_protobuf(const mw_error *err) { return strstr(err->message, "without protobuf-c") == NULL; }
 
+static void test_an_onnx_file_of_a_trainer_takes_any_number_of_examples(void)
+{
+    mw_error err = {0};
+    net n = make_net(NULL, &err);
+    CHECK_OK(err);
+    mw_trainer_write_onnx(n.trainer, "net.onnx", NULL, &err);
+    if (has_protobuf(&err)) {
+        CHECK_OK(err);
+        check_interface("net.onnx", MW_DIM_UNKNOWN);
+        check_values(&n, "net.onnx");
+    }
+    drop_net(&n);
+}
+
 static void test_a_package_and_a_folder_of_a_trainer_take_one_example(void)
 {
     mw_error err = {0};
@@ -208,6 +222,7 @@ int main(void)
     char folder[512];
     if (!folder_enter(folder))
         return 1;
+    RUN(test_an_onnx_file_of_a_trainer_takes_any_number_of_examples);
     RUN(test_a_package_and_a_folder_of_a_trainer_take_one_example);
     RUN(test_a_program_that_mixes_examples_keeps_its_batch);
     RUN(test_what_cannot_be_written_is_found_before_the_training);

@@ -1028,6 +1028,10 @@ FUNCTIONS = {
     "mw_model_batch": (c_int64, [("model", POINTER(mw_model))]),
     "mw_model_port_count": (c_size_t, [("model", POINTER(mw_model))]),
     "mw_model_port_at": (c_bool, [("model", POINTER(mw_model)), ("index", c_size_t), ("out", POINTER(mw_port))]),
+    "mw_model_result_shape": (c_int, [
+        ("model", POINTER(mw_model)), ("result", c_char_p), ("examples", c_int64), ("out", POINTER(mw_shape)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_model_classes": (c_int, [
         ("model", POINTER(mw_model)), ("result", c_char_p), ("out", POINTER(mw_classes)),
         ("err", POINTER(mw_error)),

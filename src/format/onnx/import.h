@@ -213,4 +213,7 @@ mw_tensor *mw__onnx_constant_floats(mw_graph *graph, mw_dtype dtype, mw_shape sh
 /* x broadcast to a shape that it broadcasts to. */
 mw_tensor *mw__onnx_expand(mw_tensor *x, mw_shape shape);
 
+/* note.c: keeps what MIL has no place for of a port: `type` is the number of its element type. */
+mw_status mw__onnx_note_port(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, int type, mw_tensor *tensor);
+
 #endif

@@ -162,6 +162,7 @@ static mw_status define_input(mw__onnx_import *import, const Mw__Onnx__ValueInfo
     value.tensor = mw_input(import->graph, info->name, mw__onnx_dtype(type), value.shape);
     if (value.tensor == NULL)
         return mw_graph_check(import->graph, import->err);
+    MW_TRY(mw__onnx_note_port(import, info, type, value.tensor));
     return mw__onnx_define(import, &value);
 }
 
@@ -203,8 +204,9 @@ static mw_status declare_output(mw__onnx_import *import, const Mw__Onnx__ValueIn
     value->weight = weight && value->tensor != NULL; /* unless it is used, the name is that of the output */
     mw_tensor *x = mw__onnx_emit(import, value);
     char name[NAME_BYTES];
-    if (mw_output(x, output_name(import, x, info->name, name)) != NULL)
-        return MW_OK;
+    mw_tensor *output = mw_output(x, output_name(import, x, info->name, name));
+    if (output != NULL)
+        return mw__onnx_note_port(import, info, value->type, output);
     if (!mw__failed(import->err))
         return mw_graph_check(import->graph, import->err);
     return import->err->status;

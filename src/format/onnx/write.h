@@ -62,19 +62,27 @@ mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function,
 mw_status mw__onnx_write_ops(mw__onnx_writer *w, const mw__block *body);
 /* The nodes of the writer become those of a graph. */
 mw_status mw__onnx_fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out);
-/* An input or output of a graph; NULL on failure, also for a type that ONNX lacks. */
-Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *type, const char *name);
 
 /* Notes that the operation cannot be written. */
 void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason);
 
+/* ---- write_port.c ---- */
+
+/* An input or output of a graph; NULL on failure, also for a type that ONNX lacks. */
+Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *type, const char *name);
+/* Those of a model. Before its nodes: inputs, with casts, and the declarations of outputs; behind them: their casts. */
+mw_status mw__onnx_write_inputs(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out);
+mw_status mw__onnx_declare_outputs(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out);
+void mw__onnx_write_outputs(mw__onnx_writer *w, const mw__block *body, const Mw__Onnx__Graph *out);
+
 /* ---- write_node.c ---- */
 
-/* Zeroed memory of the messages. */
+/* Zeroed memory of the messages; a copy in it. */
 void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size);
 /* The same for a table that stands for a few numbers of the operation: all of them take 64 MiB at most, else the
  * operation cannot be written. NULL then. */
 void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t size);
+char *mw__onnx_text(mw__onnx_writer *w, const char *text);
 /* A name that nothing has. */
 const char *mw__onnx_fresh(mw__onnx_writer *w);
 /* The number of an element type in files; 0 for none. */

@@ -122,72 +122,6 @@ static mw_status name_all(mw__onnx_writer *w, const mw__block *body)
     return MW_OK;
 }
 
-/* ---- ports ---- */
-
-static bool fill_shape(mw__onnx_writer *w, mw_shape shape, Mw__Onnx__Shape *out)
-{
-    mw__onnx__shape__init(out);
-    out->dim = mw__onnx_room(w, (size_t)shape.rank, sizeof *out->dim);
-    for (int i = 0; out->dim != NULL && i < shape.rank; i++) {
-        Mw__Onnx__Dimension *dim = mw__onnx_room(w, 1, sizeof *dim);
-        if (dim == NULL)
-            return false;
-        mw__onnx__dimension__init(dim);
-        if (shape.dim[i] >= 0) {
-            dim->value_case = MW__ONNX__DIMENSION__VALUE_DIM_VALUE;
-            dim->dim_value = shape.dim[i];
-        }
-        out->dim[out->n_dim++] = dim;
-    }
-    return out->dim != NULL;
-}
-
-Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *is, const char *name)
-{
-    Mw__Onnx__ValueInfo *out = mw__onnx_room(w, 1, sizeof *out);
-    Mw__Onnx__Type *type = mw__onnx_room(w, 1, sizeof *type);
-    Mw__Onnx__TensorType *tensor = mw__onnx_room(w, 1, sizeof *tensor);
-    Mw__Onnx__Shape *shape = mw__onnx_room(w, 1, sizeof *shape);
-    if (out == NULL || type == NULL || tensor == NULL || shape == NULL || !fill_shape(w, is->shape, shape))
-        return NULL;
-    mw__onnx__value_info__init(out);
-    mw__onnx__type__init(type);
-    mw__onnx__tensor_type__init(tensor);
-    tensor->elem_type = is->kind == MW__TENSOR ? mw__onnx_type_of(is->dtype) : 0;
-    tensor->shape = shape;
-    type->value_case = MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
-    type->tensor_type = tensor;
-    out->name = name != NULL ? mw__arena_string(&w->arena, name, strlen(name), w->err) : NULL;
-    out->type = type;
-    if (tensor->elem_type == 0)
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: port \"%.96s\" has a type that ONNX lacks",
-                 name != NULL ? name : "");
-    return out->name != NULL && tensor->elem_type != 0 ? out : NULL;
-}
-
-static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
-{
-    out->input = mw__onnx_room(w, body->input_count, sizeof *out->input);
-    out->output = mw__onnx_room(w, body->output_count, sizeof *out->output);
-    if (out->input == NULL || out->output == NULL)
-        return w->err->status;
-    for (size_t i = 0; i < body->input_count; i++) {
-        if (mw__is_resident(body->inputs[i])) /* an initializer, once it is asked for */
-            continue;
-        if ((out->input[out->n_input++] = mw__onnx_port(w, body->inputs[i]->type, w->names[body->inputs[i]->id])) ==
-            NULL) {
-            return w->err->status;
-        }
-    }
-    for (size_t i = 0; i < body->output_count; i++) {
-        const char *name = mw__onnx_name_of(w, body->outputs[i]);
-        if (name == NULL || (out->output[i] = mw__onnx_port(w, body->outputs[i]->type, name)) == NULL)
-            return w->err->status;
-        out->n_output++;
-    }
-    return MW_OK;
-}
-
 /* ---- nodes ---- */
 
 static void write_op(mw__onnx_writer *w, const mw__op *op)
@@ -244,8 +178,10 @@ mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function,
     mark(w, body);
     MW_TRY(choose_prefix(w));
     MW_TRY(name_all(w, body));
-    MW_TRY(fill_ports(w, body, out));
+    MW_TRY(mw__onnx_write_inputs(w, body, out));
+    MW_TRY(mw__onnx_declare_outputs(w, body, out));
     MW_TRY(mw__onnx_write_ops(w, body));
+    mw__onnx_write_outputs(w, body, out);
     MW_TRY(mw__onnx_fill_nodes(w, out));
     return fill_initializers(w, out);
 }

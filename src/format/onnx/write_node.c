@@ -21,7 +21,7 @@ void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t
     return mw__onnx_room(w, (size_t)count, size);
 }
 
-static char *copy_text(mw__onnx_writer *w, const char *text)
+char *mw__onnx_text(mw__onnx_writer *w, const char *text)
 {
     return mw__arena_string(&w->arena, text, strlen(text), w->err);
 }
@@ -104,7 +104,7 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     if (tensor == NULL || name == NULL)
         return NULL;
     mw__onnx__tensor__init(tensor);
-    tensor->name = copy_text(w, name);
+    tensor->name = mw__onnx_text(w, name);
     tensor->data_type = type;
     tensor->n_dims = (size_t)shape.rank;
     tensor->dims = mw__onnx_room(w, MW_RANK_MAX, sizeof *tensor->dims);
@@ -241,12 +241,12 @@ pb_node *mw__onnx_node_of(mw__onnx_writer *w, const char *operation, const char 
     if (node == NULL)
         return NULL;
     mw__onnx__node__init(node);
-    node->op_type = copy_text(w, operation);
+    node->op_type = mw__onnx_text(w, operation);
     node->input = mw__onnx_room(w, count, sizeof *node->input);
     if (node->op_type == NULL || node->input == NULL)
         return NULL;
     for (size_t i = 0; i < count && in[i] != NULL; i++)
-        if ((node->input[node->n_input++] = copy_text(w, in[i])) == NULL)
+        if ((node->input[node->n_input++] = mw__onnx_text(w, in[i])) == NULL)
             return NULL;
     mw__onnx_put_result(w, node, out != NULL ? out : mw__onnx_fresh(w));
     return append(w, &w->nodes, node) ? node : NULL;
@@ -266,7 +266,7 @@ void mw__onnx_put_result(mw__onnx_writer *w, pb_node *node, const char *name)
         return;
     for (size_t i = 0; i < node->n_output; i++)
         results[i] = node->output[i];
-    results[node->n_output] = copy_text(w, name);
+    results[node->n_output] = mw__onnx_text(w, name);
     node->output = results;
     node->n_output += results[node->n_output] != NULL;
 }
@@ -282,7 +282,7 @@ static Mw__Onnx__Attribute *put(mw__onnx_writer *w, pb_node *node, const char *n
     if (all == NULL)
         return NULL;
     mw__onnx__attribute__init(made);
-    made->name = copy_text(w, name);
+    made->name = mw__onnx_text(w, name);
     made->type = type;
     if (made->name == NULL)
         return NULL;
@@ -324,7 +324,7 @@ void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, cons
 void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, const char *text)
 {
     Mw__Onnx__Attribute *made = put(w, node, name, 3);
-    if (made == NULL || (made->s.data = (uint8_t *)copy_text(w, text)) == NULL)
+    if (made == NULL || (made->s.data = (uint8_t *)mw__onnx_text(w, text)) == NULL)
         return;
     made->s.len = strlen(text);
 }
@@ -345,7 +345,7 @@ void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, con
     if (made == NULL || (made->strings = mw__onnx_room(w, count, sizeof *made->strings)) == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
-        if ((made->strings[i].data = (uint8_t *)copy_text(w, texts[i])) == NULL)
+        if ((made->strings[i].data = (uint8_t *)mw__onnx_text(w, texts[i])) == NULL)
             return;
         made->strings[i].len = strlen(texts[i]);
         made->n_strings++;

@@ -1,6 +1,7 @@
 /* Models: made of a graph or a file, asked, and freed with the last that uses them. */
 #include "runtime/model/model_object.h"
 
+#include "base/checked.h"
 #include "base/float_mode.h"
 #include "graph/admitted.h"
 #include "graph/transform/clone.h"
@@ -265,6 +266,41 @@ bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out)
         return false;
     *out = model->ports[index];
     return true;
+}
+
+/* Of one that is a whole in each run there are as many as runs, one behind the other. */
+static bool shape_for(const mw_model *model, const mw__model_result *result, int64_t examples, mw_shape *shape)
+{
+    const int64_t batch = model->first->examples;
+    *shape = model->first->program->ports[result->port].shape;
+    if (result->kind == MW__BATCH_ROWS)
+        return mw__mul_i64(shape->dim[result->axis] / batch, examples, &shape->dim[result->axis]);
+    if (result->kind == MW__BATCH_NONE || examples / batch <= 1)
+        return true;
+    if (shape->rank == 0)
+        *shape = MW_SHAPE(1);
+    return mw__mul_i64(shape->dim[0], examples / batch, &shape->dim[0]);
+}
+
+mw_status mw_model_result_shape(const mw_model *model, const char *result, int64_t examples, mw_shape *out,
+                                mw_error *err)
+{
+    if (out != NULL)
+        *out = (mw_shape){0};
+    if (mw__skips(err))
+        return err->status;
+    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
+    MW_TRY(mw__model_is_ready(model, __func__, err));
+    if (out == NULL || result == NULL || examples < 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_result_shape: %s",
+                        examples < 1 ? "a batch has at least 1 example" : "the name or the place is NULL");
+    for (size_t i = 0; i < model->first->result_count; i++)
+        if (strcmp(model->first->results[i].name, result) == 0)
+            return shape_for(model, &model->first->results[i], examples, out)
+                       ? MW_OK
+                       : mw__fail(err, MW_ERROR_SHAPE, "result \"%.96s\" of %lld examples is too large", result,
+                                  (long long)examples);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "the model has no result \"%.96s\"", result);
 }
 
 mw_status mw_model_classes(const mw_model *model, const char *result, mw_classes *out, mw_error *err)

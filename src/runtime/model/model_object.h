@@ -14,6 +14,7 @@ typedef struct mw__model_result {
     const char *name; /* of the port */
     size_t port;
     mw__batch_kind kind; /* NONE: there is one for all; MIXED: a run is a whole */
+    int axis;            /* ROWS: of the examples */
     size_t blocks;       /* of the elements of all examples of a run, .. */
     size_t block;        /* .. so many of each */
 } mw__model_result;

@@ -63,6 +63,7 @@ static void note_result(mw__model_plan *plan, size_t index, const mw_tensor *val
     if (rows.kind != MW__BATCH_ROWS)
         return;
     const mw_shape shape = mw_tensor_shape(value);
+    result->axis = rows.axis;
     result->block = (size_t)(rows.inner * mw__shape_span(shape, rows.axis + 1, shape.rank));
     result->blocks = result->block > 0 ? elements / (result->block * (size_t)plan->examples) : 0;
 }
