@@ -253,6 +253,42 @@ static void test_a_parameter_without_a_value_is_refused(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- short programs that ask for much ---- */
+
+static void check_too_large(mw_graph *graph, const char *why)
+{
+    for (int check_only = 0; check_only < 2; check_only++) {
+        mw_error err = {0};
+        mw_onnx_write_options options = mw_onnx_write_defaults();
+        options.check_only = check_only != 0;
+        CHECK_INT(mw_onnx_write(graph, "large.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+        CHECK_CONTAINS(err.message, why);
+    }
+    CHECK(fopen("large.onnx", "rb") == NULL);
+    mw_graph_destroy(graph);
+}
+
+static void test_tables_of_the_file_have_a_bound(void)
+{
+    mw_graph *hot = mw_graph_create(NULL);
+    mw_output(mw_one_hot(mw_input(hot, "x", MW_I32, MW_SHAPE(1)), INT32_MAX, 1, MW_F32, 1, 0), "y");
+    check_too_large(hot, "it takes a table");
+}
+
+static void test_constants_of_equal_elements_have_a_bound(void)
+{
+    static const char text[] = "program(1.3)\n[buildInfo = dict<string, string>({})]\n{\n"
+                               "    func main<ios17>(tensor<fp32, [1]> x) {\n"
+                               "        tensor<fp32, [268435456]> c = const()[name = string(\"c\"), "
+                               "val = tensor<fp32, [268435456]>(0x1p+0)];\n"
+                               "        tensor<fp32, [268435456]> y = add(x = x, y = c)[name = string(\"y\")];\n"
+                               "    } -> (y);\n}\n";
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_parse_mil(text, sizeof text - 1, NULL, NULL, &err);
+    CHECK_OK(err);
+    check_too_large(graph, "equal elements would have 1073741824 bytes");
+}
+
 /* --cases FOLDER keeps what is written there. */
 int main(int count, char **arguments)
 {
@@ -268,6 +304,8 @@ int main(int count, char **arguments)
     RUN(test_names_stay);
     RUN(test_a_refused_write_tells_all_and_leaves_the_old_file);
     RUN(test_a_parameter_without_a_value_is_refused);
+    RUN(test_tables_of_the_file_have_a_bound);
+    RUN(test_constants_of_equal_elements_have_a_bound);
     folder_leave(folder);
     return check_finish();
 }

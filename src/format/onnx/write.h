@@ -29,8 +29,8 @@ typedef struct mw__onnx_writer {
     size_t made;        /* names with that prefix */
     mw__map taken;      /* names of the graph that are used */
     mw__onnx_list nodes, initializers;
-    uint64_t bytes; /* of the initializers */
-    size_t tables;  /* bytes */
+    uint64_t bytes;          /* of the initializers */
+    size_t tables, repeated; /* bytes: of tables; of constants of equal elements */
     size_t problems;
     char first[3][240];
 } mw__onnx_writer;

@@ -68,11 +68,27 @@ int mw__onnx_type_of(mw_dtype dtype)
     return 0;
 }
 
+/* One element that stands for all of a constant: a short file may ask for equal elements without end. */
+static bool may_repeat(mw__onnx_writer *w, size_t size)
+{
+    const size_t most = (size_t)256 << 20;
+    if (size > most - w->repeated) {
+        mw__fail(
+            w->err, MW_ERROR_UNSUPPORTED,
+            "mw_onnx_write: a constant of equal elements would have %zu bytes in the file; such constants get 256 MiB "
+            "in all: make it in the program (fill)",
+            size);
+        return false;
+    }
+    w->repeated += size;
+    return true;
+}
+
 static const void *elements(mw__onnx_writer *w, const mw__payload *payload, size_t size)
 {
     if (!payload->splat || size == 0)
         return payload->data;
-    char *data = mw__onnx_room(w, size, 1);
+    char *data = may_repeat(w, size) ? mw__onnx_room(w, size, 1) : NULL;
     for (size_t i = 0; data != NULL && i + payload->size <= size; i += payload->size)
         memcpy(data + i, payload->data, payload->size);
     return data;
@@ -112,6 +128,8 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
         tensor->raw_data.len = size;
         tensor->raw_data.data = (uint8_t *)(uintptr_t)elements(w, payload, size);
     }
+    if (mw__failed(w->err))
+        return NULL;
     if (tensor->name == NULL || tensor->dims == NULL || !append(w, &w->initializers, tensor))
         return NULL;
     for (int i = 0; i < shape.rank; i++)
@@ -183,6 +201,8 @@ const mw__payload *mw__onnx_payload(mw__onnx_writer *w, const mw_tensor *value)
     if (payload == NULL)
         return NULL;
     *payload = (mw__payload){.type = value->type, .data = data, .size = size};
+    if (check_only && data == NULL && value->payload != NULL && value->payload->splat && !may_repeat(w, size))
+        return NULL;
     if (check_only) /* the type will do */
         *payload = (mw__payload){.type = value->type, .data = nothing, .size = sizeof(float), .splat = true};
     return payload;
@@ -208,6 +228,8 @@ const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
     if (w->names[value->id] != NULL || !mw__is_constant(value))
         return w->names[value->id];
     const mw__payload *payload = mw__onnx_payload(w, value);
+    if (payload == NULL && mw__failed(w->err))
+        return NULL;
     if (payload == NULL) {
         mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" is not loaded",
                  value->name != NULL ? value->name : "");
