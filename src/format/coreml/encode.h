@@ -27,6 +27,10 @@ pb_description *mw__coreml_encode_description(mw__encoder *encoder, const mw_gra
 /* Refuses what Core ML would refuse, naming function, port or operation and the rule. */
 mw_status mw__coreml_check(const mw_graph *graph, mw_error *err);
 
+/* select.c: *out is a copy in which no select has scalars alone under a condition that is a tensor; NULL if there is no
+ * such select. */
+mw_status mw__coreml_widen_selects(const mw_graph *graph, mw_graph **out, mw_error *err);
+
 /* ---- encode_value.c ---- */
 
 pb_type *mw__coreml_encode_type(mw__encoder *encoder, const mw__type *type);

@@ -77,6 +77,28 @@ static mw_graph *print_program(const writer *w, const mw_graph *graph)
     return written;
 }
 
+/* The text has inputs by their names; the package has them as the graph does. */
+static void order_inputs(const mw_graph *graph, const mw_graph *written)
+{
+    for (size_t i = 0; i < written->function_count; i++) {
+        const mw__block *to = written->functions[i]->body;
+        const mw__function *from = mw__function_find(graph, written->functions[i]->name);
+        size_t at = 0;
+        for (size_t k = 0; from != NULL && k < from->body->input_count; k++) {
+            size_t found = at;
+            const char *name = from->body->inputs[k]->name;
+            while (found < to->input_count &&
+                   (name == NULL || to->inputs[found]->name == NULL || strcmp(to->inputs[found]->name, name) != 0))
+                found++;
+            if (found == to->input_count)
+                continue;
+            mw_tensor *input = to->inputs[found];
+            memmove(&to->inputs[at + 1], &to->inputs[at], (found - at) * sizeof(mw_tensor *));
+            to->inputs[at++] = input;
+        }
+    }
+}
+
 /* The least number of the format that has what the program has. */
 static int specification_of(const mw_graph *graph)
 {
@@ -167,6 +189,7 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
         return w->err->status;
     mw__arena_init(&arena, w->allocator);
     mw__encoder encoder = {.arena = &arena, .err = w->err};
+    order_inputs(graph, written);
     mw_status status = mw__coreml_check(written, w->err);
     if (status == MW_OK)
         status = fill_model(&encoder, written, w->options->description, &model);
@@ -264,7 +287,11 @@ mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_core
     MW_TRY(check(graph, path, options, err));
     writer w = {.allocator = graph->allocator, .options = options, .path = path, .err = err};
     mw__graph_hold(graph);
-    const mw_status status = write_package(&w, graph);
+    mw_graph *wide;
+    mw_status status = mw__coreml_widen_selects(graph, &wide, err);
+    if (status == MW_OK)
+        status = write_package(&w, wide != NULL ? wide : graph);
+    mw__graph_free(wide);
     mw__free(w.allocator, w.folder);
     mw__fresh_folder_deinit(&w.package);
     return mw__graph_drop(graph, __func__, status, err);
