@@ -40,6 +40,46 @@ static void test_operations_are_counted_on_the_ane(void)
     run_close(&r);
 }
 
+/* A port, a buffer or an event of it keeps memory, not the program. An operation on a stream can still be run. */
+static void test_a_released_operation_that_left_ports_behind_is_not_counted(void)
+{
+    run_program r;
+    void *operations[MAX] = {0}, *ports[2 * MAX] = {0}, *more = NULL;
+    REQUIRE(run_open(&r, HALF("relu"), E5RT_ANE, 1));
+    for (int i = 1; i < MAX; i++) {
+        GOOD(make(r.options, &operations[i]));
+        GOOD(e5rt_execution_stream_operation_retain_input_port(operations[i], "x", &ports[2 * i]));
+        GOOD(e5rt_execution_stream_operation_retain_output_port(operations[i], "y", &ports[2 * i + 1]));
+    }
+    REFUSED(make(r.options, &more), E5RT_INVALID_OPERATION, "128 operations loaded");
+    for (int i = 1; i < MAX; i++)
+        GOOD(e5rt_execution_stream_operation_release(&operations[i]));
+    for (int i = 1; i < MAX; i++)
+        GOOD(make(r.options, &operations[i]));
+    REFUSED(make(r.options, &more), E5RT_INVALID_OPERATION, "128 operations loaded");
+    drop_all(operations + 1, MAX - 1);
+    for (int i = 2; i < 2 * MAX; i++)
+        GOOD(e5rt_io_port_release(&ports[i]));
+    run_close(&r);
+}
+
+static void test_a_released_operation_on_a_stream_is_counted(void)
+{
+    run_program r;
+    void *operations[MAX] = {0}, *more = NULL;
+    REQUIRE(run_open(&r, HALF("relu"), E5RT_ANE, 1));
+    REQUIRE(run_bind(&r, false, "x", 2) != NULL && run_bind(&r, true, "y", 2) != NULL && run_encode(&r));
+    for (int i = 1; i < MAX; i++)
+        GOOD(make(r.options, &operations[i]));
+    GOOD(e5rt_execution_stream_operation_release(&r.operation));
+    REFUSED(make(r.options, &more), E5RT_INVALID_OPERATION, "128 operations loaded");
+    GOOD(e5rt_execution_stream_reset(r.stream));
+    GOOD(make(r.options, &more));
+    GOOD(e5rt_execution_stream_operation_release(&more));
+    drop_all(operations + 1, MAX - 1);
+    run_close(&r);
+}
+
 static void test_the_cpu_and_a_switch_have_no_limit(void)
 {
     static const char *const switches[] = {NULL, "none"};
@@ -205,6 +245,8 @@ static void test_release_ends_what_never_notifies(void)
 int main(void)
 {
     RUN(test_operations_are_counted_on_the_ane);
+    RUN(test_a_released_operation_that_left_ports_behind_is_not_counted);
+    RUN(test_a_released_operation_on_a_stream_is_counted);
     RUN(test_the_cpu_and_a_switch_have_no_limit);
     RUN(test_programs_are_counted_instead);
     RUN(test_the_variables_are_checked);

@@ -92,12 +92,16 @@ typedef struct mw__operation {
     size_t dependent_count;
     mw__command_list commands;
     const mw__pipeline *in_flight; /* of the stream that it is on */
-    bool loaded;                   /* it counts (loaded.h) */
+    bool loaded;                   /* it counts (loaded.h), as long as somebody could run it */
+    atomic_int runners;            /* who could: its handle, and the stream that it is on; ports cannot */
 } mw__operation;
 
 /* Puts the weights of a set, or the function's own (NULL), behind the ports. */
 mw_status mw__weights_bind(mw__operation *operation, struct mw__weights *weights, mw_error *err);
 
+/* A runner more, or less: without one it no longer counts, whatever ports of it are kept. */
+void mw__operation_add_runner(mw__operation *operation);
+void mw__operation_drop_runner(mw__operation *operation);
 void mw__operation_drop_dependents(mw__operation *operation);
 /* Refused while its stream has work in flight. */
 mw_status mw__operation_idle(const mw__operation *operation, mw_error *err);

@@ -22,9 +22,15 @@ static void destroy_operation(mw__object *object)
     mw__object_release(operation->weights);
     mw__object_release(operation->completion);
     mw__operation_drop_dependents(operation);
-    if (operation->loaded)
-        mw__loaded_remove(program);
     mw__object_release(operation->function);
+}
+
+void mw__operation_add_runner(mw__operation *operation) { atomic_fetch_add(&operation->runners, 1); }
+
+void mw__operation_drop_runner(mw__operation *operation)
+{
+    if (atomic_fetch_sub(&operation->runners, 1) == 1 && operation->loaded)
+        mw__loaded_remove(operation->function->program);
 }
 
 static mw_status fill_operation(mw__operation *operation, const mw__operation_options *options, mw_error *err)
@@ -51,11 +57,17 @@ static mw_status create_operation(void **out, void *handle, mw_error *err)
     mw__operation *operation = options != NULL ? mw__object_create(sizeof *operation, destroy_operation, err) : NULL;
     if (operation == NULL)
         return err->status;
-    if (fill_operation(operation, options, err) != MW_OK) {
+    mw__operation_add_runner(operation);
+    mw__object_retain(operation); /* a handle that cannot be made releases it */
+    mw_status status = fill_operation(operation, options, err);
+    if (status == MW_OK)
+        status = mw__handle_create(MW__KIND_OPERATION, operation, out, err);
+    else
         mw__object_release(operation);
-        return err->status;
-    }
-    return mw__handle_create(MW__KIND_OPERATION, operation, out, err);
+    if (status != MW_OK)
+        mw__operation_drop_runner(operation);
+    mw__object_release(operation);
+    return status;
 }
 
 e5rt_error_code e5rt_execution_stream_operation_create_precompiled_compute_operation_with_options(void **out,
@@ -66,11 +78,25 @@ e5rt_error_code e5rt_execution_stream_operation_create_precompiled_compute_opera
     return mw__surface_end(err);
 }
 
+static mw_status release_operation(void **handle, mw_error *err)
+{
+    mw_error none = {0}; /* what is wrong with the handle is said by its release */
+    const bool readable = handle != NULL && !mw__handle_is(handle);
+    mw__operation *operation = readable ? mw__handle_get(*handle, MW__KIND_OPERATION, "operation", &none) : NULL;
+    if (operation != NULL)
+        mw__object_retain(operation);
+    const mw_status status = mw__handle_release(handle, MW__KIND_OPERATION, err);
+    if (status == MW_OK)
+        mw__operation_drop_runner(operation);
+    mw__object_release(operation);
+    return status;
+}
+
 e5rt_error_code e5rt_execution_stream_operation_release(void **operation)
 {
     mw_error *err = mw__surface_begin();
     if (!mw__failed(err))
-        mw__handle_release(operation, MW__KIND_OPERATION, err);
+        release_operation(operation, err);
     return mw__surface_end(err);
 }
 

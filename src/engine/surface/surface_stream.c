@@ -38,6 +38,7 @@ static void detach_all(mw__stream *s)
         operation->in_flight = NULL;
         mw__room_remove(&operation->commands);
         operation->state = MW__DETACHED;
+        mw__operation_drop_runner(operation);
         mw__object_release(operation);
     }
     s->count = 0;
@@ -148,6 +149,7 @@ static mw_status append(mw__stream *s, mw__operation *operation, mw_error *err)
         return err->status;
     }
     s->operations[s->count++] = mw__object_retain(operation);
+    mw__operation_add_runner(operation);
     s->used = true;
     operation->state = MW__ENCODED;
     operation->in_flight = &s->pipeline;
