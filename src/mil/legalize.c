@@ -105,9 +105,11 @@ static bool rewrite(void *user, mw__clone *clone, const mw__op *op)
 {
     mw__legalizer *self = user;
     const mw__rewrite *row = mw__rewrite_legalize(self, op);
-    if (row != NULL)
+    if (row == NULL)
+        return false;
+    if (op->row->id == MW__OP_const || mw__op_verify(op, &clone->to->error) == MW_OK) /* a text may declare anything */
         row->legalize.emit(self, clone, op);
-    return row != NULL;
+    return true;
 }
 
 static mw_dtype port_dtype(void *user, const mw_tensor *value)

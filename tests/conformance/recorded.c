@@ -35,36 +35,11 @@ mw_status recorded_open(recorded *r, const char *folder, mw_error *err)
 
 void recorded_close(recorded *r) { mw__safetensors_close(&r->values); }
 
-static bool is_open(mw_shape shape)
-{
-    for (int i = 0; i < shape.rank; i++)
-        if (shape.dim[i] == MW_DIM_UNKNOWN)
-            return true;
-    return false;
-}
-
-/* The engine runs tensors of known shape: results whose extents are `?` get those that were recorded. */
-static void give_extents(const recorded *r, mw_graph *graph, mw_error *err)
-{
-    const mw__block *body = graph->functions[0]->body;
-    char key[32];
-    for (size_t k = 0; k < body->output_count; k++) {
-        mw_tensor *output = body->outputs[k];
-        snprintf(key, sizeof key, "out.%zu", k);
-        const mw__safetensors_tensor *tensor = mw__safetensors_find(&r->values, key);
-        if (tensor != NULL && is_open(mw_tensor_shape(output)))
-            output->type = mw__type_tensor(graph, mw_tensor_dtype(output), tensor->shape, err);
-    }
-}
-
 mw_graph *recorded_graph(const recorded *r, mw_error *err)
 {
     char path[600];
     snprintf(path, sizeof path, "%s/model.mil", r->folder);
-    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
-    if (graph != NULL)
-        give_extents(r, graph, err);
-    return graph;
+    return mw_graph_read_mil(path, NULL, err);
 }
 
 /* ---- operations ---- */
@@ -242,12 +217,21 @@ static mw_status feed(const recorded *r, mw_program *program, const char *port, 
     return err->status;
 }
 
+/* Inputs whose values decide shapes are to be written first, which a refused write of another says. */
 static mw_status feed_all(const recorded *r, mw_program *program, rounding round, mw_error *err)
 {
     mw_port port;
-    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
-        if (!port.is_output && !port.is_parameter) /* states start at zero */
-            MW_TRY(feed(r, program, port.name, round, err));
+    bool later = false;
+    for (int pass = 0; pass < 2 && (pass == 0 || later); pass++)
+        for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
+            mw_error own = {0};
+            if (port.is_output || port.is_parameter) /* states start at zero */
+                continue;
+            const mw_status status = feed(r, program, port.name, round, &own);
+            if (status != MW_OK && (status != MW_ERROR_STATE || pass == 1))
+                return mw__fail(err, status, "%s", own.message);
+            later = later || status != MW_OK;
+        }
     return MW_OK;
 }
 

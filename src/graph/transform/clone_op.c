@@ -173,6 +173,26 @@ static mw_status retype_constants(mw_graph *to, const mw__op *source, mw__op *op
 
 /* ---- results ---- */
 
+/* Whether result i is other than declared, beyond what becomes fp16 for a device. */
+static bool is_other(const mw__op *source, const mw__infer *infer, size_t i)
+{
+    const mw__type *declared = source->results[i]->type;
+    if (infer->type[i] != NULL || declared->kind != MW__TENSOR)
+        return false;
+    const mw_dtype dtype = infer->dtype[i] == MW_F16 ? declared->dtype : infer->dtype[i];
+    return !mw__type_fits(declared, dtype, infer->shape[i]);
+}
+
+/* A text may declare what its rule contradicts. That is said here, where the result is inferred again; if it is other
+ * because operands were changed, the source's own rule gives what it declares. */
+static mw_status check_source(mw_graph *to, const mw__op *source, const mw__infer *infer)
+{
+    bool other = false;
+    for (size_t i = 0; i < infer->result_count && i < source->result_count; i++)
+        other = other || is_other(source, infer, i);
+    return other ? mw__op_verify(source, &to->error) : MW_OK;
+}
+
 /* What a rule cannot know but the source declared stays known. */
 static mw_status keep_declared(mw_graph *to, const mw__op *source, mw__infer *infer)
 {
@@ -194,6 +214,7 @@ static mw_status infer_results(mw_graph *to, const mw__op *source, mw__op *op)
 {
     mw__infer infer = {.err = &to->error, .room = source->result_count};
     MW_TRY(mw__op_infer(op, &infer));
+    MW_TRY(check_source(to, source, &infer));
     MW_TRY(keep_declared(to, source, &infer));
     return mw__op_add_results(op, &infer, &to->error);
 }

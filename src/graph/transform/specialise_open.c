@@ -86,8 +86,9 @@ static mw_status refuse(const search *s, const mw__op *op, const char *why, cons
 static bool may_decide(const mw_tensor *input)
 {
     const int64_t count = mw_shape_count(mw_tensor_shape(input));
+    const mw_dtype dtype = mw_tensor_dtype(input);
     return input->role == MW__INPUT && input->type->kind == MW__TENSOR && input->name != NULL && count >= 0 &&
-           count <= MW__KNOWN_MAX && (input->type->dtype == MW_I32 || input->type->dtype == MW_BOOL);
+           count <= MW__KNOWN_MAX && (mw__arg_type_holds(MW__INT, dtype) || dtype == MW_BOOL);
 }
 
 static mw_status follow(search *s, const mw__op *asker, const mw_tensor *value);

@@ -1,0 +1,96 @@
+/* What a text declares against its rule is refused by whatever copies the program: compiling, training, other files. */
+#include "mil/legal_form.h"
+#include "support/check.h"
+#include "support/on_engine.h"
+#include "support/op_cases.h"
+
+/* The first extent is one more than it is, or the rank. */
+static void declare_wrong(mw_graph *graph, mw_tensor *y, bool rank)
+{
+    mw_error err = {0};
+    mw_shape shape = mw_tensor_shape(y);
+    if (rank || shape.rank == 0)
+        shape.dim[shape.rank++] = 1;
+    else
+        shape.dim[0]++;
+    y->type = mw__type_tensor(graph, mw_tensor_dtype(y), shape, &err);
+}
+
+/* True if the rule gives the shape and the form for the device was refused. */
+static bool check_case(const op_case *c, mw_device device, bool rank)
+{
+    op_instance instance;
+    mw__legal_form form;
+    mw_error right = {0}, verified = {0}, wrong = {0};
+    const mw__legal_options how = {.device = mw__device_find((uint64_t)device)};
+    if (!op_instance_init(&instance, c, MW_F32, 7))
+        return false;
+    mw_tensor *y = instance.y;
+    mw_output(y, "result");
+    bool known =
+        y->op != NULL && y->op->row != NULL && mw__legal_form_make(instance.graph, &how, &form, &right) == MW_OK;
+    if (known)
+        mw__legal_form_deinit(&form);
+    if (known)
+        declare_wrong(instance.graph, y, rank);
+    known = known && mw__op_verify(y->op, &verified) != MW_OK; /* what the rule leaves open is no contradiction */
+    if (known) {
+        mw__legal_form_make(instance.graph, &how, &form, &wrong);
+        check_note(wrong.status == MW_ERROR_FORMAT && strstr(wrong.message, "the rule gives") != NULL, __FILE__,
+                   __LINE__, "%s %s on device %d: %d \"%s\"", c->name, c->detail, (int)device, (int)wrong.status,
+                   wrong.message);
+        mw__legal_form_deinit(&form);
+    }
+    op_instance_deinit(&instance);
+    return known;
+}
+
+static void test_every_operation_is_held_to_its_rule_when_it_is_compiled(void)
+{
+    static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    size_t checked = 0;
+    const op_case *c;
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
+        for (size_t d = 0; d < 2; d++)
+            for (int rank = 0; rank < 2; rank++)
+                checked += check_case(c, devices[d], rank > 0);
+    check_note(checked > 800, __FILE__, __LINE__, "only %zu cases were checked", checked);
+}
+
+static const char text[] =
+    "program(1.3)\n{func main<ios18>(tensor<fp32, [2, 3]> x) {tensor<fp32, [2, 4]> h = relu(x = x);"
+    "tensor<fp32, []> y = reduce_mean(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = h);} -> (y);}";
+
+static void test_programs_and_trainers_refuse_it(void)
+{
+    mw_error program = {0}, trainer = {0}, err = {0};
+    mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
+    REQUIRE(graph != NULL);
+    CHECK(engine_compile(graph, MW_DEVICE_CPU, 1, &program) == NULL);
+    CHECK_ERROR(program, MW_ERROR_FORMAT, "relu \"h\": result 0 is declared fp32 [2, 4], the rule gives fp32 [2, 3]");
+    CHECK(engine_trainer(mw_graph_find(graph, "y"), mw_sgd(0.1f), MW_DEVICE_CPU, 1, &trainer) == NULL);
+    CHECK(trainer.status != MW_OK);
+    mw_graph_destroy(graph);
+}
+
+/* fp16 where the rule gives fp32. */
+static void test_another_element_type_is_refused_too(void)
+{
+    static const char half[] =
+        "program(1.3)\n{func main<ios18>(tensor<fp32, [2]> x) {tensor<fp16, [2]> y = relu(x = x);"
+        "} -> (y);}";
+    mw_error err = {0}, program = {0};
+    mw_graph *graph = mw_graph_parse_mil(half, strlen(half), NULL, NULL, &err);
+    REQUIRE(graph != NULL);
+    CHECK(engine_compile(graph, MW_DEVICE_CPU, 1, &program) == NULL);
+    CHECK_ERROR(program, MW_ERROR_FORMAT, "declared fp16 [2], the rule gives fp32 [2]");
+    mw_graph_destroy(graph);
+}
+
+int main(void)
+{
+    RUN(test_every_operation_is_held_to_its_rule_when_it_is_compiled);
+    RUN(test_programs_and_trainers_refuse_it);
+    RUN(test_another_element_type_is_refused_too);
+    return check_finish();
+}
