@@ -108,6 +108,25 @@ static mw_status prepare(mw__flexible *f, mw_error *err)
     return plan != NULL ? mw__flexible_enter(f, plan, err) : MW_OK;
 }
 
+/* Default shapes that no plan can have are none: the program has no shape until one is chosen. */
+static mw_status prepare_default(mw__flexible *f, mw_error *err)
+{
+    mw_error why = {0};
+    bool open = false;
+    const mw_status status = prepare(f, &why);
+    for (size_t i = 0; i < f->input_count; i++)
+        open = open || f->inputs[i].open;
+    if (status != MW_OK && err != NULL && !(open && f->unsuitable))
+        *err = why;
+    if (status == MW_OK || !open || !f->unsuitable)
+        return status;
+    for (size_t i = 0; i < f->input_count; i++)
+        if (f->inputs[i].open)
+            f->owner->ports[i].shape = f->inputs[i].shape = shape_of(f->inputs[i].value);
+    f->why_open = mw__arena_string(&f->owner->arena, why.message, strlen(why.message), err);
+    return f->why_open != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 static mw_status create(mw__flexible *f, const mw__function *function, const mw_compile_options *options, mw_error *err)
 {
     const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
@@ -133,7 +152,7 @@ static mw_status create(mw__flexible *f, const mw__function *function, const mw_
     MW_TRY(settle_inputs(f, err));
     MW_TRY(mw__find_constant_inputs(f->function, deciding, &count, err));
     MW_TRY(mw__flexible_decide(f, deciding, count, err));
-    return prepare(f, err);
+    return prepare_default(f, err);
 }
 
 mw_program *mw__flexible_create(const mw__function *function, const mw_compile_options *options,
@@ -193,8 +212,10 @@ static mw_status fail_open(const mw__flexible *f, mw_error *err)
     char text[200];
     const mw__flexible_input *open = find_open(f);
     if (open != NULL)
-        return mw__fail(err, MW_ERROR_STATE, "input \"%s\" is %s: choose its shape with mw_program_set_shapes",
-                        mw_tensor_name(open->value), mw__shape_print(open->shape, text, sizeof text));
+        return mw__fail(err, MW_ERROR_STATE, "input \"%s\" is %s: choose its shape with mw_program_set_shapes%s%s%s",
+                        mw_tensor_name(open->value), mw__shape_print(open->shape, text, sizeof text),
+                        f->why_open != NULL ? " (its default does not suit the program: " : "",
+                        f->why_open != NULL ? f->why_open : "", f->why_open != NULL ? ")" : "");
     for (size_t i = 0; i < f->input_count; i++)
         if (f->inputs[i].deciding && !f->inputs[i].written)
             return mw__fail(err, MW_ERROR_STATE, "input \"%s\" decides the shapes of results: write it first",

@@ -55,12 +55,15 @@ typedef struct mw__flexible {
     mw__flexible_buffer *buffers;
     size_t buffer_count, buffer_capacity;
     mw_error bind_error;
+    bool unsuitable;      /* the last plan failed as its shapes do not fit, before it was compiled */
+    const char *why_open; /* why the default shapes were none; NULL = they suited, or there are none */
     mw__flexible_share *shares;
     size_t share_count, share_capacity;
 } mw__flexible;
 
 /* The program of a function that wants specialising. What can be compiled now is: with default shapes, or if no input
- * is open. `function` may go afterwards. */
+ * is open. If default shapes do not fit each other there is no plan until others are chosen. `function` may go
+ * afterwards. */
 mw_program *mw__flexible_create(const mw__function *function, const mw_compile_options *options,
                                 const mw__target *target, mw_error *err);
 /* NULL is fine. */

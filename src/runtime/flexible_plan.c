@@ -198,7 +198,9 @@ static mw_status make(mw__flexible *f, const mw__flexible_plan **out, mw_error *
     mw_graph *graph;
     mw__flexible_plan plan = {0};
     *out = NULL;
-    MW_TRY(specialise(f, &graph, err));
+    const mw_status fit = specialise(f, &graph, err);
+    f->unsuitable = fit == MW_ERROR_SHAPE || fit == MW_ERROR_ARGUMENT;
+    MW_TRY(fit);
     if (graph == NULL)
         return MW_OK;
     mw_status status = mw__grow(f->allocator, &f->plans, &f->plan_capacity, f->plan_count + 1, sizeof *f->plans, err);
