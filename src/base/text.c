@@ -22,6 +22,8 @@ void mw__text_deinit(mw__text *text)
 static bool reserve(mw__text *text, size_t size)
 {
     size_t wanted;
+    if (!text->failed && text->limit > 0 && (text->size > text->limit || size > text->limit - text->size))
+        text->failed = text->beyond = true;
     if (text->failed || !mw__add_size(text->size, size, &wanted) || !mw__add_size(wanted, 1, &wanted) ||
         mw__grow(text->allocator, &text->data, &text->capacity, wanted, 1, NULL) != MW_OK) {
         text->failed = true;
@@ -66,5 +68,7 @@ mw_status mw__text_check(const mw__text *text, mw_error *err)
 {
     if (!text->failed)
         return MW_OK;
+    if (text->beyond)
+        return mw__fail(err, MW_ERROR_FORMAT, "a text is longer than the %zu bytes that it may have", text->limit);
     return mw__fail(err, MW_ERROR_MEMORY, "out of memory: a text of more than %zu bytes", text->size);
 }

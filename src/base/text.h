@@ -9,7 +9,9 @@ typedef struct mw__text {
     char *data; /* NUL-terminated when not NULL */
     size_t size;
     size_t capacity;
+    size_t limit; /* of size, past which an append fails; 0 = none */
     bool failed;
+    bool beyond; /* for that reason */
 } mw__text;
 
 void mw__text_init(mw__text *text, const mw_allocator *allocator);
@@ -19,7 +21,7 @@ void mw__text_puts(mw__text *text, const char *string);
 void mw__text_printf(mw__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Integers and short strings only: floating point goes through base/number.h, which ignores the locale. */
 
-/* MW_ERROR_MEMORY if an append failed. */
+/* MW_ERROR_MEMORY if an append failed, MW_ERROR_FORMAT if it would have passed the limit. */
 mw_status mw__text_check(const mw__text *text, mw_error *err);
 
 #endif

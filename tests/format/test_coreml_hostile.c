@@ -290,23 +290,17 @@ static void test_many_small_messages_stay_within_the_bound(void)
     folder_leave(folder);
 }
 
-/* A literal of uint1 in eight axes: each bit would become 18 characters. */
-static void test_literals_that_are_long_as_text_are_refused(void)
+/* A constant with `elements` zeros along one axis, of the type that the schema numbers so; freed by the caller. */
+static unsigned char *make_literal(unsigned char dtype, size_t elements, size_t bytes, size_t *out_size)
 {
-    char folder[512];
-    mw_error err = {0};
-    REQUIRE(folder_enter(folder) && package_copy(RECORDED "literals.mlpackage", "p"));
-    const size_t bytes = (size_t)1 << 20;
     unsigned char *data = calloc(1, bytes + 4096);
     size_t size = wrap(data, wrap(data, wrap(data, bytes, 1), 7), 1); /* bytes, tensor value, immediate */
     size = wrap(data, size, 3);
-    unsigned char type[64];
-    size_t type_size = put_varint(type, 8);
-    type[0] = 0x08, type[1] = 37, type[2] = 0x10, type[3] = 1, type_size = 4;
+    unsigned char type[64] = {0x08, dtype, 0x10, 1};
     unsigned char extent[16] = {0x08};
-    const size_t extent_size = wrap(extent, 1 + put_varint(extent + 1, 8 * bytes), 1);
-    memcpy(type + type_size, extent, extent_size);
-    type_size = 4 + wrap(type + 4, extent_size, 3);
+    const size_t extent_size = wrap(extent, 1 + put_varint(extent + 1, elements), 1);
+    memcpy(type + 4, extent, extent_size);
+    size_t type_size = 4 + wrap(type + 4, extent_size, 3);
     type_size = wrap(type, wrap(type, type_size, 1), 2);
     memmove(data + type_size, data, size);
     memcpy(data, type, type_size);
@@ -319,9 +313,34 @@ static void test_literals_that_are_long_as_text_are_refused(void)
                                       "const";
     memmove(data + 7, data, size);
     memcpy(data, op, 7);
-    size = wrap_block(data, wrap(data, size + 7, 3));
+    *out_size = wrap_block(data, wrap(data, size + 7, 3));
+    return data;
+}
+
+/* A literal of uint1: each bit would become three characters. */
+static void test_literals_that_are_long_as_text_are_refused(void)
+{
+    char folder[512];
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder) && package_copy(RECORDED "literals.mlpackage", "p"));
+    size_t size;
+    unsigned char *data = make_literal(37, (size_t)8 << 20, (size_t)1 << 20, &size);
     CHECK(read_bounded(data, size, "uint1", &err) == MW_ERROR_FORMAT);
     CHECK_CONTAINS(err.message, "longer, as text");
+    free(data);
+    folder_leave(folder);
+}
+
+/* Zeros of int8 take three characters of the eight that a byte of the file may become, whatever the longest take. */
+static void test_of_long_literals_what_is_printed_counts(void)
+{
+    char folder[512];
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder) && package_copy(RECORDED "literals.mlpackage", "p"));
+    size_t size;
+    unsigned char *data = make_literal(21, 300000, 300000, &size);
+    read_bounded(data, size, "int8", &err);
+    CHECK_CONTAINS(err.message, "const needs one result"); /* said when the text, which is there, is parsed */
     free(data);
     folder_leave(folder);
 }
@@ -454,6 +473,7 @@ int main(void)
     RUN(test_every_allocation_may_fail);
     RUN(test_many_small_messages_stay_within_the_bound);
     RUN(test_literals_that_are_long_as_text_are_refused);
+    RUN(test_of_long_literals_what_is_printed_counts);
     RUN(test_deep_nesting_is_refused);
     RUN(test_many_inputs_and_features_take_no_longer);
     RUN(test_paths_stay_in_the_package);

@@ -139,7 +139,7 @@ static mw_status print_operation(mw__coreml_printer *printer, const pb_operation
         MW_TRY(print_nested(printer, operation->blocks[i]));
     mw__text_puts(printer->out, ";\n");
     printer->operation = outer;
-    if (printer->out->size > printer->limit)
+    if (printer->out->beyond)
         return mw__coreml_malformed(printer, "is longer, as text, than a program may be");
     return MW_OK;
 }
@@ -312,9 +312,9 @@ mw_status mw__coreml_print(const mw_allocator *allocator, const pb_model *model,
 {
     const pb_program *program = model->program;
     mw__coreml_printer printer = {.allocator = allocator, .out = out, .old = model->version < 9, .err = err};
-    if (!mw__mul_size(size, MW__COREML_TEXT_FACTOR, &printer.limit) ||
-        !mw__add_size(printer.limit, MW__COREML_TEXT_SPARE, &printer.limit))
-        printer.limit = SIZE_MAX;
+    if (!mw__mul_size(size, MW__COREML_TEXT_FACTOR, &out->limit) ||
+        !mw__add_size(out->limit, MW__COREML_TEXT_SPARE, &out->limit))
+        out->limit = SIZE_MAX;
     mw__text_puts(out, printer.old ? "program(1.0)\n" : "program(1.3)\n");
     MW_TRY(print_program_attributes(&printer, program));
     if (model->description != NULL && program->n_functions > 0 &&

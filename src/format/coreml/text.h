@@ -13,7 +13,6 @@ typedef struct mw__coreml_printer {
     const mw_allocator *allocator;
     mw__text *out;
     bool old;              /* style of literals: specifications 6 to 8 */
-    size_t limit;          /* of the text */
     const char *operation; /* that is printed, for messages */
     mw_error *err;
 } mw__coreml_printer;

@@ -209,8 +209,13 @@ static mw_status print_strings(mw__coreml_printer *printer, const pb_tensor *ten
     return MW_OK;
 }
 
-/* As text, with all brackets around it. */
-static size_t longest_element(const mw__type *type) { return MW__NUMBER_MAX + 2 + 2 * (size_t)type->shape.rank; }
+/* What is printed is counted, not what it could be at most: an append that would pass the limit is not made. */
+static mw_status check_length(mw__coreml_printer *printer)
+{
+    return printer->out->beyond
+               ? mw__coreml_malformed(printer, "its literals are longer, as text, than a program's may be")
+               : MW_OK;
+}
 
 static mw_status print_tensor(mw__coreml_printer *printer, const mw__type *type, const pb_tensor *tensor)
 {
@@ -225,13 +230,12 @@ static mw_status print_tensor(mw__coreml_printer *printer, const mw__type *type,
         return mw__coreml_malformed(printer, "a literal has another number of elements than its type");
     if (from.count > 0 && !is_for(&from, tensor, type->dtype))
         return mw__coreml_malformed(printer, "the elements of a literal are of another type than it");
-    if ((size_t)mw_shape_count(type->shape) > (printer->limit - printer->out->size) / longest_element(type))
-        return mw__coreml_malformed(printer, "its literals are longer, as text, than a program's may be");
     payload.data = from.data;
     if (from.count > 0 && !from.raw && type->dtype != MW_F32 && type->dtype != MW_F64)
-        return print_converted(printer, &from, &payload);
-    mw__mil_print_elements(printer->out, &payload);
-    return MW_OK;
+        MW_TRY(print_converted(printer, &from, &payload));
+    else
+        mw__mil_print_elements(printer->out, &payload);
+    return check_length(printer);
 }
 
 /* The type of a tensor literal, whose extents are known; [2^40, 0] has no elements and yet no printable form. */
@@ -324,8 +328,7 @@ mw_status mw__coreml_print_payload(mw__coreml_printer *printer, const pb_value *
 {
     if (value == NULL || value->type == NULL)
         return mw__coreml_malformed(printer, "a literal or its type is missing");
-    if (printer->out->size > printer->limit)
-        return mw__coreml_malformed(printer, "its literals are longer, as text, than a program's may be");
+    MW_TRY(check_length(printer));
     switch (value->value_case) {
     case MW__COREML__VALUE__VALUE_BLOB:
         return print_blob(printer, value->blob);
