@@ -64,6 +64,21 @@ done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
 
+# --- pkg-config where there is nothing but the archive: every library that it needs is named ---
+mkdir -p "$work/archive/lib/pkgconfig"
+cp "$lib/libmillwright.a" "$work/archive/lib"
+cp "$lib/pkgconfig/millwright.pc" "$work/archive/lib/pkgconfig"
+cp -r "$prefix/include" "$work/archive"
+# shellcheck disable=SC2046
+(PKG_CONFIG_PATH=$work/archive/lib/pkgconfig
+    ${CC:-cc} -std=c11 tests/install/smoke.c -o "$work/smoke_archive" \
+        $(pkg-config --static --cflags --libs millwright))
+"$work/smoke_archive"
+own=$(sed -n 's/^Libs.private: //p' "$lib/pkgconfig/millwright.pc")
+if nm "$lib/libmillwright.a" | grep -q ' U inflateInit2_$'; then
+    case " $own " in *" -lz "*) ;; *) fail "millwright.pc does not name -lz: zlib may have no .pc file" ;; esac
+fi
+
 # --- Python, with no word of where the library is ---
 if command -v python3 >/dev/null; then
     found=$(PYTHONPATH=$prefix/share/millwright/python PYTHONDONTWRITEBYTECODE=1 python3 -c \

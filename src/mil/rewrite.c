@@ -161,7 +161,7 @@ static const mw__rewrite rows[] = {
      .split =
          {.indexing = &from_batches, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_gather},
      .reason = "fp16 cannot be an index; a product with one-hot rows is exact",
-     .wants = "indices of an input that goes unchanged to it, and a table of at most 524288 rows"},
+     .wants = "indices that come from an input by sums, limits, choices and moves, and a table of at most 524288 rows"},
     {.name = "gather_along_axis",
      .operations = OPERATIONS("gather_along_axis"),
      .split =
@@ -173,7 +173,7 @@ static const mw__rewrite rows[] = {
      .split =
          {.indexing = &into_result, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_one_hot},
      .reason = "fp16 cannot be an index; a number is matched with a constant range",
-     .wants = "indices of an input that goes unchanged to it, and at most 524288 classes"},
+     .wants = "indices that come from an input by sums, limits, choices and moves, and at most 524288 classes"},
     {.name = "scatter",
      .operations = OPERATIONS("scatter"),
      .split =
@@ -194,6 +194,18 @@ static const mw__rewrite rows[] = {
                .when = mw__split_compares,
                .emit = mw__split_comparison},
      .reason = "numbers are equal if both digits are"},
+    {.name = "offset",
+     .operations = OPERATIONS("add", "sub"),
+     .split = {.digits = mw__split_makes_index, .when = mw__split_result_is_wide, .emit = mw__split_digit_sum},
+     .reason = "an index is the sum of digits, of which the low one carries"},
+    {.name = "order",
+     .operations = OPERATIONS("less", "less_equal", "greater", "greater_equal"),
+     .split = {.digits = mw__split_makes_index, .when = mw__split_compares, .emit = mw__split_order},
+     .reason = "the high digit decides, the low one where it is the same: indices below 0 count from the end"},
+    {.name = "limit",
+     .operations = OPERATIONS("maximum", "minimum"),
+     .split = {.digits = mw__split_makes_index, .when = mw__split_result_is_wide, .emit = mw__split_bound},
+     .reason = "the larger index is that with the larger high digit, or the larger low one beside the same"},
     {.name = "extreme",
      .operations = OPERATIONS("reduce_min", "reduce_max"),
      .split = {.digits = mw__split_always, .when = mw__split_result_is_wide, .emit = mw__split_extreme},

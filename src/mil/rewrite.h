@@ -110,6 +110,9 @@ mw__split_when mw__split_takes_nothing, mw__split_takes, mw__split_index_fits, m
 mw__split_when mw__split_result_is_wide;
 mw__split_emit mw__split_nothing, mw__split_gather, mw__split_along_axis, mw__split_one_hot, mw__split_scatter;
 mw__split_emit mw__split_match, mw__split_comparison, mw__split_extreme, mw__split_cast;
+/* split_sum.c */
+mw__split_when mw__split_makes_index;
+mw__split_emit mw__split_digit_sum, mw__split_order, mw__split_bound;
 /* split_long.c */
 mw__split_when mw__split_always, mw__split_casts_integers, mw__split_x_is_long, mw__split_result_is_long;
 mw__split_when mw__split_reshape_fits, mw__split_linear_fits, mw__split_matmul_fits, mw__split_concat_fits;

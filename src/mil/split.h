@@ -51,7 +51,8 @@ typedef enum mw__split_mark {
     MW__SPLIT_FED = 4,       /* an integer that comes from an input: fp16 on the device */
     MW__SPLIT_WIDE = 8,      /* of a group of indices: compared with numbers that fp16 cannot count to */
     MW__SPLIT_NO_INDEX = 16, /* of a group of indices: stays whole */
-    MW__SPLIT_NO_LONG = 32   /* of a group of long axes: stays whole */
+    MW__SPLIT_NO_LONG = 32,  /* of a group of long axes: stays whole */
+    MW__SPLIT_INDEX = 64     /* an index is made of it: an integer, or a truth that chooses one */
 } mw__split_mark;
 
 /* split_plan.c: what is split; true if anything is. */

@@ -421,6 +421,27 @@ static void find_live(mw__split *split)
             visit(split, body->ops[i], mark_live);
 }
 
+/* What an index is made of: the operands of what makes it that are integers, and the truths that choose. */
+static void mark_made(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
+{
+    (void)op;
+    if (row != NULL && row->kind != MW__CONST && (mw__split_is_int(value) || row->type == MW__BOOL))
+        split->marks[value->id] |= MW__SPLIT_INDEX;
+}
+
+static void find_indices(mw__split *split)
+{
+    const mw__block *body = split->from->body;
+    for (size_t i = body->op_count; i-- > 0;) {
+        const mw__op *op = body->ops[i];
+        const mw__split_indexing *indexing = is_opaque(op) ? NULL : mw__rewrite_indexing(op);
+        if (indexing != NULL)
+            split->marks[mw__arg(op, "indices")->id] |= MW__SPLIT_INDEX;
+        else if (!is_opaque(op) && op->result_count == 1 && (split->marks[op->results[0]->id] & MW__SPLIT_INDEX) != 0)
+            visit(split, op, mark_made);
+    }
+}
+
 static bool is_split(const mw__split *split, const mw__op *op)
 {
     bool any = mw__split_takes(split, op);
@@ -435,6 +456,7 @@ bool mw__split_plan(mw__split *split)
     const mw__block *body = split->from->body;
     bool any = false;
     find_live(split);
+    find_indices(split);
     for (size_t i = 0; i < 2 * split->count; i++)
         split->parents[i] = (uint32_t)(i % split->count);
     for (size_t i = 0; i < body->input_count; i++)

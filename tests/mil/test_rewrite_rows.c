@@ -23,6 +23,11 @@ typedef struct row_case {
     "tensor<bool, [" shape ", 2050]> h = equal(x = " name ", y = r);"                                                  \
     "tensor<fp32, [" shape ", 2050]> y = select(a = fp32(3), b = fp32(2), cond = h);"
 
+/* The rows of x that indices choose. */
+#define LOOKED_UP(name)                                                                                                \
+    "tensor<fp32, [3, 1]> y = gather(axis = int32(0), batch_dims = int32(0), indices = " name                          \
+    ", validate_indices = bool(false), x = x);"
+
 #define TRUTHS(operation)                                                                                              \
     "tensor<bool, [3]> a = greater(x = x, y = fp32(0)); tensor<bool, [3]> b = less(x = x, y = fp32(1));"               \
     "tensor<bool, [3]> y = " operation "(x = a, y = b);"
@@ -223,6 +228,22 @@ static const row_case cases[] = {
      .inputs = "tensor<int32, [3, 1]> i",
      .body = WIDE("i", "3"),
      .operation = "greater",
+     .times = 3},
+    {.row = "offset",
+     .inputs = "tensor<int32, [3]> i, tensor<fp32, [3000, 1]> x",
+     .body = "tensor<int32, [3]> j = add(x = i, y = int32(1));" LOOKED_UP("j"),
+     .operation = "matmul",
+     .times = 3},
+    {.row = "order",
+     .inputs = "tensor<int32, [3]> i, tensor<fp32, [3000, 1]> x",
+     .body = "tensor<bool, [3]> n = less(x = i, y = int32(0)); tensor<int32, [3]> a = add(x = i, y = int32(3000));"
+             "tensor<int32, [3]> j = select(a = a, b = i, cond = n);" LOOKED_UP("j"),
+     .operation = "matmul",
+     .times = 3},
+    {.row = "limit",
+     .inputs = "tensor<int32, [3]> i, tensor<fp32, [3000, 1]> x",
+     .body = "tensor<int32, [3]> j = maximum(x = i, y = int32(0));" LOOKED_UP("j"),
+     .operation = "matmul",
      .times = 3},
     {.row = "extreme",
      .inputs = "tensor<int32, [3, 1]> i",
@@ -516,10 +537,8 @@ static const row_case cases[] = {
      .error = "rewrite drawn did not apply, which wants a fixed seed"},
     {.row = "gather",
      .inputs = "tensor<int32, [3]> i, tensor<fp32, [3000, 1]> x",
-     .body = "tensor<int32, [3]> j = add(x = i, y = int32(1));"
-             "tensor<fp32, [3, 1]> y = gather(axis = int32(0), batch_dims = int32(0), indices = j, validate_indices = "
-             "bool(false), x = x);",
-     .error = "rewrite gather did not apply, which wants indices of an input that goes unchanged to it"},
+     .body = "tensor<int32, [3]> j = mul(x = i, y = int32(2));" LOOKED_UP("j"),
+     .error = "rewrite gather did not apply, which wants indices that come from an input by sums, limits"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
