@@ -31,10 +31,12 @@ typedef enum mw_weight_role {
     MW_WEIGHT_KERNEL,    /* of conv, conv_transpose, linear, matmul, einsum, lstm, gru, rnn (there its biases too) */
     MW_WEIGHT_BIAS,      /* of conv, conv_transpose, linear; a vector that is added to a product with a kernel */
     MW_WEIGHT_NORM,      /* gamma or beta of a norm, also of one spelled out with rsqrt or sqrt */
-    MW_WEIGHT_TABLE,     /* rows that gather takes: an embedding; a table that is added to such rows */
-    MW_WEIGHT_SLOPE,     /* alpha of prelu, alpha and beta of softplus_parametric */
+    MW_WEIGHT_TABLE,     /* rows that gather takes: an embedding; a table that is added to such rows, to what layers
+                          * make or to scores (positions, relative biases); a token that is joined to a sequence */
+    MW_WEIGHT_SLOPE,     /* alpha of prelu, also spelled out, alpha and beta of softplus_parametric */
     MW_WEIGHT_STATISTIC, /* mean or variance of batch_norm */
-    MW_WEIGHT_PARAMETER  /* made by mw_parameter */
+    MW_WEIGHT_PARAMETER, /* made by mw_parameter */
+    MW_WEIGHT_SCALE      /* multiplies or divides what layers make: a layer scale, a temperature */
 } mw_weight_role;
 
 /** "kernel", "bias", ..; "none" for anything else. */

@@ -9,11 +9,13 @@
 /* ---- info ---- */
 
 static struct {
-    bool weights;
+    bool weights, trainable;
 } o;
 
 const tool_option tool_info_options[] = {
     {"weights", 'w', TOOL_FLAG, &o.weights, "every weight, the largest first", .argument = NULL},
+    {"trainable", '\0', TOOL_FLAG, &o.trainable, "what training takes of the weights, what not, and why",
+     .argument = NULL},
     TOOL_OPTIONS(tool_reading_options),
     TOOL_OPTIONS_END,
 };
@@ -85,7 +87,38 @@ static void say_weight(const mw_weight *weight, const tool_call *call)
     tool_puts("\n");
 }
 
-static void say_weights(const mw_graph *graph, const tool_call *call)
+/* What patterns with wildcards take, what only a whole name does, and what nothing does. */
+static const char *trained_by(const mw_weight *weight)
+{
+    return weight->obstacle != NULL ? "never" : weight->reason != NULL ? "by name" : "yes";
+}
+
+static void say_trainable(const mw_weight *weight, const tool_call *call)
+{
+    char shape[128];
+    const char *why = weight->obstacle != NULL ? weight->obstacle : weight->reason;
+    if (call->json != NULL) {
+        tool_json_open(call->json, NULL, '{');
+        tool_json_string(call->json, "name", weight->name);
+        tool_json_shape(call->json, "shape", weight->shape);
+        tool_json_string(call->json, "role", mw_weight_role_name(weight->role));
+        tool_json_string(call->json, "trained", trained_by(weight));
+        tool_json_string(call->json, "why", why);
+        tool_json_close(call->json, '}');
+        return;
+    }
+    tool_print("  %-8s %-10s ", trained_by(weight), mw_weight_role_name(weight->role));
+    tool_show(weight->name);
+    tool_print("  %s %s%s", mw_dtype_name(weight->dtype), tool_shape(shape, sizeof shape, weight->shape),
+               why != NULL ? "  " : "");
+    if (why != NULL && weight->operation[0] != '\0')
+        tool_print("%s of %s: ", weight->argument, weight->operation);
+    tool_show(why);
+    tool_puts("\n");
+}
+
+static void say_weights(const mw_graph *graph, const char *key, void (*say)(const mw_weight *, const tool_call *),
+                        const tool_call *call)
 {
     size_t count = 0;
     mw_graph_weights(graph, NULL, 0, &count, call->err);
@@ -93,9 +126,9 @@ static void say_weights(const mw_graph *graph, const tool_call *call)
     if (weights != NULL)
         mw_graph_weights(graph, weights, count, &count, call->err);
     if (call->json != NULL)
-        tool_json_open(call->json, "weights", '[');
+        tool_json_open(call->json, key, '[');
     for (size_t i = 0; weights != NULL && call->err->status == MW_OK && i < count; i++)
-        say_weight(&weights[i], call);
+        say(&weights[i], call);
     if (call->json != NULL)
         tool_json_close(call->json, ']');
     free(weights);
@@ -172,7 +205,9 @@ int tool_info(const tool_call *call)
     say_admitted(graph, call);
     tool_say_layers(graph, call);
     if (o.weights)
-        say_weights(graph, call);
+        say_weights(graph, "weights", say_weight, call);
+    if (o.trainable)
+        say_weights(graph, "trainable", say_trainable, call);
     mw_model_destroy(model);
     return TOOL_DONE;
 }

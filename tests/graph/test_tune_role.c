@@ -29,13 +29,9 @@ static const struct {
     {.name = "bo", .role = MW_WEIGHT_BIAS, .operation = "linear", .argument = "bias"},
     {.name = "ln_gamma", .role = MW_WEIGHT_NORM, .operation = "layer_norm", .argument = "gamma"},
     {.name = "ln_beta", .role = MW_WEIGHT_NORM, .operation = "layer_norm", .argument = "beta"},
-    {.name = "shared",
-     .role = MW_WEIGHT_NONE,
-     .operation = "mul",
-     .argument = "y",
-     .reason = "it scales values"}, /* gamma of a norm, and a scale elsewhere */
+    {.name = "shared", .role = MW_WEIGHT_NORM, .operation = "layer_norm", .argument = "gamma"}, /* a scale elsewhere */
     {.name = "rms_gamma", .role = MW_WEIGHT_NORM, .operation = "mul", .argument = "y"},
-    {.name = "layer_scale", .role = MW_WEIGHT_NONE, .operation = "mul", .argument = "y", .reason = "it scales values"},
+    {.name = "layer_scale", .role = MW_WEIGHT_SCALE, .operation = "mul", .argument = "y"},
     {.name = "offset", .role = MW_WEIGHT_NONE, .operation = "add", .argument = "y", .reason = "an offset"},
     {.name = "table", .role = MW_WEIGHT_TABLE, .operation = "gather", .argument = "x"},
     {.name = "positions", .role = MW_WEIGHT_TABLE, .operation = "add", .argument = "y"},
@@ -189,13 +185,13 @@ static void test_patterns_that_take_nothing_say_why(void)
 /* Adapters follow the same rule; what cannot have one is left out with skip_fixed, and said. */
 static void test_adapters_follow_the_same_rule(void)
 {
-    static const char *const all[] = {"w*", "*_scale"}, *const head[] = {"table"};
+    static const char *const all[] = {"w*", "attention_*"}, *const head[] = {"table"};
     mw_error err = {0};
     notes l = {.in_order = true, .last = SIZE_MAX};
     mw_graph *source = parse(&err);
     mw_lora_options options = mw_lora_defaults(all, 2);
     CHECK(mw_graph_lora(source, &options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "pattern \"*_scale\" matches no weight of a layer");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "pattern \"attention_*\" matches no weight of a layer");
     err = (mw_error){0};
     options.pattern_count = 1;
     options.full_patterns = head;
@@ -226,23 +222,104 @@ static const char two_uses[] = "program(1.3){func main<ios18>(tensor<fp32, [2, 3
     "c = linear(bias = g, weight = w, x = b)" NAME("c") "tensor<fp32, [3, 3]> d = mul(x = w, y = fp32(0x1p+1))" NAME(
         "d") OUT "e = matmul(" NO ", x = c, y = d)" NAME("e") "} -> (e);}";
 
-/* g is a bias and a factor, w a weight and an operand of mul: neither is a weight alone. */
-static void test_a_constant_that_is_also_a_scale_is_left(void)
+/* g is a bias and a factor of what a layer makes, both of which are learned; w a weight and an operand of mul. */
+static void test_a_constant_that_is_also_a_number_is_left(void)
 {
     static const char *const all[] = {"*"}, *const both[] = {"w", "g"};
     mw_error err = {0};
     notes l;
     mw_graph *source = mw_graph_parse_mil(two_uses, sizeof two_uses - 1, NULL, NULL, &err);
     REQUIRE(CHECK_OK(err));
-    CHECK(tune(source, all, 1, &l, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"w\" (x of mul: it scales values");
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"g\" (y of mul: it scales values");
-    err = (mw_error){0};
+    mw_graph *some = tune(source, all, 1, &l, &err);
+    CHECK_OK(err);
+    CHECK(some != NULL && is_trained(some, "g") && !is_trained(some, "w"));
+    CHECK_CONTAINS(l.reasons, "w by *: it scales values");
     mw_graph *graph = tune(source, both, 2, &l, &err);
     CHECK_OK(err);
     CHECK(is_trained(graph, "w") && is_trained(graph, "g"));
+    mw_graph_destroy(some);
     mw_graph_destroy(graph);
     mw_graph_destroy(source);
+}
+
+/* ---- what only a framework calls a parameter ---- */
+
+typedef struct guess {
+    const char *name;
+    mw_weight_role role; /* NONE: left */
+    const char *values;  /* of the constant, with its type and name before it */
+    const char *use;     /* makes y [2, 4, 3] of h [2, 4, 3], which a linear layer made, or of x, the input */
+} guess;
+
+#define C(shape, name, value) "tensor<fp32, " shape "> " name " = const()[val = tensor<fp32, " shape ">(" value ")];"
+#define Y(operation)          "tensor<fp32, [2, 4, 3]> y = " operation ";"
+#define ROW                   "[0.31, -1.27, 0.83]"
+#define ROWS                  "[[0.31, -1.27, 0.83], [0.11, 0.27, -0.33], [1.31, 2.27, 0.13], [-0.31, 0.77, 0.23]]"
+#define GRID                  "[[0.5, 1, 1.5], [2, 2.5, 3], [0, 1, 2], [3, 4, 5]]"
+#define MASK                  "[[0, -10000, -10000], [0, 0, -10000], [0, 0, 0], [0, 0, 0]]"
+#define JOIN(name)                                                                                                     \
+    "tensor<fp32, [2, 5, 3]> j = concat(axis = int32(1), interleave = bool(false), values = (" name ", h));"           \
+    "tensor<fp32, [2, 4, 3]> y = slice_by_size(begin = tensor<int32, [3]>([0, 0, 0]), size = tensor<int32, [3]>([2, "  \
+    "4, 3]), x = j);"
+
+static const guess guesses[] = {
+    {"gamma", MW_WEIGHT_SCALE, C("[3]", "gamma", ROW), Y("mul(x = h, y = gamma)")},
+    {"onnx::Mul_7", MW_WEIGHT_SCALE, C("[3]", "%s", ROW), Y("mul(x = h, y = %s)")},
+    {"layer_scale", MW_WEIGHT_SCALE, C("[3]", "layer_scale", "1e-6"), Y("mul(x = layer_scale, y = h)")},
+    {"temperature", MW_WEIGHT_SCALE, C("[]", "temperature", "0.7"), Y("real_div(x = h, y = temperature)")},
+    {"scale", MW_WEIGHT_NONE, C("[]", "scale", "0.57735026"), Y("mul(x = h, y = scale)")},
+    {"std", MW_WEIGHT_NONE, C("[3]", "std", ROW), Y("mul(x = h, y = std)")},
+    {"factor", MW_WEIGHT_NONE, C("[3]", "factor", ROW), Y("mul(x = x, y = factor)")}, /* of data */
+    {"var_5", MW_WEIGHT_NONE, C("[4, 1]", "var_5", "[[0.31], [0.7], [0.9], [0.2]]"), Y("mul(x = h, y = var_5)")},
+    {"shift", MW_WEIGHT_BIAS, C("[4, 1]", "shift", "[[0.31], [0.7], [0.9], [0.2]]"), Y("add(x = h, y = shift)")},
+    {"pos_embed", MW_WEIGHT_TABLE, C("[4, 3]", "pos_embed", ROWS), Y("add(x = h, y = pos_embed)")},
+    {"var_9", MW_WEIGHT_TABLE, C("[4, 3]", "var_9", ROWS), Y("add(x = h, y = var_9)")},
+    {"grid_points", MW_WEIGHT_NONE, C("[4, 3]", "grid_points", GRID), Y("add(x = h, y = grid_points)")},
+    {"causal", MW_WEIGHT_NONE, C("[4, 3]", "causal", MASK), Y("add(x = h, y = causal)")},
+    {"added", MW_WEIGHT_NONE, C("[4, 3]", "added", ROWS), Y("add(x = x, y = added)")}, /* to data */
+    {"cls_token", MW_WEIGHT_TABLE, C("[2, 1, 3]", "cls_token", "[[" ROW "], [" ROW "]]"), JOIN("cls_token")},
+    {"const_3", MW_WEIGHT_NONE, C("[2, 1, 3]", "const_3", "0"), JOIN("const_3")}, /* padding */
+    {"slope", MW_WEIGHT_SLOPE, C("[]", "slope", "0.25"),
+     "tensor<bool, [2, 4, 3]> n = less(x = h, y = fp32(0)); tensor<fp32, [2, 4, 3]> m = mul(x = h, y = slope);" Y(
+         "select(a = m, b = h, cond = n)")},
+    {"alphas", MW_WEIGHT_SLOPE, C("[3]", "alphas", ROW),
+     "tensor<fp32, [2, 4, 3]> n = minimum(x = h, y = fp32(0)); tensor<fp32, [2, 4, 3]> p = relu(x = h);"
+     "tensor<fp32, [2, 4, 3]> m = mul(x = n, y = alphas);" Y("add(x = p, y = m)")},
+    {"logit_scale", MW_WEIGHT_SCALE, C("[]", "logit_scale", "2.6592"),
+     "fp32 e = exp(x = logit_scale);" Y("mul(x = h, y = e)")},
+};
+
+static void test_what_a_framework_calls_a_parameter_is_taken(void)
+{
+    static const char *const all[] = {"*"};
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
+        const guess *g = &guesses[i];
+        char text[2048], *at = text;
+        mw_error err = {0};
+        notes l;
+        at += sprintf(
+            at, "program(1.3){func main<ios18>(tensor<fp32, [2, 4, 3]> x){" M33("w") "tensor<fp32, [2, 4, 3]> h = "
+                                                                                     "linear(weight = w, x = x);");
+        const char *safe = strchr(g->name, ':') != NULL ? "onnx__Mul_7" : g->name;
+        at += sprintf(at, g->values, safe);
+        at += sprintf(at, g->use, safe);
+        sprintf(at, "} -> (y);}");
+        mw_graph *source = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
+        mw_graph *graph = tune(source, all, 1, &l, &err);
+        check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", g->name, err.message);
+        mw_weight weights[4];
+        size_t count = 0;
+        mw_graph_weights(source, weights, 4, &count, &err);
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(weights[k].name, safe) == 0)
+                check_note(weights[k].role == g->role, __FILE__, __LINE__, "%s is %s, not %s", g->name,
+                           mw_weight_role_name(weights[k].role), mw_weight_role_name(g->role));
+        CHECK_INT(count, 2);
+        check_note(graph != NULL && is_trained(graph, safe) == (g->role != MW_WEIGHT_NONE), __FILE__, __LINE__,
+                   "%s is %s", g->name, g->role != MW_WEIGHT_NONE ? "left" : "trained");
+        mw_graph_destroy(graph);
+        mw_graph_destroy(source);
+    }
 }
 
 int main(void)
@@ -252,6 +329,7 @@ int main(void)
     RUN(test_a_whole_name_takes_anything);
     RUN(test_patterns_that_take_nothing_say_why);
     RUN(test_adapters_follow_the_same_rule);
-    RUN(test_a_constant_that_is_also_a_scale_is_left);
+    RUN(test_a_constant_that_is_also_a_number_is_left);
+    RUN(test_what_a_framework_calls_a_parameter_is_taken);
     return check_finish();
 }

@@ -64,7 +64,7 @@ static double distance(mw_program *a, mw_program *b, mw_error *err)
 typedef struct totals {
     int trainable, adapted; /* programs */
     int weights, left;      /* of those that "*" takes and leaves */
-    int roles[8];           /* of all constants, by mw_weight_role */
+    int roles[9];           /* of all constants, by mw_weight_role */
 } totals;
 
 static mw_program *compile(const mw_graph *graph, mw_error *err)
@@ -170,7 +170,7 @@ static void test_copies_compute_what_the_programs_do(void)
            t.adapted, t.weights, t.left);
     CHECK(t.trainable >= 12); /* the others have no weight of a layer */
     CHECK(t.weights >= 60);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         printf("       %d %s\n", t.roles[i], mw_weight_role_name((mw_weight_role)i));
     CHECK(t.roles[MW_WEIGHT_KERNEL] >= 150 && t.roles[MW_WEIGHT_BIAS] >= 90 && t.roles[MW_WEIGHT_NORM] >= 50);
     CHECK(t.roles[MW_WEIGHT_TABLE] >= 1 && t.roles[MW_WEIGHT_STATISTIC] >= 6);

@@ -64,6 +64,28 @@ static void test_info_lists_ports_and_layers(void)
     CHECK_JSON("info", "net", "--weights");
 }
 
+static const char gate[] =
+    "program(1.3)\n{func main<ios18>(tensor<fp32, [2, 3]> x) {"
+    "tensor<fp32, [3, 3]> gate_w = const()[val = tensor<fp32, [3, 3]>([[1, 2, 3], [4, 5, 6], [7, 8, 9]])];"
+    "tensor<fp32, [3]> gamma = const()[val = tensor<fp32, [3]>([0.3, 0.7, 1.1])];"
+    "tensor<fp32, [2, 3]> mask = const()[val = tensor<fp32, [2, 3]>([[0, -1e9, 0], [0, 0, 0]])];"
+    "fp32 leak = const()[val = fp32(0.1)];"
+    "tensor<fp32, [2, 3]> h = linear(weight = gate_w, x = x); tensor<fp32, [2, 3]> s = mul(x = h, y = gamma);"
+    "tensor<fp32, [2, 3]> m = add(x = s, y = mask); tensor<fp32, [2, 3]> y = leaky_relu(alpha = leak, x = m);} -> "
+    "(y);}\n";
+
+/* What patterns take, what only a whole name does, what nothing does, and why. */
+static void test_info_lists_what_can_be_trained(void)
+{
+    folder_put("gate.mil", gate);
+    CHECK_MW(0, "  yes      kernel     gate_w  fp32", NULL, "info", "gate.mil", "--trainable");
+    CHECK_MW(0, "  yes      scale      gamma  fp32", NULL, "info", "gate.mil", "--trainable");
+    CHECK_MW(0, "  by name  none       mask  fp32 [2, 3]  y of add: it is added to something", NULL, "info", "gate.mil",
+             "--trainable");
+    CHECK_MW(0, "  never    none       leak", NULL, "info", "gate.mil", "--trainable");
+    CHECK_JSON("info", "gate.mil", "--trainable");
+}
+
 static void test_ops_are_those_of_the_table(void)
 {
     mw_operation operation;
@@ -269,6 +291,7 @@ int main(void)
     RUN(write_models);
     RUN(write_tensors);
     RUN(test_info_lists_ports_and_layers);
+    RUN(test_info_lists_what_can_be_trained);
     RUN(test_ops_are_those_of_the_table);
     RUN(test_tensors_are_listed_with_statistics);
     RUN(test_a_text_without_its_weights_can_be_looked_at);

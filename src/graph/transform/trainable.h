@@ -61,6 +61,19 @@ typedef struct mw__tune_role {
 } mw__tune_role;
 mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
 
+/* trainable_guess.c, of constants beside layers. Whether the name is one that a framework gives, not a converter's. */
+bool mw__guess_is_given(const char *name);
+/* Whether it is that of a mask, a grid, a mean or the like. */
+bool mw__guess_is_data(const char *name);
+/* Whether the elements may have been learned: not those of a mask (-1e9), not all multiples of 1/2. */
+bool mw__guess_is_learned(const mw_tensor *value);
+/* Whether the name of one number says that it is learned: most are choices of whoever wrote the network. */
+bool mw__guess_is_single(const mw_tensor *value);
+/* Whether a layer with weights is among the operations that make it: what comes straight from an input is data. */
+bool mw__guess_is_of_layer(const mw_tensor *value);
+/* The axis of its channels, those of the layer that it comes from element by element; -1 if that is not known. */
+int mw__guess_channel_axis(const mw_tensor *value);
+
 typedef enum mw__tune_fate { MW__TUNE_KEEP, MW__TUNE_TRAIN, MW__TUNE_ADAPT } mw__tune_fate;
 
 typedef struct mw__tune_item {

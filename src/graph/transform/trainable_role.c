@@ -74,6 +74,13 @@ static mw_weight_role role_in_table(const mw__op *op, const char *argument)
     return MW_WEIGHT_NONE;
 }
 
+typedef struct search {
+    const mw__use *const *uses;
+    const mw_tensor *root; /* whose role is wanted */
+    mw__tune_role found;
+    int depth;
+} search;
+
 /* ---- following values ---- */
 
 static const mw_tensor *operand(const mw__op *op, const char *argument)
@@ -208,6 +215,12 @@ static bool is_scaled_normal(const mw_tensor *value)
     return (is_fixed(x) && is_normalised(y)) || (is_fixed(y) && is_normalised(x));
 }
 
+static bool is_learned(const mw_tensor *own)
+{
+    own = origin(own);
+    return own != NULL && mw__guess_is_learned(own);
+}
+
 /* Vectors beside a product with a weight, or beside a norm that is spelled out (a single number is none), and tables
  * beside an embedding. */
 static mw_weight_role role_beside(const mw__op *op, const char *argument)
@@ -220,15 +233,101 @@ static mw_weight_role role_beside(const mw__op *op, const char *argument)
     const int64_t length = own != NULL ? vector_length(mw_tensor_shape(own)) : 0;
     if (own == NULL || other == NULL)
         return MW_WEIGHT_NONE;
-    if (adds && is_table_beside(own, other))
+    if (adds && is_table_beside(own, other) && is_learned(own))
         return MW_WEIGHT_TABLE;
-    if (length == 0)
-        return MW_WEIGHT_NONE;
-    if (adds && count_outputs(other) == length)
+    if (length > 0 && adds && count_outputs(other) == length)
         return MW_WEIGHT_BIAS;
     if (length > 1 && (adds ? is_scaled_normal(other) : is_normalised(other)))
         return MW_WEIGHT_NORM;
     return MW_WEIGHT_NONE;
+}
+
+/* ---- what only a framework calls a parameter ---- */
+
+static bool is_of_layer(const mw_tensor *value) { return value != NULL && mw__guess_is_of_layer(value); }
+
+/* Along the channels of what the other operand is. */
+static bool is_along_channels(const mw_tensor *own, const mw_tensor *other)
+{
+    const mw_shape a = mw_tensor_shape(own);
+    const int channels = mw__guess_channel_axis(other), rank = mw_tensor_shape(other).rank;
+    return channels >= 0 && vector_length(a) > 1 && rank - channels <= a.rank &&
+           a.dim[a.rank - (rank - channels)] == vector_length(a);
+}
+
+/* More than one axis, of which each has elements. */
+static bool is_table(const mw_tensor *own)
+{
+    const mw_shape shape = mw_tensor_shape(own);
+    return vector_length(shape) == 0 && shape.rank > 1;
+}
+
+/* min(x, 0) times it, or x times it where x is below 0. */
+static bool is_slope(const search *s, const mw__op *op, const mw_tensor *other)
+{
+    if (strcmp(op->kind, "mul") != 0)
+        return false;
+    if (IS_MADE_BY(other, "minimum"))
+        return true;
+    const mw__use *use = op->result_count == 1 ? s->uses[op->results[0]->id] : NULL;
+    if (use == NULL || use->next != NULL || strcmp(use->op->kind, "select") != 0)
+        return false;
+    const mw_tensor *cond = operand(use->op, "cond");
+    return IS_MADE_BY(cond, "less", "greater", "less_equal", "greater_equal") &&
+           (origin(operand(cond->op, "x")) == other || origin(operand(cond->op, "y")) == other);
+}
+
+/* A token that is joined to a sequence of what layers make. */
+static bool is_token(const mw__op *op, const mw_tensor *own, bool given)
+{
+    bool beside = false;
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t i = 0; strcmp(op->slots[s].name, "values") == 0 && i < op->slots[s].count; i++)
+            beside = beside || is_of_layer(op->slots[s].operands[i].value);
+    return beside && (given || (is_learned(own) && !(own->payload != NULL && own->payload->splat)));
+}
+
+static mw_weight_role guess_scaled(const search *s, const mw__op *op, const mw_tensor *own, const mw_tensor *other,
+                                   bool given)
+{
+    const bool divides = strcmp(op->kind, "real_div") == 0;
+    if (!divides && is_slope(s, op, other) && is_learned(own))
+        return MW_WEIGHT_SLOPE;
+    const bool along = !divides && is_along_channels(own, other) && is_learned(own);
+    return is_of_layer(other) && (given || along) ? MW_WEIGHT_SCALE : MW_WEIGHT_NONE;
+}
+
+static mw_weight_role guess_added(const mw_tensor *own, const mw_tensor *other, bool given)
+{
+    if (!is_of_layer(other) || !is_learned(own))
+        return MW_WEIGHT_NONE;
+    if (is_table(own))
+        return MW_WEIGHT_TABLE;
+    return given || is_along_channels(own, other) ? MW_WEIGHT_BIAS : MW_WEIGHT_NONE;
+}
+
+/* `root` is the constant, of which `use` takes a form. */
+static mw_weight_role guess_role(const search *s, const mw__use *use)
+{
+    const mw__op *op = use->op;
+    const char *argument = op->slots[use->slot].name;
+    const bool single = mw_shape_count(mw_tensor_shape(s->root)) == 1;
+    const bool given = mw__guess_is_given(s->root->name) && (!single || mw__guess_is_single(s->root));
+    if (mw__guess_is_data(s->root->name))
+        return MW_WEIGHT_NONE;
+    if (IS_ONE_OF(op->kind, "concat", "stack"))
+        return is_token(op, s->root, given) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
+    if (strcmp(op->kind, "scaled_dot_product_attention") == 0 && strcmp(argument, "attn_mask") == 0)
+        return is_table(s->root) && is_learned(s->root) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
+    if (strcmp(op->kind, "pow") == 0 && strcmp(argument, "y") == 0)
+        return given && is_of_layer(operand(op, "x")) ? MW_WEIGHT_SLOPE : MW_WEIGHT_NONE;
+    const bool is_x = strcmp(argument, "x") == 0;
+    if (!IS_ONE_OF(op->kind, "mul", "real_div", "add") || (is_x && strcmp(op->kind, "real_div") == 0))
+        return MW_WEIGHT_NONE;
+    const mw_tensor *own = operand(op, argument), *other = origin(operand(op, is_x ? "y" : "x"));
+    if (own == NULL || other == NULL)
+        return MW_WEIGHT_NONE;
+    return strcmp(op->kind, "add") == 0 ? guess_added(own, other, given) : guess_scaled(s, op, own, other, given);
 }
 
 /* ---- one use ---- */
@@ -236,29 +335,29 @@ static mw_weight_role role_beside(const mw__op *op, const char *argument)
 static const char *reason_of(const mw__op *op)
 {
     if (IS_ONE_OF(op->kind, "mul", "real_div"))
-        return "it scales values, and is no vector of a norm";
+        return "it scales values, and is no vector of a norm and no layer scale";
     if (IS_ONE_OF(op->kind, "add", "sub"))
-        return "it is added to something that is no product with a weight: a mask, an offset or a table of positions";
+        return "it is added to something that is no product with a weight: a mask, an offset or a grid";
     if (IS_ONE_OF(op->kind, "select", "where", "maximum", "minimum", "scaled_dot_product_attention"))
         return "it masks or limits values";
     return "no layer has a weight there";
 }
 
-typedef struct search {
-    const mw__use *const *uses;
-    mw__tune_role found;
-    int depth;
-} search;
-
 /* The first use that is no weight's decides. */
 static void visit_uses(search *s, const mw_tensor *value);
+
+/* A number that is learned as its logarithm, as that of CLIP. */
+static bool is_function(const search *s, const mw__op *op)
+{
+    return IS_ONE_OF(op->kind, "exp", "sigmoid", "softplus", "tanh") && mw__guess_is_given(s->root->name);
+}
 
 static void visit(search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
-    if ((mw__is_move(op) || strcmp(op->kind, "pad") == 0) && strcmp(argument, "x") == 0 && op->result_count == 1 &&
-        s->depth < DEPTH_MAX) {
+    const bool moves = mw__is_move(op) || strcmp(op->kind, "pad") == 0 || is_function(s, op);
+    if (moves && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
         s->depth++;
         visit_uses(s, op->results[0]);
         s->depth--;
@@ -267,6 +366,8 @@ static void visit(search *s, const mw__use *use)
     mw_weight_role role = role_in_table(op, argument);
     if (role == MW_WEIGHT_NONE)
         role = role_beside(op, argument);
+    if (role == MW_WEIGHT_NONE)
+        role = guess_role(s, use);
     const bool settled = s->found.reason != NULL;
     if (settled || (s->found.use != NULL && role != MW_WEIGHT_NONE && role != MW_WEIGHT_STATISTIC))
         return;
@@ -285,7 +386,7 @@ static void visit_uses(search *s, const mw_tensor *value)
 
 mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses)
 {
-    search s = {.uses = uses};
+    search s = {.uses = uses, .root = value};
     if (value->role == MW__PARAMETER)
         return (mw__tune_role){.role = MW_WEIGHT_PARAMETER, .use = uses[value->id]};
     visit_uses(&s, value);

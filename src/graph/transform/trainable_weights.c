@@ -130,7 +130,8 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
 
 const char *mw_weight_role_name(mw_weight_role role)
 {
-    static const char *const names[] = {"none", "kernel", "bias", "norm", "table", "slope", "statistic", "parameter"};
+    static const char *const names[] = {"none",  "kernel",    "bias",      "norm", "table",
+                                        "slope", "statistic", "parameter", "scale"};
     return (size_t)role < sizeof names / sizeof *names ? names[role] : "none";
 }
 
