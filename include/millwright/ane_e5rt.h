@@ -30,7 +30,7 @@ typedef struct ane_e5rt_program ane_e5rt_program_t;
  *  cache_dir     where the library may cache; NULL = its own place, on the engine nowhere. The engine takes from there
  *                what was compiled before (docs/cache.md); Espresso compiles anew
  *  device_mask   1 CPU, 2 GPU, 4 ANE
- *  *_names       port names, which are MIL value names; `*_sizes` in bytes, at least what the port needs
+ *  *_names       port names, which are MIL value names; `*_sizes` in bytes; less than the port has is refused
  *  return        NULL on failure; ane_e5rt_last_error tells why */
 MW_API ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *cache_dir, uint64_t device_mask,
                                                     const char *const *input_names, const size_t *input_sizes,

@@ -207,20 +207,28 @@ static void test_a_share_that_the_memory_does_not_cover_is_refused(void)
     ane_e5rt_program_release(program);
 }
 
-/* Sizes that the caller made too small are no way around that: the run is refused, and can be mended. */
-static void test_a_size_that_is_a_lie_is_refused_by_the_run(void)
+/* Also one that the memory behind the port, of 64 bytes at least, would take. */
+static void test_a_size_below_the_port_is_refused_at_once(void)
 {
     ane_e5rt_program_t *program = compile(1);
     REQUIRE(program != NULL);
-    CHECK_INT(ane_e5rt_program_add_op(program, write_step("wide", 100, false), "x", 16, "y", 200), 1);
-    CHECK_INT(ane_e5rt_program_share_buffer(program, 0, "y", 1, "x"), 0);
-    CHECK_INT(ane_e5rt_program_execute_multi(program), -1);
-    CHECK_CONTAINS(ane_e5rt_last_error(), "x");
-    CHECK_INT(ane_e5rt_program_share_buffer(program, 1, "y", 1, "x"), 0); /* 256 bytes: enough */
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(ane_e5rt_program_execute_multi(program), 0);
-    CHECK_NEAR(get(program, 1, 0), 3.0, 0);
+    const char *step = write_step("wide", 100, false);
+    CHECK_INT(ane_e5rt_program_add_op(program, step, "x", 16, "y", 200), -1);
+    CHECK_CONTAINS(ane_e5rt_last_error(), "input port \"x\" has 200 bytes, its size is given as 16");
+    CHECK_INT(ane_e5rt_program_add_op(program, step, "x", 200, "y", 198), -1);
+    CHECK_CONTAINS(ane_e5rt_last_error(), "output port \"y\" has 200 bytes, its size is given as 198");
+    CHECK_INT(ane_e5rt_program_get_op_count(program), 1);
+    CHECK_INT(ane_e5rt_program_add_op(program, step, "x", 200, "y", 256), 1);
+    CHECK_INT(ane_e5rt_program_execute_multi(program), 0);
     ane_e5rt_program_release(program);
+    static const size_t small[] = {COUNT * 2 - 2};
+    for (uint64_t mask = 1; mask <= 4; mask += 3) {
+        const char *path = write_step("first", COUNT, false);
+        CHECK(ane_e5rt_program_compile(path, NULL, mask, x_name, small, 1, y_name, size, 1) == NULL);
+        CHECK_CONTAINS(ane_e5rt_last_error(), "input port \"x\" has ");
+        CHECK(ane_e5rt_program_compile(path, NULL, mask, x_name, size, 1, y_name, small, 1) == NULL);
+        CHECK_CONTAINS(ane_e5rt_last_error(), "output port \"y\" has ");
+    }
 }
 
 #if defined(__linux__)
@@ -285,7 +293,7 @@ int main(void)
     RUN(test_indices_are_checked);
     RUN(test_chains_are_taken_and_execute_signals_nothing);
     RUN(test_a_share_that_the_memory_does_not_cover_is_refused);
-    RUN(test_a_size_that_is_a_lie_is_refused_by_the_run);
+    RUN(test_a_size_below_the_port_is_refused_at_once);
 #if defined(__linux__)
     RUN(test_ports_lie_in_shared_memory);
 #endif

@@ -60,6 +60,17 @@ static mw_status check_arguments(const char *mil_path, uint64_t mask, mw_error *
     return MW_OK;
 }
 
+/* The memory behind a port has at least 64 bytes, so that nobody else notices a size that is too small. */
+static mw_status check_size(const mw__dispatch *dispatch, const char *name, bool is_output, size_t declared,
+                            mw_error *err)
+{
+    const size_t wanted = mw__dispatch_port_bytes(dispatch, mw__dispatch_find(dispatch, name, is_output));
+    if (declared >= wanted)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_SHAPE, "%s port \"%s\" has %zu bytes, its size is given as %zu",
+                    is_output ? "output" : "input", name, wanted, declared);
+}
+
 static mw_status add_ports(mw__dispatch *dispatch, const mw__port_list *list, bool is_output, mw_error *err)
 {
     const char *side = is_output ? "output" : "input";
@@ -69,6 +80,7 @@ static mw_status add_ports(mw__dispatch *dispatch, const mw__port_list *list, bo
         if (list->names[i] == NULL)
             return mw__fail(err, MW_ERROR_ARGUMENT, "the name of %s port %zu is NULL", side, i);
         MW_TRY(mw__dispatch_add_port(dispatch, list->names[i], is_output, list->sizes[i], NULL, err));
+        MW_TRY(check_size(dispatch, list->names[i], is_output, list->sizes[i], err));
     }
     return MW_OK;
 }

@@ -66,6 +66,8 @@ void *mw__dispatch_operation(const mw__dispatch *dispatch);
 size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */
 size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
+/* The bytes of its elements, 0 where the library does not say. */
+size_t mw__dispatch_port_bytes(const mw__dispatch *dispatch, size_t port);
 const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
 /* How the function was compiled ("CPU, fp32, 2 threads, OpenBLAS"), NULL if the library has no such call. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);

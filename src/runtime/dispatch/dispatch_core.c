@@ -269,6 +269,36 @@ size_t mw__dispatch_find(const mw__dispatch *d, const char *name, bool is_output
     return d->port_count;
 }
 
+/* The bytes of the elements of a port, 0 where the library does not say. */
+static size_t wanted_size(const mw__symbols *s, void *port)
+{
+    void *desc = NULL, *dtype = NULL;
+    uint64_t rank = 0, element = 0;
+    const uint64_t *shape = NULL;
+    size_t size = 0;
+    const bool known = s->io_port_retain_tensor_desc != NULL && s->tensor_desc_release != NULL &&
+                       s->tensor_desc_get_shape != NULL && s->tensor_desc_retain_dtype != NULL &&
+                       s->tensor_desc_dtype_release != NULL && s->tensor_desc_dtype_get_element_size != NULL;
+    if (!known || port == NULL || (int32_t)s->io_port_retain_tensor_desc(port, &desc) != E5RT_OK)
+        return 0;
+    if ((int32_t)s->tensor_desc_get_shape(desc, &rank, &shape) == E5RT_OK &&
+        (int32_t)s->tensor_desc_retain_dtype(desc, &dtype) == E5RT_OK) {
+        if ((int32_t)s->tensor_desc_dtype_get_element_size(dtype, &element) == E5RT_OK)
+            size = (size_t)element;
+        for (uint64_t i = 0; i < rank; i++)
+            if (!mw__mul_size(size, (size_t)shape[i], &size))
+                size = 0;
+        s->tensor_desc_dtype_release(&dtype);
+    }
+    s->tensor_desc_release(&desc);
+    return size;
+}
+
+size_t mw__dispatch_port_bytes(const mw__dispatch *d, size_t port)
+{
+    return port < d->port_count ? wanted_size(&d->symbols, d->ports[port].port) : 0;
+}
+
 const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port) { return &d->ports[port].buffer; }
 
 const char *mw__dispatch_summary(const mw__dispatch *d)
