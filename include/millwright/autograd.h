@@ -85,8 +85,9 @@ MW_API mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *
  *         x = mw_recompute(block(x, i), &start, 1);
  *     }
  *
- *  inputs  `count` tensors at which the segment starts; leaves that it reads (parameters, inputs) are found. 0 inputs:
- *          the segment goes back to the leaves
+ *  inputs  `count` tensors at which the segment starts; leaves that it reads (parameters, inputs) are found, in each
+ *          copy of the graph anew, and in a loop or branch what it reads from outside of that. 0 inputs: the segment
+ *          goes back to the leaves
  *  return  an identity of y, to be used in its place; lives as long as the graph. NULL for NULL
  *  memory  n equal layers in segments of k keep n / k inputs and the values of one segment: least at k = sqrt(n), for
  *          about one more forward pass. Segments may be nested, and may overlap: each is computed again on its own

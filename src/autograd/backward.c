@@ -1,6 +1,7 @@
 /* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
  * themselves are in vjp_<family>.c. */
 #include "autograd/parts.h"
+#include "autograd/recompute_cut.h"
 #include "autograd/rules.h"
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
@@ -520,6 +521,8 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw_pullback *p, mw_ten
         status = mw__gradient_check_tensor(w, graph, x[i], "x", i, err);
     if (status == MW_OK)
         status = mw__function_unmix(graph->current, err);
+    if (status == MW_OK && !w->within)
+        status = mw__recompute_find_leaves(graph, err);
     if (status == MW_OK)
         status = run(graph, p, x, count, out_dx, err);
     status = mw__graph_drop(graph, w->call, status, err);
@@ -531,7 +534,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw_pullback *p, mw_ten
 mw_status mw_backward(const mw_pullback *pullback, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    static const mw__gradient_words words = {"mw_backward", "root", "seed"};
+    static const mw__gradient_words words = {"mw_backward", "root", "seed", false};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
@@ -541,7 +544,7 @@ mw_status mw_backward(const mw_pullback *pullback, mw_tensor *const *x, size_t c
 mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    static const mw__gradient_words words = {"mw_grad", "loss", NULL};
+    static const mw__gradient_words words = {"mw_grad", "loss", NULL, false};
     const mw_pullback pullback = {.roots = &loss, .root_count = 1};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))

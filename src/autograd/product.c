@@ -12,7 +12,7 @@ mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_te
                  mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    static const mw__gradient_words words = {"mw_vjp", "y", "u"};
+    static const mw__gradient_words words = {"mw_vjp", "y", "u", false};
     const mw_pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
@@ -50,7 +50,7 @@ static mw_status transpose_twice(const pushforward *p, mw_tensor **out_dy, mw_er
         p->u[i] = placeholder(p->y[i]);
         MW_TRY(mw_graph_check(p->y[i]->graph, err));
     }
-    static const mw__gradient_words directions = {"mw_jvp", "x", "v"}, words = {"mw_jvp", "y", "u"};
+    static const mw__gradient_words directions = {"mw_jvp", "x", "v", false}, words = {"mw_jvp", "y", "u", false};
     const mw_pullback first = {.roots = p->y, .seeds = p->u, .root_count = p->y_count};
     const mw_pullback second = {.roots = p->g, .seeds = p->v, .root_count = p->count};
     MW_TRY(mw__gradient_check(&directions, p->y[0]->graph, p->x, p->v, p->count, err));
@@ -100,7 +100,7 @@ mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_hvp: x and the place for the results must be given");
     if (loss == NULL)
         return mw__fail_null(err, "mw_hvp: the loss is NULL");
-    static const mw__gradient_words directions = {"mw_hvp", "x", "v"}, words = {"mw_hvp", "loss", NULL};
+    static const mw__gradient_words directions = {"mw_hvp", "x", "v", false}, words = {"mw_hvp", "loss", NULL, false};
     const mw_pullback first = {.roots = &loss, .root_count = 1};
     MW_TRY(mw__gradient_check(&directions, loss->graph, x, v, count, err));
     const mw_allocator *allocator = loss->graph->allocator;

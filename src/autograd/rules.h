@@ -43,9 +43,11 @@ mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 /* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]], j < count; x has `extent` elements there. */
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent);
 
-/* What a call of autograd.h calls its arguments, for its messages; `seed` NULL = it takes none. */
+/* What a call of autograd.h calls its arguments, for its messages; `seed` NULL = it takes none. `within`: a rule
+ * differentiates, and what must be found out about the graph beforehand is known. */
 typedef struct mw__gradient_words {
     const char *call, *root, *seed;
+    bool within;
 } mw__gradient_words;
 
 /* mw_backward in the words of the call that the user wrote. */

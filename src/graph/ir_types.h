@@ -246,6 +246,8 @@ typedef struct mw__composite {
     mw_tensor **inputs;
     size_t input_count;
     void (*vjp)(mw__vjp *vjp);         /* reads inputs by index; or NULL = differentiate the operations */
+    bool recomputes;                   /* a segment: inputs are only where it starts, and some may be missing in a copy,
+                                        * which may read other leaves (autograd/recompute.c) */
     const struct mw__conv *transposed; /* the value is a convolution's transpose (patterns/conv.h) of inputs 0, y, and
                                         * 1, the weight, and has that one's gradient; or NULL */
     mw_custom_vjp_rule *rule;          /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */

@@ -126,6 +126,79 @@ static void test_a_trainer_recomputes(void)
         CHECK_NEAR(after[1][i], after[0][i], 1e-5);
 }
 
+/* The gradient by w of sum(f(h)) with h = tanh(w), and h among the inputs `times` times. */
+static double slope_of_start(size_t times)
+{
+    mw_error err = {0};
+    oracle o;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(1), mw_init_zeros()), *h = mw_tanh(w), *dw = NULL;
+    mw_tensor *const starts[3] = {h, h, h};
+    mw_tensor *y = mw_recompute(mw_exp(mw_square(h)), starts, times);
+    mw_grad(sum(y), &w, 1, &dw, &err);
+    CHECK_OK(err);
+    oracle_init(&o, graph);
+    oracle_set(&o, w, &(double){0.7});
+    const double slope = CHECK(oracle_run(&o)) ? oracle_get(&o, dw)[0] : NAN;
+    oracle_deinit(&o);
+    mw_graph_destroy(graph);
+    return slope;
+}
+
+static void test_an_input_that_is_given_twice_counts_once(void)
+{
+    const double t = tanh(0.7), slope = exp(t * t) * 2 * t * (1 - t * t);
+    for (size_t times = 0; times < 4; times++)
+        CHECK_NEAR(slope_of_start(times), slope, 1e-12);
+}
+
+/* ---- what only a copy has ---- */
+
+static mw_tensor *two_trips(void *user, mw_tensor *const *vars, size_t count)
+{
+    (void)count;
+    return mw_less(vars[0], mw_scalar(user, MW_I32, 2));
+}
+
+/* Both variables are one value before the first trip. */
+static void trip(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    mw_tensor *w = mw_graph_find(user, "w");
+    (void)count;
+    out[0] = mw_add(vars[0], mw_scalar(user, MW_I32, 1));
+    out[1] = mw_recompute(mw_mul(mw_tanh(mw_mul(vars[1], w)), vars[2]), vars + 1, 2);
+    out[2] = mw_add(vars[2], vars[1]);
+}
+
+static void test_two_variables_of_a_loop_that_start_as_one_value(void)
+{
+    const double x = 0.6, w = 1.3;
+    mw_error err = {0};
+    oracle o;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_parameter(graph, "w", MW_F32, MW_SHAPE(1), mw_init_zeros());
+    mw_tensor *start = mw_input(graph, "x", MW_F32, MW_SHAPE(1)), *results[3];
+    mw_tensor *vars[3] = {mw_scalar(graph, MW_I32, 0), start, start};
+    mw_while_loop(vars, 3, two_trips, trip, graph, results);
+    mw_output(results[1], "y");
+    mw_graph *flat = mw_graph_flatten(graph, &err);
+    mw_tensor *d[2], *leaves[2] = {mw_graph_find(flat, "x"), mw_graph_find(flat, "w")};
+    mw_grad(sum(mw_graph_find(flat, "y")), leaves, 2, d, &err);
+    CHECK_OK(err);
+    oracle_init(&o, flat);
+    oracle_set(&o, leaves[0], &x);
+    oracle_set(&o, leaves[1], &w);
+    const double a = tanh(x * w) * x, da_dx = tanh(x * w) + x * w * (1 - pow(tanh(x * w), 2));
+    const double da_dw = x * x * (1 - pow(tanh(x * w), 2)), t = tanh(a * w), s = 1 - t * t;
+    if (err.status == MW_OK && CHECK(oracle_run(&o))) { /* y = tanh(a w) 2 x */
+        CHECK_NEAR(oracle_get(&o, d[0])[0], s * w * da_dx * 2 * x + 2 * t, 1e-12);
+        CHECK_NEAR(oracle_get(&o, d[1])[0], s * (a + w * da_dw) * 2 * x, 1e-12);
+    }
+    oracle_deinit(&o);
+    mw_graph_destroy(flat);
+    mw_graph_destroy(graph);
+}
+
 static void test_bad_segments_are_refused(void)
 {
     mw_error err = {0};
@@ -171,6 +244,8 @@ int main(void)
     RUN(test_derivatives_of_every_order_are_the_same);
     RUN(test_the_operations_stand_twice_and_only_in_the_gradient);
     RUN(test_a_trainer_recomputes);
+    RUN(test_an_input_that_is_given_twice_counts_once);
+    RUN(test_two_variables_of_a_loop_that_start_as_one_value);
     RUN(test_bad_segments_are_refused);
     RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();

@@ -60,27 +60,35 @@ static mw_tensor *copied_state(const mw__clone *clone, const mw_tensor *state)
 static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_tensor *copy)
 {
     const mw__composite *record = source->composite;
-    if (record == NULL || copy->composite != NULL)
+    if (record == NULL || copy == NULL || copy->composite != NULL)
         return MW_OK;
     mw_tensor **inputs = mw__arena_alloc(&clone->to->arena, record->input_count, sizeof *inputs, &clone->to->error);
     if (inputs == NULL)
         return MW_ERROR_MEMORY;
     mw__composite mapped = *record;
     mapped.inputs = inputs;
+    mapped.input_count = 0;
     mapped.examples = mw__clone_get(clone, record->examples);
     mapped.weights = mw__clone_get(clone, record->weights);
     mapped.evaluation = mw__clone_get(clone, record->evaluation);
     for (int i = 0; i < 2; i++)
         mapped.running[i] = copied_state(clone, record->running[i]);
     for (size_t i = 0; i < record->input_count; i++) {
-        inputs[i] = mw__clone_get(clone, record->inputs[i]);
-        if (inputs[i] == NULL && record->rule != NULL)
+        mw_tensor *input = mw__clone_get(clone, record->inputs[i]);
+        if (input == NULL && record->rule != NULL)
             return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: a rewrite lost input %zu of custom_vjp \"%s\"",
                             i, record->name);
-        if (inputs[i] == NULL)
+        if (input != NULL)
+            inputs[mapped.input_count++] = input;
+        else if (!record->recomputes)
             return MW_OK;
     }
     return mw__composite_attach(copy, &mapped) != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+mw_status mw__clone_carry_record(mw__clone *clone, const mw_tensor *source)
+{
+    return carry_composite(clone, source, mw__clone_get(clone, source));
 }
 
 /* `before` = values in the target before this operation: an older value may serve others, so that a stop mark gets an

@@ -106,6 +106,9 @@ void mw__clone_refuse(mw__clone *clone, const mw__op *op, mw_status status, cons
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
 
+/* Gives the copy of a value its record, for a rule that puts another value in the place of that copy. */
+mw_status mw__clone_carry_record(mw__clone *clone, const mw_tensor *source);
+
 /* Asked for every operand but tuples: what stands for it in the copy of this operation alone; NULL = its own copy. */
 typedef mw_tensor *mw__clone_swap(void *user, mw__clone *clone, const mw__op *op, size_t slot,
                                   const mw__operand *operand);

@@ -95,11 +95,12 @@ static void mark_row(mw__clone *clone, const mw__op *op, const mw_tensor *value)
         clone->marks[value->id] |= USED_BY_ROW;
 }
 
-/* The record of a value speaks of earlier values, which must be there too. */
+/* The record of a value speaks of earlier values, which must be there too. A segment starts wherever the copy has some:
+ * the generator of a dropout inside it is not needed where the dropout has given way to its evaluation form. */
 static void mark_composite(mw__clone *clone, const mw_tensor *value)
 {
     const mw__composite *record = value->composite;
-    if (record == NULL)
+    if (record == NULL || record->recomputes)
         return;
     for (size_t i = 0; i < record->input_count; i++)
         mark_needed(clone, NULL, record->inputs[i]);
