@@ -1,5 +1,6 @@
 /* memory_limit: a step that keeps to it has the bits of one that does not, what cannot be reached is refused, and what
  * it costs is said. */
+#include "files.h"
 #include "segment_trainer.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -148,6 +149,99 @@ static void test_whatever_else_is_asked_for_stays(void)
     }
 }
 
+/* ---- what is evaluated, predicted and written ---- */
+
+enum { EXAMPLES = 256, CLASSES = 4 };
+
+/* Every layer may be an end of a stretch, and has another form in evaluation. */
+static mw_trainer *normed_trainer(mw_graph *graph, uint64_t limit, mw_error *err)
+{
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(EXAMPLES, WIDTH)), *h = mw_dense(x, 32, "in");
+    for (int i = 0; i < LAYERS; i++) {
+        char dense[16], norm[16];
+        snprintf(dense, sizeof dense, "fc%d", i);
+        snprintf(norm, sizeof norm, "bn%d", i);
+        h = mw_batch_norm_layer(mw_dense(h, 32, dense), 0.1f, 1e-3f, norm);
+        h = i % 2 == 0 ? h : mw_dropout(mw_relu(h), 0.2f, dense);
+    }
+    mw_tensor *z = mw_dense(h, CLASSES, "out"), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(EXAMPLES));
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(z, y), mw_sgd(0.05f));
+    options.prediction = z;
+    options.memory_limit = limit;
+    options.compile = engine_options(MW_DEVICE_CPU, 1);
+    return mw_trainer_create(&options, err);
+}
+
+typedef struct normed {
+    float loss, predicted[EXAMPLES * CLASSES], written[EXAMPLES * CLASSES];
+    double evaluated;
+} normed;
+
+static void run_written(mw_trainer *trainer, const float *x, float *out, mw_error *err)
+{
+    remove_model("limited");
+    mw_trainer_write_mil(trainer, scratch("limited"), err);
+    mw_graph *graph = err->status == MW_OK ? mw_graph_read_mil(scratch("limited/model.mil"), NULL, err) : NULL;
+    mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
+    mw_port port = {.name = NULL};
+    for (size_t i = 0; mw_program_port_at(program, i, &port) && !port.is_output; i++)
+        ;
+    if (program != NULL) {
+        mw_program_write(program, "x", MW_F32, x, EXAMPLES * WIDTH, err);
+        mw_run(program, err);
+        mw_program_read(program, port.name, MW_F32, out, EXAMPLES * CLASSES, err);
+    }
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+static void run_normed(uint64_t limit, normed *out)
+{
+    static float x[EXAMPLES * WIDTH];
+    static int32_t y[EXAMPLES];
+    mw_error err = {0};
+    double metric;
+    for (int i = 0; i < EXAMPLES * WIDTH; i++)
+        x[i] = (float)(i * 7919 % 201) / 100.0f - 1.0f;
+    for (int i = 0; i < EXAMPLES; i++)
+        y[i] = i * 31 % CLASSES;
+    const mw_feed feeds[2] = {{.name = "x", .dtype = MW_F32, .data = x, .count = EXAMPLES * WIDTH},
+                              {.name = "y", .dtype = MW_I32, .data = y, .count = EXAMPLES}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = EXAMPLES};
+    const mw_column columns[2] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(WIDTH), .data = x},
+                                  {.name = "y", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = y}};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_trainer *trainer = normed_trainer(graph, limit, &err);
+    mw_dataset *data = mw_dataset_from_memory(columns, 2, EXAMPLES, false, &err);
+    CHECK((mw_trainer_recomputed(trainer).stretches > 0) == (limit > 0));
+    for (int i = 0; i < 3; i++)
+        mw_trainer_step(trainer, &batch, &out->loss, &err);
+    mw_trainer_predict(trainer, &batch, out->predicted, EXAMPLES * CLASSES, &err);
+    mw_trainer_evaluate(trainer, data, &out->evaluated, &metric, &err);
+    run_written(trainer, x, out->written, &err);
+    CHECK_OK(err);
+    mw_dataset_destroy(data);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
+static void test_ends_of_stretches_keep_their_form_for_evaluation(void)
+{
+    static normed open, limited;
+    mw_error refused = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    unsigned long long least = 0;
+    CHECK(normed_trainer(graph, 1, &refused) == NULL);
+    const char *said = strstr(refused.message, "bytes, and ");
+    REQUIRE(said != NULL && sscanf(said, "bytes, and %llu", &least) == 1);
+    run_normed(0, &open);
+    run_normed(least, &limited);
+    CHECK(open.loss == limited.loss && open.evaluated == limited.evaluated);
+    CHECK(memcmp(open.predicted, limited.predicted, sizeof open.predicted) == 0);
+    CHECK(memcmp(limited.predicted, limited.written, sizeof open.predicted) == 0);
+    mw_graph_destroy(graph);
+}
+
 /* ---- what is said ---- */
 
 static char said[512];
@@ -222,6 +316,7 @@ int main(void)
     RUN(test_no_more_is_computed_again_than_the_limit_asks_for);
     RUN(test_every_network_keeps_its_bits);
     RUN(test_whatever_else_is_asked_for_stays);
+    RUN(test_ends_of_stretches_keep_their_form_for_evaluation);
     RUN(test_the_cost_is_said_before_the_first_step);
     RUN(test_what_cannot_be_reached_is_refused_with_numbers);
     RUN(test_every_failing_allocation_is_survived);

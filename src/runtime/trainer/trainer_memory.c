@@ -20,14 +20,15 @@ typedef struct marker {
     mw_tensor *previous; /* in the copy; NULL = the leaves */
 } marker;
 
+/* The end keeps its record: a batch norm has a form for evaluation and a gradient of its own. */
 static bool mark_end(void *user, mw__clone *clone, const mw__op *op)
 {
     marker *m = user;
     if (m->next == m->count || m->ends[m->next]->op != op)
         return false;
-    if (mw__clone_op(clone, op, &clone->to->error) != MW_OK)
-        return true;
     const mw_tensor *end = m->ends[m->next++];
+    if (mw__clone_op(clone, op, &clone->to->error) != MW_OK || mw__clone_carry_record(clone, end) != MW_OK)
+        return true;
     m->previous = mw_recompute(mw__clone_get(clone, end), &m->previous, m->previous != NULL ? 1 : 0);
     mw__clone_set(clone, end, m->previous);
     return true;
