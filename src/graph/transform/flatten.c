@@ -205,6 +205,19 @@ static bool open_loop(unrolling *u)
     return u->active != NULL && u->results != NULL;
 }
 
+/* What a block has become so far is that of another trip, or of another trip of a loop outside: nothing of it may be
+ * taken for known now. Constants are the same in all trips. */
+static void forget_block(mw__clone *clone, const mw__block *block)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        for (size_t r = 0; r < op->result_count && !(op->row != NULL && op->row->id == MW__OP_const); r++)
+            mw__clone_set(clone, op->results[r], NULL);
+        for (size_t b = 0; b < op->block_count; b++)
+            forget_block(clone, op->blocks[b]);
+    }
+}
+
 /* Lengths of lists, on which a condition may depend before it is copied. */
 static void note_lengths(const unrolling *u)
 {
@@ -218,6 +231,7 @@ static void unroll(unrolling *u)
 {
     mw__clone *clone = u->clone;
     for (;;) {
+        forget_block(clone, u->op->blocks[0]);
         note_lengths(u);
         const mw__flatten_truth more = mw__flatten_decide(clone, u->op->blocks[0]->outputs[0]);
         if (more == MW__FLATTEN_FALSE)
