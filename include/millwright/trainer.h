@@ -378,7 +378,9 @@ MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 
 /** What was replaced in the step program (mw_program_warning_at), after an epsilon of the optimizer that would be 0 in
  *  fp16. Other numbers of the optimizer are refused when the trainer is created: a learning rate that becomes 0 would
- *  train nothing. */
+ *  train nothing. Between the two comes each parameter that is to train but that no gradient reaches: `argument` is
+ *  "gradient", `tensor` its name, `count` its elements. mw_fit shows the first of these; if no parameter gets a
+ *  gradient, the trainer is refused. */
 MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);

@@ -6,6 +6,7 @@
 #include "runtime/data.h"
 #include "runtime/data/files.h"
 #include "runtime/fitting.h"
+#include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_ranks.h"
@@ -259,9 +260,24 @@ static mw_status end_run(mw__fitting *fit, mw_error *err)
     return mw__fit_restore_best(fit, err);
 }
 
+/* A weight that cannot move looks like one that trains. */
+static mw_status show_unreached(mw__fitting *fit, mw_error *err)
+{
+    const mw_trainer *t = fit->trainer;
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = t->warning_count; i-- > 0;)
+        if (strcmp(t->warnings[i].argument, MW__UNREACHED) == 0) {
+            first = t->warnings[i].message;
+            count++;
+        }
+    return count > 0 ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
+}
+
 static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
     mw__report_begin(&fit->reporter, fit->options->quiet || !mw__fit_is_first(fit));
+    MW_TRY(show_unreached(fit, err));
     MW_TRY(mw__fit_resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
     const bool finished = start.epoch >= fit->options->epochs || mw__fit_is_early(fit);

@@ -61,6 +61,7 @@ double mw__seconds(void);
 void mw__report_begin(mw__reporter *reporter, bool quiet); /* first_step is set when it is known */
 mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err);
 mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err);
+mw_status mw__report_warning(mw__reporter *reporter, const char *message, size_t others, mw_error *err);
 /* Lines of their own: a smaller learning rate from now on, and an end before the last epoch. */
 mw_status mw__report_rate(mw__reporter *reporter, const mw_progress *progress, double rate, mw_error *err);
 mw_status mw__report_early(mw__reporter *reporter, const char *by, int64_t epochs, mw_error *err);

@@ -243,6 +243,16 @@ static mw_status say(mw__reporter *reporter, const char *text, mw_error *err)
     return reporter->terminal ? rewrite(reporter, text, "\n", err) : emit(reporter, text, err);
 }
 
+mw_status mw__report_warning(mw__reporter *reporter, const char *message, size_t others, mw_error *err)
+{
+    char text[LINE_MAX_BYTES], more[80] = "", shown[512];
+    if (others > 0)
+        snprintf(more, sizeof more, " (and %zu more, mw_trainer_warning_at)", others);
+    snprintf(text, sizeof text, "warning: %s%s%s", mw__shown(shown, sizeof shown, message), more,
+             reporter->terminal ? "" : "\n");
+    return say(reporter, text, err);
+}
+
 mw_status mw__report_rate(mw__reporter *reporter, const mw_progress *progress, double rate, mw_error *err)
 {
     char text[256], number[MW__NUMBER_MAX];

@@ -1,10 +1,12 @@
-/* Constants that were replaced because fp16 does not hold them: kept with the program, and logged. */
+/* Constants that were replaced because fp16 does not hold them, kept with the program, and parameters that do not
+ * train, kept with the trainer; both are logged. */
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "mil/narrow.h"
 #include "runtime/program_object.h"
 #include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_options.h"
 
 #include <string.h>
 
@@ -101,6 +103,38 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
     warning->replaced_by = MW__SAFE_DIVISOR;
     MW_TRY(write_message(warning, "optimizer (in the loss scale)", NULL, &trainer->arena, err));
     mw__log(MW_LOG_WARNING, "%s", warning->message);
+    return MW_OK;
+}
+
+/* ---- parameters without a gradient ---- */
+
+static mw_status write_unreached(mw_trainer *t, const mw_tensor *parameter, mw_warning *out, mw_error *err)
+{
+    const char *name = mw_tensor_name(parameter);
+    const bool decays = t->groups[mw__trainer_group_of(t, name)].optimizer.weight_decay != 0.0f;
+    mw__text text;
+    mw__text_init(&text, t->arena.allocator);
+    mw__text_printf(&text, "trainer: parameter \"%s\" gets no gradient and will %s", name,
+                    decays ? "only decay" : "not change");
+    *out = (mw_warning){.operation = "", .argument = MW__UNREACHED};
+    out->count = (size_t)mw_shape_count(mw_tensor_shape(parameter));
+    out->tensor = mw__arena_string(&t->arena, name, strlen(name), err);
+    out->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(&t->arena, text.data, text.size, err) : NULL;
+    mw__text_deinit(&text);
+    return out->tensor != NULL && out->message != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+mw_status mw__trainer_keep_unreached(mw_trainer *t, mw_tensor *const *parameters, size_t count, mw_error *err)
+{
+    mw_warning *all = mw__arena_alloc(&t->arena, t->warning_count + count, sizeof *all, err);
+    if (all == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(all, t->warnings, t->warning_count * sizeof *all);
+    t->warnings = all;
+    for (size_t i = 0; i < count; i++) {
+        MW_TRY(write_unreached(t, parameters[i], &all[t->warning_count], err));
+        mw__log(MW_LOG_WARNING, "%s", all[t->warning_count++].message);
+    }
     return MW_OK;
 }
 

@@ -1,11 +1,11 @@
 /* The step as a graph, from the copy of the loss to the outputs. Scaling and clipping are in trainer_scale.c, the
  * flag that gates it in trainer_check.c, the optimizer's part in trainer_update.c. */
 #include "autograd/vjp.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "runtime/trainer/trainer_build.h"
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_gauges.h"
+#include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
@@ -33,28 +33,23 @@ static mw_status collect_parameters(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
-static bool decays(const mw__trainer_build *b, size_t index)
-{
-    return b->trainer->groups[mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index]))]
-               .optimizer.weight_decay != 0.0f;
-}
-
 /* Training that changes nothing would look like training. */
-static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
+static mw_status check_gradients(mw__trainer_build *b, mw_error *err)
 {
-    size_t reached = 0;
-    for (size_t i = 0; i < b->count; i++) {
-        if (!mw__gradient_is_zero(b->gradients[i]))
-            reached++;
-        else
-            mw__log(MW_LOG_WARNING, "trainer: parameter \"%s\" gets no gradient and will %s",
-                    mw_tensor_name(b->parameters[i]), decays(b, i) ? "only decay" : "not change");
-    }
-    if (reached > 0)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, a "
-                    "comparison, a cast to integers, sign or floor_div, or a tensor without elements)");
+    size_t unreached = 0;
+    mw_tensor **still = mw__arena_alloc(&b->arena, b->count, sizeof *still, err);
+    if (still == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < b->count; i++)
+        if (mw__gradient_is_zero(b->gradients[i]))
+            still[unreached++] = b->parameters[i];
+    if (unreached == b->count)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, "
+                        "a comparison, a cast to integers, sign or floor_div, or a tensor without elements)");
+    if (unreached == 0 || b->accumulates || b->watched)
+        return MW_OK; /* the step has said it */
+    return mw__trainer_keep_unreached(b->trainer, still, unreached, err);
 }
 
 /* The sum over the batches so far takes the place of each gradient. */

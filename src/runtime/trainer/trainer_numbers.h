@@ -10,6 +10,9 @@ mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
 bool mw__number_is_lost(double value, mw_dtype dtype);
 /* An epsilon that would be 0 in fp16 becomes the smallest that keeps a divisor from 0, with a warning. */
 mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err);
+/* Parameters that train but get no gradient: a warning of each, whose `argument` is this. */
+#define MW__UNREACHED "gradient"
+mw_status mw__trainer_keep_unreached(mw_trainer *trainer, mw_tensor *const *parameters, size_t count, mw_error *err);
 /* What a scalar is at step `step`. */
 double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
                                 int64_t step);

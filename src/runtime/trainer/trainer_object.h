@@ -129,7 +129,7 @@ struct mw_trainer {
     int64_t steps;
     mw_trainer_counters counters;
     mw__loss_watch watch;
-    mw_warning *warnings; /* [group_count]: epsilons that were replaced */
+    mw_warning *warnings; /* epsilons that were replaced, parameters without a gradient */
     size_t warning_count;
     mw_trainer_recomputation recomputation;
     char *description;
