@@ -9,8 +9,9 @@
  *     mw_trainer_set_learning_rate(trainer, rate * (float)mw_schedule_factor(&schedule, step, steps), &err);
  *
  * The rate is a number that each step is fed: moving it compiles nothing. A factor depends on the step alone, so that a
- * resumed training finds the same. Steps count from 0; T = steps of the training, without the warm-up. Makers only
- * fill the value in; mw_schedule_check, which mw_fit calls, finds what is wrong with it.
+ * resumed training finds the same. Steps count from 0; T = steps of the training, without the warm-up. A step is an
+ * update: for mw_fit, the batches that a trainer accumulates for one are one step. Makers only fill the value in;
+ * mw_schedule_check, which mw_fit calls, finds what is wrong with it.
  *
  * Threads: these are plain values; every function here may be called from any thread at any time, if a custom function
  * can. */
@@ -24,8 +25,8 @@
 extern "C" {
 #endif
 
-/** Returns the factor, finite and 0 or more, at `step` of `steps`. Called once a step, in order but for the step at
- *  which a resumed training begins; it should depend on its arguments alone. */
+/** Returns the factor, finite and 0 or more, at `step` of `steps`. Called once for each batch of a step, in order but
+ *  for the step at which a resumed training begins; it should depend on its arguments alone. */
 typedef double mw_schedule_function(void *user, int64_t step, int64_t steps);
 
 typedef enum mw_schedule_kind {

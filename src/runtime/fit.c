@@ -52,18 +52,37 @@ static bool moves(const mw_schedule *schedule)
 
 bool mw__fit_rate_moves(const mw__fitting *fit) { return moves(&fit->options->schedule); }
 
-/* The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then the smallest power of two
- * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. */
+/* A step of the schedule is an update, as it is for ranks that exchange what one rank accumulates. An epoch has whole
+ * updates. */
+static int64_t updates_of(const mw__fitting *fit, int64_t batches) { return batches / fit->trainer->accumulate; }
+
+static mw_status check_schedule(const mw__fitting *fit, mw_error *err)
+{
+    mw_error refused = {0};
+    const int accumulate = fit->trainer->accumulate;
+    const mw_status status = mw_schedule_check(&fit->options->schedule, updates_of(fit, fit->progress.steps), &refused);
+    if (status == MW_OK)
+        return MW_OK;
+    if (accumulate == 1)
+        return mw__fail(err, status, "%s", refused.message);
+    return mw__fail(err, status, "%s (its steps are updates, each of the %d batches that the trainer accumulates)",
+                    refused.message, accumulate);
+}
+
+/* Of batch t of the training. The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then
+ * the smallest power of two that is taken stands in. It depends on the step alone, so that a resumed run finds the
+ * same. */
 static mw_status set_rate(mw__fitting *fit, int64_t t, mw_error *err)
 {
     const mw_schedule *schedule = &fit->options->schedule;
+    const int64_t update = updates_of(fit, t);
     if (!moves(schedule))
         return MW_OK;
-    const double factor = mw_schedule_factor(schedule, t, fit->progress.steps);
+    const double factor = mw_schedule_factor(schedule, update, updates_of(fit, fit->progress.steps));
     if (!isfinite(factor) || factor < 0.0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_fit: the schedule gave the factor %g for step %" PRId64 "; it must be finite and 0 or more",
-                        factor, t + 1);
+                        factor, update + 1);
     const float rate = (float)((double)fit->base_rate * factor);
     mw_error refused = {0};
     mw_status status = mw_trainer_set_learning_rate(fit->trainer, rate, &refused);
@@ -343,7 +362,7 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
-    MW_TRY(mw_schedule_check(&options->schedule, fit->progress.steps, err));
+    MW_TRY(check_schedule(fit, err));
     MW_TRY(check_validation(fit, err));
     char seed[32] = "";
     if (!options->keep_order)

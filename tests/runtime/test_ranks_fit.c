@@ -14,6 +14,7 @@ enum { EXAMPLES = 24 * NET_BATCH, VALIDATION = 3 * NET_BATCH + 4 };
 typedef struct run {
     const net_setting *setting;
     const char *checkpoint;
+    mw_schedule schedule;
     int64_t epochs;
     int64_t stop_at; /* step at which rank `stopper` wants to stop; 0 = none */
     int stopper;
@@ -46,6 +47,7 @@ static mw_fit_options options_of(run *r, watcher *w, const mw_dataset *train, co
     mw_fit_options fit = mw_fit_defaults(train, r->epochs);
     fit.validation = test;
     fit.checkpoint = r->checkpoint;
+    fit.schedule = r->schedule;
     fit.quiet = fit.ignore_signals = true;
     fit.progress = watch;
     fit.user = w;
@@ -102,6 +104,42 @@ static void test_fit_is_that_of_one_rank_that_accumulates(void)
             CHECK_NEAR(together->found[0].metrics[0].value, alone->found[0].metrics[0].value, 1e-12);
             CHECK_INT(together->steps[0], alone->steps[0]);
         }
+    free(together);
+    free(alone);
+}
+
+static double every_third(void *user, int64_t step, int64_t steps)
+{
+    (void)user;
+    return step % 3 == 0 ? 1.0 : (double)(steps - step) / (double)steps;
+}
+
+/* The steps of a schedule are updates on both sides. */
+static void test_a_schedule_is_that_of_one_rank_that_accumulates(void)
+{
+    const net_setting plain = {0};
+    const mw_schedule kinds[] = {mw_schedule_cosine(0.1),
+                                 mw_schedule_linear(0.2),
+                                 mw_schedule_one_cycle(0.3, 25, 1e4),
+                                 mw_schedule_step(5, 0.5),
+                                 mw_schedule_custom(every_third, NULL),
+                                 mw_schedule_constant()};
+    const size_t count = sizeof kinds / sizeof *kinds;
+    run *together = calloc(1, sizeof *together), *alone = calloc(1, sizeof *alone);
+    for (size_t i = 0; i < 2 * count; i++) {
+        mw_schedule schedule = kinds[i % count];
+        const int ranks = 2 + (int)(i % 3);
+        schedule.warmup_steps = i < count ? 0 : 4;
+        *together = (run){.setting = &plain, .epochs = 2, .schedule = schedule};
+        *alone = (run){.setting = &plain, .epochs = 2, .schedule = schedule};
+        ranks_run(&(ranks_network){.size = ranks}, fit_job, together);
+        fit_one(alone, 0, NULL, ranks);
+        CHECK_OK(alone->err[0]);
+        check_alike(together, ranks);
+        check_note(memcmp(together->weights[0], alone->weights[0], sizeof alone->weights[0]) == 0, __FILE__, __LINE__,
+                   "schedule %d, warm-up %d, %d ranks: other weights", (int)schedule.kind, (int)schedule.warmup_steps,
+                   ranks);
+    }
     free(together);
     free(alone);
 }
@@ -213,6 +251,7 @@ static void test_a_file_that_rank_0_cannot_write_ends_all(void)
 int main(void)
 {
     RUN(test_fit_is_that_of_one_rank_that_accumulates);
+    RUN(test_a_schedule_is_that_of_one_rank_that_accumulates);
     RUN(test_parts_of_a_set_train_too);
     RUN(test_a_stop_is_one_of_all_and_the_run_goes_on_to_the_bit);
     RUN(test_a_checkpoint_is_of_any_number_of_ranks);
