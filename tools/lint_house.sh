@@ -29,6 +29,16 @@ for family in $families; do
     done
 done
 
+# What the library opens never gets the number of a standard descriptor (base/descriptor.h).
+find src -name '*.c' ! -path 'src/tool/*' ! -name descriptor.c | sort | xargs awk '
+    /(^|[^A-Za-z_>.])(open|openat|opendir|fopen)\(/ && !/^ *(\/?\*)/ && !/mw__descriptor_above/ &&
+        before !~ /mw__descriptor_above\($/ && !/call_open/ {
+        print FILENAME ":" FNR ": an open outside of mw__descriptor_above"
+        bad = 1
+    }
+    { before = $0 }
+    END { exit bad }' || status=1
+
 # Paths that hold on one machine only, in any text file of the project.
 if git rev-parse --git-dir >/dev/null 2>&1; then
     git ls-files

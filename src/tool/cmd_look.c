@@ -398,6 +398,7 @@ int tool_tensors(const tool_call *call)
     mw_tensors *tensors = mw_tensors_open(call->arguments[0], call->err);
     const mw_tensor_info *info;
     double elements = 0, bytes = 0;
+    bool matched = false;
     char number[32], size[32];
     if (tensors == NULL)
         return TOOL_FAILED;
@@ -408,6 +409,7 @@ int tool_tensors(const tool_call *call)
         if (t.pattern != NULL && fnmatch(t.pattern, info->name, 0) != 0)
             continue;
         say_tensor(tensors, info, call);
+        matched = true;
         elements += (double)mw_shape_count(info->shape);
         bytes += (double)info->size;
     }
@@ -423,5 +425,8 @@ int tool_tensors(const tool_call *call)
                    tool_count(number, sizeof number, elements), tool_bytes(size, sizeof size, bytes));
     }
     mw_tensors_close(tensors);
-    return TOOL_DONE;
+    if (matched || t.pattern == NULL)
+        return TOOL_DONE;
+    tool_complain("no tensor of %.200s matches \"%.100s\"", call->arguments[0], t.pattern);
+    return TOOL_FAILED;
 }

@@ -126,7 +126,7 @@ static bool pair_classes(reporting *r, const char *data_path)
                              .label_count = r->data.classes};
     if (class_list_of_model(&own, r->model, r->model_path, err) &&
         class_list_of_dataset(&found, r->data.plain, "y", err))
-        pairing.has_label = labels = data_find_labels(r->data.plain, r->data.classes, err);
+        pairing.has_label = labels = data_find_labels(&r->data, err);
     int64_t *map = labels != NULL && err->status == MW_OK ? class_pair(&pairing, err) : NULL;
     const bool good = map != NULL;
     data_map_classes(&r->data, map, pairing.scores);

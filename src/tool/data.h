@@ -56,8 +56,8 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
 
 /* ---- data_classes.c ---- */
 
-/* Which integers are labels of a part: [classes] flags, freed by the caller. */
-bool *data_find_labels(const mw_dataset *dataset, int64_t classes, mw_error *err);
+/* Which integers are labels of any part: [classes] flags, freed by the caller. */
+bool *data_find_labels(const data_parts *data, mw_error *err);
 /* From the next data_rename on a label k is map[k], one of `classes`. Takes the map over; NULL is none. */
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
 /* The columns "x" and "y" of every part get other names. */

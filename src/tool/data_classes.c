@@ -4,16 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t read_label(const void *in, mw_dtype dtype)
+static bool is_integer(mw_dtype dtype)
 {
-    return dtype == MW_U8 ? *(const uint8_t *)in : dtype == MW_I32 ? *(const int32_t *)in : *(const int64_t *)in;
+    return dtype == MW_U8 || dtype == MW_I8 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I32 || dtype == MW_I64;
 }
 
-static bool is_label(const mw_column *column)
+static int64_t read_label(const void *in, mw_dtype dtype)
 {
-    return strcmp(column->name, "y") == 0 &&
-           (column->dtype == MW_U8 || column->dtype == MW_I32 || column->dtype == MW_I64);
+    switch (dtype) {
+    case MW_U8:
+        return *(const uint8_t *)in;
+    case MW_I8:
+        return *(const int8_t *)in;
+    case MW_I16:
+        return *(const int16_t *)in;
+    case MW_U16:
+        return *(const uint16_t *)in;
+    case MW_I32:
+        return *(const int32_t *)in;
+    default:
+        return *(const int64_t *)in;
+    }
 }
+
+static bool is_label(const mw_column *column) { return strcmp(column->name, "y") == 0 && is_integer(column->dtype); }
 
 static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
 {
@@ -66,27 +80,38 @@ static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, co
     return ahead != NULL;
 }
 
-bool *data_find_labels(const mw_dataset *dataset, int64_t classes, mw_error *err)
+static void note_labels(const mw_feed *feed, int64_t classes, bool *found)
 {
-    bool *found = calloc((size_t)classes + 1, sizeof *found);
+    const size_t size = (size_t)mw_dtype_bits(feed->dtype) / 8;
+    for (size_t k = 0; k < feed->count; k++) {
+        const int64_t label = read_label((const char *)feed->data + k * size, feed->dtype);
+        if (label >= 0 && label < classes)
+            found[label] = true;
+    }
+}
+
+static void find_labels(const mw_dataset *dataset, int64_t classes, bool *found, mw_error *err)
+{
     mw_loader_options options = mw_loader_defaults(dataset, 1);
     options.shuffle = false;
-    mw_loader *loader = found != NULL ? mw_loader_create(&options, err) : NULL;
+    mw_loader *loader = dataset != NULL ? mw_loader_create(&options, err) : NULL;
     for (const mw_batch *batch; loader != NULL && (batch = mw_loader_next(loader, err)) != NULL;) {
         for (size_t i = 0; i < batch->feed_count; i++) {
-            const mw_feed *feed = &batch->feeds[i];
-            if (strcmp(feed->name, "y") != 0 ||
-                (feed->dtype != MW_U8 && feed->dtype != MW_I32 && feed->dtype != MW_I64))
-                continue;
-            for (size_t k = 0; k < feed->count; k++) {
-                const char *at = (const char *)feed->data + k * ((size_t)mw_dtype_bits(feed->dtype) / 8);
-                const int64_t label = read_label(at, feed->dtype);
-                if (label >= 0 && label < classes)
-                    found[label] = true;
-            }
+            if (strcmp(batch->feeds[i].name, "y") == 0 && is_integer(batch->feeds[i].dtype))
+                note_labels(&batch->feeds[i], classes, found);
         }
     }
     mw_loader_destroy(loader);
+}
+
+bool *data_find_labels(const data_parts *data, mw_error *err)
+{
+    bool *found = calloc((size_t)data->classes + 1, sizeof *found);
+    if (found == NULL)
+        return NULL;
+    find_labels(data->plain, data->classes, found, err);
+    find_labels(data->validation, data->classes, found, err);
+    find_labels(data->test, data->classes, found, err);
     return found;
 }
 

@@ -158,6 +158,15 @@ static bool fill(tool_inputs *inputs, double number, const mw_port *port, int64_
     return add(inputs, port->name, MW_F32, data, (size_t)count);
 }
 
+static bool has(const tool_inputs *inputs, const char *name)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (strcmp(inputs->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
 {
     char name[256];
@@ -169,6 +178,10 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
             return false;
         if (!find_port(model, name, &port)) {
             tool_complain("--input %.100s: the model has no input \"%.100s\"", *at, name);
+            return false;
+        }
+        if (has(inputs, name)) {
+            tool_complain("--input: \"%.100s\" is given twice", name);
             return false;
         }
         const bool is_number = mw__number_read(rest, strlen(rest), MW__NUMBER_F64, &number);
@@ -212,15 +225,6 @@ mw_status tool_draw_ports(mw_program *program, uint64_t seed, mw_error *err)
         free(values);
     }
     return err->status;
-}
-
-static bool has(const tool_inputs *inputs, const char *name)
-{
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (strcmp(inputs->names[i], name) == 0)
-            return true;
-    }
-    return false;
 }
 
 static bool complain_open(const char *name, mw_error *err)

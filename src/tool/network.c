@@ -225,6 +225,8 @@ static mw_tensor *recurrent_with(building *b, mw_tensor *x, const config_node *o
         return NULL;
     o.bidirectional = config_bool(b->c, options, "bidirectional", false);
     o.dropout = (float)config_number(b->c, options, "dropout", 0, 0, 0.999);
+    if (o.dropout > 0.0f && o.layers == 1)
+        config_fail(b->c, config_get(options, "dropout"), "\"dropout\" has no effect here; it is between \"layers\"");
     o.batch_first = true;
     const bool sequence = config_bool(b->c, options, "sequence", false);
     mw_tensor *y = layer(x, whole(b, value, 1), b->name, &o).y;

@@ -144,7 +144,7 @@ static bool prepare(training *t, mw_fit_options *fit)
     if (t->err->status != MW_OK)
         return false;
     t->c.refused = !training_check_checkpoint(t);
-    return !t->c.refused && training_check_outputs(t);
+    return !t->c.refused && t->err->status == MW_OK && training_check_outputs(t);
 }
 
 /* What follows a step was accepted, whatever the step was. */

@@ -54,6 +54,12 @@ static bool complain_full(const char *option)
     return false;
 }
 
+static bool complain_twice(const char *option, const char *name)
+{
+    tool_complain("--%s: \"%.100s\" is given twice", option, name);
+    return false;
+}
+
 static bool read_shapes(size_t *count)
 {
     const char *rest;
@@ -65,6 +71,10 @@ static bool read_shapes(size_t *count)
             !tool_parse_shape(rest, &shapes[*count].shape))
             return false;
         shapes[*count].input = shape_names[*count];
+        for (size_t i = 0; i < *count; i++) {
+            if (strcmp(shape_names[i], shape_names[*count]) == 0)
+                return complain_twice("shape", shape_names[i]);
+        }
     }
     return true;
 }
@@ -84,6 +94,10 @@ static bool read_extents(size_t *count)
             return false;
         }
         extents[*count] = (mw_onnx_extent){extent_names[*count], extent};
+        for (size_t i = 0; i < *count; i++) {
+            if (strcmp(extent_names[i], extent_names[*count]) == 0)
+                return complain_twice("extent", extent_names[i]);
+        }
     }
     return true;
 }

@@ -46,7 +46,7 @@ bool training_build(training *t);
 bool training_make_trainer(training *t);
 bool training_place_files(training *t);
 mw_fit_options training_make_fit(training *t);
-/* Compares with the checkpoint that the run goes on from. */
+/* Compares with the checkpoint that the run goes on from; false for settings that do not fit, or t->err is set. */
 bool training_check_checkpoint(training *t);
 
 /* ---- training_output.c ---- */

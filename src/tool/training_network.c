@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch is never larger than what there is to learn from. */
+/* A batch is never larger than what there is to learn from; one that was asked for is not cut in silence. */
 static void fit_batch(training *t)
 {
     const int64_t examples = mw_dataset_examples(t->data.training);
+    if (t->batch > examples && (t->over->batch > 0 || config_get(t->c.root, "batch") != NULL))
+        tool_complain("a batch has %lld examples, as there are no more to learn from; %lld were asked for",
+                      (long long)examples, (long long)t->batch);
     t->batch = t->batch > examples ? examples : t->batch;
 }
 
@@ -258,7 +261,7 @@ static bool pair_with_model(training *t)
                              .model_path = t->model_path,
                              .data_path = t->data_path,
                              .label_count = t->data.classes};
-    bool *labels = t->classes.count == 0 ? data_find_labels(t->data.plain, t->data.classes, t->err) : NULL;
+    bool *labels = t->classes.count == 0 ? data_find_labels(&t->data, t->err) : NULL;
     const bool good = class_list_of_model(&own, t->model, t->model_path, t->err);
     pairing.has_label = labels;
     int64_t *map = good ? class_pair(&pairing, t->err) : NULL;

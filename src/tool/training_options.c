@@ -172,6 +172,12 @@ static void take_stopping(training *t, mw_fit_options *fit)
     if (fit->best_by == NULL && (stop != NULL || plateau != NULL))
         fit->best_by = "loss";
     fit->best_highest = fit->best_by != NULL && strcmp(fit->best_by, "accuracy") == 0;
+    if (fit->best_by != NULL && fit->validation == NULL)
+        config_fail(&t->c,
+                    stop != NULL      ? stop
+                    : plateau != NULL ? plateau
+                                      : config_get(t->c.root, "best"),
+                    "epochs are compared by what a validation set finds, and there is none");
 }
 
 static void take_saving(training *t, mw_fit_options *fit)
@@ -261,6 +267,31 @@ static void say_rate(const training *t, const char *saved)
                       t->over->learning_rate > 0 ? "--lr" : "the settings");
 }
 
+/* The scores of the run stand for the classes that it began with. */
+static bool check_classes(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16], ours[160], theirs[160];
+    config kept;
+    struct stat entry;
+    class_list began = {0};
+    mw_error local = {0};
+    snprintf(path, sizeof path, "%s/about.json", t->run != NULL ? t->run : "");
+    if (t->run == NULL || stat(path, &entry) != 0)
+        return true;
+    const char *lines = config_open(&kept, path, &local) ? config_string(&kept, kept.root, "classes", NULL) : NULL;
+    bool same = lines == NULL || !class_list_of_lines(&began, lines, &local) || began.count == t->classes.count;
+    for (size_t i = 0; same && i < began.count; i++)
+        same = strcmp(began.names[i], t->classes.names[i]) == 0;
+    if (!same)
+        training_fail(t, MW_ERROR_ARGUMENT,
+                      "the run in %.100s began with the classes %s, and the data has %s: begin another with --run",
+                      t->run, class_list_print(theirs, sizeof theirs, &began),
+                      class_list_print(ours, sizeof ours, &t->classes));
+    class_list_free(&began);
+    config_close(&kept);
+    return same;
+}
+
 bool training_check_checkpoint(training *t)
 {
     struct stat entry;
@@ -268,6 +299,8 @@ bool training_check_checkpoint(training *t)
     bool good = true;
     if (t->checkpoint[0] == '\0' || stat(t->checkpoint, &entry) != 0)
         return true;
+    if (!check_classes(t))
+        return true;                                              /* the error is set */
     mw_tensors *tensors = mw_tensors_open(t->checkpoint, &local); /* mw_fit says what is wrong with a broken one */
     const mw_tensors_note *note;
     for (size_t i = 0; good && tensors != NULL && (note = mw_tensors_note_at(tensors, i)) != NULL; i++) {

@@ -5,6 +5,7 @@
 #include "small.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,31 @@ static void test_fit_says_where_the_step_is(void)
     check_same_cause(&said, &found);
 }
 
+/* Sentences of a folder that came from elsewhere: nothing in them steers a terminal. */
+static void test_the_sentence_of_a_folder_is_escaped(void)
+{
+    mw_error err = {0};
+    mw_replay_result found;
+    mw_trainer *trainer = make(MW_DEVICE_ANE, mw_adam(0.01f), 1, 1, &err);
+    poison(trainer, 200.0f, &err);
+    REQUIRE(refuse(trainer, 1).status != MW_OK);
+    mw_trainer_destroy(trainer);
+    char *text = page_read("refused/step/operations.txt");
+    REQUIRE(text != NULL);
+    for (char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        if (at > text && at[-1] != '1') /* the line of the format stays */
+            at[-1] = '\x1b';
+    }
+    folder_put("refused/step/operations.txt", text);
+    free(text);
+    mw_compile_options options = on(MW_DEVICE_ANE);
+    mw_replay("refused/step", &options, &found, &err);
+    CHECK_OK(err);
+    CHECK(found.non_finite > 0);
+    CHECK(strchr(found.text, '\x1b') == NULL);
+    CHECK_CONTAINS(found.text, "\\x1b");
+}
+
 static void test_a_folder_that_cannot_be_written_changes_no_message(void)
 {
     mw_error err = {0};
@@ -179,6 +205,7 @@ int main(void)
     RUN(test_a_replayed_step_fails_for_the_same_reason);
     RUN(test_another_device_finds_it_too);
     RUN(test_fit_says_where_the_step_is);
+    RUN(test_the_sentence_of_a_folder_is_escaped);
     RUN(test_a_folder_that_cannot_be_written_changes_no_message);
     RUN(test_other_folders_are_refused);
     folder_leave(folder);

@@ -126,6 +126,39 @@ static void test_data_with_some_classes_is_mapped_by_name(void)
     shell_free(&r);
 }
 
+/* The integers 10, 20 and 30 are names; one label occurs once, wherever the examples are dealt to. */
+static void test_integers_that_are_names_are_mapped_in_every_part(void)
+{
+    mw_error err = {0};
+    static float x[EXAMPLES * CLASSES];
+    static int16_t y[EXAMPLES];
+    put_tables("tens", (const int[]){0, 1, 2}, (const char *const[]){"10", "20", "30"}, 3);
+    check_right(MW("train", "animals.json", "--data", "tens.csv", "--run", "tens", "-q"));
+    for (int place = 0; place < EXAMPLES; place += 4) {
+        memset(x, 0, sizeof x);
+        for (int i = 0; i < EXAMPLES; i++) {
+            y[i] = (int16_t)(i == place ? 30 : 10 + 10 * (i % 2));
+            x[i * CLASSES + y[i] / 10 - 1] = 1.0f;
+        }
+        const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, CLASSES), x},
+                                           {"y", MW_I16, MW_SHAPE(EXAMPLES), y}};
+        mw_tensors_write("tens.npz", values, 2, &err);
+        CHECK_OK(err);
+        check_right(TUNE("tens.npz", "-o", "out", "tens/model"));
+    }
+    y[0] = 40;
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, CLASSES), x},
+                                       {"y", MW_I16, MW_SHAPE(EXAMPLES), y}};
+    mw_tensors_write("tens.npz", values, 2, &err);
+    CHECK_MW(1, NULL, "has the class \"40\"", "finetune", "--data", "tens.npz", "-o", "refused", "tens/model");
+}
+
+static void test_a_run_does_not_go_on_with_other_classes(void)
+{
+    CHECK_MW(1, NULL, "began with the classes ant, bee, cow, and the data has 10, 20, 30", "train", "animals.json",
+             "--data", "tens.csv", "--run", "run", "-q", "--epochs", "41");
+}
+
 static void test_other_classes_are_refused_with_both_lists(void)
 {
     CHECK_MW(1, NULL, "the model knows ant, bee, cow; the data has bee, dog", "finetune", "--data", "others.csv", "-o",
@@ -200,6 +233,8 @@ int main(void)
     RUN(test_integers_are_themselves_where_only_some_are_there);
     RUN(train_animals);
     RUN(test_data_with_some_classes_is_mapped_by_name);
+    RUN(test_integers_that_are_names_are_mapped_in_every_part);
+    RUN(test_a_run_does_not_go_on_with_other_classes);
     RUN(test_other_classes_are_refused_with_both_lists);
     RUN(test_a_report_on_a_file_shows_all_of_it_by_name);
     RUN(test_a_report_opens_no_data_without_being_asked);

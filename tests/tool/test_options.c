@@ -113,6 +113,9 @@ static void test_an_option_without_effect_is_refused(void)
     CHECK_MW(2, NULL, "--title has no effect on an ONNX file", "draw", "net", "-o", "n.onnx", "--title", "x");
     CHECK_MW(2, NULL, "no effect with --loss mse", "finetune", "net", "--data", "points.csv", "-o", "n", "--head",
              "--loss", "mse");
+    CHECK_MW(2, NULL, "\"x\" is given twice", "run", "net", "--input", "x=1", "--input", "x=2");
+    CHECK_MW(2, NULL, "\"x\" is given twice", "run", "net", "--shape", "x=1,2", "--shape", "x=1,2");
+    CHECK_MW(1, NULL, "no tensor of points.npz matches \"z*\"", "tensors", "points.npz", "--match", "z*");
     CHECK_MW(2, NULL, "--batch has no effect here", "replay", "nowhere", "-b", "2");
     CHECK(access("n.onnx", F_OK) != 0 && access("p.npy", F_OK) != 0);
 }
@@ -229,6 +232,8 @@ static void test_a_field_without_effect_is_refused(void)
         {"\"data\": {\"augment\": {\"pad\": 1}}", "\"augment\" has no effect"},
         {"\"optimizer\": {\"rate\": 0.9}", "\"rate\" is not known here"},
         {"\"learning_rate\": 1", "\"learning_rate\" is not known here"},
+        {"\"data\": {\"validation\": 0}, \"early_stopping\": {}", "there is none"},
+        {"\"data\": {\"validation\": 0}, \"best\": \"loss\", \"run\": \"R\"", "there is none"},
         {"\"best\": \"loss\", \"run\": \"R\", \"early_stopping\": {\"by\": \"accuracy\"}", "compares epochs by one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -242,8 +247,12 @@ static void test_a_field_without_effect_is_refused(void)
 
 static void test_values_of_layers_that_are_ignored_are_refused(void)
 {
-    static const char *const layers[] = {"{\"relu\": 5}", "{\"softmax\": -1}", "{\"batch_norm\": 4}",
-                                         "{\"reshape\": [1, 1, 1, 1, 1, 1, 1, 2]}", "{\"relu\": true, \"alpha\": 1}"};
+    static const char *const layers[] = {"{\"relu\": 5}",
+                                         "{\"softmax\": -1}",
+                                         "{\"batch_norm\": 4}",
+                                         "{\"reshape\": [1, 1, 1, 1, 1, 1, 1, 2]}",
+                                         "{\"reshape\": [2, 2]}, {\"lstm\": 2, \"dropout\": 0.5}",
+                                         "{\"relu\": true, \"alpha\": 1}"};
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
         char recipe[300];
         snprintf(recipe, sizeof recipe, "{\"network\": [{\"dense\": 4}, %s, {\"dense\": \"classes\"}]}", layers[i]);
