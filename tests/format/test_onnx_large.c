@@ -77,6 +77,91 @@ static onnx_bytes chain(int layers)
     return onnx_model(&graph);
 }
 
+/* ---- the same with the weights in the model itself ---- */
+
+static size_t put_varint(FILE *file, uint64_t value)
+{
+    size_t count = 1;
+    for (; value >= 0x80; value >>= 7, count++)
+        if (file != NULL)
+            fputc((int)(value & 0x7f) | 0x80, file);
+    if (file != NULL)
+        fputc((int)value, file);
+    return count;
+}
+
+/* The fields of a weight up to its elements. */
+static onnx_bytes head_of(const char *name)
+{
+    onnx_bytes tensor = {.size = 0};
+    onnx_number(&tensor, 1, (uint64_t)width);
+    onnx_number(&tensor, 1, (uint64_t)width);
+    onnx_number(&tensor, 2, 1);
+    onnx_text(&tensor, 8, name);
+    return tensor;
+}
+
+/* Bytes of a field of that length, with its number of one byte. */
+static size_t field_size(size_t length) { return 1 + put_varint(NULL, length) + length; }
+
+static void put_inside(FILE *file, const onnx_bytes *rest, int layers, const float *weights)
+{
+    char name[16];
+    size_t whole = rest->size;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < layers; i++) {
+            snprintf(name, sizeof name, "w%d", i);
+            const onnx_bytes head = head_of(name);
+            const size_t size = head.size + field_size(weight_size());
+            if (pass == 0) {
+                whole += field_size(size);
+                continue;
+            }
+            if (i == 0) {
+                fputc(7 << 3 | 2, file); /* Model.graph */
+                put_varint(file, whole);
+                fwrite(rest->data, 1, rest->size, file);
+            }
+            fputc(5 << 3 | 2, file); /* Graph.initializer */
+            put_varint(file, size);
+            fwrite(head.data, 1, head.size, file);
+            fputc(9 << 3 | 2, file); /* Tensor.raw_data */
+            put_varint(file, weight_size());
+            for (int k = 0; k < width; k++) {
+                float row[WIDEST] = {0};
+                row[k] = weights[i];
+                fwrite(row, sizeof *row, (size_t)width, file);
+            }
+        }
+}
+
+/* Writes model.onnx, whose size is returned. */
+static double put_model_inside(int layers)
+{
+    const int64_t extents[] = {1, width};
+    onnx_bytes graph = onnx_begin(extents, 2), opset = {.size = 0}, model = {.size = 0};
+    char inputs[32], to[16];
+    float weights[64];
+    for (int i = 0; i < layers; i++) {
+        snprintf(inputs, sizeof inputs, i == 0 ? "x w0" : "h%d w%d", i, i);
+        snprintf(to, sizeof to, i == layers - 1 ? "y" : "h%d", i + 1);
+        const onnx_bytes node = onnx_node("MatMul", inputs, to);
+        onnx_message(&graph, 1, &node);
+        weights[i] = factor(i);
+    }
+    onnx_number(&opset, 2, 13);
+    onnx_number(&model, 1, 7);
+    onnx_message(&model, 8, &opset);
+    FILE *file = fopen("model.onnx", "wb");
+    if (file == NULL || fwrite(model.data, 1, model.size, file) != model.size)
+        abort();
+    put_inside(file, &graph, layers, weights);
+    const double size = (double)ftell(file);
+    if (fclose(file) != 0)
+        abort();
+    return size;
+}
+
 /* y of one run, which is x for an even number of layers. */
 static void check_program(const mw_graph *graph, mw_error *err)
 {
@@ -122,16 +207,23 @@ static int child(int layers)
     return 1;
 }
 
-/* In a process of its own, as the peak is that of a process. */
-static void check_memory(int layers)
+static void put_model_beside(int layers)
 {
     const onnx_bytes model = chain(layers);
-    mw_error err = {0};
-    int status = 1;
     put_weights("weights.bin", layers);
     FILE *file = fopen("model.onnx", "wb");
     if (file == NULL || fwrite(model.data, 1, model.size, file) != model.size || fclose(file) != 0)
         abort();
+}
+
+/* In a process of its own, as the peak is that of a process. */
+static void check_memory(int layers, bool inside)
+{
+    int status = 1;
+    if (inside)
+        put_model_inside(layers);
+    else
+        put_model_beside(layers);
     fflush(NULL);
     char wide[16], many[16];
     snprintf(wide, sizeof wide, "%d", width);
@@ -141,7 +233,6 @@ static void check_memory(int layers)
         execl("/proc/self/exe", "test_format_onnx_large", wide, many, (char *)NULL);
     REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
     CHECK_INT(status, 0);
-    CHECK_OK(err);
 }
 
 static bool is_measured(void)
@@ -159,10 +250,11 @@ static void test_a_model_takes_no_more_memory_than_its_weights(void)
         check_skip("nobody says what a process took at most");
         return;
     }
-    check_memory(48);
+    for (int inside = 0; inside < 2; inside++)
+        check_memory(48, inside);
     if (getenv("MW_NIGHTLY") != NULL) {
         width = WIDEST;
-        check_memory(42);
+        check_memory(42, false);
         width = 1024;
     }
 }
@@ -189,6 +281,30 @@ static void test_weights_may_be_cut_or_overwritten_while_the_graph_is_in_use(voi
         }
         check_program(graph, &err);
         mw_graph_destroy(graph);
+    }
+}
+
+static void test_a_model_may_be_cut_while_its_graph_is_in_use(void)
+{
+    mw_error err = {0};
+    put_model_inside(2);
+    mw_graph *graph = mw_onnx_read("model.onnx", NULL, &err);
+    CHECK_OK(err);
+    CHECK_INT(truncate("model.onnx", 0), 0);
+    check_program(graph, &err);
+    mw_graph_destroy(graph);
+}
+
+/* After any of its parts: an error, the same as of a small file. */
+static void test_a_large_model_that_ends_early_is_refused(void)
+{
+    const double size = put_model_inside(2);
+    for (int part = 1; part < 8; part++) {
+        mw_error err = {0};
+        put_model_inside(2);
+        CHECK_INT(truncate("model.onnx", (off_t)(size * part / 8)), 0);
+        CHECK(mw_onnx_read("model.onnx", NULL, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_FORMAT, "\"model.onnx\" is no protobuf of its kind");
     }
 }
 
@@ -227,6 +343,8 @@ int main(int count, char **arguments)
         return 1;
     RUN(test_a_model_takes_no_more_memory_than_its_weights);
     RUN(test_weights_may_be_cut_or_overwritten_while_the_graph_is_in_use);
+    RUN(test_a_model_may_be_cut_while_its_graph_is_in_use);
+    RUN(test_a_large_model_that_ends_early_is_refused);
     RUN(test_weights_that_are_cut_before_they_are_read_are_refused);
     RUN(test_large_weights_are_written_again);
     folder_leave(folder);

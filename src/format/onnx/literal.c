@@ -5,6 +5,7 @@
 #include "base/fp16.h"
 #include "base/number.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -289,11 +290,38 @@ static mw_status check_place(const Mw__Onnx__Tensor *tensor, const external_plac
                     (unsigned long long)file->size, (unsigned long long)place->length);
 }
 
+/* Elements that were left out of the message: "field offset length" in the file that it was read from. */
+static mw_status open_self(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor,
+                           const mw__onnx_literal *literal, external_place *place, mw__file *file, mw_error *err)
+{
+    unsigned long long offset = 0, length = 0;
+    unsigned field = 0;
+    bool there = false;
+    for (size_t i = 0; i < tensor->n_external_data && !there; i++)
+        there = strcmp(tensor->external_data[i]->key, MW__ONNX_LEFT_OUT_KEY) == 0 &&
+                sscanf(tensor->external_data[i]->value, "%9u %20llu %20llu", &field, &offset, &length) == 3;
+    *place = (external_place){.location = source->path, .offset = offset, .length = length, .has_length = true};
+    if (!there || source->self == NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": its elements lie where nobody knows", shown(tensor));
+    const bool suits = field == 9 || (field == 4 && literal->type == MW__ONNX_FLOAT) ||
+                       (field == 10 && literal->type == MW__ONNX_DOUBLE);
+    if (length != file_size(literal) || !suits)
+        return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": %llu bytes and 0 numbers, where %zu elements belong",
+                        shown(tensor), length, literal->count);
+    MW_TRY(check_place(tensor, place, source->self, file_size(literal), err));
+    *file = (mw__file){.descriptor = fcntl(source->self->descriptor, F_DUPFD_CLOEXEC, 3), .size = source->self->size};
+    if (file->descriptor >= 0)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FILE, "cannot read \"%.200s\": no descriptor is free", source->path);
+}
+
 /* Opens the file in which the elements of a tensor lie, all of them. */
 static mw_status open_external(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor,
                                const mw__onnx_literal *literal, external_place *place, mw__file *file, mw_error *err)
 {
     char *folder;
+    if (tensor->data_location == MW__ONNX_LEFT_OUT)
+        return open_self(source, tensor, literal, place, file, err);
     MW_TRY(find_place(tensor, place, err));
     if (source->folder_of == NULL)
         return mw__fail(err, MW_ERROR_FILE,
@@ -352,7 +380,7 @@ mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__T
                                 mw_error *err)
 {
     MW_TRY(read_head(tensor, out, err));
-    MW_TRY(tensor->data_location == 1 ? read_external(source, tensor, out, err)
-                                      : read_numbers(source, tensor, out, err));
+    const bool elsewhere = tensor->data_location == MW__ONNX_IN_FILE || tensor->data_location == MW__ONNX_LEFT_OUT;
+    MW_TRY(elsewhere ? read_external(source, tensor, out, err) : read_numbers(source, tensor, out, err));
     return out->type == MW__ONNX_INT4 || out->type == MW__ONNX_UINT4 ? unpack_halves(source, out, err) : MW_OK;
 }

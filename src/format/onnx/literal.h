@@ -55,11 +55,17 @@ typedef struct mw__onnx_literal {
 int64_t mw__onnx_literal_int(const mw__onnx_literal *literal, size_t index);
 double mw__onnx_literal_float(const mw__onnx_literal *literal, size_t index);
 
+/* Where elements are: in the message, in another file, or, of a message whose large bytes were left out, in the file of
+ * the model. The last is ours alone. */
+enum { MW__ONNX_IN_FILE = 1, MW__ONNX_LEFT_OUT = 2 };
+#define MW__ONNX_LEFT_OUT_KEY "left out"
+
 /* Where the elements of tensors come from, and where they go. */
 typedef struct mw__onnx_source {
     const char *path;      /* of the model, for messages */
     const char *folder_of; /* a path in whose folder external data lie; NULL = they are refused */
     mw__arena *arena;      /* gets elements that are not in the message as they stand */
+    const mw__file *self;  /* the file of the model, where elements lie that were left out; or NULL */
 } mw__onnx_source;
 
 /* The tensor of a file. Its elements may be those of the message, which must outlive it.

@@ -119,7 +119,8 @@ mw_graph *mw__onnx_build_open(const Mw__Onnx__Model *model, const mw__onnx_reque
         return mw__onnx_build(model, request, &open, err);
     mw_onnx_options silent = *request->options;
     silent.report = NULL; /* what is said of one choice is said again of the next */
-    const mw__onnx_request quiet = {&silent, request->path, request->folder_of, request->evaluator, request->store};
+    const mw__onnx_request quiet = {&silent,        request->path, request->folder_of, request->evaluator,
+                                    request->store, request->self};
     mw_error why = {0};
     mw_graph *graph = try_units(model, &quiet, &open, &why);
     if (graph != NULL)

@@ -26,6 +26,7 @@ typedef struct mw__onnx_request {
     const char *path, *folder_of;
     mw__onnx_evaluator *evaluator; /* or NULL */
     const struct mw__onnx_store *store;
+    const mw__file *self; /* the file of the model, if bytes were left out; or NULL */
 } mw__onnx_request;
 
 /* The extent that is chosen for a dimension; `name` NULL for one without a name.

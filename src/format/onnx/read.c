@@ -4,7 +4,9 @@
 #include "base/shown.h"
 #include "format/onnx/open.h"
 #include "format/onnx/store.h"
+#include "format/protobuf/outline.h"
 #include "format/protobuf/wire.h"
+#include "graph/constants/bulk.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
 
@@ -323,7 +325,7 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
                               .evaluator = request->evaluator,
                               .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
-    import.source = (mw__onnx_source){request->path, request->folder_of, &import.arena};
+    import.source = (mw__onnx_source){request->path, request->folder_of, &import.arena, request->self};
     import.graph = mw__graph_make(&made, err);
     if (import.graph != NULL && read_model(&import, model) != MW_OK) {
         mw__graph_free(import.graph);
@@ -341,7 +343,7 @@ static mw_graph *build(const Mw__Onnx__Model *model, mw__onnx_request *request, 
     mw__arena arena;
     mw_graph *graph = NULL;
     mw__arena_init(&arena, allocator);
-    const mw__onnx_source source = {request->path, request->folder_of, &arena};
+    const mw__onnx_source source = {request->path, request->folder_of, &arena, request->self};
     request->store = &store;
     if (model->graph == NULL || mw__onnx_store_fill(&store, allocator, &source, model->graph, err) == MW_OK)
         graph = mw__onnx_build_open(model, request, err);
@@ -367,9 +369,6 @@ static mw_graph *decode(char *data, size_t size, mw__onnx_request *request, mw_e
     return graph;
 }
 
-/* protobuf has files of 2 GiB at most. */
-#define FILE_MAX ((size_t)1 << 31)
-
 static bool check_arguments(const char *path, const mw_onnx_options *options, mw_error *err)
 {
     if (path == NULL)
@@ -385,6 +384,55 @@ static bool check_arguments(const char *path, const mw_onnx_options *options, mw
     return false;
 }
 
+/* protobuf has files of 2 GiB at most. */
+#define FILE_MAX ((size_t)1 << 31)
+
+/* Files from that size on are read without their large weights. */
+enum { OUTLINE_LEAST = 1 << 20 };
+/* Tensor.raw_data, and float_data and double_data, which are the same bytes where they are packed. */
+#define LEFT_OUT "\x09\x04\x0a"
+
+/* Of a tensor whose bytes were left out. */
+static void put_place(mw__text *out, uint32_t number, uint64_t offset, uint64_t size)
+{
+    char value[64];
+    mw__text inner = {.allocator = out->allocator};
+    const int length = snprintf(value, sizeof value, "%u %llu %llu", (unsigned)number, (unsigned long long)offset,
+                                (unsigned long long)size);
+    mw__outline_put_bytes(&inner, 1, MW__ONNX_LEFT_OUT_KEY, strlen(MW__ONNX_LEFT_OUT_KEY));
+    mw__outline_put_bytes(&inner, 2, value, (size_t)length);
+    out->failed = out->failed || inner.failed;
+    if (!out->failed)
+        mw__outline_put_bytes(out, 13, inner.data, inner.size);
+    mw__text_deinit(&inner);
+    mw__outline_put_number(out, 14, MW__ONNX_LEFT_OUT);
+}
+
+/* The model without its large weights; false where it has to be read as a whole. */
+static bool read_outline(const mw__file *file, const char *path, mw__text *out, mw_error *err)
+{
+    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__BULK_LEAST, put_place};
+    return file->size >= OUTLINE_LEAST && file->size <= FILE_MAX &&
+           mw__outline_read(file, path, &mw__onnx__model__descriptor, &rule, out, err);
+}
+
+static mw_graph *read_file(const mw__file *file, const char *path, mw__onnx_request *request, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
+    mw__text outline;
+    mw_error why = {0};
+    mw__text_init(&outline, allocator);
+    if (read_outline(file, path, &outline, &why)) {
+        request->self = file;
+        return decode(outline.data, outline.size, request, err); /* which frees it */
+    }
+    mw__text_deinit(&outline);
+    char *data;
+    if (mw__file_read_open(allocator, file, path, FILE_MAX, &data, err) != MW_OK)
+        return NULL;
+    return decode(data, (size_t)file->size, request, err);
+}
+
 mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__onnx_evaluator *evaluator, mw_error *err)
 {
     mw_error own = {0};
@@ -395,11 +443,11 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
     err = err != NULL ? err : &own;
     if (!check_arguments(path, options, err))
         return NULL;
-    const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    char *data;
-    size_t size;
-    if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
+    mw__file file;
+    if (mw__file_open(&file, path, err) != MW_OK)
         return NULL;
-    mw__onnx_request request = {options, path, path, evaluator, NULL};
-    return decode(data, size, &request, err);
+    mw__onnx_request request = {options, path, path, evaluator, NULL, NULL};
+    mw_graph *graph = read_file(&file, path, &request, err);
+    mw__file_close(&file);
+    return graph;
 }

@@ -9,7 +9,8 @@ static bool is_large(const Mw__Onnx__Tensor *tensor, uint64_t *out_bytes)
 {
     const bool real = tensor->data_type == MW__ONNX_FLOAT || tensor->data_type == MW__ONNX_FLOAT16;
     mw_shape shape = {.rank = (int)tensor->n_dims};
-    if (!real || tensor->data_location != 1 || tensor->n_dims > MW_RANK_MAX)
+    const bool elsewhere = tensor->data_location == MW__ONNX_IN_FILE || tensor->data_location == MW__ONNX_LEFT_OUT;
+    if (!real || !elsewhere || tensor->n_dims > MW_RANK_MAX)
         return false;
     for (size_t i = 0; i < tensor->n_dims; i++) {
         shape.dim[i] = tensor->dims[i];
