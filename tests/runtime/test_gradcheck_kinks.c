@@ -50,24 +50,38 @@ static void test_no_net_full_of_kinks_is_called_wrong(void)
     check_note(skipped <= checked / 20, __FILE__, __LINE__, "%zu of %zu were skipped", skipped, checked + skipped);
 }
 
-/* The gradients before some place of the net are twice as large as they should be. */
+/* The check of a net whose gradients before a place are `factor` times what they should be. */
+static mw_status check_planted(int form, uint64_t number, int place, double factor, uint64_t draw)
+{
+    kinked_net net;
+    mw_error err = {0};
+    kinked_net_init(&net, form, number, place, factor);
+    const mw_gradcheck_options options = options_of(&net, draw);
+    mw_gradcheck(&options, NULL, &err);
+    kinked_net_deinit(&net);
+    return err.status;
+}
+
+/* Some nets are dead in front of a place: there no gradient is, and a thousand times it is none either. */
 static void test_a_planted_fault_is_found_in_each(void)
 {
     const int nets = (is_nightly() ? 40 : 6) * KINKED_FORMS;
+    int dead = 0;
     for (int i = 0; i < nets; i++) {
         kinked_net net;
-        mw_error err = {0};
         const int form = i % KINKED_FORMS;
-        kinked_net_init(&net, form, (uint64_t)(i / KINKED_FORMS), -1, 1.0);
+        const uint64_t number = (uint64_t)(i / KINKED_FORMS), draw = (uint64_t)i;
+        kinked_net_init(&net, form, number, -1, 1.0);
         const int place = (i / KINKED_FORMS + 1) % net.places;
-        kinked_net_deinit(&net);
-        kinked_net_init(&net, form, (uint64_t)(i / KINKED_FORMS), place, 2.0);
-        const mw_gradcheck_options options = options_of(&net, (uint64_t)i);
-        mw_gradcheck(&options, NULL, &err);
-        check_note(err.status == MW_ERROR_NUMERIC, __FILE__, __LINE__, "%s %d, place %d: %d \"%s\"", net.form, i, place,
-                   (int)err.status, err.message);
+        mw_status status = check_planted(form, number, place, 2.0, draw);
+        if (status == MW_OK && check_planted(form, number, place, 1000.0, draw) == MW_OK)
+            dead++;
+        else
+            check_note(status == MW_ERROR_NUMERIC, __FILE__, __LINE__, "%s %d, place %d: %d", net.form, i, place,
+                       (int)status);
         kinked_net_deinit(&net);
     }
+    CHECK(dead <= nets / 50);
 }
 
 /* ---- single kinks and jumps ---- */
