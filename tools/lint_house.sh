@@ -30,6 +30,7 @@ for family in $families; do
 done
 
 # What the library opens never gets the number of a standard descriptor (base/descriptor.h).
+# shellcheck disable=SC2016 # awk expands
 find src -name '*.c' ! -path 'src/tool/*' ! -name descriptor.c | sort | xargs awk '
     /(^|[^A-Za-z_>.])(open|openat|opendir|fopen)\(/ && !/^ *(\/?\*)/ && !/mw__descriptor_above/ &&
         before !~ /mw__descriptor_above\($/ && !/call_open/ {

@@ -1,5 +1,6 @@
-/* Options of commands: a table of rows for each command. Parsing, ranges, help, the man page and the completions all
- * come from the rows. A value outside its row's range, or an option without effect, ends the command with code 2. */
+/* Options of commands: a table of rows for each command. Parsing, ranges, help, the man page, the completions and the
+ * sweep of tests/tool/test_options.c all come from the rows. A value outside its row's range, or an option without
+ * effect, ends the command with code 2. */
 #ifndef MW__TOOL_OPTIONS_H
 #define MW__TOOL_OPTIONS_H
 
