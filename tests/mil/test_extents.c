@@ -126,16 +126,29 @@ static void test_a_range_has_the_same_numbers_on_the_ane(void)
 
 /* ---- every argument ---- */
 
-/* The result's shape, inferred anew. */
-static mw_shape inferred_shape(const mw_graph *graph, mw_error *err)
+/* Nothing is declared any more: a copy infers every result anew. */
+static void open_results(mw_graph *graph, mw_error *err)
+{
+    const mw__block *body = mw__function_find(graph, "main")->body;
+    for (size_t i = 0; i < body->op_count; i++)
+        for (size_t k = 0; k < body->ops[i]->result_count; k++) {
+            mw_tensor *value = body->ops[i]->results[k];
+            mw_shape shape = mw_tensor_shape(value);
+            for (int d = 0; value->payload == NULL && d < shape.rank; d++)
+                shape.dim[d] = MW_DIM_UNKNOWN;
+            value->type = mw__type_tensor(graph, mw_tensor_dtype(value), shape, err);
+        }
+}
+
+static mw_graph *infer(const mw_graph *graph, mw_error *err)
 {
     const mw__clone_options how = {.keep_outputs = true};
-    mw_graph *copy = mw__clone_graph(NULL, graph, &how, NULL, err);
-    mw_shape shape = {.rank = -1};
-    if (copy != NULL && mw_graph_check(copy, err) == MW_OK)
-        shape = mw_tensor_shape(mw__function_find(copy, "main")->body->outputs[0]);
-    mw_graph_destroy(copy);
-    return shape;
+    return mw__clone_graph(NULL, graph, &how, NULL, err);
+}
+
+static mw_shape result_shape(const mw_graph *graph)
+{
+    return mw_tensor_shape(mw__function_find(graph, "main")->body->outputs[0]);
 }
 
 /* With the constant at `slot` times `by`: true if the shape follows from it. */
@@ -147,16 +160,19 @@ static bool check_constant(const op_case *c, size_t at, size_t slot, float by)
     if (!op_instance_init(&instance, c, MW_F32, 7))
         return false;
     mw_output(instance.y, "result");
-    const mw_shape before = inferred_shape(instance.graph, &err);
+    const mw_shape before = mw_tensor_shape(instance.y);
     const mw__op *op = mw__function_find(instance.graph, "main")->body->ops[at];
     const mw_tensor *value = op->slots[slot].count == 1 ? op->slots[slot].operands[0].value : NULL;
     if (value != NULL && mw_tensor_dtype(value) == MW_F32 && value->payload != NULL && value->payload->data != NULL &&
         value->payload->size == sizeof(float)) {
         *(float *)(uintptr_t)value->payload->data *= by;
-        const mw_shape want = inferred_shape(instance.graph, &err);
-        decides = err.status == MW_OK && !mw_shape_equal(before, want);
+        open_results(instance.graph, &err);
+        mw_graph *moved = infer(instance.graph, &err);
+        decides = moved != NULL && mw_graph_check(moved, &err) == MW_OK && mw_shape_count(result_shape(moved)) >= 0 &&
+                  !mw_shape_equal(before, result_shape(moved));
         if (decides)
-            check_shape(legal_shape(instance.graph, &other), want, c->name, (double)by);
+            check_shape(legal_shape(moved, &other), result_shape(moved), c->name, (double)by);
+        mw_graph_destroy(moved);
     }
     op_instance_deinit(&instance);
     return decides;
