@@ -1,6 +1,8 @@
 /* Inputs by name: read, set to a number, or drawn. */
 #include "tool/inputs.h"
 
+#include "tool/data_scale.h"
+
 #include "base/number.h"
 #include "base/random.h"
 
@@ -125,12 +127,13 @@ static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tenso
         return false;
     const size_t count = (size_t)mw_shape_count(info->shape);
     const bool whole = port->dtype == MW_I32 || port->dtype == MW_BOOL;
+    const mw_dtype dtype = whole ? MW_I64 : inputs->is_wide ? MW_F64 : MW_F32;
     void *data = malloc(count * sizeof(double) + 1);
-    if (data == NULL || mw_tensors_read(tensors, info->name, whole ? MW_I64 : MW_F32, data, count, err) != MW_OK) {
+    if (data == NULL || mw_tensors_read(tensors, info->name, dtype, data, count, err) != MW_OK) {
         free(data);
         return false;
     }
-    return add(inputs, port->name, whole ? MW_I64 : MW_F32, data, count);
+    return add(inputs, port->name, dtype, data, count);
 }
 
 static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port, const mw_model *model, mw_error *err)
@@ -150,8 +153,18 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
 
 /* ---- numbers ---- */
 
+static bool fill_wide(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
+{
+    double *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
+    for (int64_t i = 0; data != NULL && i < count; i++)
+        data[i] = number;
+    return add(inputs, port->name, MW_F64, data, (size_t)count);
+}
+
 static bool fill(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
 {
+    if (inputs->is_wide)
+        return fill_wide(inputs, number, port, count);
     float *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
     for (int64_t i = 0; data != NULL && i < count; i++)
         data[i] = (float)number;
@@ -167,11 +180,42 @@ static bool has(const tool_inputs *inputs, const char *name)
     return false;
 }
 
+/* ---- what a training subtracted ---- */
+
+static const char *find_offsets(const mw_model *model)
+{
+    const mw_description *d = mw_model_description(model);
+    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
+        if (strcmp(d->pairs[i].key, DATA_OFFSETS_KEY) == 0)
+            return d->pairs[i].value;
+    }
+    return NULL;
+}
+
+/* From the first input, as mw train did: whoever runs the model gives what the table has. */
+static void subtract_offsets(tool_inputs *inputs, const mw_model *model, const char *text)
+{
+    mw_port port = {.name = ""};
+    size_t count = 0, first = 0;
+    double *offsets = data_offsets_parse(text, &count);
+    while (mw_model_port_at(model, first, &port) && port.is_output)
+        first++;
+    for (size_t i = 0; offsets != NULL && count > 0 && i < inputs->count; i++) {
+        double *data = (double *)(uintptr_t)inputs->feeds[i].data;
+        const bool is_first = strcmp(inputs->names[i], port.name) == 0 && inputs->feeds[i].dtype == MW_F64;
+        for (size_t k = 0; is_first && k < inputs->feeds[i].count; k++)
+            data[k] -= offsets[k % count];
+    }
+    free(offsets);
+}
+
 bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
 {
     char name[256];
     const char *rest;
     mw_port port;
+    const char *offsets = find_offsets(model);
+    inputs->is_wide = offsets != NULL;
     for (const char **at = given; at != NULL && *at != NULL; at++) {
         double number;
         if (!tool_parse_pair("input", *at, name, sizeof name, &rest))
@@ -189,6 +233,8 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
                         : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
+    if (offsets != NULL)
+        subtract_offsets(inputs, model, offsets);
     return true;
 }
 

@@ -11,6 +11,7 @@ typedef struct tool_inputs {
     char names[TOOL_INPUTS_MAX][256];
     size_t count;
     int64_t examples; /* that the files have; 0 = they do not say */
+    bool is_wide;     /* numbers are kept as fp64: something is subtracted before fp32 rounds them */
 } tool_inputs;
 
 /* Reads the values of --input, NAME=FILE, NAME=FILE:TENSOR or NAME=NUMBER. false with call->err set, or after a

@@ -95,6 +95,14 @@ static void test_what_was_subtracted_is_kept(void)
     CHECK_INT(r.code, 0);
     CHECK(number_behind(r.out, "\"accuracy\": ") > 0.9);
     shell_free(&r);
+    /* mw run subtracts it, too: from a number, and from a file */
+    mw_error err = {0};
+    const double late[] = {1700000170, 1e9}, early[] = {1700000010, 1e9};
+    mw_tensors_write("late.npy", &(mw_tensor_values){"x", MW_F64, MW_SHAPE(1, 2), late}, 1, &err);
+    mw_tensors_write("early.npy", &(mw_tensor_values){"x", MW_F64, MW_SHAPE(1, 2), early}, 1, &err);
+    CHECK_OK(err);
+    CHECK_MW(0, "example 0: late", NULL, "run", "stamps.mlpackage", "-i", "x=late.npy");
+    CHECK_MW(0, "example 0: early", NULL, "run", "stamps.mlpackage", "-i", "x=early.npy");
 }
 
 /* Deviations from 1e-9 to 1e6, each with a class that depends on the column. */

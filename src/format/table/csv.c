@@ -125,48 +125,66 @@ static mw_status read_row(reader *csv, mw_error *err)
 
 /* ---- which fields ---- */
 
-static bool is_called(const reader *csv, size_t field, const char *name)
+/* What a name of the header leads to, as pointers of a map: the place of its field from 1 on, or that there are
+ * several.
+ */
+static char several;
+
+/* Names of the header by their places. Without a header fields are called by their numbers. */
+static mw_status map_names(const reader *csv, mw__map *places, mw_error *err)
 {
     char number[24];
-    if (csv->header != NULL)
-        return csv->header[field].length == strlen(name) &&
-               memcmp(csv->header[field].text, name, csv->header[field].length) == 0;
-    snprintf(number, sizeof number, "%zu", field);
-    return strcmp(number, name) == 0;
-}
-
-static mw_status choose_field(const reader *csv, const char *name, size_t *out, mw_error *err)
-{
-    size_t found = 0;
     for (size_t i = 0; i < csv->header_count; i++) {
-        if (is_called(csv, i, name)) {
-            *out = i;
-            found++;
-        }
+        const int digits = snprintf(number, sizeof number, "%zu", i);
+        const span own = {.text = number, .length = (size_t)digits};
+        const span *name = csv->header != NULL ? &csv->header[i] : &own;
+        void *place = mw__map_get_n(places, name->text, name->length) == NULL ? (void *)(uintptr_t)(i + 1) : &several;
+        MW_TRY(mw__map_set_n(places, name->text, name->length, place, err));
     }
-    if (found == 1)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.300s\" has %s field \"%.100s\" among its %zu", csv->table->path,
-                    found == 0 ? "no" : "more than one", name, csv->header_count);
+    return MW_OK;
 }
 
-static mw_status choose_fields(reader *csv, mw_error *err)
+static mw_status choose_field(const reader *csv, const mw__map *places, const char *name, size_t *out, mw_error *err)
+{
+    const void *place = mw__map_get(places, name);
+    if (place != NULL && place != &several) {
+        *out = (size_t)(uintptr_t)place - 1;
+        return MW_OK;
+    }
+    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.300s\" has %s field \"%.100s\" among its %zu", csv->table->path,
+                    place == NULL ? "no" : "more than one", name, csv->header_count);
+}
+
+static mw_status choose_named(reader *csv, const mw__map *places, mw_error *err)
 {
     const mw__table *table = csv->table;
-    size_t count = 0, at = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        count += mw__table_field_count(&table->asked[i]);
-    csv->chosen = mw__alloc(table->allocator, count, sizeof *csv->chosen, err);
-    if (csv->chosen == NULL)
-        return MW_ERROR_MEMORY;
+    size_t at = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const size_t fields = mw__table_field_count(&table->asked[i]);
         table->columns[i].width = fields;
         table->columns[i].is_array = fields > 1;
         for (size_t k = 0; k < fields; k++)
-            MW_TRY(choose_field(csv, mw__table_field(&table->asked[i], k), &csv->chosen[at++], err));
+            MW_TRY(choose_field(csv, places, mw__table_field(&table->asked[i], k), &csv->chosen[at++], err));
     }
     return MW_OK;
+}
+
+static mw_status choose_fields(reader *csv, mw_error *err)
+{
+    const mw__table *table = csv->table;
+    mw__map places;
+    size_t count = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        count += mw__table_field_count(&table->asked[i]);
+    csv->chosen = mw__alloc(table->allocator, count, sizeof *csv->chosen, err);
+    if (csv->chosen == NULL)
+        return MW_ERROR_MEMORY;
+    mw__map_init(&places, table->allocator);
+    mw_status status = map_names(csv, &places, err);
+    if (status == MW_OK)
+        status = choose_named(csv, &places, err);
+    mw__map_deinit(&places);
+    return status;
 }
 
 static mw_status take_row(reader *csv, mw_error *err)
