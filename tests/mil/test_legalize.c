@@ -291,7 +291,7 @@ static void test_rows_refuse_what_the_ane_cannot_do(void)
     refused(MIL("tensor<int32, [3]> i",
                 "tensor<fp16, [3, 4]> y = one_hot(axis = int32(-1), indices = i, off_value = fp16(0), "
                 "on_value = fp16(1), one_hot_vector_size = int32(4));\n"),
-            "rewrite one_hot did not apply, which wants indices of an input");
+            "rewrite one_hot did not apply, which wants indices that come from an input");
     refused(MIL("tensor<bool, [3]> a", "tensor<bool, [3]> y = logical_and(x = a, y = a);\n"), "logical_and");
     refused(MIL("tensor<int16, [3]> a", "tensor<fp16, [3]> y = cast(dtype = string(\"fp16\"), x = a);\n"),
             "input \"a\" is int16");
