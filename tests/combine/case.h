@@ -42,8 +42,6 @@ void run_make_graph(run *r);
 /* Shapes of the inputs for so many examples; returns how many there are. */
 size_t run_shapes(const net *n, int examples, mw_input_shape out[2]);
 void run_predict_written(run *r);
-mw_program *run_compile(const run *r, const mw_graph *graph);
-void run_program(const run *r, mw_program *program, const char *result, const char *name);
 mw_device run_device(option_set set);
 
 /* The checks of a net alone. True if it holds or is refused with an error in *err. */

@@ -5,34 +5,6 @@ static bool has(option_set set, option o) { return option_in(set, o); }
 
 static bool is_recurrent(const net *n) { return net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN); }
 
-static bool ends_inside(const net *n, option_set set)
-{
-    (void)set;
-    return net_has_inside(n, NET_WHILE, NET_WHILE) || net_has_inside(n, NET_WHILE, NET_LOOP) ||
-           net_has_inside(n, NET_WHILE, NET_LIST);
-}
-
-static bool copied_in_segment(const net *n, option_set set)
-{
-    static const net_kind blocks[] = {NET_LOOP, NET_WHILE, NET_COND, NET_LIST};
-    const bool tuned = has(set, OPTION_LORA) || has(set, OPTION_TUNE_ALL) || has(set, OPTION_TUNE_FIXED);
-    bool inside = tuned;
-    for (int i = 0; i < 4; i++)
-        inside = inside || net_has_inside(n, blocks[i], NET_RECOMPUTE);
-    return inside && has(set, OPTION_RECOMPUTE);
-}
-
-static bool stays_in_training(const net *n, option_set set)
-{
-    return has(set, OPTION_MEMORY) && (net_has(n, NET_BATCH_NORM) || net_has(n, NET_DROPOUT) || net_has(n, NET_NOISE));
-}
-
-static bool generator_in_segment(const net *n, option_set set)
-{
-    return has(set, OPTION_RECOMPUTE) &&
-           (net_has_inside(n, NET_DROPOUT, NET_RECOMPUTE) || net_has_inside(n, NET_NOISE, NET_RECOMPUTE));
-}
-
 static bool keeps_batch(const net *n, option_set set)
 {
     const bool loops = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_LIST);
@@ -61,10 +33,6 @@ static const struct {
     bool (*shows)(const net *n, option_set set);
     const char *what;
 } known[] = {
-    {ends_inside, "a loop in a loop that ends by its values, flattened"},
-    {copied_in_segment, "what only a copy has gets no gradient in a segment"},
-    {stays_in_training, "what memory_limit computes again stays in training"},
-    {generator_in_segment, "noise in a segment cannot be written"},
     {steps_from_file, "weights of steps, split into gates, are not found as such in a file"},
     {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
     {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},

@@ -18,6 +18,7 @@ static const net_row rows[NET_KINDS] = {
     [NET_GELU] = {"gelu", false, false, 2, true},       [NET_SIGMOID] = {"sigmoid", false, false, 2, true},
     [NET_SOFTMAX] = {"softmax", false, false, 1, true}, [NET_LOOP] = {"loop", true, true, 4, true},
     [NET_WHILE] = {"while", true, true, 4, true},       [NET_COND] = {"cond", false, true, 4, true},
+    [NET_STOP] = {"stop", false, false, 1, true},       [NET_CUSTOM] = {"custom", false, false, 2, true},
     [NET_ELSE] = {"else", false, false, 0, true},       [NET_LIST] = {"list", true, true, 3, true},
     [NET_RECOMPUTE] = {"seg", false, true, 9, true},
 };

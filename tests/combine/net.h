@@ -31,6 +31,8 @@ typedef enum net_kind {
     NET_GELU,
     NET_SIGMOID,
     NET_SOFTMAX,
+    NET_STOP,      /* half of the value has no gradient */
+    NET_CUSTOM,    /* a tanh with a gradient of its own, which is half of the right one */
     NET_LOOP,      /* so many trips */
     NET_WHILE,     /* at most so many, as long as the values are large */
     NET_COND,      /* the layers before `else`, or those behind it */

@@ -31,6 +31,9 @@ static const option_row rows[OPTIONS] = {
     [OPTION_PREDICT] = {"predict", OPTION_OF_FORM, 0, NULL, SET(FIT), "between single steps", {NULL}},
     [OPTION_FIT] = {"fit", OPTION_OF_FORM, 0, NULL, SET(RESUME) | SET(EVALUATE) | SET(PREDICT), "steps of its own", {NULL}},
     [OPTION_WATCH] = {"watch", OPTION_OF_FORM, 0, NULL, 0, NULL, {NULL}},
+    [OPTION_CACHE] = {"cache", OPTION_OF_FORM, 0, NULL, 0, NULL, {NULL}},
+    [OPTION_WEIGHTS] = {"weights", OPTION_OF_FORM, 0, NULL, SET(AVERAGE), "the averages are written", {NULL}},
+    [OPTION_STATE_OF] = {"state_of", OPTION_OF_FORM, 0, NULL, SET(AVERAGE), "the parameters themselves are shared", {NULL}},
     [OPTION_REBATCH] = {"rebatch", OPTION_OF_FORM, 0, NULL, SET(FLEXIBLE) | SET(SHAPES), "one batch", {NULL}},
     [OPTION_FLEXIBLE] = {"flexible", OPTION_OF_FORM, 0, NULL, SET(REBATCH) | SET(SHAPES), "one batch", {"make_list has another type", "the number of operations depends on it"}},
     [OPTION_SHAPES] = {"shapes", OPTION_OF_FORM, 0, NULL, SET(REBATCH) | SET(FLEXIBLE), "one batch", {NULL}},
@@ -58,6 +61,8 @@ static const char *unfit_files(option o, option_set set, const net *n)
         return "what is read has constants, which only a tuning trains";
     if (net_has(n, NET_DROPOUT) || net_has(n, NET_NOISE))
         return "a file has no noise of training";
+    if (net_has(n, NET_STOP) || net_has(n, NET_CUSTOM))
+        return "marks and rules are lost in a file";
     if (net_has(n, NET_BATCH_NORM))
         return "a file has no statistics of batches";
     const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
@@ -110,13 +115,20 @@ const char *option_unfit(option o, option_set set, const net *n)
     case OPTION_FROM_ONNX:
         return unfit_files(o, set, n);
     case OPTION_REBATCH:
-    case OPTION_FLEXIBLE:
         return unfit_batch(n);
+    case OPTION_FLEXIBLE:
+        return net_has(n, NET_STOP) || net_has(n, NET_CUSTOM) ? "marks and rules are lost in what is read"
+                                                              : unfit_batch(n);
+    case OPTION_GRADIENT:
+    case OPTION_SECOND:
+        return net_has(n, NET_STOP) || net_has(n, NET_CUSTOM) ? "its gradient is not that of its values" : NULL;
     case OPTION_TO_MIL:
     case OPTION_TO_PACKAGE:
         return option_in(set, OPTION_ANE) && net_has(n, NET_NOISE) ? "noise of a file has no generator" : NULL;
     case OPTION_TO_ONNX:
         return net_has(n, NET_NOISE) ? "noise of a file has no generator" : NULL;
+    case OPTION_STATE_OF:
+        return net_has(n, NET_NOISE) ? "noise of a program is its own" : NULL;
     case OPTION_MODEL:
         if (net_has(n, NET_NOISE))
             return "noise of a file has no generator";

@@ -25,6 +25,9 @@ typedef enum option {
     OPTION_PREDICT,
     OPTION_FIT,
     OPTION_WATCH,
+    OPTION_CACHE,
+    OPTION_WEIGHTS,  /* saved and loaded by another trainer */
+    OPTION_STATE_OF, /* a program on the memory of the trainer */
     OPTION_REBATCH,
     OPTION_FLEXIBLE,
     OPTION_SHAPES, /* of mw_graph_lora and mw_graph_trainable */

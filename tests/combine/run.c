@@ -32,6 +32,7 @@ static void set_options(run *r)
     *o = mw_trainer_defaults(r->loss, net_optimizer_of(r->n));
     o->prediction = r->z;
     o->compile = engine_options(run_device(r->set), 1);
+    o->compile.cache_folder = has(r, OPTION_CACHE) ? "cache" : NULL;
     o->compile.profile = option_in(r->set, OPTION_ANE) ? "h17,-wide_chains" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;
@@ -199,6 +200,19 @@ static void read_statistics(const run *r, mw_error *err)
     }
 }
 
+/* Another trainer takes the weights, and predicts the same. */
+static void predict_loaded(run *r, mw_error *err)
+{
+    mw_trainer_options o = r->options;
+    o.compile.seed = 99;
+    mw_trainer_save_weights(r->trainer, "weights.safetensors", err);
+    mw_trainer *other = mw_trainer_create(&o, err);
+    mw_trainer_load_weights(other, "weights.safetensors", err);
+    if (!net_has(r->n, NET_NOISE))
+        predict(r, other, outcome_add(r->out, "written weights", (size_t)(r->n->examples * NET_CLASSES)), err);
+    mw_trainer_destroy(other);
+}
+
 static void read_all(run *r, mw_error *err)
 {
     read_weights(r, "", err);
@@ -209,6 +223,8 @@ static void read_all(run *r, mw_error *err)
     if (r->n->planted && has(r, OPTION_WATCH) && net_has(r->n, NET_GELU))
         r->out->values[r->out->used - 1] += 1e-3F;
     *outcome_add(r->out, "evaluation", 1) = (float)evaluate(r, r->trainer, err);
+    if (has(r, OPTION_WEIGHTS))
+        predict_loaded(r, err);
     if (!r->plain)
         run_predict_written(r);
 }

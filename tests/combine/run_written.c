@@ -9,14 +9,15 @@ static bool has(const run *r, option o) { return option_in(r->set, o); }
 
 static size_t results(const run *r) { return (size_t)(r->n->examples * NET_CLASSES); }
 
-mw_program *run_compile(const run *r, const mw_graph *graph)
+static mw_program *compile(const run *r, const mw_graph *graph, mw_trainer *state_of)
 {
     mw_compile_options o = engine_options(run_device(r->set), 1);
     o.profile = has(r, OPTION_ANE) ? "h17,-wide_chains" : NULL;
+    o.state_of = state_of;
     return graph != NULL ? mw_compile(graph, &o, &r->out->err) : NULL;
 }
 
-void run_program(const run *r, mw_program *program, const char *result, const char *name)
+static void run_program(const run *r, mw_program *program, const char *result, const char *name)
 {
     mw_error *err = &r->out->err;
     net_feeds f;
@@ -39,7 +40,7 @@ static bool is_comparable(const run *r) { return !net_has(r->n, NET_NOISE); }
 static void predict_graph(const run *r, mw_graph *graph, const char *name)
 {
     if (graph != NULL && is_comparable(r))
-        run_program(r, run_compile(r, graph), result_of(graph), name);
+        run_program(r, compile(r, graph, NULL), result_of(graph), name);
     mw_graph_destroy(graph);
 }
 
@@ -85,12 +86,32 @@ static void predict_package(const run *r)
 static void predict_onnx(const run *r)
 {
     mw_error *err = &r->out->err;
-    mw_onnx_options o = mw_onnx_defaults();
     mw_input_shape shapes[2];
-    o.shapes = shapes;
-    o.shape_count = run_shapes(r->n, r->n->examples, shapes);
     mw_trainer_write_onnx(r->trainer, "written.onnx", NULL, err);
-    predict_graph(r, mw_onnx_read("written.onnx", &o, err), "written ~ onnx");
+    mw_onnx_options o = mw_onnx_defaults();
+    o.shapes = shapes;
+    /* one extent of two inputs is two names in the file, which stay open only one by one */
+    o.shape_count = net_has(r->n, NET_EMBED) ? run_shapes(r->n, r->n->examples, shapes) : 0;
+    mw_graph *graph = mw_onnx_read("written.onnx", &o, err);
+    mw_program *program = compile(r, graph, NULL);
+    if (program != NULL && mw_tensor_shape(mw_graph_find(graph, "x")).dim[0] == MW_DIM_UNKNOWN) {
+        mw_program_set_shapes(program, shapes, run_shapes(r->n, r->n->examples + 2, shapes), err);
+        mw_program_set_shapes(program, shapes, run_shapes(r->n, r->n->examples, shapes), err);
+    }
+    if (program != NULL)
+        run_program(r, program, result_of(graph), "written ~ onnx");
+    mw_graph_destroy(graph);
+}
+
+/* The evaluation of the graph that was trained, as a program that reads the parameters of the trainer. */
+static void predict_beside(const run *r)
+{
+    mw_error *err = &r->out->err;
+    mw_graph *graph = mw_graph_evaluation(r->graph, err);
+    mw_program *program = compile(r, graph, r->trainer);
+    if (program != NULL)
+        run_program(r, program, result_of(graph), "written beside");
+    mw_graph_destroy(graph);
 }
 
 /* Into the source, which has other batches where shapes were asked for. */
@@ -118,4 +139,6 @@ void run_predict_written(run *r)
         predict_tuned(r);
     if (has(r, OPTION_MODEL))
         predict_one_by_one(r);
+    if (has(r, OPTION_STATE_OF))
+        predict_beside(r);
 }
