@@ -3,13 +3,11 @@
 
 static bool has(option_set set, option o) { return option_in(set, o); }
 
-static bool is_recurrent(const net *n) { return net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN); }
-
-static bool keeps_batch(const net *n, option_set set)
+static bool keeps_shapes(const net *n, option_set set)
 {
+    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
     const bool loops = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_LIST);
-    return (is_recurrent(n) && (has(set, OPTION_REBATCH) || has(set, OPTION_MODEL) || has(set, OPTION_SHAPES))) ||
-           (loops && has(set, OPTION_SHAPES));
+    return (steps || loops) && has(set, OPTION_SHAPES);
 }
 
 static bool norm_from_onnx(const net *n, option_set set)
@@ -36,7 +34,7 @@ static const struct {
     {steps_from_file, "weights of steps, split into gates, are not found as such in a file"},
     {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
     {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
-    {keeps_batch, "recurrent layers and loops keep their batch"},
+    {keeps_shapes, "recurrent layers and loops take no other shapes from a tuning"},
 };
 
 const char *case_known(const net *n, option_set set)
