@@ -24,7 +24,9 @@ static void write_network(const char *path, mw_error *err)
     mw_tensor *hidden =
         mw_relu(layer(mw_input(graph, "x", MW_F32, MW_SHAPE(1, PIXELS)), PIXELS, HIDDEN, 0.1f, "fc1.weight"));
     mw_output(layer(hidden, HIDDEN, CLASSES, 0.0f, "fc2.weight"), "scores");
-    mw_onnx_write(graph, path, NULL, err);
+    mw_onnx_write_options options = mw_onnx_write_defaults();
+    options.any_batch = true;
+    mw_onnx_write(graph, path, &options, err);
     mw_graph_destroy(graph);
 }
 

@@ -87,7 +87,8 @@ onnxruntime() {
     for test in write nets; do
         "build/release/tests/test_format_onnx_$test" --cases "$(pwd)/build/onnxruntime" || return 1
     done
-    node tests/client/onnxruntime.mjs build/cache/onnxruntime build/onnxruntime
+    node tests/client/onnxruntime.mjs build/cache/onnxruntime build/onnxruntime || return 1
+    tests/client/onnxruntime_batch.sh "$(pwd)/build/release/mw" build/cache/onnxruntime build/onnxruntime/trained
 }
 
 # What a graph becomes may not depend on the order in which a compiler evaluates arguments: gcc and clang take others.

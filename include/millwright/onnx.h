@@ -106,6 +106,7 @@ typedef struct mw_onnx_write_options {
     void *replace_user;
     mw_onnx_report *report; /* told of every operation that cannot be written; NULL = none */
     void *report_user;
+    bool any_batch;  /* of "main": the model takes any number of examples, whatever batch the graph has; else refused */
     bool check_only; /* everything is checked, and no file is written; default false */
 } mw_onnx_write_options;
 

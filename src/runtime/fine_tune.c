@@ -362,8 +362,23 @@ static mw_status write_values(tuned *t, const mw_graph *graph, const target *to,
     file.bake = file.replace = tuned_values;
     file.user = t;
     MW_TRY(mw__model_file_write(graph, &file, err));
-    mw__trainer_count_state(t->trainer, 0, t->read_bytes);
+    if (!file.check_only)
+        mw__trainer_count_state(t->trainer, 0, t->read_bytes);
     return MW_OK;
+}
+
+/* A copy for that many examples that the format takes; NULL if there is none. */
+static mw_graph *graph_for(tuned *t, const mw_graph *graph, const target *to, mw__examples examples, mw_error *why)
+{
+    target check = *to;
+    mw_graph *own = mw__for_examples(graph, examples, why);
+    if (own == NULL || examples == MW__EXAMPLES_ONE)
+        return own;
+    check.file.check_only = true;
+    if (write_values(t, own, &check, why) != MW_ERROR_UNSUPPORTED)
+        return own; /* what else is wrong is found when it is written */
+    mw_graph_destroy(own);
+    return NULL;
 }
 
 /* The batch of the training is nobody else's: an ONNX file takes any, the other formats one example. What cannot be
@@ -371,8 +386,13 @@ static mw_status write_values(tuned *t, const mw_graph *graph, const target *to,
 static mw_status write_interface(tuned *t, const mw_graph *graph, const target *to, mw_error *err)
 {
     mw_error why = {0};
-    const mw__examples examples = to->file.kind == MW__FILE_ONNX ? MW__EXAMPLES_ANY : MW__EXAMPLES_ONE;
-    mw_graph *own = mw__for_examples(graph, examples, &why);
+    mw_graph *own = NULL;
+    if (to->file.kind == MW__FILE_ONNX)
+        own = graph_for(t, graph, to, MW__EXAMPLES_ANY, &why);
+    if (own == NULL && why.status != MW_ERROR_MEMORY) {
+        mw_error_clear(&why);
+        own = graph_for(t, graph, to, MW__EXAMPLES_ONE, &why);
+    }
     if (own == NULL && why.status == MW_ERROR_MEMORY)
         return mw__fail(err, MW_ERROR_MEMORY, "%s", why.message);
     const mw_status status = write_values(t, own != NULL ? own : graph, to, err);

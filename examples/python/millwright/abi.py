@@ -517,7 +517,7 @@ mw_onnx_options._fields_ = [
 mw_onnx_write_options._fields_ = [
     ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),
     ("replace", mw_parameter_source), ("replace_user", c_void_p), ("report", mw_onnx_report),
-    ("report_user", c_void_p), ("check_only", c_bool),
+    ("report_user", c_void_p), ("any_batch", c_bool), ("check_only", c_bool),
 ]
 mw_feature._fields_ = [
     ("name", c_char_p), ("text", c_char_p), ("kind", c_int), ("optional", c_bool), ("dtype", c_int),

@@ -4,7 +4,9 @@
 #include "base/float_mode.h"
 #include "format/onnx/check.h"
 #include "format/protobuf/wire.h"
+#include "graph/transform/interface.h"
 
+#include <millwright/tune.h>
 #include <string.h>
 
 enum { FILE_FORMAT = 8, OPERATOR_SET = 17 };
@@ -84,6 +86,38 @@ static const mw__function *find_function(const mw_graph *graph, const char *name
     return NULL;
 }
 
+static mw_status write_graph(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
+                             mw_error *err)
+{
+    const mw__function *function = find_function(graph, options->function, err);
+    if (function == NULL)
+        return err->status;
+    mw__onnx_writer w = {.graph = graph, .options = options, .err = err};
+    mw__arena_init(&w.arena, graph->allocator);
+    mw__map_init(&w.taken, graph->allocator);
+    const mw_status status = write_with(&w, function, path);
+    mw__map_deinit(&w.taken);
+    mw__arena_deinit(&w.arena);
+    return status;
+}
+
+/* A copy whose inputs are open. */
+static mw_status write_open(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
+                            mw_error *err)
+{
+    mw_graph *open = mw__for_examples(graph, MW__EXAMPLES_ANY, err);
+    if (open == NULL)
+        return err->status;
+    const mw_tensor *input = mw_graph_input_at(open, 0);
+    const bool is_open = input != NULL && mw_shape_count(mw_tensor_shape(input)) < 0;
+    const mw_status status = is_open ? write_graph(open, path, options, err)
+                                     : mw__fail(err, MW_ERROR_UNSUPPORTED,
+                                                "mw_onnx_write: operations of the graph hold it at its batch, so that "
+                                                "it does not take any number of examples (any_batch)");
+    mw_graph_destroy(open);
+    return status;
+}
+
 mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -99,16 +133,8 @@ mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_w
         return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_write_defaults");
     MW_TRY(mw_graph_check(graph, err));
     MW_TRY(mw_graph_verify(graph, err)); /* writers rely on arguments that are there, and fit the ranks */
-    const mw__function *function = find_function(graph, options->function, err);
-    if (function == NULL)
-        return err->status;
-    mw__onnx_writer w = {.graph = graph, .options = options, .err = err};
-    mw__arena_init(&w.arena, graph->allocator);
-    mw__map_init(&w.taken, graph->allocator);
     mw__graph_hold(graph);
-    const mw_status status = write_with(&w, function, path);
-    mw__map_deinit(&w.taken);
-    mw__arena_deinit(&w.arena);
+    const mw_status status = (options->any_batch ? write_open : write_graph)(graph, path, options, err);
     return mw__graph_drop(graph, __func__, status, err);
 }
 

@@ -197,6 +197,30 @@ void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const c
         mw__onnx_reshape_to(w, op, result(w, op), part, result_shape(op));
 }
 
+/* From known places on, as many as is computed; -1 is all that are left. */
+static void take_computed(mw__onnx_writer *w, const mw__op *op)
+{
+    mw__onnx_slices s;
+    int64_t axes[MW_RANK_MAX];
+    if (!ints(w, op, "begin", s.begin, &s.count))
+        return;
+    for (size_t i = 0; i < s.count; i++) {
+        axes[i] = (int64_t)i;
+        if (s.begin[i] < 0) {
+            mw__onnx_cannot(w, op, "its shape is not known, and a begin counts from the end");
+            return;
+        }
+    }
+    const char *begin = mw__onnx_longs(w, s.begin, s.count);
+    const char *size = mw__onnx_cast_to(w, NULL, arg(w, op, "size"), MW_I64);
+    const char *is_rest = mw__onnx_make(w, "Less", NULL, size, mw__onnx_number(w, MW_I64, 0));
+    const char *last = mw__onnx_number(w, MW_I64, (double)INT32_MAX);
+    const char *const ends[] = {is_rest, last, mw__onnx_make(w, "Add", NULL, size, begin)};
+    const char *const in[] = {arg(w, op, "x"), begin, mw__onnx_name(mw__onnx_node_of(w, "Where", NULL, ends, 3)),
+                              mw__onnx_longs(w, axes, s.count)};
+    mw__onnx_node_of(w, "Slice", result(w, op), in, 4);
+}
+
 void mw__onnx_write_slice_by_size(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     mw__onnx_slices s;
@@ -204,6 +228,10 @@ void mw__onnx_write_slice_by_size(mw__onnx_writer *w, const mw__op *op, const ch
     (void)operation;
     if (!mw__is_constant(mw__arg(op, "begin"))) {
         mw__onnx_take_part(w, op);
+        return;
+    }
+    if (!is_known(shape) && !mw__is_constant(mw__arg(op, "size"))) {
+        take_computed(w, op);
         return;
     }
     if (!is_known(shape)) {
