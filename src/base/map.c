@@ -93,3 +93,12 @@ mw_status mw__map_set(mw__map *map, const char *key, void *value, mw_error *err)
 }
 
 size_t mw__map_count(const mw__map *map) { return HASH_COUNT(map->head); }
+
+size_t mw__map_longest_chain(const mw__map *map)
+{
+    size_t longest = 0;
+    const UT_hash_table *table = map->head != NULL ? map->head->hh.tbl : NULL;
+    for (unsigned i = 0; table != NULL && i < table->num_buckets; i++)
+        longest = table->buckets[i].count > longest ? table->buckets[i].count : longest;
+    return longest;
+}

@@ -23,5 +23,7 @@ mw_status mw__map_set(mw__map *map, const char *key, void *value, mw_error *err)
 mw_status mw__map_set_n(mw__map *map, const char *key, size_t length, void *value, mw_error *err);
 
 size_t mw__map_count(const mw__map *map);
+/* The most entries that one lookup may have to compare with. */
+size_t mw__map_longest_chain(const mw__map *map);
 
 #endif

@@ -330,6 +330,9 @@ static void kill_writer(const char *path, int microseconds)
     if (child == 0)
         write_for_ever(path);
     int status;
+    struct stat there;
+    for (int i = 0; i < 60000 && stat(path, &there) != 0; i++)
+        usleep(1000);
     usleep((useconds_t)microseconds);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);

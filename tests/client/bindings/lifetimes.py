@@ -322,14 +322,23 @@ def test_other_threads_of_python_go_on_during_a_call():
     for _ in range(12):
         y = y @ y
     y.output("y")
-    program, ticks, done = mw.Program(graph, threads=1), [], threading.Event()
-    thread = threading.Thread(target=lambda: (program.run(), done.set()))
+    program, turns = mw.Program(graph, threads=1), 0
+
+    def run_until_the_other_had_turns():
+        for _ in range(1000):  # of some 100 ms; one is enough where no other program runs
+            before = turns
+            program.run()
+            if turns > before + 20:
+                return True
+        return False
+
+    held = []
+    thread = threading.Thread(target=lambda: held.append(run_until_the_other_had_turns()))
     thread.start()
-    while not done.is_set():
-        ticks.append(time.monotonic())
+    while thread.is_alive():
+        turns += 1
         time.sleep(0.001)
-    thread.join()
-    check(len(ticks) > 20, f"{len(ticks)} turns of the other thread")
+    check(held == [True], f"{turns} turns of the other thread")
 
 
 def test_a_loader_waits_for_the_step_that_reads_its_batch():
