@@ -3,6 +3,7 @@
 #include "runtime/files.h"
 #include "runtime/small.h"
 #include "runtime/thread_host.h"
+#include "runtime/thread_masks.h"
 #include "support/check.h"
 #include "support/child.h"
 #include "support/setting.h"
@@ -487,52 +488,12 @@ static void test_threads_of_a_pool_may_use_the_library(void)
 
 /* ---- signals ---- */
 
-/* The signals that a thread blocks; false if it has gone. */
-static bool read_mask(const char *task, unsigned long long *out_mask)
-{
-    char path[300], line[128];
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
-    FILE *status = fopen(path, "r");
-    while (status != NULL && fgets(line, sizeof line, status) != NULL)
-        found = found || sscanf(line, "SigBlk: %llx", out_mask) == 1;
-    if (status != NULL)
-        fclose(status);
-    return found;
-}
-
-static bool is_right_mask(unsigned long long mask)
-{
-    static const int blocked[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPIPE, SIGXFSZ},
-                     open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGPROF};
-    bool right = true;
-    for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++)
-        right = right && (mask >> (blocked[i] - 1) & 1) == 1;
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        right = right && (mask >> (open[i] - 1) & 1) == 0;
-    return right;
-}
-
-/* Of all threads but this one, those with the mask that they should have. */
-static int count_masked(void)
-{
-    int count = 0;
-    unsigned long long mask = 0;
-    DIR *folder = opendir("/proc/self/task");
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        const int task = atoi(entry->d_name); /* 0 of "." and ".." */
-        count += task > 0 && task != (int)getpid() && read_mask(entry->d_name, &mask) && is_right_mask(mask);
-    }
-    closedir(folder);
-    return count;
-}
-
 /* A thread sets its mask when it begins, which may be later than it is made. */
 static void check_masks(int wanted)
 {
-    for (int i = 0; i < 5000 && count_masked() != wanted; i++)
+    for (int i = 0; i < 5000 && masks_count() != wanted; i++)
         usleep(1000);
-    CHECK_INT(count_masked(), wanted);
+    CHECK_INT(masks_count(), wanted);
 }
 
 static void test_signals_are_for_the_threads_of_the_program(void)
