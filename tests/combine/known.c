@@ -3,6 +3,12 @@
 
 static bool has(option_set set, option o) { return option_in(set, o); }
 
+static bool adapted_steps(const net *n, option_set set)
+{
+    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
+    return steps && has(set, OPTION_LORA) && has(set, OPTION_MODEL);
+}
+
 static bool keeps_shapes(const net *n, option_set set)
 {
     const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
@@ -34,6 +40,7 @@ static const struct {
     {steps_from_file, "weights of steps, split into gates, are not found as such in a file"},
     {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
     {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
+    {adapted_steps, "steps with a merged adapter keep their batch"},
     {keeps_shapes, "recurrent layers and loops take no other shapes from a tuning"},
 };
 
