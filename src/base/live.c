@@ -149,7 +149,8 @@ static _Atomic(uint64_t) *find_any(const table *t, uint64_t entry)
 mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    if (ends_at_fork(kind)) /* a library that has only made graphs can be unloaded */
+        pthread_once(&once, watch_forks);
     pthread_mutex_lock(&mutex);
     const mw_status status = make_room(err);
     if (status == MW_OK) {

@@ -167,9 +167,10 @@ static void destroy_world(calls_world *w)
     mw_graph_destroy(w->mw_graph);
 }
 
+/* What is gone is made last, so that nothing usable has its address, for which it would pass. */
 bool calls_make(void)
 {
-    const bool made = make_world(&gone) && make_world(&now);
+    const bool made = make_world(&now) && make_world(&gone);
     destroy_world(&gone);
     return made;
 }
@@ -177,18 +178,18 @@ bool calls_make(void)
 /* Tensors of a destroyed graph are known only while the remains of the last graphs are kept. */
 void calls_mend_graphs(void)
 {
-    make_graph(&gone);
-    mw_graph_destroy(gone.mw_graph);
     if (mw_graph_check(now.mw_graph, NULL) != MW_OK) {
         mw_graph_destroy(now.mw_graph);
         make_graph(&now);
     }
+    make_graph(&gone);
+    mw_graph_destroy(gone.mw_graph);
 }
 
 bool calls_make_again(void)
 {
     destroy_world(&now);
-    return make_world(&now);
+    return calls_make();
 }
 
 void calls_destroy(void) { destroy_world(&now); }

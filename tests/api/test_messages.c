@@ -50,7 +50,7 @@ static void indices_on_the_chip(void)
 {
     mw_tensor *table = mw_input(g, "table", MW_F32, MW_SHAPE(3000, D));
     mw_tensor *at = mw_input(g, "at", MW_I32, MW_SHAPE(N, D));
-    mw_output(mw_gather_along_axis(table, mw_add(at, at), 0), "rows");
+    mw_output(mw_gather_along_axis(table, mw_mul(at, at), 0), "rows");
     mw_program_destroy(engine_compile(g, MW_DEVICE_ANE, 0, &err));
 }
 

@@ -217,12 +217,12 @@ static void test_subsets_and_prefetch_refuse_what_is_not_there(void)
     mw_error err = {0};
     mw_dataset *base = derived_base(NULL, &err);
     const int64_t high[] = {0, DERIVED_EXAMPLES}, low[] = {-1};
-    refuse(mw_dataset_subset(NULL, low, 1, &err), &err, MW_ERROR_ARGUMENT, "no source");
+    refuse(mw_dataset_subset(NULL, low, 1, &err), &err, MW_ERROR_ARGUMENT, "the data set is NULL");
     refuse(mw_dataset_subset(base, NULL, 1, &err), &err, MW_ERROR_ARGUMENT, "at least one");
     refuse(mw_dataset_subset(base, high, 0, &err), &err, MW_ERROR_ARGUMENT, "at least one");
     refuse(mw_dataset_subset(base, high, 2, &err), &err, MW_ERROR_ARGUMENT, "number 1 is 13");
     refuse(mw_dataset_subset(base, low, 1, &err), &err, MW_ERROR_ARGUMENT, "examples 0 to 12");
-    refuse(mw_dataset_prefetch(NULL, 1, &err), &err, MW_ERROR_ARGUMENT, "no source");
+    refuse(mw_dataset_prefetch(NULL, 1, &err), &err, MW_ERROR_ARGUMENT, "the data set is NULL");
     refuse(mw_dataset_prefetch(base, 0, &err), &err, MW_ERROR_ARGUMENT, "not 1 to 64");
     refuse(mw_dataset_prefetch(base, 65, &err), &err, MW_ERROR_ARGUMENT, "65");
     mw_dataset_destroy(base);
@@ -249,7 +249,7 @@ static void test_a_split_must_add_up(void)
     refuse_split(base, (const int64_t[]){0, 13}, 2, "part 0 of 0");
     refuse_split(base, (const int64_t[]){INT64_MAX, INT64_MAX}, 2, "part 1");
     refuse_split(base, NULL, 1, "no counts");
-    refuse_split(NULL, (const int64_t[]){1}, 1, "no source");
+    refuse_split(NULL, (const int64_t[]){1}, 1, "the data set is NULL");
     CHECK_INT(mw_dataset_split(base, (const int64_t[]){-1}, 1, 0, NULL, &err), MW_ERROR_ARGUMENT);
     mw_dataset_destroy(base);
 }
@@ -274,7 +274,7 @@ static void test_a_concatenation_names_the_column_that_differs(void)
     mw_dataset *base = derived_base(NULL, &err);
     const mw_dataset *const wider[] = {first, base}, *const none[] = {first, NULL};
     refuse(mw_dataset_concatenate(wider, 2, &err), &err, MW_ERROR_ARGUMENT, "source 1 has 2 columns");
-    refuse(mw_dataset_concatenate(none, 2, &err), &err, MW_ERROR_ARGUMENT, "no source");
+    refuse(mw_dataset_concatenate(none, 2, &err), &err, MW_ERROR_ARGUMENT, "the data set is NULL");
     refuse(mw_dataset_concatenate(none, 0, &err), &err, MW_ERROR_ARGUMENT, "no sources");
     mw_dataset_destroy(base);
     mw_dataset_destroy(first);

@@ -285,7 +285,7 @@ static void test_loader_rejects_bad_options(void)
     err = (mw_error){0};
     options = mw_loader_defaults(NULL, 1);
     CHECK(mw_loader_create(&options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no data set");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the data set is NULL");
     mw_loader_destroy(NULL);
     mw_dataset_destroy(dataset);
 }

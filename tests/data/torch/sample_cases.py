@@ -103,6 +103,9 @@ def cropped(x, boxes, size, normalized, scale, box_mode, mode, pad):
     if box_mode.startswith("CENTER"):
         a, b, c, d = a - c / 2, b - d / 2, a + c / 2, b + d / 2
     if normalized:
+        if mode == "UNALIGN_CORNERS" and box_mode.startswith("CORNERS"):  # turned over: all of the axis
+            a, c = torch.where(c < a, torch.zeros_like(a), a), torch.where(c < a, torch.ones_like(c), c)
+            b, d = torch.where(d < b, torch.zeros_like(b), b), torch.where(d < b, torch.ones_like(d), d)
         a, b, c, d = a * (height - 1), b * (width - 1), c * (height - 1), d * (width - 1)
     rows, columns = torch.broadcast_tensors(spaced(a, c, size[0], mode).unsqueeze(2),
                                             spaced(b, d, size[1], mode).unsqueeze(1))
