@@ -11,9 +11,8 @@ static bool adapted_steps(const net *n, option_set set)
 
 static bool keeps_shapes(const net *n, option_set set)
 {
-    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
     const bool loops = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_LIST);
-    return (steps || loops) && has(set, OPTION_SHAPES);
+    return loops && has(set, OPTION_SHAPES);
 }
 
 static bool norm_from_onnx(const net *n, option_set set)
@@ -41,7 +40,7 @@ static const struct {
     {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
     {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
     {adapted_steps, "steps with a merged adapter keep their batch"},
-    {keeps_shapes, "recurrent layers and loops take no other shapes from a tuning"},
+    {keeps_shapes, "loops take no other shapes from a tuning"},
 };
 
 const char *case_known(const net *n, option_set set)

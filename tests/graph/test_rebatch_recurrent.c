@@ -76,6 +76,32 @@ static void test_recurrent_layers_take_another_batch(void)
     }
 }
 
+/* The shapes of a tuning are those of another batch: from 3 examples to 5, which constants of 3 rows are in the way of.
+ */
+static void test_a_tuning_of_recurrent_layers_takes_another_batch(void)
+{
+    static const shape_case cases[] = {{.name = "lstm", .layers = 1}, {.name = "gru", .gru = true, .layers = 2}};
+    static const char *const all[] = {"*"};
+    const mw_input_shape wide = {.input = "x", .shape = MW_SHAPE(MOST, STEPS, INPUTS)};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        float got[MOST] = {0}, wanted[MOST] = {0};
+        mw_error err = {0};
+        mw_tune_options options = mw_tune_defaults(all, 1);
+        options.shapes = &wide;
+        options.shape_count = 1;
+        options.skip_fixed = true;
+        mw_graph *three = make_net(&cases[i], 3), *direct = make_net(&cases[i], MOST);
+        mw_graph *made = mw_graph_trainable(three, &options, &err);
+        run_net(made, MOST, got, &err);
+        run_net(direct, MOST, wanted, &err);
+        CHECK_OK(err);
+        CHECK(memcmp(got, wanted, sizeof got) == 0 && wanted[MOST - 1] != 0.0F);
+        mw_graph_destroy(made);
+        mw_graph_destroy(direct);
+        mw_graph_destroy(three);
+    }
+}
+
 static void test_states_that_differ_from_example_to_example_are_refused(void)
 {
     static const shape_case c = {.name = "lstm", .own_states = true, .layers = 1};
@@ -90,6 +116,7 @@ static void test_states_that_differ_from_example_to_example_are_refused(void)
 int main(void)
 {
     RUN(test_recurrent_layers_take_another_batch);
+    RUN(test_a_tuning_of_recurrent_layers_takes_another_batch);
     RUN(test_states_that_differ_from_example_to_example_are_refused);
     return check_finish();
 }

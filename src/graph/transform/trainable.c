@@ -8,9 +8,11 @@
 #include "base/shown.h"
 #include "graph/copy.h"
 #include "graph/rule.h"
+#include "graph/transform/rebatch.h"
 #include "graph/transform/specialise.h"
 
 #include <fnmatch.h>
+#include <millwright/function.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 #include <stdio.h>
@@ -411,6 +413,63 @@ typedef struct choice {
     size_t count;
 } choice;
 
+/* The number of examples that the shapes ask for, if they differ in their first extents alone; else 0. */
+static int64_t batch_asked_for(const tuning *t)
+{
+    const mw__function *function = mw__function_find(t->source, "main");
+    const int64_t from = function != NULL ? mw__batch_of(function) : 0;
+    int64_t to = 0;
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const mw_shape old = mw_tensor_shape(mw_graph_find(t->source, t->shapes[i].input));
+        const mw_shape wanted = t->shapes[i].shape;
+        if (from < 1 || old.rank < 1 || old.dim[0] % from != 0 || wanted.dim[0] % (old.dim[0] / from) != 0 ||
+            memcmp(old.dim + 1, wanted.dim + 1, (size_t)(old.rank - 1) * sizeof old.dim[0]) != 0)
+            return 0;
+        const int64_t examples = wanted.dim[0] / (old.dim[0] / from);
+        if (to != 0 && to != examples)
+            return 0;
+        to = examples;
+    }
+    return to;
+}
+
+static bool has_shapes(const mw_graph *graph, const tuning *t)
+{
+    bool same = true;
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const mw_shape shape = mw_tensor_shape(mw_graph_find(graph, t->shapes[i].input));
+        same = same && memcmp(shape.dim, t->shapes[i].shape.dim, (size_t)shape.rank * sizeof shape.dim[0]) == 0;
+    }
+    return same;
+}
+
+static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err);
+
+/* What shapes alone do not reach, as states that start at zeros for each example, mw_graph_rebatch may. NULL without an
+ * error if it does not. */
+static mw_graph *tune_rebatched(const tuning *t, choice adapt, choice train)
+{
+    mw_error ignored = {0};
+    const int64_t examples = t->shape_count > 0 ? batch_asked_for(t) : 0;
+    mw_graph *source = examples > 0 ? mw_graph_rebatch(t->source, examples, &ignored) : NULL;
+    tuning again = {.source = source, .call = t->call, .skip_fixed = t->skip_fixed, .dtype = t->dtype, .lora = t->lora};
+    mw_graph *copy = source != NULL && has_shapes(source, t) ? tune(&again, adapt, train, &ignored) : NULL;
+    mw_graph_destroy(source);
+    return copy;
+}
+
+static mw_graph *copy_or_rebatch(tuning *t, choice adapt, choice train, mw_error *err)
+{
+    mw_error own = {0};
+    mw_graph *copy = copy_tuned(t, &own);
+    if (copy != NULL)
+        return mw__graph_publish(copy, err);
+    copy = tune_rebatched(t, adapt, train);
+    if (copy == NULL && err != NULL)
+        *err = own;
+    return copy;
+}
+
 static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
 {
     mw__graph_hold(t->source);
@@ -424,7 +483,7 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
         status = index_choice(t, err);
     if (status == MW_OK)
         report(t);
-    mw_graph *copy = status == MW_OK ? mw__graph_publish(copy_tuned(t, err), err) : NULL;
+    mw_graph *copy = status == MW_OK ? copy_or_rebatch(t, adapt, train, err) : NULL;
     mw__arena_deinit(&t->arena);
     if (mw__graph_drop(t->source, t->call, MW_OK, err) == MW_OK)
         return copy;
