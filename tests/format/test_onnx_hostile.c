@@ -22,6 +22,57 @@ static void add_name(onnx_bytes *graph, unsigned field, const char *name)
     onnx_message(graph, field, &value);
 }
 
+/* ---- elements that their type does not have ---- */
+
+/* x + cast(c), with the initializer c. */
+static mw_status read_constant(const onnx_bytes *tensor, mw_error *err)
+{
+    onnx_bytes graph = onnx_begin(matrix, 2), cast = onnx_node("Cast", "c", "f");
+    onnx_int_attribute(&cast, "to", 1);
+    onnx_message(&graph, 5, tensor);
+    onnx_message(&graph, 1, &cast);
+    add_node(&graph, "Add", "x f", "y");
+    const onnx_bytes model = onnx_model(&graph);
+    mw_graph_destroy(onnx_read_bytes(&model, NULL, err));
+    return err->status;
+}
+
+static void test_bytes_that_are_no_bool_are_refused(void)
+{
+    const int64_t three = 3;
+    for (unsigned char last = 0; last < 4; last++) {
+        mw_error err = {0};
+        const unsigned char bytes[] = {0, 1, last};
+        const onnx_bytes tensor = onnx_tensor_of("c", 9, &three, 1, bytes, sizeof bytes);
+        CHECK_INT(read_constant(&tensor, &err), last < 2 ? MW_OK : MW_ERROR_FORMAT);
+        if (last == 2)
+            CHECK_CONTAINS(err.message, "element 2 is 2, no bool");
+    }
+}
+
+/* Small types stand in a list of wider numbers, whose low bytes alone would be another number. */
+static void test_numbers_beyond_their_type_are_refused(void)
+{
+    static const struct {
+        int type;
+        int64_t low, high;
+    } rows[] = {{2, 0, 255}, {3, -128, 127}, {4, 0, 65535}, {5, -32768, 32767}, {9, 0, 1}, {10, -32768, 65535}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const int64_t values[] = {rows[i].low, rows[i].high, rows[i].low - 1, rows[i].high + 1};
+        for (int k = 0; k < 4; k++) {
+            mw_error err = {0};
+            onnx_bytes tensor = {.size = 0};
+            onnx_number(&tensor, 1, 1);
+            onnx_number(&tensor, 2, (uint64_t)rows[i].type);
+            onnx_number(&tensor, 5, (uint64_t)values[k]);
+            onnx_text(&tensor, 8, "c");
+            const mw_status status = read_constant(&tensor, &err);
+            check_note(status == (k < 2 ? MW_OK : MW_ERROR_FORMAT), __FILE__, __LINE__, "type %d, %lld: %s",
+                       rows[i].type, (long long)values[k], err.message);
+        }
+    }
+}
+
 /* ---- memory ---- */
 
 /* 151 bytes whose one value has 2^32 elements. */
@@ -304,6 +355,8 @@ int main(void)
     char folder[512];
     if (!folder_enter(folder))
         return 1;
+    RUN(test_bytes_that_are_no_bool_are_refused);
+    RUN(test_numbers_beyond_their_type_are_refused);
     RUN(test_a_table_that_only_the_file_would_hold_is_not_written);
     RUN(test_every_integer_attribute_is_read_or_refused_at_its_limits);
     RUN(test_an_element_type_is_not_cut_to_32_bits);

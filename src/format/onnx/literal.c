@@ -199,9 +199,23 @@ static mw_status unpack_halves(const mw__onnx_source *source, mw__onnx_literal *
     return MW_OK;
 }
 
-/* Elements of a list as raw bytes: the low bytes of each, on a machine that is little-endian. */
-static mw_status pack(const mw__onnx_source *source, const number_list *list, mw__onnx_literal *out, mw_error *err)
+/* Whether the type has the number, which stands in a wider one. Halves are bits, which some writers extend by a sign;
+ * of types below a byte a number holds two. */
+static bool holds_number(const mw__onnx_literal *literal, const number_list *list, size_t i)
 {
+    const bool wide = list->size == sizeof(uint64_t);
+    const int64_t value = wide ? (int64_t)((const uint64_t *)list->data)[i] : ((const int32_t *)list->data)[i];
+    const type_row *row = find_type(literal->type);
+    if (literal->type == MW__ONNX_FLOAT16)
+        return value >= INT16_MIN && value <= UINT16_MAX;
+    return row->low == row->high || file_size(literal) < literal->count || (value >= row->low && value <= row->high);
+}
+
+/* Elements of a list as raw bytes: the low bytes of each, on a machine that is little-endian. */
+static mw_status pack(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, const number_list *list,
+                      mw__onnx_literal *out, mw_error *err)
+{
+    char buffer[16];
     const size_t size = mw__onnx_type_size(out->type);
     if (size == list->size) {
         out->data = list->data;
@@ -210,8 +224,12 @@ static mw_status pack(const mw__onnx_source *source, const number_list *list, mw
     uint8_t *packed = mw__arena_alloc(source->arena, list->count, size, err);
     if (packed == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
+        if (!holds_number(out, list, i))
+            return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": element %zu is beyond its type, %s", shown(tensor), i,
+                            mw__onnx_type_name(out->type, buffer));
         memcpy(packed + i * size, (const uint8_t *)list->data + i * list->size, size);
+    }
     out->data = packed;
     return MW_OK;
 }
@@ -222,7 +240,7 @@ static mw_status read_numbers(const mw__onnx_source *source, const Mw__Onnx__Ten
     const size_t size = file_size(out), each = size < out->count ? 1 : mw__onnx_type_size(out->type);
     const number_list list = find_list(tensor);
     if (tensor->raw_data.len == 0 && list.count == size / each)
-        return pack(source, &list, out, err);
+        return pack(source, tensor, &list, out, err);
     if (tensor->raw_data.len != size)
         return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": %zu bytes and %zu numbers, where %zu elements belong",
                         shown(tensor), tensor->raw_data.len, list.count, out->count);
@@ -353,6 +371,16 @@ static mw_status read_external(const mw__onnx_source *source, const Mw__Onnx__Te
     return status;
 }
 
+static mw_status check_bools(const Mw__Onnx__Tensor *tensor, const mw__onnx_literal *literal, mw_error *err)
+{
+    const uint8_t *data = literal->data;
+    for (size_t i = 0; i < literal->count; i++)
+        if (data[i] > 1)
+            return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": element %zu is %u, no bool", shown(tensor), i,
+                            data[i]);
+    return MW_OK;
+}
+
 /* Type and shape. */
 static mw_status read_head(const Mw__Onnx__Tensor *tensor, mw__onnx_literal *out, mw_error *err)
 {
@@ -382,5 +410,7 @@ mw_status mw__onnx_literal_read(const mw__onnx_source *source, const Mw__Onnx__T
     MW_TRY(read_head(tensor, out, err));
     const bool elsewhere = tensor->data_location == MW__ONNX_IN_FILE || tensor->data_location == MW__ONNX_LEFT_OUT;
     MW_TRY(elsewhere ? read_external(source, tensor, out, err) : read_numbers(source, tensor, out, err));
+    if (out->type == MW__ONNX_BOOL)
+        return check_bools(tensor, out, err);
     return out->type == MW__ONNX_INT4 || out->type == MW__ONNX_UINT4 ? unpack_halves(source, out, err) : MW_OK;
 }
