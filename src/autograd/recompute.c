@@ -129,6 +129,12 @@ static mw_tensor *segment_end(const mw_tensor *value)
 
 /* A copy may read leaves in a segment that its source did not: the parameters that loops and branches read, those that
  * were constants, adapters. */
+static bool same_inputs(const mw__composite *a, const mw__composite *b)
+{
+    return a->input_count == b->input_count &&
+           (a->input_count == 0 || memcmp(a->inputs, b->inputs, a->input_count * sizeof *a->inputs) == 0);
+}
+
 static mw_status find_leaves(mw_graph *graph, mw_tensor *value, mw_error *err)
 {
     const mw__composite *before = value->composite;
@@ -143,7 +149,7 @@ static mw_status find_leaves(mw_graph *graph, mw_tensor *value, mw_error *err)
     if (marks != NULL && record.inputs != NULL) {
         find_segment(graph, y, before->inputs, before->input_count, marks);
         list_inputs(&record, graph, before->inputs, before->input_count, marks);
-        if (record.input_count != before->input_count && mw__composite_attach(value, &record) == NULL)
+        if (!same_inputs(&record, before) && mw__composite_attach(value, &record) == NULL)
             mw_graph_check(graph, err);
     }
     mw__free(graph->allocator, record.inputs);

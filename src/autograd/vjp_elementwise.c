@@ -37,8 +37,8 @@ void mw__vjp_mul(mw__vjp *vjp)
 }
 
 /* a b / y without a step that leaves the range of the type where the result does not: y = t u with t >= 1 >= |u|, of
- * which t divides the larger factor and u the smaller. An infinite y is t alone, as infinity / infinity is no u: of
- * numbers from 1 on only infinity is its own half. */
+ * which t divides the larger factor and u the smaller. Where y is infinite, t is y and u its sign, since infinity /
+ * infinity is NaN. t is at least 1, so t = t / 2 says that it is infinite. */
 static mw_tensor *product_over(mw_tensor *a, mw_tensor *b, mw_tensor *y)
 {
     mw_tensor *a_size = mw_abs(a), *b_size = mw_abs(b), *t = mw_abs(y);

@@ -64,8 +64,8 @@ void mw__vjp_reduce_max(mw__vjp *vjp) { vjp_extremum(vjp); }
 void mw__vjp_reduce_min(mw__vjp *vjp) { vjp_extremum(vjp); }
 
 /* dx = dy softmax(x), not exp(x - y): where |x| is large y is rounded so coarsely that this is off by as much again. Of
- * an infinite y it is exp(x - y), NaN or 0, which softmax would be NaN beside. There x - y is NaN or -infinity: relu
- * makes 0 of the latter and keeps NaN. */
+ * an infinite y it is exp(x - y), NaN or 0, where softmax would be NaN for every element. There x - y is NaN or
+ * -infinity: relu makes 0 of the latter and keeps NaN. */
 void mw__vjp_reduce_log_sum_exp(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]), *y = kept(vjp, vjp->y[0]);

@@ -4,14 +4,15 @@
 
 #include "base/alloc.h"
 
-/* begin makes an empty folder "<target>.<pid>-<n>.tmp", for the caller to fill; commit makes its folders durable (files
- * are the caller's), puts it in the place of the target, and removes what was there; deinit without commit removes it.
+/* begin makes an empty folder beside the target, with a name of temporary.h, for the caller to fill; commit makes its
+ * folders durable (files are the caller's), puts it in the place of the target, and removes what was there; deinit
+ * without commit removes it.
  *
  * The step is an exchange of the two names where the system has one (Linux, macOS), so that at every moment the old or
  * the new folder has the name, and after a kill before it the old one; on a file system without it, two renames,
  * between which a kill leaves the old folder as "<temporary>.old". A failed commit leaves the old folder. A target that
  * is a symbolic link stays one, and what it leads to is replaced. What a killed process leaves,
- * "<target>.<pid>-<n>.tmp", the next one that begins with this target removes. */
+ * the next one that begins with this target removes; never "<temporary>.old", which may be the only copy. */
 typedef struct mw__fresh_folder {
     const mw_allocator *allocator;
     char *target;

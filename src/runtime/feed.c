@@ -164,14 +164,18 @@ static mw_status outside_table(const mw__lookup *lookup, double value, size_t el
 static mw_status check_lookups(const mw__feed_port *port, const mw__values *values, mw__refusal *refusal)
 {
     const double scale = values->scale != 0.0f ? (double)values->scale : 1.0, offset = (double)values->offset;
+    if (!mw__is_host_type(values->dtype))
+        return MW_OK; /* which is refused elsewhere */
     for (const mw__lookup *lookup = port->lookups; lookup != NULL; lookup = lookup->next) {
-        for (size_t i = 0; i < values->count && mw__is_host_type(values->dtype); i++) {
-            const double value = trunc(mw__load_element(values->data, values->dtype, i) * scale + offset);
-            const int64_t at = (int64_t)i / lookup->inner % lookup->extent;
-            const bool inside = value >= (double)lookup->low && value < (double)lookup->limit;
-            if (!inside && isfinite(value) && at >= lookup->begin && at < lookup->end)
-                return outside_table(lookup, value, i, refusal);
-        }
+        const size_t inner = (size_t)lookup->inner, period = inner * (size_t)lookup->extent;
+        for (size_t run = 0; run < values->count; run += period) /* some inputs have many look-ups, each of a column */
+            for (size_t i = run + inner * (size_t)lookup->begin;
+                 i < run + inner * (size_t)lookup->end && i < values->count; i++) {
+                const double value = trunc(mw__load_element(values->data, values->dtype, i) * scale + offset);
+                const bool inside = value >= (double)lookup->low && value < (double)lookup->limit;
+                if (!inside && isfinite(value))
+                    return outside_table(lookup, value, i, refusal);
+            }
     }
     return MW_OK;
 }

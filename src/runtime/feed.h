@@ -11,8 +11,8 @@
 typedef struct mw__feed_port {
     const char *name; /* of the program */
     void *data;
-    mw__port_rule rule;  /* a batch is finite.. */
-    mw__lookup *lookups; /* ..and what it looks up is there; NULL = nothing, `rule` has it, or nobody asked */
+    mw__port_rule rule;  /* what may enter; a batch is finite */
+    mw__lookup *lookups; /* the tables that its values look into; NULL = none, `rule` has it, or nobody asked */
     size_t count, bytes;
     int64_t rows;  /* first extent, 1 for a scalar */
     size_t last;   /* index of the feed that served it last: tried first */

@@ -93,7 +93,7 @@ static const field_row *find_field(const char *path, field_kind kind)
         if (strcmp(rows[i].path, path) == 0 && rows[i].kind == kind)
             return &rows[i];
     }
-    assert(!"a field without a row");
+    assert(false && "a field without a row");
     return &rows[0];
 }
 

@@ -113,8 +113,38 @@ static void test_states_that_differ_from_example_to_example_are_refused(void)
     mw_graph_destroy(three);
 }
 
+/* x + f(zeros, weights), where the weights have a row for each example: which one is of which nobody knows. */
+static void check_rows_of_weights(int kind)
+{
+    static const float rows[4 * INPUTS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    static const float zeros[4 * INPUTS] = {0};
+    mw_error err = {0};
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4, INPUTS));
+    mw_tensor *z = mw_constant(g, MW_F32, MW_SHAPE(4, INPUTS), zeros);
+    mw_tensor *w = kind % 2 == 0 ? mw_constant(g, MW_F32, MW_SHAPE(4, INPUTS), rows)
+                                 : mw_parameter(g, "w", MW_F32, MW_SHAPE(4, INPUTS), mw_init_normal(0.0f, 1.0f));
+    mw_tensor *v = kind < 2   ? mw_add(z, w)
+                   : kind < 4 ? mw_maximum(w, z)
+                   : kind < 6 ? mw_select(mw_greater(w, z), w, z)
+                              : mw_reduce_sum(mw_stack((mw_tensor *[]){z, w}, 2, 0), MW_AXES(0), false);
+    mw_output(mw_add(x, v), "y");
+    mw_graph *made = mw_graph_rebatch(g, 8, &err);
+    check_note(made == NULL && err.status == MW_ERROR_UNSUPPORTED, __FILE__, __LINE__, "kind %d was taken: %s", kind,
+               err.message);
+    mw_graph_destroy(made);
+    mw_graph_destroy(g);
+}
+
+static void test_weights_with_a_row_for_each_example_are_refused(void)
+{
+    for (int kind = 0; kind < 8; kind++)
+        check_rows_of_weights(kind);
+}
+
 int main(void)
 {
+    RUN(test_weights_with_a_row_for_each_example_are_refused);
     RUN(test_recurrent_layers_take_another_batch);
     RUN(test_a_tuning_of_recurrent_layers_takes_another_batch);
     RUN(test_states_that_differ_from_example_to_example_are_refused);

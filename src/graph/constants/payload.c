@@ -210,7 +210,13 @@ mw_tensor *mw__constant_of_bulk(mw_graph *graph, mw_dtype dtype, mw_shape shape,
     mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, err);
     const mw__type *type = mw__type_tensor(graph, dtype, shape, err);
     size_t size;
-    if (payload == NULL || type == NULL || !mw__type_bytes(type, &size) || mw__graph_keep(graph, bulk, err) != MW_OK)
+    if (payload == NULL || type == NULL)
+        return NULL;
+    if (!mw__type_bytes(type, &size)) {
+        mw__fail(err, MW_ERROR_SHAPE, "constant: its bytes are more than can be counted");
+        return NULL;
+    }
+    if (mw__graph_keep(graph, bulk, err) != MW_OK)
         return NULL;
     *payload = (mw__payload){.type = type, .data = data, .size = size, .bulk = bulk, .blob_offset = entry};
     payload->in_blob = mw__payload_wants_blob(dtype, mw_shape_count(shape), graph->current->opset);

@@ -1,6 +1,7 @@
 /* Values that no example enters, but that have a row for each: states of zeros times a weight, say. That their rows are
  * alike follows from how they are made: constants whose rows repeat are taken for examples, and the rules of
  * batch_rule.c say whether each row of the value is made of one of those alone. */
+#include "graph/rule.h"
 #include "graph/transform/clone.h"
 #include "graph/transform/rebatch.h"
 
@@ -45,6 +46,57 @@ static mw__batch_rows guessed(const mw_tensor *value, int64_t batch, guess g)
     return none;
 }
 
+/* Operations whose results have, at each place of an axis, what their operands have there. Those that join take all
+ * axes of an operand, and where weights of a product stand, no row is an example. */
+typedef enum meeting { MEETS_NOT, MEETS_ALIGNED, MEETS_PRODUCT, MEETS_JOINED } meeting;
+
+static meeting meeting_of(const mw__op *op)
+{
+    mw__shape_rule *const rule = op->row != NULL ? op->row->shape : NULL;
+    if (rule == mw__shape_concat || rule == mw__shape_stack)
+        return MEETS_JOINED;
+    if (rule == mw__shape_matmul || rule == mw__shape_einsum || rule == mw__shape_scaled_dot_product_attention)
+        return MEETS_PRODUCT;
+    const bool aligned = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select ||
+                         rule == mw__shape_gather_along_axis;
+    return aligned ? MEETS_ALIGNED : MEETS_NOT;
+}
+
+/* Whether the operand may hold something else in each row of the result's axis. */
+static bool has_rows_of(const mw_tensor *operand, mw_shape to, int axis, meeting how)
+{
+    const mw_shape own = mw_tensor_shape(operand);
+    const int at = axis + own.rank - to.rank, end = how == MEETS_PRODUCT ? own.rank - 2 : own.rank;
+    for (int i = 0; i < end; i++)
+        if ((how == MEETS_JOINED || i == at) && own.dim[i] > 1 && own.dim[i] == to.dim[axis])
+            return true;
+    return false;
+}
+
+/* To the rules of batch_rule.c an operand without examples is harmless; here its rows may differ. */
+static bool meets_other_rows(const mw__batch_rows *table, const mw__op *op, const mw_tensor *result)
+{
+    const mw__batch_rows rows = table[result->id];
+    const meeting how = rows.kind == MW__BATCH_ROWS ? meeting_of(op) : MEETS_NOT;
+    for (size_t s = 0; how != MEETS_NOT && s < op->slot_count; s++)
+        for (size_t k = 0; op->slots[s].operands != NULL && k < op->slots[s].count; k++) {
+            const mw_tensor *operand = op->slots[s].operands[k].value;
+            if (operand != NULL && operand->type->kind == MW__TENSOR && table[operand->id].kind == MW__BATCH_NONE &&
+                has_rows_of(operand, mw_tensor_shape(result), rows.axis, how))
+                return true;
+        }
+    return false;
+}
+
+/* What a result is, from what its operands are. */
+static void note_result(mw__batch_rows *table, const mw__op *op, size_t index, int64_t batch)
+{
+    mw__batch_rows *rows = &table[op->results[index]->id];
+    *rows = mw__batch_rule(table, op, index, batch);
+    if (meets_other_rows(table, op, op->results[index]))
+        *rows = (mw__batch_rows){.kind = MW__BATCH_MIXED};
+}
+
 /* What the results up to that of `value` are if constants are taken so. */
 static bool holds(mw__batch_rows *table, const mw__function *function, const mw_tensor *value, int axis, int64_t batch,
                   guess g)
@@ -55,9 +107,10 @@ static bool holds(mw__batch_rows *table, const mw__function *function, const mw_
     for (size_t i = 0; i < function->body->op_count; i++) {
         const mw__op *op = function->body->ops[i];
         for (size_t k = 0; k < op->result_count; k++)
-            if (op->results[k]->payload == NULL)
-                table[op->results[k]->id] = strcmp(op->kind, "fill") == 0 ? guessed(op->results[k], batch, g)
-                                                                          : mw__batch_rule(table, op, k, batch);
+            if (op->results[k]->payload == NULL && strcmp(op->kind, "fill") == 0)
+                table[op->results[k]->id] = guessed(op->results[k], batch, g);
+            else if (op->results[k]->payload == NULL)
+                note_result(table, op, k, batch);
         if (op == value->op)
             break;
     }

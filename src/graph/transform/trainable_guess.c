@@ -69,13 +69,14 @@ bool mw__guess_is_learned(const mw_tensor *value)
     if (value->role == MW__PARAMETER || payload == NULL || payload->data == NULL)
         return value->role == MW__PARAMETER || payload == NULL; /* compressed: somebody thought it worth that */
     const size_t count = payload->splat ? 1 : mw__payload_count(payload);
-    bool whole = count > 1 && !payload->splat, masks = false;
+    bool whole = count > 1 && !payload->splat, masks = false, zeros = true; /* many parameters start at zeros */
     for (size_t i = 0; i < count && !masks; i++) {
         const double number = mw__payload_float(payload, i);
         whole = whole && number * 2.0 == floor(number * 2.0);
+        zeros = zeros && number == 0.0;
         masks = !(fabs(number) < 1000.0);
     }
-    return !whole && !masks;
+    return (!whole || zeros) && !masks;
 }
 
 /* ---- what is beside it ---- */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <millwright/netplist.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 mw__file_kind mw__file_kind_of(const char *path)
@@ -101,23 +102,42 @@ static mw_status write_mil(const mw_graph *graph, const mw__model_file *file, mw
 
 /* ---- the place ---- */
 
-/* Files and packages want a folder that is there; the others make theirs. */
+/* The folder of a file or package, which must be there; of a folder of MIL, which is made, the nearest that is there.
+ * `path` is cut. */
+static const char *find_folder(char *path, bool is_made)
+{
+    while (!is_made || (access(path, F_OK) != 0 && errno == ENOENT)) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL)
+            return ".";
+        is_made = is_made && slash > path;
+        slash[slash == path] = '\0';
+        if (!is_made)
+            break;
+    }
+    return path;
+}
+
+static mw_status check_folder(const char *path, const char *folder, mw_error *err)
+{
+    struct stat status;
+    if (stat(folder, &status) != 0 || (S_ISDIR(status.st_mode) && access(folder, W_OK | X_OK) != 0))
+        return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: the folder \"%.200s\": %s", path, folder,
+                        strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: \"%.200s\" is no folder", path, folder);
+    return MW_OK;
+}
+
 static mw_status check_place(const mw_graph *graph, const mw__model_file *file, mw_error *err)
 {
-    const char *slash = strrchr(file->path, '/');
-    mw__text folder;
-    if (file->kind == MW__FILE_MIL)
-        return MW_OK;
-    mw__text_init(&folder, graph->allocator);
-    if (slash == NULL)
-        mw__text_puts(&folder, ".");
-    else
-        mw__text_append(&folder, file->path, slash > file->path ? (size_t)(slash - file->path) : 1);
-    mw_status status = mw__text_check(&folder, err);
-    if (status == MW_OK && access(folder.data, W_OK | X_OK) != 0)
-        status = mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: the folder \"%.200s\": %s", file->path,
-                          folder.data, strerror(errno));
-    mw__text_deinit(&folder);
+    mw__text path;
+    mw__text_init(&path, graph->allocator);
+    mw__text_puts(&path, file->path);
+    mw_status status = mw__text_check(&path, err);
+    if (status == MW_OK)
+        status = check_folder(file->path, find_folder(path.data, file->kind == MW__FILE_MIL), err);
+    mw__text_deinit(&path);
     return status;
 }
 
