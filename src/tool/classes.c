@@ -222,6 +222,16 @@ static bool is_of_integers(const class_list *list)
     return list->count > 0;
 }
 
+static bool has_integer(const class_list *list)
+{
+    int64_t value;
+    for (size_t i = 0; i < list->count; i++) {
+        if (read_label(list->names[i], &value))
+            return true;
+    }
+    return false;
+}
+
 static int64_t find_name(const class_list *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -280,7 +290,7 @@ static bool pair_name(const class_pairing *p, const char *name, bool integers, i
     if (*out >= 0)
         return true;
     if (integers && read_label(name, &value)) {
-        if (p->model->count == 0 || !is_of_integers(p->model))
+        if (!has_integer(p->model))
             return pair_integer(p, value, out, err);
         *out = find_integer(p->model, value);
     }
@@ -312,7 +322,7 @@ static bool pair_names(class_pairing *p, int64_t *map, mw_error *err)
 
 static bool pair_labels(const class_pairing *p, int64_t *map, mw_error *err)
 {
-    const bool named = is_of_integers(p->model);
+    const bool named = has_integer(p->model);
     for (int64_t label = 0; label < p->label_count; label++) {
         char text[32];
         map[label] = -1;

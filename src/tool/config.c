@@ -153,7 +153,7 @@ double config_number(config *c, const config_node *object, const char *key, doub
         return otherwise;
     if (node->number >= low && node->number <= high)
         return node->number;
-    config_fail(c, node, "\"%.60s\" is %g, not in %g .. %g", key, node->number, low, high);
+    config_fail(c, node, "\"%.60s\" is %.17g, not in %.17g .. %.17g", key, node->number, low, high);
     return otherwise;
 }
 

@@ -390,6 +390,16 @@ static bool split(opening *o, mw_dataset *all)
     return d->plain != NULL;
 }
 
+/* Names of one and numbers of the other cannot be told to be the same classes. */
+static bool check_test(opening *o, const char *given, const mw_dataset *training)
+{
+    const bool names = mw_dataset_class_count(training, "y") > 0;
+    if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_class_count(o->out->test, "y") > 0) == names)
+        return true;
+    return fail(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
+                given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
+}
+
 /* "test" of the settings; "t10k" beside "train"; the folder "test" beside "train". */
 static bool open_test(opening *o, const char *path, const mw_dataset *training)
 {
@@ -402,7 +412,7 @@ static bool open_test(opening *o, const char *path, const mw_dataset *training)
         d->test = mw_dataset_open_idx(path, "t10k", o->err);
     else if (is_there(path, "train", beside, sizeof beside) && is_there(path, "test", beside, sizeof beside))
         d->test = open_images(o, beside, training);
-    return o->err->status == MW_OK;
+    return o->err->status == MW_OK && check_test(o, given, training);
 }
 
 static mw_dataset *open_training(opening *o, const char *path)

@@ -16,7 +16,8 @@ typedef struct data_renaming {
     size_t sizes[DATA_COLUMNS_MAX]; /* bytes of an example */
     mw_dtype labels;                /* type of the labels in column `label`; MW_DTYPE_NONE = they stay */
     size_t label;
-    const int64_t *map;
+    const int64_t *map; /* [map_count] */
+    int64_t map_count;
 } data_renaming;
 
 typedef struct data_parts {
@@ -29,7 +30,8 @@ typedef struct data_parts {
     bool normalizes;                          /* the network begins with (x - mean) / deviation */
     data_fields fields;                       /* of a table */
     data_offsets offsets;                     /* subtracted from the inputs before fp32 rounds them */
-    int64_t *class_map;                       /* of data_map_classes, owned */
+    int64_t *class_map;                       /* of data_map_classes, owned: [class_map_count] */
+    int64_t class_map_count;
     data_renaming renamings[3];
     size_t renaming_count;
 } data_parts;
@@ -46,7 +48,7 @@ typedef struct data_request {
     bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
 } data_request;
 
-/* What a model says that was subtracted from its inputs ("offsets" of its description); free it with
+/* What a model says that was subtracted from its inputs ("mw.offsets" of its description); free it with
  * data_request_free. */
 bool data_request_offsets(data_request *request, const mw_description *description, mw_error *err);
 void data_request_free(data_request *request);

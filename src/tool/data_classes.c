@@ -2,6 +2,7 @@
 #include "tool/data.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_integer(mw_dtype dtype)
@@ -29,10 +30,22 @@ static int64_t read_label(const void *in, mw_dtype dtype)
 
 static bool is_label(const mw_column *column) { return strcmp(column->name, "y") == 0 && is_integer(column->dtype); }
 
+/* Negative labels are nobody's, and stay. */
+static mw_status map_label(const data_renaming *r, const mw_map_example *example, int64_t given, int64_t *out,
+                           mw_error *err)
+{
+    *out = given >= 0 && given < r->map_count ? r->map[given] : given;
+    if (given < r->map_count)
+        return MW_OK;
+    err->status = MW_ERROR_ARGUMENT;
+    snprintf(err->message, sizeof err->message, "y of example %lld is %lld; labels without names are below %lld",
+             (long long)example->example, (long long)given, (long long)r->map_count);
+    return err->status;
+}
+
 static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
 {
     const data_renaming *r = user;
-    (void)err;
     for (size_t i = 0; i < r->count; i++) {
         if (r->labels == MW_DTYPE_NONE || i != r->label) {
             memcpy(example->out[i], example->in[i], r->sizes[i]);
@@ -40,7 +53,9 @@ static mw_status copy_example(void *user, const mw_map_example *example, mw_erro
         }
         const size_t size = (size_t)mw_dtype_bits(r->labels) / 8;
         for (size_t k = 0; k * size < r->sizes[i]; k++) {
-            const int64_t label = r->map[read_label((const char *)example->in[i] + k * size, r->labels)];
+            int64_t label = read_label((const char *)example->in[i] + k * size, r->labels);
+            if (map_label(r, example, label, &label, err) != MW_OK)
+                return err->status;
             memcpy((char *)example->out[i] + k * sizeof label, &label, sizeof label);
         }
     }
@@ -71,7 +86,7 @@ static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, co
     if (*dataset == NULL)
         return true;
     data_renaming *r = &data->renamings[data->renaming_count++];
-    *r = (data_renaming){.map = data->class_map};
+    *r = (data_renaming){.map = data->class_map, .map_count = data->class_map_count};
     mw_dataset *renamed = rename_columns(r, *dataset, x, y, err);
     mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
     mw_dataset_destroy(renamed);
@@ -125,6 +140,7 @@ void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
         return;
     }
     data->class_map = map;
+    data->class_map_count = data->classes;
     data->classes = classes;
 }
 

@@ -91,6 +91,8 @@ static bool read_row(reading *r, char separator)
             r->at++;
             if (!read_quoted(r, (char *)(uintptr_t)r->at))
                 return false;
+            if (!ends_field(r, separator))
+                return fail_reading(r, 1, "text follows a closing quote");
         } else {
             while (!ends_field(r, separator))
                 r->at++;

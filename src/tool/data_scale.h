@@ -36,7 +36,7 @@ typedef struct data_offsets {
 /* Round numbers near the means of the fields that are lossy, 0 for the others; none if no field is. */
 bool data_offsets_choose(data_offsets *out, const data_moments *moments, mw_error *err);
 /* As a model says them of itself, under DATA_OFFSETS_KEY: numbers with spaces between; NULL = none. To be freed. */
-#define DATA_OFFSETS_KEY "offsets"
+#define DATA_OFFSETS_KEY "mw.offsets"
 char *data_offsets_text(const data_offsets *offsets);
 /* Numbers of such a text; how many go to *out_count. NULL if it is none. To be freed. */
 double *data_offsets_parse(const char *text, size_t *out_count);

@@ -193,20 +193,26 @@ static const char *find_offsets(const mw_model *model)
 }
 
 /* From the first input, as mw train did: whoever runs the model gives what the table has. */
-static void subtract_offsets(tool_inputs *inputs, const mw_model *model, const char *text)
+static bool subtract_offsets(tool_inputs *inputs, const mw_model *model, const char *text)
 {
     mw_port port = {.name = ""};
     size_t count = 0, first = 0;
     double *offsets = data_offsets_parse(text, &count);
     while (mw_model_port_at(model, first, &port) && port.is_output)
         first++;
-    for (size_t i = 0; offsets != NULL && count > 0 && i < inputs->count; i++) {
+    bool good = offsets != NULL && count > 0;
+    for (size_t i = 0; good && i < inputs->count; i++) {
         double *data = (double *)(uintptr_t)inputs->feeds[i].data;
         const bool is_first = strcmp(inputs->names[i], port.name) == 0 && inputs->feeds[i].dtype == MW_F64;
-        for (size_t k = 0; is_first && k < inputs->feeds[i].count; k++)
+        good = !is_first || inputs->feeds[i].count % count == 0;
+        for (size_t k = 0; good && is_first && k < inputs->feeds[i].count; k++)
             data[k] -= offsets[k % count];
     }
     free(offsets);
+    if (!good)
+        tool_complain("\"%s\" of the model's description are not numbers of its first input: \"%.60s\"",
+                      DATA_OFFSETS_KEY, text);
+    return good;
 }
 
 bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
@@ -233,9 +239,7 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
                         : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
-    if (offsets != NULL)
-        subtract_offsets(inputs, model, offsets);
-    return true;
+    return offsets == NULL || subtract_offsets(inputs, model, offsets);
 }
 
 /* ---- drawn ---- */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- settings ---- */
@@ -89,10 +90,15 @@ static void check_folder(const char *path, mw_error *err)
     char folder[TRAINING_PATH_BYTES + 16];
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
-    if (access(folder[0] != '\0' ? folder : "/", W_OK) == 0)
+    struct stat entry;
+    const bool is_folder = stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+    if (!is_folder && access(folder[0] != '\0' ? folder : "/", W_OK) == 0)
         return;
     err->status = MW_ERROR_FILE;
-    snprintf(err->message, sizeof err->message, "the folder \"%.200s\": %s", folder, strerror(errno));
+    if (is_folder)
+        snprintf(err->message, sizeof err->message, "\"%.200s\" is a folder", path);
+    else
+        snprintf(err->message, sizeof err->message, "the folder \"%.200s\": %s", folder, strerror(errno));
 }
 
 /* A model that was read keeps its own batch, unless there is a layer behind it now. `check` finds before the first step
@@ -117,9 +123,20 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
 
 /* ---- before the first step ---- */
 
+/* Only packages have a place for what was subtracted. */
+static void say_offsets(const training *t, const char *path)
+{
+    if (t->data.offsets.values != NULL && !tool_ends_in(path, ".mlpackage") && !tool_ends_in(path, ".safetensors"))
+        tool_complain(
+            "%.200s will not say what was subtracted from its inputs: subtract it before you run the model, or write a "
+            ".mlpackage, which mw run and mw finetune read it from",
+            path);
+}
+
 static bool check_output(training *t, const char *path)
 {
     mw_error local = {0};
+    say_offsets(t, path);
     write_output(t, path, true, &local);
     return local.status == MW_OK ||
            training_fail(t, local.status, "nothing was trained, as the model could not be written to %.120s: %.350s",

@@ -112,7 +112,8 @@ static void put_inside(FILE *file, const onnx_bytes *rest, int layers, const flo
         for (int i = 0; i < layers; i++) {
             snprintf(name, sizeof name, "w%d", i);
             const onnx_bytes head = head_of(name);
-            const size_t size = head.size + field_size(weight_size());
+            const bool says_place = i % 2 == 1; /* Tensor.data_location: here, as the Python package writes it */
+            const size_t size = head.size + field_size(weight_size()) + (says_place ? 2 : 0);
             if (pass == 0) {
                 whole += field_size(size);
                 continue;
@@ -131,6 +132,10 @@ static void put_inside(FILE *file, const onnx_bytes *rest, int layers, const flo
                 float row[WIDEST] = {0};
                 row[k] = weights[i];
                 fwrite(row, sizeof *row, (size_t)width, file);
+            }
+            if (says_place) {
+                fputc(14 << 3, file);
+                fputc(0, file);
             }
         }
 }

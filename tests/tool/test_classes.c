@@ -153,6 +153,59 @@ static void test_integers_that_are_names_are_mapped_in_every_part(void)
     CHECK_MW(1, NULL, "has the class \"40\"", "finetune", "--data", "tens.npz", "-o", "refused", "tens/model");
 }
 
+/* Labels of the model tens/model, whose classes are 10, 20 and 30: far below 0, far above, and behind the first
+ * element. */
+static void test_labels_beyond_the_names_touch_nothing(void)
+{
+    static float x[EXAMPLES * CLASSES];
+    static int64_t y[EXAMPLES];
+    for (int kind = 0; kind < 2; kind++) {
+        mw_error err = {0};
+        for (int i = 0; i < EXAMPLES; i++) {
+            y[i] = 10 + 10 * (i % 2);
+            x[i * CLASSES + y[i] / 10 - 1] = 1.0f;
+        }
+        y[EXAMPLES - 1] = kind == 0 ? -INT64_C(1000000000000) : INT64_C(1000000000000);
+        const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, CLASSES), x},
+                                           {"y", MW_I64, MW_SHAPE(EXAMPLES), y}};
+        mw_tensors_write("far.npz", values, 2, &err);
+        CHECK_OK(err);
+        shell_result r = MW("finetune", "--data", "far.npz", "-o", "touched", "--epochs", "1", "-q", "tens/model");
+        CHECK(r.code == 0 || (r.code == 1 && r.errs[0] != '\0')); /* not a signal */
+        shell_free(&r);
+    }
+}
+
+/* A model some of whose names are integers: an integer label is that name, in every format. */
+static void test_integers_among_other_names_are_mapped_by_name(void)
+{
+    mw_error err = {0};
+    static float x[EXAMPLES * CLASSES];
+    static int16_t y[EXAMPLES];
+    put_tables("mixed", (const int[]){0, 1, 2}, (const char *const[]){"1", "2", "other"}, 3);
+    check_right(MW("train", "animals.json", "--data", "mixed.csv", "--run", "mixed", "-q"));
+    memset(x, 0, sizeof x);
+    for (int i = 0; i < EXAMPLES; i++) {
+        y[i] = (int16_t)(1 + i % 2);
+        x[i * CLASSES + y[i] - 1] = 1.0f;
+    }
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, CLASSES), x},
+                                       {"y", MW_I16, MW_SHAPE(EXAMPLES), y}};
+    mw_tensors_write("mixed.npz", values, 2, &err);
+    CHECK_OK(err);
+    check_right(TUNE("mixed.npz", "-o", "out", "mixed/model"));
+    put_tables("three_integers", (const int[]){2, 0, 1}, (const char *const[]){"0", "1", "2"}, 3);
+    CHECK_MW(1, NULL, "has the class \"0\"", "finetune", "--data", "three_integers.csv", "-o", "refused",
+             "mixed/model");
+}
+
+static void test_a_test_set_of_another_kind_is_refused(void)
+{
+    folder_put("kinds.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1, \"data\": {\"path\": "
+                             "\"animals.csv\", \"test\": \"mixed.npz\"}}");
+    CHECK_MW(1, NULL, "give both in one format", "train", "kinds.json", "-q");
+}
+
 static void test_a_run_does_not_go_on_with_other_classes(void)
 {
     CHECK_MW(1, NULL, "began with the classes ant, bee, cow, and the data has 10, 20, 30", "train", "animals.json",
@@ -234,6 +287,9 @@ int main(void)
     RUN(train_animals);
     RUN(test_data_with_some_classes_is_mapped_by_name);
     RUN(test_integers_that_are_names_are_mapped_in_every_part);
+    RUN(test_labels_beyond_the_names_touch_nothing);
+    RUN(test_integers_among_other_names_are_mapped_by_name);
+    RUN(test_a_test_set_of_another_kind_is_refused);
     RUN(test_a_run_does_not_go_on_with_other_classes);
     RUN(test_other_classes_are_refused_with_both_lists);
     RUN(test_a_report_on_a_file_shows_all_of_it_by_name);

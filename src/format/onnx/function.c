@@ -60,6 +60,7 @@ static int64_t opset_of(const Mw__Onnx__Function *function, int64_t otherwise)
 /* The inputs under the names that the function has for them; a weight stays one constant with its name. */
 static mw_status define_inputs(mw__onnx_node *node, const Mw__Onnx__Function *function)
 {
+    MW_TRY(mw__onnx_charge(node->import, function->n_input, 2 * sizeof(mw__onnx_value)));
     for (size_t i = 0; i < function->n_input; i++) {
         mw__onnx_value value = {.absent = true};
         if (mw__onnx_has(node, i))

@@ -226,7 +226,7 @@ static mw_status find_inputs(mw__onnx_node *node, bool *out_behind)
         node->in[i] = name[0] != '\0' ? mw__onnx_find(import, name) : NULL;
         if (name[0] != '\0' && node->in[i] == NULL)
             return mw__fail(import->err, MW_ERROR_FORMAT,
-                            "\"%s\": %s \"%s\" takes \"%s\", which nothing gives (but perhaps a cycle)",
+                            "\"%s\": %s \"%s\" takes \"%s\", which no node gives, or only one of a cycle",
                             import->source.path, node->proto->op_type, shown_node(node->proto), name);
         if (node->in[i] != NULL && node->in[i]->absent)
             node->in[i] = NULL;

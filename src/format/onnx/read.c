@@ -411,7 +411,7 @@ static void put_place(mw__text *out, uint32_t number, uint64_t offset, uint64_t 
 /* The model without its large weights; false where it has to be read as a whole. */
 static bool read_outline(const mw__file *file, const char *path, mw__text *out, mw_error *err)
 {
-    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__BULK_LEAST, put_place};
+    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__BULK_LEAST, 14, put_place};
     return file->size >= OUTLINE_LEAST && file->size <= FILE_MAX &&
            mw__outline_read(file, path, &mw__onnx__model__descriptor, &rule, out, err);
 }

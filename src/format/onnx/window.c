@@ -66,7 +66,8 @@ static mw_status read_auto_pad(mw__onnx_node *node, mw__onnx_window *out)
     const bool valid = mw__onnx_is(node, "auto_pad", "VALID");
     if (valid)
         memset(out->pad, 0, sizeof out->pad);
-    if (out->same || valid || mw__onnx_attribute(node, "auto_pad") == NULL || mw__onnx_is(node, "auto_pad", "NOTSET"))
+    if (out->same || valid || mw__onnx_attribute(node, "auto_pad") == NULL || mw__onnx_is(node, "auto_pad", "NOTSET") ||
+        mw__onnx_is(node, "auto_pad", ""))
         return MW_OK;
     return mw__onnx_refuse(node, "its auto_pad is not NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }

@@ -123,7 +123,7 @@ static bool read_inner(outline *o, uint64_t size, uint64_t key, const ProtobufCM
 }
 
 /* A field of bytes: it is left out, looked into, or copied. */
-static bool read_bytes(outline *o, uint64_t end, uint64_t key, const ProtobufCMessageDescriptor *type)
+static bool read_bytes(outline *o, uint64_t end, uint64_t key, const ProtobufCMessageDescriptor *type, bool *replaced)
 {
     uint64_t size;
     if (!next_varint(o, end, &size) || size > end - o->at)
@@ -136,9 +136,11 @@ static bool read_bytes(outline *o, uint64_t end, uint64_t key, const ProtobufCMe
         return copy_bytes(o, end, size);
     }
     if (type == rule->type && strchr(rule->numbers, (int)row->id) != NULL) {
+        if (*replaced)
+            return false; /* in two runs: as a whole */
         rule->replace(o->out, row->id, o->at, size);
         o->at += size;
-        return true;
+        return *replaced = true;
     }
     if (row->type == PROTOBUF_C_TYPE_MESSAGE)
         return read_inner(o, size, key, row->descriptor);
@@ -150,17 +152,20 @@ static bool read_bytes(outline *o, uint64_t end, uint64_t key, const ProtobufCMe
 static bool read_message(outline *o, uint64_t end, const ProtobufCMessageDescriptor *type)
 {
     uint64_t key, value;
+    bool replaced = false;
     while (o->at < end) {
         if (!next_varint(o, end, &key) || key >> 3 == 0 || key >> 3 > 0x1fffffff)
             return false;
         const unsigned wire = (unsigned)(key & 7);
         bool good = false;
         if (wire == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED) {
-            good = read_bytes(o, end, key, type);
+            good = read_bytes(o, end, key, type, &replaced);
         } else if (wire == PROTOBUF_C_WIRE_TYPE_VARINT) {
-            put_varint(o->out, key);
             good = next_varint(o, end, &value);
-            put_varint(o->out, value);
+            if (!replaced || key >> 3 != o->rule->place) {
+                put_varint(o->out, key);
+                put_varint(o->out, value);
+            }
         } else if (wire == PROTOBUF_C_WIRE_TYPE_64BIT || wire == PROTOBUF_C_WIRE_TYPE_32BIT) {
             put_varint(o->out, key);
             good = copy_bytes(o, end, wire == PROTOBUF_C_WIRE_TYPE_64BIT ? 8 : 4);

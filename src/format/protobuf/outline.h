@@ -12,6 +12,7 @@ typedef struct mw__outline_rule {
     const ProtobufCMessageDescriptor *type;
     const char *numbers; /* of the fields, each a character */
     uint64_t least;
+    uint32_t place; /* the field that tells where the bytes are: of a message that lost some, its own is left out */
     /* Appends the fields that stand for field `number`: `size` bytes at `offset` of the file. */
     void (*replace)(mw__text *out, uint32_t number, uint64_t offset, uint64_t size);
 } mw__outline_rule;

@@ -34,6 +34,10 @@ static void *read_values(const averaging *a, mw_tensors *tensors, const mw_tenso
 
 static mw_status begin(averaging *a, mw_error *err)
 {
+    const mw_tensors_note *left = mw_tensors_left_out_at(a->first, 0);
+    if (left != NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "mw_tensors_average: \"%.96s\" is not read: %.200s", left->key,
+                        left->value);
     a->count = mw_tensors_count(a->first);
     a->values = mw__alloc(a->allocator, a->count + 1, sizeof *a->values, err);
     if (a->values == NULL)

@@ -129,12 +129,22 @@ static mw_status check_folder(const char *path, const char *folder, mw_error *er
     return MW_OK;
 }
 
+static mw_status check_no_folder(const char *path, mw_error *err)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: it is a folder", path);
+}
+
 static mw_status check_place(const mw_graph *graph, const mw__model_file *file, mw_error *err)
 {
     mw__text path;
     mw__text_init(&path, graph->allocator);
     mw__text_puts(&path, file->path);
     mw_status status = mw__text_check(&path, err);
+    if (status == MW_OK && file->kind != MW__FILE_MIL && file->kind != MW__FILE_PACKAGE)
+        status = check_no_folder(file->path, err);
     if (status == MW_OK)
         status = check_folder(file->path, find_folder(path.data, file->kind == MW__FILE_MIL), err);
     mw__text_deinit(&path);
