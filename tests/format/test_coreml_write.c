@@ -452,6 +452,28 @@ static void test_wrong_calls_are_refused(void)
     folder_leave(folder);
 }
 
+/* Looked at, an empty folder stays the one that it is; written, it is replaced. */
+static void test_an_empty_folder_is_replaced_and_a_check_leaves_it(void)
+{
+    char folder[512];
+    struct stat before, after;
+    mw_graph *graph = build_classifier(MW_IOS18);
+    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder));
+    options.bake = give_weight;
+    options.check_only = true;
+    CHECK(mkdir("empty.mlpackage", 0711) == 0 && stat("empty.mlpackage", &before) == 0);
+    CHECK_INT(mw_coreml_write(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK(stat("empty.mlpackage", &after) == 0 && before.st_ino == after.st_ino && before.st_mode == after.st_mode);
+    options.check_only = false;
+    CHECK_INT(mw_coreml_write(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK_OK(err);
+    CHECK(access("empty.mlpackage/Manifest.json", R_OK) == 0);
+    mw_graph_destroy(graph);
+    folder_leave(folder);
+}
+
 /* ---- a failure leaves the old package ---- */
 
 static long call_budget;
@@ -570,6 +592,7 @@ int main(void)
     RUN(test_what_is_written_and_read_prints_the_same_when_written_again);
     RUN(test_compressed_weights_are_written_as_they_are_stored);
     RUN(test_what_core_ml_would_refuse_is_refused_by_name);
+    RUN(test_an_empty_folder_is_replaced_and_a_check_leaves_it);
     RUN(test_descriptions_that_do_not_fit_are_refused);
     RUN(test_wrong_calls_are_refused);
     RUN(test_a_failed_save_leaves_the_old_package);

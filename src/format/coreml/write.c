@@ -7,6 +7,7 @@
 #include "format/coreml/model.h"
 #include "format/protobuf/wire.h"
 #include "mil/io.h"
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -204,14 +205,20 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
 
 /* ---- the call ---- */
 
-/* A folder goes if it is empty; a check puts it back. */
-static bool is_empty(const char *path, const struct stat *status, bool check_only)
+/* An empty folder is replaced by the rename of the new one. */
+static bool is_empty(const char *path)
 {
-    return rmdir(path) == 0 && (!check_only || mkdir(path, status->st_mode & 07777) == 0);
+    DIR *folder = opendir(path);
+    bool empty = folder != NULL;
+    for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (folder != NULL)
+        closedir(folder);
+    return empty;
 }
 
 /* A package, an empty folder or nothing is at the path. */
-static mw_status check_target(const mw_allocator *allocator, const char *path, bool check_only, mw_error *err)
+static mw_status check_target(const mw_allocator *allocator, const char *path, mw_error *err)
 {
     static const char suffix[] = ".mlpackage";
     struct stat status;
@@ -227,8 +234,7 @@ static mw_status check_target(const mw_allocator *allocator, const char *path, b
     if (manifest == NULL)
         return MW_ERROR_MEMORY;
     struct stat inside;
-    const bool package =
-        S_ISDIR(status.st_mode) && (stat(manifest, &inside) == 0 || is_empty(path, &status, check_only));
+    const bool package = S_ISDIR(status.st_mode) && (stat(manifest, &inside) == 0 || is_empty(path));
     mw__free(allocator, manifest);
     return package ? MW_OK
                    : mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is there and no package; it is left as it is", path);
@@ -259,7 +265,7 @@ static mw_status check(const mw_graph *graph, const char *path, const mw_coreml_
         return mw__fail(err, MW_ERROR_ARGUMENT, "the description was not made by mw_description_defaults");
     MW_TRY(mw_graph_check(graph, err));
     MW_TRY(check_parameters(graph, options, err));
-    return check_target(graph->allocator, path, options->check_only, err);
+    return check_target(graph->allocator, path, err);
 }
 
 static mw_status write_package(writer *w, const mw_graph *graph)
