@@ -146,6 +146,8 @@ const char *config_string(config *c, const config_node *object, const char *key,
     return node != NULL ? node->text : otherwise;
 }
 
+static void print_double(char out[MW__NUMBER_MAX], double value) { out[mw__number_print_double(out, value)] = '\0'; }
+
 double config_number(config *c, const config_node *object, const char *key, double otherwise, double low, double high)
 {
     const config_node *node = get_kind(c, object, key, CONFIG_NUMBER, "a number");
@@ -153,7 +155,11 @@ double config_number(config *c, const config_node *object, const char *key, doub
         return otherwise;
     if (node->number >= low && node->number <= high)
         return node->number;
-    config_fail(c, node, "\"%.60s\" is %.17g, not in %.17g .. %.17g", key, node->number, low, high);
+    char number[MW__NUMBER_MAX], from[MW__NUMBER_MAX], to[MW__NUMBER_MAX];
+    print_double(number, node->number);
+    print_double(from, low);
+    print_double(to, high);
+    config_fail(c, node, "\"%.60s\" is %s, not in %s .. %s", key, number, from, to);
     return otherwise;
 }
 

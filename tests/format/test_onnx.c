@@ -56,7 +56,7 @@ static void test_values_that_nothing_gives_are_named(void)
 {
     onnx_bytes graph = begin_graph(NULL);
     add_node(&graph, "Relu", "nobody", "y");
-    expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which nothing gives");
+    expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which no node gives");
     graph = begin_graph(NULL);
     add_node(&graph, "Relu", "x", "z");
     expect(&graph, MW_ERROR_FORMAT, "nothing gives the output \"y\"");

@@ -79,7 +79,7 @@ static void test_what_was_subtracted_is_kept(void)
 {
     CHECK_MW(0, NULL, NULL, "train", "two.json", "--data", "stamps.csv", "--run", "stamps", "-q");
     char *about = page_read("stamps/about.json");
-    CHECK_CONTAINS(about, "\"offsets\": [17000000");
+    CHECK_CONTAINS(about, "\"mw.offsets\": [17000000");
     free(about);
     CHECK_MW(0, "report.html", NULL, "report", "stamps", "--own-data");
     char *written = page_read("stamps/report.html");
