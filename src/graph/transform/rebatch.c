@@ -175,6 +175,18 @@ static mw_graph *rebatch(const mw_graph *graph, const mw__function *function, mw
     return NULL;
 }
 
+/* Whether every extent can be that many times as large. */
+static bool extents_reach(const mw_graph *graph, int64_t examples)
+{
+    int64_t largest = 1;
+    for (size_t i = 0; i < graph->value_count; i++) {
+        const mw_shape shape = mw_tensor_shape(graph->values[i]);
+        for (int axis = 0; axis < shape.rank; axis++)
+            largest = shape.dim[axis] > largest ? shape.dim[axis] : largest;
+    }
+    return examples <= INT64_MAX / largest;
+}
+
 static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, mw_error *err)
 {
     const mw__function *function = mw__function_find(graph, "main");
@@ -183,6 +195,11 @@ static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, mw_error 
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_rebatch: %s",
                  function == NULL ? "there is no function \"main\"; take one by mw_graph_function"
                                   : "the inputs have no first extent in common that could be the batch");
+        return NULL;
+    }
+    if (!extents_reach(graph, examples)) {
+        mw__fail(err, MW_ERROR_SHAPE, "mw_graph_rebatch: %lld examples are more than an extent can count",
+                 (long long)examples);
         return NULL;
     }
     mw__arena arena;
