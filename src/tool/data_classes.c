@@ -1,8 +1,8 @@
 /* Data for a graph: columns in the names of its inputs, labels in the order of its classes. */
 #include "tool/data.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_integer(mw_dtype dtype)

@@ -1,4 +1,5 @@
 /* Packages: the program as text with its weights, of that the messages, and the folder that holds both. */
+#include "base/descriptor.h"
 #include "base/float_mode.h"
 #include "base/fresh_folder.h"
 #include "base/hash.h"
@@ -9,6 +10,7 @@
 #include "mil/io.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -208,12 +210,15 @@ static mw_status fill_package(const writer *w, const mw_graph *graph)
 /* An empty folder is replaced by the rename of the new one. */
 static bool is_empty(const char *path)
 {
-    DIR *folder = opendir(path);
+    const int opened = mw__descriptor_above(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *folder = opened >= 0 ? fdopendir(opened) : NULL;
     bool empty = folder != NULL;
     for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     if (folder != NULL)
         closedir(folder);
+    else if (opened >= 0)
+        close(opened);
     return empty;
 }
 
