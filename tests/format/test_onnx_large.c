@@ -2,6 +2,7 @@
  * that file changes meanwhile. */
 #include "onnx_run.h"
 #include "support/check.h"
+#include "support/child.h"
 #include "support/folder.h"
 #include "support/on_engine.h"
 
@@ -198,7 +199,7 @@ static double peak_memory(void)
     return kilobytes * 1024;
 }
 
-static int child(int layers)
+static int measure_child(int layers)
 {
     const double file_bytes = (double)layers * (double)weight_size();
     mw_error err = {0};
@@ -240,14 +241,8 @@ static void check_memory(int layers, bool inside)
     CHECK_INT(status, 0);
 }
 
-static bool is_measured(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__linux__)
-    return false; /* sanitizers keep what is freed */
-#else
-    return peak_memory() > 0;
-#endif
-}
+/* Sanitizers keep what is freed; other systems than Linux do not say. */
+static bool is_measured(void) { return !child_is_sanitized() && peak_memory() > 0; }
 
 static void test_a_model_takes_no_more_memory_than_its_weights(void)
 {
@@ -342,7 +337,7 @@ int main(int count, char **arguments)
     char folder[512];
     if (count == 3) {
         width = atoi(arguments[1]);
-        return child(atoi(arguments[2]));
+        return measure_child(atoi(arguments[2]));
     }
     if (!folder_enter(folder))
         return 1;

@@ -116,7 +116,8 @@ double mw__onnx_float(mw__onnx_node *node, const char *name, double fallback)
 bool mw__onnx_is(mw__onnx_node *node, const char *name, const char *text)
 {
     const Mw__Onnx__Attribute *found = find_kind(node, name, MW__ONNX_KIND_STRING);
-    return found != NULL && found->s.len == strlen(text) && memcmp(found->s.data, text, found->s.len) == 0;
+    const size_t length = strlen(text);
+    return found != NULL && found->s.len == length && (length == 0 || memcmp(found->s.data, text, length) == 0);
 }
 
 mw_status mw__onnx_ints(mw__onnx_node *node, const char *name, int64_t *out, size_t capacity, size_t *out_count)
