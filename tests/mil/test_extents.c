@@ -172,7 +172,7 @@ static bool check_constant(const op_case *c, size_t at, size_t slot, float by)
                   !mw_shape_equal(before, result_shape(moved));
         if (decides)
             check_shape(legal_shape(moved, &other), result_shape(moved), c->name, (double)by);
-        mw_graph_destroy(moved);
+        mw__graph_free(moved);
     }
     op_instance_deinit(&instance);
     return decides;
