@@ -44,7 +44,7 @@ static bool is_fair(const calls_row *row)
     return !largest || !array;
 }
 
-/* 0 = the call has no destroyed object, or no place for an error. */
+/* Whether the call has a destroyed object and a place for an error. */
 static bool must_fail(const calls_row *row)
 {
     bool destroyed = false, told = false;
