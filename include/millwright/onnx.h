@@ -10,9 +10,10 @@
  *
  * Nodes become MIL operations of the same value; shape computations over known numbers are carried out while the file
  * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
- * mw_graph_lora find them, and so do floats of Constant nodes, by the names of their outputs; inputs and outputs keep
- * theirs, but an output that is an input is called "<name>_output". Operator sets 1 to 24 of the domain ai.onnx are
- * read, as far as docs/onnx.md lists their operators.
+ * mw_graph_lora find them, and so do floats of Constant nodes, by the names of their outputs. Those of bodies and
+ * functions do too, as "<name>_1" where the name is taken. Inputs and outputs keep theirs, but an output that is an
+ * input is called "<name>_output". Operator sets 1 to 24 of the domain ai.onnx are read, as far as docs/onnx.md lists
+ * their operators.
  *
  * Dimensions. One with a name gets its extent from the options. One that has none becomes a `?` of the graph, at most
  * four of them: the model is read for three choices of their extents, what differs between these is expressed by

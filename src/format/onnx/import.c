@@ -107,28 +107,76 @@ static mw_tensor *emit_converted(mw__onnx_import *import, const mw__onnx_value *
     return made;
 }
 
-mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
+static mw_tensor *emit_literal(mw__onnx_import *import, const mw__onnx_value *value)
 {
-    if (value->tensor != NULL || value->literal == NULL)
-        return value->tensor;
     const mw__onnx_literal *literal = value->literal;
     if (!mw__onnx_is_whole_graph(import) && /* the same may come many times */
         mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
         return NULL;
-    mw_tensor *made;
     if (literal->bulk != NULL && mw__bulk_is_of(literal->bulk, import->graph->allocator))
-        made = mw__constant_of_bulk(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->bulk,
+        return mw__constant_of_bulk(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->bulk,
                                     literal->data, literal->entry);
-    else
-        made = is_plain(literal->type)
-                   ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
-                   : emit_converted(import, value);
-    if (import->blocks > 0) /* what a block makes is seen in it alone */
+    return is_plain(literal->type)
+               ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
+               : emit_converted(import, value);
+}
+
+/* True if the name is that of an input, weight or output of the model, some of which are named later. */
+static bool is_of_whole_graph(const mw__onnx_import *import, const char *name)
+{
+    return mw__map_get(&import->whole.values, name) != NULL || mw__map_get(&import->results, name) != NULL;
+}
+
+/* Weights of two bodies may have one name: the second gets a number. */
+static mw_tensor *name_weight(mw__onnx_import *import, mw_tensor *made, const mw__onnx_value *value)
+{
+    char name[MW_NAME_MAX + 1];
+    if (!value->local && mw_graph_find(import->graph, value->name) == NULL)
+        return mw_name(made, value->name);
+    bool taken = mw_graph_find(import->graph, value->name) != NULL || is_of_whole_graph(import, value->name);
+    int length = snprintf(name, sizeof name, "%s", value->name);
+    while (taken && length <= MW_NAME_MAX) {
+        length = snprintf(name, sizeof name, "%s_%zu", value->name, ++import->renamed);
+        taken = mw_graph_find(import->graph, name) != NULL || is_of_whole_graph(import, name);
+    }
+    return length <= MW_NAME_MAX && mw__name_check("weight", name, NULL) == MW_OK ? mw_name(made, name) : made;
+}
+
+static mw_tensor *emit_weight(mw__onnx_import *import, const mw__onnx_value *value)
+{
+    mw_graph *graph = import->graph;
+    mw__block *inside = graph->block;
+    char key[32];
+    snprintf(key, sizeof key, "%p", (const void *)value->source);
+    mw_tensor *made = value->source != NULL ? mw__map_get(&import->weights, key) : NULL;
+    if (made != NULL)
         return made;
-    if (made != NULL && value->weight)
-        made = mw_name(made, value->name);
-    value->tensor = made;
+    graph->block = graph->current->body;
+    made = emit_literal(import, value);
+    graph->block = inside;
+    made = made != NULL ? name_weight(import, made, value) : NULL;
+    if (made == NULL || value->source == NULL)
+        return made;
+    return mw__map_set(&import->weights, key, made, import->err) == MW_OK ? made : NULL;
+}
+
+mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
+{
+    if (value->tensor != NULL || value->literal == NULL)
+        return value->tensor;
+    mw_tensor *made = value->weight ? emit_weight(import, value) : emit_literal(import, value);
+    if (import->blocks == 0 || value->weight) /* what else a block makes is seen in it alone */
+        value->tensor = made;
     return made;
+}
+
+mw_status mw__onnx_settle_weight(mw__onnx_import *import, mw__onnx_value *value)
+{
+    const bool settles = value->weight && value->source != NULL && mw__onnx_is_float(value->type);
+    if (settles && mw__onnx_emit(import, value) == NULL)
+        return mw__failed(import->err) ? import->err->status : mw_graph_check(import->graph, import->err);
+    value->weight = false;
+    return MW_OK;
 }
 
 /* ---- what is not supported ---- */
@@ -364,7 +412,9 @@ static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Ten
                                   .type = literal->type,
                                   .shape = literal->shape,
                                   .literal = literal,
-                                  .weight = import->depth == 0};
+                                  .weight = import->depth == 0 || mw__onnx_is_float(literal->type),
+                                  .local = import->depth > 0,
+                                  .source = tensor};
     return mw__onnx_define(import, &value);
 }
 
@@ -392,8 +442,8 @@ static mw_status import_body(mw__onnx_import *import, const Mw__Onnx__Graph *gra
 {
     for (size_t i = 0; i < graph->n_input; i++) {
         mw__onnx_value value = *inputs[i];
+        MW_TRY(mw__onnx_settle_weight(import, &value));
         value.name = graph->input[i]->name;
-        value.weight = false;
         MW_TRY(mw__onnx_define(import, &value));
     }
     MW_TRY(mw__onnx_import_initializers(import, graph));

@@ -20,6 +20,8 @@ typedef struct mw__onnx_value {
     const mw__onnx_literal *literal;
     mw_tensor *tensor;
     bool weight;                    /* an initializer, or what a Constant gives: its constant has its name */
+    bool local;                     /* a weight of a body or function: others may have its name too */
+    const Mw__Onnx__Tensor *source; /* of a weight, which is one constant however often it is read; or NULL */
     bool absent;                    /* an input of a function that the call leaves out */
     const Mw__Onnx__Tensor *unread; /* of a kind that is not supported: an error once it is used */
     const char *unread_why;         /* NULL = what mw__onnx_literal_read says */
@@ -49,6 +51,10 @@ typedef struct mw__onnx_import {
     mw__arena arena;
     mw_graph *graph;
     mw__onnx_scope *scope;
+    mw__onnx_scope whole; /* of the model's graph */
+    mw__map weights;      /* tensors of the file -> their constants */
+    mw__map results;      /* names of the model's outputs */
+    size_t renamed;       /* weights whose name was another's */
     int64_t opset;
     mw__map functions;             /* of the model, by domain, name and overload */
     const mw__onnx_frame *frame;   /* NULL = outside of them */
@@ -104,9 +110,11 @@ mw_status mw__onnx_check_problems(const mw__onnx_import *import);
 mw_status mw__onnx_define(mw__onnx_import *import, const mw__onnx_value *value);
 /* NULL if no scope has the name. */
 mw__onnx_value *mw__onnx_find(const mw__onnx_import *import, const char *name);
-/* The tensor of a value, made of its literal if there is none yet; NULL with an error in import->err or on the graph.
- */
+/* The tensor of a value, made of its literal if there is none yet: a weight as a constant of the whole graph, with its
+ * name, wherever it is used. NULL with an error in import->err or on the graph. */
 mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value);
+/* Before the copy of a value gets another name: a weight of floats becomes the constant that it is. */
+mw_status mw__onnx_settle_weight(mw__onnx_import *import, mw__onnx_value *value);
 /* Elements that are known, from the literal or, at most 64, as they follow from shapes; NULL if they are not. */
 const mw__onnx_literal *mw__onnx_known(mw__onnx_import *import, mw__onnx_value *value);
 /* The same for what cannot be done without: at most MW__ONNX_KNOWN_MAX elements that operations make of constants are

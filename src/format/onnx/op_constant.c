@@ -30,10 +30,12 @@ static mw_status give_tensor(mw__onnx_node *node, const Mw__Onnx__Tensor *tensor
     if (!mw__onnx_is_whole_graph(node->import)) /* it may be read many times */
         MW_TRY(mw__onnx_charge(node->import, literal->count, mw__onnx_type_size(literal->type)));
     /* Weights stand in such nodes, too; single numbers are none. */
-    const bool weight =
-        mw__onnx_is_whole_graph(node->import) && mw__onnx_is_float(literal->type) && literal->shape.rank > 0;
-    node->out[0] =
-        (mw__onnx_value){.type = literal->type, .shape = literal->shape, .literal = literal, .weight = weight};
+    node->out[0] = (mw__onnx_value){.type = literal->type,
+                                    .shape = literal->shape,
+                                    .literal = literal,
+                                    .weight = mw__onnx_is_float(literal->type) && literal->shape.rank > 0,
+                                    .local = !mw__onnx_is_whole_graph(node->import),
+                                    .source = tensor};
     return MW_OK;
 }
 

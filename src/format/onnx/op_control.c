@@ -20,9 +20,10 @@ static mw_status give(mw__onnx_node *node, size_t index, const mw__onnx_value *v
 {
     if (value->type == 0)
         return mw__onnx_refuse(node, "its body has nodes that are not supported");
-    if (index < node->out_count)
-        node->out[index] = *value;
-    return MW_OK;
+    if (index >= node->out_count)
+        return MW_OK;
+    node->out[index] = *value;
+    return mw__onnx_settle_weight(node->import, &node->out[index]);
 }
 
 /* ---- if ---- */

@@ -280,6 +280,8 @@ static mw_status check_options(const mw__onnx_import *import, const Mw__Onnx__Gr
 
 static mw_status read_parts(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
 {
+    for (size_t i = 0; i < graph->n_output; i++)
+        MW_TRY(mw__map_set(&import->results, graph->output[i]->name, graph->output[i], import->err));
     MW_TRY(mw__onnx_import_initializers(import, graph));
     for (size_t i = 0; i < graph->n_input; i++)
         MW_TRY(define_input(import, graph->input[i]));
@@ -298,15 +300,15 @@ static mw_status read_model(mw__onnx_import *import, const Mw__Onnx__Model *mode
         return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": no graph with an output", import->source.path);
     MW_TRY(find_opset(import, model));
     MW_TRY(check_options(import, graph));
-    mw__onnx_scope scope = {0};
-    mw__map_init(&scope.values, import->arena.allocator);
-    mw__map_init(&import->functions, import->arena.allocator);
-    import->scope = &scope;
+    mw__map *const maps[] = {&import->whole.values, &import->functions, &import->weights, &import->results};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        mw__map_init(maps[i], import->arena.allocator);
+    import->scope = &import->whole;
     mw_status status = mw__onnx_note_functions(import, model);
     if (status == MW_OK)
         status = read_parts(import, graph);
-    mw__map_deinit(&import->functions);
-    mw__map_deinit(&scope.values);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        mw__map_deinit(maps[i]);
     return status;
 }
 
