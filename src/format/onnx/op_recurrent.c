@@ -114,23 +114,44 @@ static mw_tensor *choose(const layer *l, size_t index, const block_choice *choic
     return choice->count == 1 ? blocks[0] : mw_concat(blocks, (size_t)choice->count, 0);
 }
 
-/* The two biases as one: of constants it is a constant, as MIL's operations want it. */
-static mw_tensor *add_biases(const layer *l, const block_choice *input, const block_choice *recurrent)
+static bool is_zero(const mw__onnx_literal *literal)
+{
+    bool zero = true;
+    for (size_t i = 0; zero && i < literal->count; i++)
+        zero = mw__onnx_literal_float(literal, i) == 0.0;
+    return zero;
+}
+
+/* Of two biases that the file holds: zeros that stand beside the other, for want of one, have no name to be trained by.
+ */
+static mw_tensor *add_known_biases(const layer *l, const block_choice *choice, const mw__onnx_literal *literal)
+{
+    const char *name = l->known[BIAS].name;
+    const bool first = !is_zero(&literal[0]), second = !is_zero(&literal[1]);
+    mw_tensor *a = emit_literal(l, first || !second ? name : NULL, &choice[0], &literal[0]);
+    return mw_add(a, emit_literal(l, second ? name : NULL, &choice[1], &literal[1]));
+}
+
+/* The two biases as one: of fp32 constants it is a constant, as MIL's operations want it. */
+static mw_tensor *add_biases(const layer *l, const block_choice *choice)
 {
     const known_weight *known = &l->known[BIAS];
-    mw__onnx_literal a, b;
-    if (known->literal.data == NULL || known->literal.type != MW__ONNX_FLOAT) {
-        mw_tensor *first = choose(l, BIAS, input);
-        return mw_add(first, choose(l, BIAS, recurrent));
+    mw__onnx_literal literal[2];
+    if (known->literal.data == NULL) {
+        mw_tensor *first = choose(l, BIAS, &choice[0]);
+        return mw_add(first, choose(l, BIAS, &choice[1]));
     }
-    if (!choose_literal(l, &known->literal, input, &a) || !choose_literal(l, &known->literal, recurrent, &b))
-        return NULL;
-    float *sums = (float *)(void *)a.data, more;
-    for (size_t i = 0; i < a.count; i++) {
-        memcpy(&more, (const uint8_t *)b.data + i * sizeof more, sizeof more);
+    for (int i = 0; i < 2; i++)
+        if (!choose_literal(l, &known->literal, &choice[i], &literal[i]))
+            return NULL;
+    if (known->literal.type != MW__ONNX_FLOAT)
+        return add_known_biases(l, choice, literal);
+    float *sums = (float *)(void *)literal[0].data, more;
+    for (size_t i = 0; i < literal[0].count; i++) {
+        memcpy(&more, (const uint8_t *)literal[1].data + i * sizeof more, sizeof more);
         sums[i] += more;
     }
-    return emit_literal(l, known->name, input, &a);
+    return emit_literal(l, known->name, &choice[0], &literal[0]);
 }
 
 static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
@@ -140,9 +161,9 @@ static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
     w.weight_ih = choose(l, WEIGHT, &choice);
     w.weight_hh = choose(l, RECURRENCE, &choice);
     if (mw__onnx_has(l->node, BIAS)) {
-        const block_choice recurrent = {direction, l->gates, l->gates, l->order};
-        w.bias = l->reset_after ? choose(l, BIAS, &recurrent) : add_biases(l, &choice, &recurrent);
-        w.input_bias = l->reset_after ? choose(l, BIAS, &choice) : NULL;
+        const block_choice both[] = {choice, {direction, l->gates, l->gates, l->order}};
+        w.bias = l->reset_after ? choose(l, BIAS, &both[1]) : add_biases(l, both);
+        w.input_bias = l->reset_after ? choose(l, BIAS, &both[0]) : NULL;
     }
     if (l->gates == 4 && mw__onnx_has(l->node, PEEPHOLE)) {
         choice = (block_choice){direction, 0, 3, order_peephole};

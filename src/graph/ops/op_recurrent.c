@@ -203,6 +203,7 @@ static mw_tensor *expand(mw__build *build, mw_tensor **out_more)
                       "with a weight that is computed, the number of steps and the hidden elements must be known");
         return NULL;
     }
+    r.names_parts = true;
     mw__recurrent_write(&r, results);
     out_more[0] = results[1];
     out_more[1] = results[2];

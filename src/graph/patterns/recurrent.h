@@ -18,6 +18,7 @@ typedef struct mw__recurrent {
     bool reset_after;
     bool torch_order;    /* gates stand as in PyTorch, i, f, z, o and r, z, n; a layer's, not an operation's */
     bool keeps_operands; /* gates are put in order by operations, though weights are constants: a gradient wants them */
+    bool names_parts;    /* constants that are put in order keep their names, with the gates behind: "w.gates021" */
     mw_activation gate, candidate, output; /* candidate: z of lstm; output: n of gru, h of rnn */
     double clip;                           /* INFINITY = none */
     mw_tensor *x, *h, *c;                  /* c NULL but for lstm */

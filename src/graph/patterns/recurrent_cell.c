@@ -9,6 +9,7 @@
 #include <millwright/op_shape.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FP16_MAX 65504.0
@@ -36,6 +37,19 @@ static bool is_whole(const arrangement *a)
     return same;
 }
 
+/* A name is for patterns (fine-tuning), which find the parts by it; it may be taken by an earlier use. */
+static mw_tensor *name_part(mw_tensor *made, const char *whole, const arrangement *a)
+{
+    char name[MW_NAME_MAX + 1];
+    int length = snprintf(name, sizeof name, "%s.gates", whole);
+    for (int i = 0; i < a->count; i++, length++)
+        if (length < MW_NAME_MAX)
+            snprintf(name + length, sizeof name - (size_t)length, "%d", a->order[i]);
+    if (made == NULL || length > MW_NAME_MAX || mw_graph_find(mw_tensor_graph(made), name) != NULL)
+        return made;
+    return mw_name(made, name);
+}
+
 /* The blocks of a constant so. */
 static mw_tensor *arrange_constant(mw_tensor *value, const mw__payload *payload, const arrangement *a)
 {
@@ -58,8 +72,10 @@ static mw_tensor *arrange(const mw__recurrent *r, mw_tensor *value, const arrang
     if (value == NULL || is_whole(a))
         return value;
     const mw__payload *payload = loaded(r, value);
-    if (payload != NULL)
-        return arrange_constant(value, payload, a);
+    if (payload != NULL) {
+        mw_tensor *made = arrange_constant(value, payload, a);
+        return r->names_parts && value->name != NULL ? name_part(made, value->name, a) : made;
+    }
     if (mw_split(value, (size_t)a->blocks, 0, parts) != MW_OK)
         return NULL;
     for (int i = 0; i < a->count; i++)

@@ -1,5 +1,6 @@
-/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights, trainable.c chooses and
- * copies, lora.c builds adapters; the runtime writes back what was trained. */
+/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights (trainable_follow.c and
+ * trainable_guess.c help), trainable.c chooses and copies, lora.c builds adapters; the runtime writes back what was
+ * trained. */
 #ifndef MW__GRAPH_TRANSFORM_TRAINABLE_H
 #define MW__GRAPH_TRANSFORM_TRAINABLE_H
 
@@ -61,12 +62,29 @@ typedef struct mw__tune_role {
 } mw__tune_role;
 mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
 
+/* trainable_follow.c. How many operations a constant is followed through: a kernel of three axes that is spread with
+ * zeros, since it was computed and is dilated, is moved and padded ten times. */
+enum { MW__TUNE_DEPTH = 12 };
+
+/* The value of an argument that has one; NULL = none. */
+const mw_tensor *mw__tune_operand(const mw__op *op, const char *argument);
+/* What a value was before it was moved or cut. */
+const mw_tensor *mw__tune_origin(const mw_tensor *value);
+/* The extent of the only axis that has more than one element; 0 if there is none or several. */
+int64_t mw__tune_vector_length(mw_shape shape);
+/* Whether it is made of constants and parameters alone, which were moved, cut, joined, or added as vectors. */
+bool mw__tune_is_fixed(const mw_tensor *value);
+/* Whether the results of the operation are still what that argument holds. */
+bool mw__tune_passes(const mw__op *op, const char *argument);
+
 /* trainable_guess.c, of constants beside layers. Whether the name is one that a framework gives, not a converter's. */
 bool mw__guess_is_given(const char *name);
 /* Whether it is that of a mask, a grid, a mean or the like. */
 bool mw__guess_is_data(const char *name);
 /* Whether the elements may have been learned: not those of a mask (-1e9), not all multiples of 1/2. */
 bool mw__guess_is_learned(const mw_tensor *value);
+/* Whether it holds one number in every place. */
+bool mw__guess_is_uniform(const mw_tensor *value);
 /* Whether the name of one number says that it is learned: most are choices of whoever wrote the network. */
 bool mw__guess_is_single(const mw_tensor *value);
 /* Whether a layer with weights is among the operations that make it: what comes straight from an input is data. */

@@ -79,20 +79,27 @@ bool mw__guess_is_learned(const mw_tensor *value)
     return (!whole || zeros) && !masks;
 }
 
+bool mw__guess_is_uniform(const mw_tensor *value)
+{
+    const mw__payload *payload = value->payload;
+    if (payload == NULL || payload->data == NULL)
+        return false;
+    const size_t count = payload->splat ? 1 : mw__payload_count(payload);
+    bool same = true;
+    for (size_t i = 1; same && i < count; i++)
+        same = mw__payload_float(payload, i) == mw__payload_float(payload, 0);
+    return same;
+}
+
 /* ---- what is beside it ---- */
 
 static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
-static bool is_kept(const mw_tensor *value)
-{
-    return value != NULL && (value->role == MW__PARAMETER || mw__is_constant(value));
-}
 
 static bool has_kept_operand(const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++)
-            if (is_kept(op->slots[i].operands[k].value) &&
+            if (mw__tune_is_fixed(op->slots[i].operands[k].value) &&
                 mw_shape_count(mw_tensor_shape(op->slots[i].operands[k].value)) > 1)
                 return true;
     return false;
@@ -142,7 +149,7 @@ int mw__guess_channel_axis(const mw_tensor *value)
         if (op->row == NULL || !(mw__row_is_elementwise(op->row) || is(op, "select") || is(op, "prelu")))
             return -1;
         const mw_tensor *x = mw__arg(op, is(op, "select") ? "a" : "x");
-        const bool other = x == NULL || is_kept(x) || mw_tensor_shape(x).rank != rank;
+        const bool other = x == NULL || mw__tune_is_fixed(x) || mw_tensor_shape(x).rank != rank;
         value = other && !is(op, "select") && op->slot_count > 1 ? mw__arg(op, "y") : x;
     }
     return -1;

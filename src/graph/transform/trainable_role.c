@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-/* How far a constant, or the input of a bias, is followed: a kernel of three axes that is spread with zeros, since it
- * was computed and is dilated, is moved and padded ten times. */
-enum { DEPTH_MAX = 12 };
+/* How many uses are looked at: what is cut into parts that are joined again is met once for each part. */
+enum { USES_MAX = 4096 };
 
 /* ---- the table ---- */
 
@@ -63,7 +62,7 @@ static bool is_recurrent_weight(const char *argument)
            strncmp(argument, "peephole", 8) == 0 || strcmp(argument, "input_bias") == 0;
 }
 
-static mw_weight_role role_in_table(const mw__op *op, const char *argument)
+static mw_weight_role find_in_table(const mw__op *op, const char *argument)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(op->kind, roles[i].operation) != 0)
@@ -78,32 +77,10 @@ typedef struct search {
     const mw__use *const *uses;
     const mw_tensor *root; /* whose role is wanted */
     mw__tune_role found;
-    int depth;
+    int depth, left; /* of the uses */
 } search;
 
-/* ---- following values ---- */
-
-static const mw_tensor *operand(const mw__op *op, const char *argument)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, argument) == 0 && op->slots[i].operands != NULL && op->slots[i].count == 1)
-            return op->slots[i].operands[0].value;
-    return NULL;
-}
-
-/* What a value was before it was moved. */
-static const mw_tensor *origin(const mw_tensor *value)
-{
-    for (int depth = 0; value != NULL && value->op != NULL && mw__is_move(value->op) && depth < DEPTH_MAX; depth++)
-        value = operand(value->op, "x");
-    return value;
-}
-
-static bool is_fixed(const mw_tensor *value)
-{
-    value = origin(value);
-    return value != NULL && (value->role == MW__PARAMETER || mw__is_constant(value));
-}
+/* ---- what is beside it ---- */
 
 static bool is_made_by(const mw_tensor *value, const char *const *kinds, size_t count)
 {
@@ -113,18 +90,37 @@ static bool is_made_by(const mw_tensor *value, const char *const *kinds, size_t 
 #define IS_MADE_BY(value, ...)                                                                                         \
     is_made_by(value, (const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *))
 
-/* The extent of the only axis that has more than one element; 0 if there is none or several. */
-static int64_t vector_length(mw_shape shape)
+/* What the argument was before it was moved. */
+static const mw_tensor *argument_origin(const mw__op *op, const char *argument)
 {
-    int64_t length = shape.rank > 0 ? 1 : 0;
-    for (int i = 0; i < shape.rank; i++) {
-        if (shape.dim[i] == 1)
-            continue;
-        if (length != 1)
-            return 0;
-        length = shape.dim[i];
-    }
-    return length;
+    return mw__tune_origin(mw__tune_operand(op, argument));
+}
+
+static bool is_argument_fixed(const mw__op *op, const char *argument)
+{
+    return mw__tune_is_fixed(mw__tune_operand(op, argument));
+}
+
+static bool is_single(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 1; }
+
+/* One number that is repeated, as the zeros before the first step of a recurrent layer or the ones of a norm without
+ * gamma: no weight but by its name. */
+static bool is_repeated(const search *s, const mw_tensor *own) { return is_single(s->root) && !is_single(own); }
+
+/* A product of two constants: the state before the first step is none of the weights. */
+static bool is_first_state(const search *s, const mw__op *op)
+{
+    return strcmp(op->kind, "matmul") == 0 && is_argument_fixed(op, "x") && is_argument_fixed(op, "y") &&
+           mw__guess_is_uniform(s->root);
+}
+
+static mw_weight_role role_in_table(const search *s, const mw__op *op, const char *argument)
+{
+    const mw_weight_role role = find_in_table(op, argument);
+    const mw_tensor *own = mw__tune_operand(op, argument);
+    if (role == MW_WEIGHT_KERNEL && ((own != NULL && is_repeated(s, own)) || is_first_state(s, op)))
+        return MW_WEIGHT_NONE;
+    return role;
 }
 
 /* ---- layers of several operations ---- */
@@ -134,7 +130,7 @@ static bool has_fixed_value(const mw__op *op)
     for (size_t s = 0; s < op->slot_count; s++) {
         const mw__slot *slot = &op->slots[s];
         for (size_t i = 0; slot->operands != NULL && i < slot->count; i++)
-            if (strcmp(slot->name, "values") == 0 && is_fixed(slot->operands[i].value))
+            if (strcmp(slot->name, "values") == 0 && mw__tune_is_fixed(slot->operands[i].value))
                 return true;
     }
     return false;
@@ -146,21 +142,36 @@ static bool is_product(const mw_tensor *value)
     if (IS_MADE_BY(value, "conv", "conv_transpose", "linear"))
         return true;
     if (IS_MADE_BY(value, "matmul"))
-        return is_fixed(operand(value->op, "x")) || is_fixed(operand(value->op, "y"));
+        return is_argument_fixed(value->op, "x") || is_argument_fixed(value->op, "y");
     return IS_MADE_BY(value, "einsum") && has_fixed_value(value->op);
 }
 
-/* How many outputs it has, or the sum of two of them, as in a recurrent cell; 0 if the value is none. */
+/* Also with the bias that a file writes as an operation of its own. */
+static bool is_biased_product(const mw_tensor *value)
+{
+    if (is_product(value))
+        return true;
+    if (!IS_MADE_BY(value, "add"))
+        return false;
+    const mw_tensor *x = argument_origin(value->op, "x"), *y = argument_origin(value->op, "y");
+    return (is_product(x) && mw__tune_is_fixed(y)) || (is_product(y) && mw__tune_is_fixed(x));
+}
+
+/* Or the sum of two of them, as in a recurrent cell. */
+static bool is_sum_of_products(const mw_tensor *value)
+{
+    if (is_product(value))
+        return true;
+    return IS_MADE_BY(value, "add") && is_biased_product(argument_origin(value->op, "x")) &&
+           is_biased_product(argument_origin(value->op, "y"));
+}
+
+/* How many outputs such a product or sum has; 0 if the value is none. */
 static int64_t count_outputs(const mw_tensor *value)
 {
     const mw_shape shape = mw_tensor_shape(value);
-    if (IS_MADE_BY(value, "add")) {
-        const mw_tensor *x = origin(operand(value->op, "x")), *y = origin(operand(value->op, "y"));
-        if (!is_product(x) || !is_product(y))
-            return 0;
-    } else if (!is_product(value)) {
+    if (!is_sum_of_products(value))
         return 0;
-    }
     if (IS_MADE_BY(value, "conv", "conv_transpose"))
         return shape.rank > 1 ? shape.dim[1] : 0;
     return shape.rank > 0 ? shape.dim[shape.rank - 1] : 0;
@@ -169,14 +180,14 @@ static int64_t count_outputs(const mw_tensor *value)
 /* Rows of a table, or such and other tables. */
 static bool is_embedding(const mw_tensor *value)
 {
-    for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        value = origin(value);
+    for (int depth = 0; depth < MW__TUNE_DEPTH; depth++) {
+        value = mw__tune_origin(value);
         if (IS_MADE_BY(value, "gather"))
-            return is_fixed(operand(value->op, "x"));
+            return is_argument_fixed(value->op, "x");
         if (!IS_MADE_BY(value, "add"))
             return false;
-        const mw_tensor *y = operand(value->op, "y");
-        value = is_fixed(y) ? operand(value->op, "x") : y;
+        const mw_tensor *y = mw__tune_operand(value->op, "y");
+        value = mw__tune_is_fixed(y) ? mw__tune_operand(value->op, "x") : y;
     }
     return false;
 }
@@ -191,55 +202,89 @@ static bool is_table_beside(const mw_tensor *own, const mw_tensor *other)
 /* One over a root of a mean of squares, or such a root. */
 static bool is_deviation(const mw_tensor *value, bool inverse)
 {
-    value = origin(value);
+    value = mw__tune_origin(value);
     return inverse ? IS_MADE_BY(value, "rsqrt", "pow", "inverse") : IS_MADE_BY(value, "sqrt", "reduce_l2_norm", "pow");
+}
+
+/* The value before it was multiplied by one number, or one was added: the ones and zeros of a file that has no place
+ * for a norm without gamma and beta. */
+static const mw_tensor *without_numbers(const mw_tensor *value)
+{
+    value = mw__tune_origin(value);
+    for (int depth = 0; IS_MADE_BY(value, "mul", "add") && depth < MW__TUNE_DEPTH; depth++) {
+        const mw_tensor *y = argument_origin(value->op, "y");
+        if (y == NULL || !mw__is_constant(y) || mw_shape_count(mw_tensor_shape(y)) != 1)
+            break;
+        value = argument_origin(value->op, "x");
+    }
+    return value;
 }
 
 /* x over its deviation, also spelled out, or what is still to be multiplied with x. */
 static bool is_normalised(const mw_tensor *value)
 {
-    value = origin(value);
+    value = without_numbers(value);
     if (IS_MADE_BY(value, "layer_norm", "instance_norm", "batch_norm", "l2_norm", "rsqrt"))
         return true;
     if (IS_MADE_BY(value, "mul"))
-        return is_deviation(operand(value->op, "x"), true) || is_deviation(operand(value->op, "y"), true);
-    return IS_MADE_BY(value, "real_div") && is_deviation(operand(value->op, "y"), false);
+        return is_deviation(mw__tune_operand(value->op, "x"), true) ||
+               is_deviation(mw__tune_operand(value->op, "y"), true);
+    return IS_MADE_BY(value, "real_div") && is_deviation(mw__tune_operand(value->op, "y"), false);
 }
 
 static bool is_scaled_normal(const mw_tensor *value)
 {
-    value = origin(value);
+    value = mw__tune_origin(value);
     if (!IS_MADE_BY(value, "mul"))
         return false;
-    const mw_tensor *x = operand(value->op, "x"), *y = operand(value->op, "y");
-    return (is_fixed(x) && is_normalised(y)) || (is_fixed(y) && is_normalised(x));
+    const mw_tensor *x = mw__tune_operand(value->op, "x"), *y = mw__tune_operand(value->op, "y");
+    return (mw__tune_is_fixed(x) && is_normalised(y)) || (mw__tune_is_fixed(y) && is_normalised(x));
 }
 
-static bool is_learned(const mw_tensor *own)
+/* A peephole: what a vector makes of the cell is added to a gate, a part of the sum of products. */
+static bool is_added_to_gate(const search *s, const mw__op *op, int64_t length)
 {
-    own = origin(own);
-    return own != NULL && mw__guess_is_learned(own);
+    const mw__use *use = op->result_count == 1 ? s->uses[op->results[0]->id] : NULL;
+    if (use == NULL || use->next != NULL || strcmp(use->op->kind, "add") != 0)
+        return false;
+    const bool is_x = strcmp(use->op->slots[use->slot].name, "x") == 0;
+    const mw_tensor *gate = mw__tune_operand(use->op, is_x ? "y" : "x");
+    const mw_shape shape = mw_tensor_shape(gate);
+    return IS_MADE_BY(gate, "split", "slice_by_index", "slice_by_size") && shape.rank > 0 &&
+           shape.dim[shape.rank - 1] == length && is_sum_of_products(mw__tune_origin(gate));
+}
+
+/* Over the last axes of what is normalised: no mask, of which some elements are 0 and others 1. */
+static bool is_over_last_axes(const search *s, const mw_tensor *own, const mw_tensor *other)
+{
+    const mw_shape a = mw_tensor_shape(own), b = mw_tensor_shape(other);
+    bool fits = a.rank > 1 && a.rank <= b.rank;
+    for (int i = 0; fits && i < a.rank; i++)
+        fits = a.dim[i] == 1 || a.dim[i] == b.dim[b.rank - a.rank + i];
+    return fits && !mw__guess_is_data(s->root->name) &&
+           (mw__guess_is_uniform(s->root) || mw__guess_is_learned(s->root));
 }
 
 /* Vectors beside a product with a weight, or beside a norm that is spelled out (a single number is none), and tables
  * beside an embedding. */
-static mw_weight_role role_beside(const mw__op *op, const char *argument)
+static mw_weight_role role_beside(const search *s, const mw__op *op, const char *argument)
 {
     const bool adds = strcmp(op->kind, "add") == 0;
     if (!adds && strcmp(op->kind, "mul") != 0)
         return MW_WEIGHT_NONE;
     const bool is_x = strcmp(argument, "x") == 0;
-    const mw_tensor *own = operand(op, argument), *other = origin(operand(op, is_x ? "y" : "x"));
-    const int64_t length = own != NULL ? vector_length(mw_tensor_shape(own)) : 0;
-    if (own == NULL || other == NULL)
+    const mw_tensor *own = mw__tune_operand(op, argument), *other = argument_origin(op, is_x ? "y" : "x");
+    const int64_t length = own != NULL ? mw__tune_vector_length(mw_tensor_shape(own)) : 0;
+    if (own == NULL || other == NULL || is_repeated(s, own))
         return MW_WEIGHT_NONE;
-    if (adds && is_table_beside(own, other) && is_learned(own))
+    if (adds && is_table_beside(own, other) && mw__guess_is_learned(s->root))
         return MW_WEIGHT_TABLE;
     if (length > 0 && adds && count_outputs(other) == length)
         return MW_WEIGHT_BIAS;
-    if (length > 1 && (adds ? is_scaled_normal(other) : is_normalised(other)))
+    if ((length > 1 || is_over_last_axes(s, own, other)) && (adds ? is_scaled_normal(other) : is_normalised(other)))
         return MW_WEIGHT_NORM;
-    return MW_WEIGHT_NONE;
+    return length > 1 && !adds && mw__guess_is_learned(s->root) && is_added_to_gate(s, op, length) ? MW_WEIGHT_KERNEL
+                                                                                                   : MW_WEIGHT_NONE;
 }
 
 /* ---- what only a framework calls a parameter ---- */
@@ -247,19 +292,19 @@ static mw_weight_role role_beside(const mw__op *op, const char *argument)
 static bool is_of_layer(const mw_tensor *value) { return value != NULL && mw__guess_is_of_layer(value); }
 
 /* Along the channels of what the other operand is. */
-static bool is_along_channels(const mw_tensor *own, const mw_tensor *other)
+static bool is_along_channels(const search *s, const mw_tensor *own, const mw_tensor *other)
 {
     const mw_shape a = mw_tensor_shape(own);
     const int channels = mw__guess_channel_axis(other), rank = mw_tensor_shape(other).rank;
-    return channels >= 0 && vector_length(a) > 1 && rank - channels <= a.rank &&
-           a.dim[a.rank - (rank - channels)] == vector_length(a);
+    return channels >= 0 && !is_repeated(s, own) && mw__tune_vector_length(a) > 1 && rank - channels <= a.rank &&
+           a.dim[a.rank - (rank - channels)] == mw__tune_vector_length(a);
 }
 
 /* More than one axis, of which each has elements. */
 static bool is_table(const mw_tensor *own)
 {
     const mw_shape shape = mw_tensor_shape(own);
-    return vector_length(shape) == 0 && shape.rank > 1;
+    return mw__tune_vector_length(shape) == 0 && shape.rank > 1;
 }
 
 /* min(x, 0) times it, or x times it where x is below 0. */
@@ -272,38 +317,83 @@ static bool is_slope(const search *s, const mw__op *op, const mw_tensor *other)
     const mw__use *use = op->result_count == 1 ? s->uses[op->results[0]->id] : NULL;
     if (use == NULL || use->next != NULL || strcmp(use->op->kind, "select") != 0)
         return false;
-    const mw_tensor *cond = operand(use->op, "cond");
+    const mw_tensor *cond = mw__tune_operand(use->op, "cond");
     return IS_MADE_BY(cond, "less", "greater", "less_equal", "greater_equal") &&
-           (origin(operand(cond->op, "x")) == other || origin(operand(cond->op, "y")) == other);
+           (argument_origin(cond->op, "x") == other || argument_origin(cond->op, "y") == other);
+}
+
+/* One number in every place, under a name that nobody gave. */
+static bool is_padding(const mw_tensor *root, bool given)
+{
+    return !given && root->payload != NULL && root->payload->splat;
+}
+
+/* The one operation that uses the result, if there is one. */
+static const mw__op *only_use(const search *s, const mw__op *op)
+{
+    const mw__use *use = op->result_count == 1 ? s->uses[op->results[0]->id] : NULL;
+    return use != NULL && use->next == NULL ? use->op : NULL;
+}
+
+static bool is_scaling(const mw__op *op)
+{
+    return op != NULL && strcmp(op->kind, "mul") == 0 && (is_argument_fixed(op, "x") || is_argument_fixed(op, "y"));
+}
+
+/* alpha or beta of alpha * softplus(beta * x). */
+static bool is_of_softplus(const search *s, const mw__op *op, const mw_tensor *other)
+{
+    if (strcmp(op->kind, "mul") != 0)
+        return false;
+    if (IS_MADE_BY(other, "softplus")) {
+        const mw_tensor *inner = argument_origin(other->op, "x");
+        return inner != NULL && is_scaling(inner->op);
+    }
+    const mw__op *outer = only_use(s, op);
+    return outer != NULL && strcmp(outer->kind, "softplus") == 0 && is_scaling(only_use(s, outer));
+}
+
+/* A product that is spelled out: what a table multiplies is added up over an axis. */
+static bool is_of_product(const search *s, const mw__op *op)
+{
+    const mw__op *sum = strcmp(op->kind, "mul") == 0 ? only_use(s, op) : NULL;
+    return sum != NULL && strcmp(sum->kind, "reduce_sum") == 0 && is_table(s->root);
 }
 
 /* A token that is joined to a sequence of what layers make. */
-static bool is_token(const mw__op *op, const mw_tensor *own, bool given)
+static bool is_token(const mw__op *op, const mw_tensor *root, bool given)
 {
     bool beside = false;
     for (size_t s = 0; s < op->slot_count; s++)
         for (size_t i = 0; strcmp(op->slots[s].name, "values") == 0 && i < op->slots[s].count; i++)
             beside = beside || is_of_layer(op->slots[s].operands[i].value);
-    return beside && (given || (is_learned(own) && !(own->payload != NULL && own->payload->splat)));
+    return beside && (given || mw__guess_is_learned(root)) && !is_padding(root, given);
 }
 
 static mw_weight_role guess_scaled(const search *s, const mw__op *op, const mw_tensor *own, const mw_tensor *other,
                                    bool given)
 {
-    const bool divides = strcmp(op->kind, "real_div") == 0;
-    if (!divides && is_slope(s, op, other) && is_learned(own))
+    const bool divides = strcmp(op->kind, "real_div") == 0, learned = mw__guess_is_learned(s->root);
+    if (!divides && learned && (is_slope(s, op, other) || is_of_softplus(s, op, other)))
         return MW_WEIGHT_SLOPE;
-    const bool along = !divides && is_along_channels(own, other) && is_learned(own);
+    if (!divides && learned && is_of_product(s, op))
+        return MW_WEIGHT_KERNEL;
+    const bool along = !divides && is_along_channels(s, own, other) && learned;
     return is_of_layer(other) && (given || along) ? MW_WEIGHT_SCALE : MW_WEIGHT_NONE;
 }
 
-static mw_weight_role guess_added(const mw_tensor *own, const mw_tensor *other, bool given)
+static mw_weight_role guess_added(const search *s, const mw_tensor *own, const mw_tensor *other, bool given)
 {
-    if (!is_of_layer(other) || !is_learned(own))
+    if (!is_of_layer(other) || !mw__guess_is_learned(s->root))
         return MW_WEIGHT_NONE;
     if (is_table(own))
         return MW_WEIGHT_TABLE;
-    return given || is_along_channels(own, other) ? MW_WEIGHT_BIAS : MW_WEIGHT_NONE;
+    return given || is_along_channels(s, own, other) ? MW_WEIGHT_BIAS : MW_WEIGHT_NONE;
+}
+
+static bool is_given(const mw_tensor *root)
+{
+    return mw__guess_is_given(root->name) && (!is_single(root) || mw__guess_is_single(root));
 }
 
 /* `root` is the constant, of which `use` takes a form. */
@@ -311,23 +401,22 @@ static mw_weight_role guess_role(const search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
-    const bool single = mw_shape_count(mw_tensor_shape(s->root)) == 1;
-    const bool given = mw__guess_is_given(s->root->name) && (!single || mw__guess_is_single(s->root));
+    const bool given = is_given(s->root);
     if (mw__guess_is_data(s->root->name))
         return MW_WEIGHT_NONE;
     if (IS_ONE_OF(op->kind, "concat", "stack"))
         return is_token(op, s->root, given) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
     if (strcmp(op->kind, "scaled_dot_product_attention") == 0 && strcmp(argument, "attn_mask") == 0)
-        return is_table(s->root) && is_learned(s->root) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
+        return is_table(s->root) && mw__guess_is_learned(s->root) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
     if (strcmp(op->kind, "pow") == 0 && strcmp(argument, "y") == 0)
-        return given && is_of_layer(operand(op, "x")) ? MW_WEIGHT_SLOPE : MW_WEIGHT_NONE;
+        return given && is_of_layer(mw__tune_operand(op, "x")) ? MW_WEIGHT_SLOPE : MW_WEIGHT_NONE;
     const bool is_x = strcmp(argument, "x") == 0;
     if (!IS_ONE_OF(op->kind, "mul", "real_div", "add") || (is_x && strcmp(op->kind, "real_div") == 0))
         return MW_WEIGHT_NONE;
-    const mw_tensor *own = operand(op, argument), *other = origin(operand(op, is_x ? "y" : "x"));
+    const mw_tensor *own = mw__tune_operand(op, argument), *other = argument_origin(op, is_x ? "y" : "x");
     if (own == NULL || other == NULL)
         return MW_WEIGHT_NONE;
-    return strcmp(op->kind, "add") == 0 ? guess_added(own, other, given) : guess_scaled(s, op, own, other, given);
+    return strcmp(op->kind, "add") == 0 ? guess_added(s, own, other, given) : guess_scaled(s, op, own, other, given);
 }
 
 /* ---- one use ---- */
@@ -352,20 +441,32 @@ static bool is_function(const search *s, const mw__op *op)
     return IS_ONE_OF(op->kind, "exp", "sigmoid", "softplus", "tanh") && mw__guess_is_given(s->root->name);
 }
 
+/* True if what becomes of the results decides. Zeros that are joined to a weight are no part of it. */
+static bool goes_on(const search *s, const mw__op *op, const char *argument)
+{
+    if (s->depth == MW__TUNE_DEPTH)
+        return false;
+    if (is_function(s, op))
+        return strcmp(argument, "x") == 0;
+    if (IS_ONE_OF(op->kind, "concat", "stack") && is_padding(s->root, is_given(s->root)))
+        return false;
+    return mw__tune_passes(op, argument);
+}
+
 static void visit(search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
-    const bool moves = mw__is_move(op) || strcmp(op->kind, "pad") == 0 || is_function(s, op);
-    if (moves && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
+    if (goes_on(s, op, argument)) {
         s->depth++;
-        visit_uses(s, op->results[0]);
+        for (size_t i = 0; i < op->result_count; i++)
+            visit_uses(s, op->results[i]);
         s->depth--;
         return;
     }
-    mw_weight_role role = role_in_table(op, argument);
+    mw_weight_role role = role_in_table(s, op, argument);
     if (role == MW_WEIGHT_NONE)
-        role = role_beside(op, argument);
+        role = role_beside(s, op, argument);
     if (role == MW_WEIGHT_NONE)
         role = guess_role(s, use);
     const bool settled = s->found.reason != NULL;
@@ -380,13 +481,15 @@ static void visit(search *s, const mw__use *use)
 
 static void visit_uses(search *s, const mw_tensor *value)
 {
-    for (const mw__use *use = s->uses[value->id]; use != NULL; use = use->next)
+    for (const mw__use *use = s->uses[value->id]; use != NULL && s->left > 0; use = use->next) {
+        s->left--;
         visit(s, use);
+    }
 }
 
 mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses)
 {
-    search s = {.uses = uses, .root = value};
+    search s = {.uses = uses, .root = value, .left = USES_MAX};
     if (value->role == MW__PARAMETER)
         return (mw__tune_role){.role = MW_WEIGHT_PARAMETER, .use = uses[value->id]};
     visit_uses(&s, value);
