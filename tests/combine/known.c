@@ -15,30 +15,10 @@ static bool keeps_shapes(const net *n, option_set set)
     return loops && has(set, OPTION_SHAPES);
 }
 
-static bool norm_from_onnx(const net *n, option_set set)
-{
-    return has(set, OPTION_FROM_ONNX) && has(set, OPTION_TUNE_ALL) && net_has(n, NET_LAYER_NORM);
-}
-
-static bool branch_from_onnx(const net *n, option_set set)
-{
-    const bool blocks = net_has(n, NET_LOOP) || net_has(n, NET_WHILE) || net_has(n, NET_COND) || net_has(n, NET_LIST);
-    return has(set, OPTION_FROM_ONNX) && blocks;
-}
-
-static bool steps_from_file(const net *n, option_set set)
-{
-    const bool file = has(set, OPTION_FROM_MIL) || has(set, OPTION_FROM_PACKAGE);
-    return file && (net_has(n, NET_LSTM) || net_has(n, NET_GRU));
-}
-
 static const struct {
     bool (*shows)(const net *n, option_set set);
     const char *what;
 } known[] = {
-    {steps_from_file, "weights of steps, split into gates, are not found as such in a file"},
-    {norm_from_onnx, "the weights of a layer norm that was written as ONNX are not found as such"},
-    {branch_from_onnx, "weights in a branch or loop lose their names in ONNX"},
     {adapted_steps, "steps with a merged adapter keep their batch"},
     {keeps_shapes, "loops take no other shapes from a tuning"},
 };
