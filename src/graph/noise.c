@@ -61,15 +61,25 @@ bool mw__is_unfixed_random(const mw__op *op)
 
 enum { NAME_MAX_BYTES = 200 };
 
-static bool is_free(const mw_graph *graph, const char *name)
+static bool is_free(mw__noise_names *names, const mw_graph *graph, const char *name)
 {
+    names->tried++;
     char state[NAME_MAX_BYTES + 16];
     snprintf(state, sizeof state, "%s.generator", name);
     return mw_graph_find(graph, state) == NULL;
 }
 
-/* The name of the value, or the kind and a counter; the trips of an unrolled loop get _2, _3 .. */
-static void make_name(mw__noise_names *names, const mw_graph *to, const mw__op *op, char out[NAME_MAX_BYTES])
+void mw__noise_names_init(mw__noise_names *names, const mw_allocator *allocator)
+{
+    *names = (mw__noise_names){0};
+    mw__map_init(&names->trips, allocator);
+}
+
+void mw__noise_names_deinit(mw__noise_names *names) { mw__map_deinit(&names->trips); }
+
+/* The name of the value, or the kind and a counter; the trips of an unrolled loop get _2, _3 .., of which those that
+ * were given are not tried again. */
+static mw_status make_name(mw__noise_names *names, mw_graph *to, const mw__op *op, char out[NAME_MAX_BYTES])
 {
     const char *own = op->results[0]->name;
     char stem[NAME_MAX_BYTES - 24];
@@ -78,8 +88,11 @@ static void make_name(mw__noise_names *names, const mw_graph *to, const mw__op *
     else
         snprintf(stem, sizeof stem, "%s.%zu", op->kind, ++names->count);
     snprintf(out, NAME_MAX_BYTES, "%s", stem);
-    for (size_t i = 2; !is_free(to, out); i++)
-        snprintf(out, NAME_MAX_BYTES, "%s_%zu", stem, i);
+    size_t trip = (uintptr_t)mw__map_get(&names->trips, stem);
+    bool found = trip == 0 && is_free(names, to, out);
+    for (trip += trip == 0; !found; found = is_free(names, to, out))
+        snprintf(out, NAME_MAX_BYTES, "%s_%zu", stem, ++trip);
+    return mw__map_set(&names->trips, stem, (void *)(uintptr_t)trip, &to->error);
 }
 
 static void refuse(mw_graph *to, const mw__op *op, const char *why)
@@ -103,7 +116,8 @@ bool mw__noise_rule(mw__noise_names *names, mw__clone *clone, const mw__op *op)
         refuse(clone->to, op, readable ? "its shape is not known" : "its numbers are not known");
         return true;
     }
-    make_name(names, clone->to, op, name);
+    if (make_name(names, clone->to, op, name) != MW_OK)
+        return true;
     mw_tensor *made = x != NULL ? mw__noise_draw_classes(x, noise, name)
                                 : mw__noise_draw(clone->to, op->kind, mw_tensor_dtype(result), shape, noise, name);
     mw__clone_set(clone, result, made);

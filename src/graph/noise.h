@@ -15,10 +15,15 @@ mw_tensor *mw__noise_draw_classes(mw_tensor *x, mw__noise noise, const char *nam
 
 /* ---- noise.c ---- */
 
-/* Counts the values without a name; zeroed before a clone. */
+/* What names were given in a clone. */
 typedef struct mw__noise_names {
-    size_t count;
+    size_t count;  /* of values without a name */
+    mw__map trips; /* name -> how often it was given */
+    size_t tried;  /* names that were looked for */
 } mw__noise_names;
+
+void mw__noise_names_init(mw__noise_names *names, const mw_allocator *allocator);
+void mw__noise_names_deinit(mw__noise_names *names);
 
 /* A rule of the clone: random_* without a fixed seed becomes noise, named after its value. */
 bool mw__noise_rule(mw__noise_names *names, mw__clone *clone, const mw__op *op);

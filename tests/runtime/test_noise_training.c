@@ -2,6 +2,7 @@
  * and evaluation leave the numbers alone; files hold the operations that were written. */
 #include "files.h"
 #include "graph/noise.h"
+#include "graph/transform/flatten.h"
 #include "runtime/trainer/trainer_object.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -559,6 +560,65 @@ static void test_classes_are_drawn_as_often_as_their_probabilities_say(void)
     mw_trainer_destroy(trainer);
 }
 
+/* ---- names ---- */
+
+typedef struct trips {
+    mw_graph *graph;
+    int count;
+} trips;
+
+static mw_tensor *is_within(void *user, mw_tensor *const *vars, size_t count)
+{
+    const trips *l = user;
+    (void)count;
+    return mw_less(vars[0], mw_scalar(l->graph, MW_I32, l->count));
+}
+
+static void draw_once(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out_vars)
+{
+    const trips *l = user;
+    (void)count;
+    mw_tensor *noise = mw_name(mw_random_normal(l->graph, MW_F32, MW_SHAPE(2), 0, 1, -1), "noise");
+    out_vars[0] = mw_add(vars[0], mw_scalar(l->graph, MW_I32, 1));
+    out_vars[1] = mw_add(vars[1], noise);
+}
+
+typedef struct draw_rules {
+    mw__noise_names names;
+    mw__flatten flatten;
+} draw_rules;
+
+static bool apply_draw_rules(void *user, mw__clone *clone, const mw__op *op)
+{
+    draw_rules *rules = user;
+    return mw__noise_rule(&rules->names, clone, op) || mw__flatten_rule(&rules->flatten, clone, op);
+}
+
+/* As a trainer copies it: each trip draws from a generator with a name of its own, which is found at once. */
+static void test_each_trip_of_a_loop_tries_one_name(void)
+{
+    enum { TRIPS = 300 };
+    mw_error err = {0};
+    trips loop = {mw_graph_create(NULL), TRIPS};
+    mw_tensor *x = mw_input(loop.graph, "x", MW_F32, MW_SHAPE(2)), *vars[2];
+    mw_while_loop((mw_tensor *[]){mw_scalar(loop.graph, MW_I32, 0), x}, 2, is_within, draw_once, &loop, vars);
+    mw_output(vars[1], "y");
+    draw_rules rules = {.flatten = {0}};
+    mw__noise_names_init(&rules.names, NULL);
+    const mw__clone_options options = {.rule = apply_draw_rules, .user = &rules, .keep_outputs = true};
+    mw_graph *copy = mw__clone_graph(NULL, loop.graph, &options, NULL, &err);
+    CHECK_OK(err);
+    for (int trip = 1; trip <= TRIPS; trip++) {
+        char name[40];
+        snprintf(name, sizeof name, trip == 1 ? "noise.generator" : "noise_%d.generator", trip);
+        CHECK(mw_graph_find(copy, name) != NULL);
+    }
+    CHECK_INT(rules.names.tried, TRIPS);
+    mw__noise_names_deinit(&rules.names);
+    mw__graph_free(copy);
+    mw_graph_destroy(loop.graph);
+}
+
 /* ---- memory ---- */
 
 static void test_noise_survives_every_failed_allocation(void)
@@ -574,10 +634,12 @@ static void test_noise_survives_every_failed_allocation(void)
         if (graph != NULL) {
             mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
             mw_output(by_noise_bernoulli(by_random_categorical(by_random_normal(x))), "y");
-            mw__noise_names names = {0};
+            mw__noise_names names;
+            mw__noise_names_init(&names, &allocator);
             const mw__clone_options options = {.rule = to_noise, .user = &names, .keep_outputs = true};
             mw_graph *noisy =
                 mw_graph_check(graph, &err) == MW_OK ? mw__clone_graph(&allocator, graph, &options, NULL, &err) : NULL;
+            mw__noise_names_deinit(&names);
             copy = noisy != NULL ? mw_graph_evaluation(noisy, &err) : NULL;
             mw__graph_free(noisy);
         }
@@ -609,6 +671,7 @@ int main(void)
     RUN(test_a_tuned_program_keeps_its_random_operations);
     RUN(test_rules_that_draw_are_refused);
     RUN(test_classes_are_drawn_as_often_as_their_probabilities_say);
+    RUN(test_each_trip_of_a_loop_tries_one_name);
     RUN(test_noise_survives_every_failed_allocation);
     return check_finish();
 }

@@ -95,7 +95,9 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
                                        .user = &rules,
                                        .roots = held.roots,
                                        .root_count = held.count};
+    mw__noise_names_init(&rules.noises, t->allocator);
     t->model = mw__clone_graph(t->allocator, source, &options, held.copies, err);
+    mw__noise_names_deinit(&rules.noises);
     mw__trainer_take_roots(t, &held, t->model != NULL);
     if (t->model == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
