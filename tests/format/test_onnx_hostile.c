@@ -1,7 +1,10 @@
 /* Small ONNX files that ask for much: memory when they are written, numbers at their limits, deep nesting. */
+#include "base/text.h"
+#include "format/protobuf/outline.h"
 #include "onnx_run.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/growth.h"
 #include "support/meter.h"
 
 #include <pthread.h>
@@ -350,6 +353,110 @@ static void test_deep_calls_and_messages_are_read_on_a_small_stack(void)
     }
 }
 
+/* ---- work ---- */
+
+static void put_message(mw__text *to, unsigned field, const mw__text *message)
+{
+    mw__outline_put_bytes(to, field, message->data, message->size);
+}
+
+static void put_node(mw__text *to, const onnx_bytes *node) { mw__outline_put_bytes(to, 1, node->data, node->size); }
+
+/* The attribute of an If: a graph of `count` nodes, each of which takes what the one before it gives. */
+static void put_branch(mw__text *node, const char *name, int count)
+{
+    mw__text graph, attribute;
+    char from[24] = "a", to[24] = "a";
+    mw__text_init(&graph, NULL);
+    mw__text_init(&attribute, NULL);
+    for (int i = 0; i < count; i++) {
+        snprintf(to, sizeof to, "%s%d", name, i);
+        const onnx_bytes inner = onnx_node("Relu", from, to);
+        put_node(&graph, &inner);
+        snprintf(from, sizeof from, "%s", to);
+    }
+    onnx_bytes output = {.size = 0};
+    onnx_text(&output, 1, to);
+    mw__outline_put_bytes(&graph, 12, output.data, output.size);
+    mw__outline_put_bytes(&attribute, 1, name, strlen(name));
+    put_message(&attribute, 6, &graph);
+    mw__outline_put_number(&attribute, 20, 5);
+    put_message(node, 5, &attribute);
+    mw__text_deinit(&attribute);
+    mw__text_deinit(&graph);
+}
+
+/* A function that takes the short one of two branches. */
+static void put_function(mw__text *model, int count)
+{
+    static const unsigned char yes = 1;
+    mw__text function, node;
+    mw__text_init(&function, NULL);
+    mw__text_init(&node, NULL);
+    onnx_bytes texts = {.size = 0}, known = onnx_node("Constant", "", "c"), attribute = {.size = 0};
+    const onnx_bytes truth = onnx_tensor_of("", 9, NULL, 0, &yes, 1), choice = onnx_node("If", "c", "r");
+    onnx_text(&attribute, 1, "value");
+    onnx_message(&attribute, 5, &truth);
+    onnx_number(&attribute, 20, 4);
+    onnx_message(&known, 5, &attribute);
+    onnx_text(&texts, 1, "f");
+    onnx_text(&texts, 4, "a");
+    onnx_text(&texts, 5, "r");
+    onnx_text(&texts, 10, "loc");
+    mw__text_append(&function, (const char *)texts.data, texts.size);
+    mw__outline_put_bytes(&function, 7, known.data, known.size);
+    mw__text_append(&node, (const char *)choice.data, choice.size);
+    put_branch(&node, "then_branch", 1);
+    put_branch(&node, "else_branch", count);
+    put_message(&function, 7, &node);
+    put_message(model, 25, &function);
+    mw__text_deinit(&node);
+    mw__text_deinit(&function);
+}
+
+static void put_calls(mw__text *model, int count)
+{
+    mw__text graph;
+    mw__text_init(&graph, NULL);
+    const onnx_bytes ports = onnx_begin(matrix, 2);
+    mw__text_append(&graph, (const char *)ports.data, ports.size);
+    for (int i = 0; i < count; i++) {
+        char from[24], to[24];
+        snprintf(from, sizeof from, i == 0 ? "x" : "h%d", i);
+        snprintf(to, sizeof to, i == count - 1 ? "y" : "h%d", i + 1);
+        onnx_bytes call = onnx_node("f", from, to);
+        onnx_text(&call, 7, "loc");
+        put_node(&graph, &call);
+    }
+    put_message(model, 7, &graph);
+    mw__text_deinit(&graph);
+}
+
+/* As many calls as the branch has nodes that no call enters. */
+static growth_times of_calls(int n)
+{
+    growth_times t = {0};
+    mw_error err = {0};
+    mw__text model;
+    mw__text_init(&model, NULL);
+    onnx_bytes opset = {.size = 0};
+    onnx_number(&opset, 2, 13);
+    mw__outline_put_number(&model, 1, 7);
+    mw__outline_put_bytes(&model, 8, opset.data, opset.size);
+    put_calls(&model, n);
+    put_function(&model, n);
+    FILE *file = fopen("model.onnx", "wb");
+    CHECK(file != NULL && fwrite(model.data, 1, model.size, file) == model.size && fclose(file) == 0);
+    mw__text_deinit(&model);
+    const double begin = growth_seconds();
+    mw_graph_destroy(mw_onnx_read("model.onnx", NULL, &err));
+    growth_note(&t, "read", begin);
+    CHECK_OK(err);
+    return t;
+}
+
+static void test_branches_that_no_call_takes_are_looked_through_once(void) { growth_check(of_calls, 2000); }
+
 int main(void)
 {
     char folder[512];
@@ -364,6 +471,7 @@ int main(void)
     RUN(test_long_chains_of_integers_are_read_on_a_small_stack);
     RUN(test_constants_are_computed_on_a_small_stack);
     RUN(test_deep_calls_and_messages_are_read_on_a_small_stack);
+    RUN(test_branches_that_no_call_takes_are_looked_through_once);
     folder_leave(folder);
     return check_finish();
 }

@@ -1,70 +1,13 @@
-/* Four times as much takes about four times as long: functions, outputs, parameters. Processor time, the best of some
- * runs, measured again where the machine was in the way: what grows with the square stays at sixteen. */
+/* Four times as much takes about four times as long: functions, outputs, parameters. */
 #include "base/text.h"
 #include "files.h"
 #include "support/build_kind.h"
 #include "support/check.h"
+#include "support/growth.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { RUNS = 3, TRIES = 4 };
-/* Half way from four to sixteen: where the small size fits a cache, the large one takes up to seven times as long. */
-static const double most = 8.0, clock_step = 0.001; /* s; below it a ratio says nothing */
-
-static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
-
-/* What one size takes, by part. */
-enum { PARTS = 8 };
-typedef struct times {
-    double part[PARTS];
-    const char *name[PARTS];
-    int count;
-} times;
-
-typedef times measure(int n);
-
-static void note(times *t, const char *name, double begin)
-{
-    t->part[t->count] = seconds() - begin;
-    t->name[t->count++] = name;
-}
-
-static times best_of(measure *run, int n)
-{
-    times best = run(n);
-    for (int r = 1; r < RUNS; r++) {
-        const times again = run(n);
-        for (int i = 0; i < best.count; i++)
-            best.part[i] = again.part[i] < best.part[i] ? again.part[i] : best.part[i];
-    }
-    return best;
-}
-
-static double ratio(const times *few, const times *many, int i)
-{
-    return many->part[i] / (few->part[i] > clock_step ? few->part[i] : clock_step);
-}
-
-static void check_growth(measure *run, int n)
-{
-    times few = best_of(run, n), many = best_of(run, 4 * n);
-    for (int again = 1; again < TRIES; again++) {
-        bool good = true;
-        for (int i = 0; i < few.count; i++)
-            good = good && ratio(&few, &many, i) < most;
-        if (good)
-            break;
-        few = best_of(run, n);
-        many = best_of(run, 4 * n);
-    }
-    CHECK(few.count > 0 && few.count == many.count);
-    for (int i = 0; i < few.count; i++)
-        check_note(ratio(&few, &many, i) < most, __FILE__, __LINE__, "%s: %g s for %d, %g s for %d", few.name[i],
-                   few.part[i], n, many.part[i], 4 * n);
-}
 
 /* ---- texts ---- */
 
@@ -93,40 +36,40 @@ static void put_outputs(mw__text *text, int n)
     mw__text_puts(text, ");\n}\n");
 }
 
-static mw_graph *parse(times *t, const mw__text *text, mw_error *err)
+static mw_graph *parse(growth_times *t, const mw__text *text, mw_error *err)
 {
-    const double begin = seconds();
+    const double begin = growth_seconds();
     mw_graph *graph = mw_graph_parse_mil(text->data, text->size, NULL, NULL, err);
-    note(t, "parse", begin);
+    growth_note(t, "parse", begin);
     return graph;
 }
 
-static times of_functions(int n)
+static growth_times of_functions(int n)
 {
-    times t = {0};
+    growth_times t = {0};
     mw_error err = {0};
     mw__text text;
     mw__text_init(&text, NULL);
     put_functions(&text, n);
     mw_graph *graph = parse(&t, &text, &err);
-    double begin = seconds();
+    double begin = growth_seconds();
     mw_graph_verify(graph, &err);
-    note(&t, "verify", begin);
-    begin = seconds();
+    growth_note(&t, "verify", begin);
+    begin = growth_seconds();
     mw_string_free(mw_graph_print_mil(graph, NULL, &err));
-    note(&t, "print as MIL", begin);
-    begin = seconds();
+    growth_note(&t, "print as MIL", begin);
+    begin = growth_seconds();
     mw_string_free(mw_graph_print(graph, &err));
-    note(&t, "print", begin);
+    growth_note(&t, "print", begin);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     mw__text_deinit(&text);
     return t;
 }
 
-static times of_outputs(int n)
+static growth_times of_outputs(int n)
 {
-    times t = {0};
+    growth_times t = {0};
     mw_error err = {0};
     mw__text text;
     mw__text_init(&text, NULL);
@@ -134,17 +77,17 @@ static times of_outputs(int n)
     mw_graph *graph = parse(&t, &text, &err);
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
-    double begin = seconds();
+    double begin = growth_seconds();
     mw_program *program = mw_compile(graph, &options, &err);
-    note(&t, "compile", begin);
-    begin = seconds();
+    growth_note(&t, "compile", begin);
+    begin = growth_seconds();
     for (int i = 0; i < n; i++) {
         char name[32];
         float y[2];
         snprintf(name, sizeof name, "y%d", i);
         mw_program_read(program, name, MW_F32, y, 2, &err);
     }
-    note(&t, "read outputs", begin);
+    growth_note(&t, "read outputs", begin);
     CHECK_OK(err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -168,7 +111,7 @@ static mw_graph *sum_of_parameters(int n, mw_tensor **out_loss)
     return graph;
 }
 
-static mw_trainer *create(times *t, int n, mw_device device, mw_error *err)
+static mw_trainer *create(growth_times *t, int n, mw_device device, mw_error *err)
 {
     mw_tensor *loss;
     mw_graph *graph = sum_of_parameters(n, &loss);
@@ -176,37 +119,37 @@ static mw_trainer *create(times *t, int n, mw_device device, mw_error *err)
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = device;
     options.compile.threads = 1;
-    const double begin = seconds();
+    const double begin = growth_seconds();
     mw_trainer *trainer = mw_trainer_create(&options, err);
-    note(t, "create a trainer", begin);
+    growth_note(t, "create a trainer", begin);
     mw_graph_destroy(graph);
     return trainer;
 }
 
-static times of_parameters(int n)
+static growth_times of_parameters(int n)
 {
-    times t = {0};
+    growth_times t = {0};
     mw_error err = {0};
     mw_trainer *trainer = create(&t, n, MW_DEVICE_CPU, &err);
-    double begin = seconds();
+    double begin = growth_seconds();
     mw_trainer_save(trainer, scratch("checkpoint"), NULL, &err);
-    note(&t, "save", begin);
-    begin = seconds();
+    growth_note(&t, "save", begin);
+    begin = growth_seconds();
     mw_trainer_load(trainer, scratch("checkpoint"), NULL, &err);
-    note(&t, "load", begin);
+    growth_note(&t, "load", begin);
     mw_trainer_save_weights(trainer, scratch("weights"), &err);
-    begin = seconds();
+    begin = growth_seconds();
     mw_trainer_load_weights(trainer, scratch("weights"), &err);
-    note(&t, "load weights", begin);
+    growth_note(&t, "load weights", begin);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     return t;
 }
 
 /* fp16: beside the update stands the question whether each gradient is finite. */
-static times of_half_parameters(int n)
+static growth_times of_half_parameters(int n)
 {
-    times t = {0};
+    growth_times t = {0};
     mw_error err = {0};
     mw_trainer *trainer = create(&t, n, MW_DEVICE_ANE, &err);
     CHECK_OK(err);
@@ -214,7 +157,7 @@ static times of_half_parameters(int n)
     return t;
 }
 
-static void test_functions(void) { check_growth(of_functions, 2000); }
+static void test_functions(void) { growth_check(of_functions, 2000); }
 /* So many that neither size fits the caches; under sanitizers that would take minutes. */
 enum {
     OUTPUTS = BUILD_IS_PLAIN ? 6000 : 2000,
@@ -222,9 +165,9 @@ enum {
     HALF_PARAMETERS = BUILD_IS_PLAIN ? 1500 : 400
 };
 
-static void test_outputs(void) { check_growth(of_outputs, OUTPUTS); }
-static void test_parameters(void) { check_growth(of_parameters, PARAMETERS); }
-static void test_half_parameters(void) { check_growth(of_half_parameters, HALF_PARAMETERS); }
+static void test_outputs(void) { growth_check(of_outputs, OUTPUTS); }
+static void test_parameters(void) { growth_check(of_parameters, PARAMETERS); }
+static void test_half_parameters(void) { growth_check(of_half_parameters, HALF_PARAMETERS); }
 
 int main(void)
 {

@@ -57,6 +57,7 @@ typedef struct mw__onnx_import {
     size_t renamed;       /* weights whose name was another's */
     int64_t opset;
     mw__map functions;             /* of the model, by domain, name and overload */
+    mw__map orders;                /* of nodes that were read before (order.c) */
     const mw__onnx_frame *frame;   /* NULL = outside of them */
     int calls;                     /* of functions in functions */
     int depth;                     /* of graphs in nodes */

@@ -4,12 +4,19 @@
 
 #include <string.h>
 
+/* The order that was found: up to `begin` that of the file, then the nodes begin + rest[..]. */
+typedef struct known_order {
+    size_t begin;
+    const size_t *rest;
+} known_order;
+
 typedef struct ordering {
     mw__onnx_import *import;
     Mw__Onnx__Node *const *nodes;
     size_t count;
     mw__map places; /* name of a result -> 1 + its node */
     bool placed;
+    known_order found;
 } ordering;
 
 /* ---- names that a node takes ---- */
@@ -157,15 +164,19 @@ static mw_status import_rest(ordering *o, size_t begin)
 {
     const mw_allocator *allocator = o->import->arena.allocator;
     const size_t count = o->count - begin;
-    size_t *numbers = mw__alloc(allocator, 3 * count + 1, sizeof *numbers, o->import->err);
-    if (numbers == NULL)
-        return MW_ERROR_MEMORY;
-    waiting w = {.o = o, .begin = begin, .waits = numbers, .order = numbers + count, .first = numbers + 2 * count};
-    mw_status status = find_order(&w, count);
+    size_t *numbers = mw__alloc(allocator, 2 * count + 1, sizeof *numbers, o->import->err);
+    size_t *order = mw__arena_alloc(&o->import->arena, count, sizeof *order, o->import->err);
+    mw_status status = MW_ERROR_MEMORY;
+    waiting w = {.o = o, .begin = begin, .waits = numbers, .order = order};
+    if (numbers != NULL && order != NULL) {
+        w.first = numbers + count;
+        status = find_order(&w, count);
+    }
     for (size_t i = 0; status == MW_OK && i < count; i++)
-        status = mw__onnx_import_node(o->import, o->nodes[begin + w.order[i]]);
+        status = mw__onnx_import_node(o->import, o->nodes[begin + order[i]]);
     mw__free(allocator, w.after);
     mw__free(allocator, numbers);
+    o->found = (known_order){begin, order};
     return status;
 }
 
@@ -173,6 +184,7 @@ static mw_status import_rest(ordering *o, size_t begin)
 
 static mw_status import_all(ordering *o)
 {
+    o->found.begin = o->count;
     for (size_t i = 0; i < o->count; i++) {
         bool early;
         MW_TRY(comes_too_early(o, o->nodes[i], &early));
@@ -183,11 +195,52 @@ static mw_status import_all(ordering *o)
     return MW_OK;
 }
 
+/* ---- nodes that are read again ---- */
+
+/* A loop and a function are read trip by trip and call by call, each time among the same names: what the bodies of
+ * their nodes take is looked through once, however large those are that no call ever enters. */
+typedef struct order_key {
+    uintptr_t nodes, depth, names; /* which, and what they see */
+} order_key;
+
+static order_key key_of_order(const mw__onnx_import *import, Mw__Onnx__Node *const *nodes)
+{
+    order_key key = {.nodes = (uintptr_t)nodes};
+    for (const mw__onnx_scope *scope = import->scope; scope != NULL; scope = scope->outer) {
+        key.depth++;
+        key.names += mw__map_count(&scope->values);
+    }
+    return key;
+}
+
+static mw_status import_known(mw__onnx_import *import, Mw__Onnx__Node *const *nodes, size_t count,
+                              const known_order *order)
+{
+    for (size_t i = 0; i < order->begin; i++)
+        MW_TRY(mw__onnx_import_node(import, nodes[i]));
+    for (size_t i = order->begin; i < count; i++)
+        MW_TRY(mw__onnx_import_node(import, nodes[order->begin + order->rest[i - order->begin]]));
+    return MW_OK;
+}
+
+static mw_status note_order(const ordering *o, const order_key *key)
+{
+    known_order *kept = mw__arena_alloc(&o->import->arena, 1, sizeof *kept, o->import->err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = o->found;
+    return mw__map_set_n(&o->import->orders, (const char *)key, sizeof *key, kept, o->import->err);
+}
+
 mw_status mw__onnx_import_nodes(mw__onnx_import *import, Mw__Onnx__Node *const *nodes, size_t count)
 {
     ordering o = {.import = import, .nodes = nodes, .count = count};
+    const order_key key = key_of_order(import, nodes);
+    const known_order *known = mw__map_get_n(&import->orders, (const char *)&key, sizeof key);
+    if (known != NULL)
+        return import_known(import, nodes, count, known);
     mw__map_init(&o.places, import->arena.allocator);
-    const mw_status status = import_all(&o);
+    mw_status status = import_all(&o);
     mw__map_deinit(&o.places);
-    return status;
+    return status == MW_OK && count > 0 ? note_order(&o, &key) : status;
 }

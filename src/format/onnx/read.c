@@ -300,7 +300,8 @@ static mw_status read_model(mw__onnx_import *import, const Mw__Onnx__Model *mode
         return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": no graph with an output", import->source.path);
     MW_TRY(find_opset(import, model));
     MW_TRY(check_options(import, graph));
-    mw__map *const maps[] = {&import->whole.values, &import->functions, &import->weights, &import->results};
+    mw__map *const maps[] = {&import->whole.values, &import->functions, &import->weights, &import->results,
+                             &import->orders};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         mw__map_init(maps[i], import->arena.allocator);
     import->scope = &import->whole;
