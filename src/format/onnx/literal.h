@@ -60,6 +60,10 @@ double mw__onnx_literal_float(const mw__onnx_literal *literal, size_t index);
 enum { MW__ONNX_IN_FILE = 1, MW__ONNX_LEFT_OUT = 2 };
 #define MW__ONNX_LEFT_OUT_KEY "left out"
 
+/* The bytes of the model's message, freed with mw__free. *out_outline: large ones were left out. */
+mw_status mw__onnx_message_bytes(const mw_allocator *allocator, const mw__file *file, const char *path, char **out,
+                                 size_t *out_size, bool *out_outline, mw_error *err);
+
 /* Where the elements of tensors come from, and where they go. */
 typedef struct mw__onnx_source {
     const char *path;      /* of the model, for messages */

@@ -4,9 +4,7 @@
 #include "base/shown.h"
 #include "format/onnx/open.h"
 #include "format/onnx/store.h"
-#include "format/protobuf/outline.h"
 #include "format/protobuf/wire.h"
-#include "graph/constants/bulk.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
 
@@ -387,53 +385,16 @@ static bool check_arguments(const char *path, const mw_onnx_options *options, mw
     return false;
 }
 
-/* protobuf has files of 2 GiB at most. */
-#define FILE_MAX ((size_t)1 << 31)
-
-/* Files from that size on are read without their large weights. */
-enum { OUTLINE_LEAST = 1 << 20 };
-/* Tensor.raw_data, and float_data and double_data, which are the same bytes where they are packed. */
-#define LEFT_OUT "\x09\x04\x0a"
-
-/* Of a tensor whose bytes were left out. */
-static void put_place(mw__text *out, uint32_t number, uint64_t offset, uint64_t size)
-{
-    char value[64];
-    mw__text inner = {.allocator = out->allocator};
-    const int length = snprintf(value, sizeof value, "%u %llu %llu", (unsigned)number, (unsigned long long)offset,
-                                (unsigned long long)size);
-    mw__outline_put_bytes(&inner, 1, MW__ONNX_LEFT_OUT_KEY, strlen(MW__ONNX_LEFT_OUT_KEY));
-    mw__outline_put_bytes(&inner, 2, value, (size_t)length);
-    out->failed = out->failed || inner.failed;
-    if (!out->failed)
-        mw__outline_put_bytes(out, 13, inner.data, inner.size);
-    mw__text_deinit(&inner);
-    mw__outline_put_number(out, 14, MW__ONNX_LEFT_OUT);
-}
-
-/* The model without its large weights; false where it has to be read as a whole. */
-static bool read_outline(const mw__file *file, const char *path, mw__text *out, mw_error *err)
-{
-    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__BULK_LEAST, 14, put_place};
-    return file->size >= OUTLINE_LEAST && file->size <= FILE_MAX &&
-           mw__outline_read(file, path, &mw__onnx__model__descriptor, &rule, out, err);
-}
-
 static mw_graph *read_file(const mw__file *file, const char *path, mw__onnx_request *request, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
-    mw__text outline;
-    mw_error why = {0};
-    mw__text_init(&outline, allocator);
-    if (read_outline(file, path, &outline, &why)) {
-        request->self = file;
-        return decode(outline.data, outline.size, request, err); /* which frees it */
-    }
-    mw__text_deinit(&outline);
     char *data;
-    if (mw__file_read_open(allocator, file, path, FILE_MAX, &data, err) != MW_OK)
+    size_t size;
+    bool outline;
+    if (mw__onnx_message_bytes(allocator, file, path, &data, &size, &outline, err) != MW_OK)
         return NULL;
-    return decode(data, (size_t)file->size, request, err);
+    request->self = outline ? file : NULL;
+    return decode(data, size, request, err); /* which frees them */
 }
 
 mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__onnx_evaluator *evaluator, mw_error *err)

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/float_mode.h"
 #include "format/onnx/check.h"
+#include "format/onnx/literal.h"
 #include "format/protobuf/wire.h"
 #include "graph/transform/interface.h"
 
@@ -36,16 +37,6 @@ static mw_status check_model(mw__onnx_writer *w, const Mw__Onnx__Model *model, c
     return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: %s", why.message);
 }
 
-static mw_status put_file(mw__onnx_writer *w, const Mw__Onnx__Model *model, const char *path)
-{
-    uint8_t *data = NULL;
-    size_t size = 0;
-    MW_TRY(mw__wire_write(w->graph->allocator, &model->base, &data, &size, w->err));
-    const mw_status status = mw__file_write(w->graph->allocator, path, data, size, true, w->err);
-    mw__free(w->graph->allocator, data);
-    return status;
-}
-
 static mw_status finish_model(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char *path)
 {
     Mw__Onnx__OperatorSet set, *sets = &set;
@@ -60,7 +51,7 @@ static mw_status finish_model(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const 
     model.opset_import = &sets;
     model.n_opset_import = 1;
     MW_TRY(check_model(w, &model, path));
-    return w->options->check_only ? MW_OK : put_file(w, &model, path);
+    return w->options->check_only ? MW_OK : mw__onnx_write_file(w->graph->allocator, &model, path, w->err);
 }
 
 static mw_status write_with(mw__onnx_writer *w, const mw__function *function, const char *path)
@@ -140,22 +131,25 @@ mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_w
 
 /* ---- checking a file ---- */
 
-/* protobuf has files of 2 GiB at most. */
-#define FILE_MAX ((size_t)1 << 31)
-
+/* Elements are not looked at, so that large ones may stay in the file. */
 mw_status mw_onnx_check(const char *path, mw_error *err)
 {
     mw_error own = {0};
     const mw_allocator *allocator = mw__allocator_default();
     mw__wire wire;
+    mw__file file;
     char *data;
     size_t size;
+    bool outline;
     if (mw__skips(err))
         return err->status;
     err = err != NULL ? err : &own;
     if (path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_check: path is NULL");
-    MW_TRY(mw__file_read(allocator, path, FILE_MAX, &data, &size, err));
+    MW_TRY(mw__file_open(&file, path, err));
+    const mw_status opened = mw__onnx_message_bytes(allocator, &file, path, &data, &size, &outline, err);
+    mw__file_close(&file);
+    MW_TRY(opened);
     ProtobufCMessage *message = mw__wire_read(&wire, allocator, &mw__onnx__model__descriptor, data, size, path, err);
     mw_status status = err->status;
     if (message != NULL)

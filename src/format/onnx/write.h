@@ -53,6 +53,12 @@ const mw__onnx_export_row *mw__onnx_export_find(const char *name);
 #undef MW_EXPORT
 #undef MW_NO_EXPORT
 
+/* ---- write_file.c ---- */
+
+/* Writes the file whole or not at all. */
+mw_status mw__onnx_write_file(const mw_allocator *allocator, const Mw__Onnx__Model *model, const char *path,
+                              mw_error *err);
+
 /* ---- write_graph.c ---- */
 
 /* Fills the graph of a model; problems are counted in the writer. */

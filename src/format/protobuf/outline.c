@@ -82,6 +82,12 @@ static void put_varint(mw__text *out, uint64_t value)
     mw__text_append(out, (const char *)bytes, count);
 }
 
+void mw__outline_put_head(mw__text *out, uint32_t field, uint64_t size)
+{
+    put_varint(out, (uint64_t)field << 3 | 2);
+    put_varint(out, size);
+}
+
 void mw__outline_put_number(mw__text *out, uint32_t field, uint64_t value)
 {
     put_varint(out, (uint64_t)field << 3);
@@ -90,8 +96,7 @@ void mw__outline_put_number(mw__text *out, uint32_t field, uint64_t value)
 
 void mw__outline_put_bytes(mw__text *out, uint32_t field, const void *data, size_t size)
 {
-    put_varint(out, (uint64_t)field << 3 | 2);
-    put_varint(out, size);
+    mw__outline_put_head(out, field, size);
     mw__text_append(out, data, size);
 }
 

@@ -17,7 +17,8 @@ typedef struct mw__outline_rule {
     void (*replace)(mw__text *out, uint32_t number, uint64_t offset, uint64_t size);
 } mw__outline_rule;
 
-/* Appends a field to a message: a number, or bytes. */
+/* Appends a field to a message: a number, bytes, or what stands before `size` bytes that follow. */
+void mw__outline_put_head(mw__text *out, uint32_t field, uint64_t size);
 void mw__outline_put_number(mw__text *out, uint32_t field, uint64_t value);
 void mw__outline_put_bytes(mw__text *out, uint32_t field, const void *data, size_t size);
 
