@@ -241,21 +241,32 @@ bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
     return mw__file_parts_put(&store->bulk->parts, 0, header, sizeof header);
 }
 
-mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
-                             const mw__file *from, uint64_t offset, const char *path, const void **out_data,
-                             mw_error *err)
+bool mw__blob_store_fill(const mw__blob_store *store, uint64_t entry, uint64_t at, const void *data, size_t size)
+{
+    return mw__file_parts_put(&store->bulk->parts, entry + BLOB_ENTRY + at, data, size);
+}
+
+const void *mw__blob_store_finish(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes)
 {
     unsigned char head[BLOB_ENTRY] = {0};
-    const mw__file_parts *parts = &store->bulk->parts;
-    bool copied;
-    *out_data = NULL;
     put(head, 4, BLOB_SENTINEL);
     put(head + 4, 4, mw__blob_code(dtype));
     put(head + 8, 8, bytes);
     put(head + 16, 8, entry + BLOB_ENTRY);
-    MW_TRY(mw__file_parts_copy_to(parts, entry + BLOB_ENTRY, from, offset, bytes, path, &copied, err));
-    if (copied && mw__file_parts_put(parts, entry, head, sizeof head))
-        *out_data = (const char *)store->bulk->data + entry + BLOB_ENTRY;
+    if (!mw__file_parts_put(&store->bulk->parts, entry, head, sizeof head))
+        return NULL;
+    return (const char *)store->bulk->data + entry + BLOB_ENTRY;
+}
+
+mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
+                             const mw__file *from, uint64_t offset, const char *path, const void **out_data,
+                             mw_error *err)
+{
+    bool copied;
+    *out_data = NULL;
+    MW_TRY(mw__file_parts_copy_to(&store->bulk->parts, entry + BLOB_ENTRY, from, offset, bytes, path, &copied, err));
+    if (copied)
+        *out_data = mw__blob_store_finish(store, entry, dtype, bytes);
     return MW_OK;
 }
 

@@ -49,6 +49,10 @@ bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator);
 mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
                              const mw__file *from, uint64_t offset, const char *path, const void **out_data,
                              mw_error *err);
+/* The same in two steps, for elements that are made: any part of them, from byte `at` on; then the entry's description.
+ * False and NULL if they cannot be written. */
+bool mw__blob_store_fill(const mw__blob_store *store, uint64_t entry, uint64_t at, const void *data, size_t size);
+const void *mw__blob_store_finish(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes);
 /* No entry comes after this. */
 void mw__blob_store_complete(mw__blob_store *store);
 /* Graphs that hold entries keep the file. */

@@ -86,25 +86,26 @@ static mw_status convert_element(mw__onnx_import *import, const mw__onnx_value *
     return MW_OK;
 }
 
-/* Types whose bytes are those of the graph. */
-static bool is_plain(int type) { return type == MW__ONNX_FLOAT || type == MW__ONNX_FLOAT16 || type == MW__ONNX_INT32; }
-
+/* Straight into the graph. */
 static mw_tensor *emit_converted(mw__onnx_import *import, const mw__onnx_value *value)
 {
     const mw__onnx_literal *literal = value->literal;
     const mw_dtype dtype = mw__onnx_dtype(literal->type);
     const size_t size = (size_t)mw_dtype_bits(dtype) / 8;
-    uint8_t *data = mw__alloc(import->arena.allocator, literal->count, size, import->err);
-    mw_status status = data != NULL ? MW_OK : MW_ERROR_MEMORY;
+    mw_error *err = &import->graph->error;
+    void *room;
+    if (err->status != MW_OK)
+        return NULL;
+    const mw__payload *payload = mw__payload_blank(import->graph, dtype, literal->shape, &room, err);
+    uint8_t *data = room;
+    mw_status status = payload != NULL ? MW_OK : MW_ERROR_MEMORY;
     for (size_t i = 0; status == MW_OK && i < literal->count; i++) {
         if (dtype == MW_BOOL)
             data[i] = mw__onnx_literal_int(literal, i) != 0;
         else
             status = convert_element(import, value, i, data + i * size);
     }
-    mw_tensor *made = status == MW_OK ? mw_constant(import->graph, dtype, literal->shape, data) : NULL;
-    mw__free(import->arena.allocator, data);
-    return made;
+    return status == MW_OK ? mw__payload_emit(import->graph, payload, "const", err) : NULL;
 }
 
 static mw_tensor *emit_literal(mw__onnx_import *import, const mw__onnx_value *value)
@@ -116,7 +117,7 @@ static mw_tensor *emit_literal(mw__onnx_import *import, const mw__onnx_value *va
     if (literal->bulk != NULL && mw__bulk_is_of(literal->bulk, import->graph->allocator))
         return mw__constant_of_bulk(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->bulk,
                                     literal->data, literal->entry);
-    return is_plain(literal->type)
+    return mw__onnx_is_plain(literal->type)
                ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
                : emit_converted(import, value);
 }
@@ -389,27 +390,32 @@ static bool is_readable(const Mw__Onnx__Tensor *tensor)
     return mw__onnx_dtype(tensor->data_type) != MW_DTYPE_NONE && tensor->n_dims <= MW_RANK_MAX;
 }
 
-static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor,
-                                    const mw__onnx_literal *kept)
+const mw__onnx_literal *mw__onnx_literal_of(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor)
+{
+    const mw__onnx_literal *kept = mw__onnx_store_find(import->store, tensor);
+    if (kept != NULL)
+        return kept;
+    mw__onnx_literal *made = mw__arena_alloc(&import->arena, 1, sizeof *made, import->err);
+    const bool good = made != NULL && mw__onnx_literal_read(&import->source, tensor, made, import->err) == MW_OK;
+    return good ? made : NULL;
+}
+
+static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor)
 {
     if (!is_readable(tensor)) {
         const mw__onnx_value unread = {.name = tensor->name, .unread = tensor};
         return mw__onnx_define(import, &unread);
     }
-    mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
+    const mw__onnx_literal *literal = mw__onnx_literal_of(import, tensor);
     if (literal == NULL)
-        return MW_ERROR_MEMORY;
-    if (kept != NULL && kept->type != 0)
-        *literal = *kept;
-    else
-        MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
-    const size_t size = mw__onnx_type_size(literal->type);
+        return import->err->status;
+    const size_t size = mw__onnx_type_size(tensor->data_type);
     if (import->depth > 0)
         MW_TRY(mw__onnx_charge(import, literal->count, size));
     else if (import->room < SIZE_MAX / 2) /* what lies in other files counts as what lies in this one */
         import->room += MW__ONNX_ROOM * literal->count * size;
     const mw__onnx_value value = {.name = tensor->name,
-                                  .type = literal->type,
+                                  .type = tensor->data_type,
                                   .shape = literal->shape,
                                   .literal = literal,
                                   .weight = import->depth == 0 || mw__onnx_is_float(literal->type),
@@ -420,9 +426,8 @@ static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Ten
 
 mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
 {
-    const bool stored = import->depth == 0 && import->store != NULL && import->store->count == graph->n_initializer;
     for (size_t i = 0; i < graph->n_initializer; i++)
-        MW_TRY(import_initializer(import, graph->initializer[i], stored ? &import->store->kept[i] : NULL));
+        MW_TRY(import_initializer(import, graph->initializer[i]));
     for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
         const Mw__Onnx__Tensor *values = graph->sparse_initializer[i]->values;
         if (values == NULL)

@@ -95,6 +95,8 @@ mw_status mw__onnx_note_functions(mw__onnx_import *import, const Mw__Onnx__Model
 const Mw__Onnx__Function *mw__onnx_find_function(const mw__onnx_import *import, const Mw__Onnx__Node *proto);
 /* True outside of bodies and functions, where what has a name is one thing. */
 bool mw__onnx_is_whole_graph(const mw__onnx_import *import);
+/* The elements of a tensor of the model, as the store has them or read; its element type is that of the tensor. */
+const mw__onnx_literal *mw__onnx_literal_of(mw__onnx_import *import, const Mw__Onnx__Tensor *tensor);
 /* The error of a value that is not supported; MW_OK for the others. */
 mw_status mw__onnx_check_read(const mw__onnx_import *import, const mw__onnx_value *value);
 /* The body of an If or Loop: its inputs are `inputs`, and *out_outputs receives its n_output values. */

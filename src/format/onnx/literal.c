@@ -68,6 +68,10 @@ bool mw__onnx_is_float(int type)
     return dtype == MW_F32 || dtype == MW_F16;
 }
 bool mw__onnx_is_integer(int type) { return find_type(type)->dtype == MW_I32; }
+bool mw__onnx_is_plain(int type)
+{
+    return type == MW__ONNX_FLOAT || type == MW__ONNX_FLOAT16 || type == MW__ONNX_INT32;
+}
 
 void mw__onnx_type_range(int type, int64_t *out_low, int64_t *out_high)
 {

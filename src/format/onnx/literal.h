@@ -37,6 +37,8 @@ mw_dtype mw__onnx_dtype(int type);
 size_t mw__onnx_type_size(int type);
 bool mw__onnx_is_float(int type);
 bool mw__onnx_is_integer(int type);
+/* Whether the bytes of a file are those of the graph. */
+bool mw__onnx_is_plain(int type);
 /* The least and largest number of an integer type. */
 void mw__onnx_type_range(int type, int64_t *out_low, int64_t *out_high);
 

@@ -21,19 +21,19 @@ static mw_status give_bytes(mw__onnx_node *node, int type, mw_shape shape, const
 static mw_status give_tensor(mw__onnx_node *node, const Mw__Onnx__Tensor *tensor)
 {
     char buffer[16];
-    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
+    const int type = tensor->data_type;
+    if (mw__onnx_dtype(type) == MW_DTYPE_NONE)
+        return mw__onnx_refuse(node, "elements of %s", mw__onnx_type_name(type, buffer));
+    const mw__onnx_literal *literal = mw__onnx_literal_of(node->import, tensor);
     if (literal == NULL)
-        return MW_ERROR_MEMORY;
-    if (mw__onnx_dtype(tensor->data_type) == MW_DTYPE_NONE)
-        return mw__onnx_refuse(node, "elements of %s", mw__onnx_type_name(tensor->data_type, buffer));
-    MW_TRY(mw__onnx_literal_read(&node->import->source, tensor, literal, node->import->err));
+        return node->import->err->status;
     if (!mw__onnx_is_whole_graph(node->import)) /* it may be read many times */
-        MW_TRY(mw__onnx_charge(node->import, literal->count, mw__onnx_type_size(literal->type)));
+        MW_TRY(mw__onnx_charge(node->import, literal->count, mw__onnx_type_size(type)));
     /* Weights stand in such nodes, too; single numbers are none. */
-    node->out[0] = (mw__onnx_value){.type = literal->type,
+    node->out[0] = (mw__onnx_value){.type = type,
                                     .shape = literal->shape,
                                     .literal = literal,
-                                    .weight = mw__onnx_is_float(literal->type) && literal->shape.rank > 0,
+                                    .weight = mw__onnx_is_float(type) && literal->shape.rank > 0,
                                     .local = !mw__onnx_is_whole_graph(node->import),
                                     .source = tensor};
     return MW_OK;

@@ -346,7 +346,7 @@ static mw_graph *build(const Mw__Onnx__Model *model, mw__onnx_request *request, 
     mw__arena_init(&arena, allocator);
     const mw__onnx_source source = {request->path, request->folder_of, &arena, request->self};
     request->store = &store;
-    if (model->graph == NULL || mw__onnx_store_fill(&store, allocator, &source, model->graph, err) == MW_OK)
+    if (mw__onnx_store_fill(&store, allocator, &source, model, err) == MW_OK)
         graph = mw__onnx_build_open(model, request, err);
     mw__onnx_store_release(&store);
     mw__arena_deinit(&arena);
