@@ -15,11 +15,18 @@ static bool keeps_shapes(const net *n, option_set set)
     return loops && has(set, OPTION_SHAPES);
 }
 
+static bool first_states(const net *n, option_set set)
+{
+    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
+    return steps && has(set, OPTION_FROM_ONNX) && has(set, OPTION_MODEL);
+}
+
 static const struct {
     bool (*shows)(const net *n, option_set set);
     const char *what;
 } known[] = {
     {adapted_steps, "steps with a merged adapter keep their batch"},
+    {first_states, "states before the first step of what ONNX spells out keep their batch"},
     {keeps_shapes, "loops take no other shapes from a tuning"},
 };
 

@@ -65,14 +65,11 @@ static const char *unfit_files(option o, option_set set, const net *n)
         return "marks and rules are lost in a file";
     if (net_has(n, NET_BATCH_NORM))
         return "a file has no statistics of batches";
-    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
-    if (steps && o == OPTION_FROM_ONNX)
-        return "ONNX has two biases where one is";
     if (!option_in(set, OPTION_LORA))
         return NULL;
-    if (steps)
-        return "a file has one operation for all steps, which takes no adapter";
-    return o == OPTION_FROM_ONNX || net_has(n, NET_ATTENTION) ? "adapters start by the names of their weights" : NULL;
+    const bool steps = net_has(n, NET_LSTM) || net_has(n, NET_GRU) || net_has(n, NET_RNN);
+    const bool renamed = o == OPTION_FROM_ONNX || steps || net_has(n, NET_ATTENTION);
+    return renamed ? "adapters start by the names of their weights" : NULL;
 }
 
 static const char *unfit_batch(const net *n)
