@@ -92,8 +92,8 @@ MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape
  *  return    owned by the caller, by the allocator of the graph; NULL with err set on failure
  *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialise);
  *            MW_ERROR_UNSUPPORTED, naming the operation, if a result depends on several examples (a mean over the
- *            batch, loops and branches) or on their number, or an operation holds the program at its batch, as a
- *            constant that differs from example to example does */
+ *            batch, a loop or branch that they decide on together) or on their number, or an operation holds the
+ *            program at its batch, as a constant that differs from example to example does */
 MW_API mw_graph *mw_graph_rebatch(const mw_graph *graph, int64_t examples, mw_error *err);
 
 #ifdef __cplusplus

@@ -74,8 +74,6 @@ static const char *unfit_files(option o, option_set set, const net *n)
 
 static const char *unfit_batch(const net *n)
 {
-    if (net_has(n, NET_LOOP) || net_has(n, NET_LIST))
-        return "in a loop examples may come together";
     if (loops_by_values(n))
         return "its examples decide together";
     if (net_has(n, NET_BATCH_NORM))
@@ -129,8 +127,6 @@ const char *option_unfit(option o, option_set set, const net *n)
     case OPTION_MODEL:
         if (net_has(n, NET_NOISE))
             return "noise of a file has no generator";
-        if (net_has(n, NET_LOOP) || net_has(n, NET_LIST))
-            return "in a loop examples may come together";
         return loops_by_values(n) ? "its examples decide together" : NULL;
     default:
         return NULL;

@@ -75,7 +75,7 @@ static bool belongs(const trial *t)
 
 static void check_claims(trial *t)
 {
-    mw__batch_walk(t->table, t->main, t->batch);
+    mw__batch_again(t->table, t->main, t->batch, false);
     if (!belongs(t))
         return;
     t->claims++;

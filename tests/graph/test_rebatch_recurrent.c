@@ -3,6 +3,8 @@
 #include "support/on_engine.h"
 
 #include <millwright/millwright.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 4, INPUTS = 3, HIDDEN = 3, MOST = 5 };
@@ -142,8 +144,54 @@ static void test_weights_with_a_row_for_each_example_are_refused(void)
         check_rows_of_weights(kind);
 }
 
+/* ---- the work ---- */
+
+/* The bytes that were asked for. */
+static void *counted_resize(void *user, void *pointer, size_t size)
+{
+    *(size_t *)user += size;
+    if (size > 0)
+        return realloc(pointer, size);
+    free(pointer);
+    return NULL;
+}
+
+static size_t bytes_of_layers(int count)
+{
+    size_t bytes = 0;
+    const mw_allocator counted = {.resize = counted_resize, .user = &bytes};
+    mw_graph_options how = mw_graph_defaults();
+    how.allocator = &counted;
+    mw_error err = {0};
+    mw_graph *g = mw_graph_create(&how);
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(3, 1, INPUTS));
+    mw_recurrent_layer_options o = mw_recurrent_layer_defaults();
+    o.batch_first = true;
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "l%d", i);
+        x = mw_gru_layer(x, HIDDEN, name, &o).y;
+    }
+    mw_output(x, "y");
+    bytes = 0;
+    mw_graph *made = mw_graph_rebatch(g, 5, &err);
+    CHECK_OK(err);
+    const size_t used = bytes;
+    mw_graph_destroy(made);
+    mw_graph_destroy(g);
+    return used;
+}
+
+/* Not the square: each layer has states that are looked for. */
+static void test_layers_four_times_as_many_take_four_times_the_work(void)
+{
+    const size_t few = bytes_of_layers(32), many = bytes_of_layers(128);
+    check_note(many < 6 * few, __FILE__, __LINE__, "%zu bytes, then %zu", few, many);
+}
+
 int main(void)
 {
+    RUN(test_layers_four_times_as_many_take_four_times_the_work);
     RUN(test_weights_with_a_row_for_each_example_are_refused);
     RUN(test_recurrent_layers_take_another_batch);
     RUN(test_a_tuning_of_recurrent_layers_takes_another_batch);

@@ -12,17 +12,18 @@ static mw__batch_rows of_input(const mw_tensor *input, int64_t batch)
     return (mw__batch_rows){.kind = MW__BATCH_ROWS, .inner = shape.dim[0] / batch};
 }
 
-void mw__batch_walk(mw__batch_rows *table, const mw__function *function, int64_t batch)
+static mw__batch_rows by_rule(const mw__batch_walk *walk, const mw__op *op, size_t result)
 {
-    const mw__block *body = function->body;
-    for (size_t i = 0; i < body->op_count; i++) {
-        const mw__op *op = body->ops[i];
-        for (size_t r = 0; r < op->result_count; r++)
-            table[op->results[r]->id] = mw__batch_rule(table, op, r, batch);
-    }
+    return mw__batch_rule(walk->table, op, result, walk->batch);
 }
 
-const mw__batch_rows *mw__batch_find(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err)
+void mw__batch_again(mw__batch_rows *table, const mw__function *function, int64_t batch, bool trained)
+{
+    mw__batch_walk walk = {.table = table, .batch = batch, .judge = by_rule, .lenient = trained};
+    mw__batch_walk_function(&walk, function);
+}
+
+static mw__batch_rows *find(mw__arena *arena, const mw__function *function, int64_t batch, bool trained, mw_error *err)
 {
     const mw__block *body = function->body;
     mw__batch_rows *table = mw__arena_alloc(arena, function->graph->value_count, sizeof *table, err);
@@ -30,6 +31,16 @@ const mw__batch_rows *mw__batch_find(mw__arena *arena, const mw__function *funct
         return NULL;
     for (size_t i = 0; i < body->input_count; i++)
         table[body->inputs[i]->id] = of_input(body->inputs[i], batch);
-    mw__batch_walk(table, function, batch);
+    mw__batch_again(table, function, batch, trained);
     return table;
+}
+
+mw__batch_rows *mw__batch_find(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err)
+{
+    return find(arena, function, batch, false, err);
+}
+
+mw__batch_rows *mw__batch_find_trained(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err)
+{
+    return find(arena, function, batch, true, err);
 }

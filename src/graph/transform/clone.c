@@ -219,9 +219,24 @@ mw_status mw__clone_ops(mw__clone *clone, const mw__block *from)
     return clone->to->error.status;
 }
 
-/* The input is known better from outside. */
-static mw_status refine_input(mw_graph *to, mw_tensor *input, const mw__type *outside, bool *changed)
+/* The same but for extents. */
+static bool is_alike(const mw__type *a, const mw__type *b)
 {
+    if (a->kind == MW__LIST && b->kind == MW__LIST && a->count == 1 && b->count == 1)
+        return is_alike(a->element[0], b->element[0]);
+    return a->kind == MW__TENSOR && b->kind == MW__TENSOR && a->dtype == b->dtype && a->shape.rank == b->shape.rank;
+}
+
+/* The input is known better from outside, or is what comes from there. */
+static mw_status refine_input(const mw__clone *clone, mw_tensor *input, const mw__type *outside, bool *changed)
+{
+    mw_graph *to = clone->to;
+    const bool follows = clone->options->follows && outside != NULL && is_alike(input->type, outside);
+    if (follows && !mw__types_fit(input->type, outside)) {
+        *changed = *changed || !mw__type_equal(input->type, outside);
+        input->type = outside;
+        return MW_OK;
+    }
     if (outside == NULL || !mw__types_fit(input->type, outside))
         return MW_OK;
     const mw__type *type = mw__type_merge(to, input->type, outside, &to->error);
@@ -261,7 +276,7 @@ mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *in
     for (size_t i = 0; i < from->input_count && status == MW_OK; i++) {
         status = copy_input(clone, from->inputs[i], into);
         if (status == MW_OK && types != NULL)
-            status = refine_input(to, mw__clone_get(clone, from->inputs[i]), types[i], changed);
+            status = refine_input(clone, mw__clone_get(clone, from->inputs[i]), types[i], changed);
     }
     for (size_t i = 0; i < from->op_count && status == MW_OK; i++) {
         if (mw__clone_wants_inside(clone, from->ops[i]))

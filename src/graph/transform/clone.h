@@ -48,6 +48,7 @@ typedef struct mw__clone_options {
     size_t root_count;
     mw__clone_form form;
     bool keep_outputs; /* also declare the function's outputs in the copy (those that were copied) */
+    bool follows;      /* variables of loops have the extents of what goes in, whatever their blocks declare */
 } mw__clone_options;
 
 struct mw__clone {
@@ -55,8 +56,10 @@ struct mw__clone {
     mw_graph *to;    /* appended to its current block */
     mw_tensor **map; /* by id in the source graph; NULL = not copied */
     const mw__clone_options *options;
-    unsigned char *marks; /* by id in the source graph: what the run found out beforehand */
-    size_t steps;         /* operations so far, those of blocks that were copied again too */
+    unsigned char *marks;      /* by id in the source graph: what the run found out beforehand */
+    size_t steps;              /* operations so far, those of blocks that were copied again too */
+    struct mw__swapped *swaps; /* what stands in the place of operands of the operation at hand, but not inside of it */
+    size_t swap_count;
 };
 
 /* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;
@@ -112,11 +115,13 @@ mw_status mw__clone_carry_record(mw__clone *clone, const mw_tensor *source);
 /* Asked for every operand but tuples: what stands for it in the copy of this operation alone; NULL = its own copy. */
 typedef mw_tensor *mw__clone_swap(void *user, mw__clone *clone, const mw__op *op, size_t slot,
                                   const mw__operand *operand);
-/* mw__clone_op with other operands. An error is left on the target graph. */
+/* mw__clone_op with other operands, which its blocks do not see. An error is left on the target graph. */
 void mw__clone_op_with(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user);
 /* The same with nothing inferred: operands may have other element types than the row wants, and results have the
  * declared types, but for the element types in dtypes[result] (MW_DTYPE_NONE, or dtypes NULL: the declared one). */
 mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err);
+/* Ends what mw__clone_op_with began, once the operands are copied. */
+void mw__clone_unswap(mw__clone *clone);
 /* A rule that copies all operations so: for a copy that changes nothing, also of what cannot be compiled yet. */
 bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op);
 

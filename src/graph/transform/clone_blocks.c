@@ -64,6 +64,7 @@ mw_status mw__clone_blocks(mw__clone *clone, const mw__op *source, mw__op *op)
     mw_graph *to = clone->to;
     if (source->block_count == 0)
         return MW_OK;
+    mw__clone_unswap(clone);
     op->blocks = mw__arena_alloc(&to->arena, source->block_count, sizeof(mw__block *), &to->error);
     const mw__slot *variables = clone->steps < STEPS_MAX ? loop_variables(op, source) : NULL;
     const mw__type **types =

@@ -210,11 +210,28 @@ static mw_status keep_declared(mw_graph *to, const mw__op *source, mw__infer *in
     return MW_OK;
 }
 
-static mw_status infer_results(mw_graph *to, const mw__op *source, mw__op *op)
+/* Branches that had one extent in the source and have two in the copy. */
+static mw_status check_joined(const mw__op *source, const mw__infer *infer)
 {
+    for (size_t i = 0; i < infer->result_count && i < source->result_count; i++) {
+        const mw_shape yes = mw_tensor_shape(source->blocks[0]->outputs[i]);
+        const mw_shape no = mw_tensor_shape(source->blocks[1]->outputs[i]);
+        for (int d = 0; d < infer->shape[i].rank && d < yes.rank && d < no.rank; d++)
+            if (infer->shape[i].dim[d] == MW_DIM_UNKNOWN && yes.dim[d] == no.dim[d] && yes.dim[d] >= 0)
+                return mw__rule_fail(infer, MW_ERROR_SHAPE, "its branches give result %zu other extents on axis %d", i,
+                                     d);
+    }
+    return MW_OK;
+}
+
+static mw_status infer_results(const mw__clone *clone, const mw__op *source, mw__op *op)
+{
+    mw_graph *to = clone->to;
     mw__infer infer = {.err = &to->error, .room = source->result_count};
     MW_TRY(mw__op_infer(op, &infer));
     MW_TRY(check_source(to, source, &infer));
+    if (clone->options->follows && source->row->shape == mw__shape_cond)
+        MW_TRY(check_joined(source, &infer));
     MW_TRY(keep_declared(to, source, &infer));
     return mw__op_add_results(op, &infer, &to->error);
 }
@@ -360,7 +377,7 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
         return clone_expanded(clone, source, &build, dtype);
     MW_TRY(copy_surface(to, source, build.op));
     MW_TRY(mw__clone_blocks(clone, source, build.op));
-    MW_TRY(infer_results(to, source, build.op));
+    MW_TRY(infer_results(clone, source, build.op));
     MW_TRY(mw__block_add_op(to->block, build.op, &to->error));
     if (dtype != MW_DTYPE_NONE)
         return set_result(clone, source, build.op->results[0], dtype);
@@ -414,24 +431,30 @@ bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op)
 
 /* ---- with other operands ---- */
 
-typedef struct swapped {
+typedef struct mw__swapped {
     const mw_tensor *source;
     mw_tensor *copy; /* what the clone has for it */
-} swapped;
+} mw__swapped;
 
-static size_t swap_operands(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user, swapped *out)
+static void swap_operands(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user)
 {
-    size_t count = 0;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
             const mw__operand *operand = &op->slots[i].operands[k];
             mw_tensor *other = operand->value != NULL ? swap(user, clone, op, i, operand) : NULL;
             if (other == NULL)
                 continue;
-            out[count++] = (swapped){operand->value, mw__clone_get(clone, operand->value)};
+            clone->swaps[clone->swap_count++] = (mw__swapped){operand->value, mw__clone_get(clone, operand->value)};
             mw__clone_set(clone, operand->value, other);
         }
-    return count;
+}
+
+void mw__clone_unswap(mw__clone *clone)
+{
+    for (; clone->swap_count > 0; clone->swap_count--) {
+        const mw__swapped *last = &clone->swaps[clone->swap_count - 1];
+        mw__clone_set(clone, last->source, last->copy);
+    }
 }
 
 void mw__clone_op_with(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user)
@@ -440,13 +463,14 @@ void mw__clone_op_with(mw__clone *clone, const mw__op *op, mw__clone_swap *swap,
     mw_graph *to = clone->to;
     for (size_t i = 0; i < op->slot_count; i++)
         most += op->slots[i].count;
-    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
-    if (swaps == NULL)
+    mw__swapped *own = mw__alloc(to->allocator, most, sizeof *own, &to->error), *outer = clone->swaps;
+    if (own == NULL)
         return;
-    const size_t count = swap_operands(clone, op, swap, user, swaps);
+    clone->swaps = own;
+    swap_operands(clone, op, swap, user);
     if (to->error.status == MW_OK)
         mw__clone_op(clone, op, &to->error);
-    for (size_t i = count; i-- > 0;)
-        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
-    mw__free(to->allocator, swaps);
+    mw__clone_unswap(clone);
+    clone->swaps = outer;
+    mw__free(to->allocator, own);
 }

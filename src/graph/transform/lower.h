@@ -54,6 +54,8 @@ typedef struct mw__rooms {
 
 /* Finds the rooms of all lists of a function; everything lives in `arena`. */
 mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err);
+/* The same of elements alone, in lists of any length. */
+mw_status mw__rooms_find_elements(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err);
 uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list);
 /* Holds branches, loops, lists and states to their rules, in all blocks: a text may lie about them. */
 mw_status mw__lower_check(const mw__block *block, mw_error *err);

@@ -381,16 +381,14 @@ static void learn_written(const mw__rooms *rooms, const mw__op *op, const char *
         rooms->room[root] = last + 1;
 }
 
-static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_elements(mw__rooms *rooms, const mw__op *op, mw_error *err)
 {
+    (void)err;
     for (size_t i = 0; i < op->result_count; i++)
         if (is_list(op->results[i]))
             learn_type(rooms, op->results[i]);
-    if (op->row == NULL)
-        return MW_OK;
-    if (is(op, "make_list"))
-        return learn_made(rooms, op, err);
-    const mw_tensor *value = is(op, "list_write") || is(op, "list_scatter") ? mw__arg(op, "value") : NULL;
+    const bool puts = op->row != NULL && (is(op, "list_write") || is(op, "list_scatter"));
+    const mw_tensor *value = puts ? mw__arg(op, "value") : NULL;
     if (value == NULL)
         return MW_OK;
     mw_shape shape = mw_tensor_shape(value);
@@ -400,6 +398,12 @@ static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
     }
     learn_element(rooms, mw__rooms_root(rooms, op->results[0]), mw_tensor_dtype(value), shape);
     return MW_OK;
+}
+
+static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    MW_TRY(learn_elements(rooms, op, err));
+    return op->row != NULL && is(op, "make_list") ? learn_made(rooms, op, err) : MW_OK;
 }
 
 /* After it is known which lists are dynamic. */
@@ -433,7 +437,7 @@ static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+static mw_status join_lists(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
 {
     const size_t count = from->graph->value_count;
     *rooms = (mw__rooms){.arena = arena,
@@ -455,7 +459,18 @@ mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *
         rooms->parent[i] = i;
         rooms->first[i] = INT64_MIN;
     }
-    MW_TRY(visit(rooms, from->body, note_op, err));
+    return visit(rooms, from->body, note_op, err);
+}
+
+mw_status mw__rooms_find_elements(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+{
+    MW_TRY(join_lists(rooms, from, arena, err));
+    return visit(rooms, from->body, learn_elements, err);
+}
+
+mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+{
+    MW_TRY(join_lists(rooms, from, arena, err));
     MW_TRY(visit(rooms, from->body, learn_lists, err));
     MW_TRY(visit(rooms, from->body, learn_writes, err));
     return visit(rooms, from->body, check_made, err);

@@ -42,9 +42,10 @@ int64_t mw__batch_of(const mw__function *function)
 
 mw_shape mw__rebatch_shape(const mw__rebatch *rebatch, const mw_tensor *value)
 {
-    mw_shape shape = mw_tensor_shape(value);
+    const mw__type *type = value->type->kind == MW__LIST ? value->type->element[0] : value->type;
+    mw_shape shape = type->kind == MW__TENSOR ? type->shape : mw_shape_scalar();
     const mw__batch_rows rows = rebatch->table[value->id];
-    if (rows.kind == MW__BATCH_ROWS)
+    if (rows.kind == MW__BATCH_ROWS && rows.axis < shape.rank && shape.dim[rows.axis] > 0)
         shape.dim[rows.axis] = shape.dim[rows.axis] / rebatch->from * rebatch->to;
     return shape;
 }
@@ -68,12 +69,32 @@ static void check_result(const mw__rebatch *r, mw__clone *clone, const mw__op *o
     const mw_tensor *copy = mw__clone_get(clone, op->results[result]);
     const mw_shape wanted = mw__rebatch_shape(r, op->results[result]);
     char subject[160], a[200], b[200];
-    if (clone->to->error.status != MW_OK || copy == NULL || mw_shape_equal(mw_tensor_shape(copy), wanted))
+    if (clone->to->error.status != MW_OK || copy == NULL || copy->type->kind != MW__TENSOR ||
+        mw_shape_equal(mw_tensor_shape(copy), wanted))
         return;
     mw__graph_fail(clone->to, MW_ERROR_UNSUPPORTED,
                    "%s keeps the program at %" PRId64 " examples: for %" PRId64 " its result would be %s, and not %s",
                    mw__op_subject(op, subject, sizeof subject), r->from, r->to,
                    mw__shape_print(mw_tensor_shape(copy), a, sizeof a), mw__shape_print(wanted, b, sizeof b));
+}
+
+void mw__rebatch_check(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
+{
+    for (size_t i = 0; i < op->result_count; i++)
+        if (r->table[op->results[i]->id].kind == MW__BATCH_ROWS)
+            check_result(r, clone, op, i);
+}
+
+const mw_tensor *mw__rebatch_differs(const mw__rebatch *r, const mw__clone *clone)
+{
+    const mw_graph *from = clone->from->graph;
+    for (size_t i = 0; i < from->value_count; i++) {
+        const mw_tensor *value = from->values[i], *copy = clone->map[i];
+        if (copy != NULL && r->table[i].kind == MW__BATCH_ROWS && copy->type->kind == MW__TENSOR &&
+            !mw_shape_equal(mw_tensor_shape(copy), mw__rebatch_shape(r, value)))
+            return value;
+    }
+    return NULL;
 }
 
 /* What has no rows of its own; what it counts is known once it is copied. */
@@ -89,6 +110,10 @@ static bool copy_plain(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 static bool copy_op(void *user, mw__clone *clone, const mw__op *op)
 {
     const mw__rebatch *r = user;
+    if (mw__row_is_lowered(op->row)) {
+        mw__rebatch_control(r, clone, op);
+        return true;
+    }
     if (op->result_count == 0 || r->table[op->results[0]->id].kind != MW__BATCH_ROWS)
         return copy_plain(r, clone, op);
     if (is_view(op))
@@ -112,7 +137,7 @@ static mw_status check_outputs(const mw__rebatch *r, const mw__function *functio
     for (size_t i = 0; i < body->output_count; i++) {
         const mw__batch_rows rows = r->table[body->outputs[i]->id];
         char subject[160];
-        if (rows.kind != MW__BATCH_MIXED)
+        if (rows.kind != MW__BATCH_MIXED || r->trained)
             continue;
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         "the program stays at %" PRId64 " examples: in %s, on which result \"%.96s\" depends, examples "
@@ -126,7 +151,7 @@ static mw_status check_outputs(const mw__rebatch *r, const mw__function *functio
 /* One that depends on no example is the same for any number of them. */
 static mw_status check_output(const mw__rebatch *r, const mw_tensor *output, const mw_tensor *copy, mw_error *err)
 {
-    if (r->table[output->id].kind == MW__BATCH_ROWS ||
+    if (r->trained || r->table[output->id].kind == MW__BATCH_ROWS ||
         (!r->counts[output->id] && mw_shape_equal(mw_tensor_shape(output), mw_tensor_shape(copy))))
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED,
@@ -167,7 +192,7 @@ static mw_graph *rebatch(const mw_graph *graph, const mw__function *function, mw
     if (to == NULL)
         return NULL;
     to->arena.block_size = graph->arena.block_size;
-    const mw__clone_options options = {.rule = copy_op, .shape = shape_of_input, .user = r};
+    const mw__clone_options options = {.rule = copy_op, .shape = shape_of_input, .follows = true, .user = r};
     if (mw__clone_ports(function, to, &options, copy_outputs, &why) == MW_OK && mw__prune(to->current, &why) == MW_OK)
         return to;
     explain(r, &why, err);
@@ -187,10 +212,10 @@ static bool extents_reach(const mw_graph *graph, int64_t examples)
     return examples <= INT64_MAX / largest;
 }
 
-static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, mw_error *err)
+static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, bool trained, mw_error *err)
 {
     const mw__function *function = mw__function_find(graph, "main");
-    mw__rebatch r = {.from = function != NULL ? mw__batch_of(function) : 0, .to = examples};
+    mw__rebatch r = {.from = function != NULL ? mw__batch_of(function) : 0, .to = examples, .trained = trained};
     if (function == NULL || r.from == 0) {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_rebatch: %s",
                  function == NULL ? "there is no function \"main\"; take one by mw_graph_function"
@@ -202,12 +227,17 @@ static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, mw_error 
                  (long long)examples);
         return NULL;
     }
+    const mw__batch_rows *alike[MW__REBATCH_GUESSES] = {NULL};
     mw__arena arena;
     mw__arena_init(&arena, graph->allocator);
-    r.table = mw__batch_find(&arena, function, r.from, err);
+    r.arena = &arena;
+    r.alike = alike;
+    r.table =
+        trained ? mw__batch_find_trained(&arena, function, r.from, err) : mw__batch_find(&arena, function, r.from, err);
     r.counts = mw__arena_alloc(&arena, graph->value_count, sizeof *r.counts, err);
     mw_graph *made = NULL;
-    if (r.table != NULL && r.counts != NULL && check_outputs(&r, function, err) == MW_OK)
+    if (r.table != NULL && r.counts != NULL && mw__rebatch_lists(&r, function, err) == MW_OK &&
+        check_outputs(&r, function, err) == MW_OK)
         made = rebatch(graph, function, &r, err);
     mw__arena_deinit(&arena);
     return made;
@@ -227,5 +257,10 @@ mw_graph *mw_graph_rebatch(const mw_graph *graph, int64_t examples, mw_error *er
     }
     if (mw_graph_check(graph, err) != MW_OK)
         return NULL;
-    return mw__graph_publish(rebatch_main(graph, examples, err), err);
+    return mw__graph_publish(rebatch_main(graph, examples, false, err), err);
+}
+
+mw_graph *mw__rebatch_trained(const mw_graph *graph, int64_t examples, mw_error *err)
+{
+    return mw__graph_publish(rebatch_main(graph, examples, true, err), err);
 }

@@ -6,12 +6,23 @@
 
 typedef struct mw__clone mw__clone;
 
+enum { MW__REBATCH_GUESSES = 4 };
+
 /* From a function of `from` examples to one of `to`. */
 typedef struct mw__rebatch {
-    const mw__batch_rows *table; /* of the source */
+    mw__batch_rows *table; /* of the source */
     int64_t from, to;
-    bool *counts; /* by value id: its elements depend on how many examples there are */
+    bool *counts;                 /* by value id: its elements depend on how many examples there are */
+    const mw__batch_rows **alike; /* [MW__REBATCH_GUESSES]: tables of rebatch_alike.c, made when they are needed */
+    mw__arena *arena;
+    bool trained; /* for a training: examples may come together */
 } mw__rebatch;
+
+/* mw_graph_rebatch for a training, in which what depends on several examples, or on how many there are, does so for
+ * `examples` of them. */
+mw_graph *mw__rebatch_trained(const mw_graph *graph, int64_t examples, mw_error *err);
+/* Whether the copies of all values with rows have so many of them; NULL, or one that has not. */
+const mw_tensor *mw__rebatch_differs(const mw__rebatch *rebatch, const mw__clone *clone);
 
 /* The batch of a function: the largest number that divides the first extent of every input that is fed. 0 if there is
  * none: an input without axes, or with open extents. */
@@ -30,8 +41,18 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
 mw_tensor *mw__rebatch_alike(const mw__rebatch *rebatch, mw__clone *clone, const mw_tensor *value, int axis,
                              bool repeats);
 
+/* rebatch_block.c: what lists are made with, in the table. */
+mw_status mw__rebatch_lists(mw__rebatch *rebatch, const mw__function *function, mw_error *err);
+/* Copies a loop, a branch, or what makes, reads and writes lists or states; an error is left on the target graph. */
+void mw__rebatch_control(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);
+
 /* rebatch_count.c: notes which results of an operation that was copied count the examples; an error is left on the
  * target graph where one that belongs to an example would. */
 void mw__rebatch_count(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);
+/* The same of what enters the blocks of a loop, which is not copied yet. */
+void mw__rebatch_count_enter(const mw__rebatch *rebatch, const mw__op *op);
+
+/* Leaves an error on the target graph where a result with rows is none of that many examples. */
+void mw__rebatch_check(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);
 
 #endif

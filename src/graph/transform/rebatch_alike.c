@@ -89,46 +89,52 @@ static bool meets_other_rows(const mw__batch_rows *table, const mw__op *op, cons
 }
 
 /* What a result is, from what its operands are. */
-static void note_result(mw__batch_rows *table, const mw__op *op, size_t index, int64_t batch)
+static mw__batch_rows judge(const mw__batch_walk *walk, const mw__op *op, size_t index)
 {
-    mw__batch_rows *rows = &table[op->results[index]->id];
-    *rows = mw__batch_rule(table, op, index, batch);
-    if (meets_other_rows(table, op, op->results[index]))
-        *rows = (mw__batch_rows){.kind = MW__BATCH_MIXED};
+    const mw_tensor *result = op->results[index];
+    if (result->payload != NULL)
+        return walk->table[result->id];
+    if (strcmp(op->kind, "fill") == 0)
+        return guessed(result, walk->batch, *(const guess *)walk->user);
+    const mw__batch_rows rows = mw__batch_rule(walk->table, op, index, walk->batch);
+    walk->table[result->id] = rows;
+    return meets_other_rows(walk->table, op, result) ? (mw__batch_rows){.kind = MW__BATCH_MIXED} : rows;
 }
 
-/* What the results up to that of `value` are if constants are taken so. */
-static bool holds(mw__batch_rows *table, const mw__function *function, const mw_tensor *value, int axis, int64_t batch,
-                  guess g)
+/* What all values are if constants are taken so. */
+static const mw__batch_rows *find_table(const mw__rebatch *r, const mw__function *function, guess g, mw_error *err)
 {
     const mw_graph *graph = function->graph;
+    mw__batch_walk walk = {.table = mw__arena_alloc(r->arena, graph->value_count, sizeof *walk.table, err),
+                           .batch = r->from,
+                           .judge = judge,
+                           .strict = true,
+                           .user = &g};
+    if (walk.table == NULL)
+        return NULL;
     for (size_t i = 0; i < graph->value_count; i++)
-        table[i] = graph->values[i]->payload != NULL ? guessed(graph->values[i], batch, g) : (mw__batch_rows){0};
-    for (size_t i = 0; i < function->body->op_count; i++) {
-        const mw__op *op = function->body->ops[i];
-        for (size_t k = 0; k < op->result_count; k++)
-            if (op->results[k]->payload == NULL && strcmp(op->kind, "fill") == 0)
-                table[op->results[k]->id] = guessed(op->results[k], batch, g);
-            else if (op->results[k]->payload == NULL)
-                note_result(table, op, k, batch);
-        if (op == value->op)
-            break;
-    }
-    const mw__batch_rows rows = table[value->id];
-    return rows.kind == MW__BATCH_ROWS && rows.axis == axis && rows.inner == 1;
+        if (graph->values[i]->payload != NULL)
+            walk.table[i] = guessed(graph->values[i], r->from, g);
+    mw__batch_walk_function(&walk, function);
+    return walk.table;
 }
 
+static const guess guesses[MW__REBATCH_GUESSES] = {{2, 0}, {2, 1}, {1, 0}, {2, 2}};
+
+/* A table serves all values that are asked for. */
 static bool is_alike(const mw__rebatch *r, mw__clone *clone, const mw_tensor *value, int axis)
 {
-    static const guess guesses[] = {{2, 0}, {2, 1}, {1, 0}, {2, 2}};
-    const mw_graph *graph = clone->from->graph;
     bool found = false;
-    if (value->op == NULL || mw_tensor_shape(value).dim[axis] != r->from)
+    if (mw_tensor_shape(value).dim[axis] != r->from)
         return false;
-    mw__batch_rows *table = mw__alloc(clone->to->allocator, graph->value_count, sizeof *table, &clone->to->error);
-    for (size_t i = 0; table != NULL && !found && i < sizeof guesses / sizeof guesses[0]; i++)
-        found = holds(table, clone->from, value, axis, r->from, guesses[i]);
-    mw__free(clone->to->allocator, table);
+    for (size_t i = 0; !found && i < MW__REBATCH_GUESSES; i++) {
+        if (r->alike[i] == NULL)
+            r->alike[i] = find_table(r, clone->from, guesses[i], &clone->to->error);
+        if (r->alike[i] == NULL)
+            return false;
+        const mw__batch_rows rows = r->alike[i][value->id];
+        found = rows.kind == MW__BATCH_ROWS && rows.axis == axis && rows.inner == 1;
+    }
     return found;
 }
 

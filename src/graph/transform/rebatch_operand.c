@@ -49,13 +49,28 @@ static mw_tensor *output_shape(const mw__rebatch *r, mw__clone *clone, const mw_
 
 /* ---- constants with rows ---- */
 
+/* What enters a loop, or a list, has the rows that it has there. */
+static bool is_handed_on(const mw__op *op, const char *arg)
+{
+    return op->row->shape == mw__shape_while_loop ||
+           (op->row->shape == mw__shape_list_write && strcmp(arg, "value") == 0);
+}
+
+/* The rows of the result for which an operand of its slot is used. */
+static mw__batch_rows rows_for(const mw__rebatch *r, const mw__op *op, const mw__slot *slot, const mw__operand *operand)
+{
+    const size_t at = op->row->shape == mw__shape_while_loop ? (size_t)(operand - slot->operands) : 0;
+    return at < op->result_count ? r->table[op->results[at]->id] : (mw__batch_rows){.kind = MW__BATCH_NONE};
+}
+
 /* The axis along which an operand that is the same for all examples has a row for each; -1 if it has none. */
-static int rows_axis(const mw__rebatch *r, const mw__op *op, const char *arg, const mw_tensor *value)
+static int rows_axis(const mw__op *op, const char *arg, const mw_tensor *value, mw__batch_rows rows)
 {
     const mw_shape result = mw_tensor_shape(op->results[0]), shape = mw_tensor_shape(value);
-    const mw__batch_rows rows = r->table[op->results[0]->id];
     mw__shape_rule *const rule = op->row->shape;
     int axis = -1;
+    if (is_handed_on(op, arg))
+        return rows.kind == MW__BATCH_ROWS && rows.axis < shape.rank ? rows.axis : -1;
     if (rule == mw__shape_concat)
         axis = strcmp(arg, "values") == 0 ? rows.axis : -1;
     else if (strncmp(arg, "initial_", 8) == 0)
@@ -112,13 +127,13 @@ static mw_tensor *refuse(const mw__rebatch *r, mw__clone *clone, const mw__op *o
 }
 
 static mw_tensor *spread(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg,
-                         const mw_tensor *value, int axis)
+                         const mw_tensor *value, int axis, int64_t inner)
 {
     mw_graph *to = clone->to;
     mw_shape shape = mw_tensor_shape(value);
     const mw__payload *payload = mw__constant_payload(value, &to->error);
     const int bits = mw_dtype_bits(mw_tensor_dtype(value));
-    const int64_t extent = shape.dim[axis], inner = r->table[op->results[0]->id].inner;
+    const int64_t extent = shape.dim[axis];
     if (payload == NULL || bits % 8 != 0 || extent % (r->from * inner) != 0)
         return refuse(r, clone, op, arg);
     shape.dim[axis] = extent / r->from * r->to;
@@ -136,17 +151,18 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
     const mw__rebatch *r = user;
     const char *arg = op->slots[slot].name;
     const mw_tensor *value = operand->value;
-    if (op->row == NULL || r->table[value->id].kind != MW__BATCH_NONE)
+    if (op->row == NULL || op->result_count == 0 || r->table[value->id].kind != MW__BATCH_NONE)
         return NULL;
     if (strcmp(arg, "output_shape") == 0)
         return output_shape(r, clone, op);
     if (is_slice_bound(op, arg))
         return slice_bound(r, clone, op, arg);
-    const int axis = value->type->kind == MW__TENSOR ? rows_axis(r, op, arg, value) : -1;
+    const mw__batch_rows rows = rows_for(r, op, &op->slots[slot], operand);
+    const int axis = value->type->kind == MW__TENSOR ? rows_axis(op, arg, value, rows) : -1;
     if (axis < 0 || has_followed(r, clone, value, axis))
         return NULL;
     mw__shape_rule *const rule = op->row->shape;
     const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
     mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
-    return made != NULL || clone->to->error.status != MW_OK ? made : spread(r, clone, op, arg, value, axis);
+    return made != NULL || clone->to->error.status != MW_OK ? made : spread(r, clone, op, arg, value, axis, rows.inner);
 }

@@ -12,6 +12,7 @@
 #include "graph/transform/specialise.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <millwright/function.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
@@ -34,6 +35,7 @@ typedef struct tuning {
     mw__tune_item **by_value; /* by id in the source; NULL = not chosen */
     mw__tune_item **by_op;    /* a branch, by the id of the operation's result */
     bool begun;
+    mw__rebatch batch; /* that the shapes ask for; its table is NULL if they ask for something else */
     mw_tune_report *report;
     void *report_user;
 } tuning;
@@ -360,10 +362,26 @@ static bool is_frozen(void *user, const mw_tensor *state)
     return false;
 }
 
+/* What shapes alone reach may still be for the old batch, as a slice of so many rows is. */
+static void check_rows(void *user, mw__clone *clone)
+{
+    const tuning *t = user;
+    const bool checks = t->batch.table != NULL && clone->to->error.status == MW_OK;
+    const mw_tensor *value = checks ? mw__rebatch_differs(&t->batch, clone) : NULL;
+    if (value != NULL)
+        mw__graph_fail(clone->to, MW_ERROR_SHAPE, "%s: %s keeps the rows of %" PRId64 " examples", t->call,
+                       value->op != NULL ? value->op->kind : "an input", t->batch.from);
+}
+
 static mw_graph *copy_tuned(tuning *t, mw_error *err)
 {
-    const mw__clone_options options = {
-        .rule = tune_rule, .shape = shape_of_input, .frozen = is_frozen, .user = t, .keep_outputs = true};
+    const mw__clone_options options = {.rule = tune_rule,
+                                       .shape = shape_of_input,
+                                       .frozen = is_frozen,
+                                       .finish = check_rows,
+                                       .user = t,
+                                       .keep_outputs = true,
+                                       .follows = t->shape_count > 0};
     mw_graph *copy = mw__clone_graph(t->source->allocator, t->source, &options, NULL, err);
     if (copy != NULL)
         freeze_others(t, copy);
@@ -445,13 +463,23 @@ static bool has_shapes(const mw_graph *graph, const tuning *t)
 
 static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err);
 
-/* What shapes alone do not reach, as states that start at zeros for each example, mw_graph_rebatch may. NULL without an
+static mw_status find_batch(tuning *t, mw_error *err)
+{
+    const mw__function *function = mw__function_find(t->source, "main");
+    t->batch.to = t->shape_count > 0 ? batch_asked_for(t) : 0;
+    if (t->batch.to == 0)
+        return MW_OK;
+    t->batch.from = mw__batch_of(function);
+    t->batch.table = mw__batch_find_trained(&t->arena, function, t->batch.from, err);
+    return t->batch.table != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* What shapes alone do not reach, as states that start at zeros for each example, another batch may. NULL without an
  * error if it does not. */
 static mw_graph *tune_rebatched(const tuning *t, choice adapt, choice train)
 {
     mw_error ignored = {0};
-    const int64_t examples = t->shape_count > 0 ? batch_asked_for(t) : 0;
-    mw_graph *source = examples > 0 ? mw_graph_rebatch(t->source, examples, &ignored) : NULL;
+    mw_graph *source = t->batch.to > 0 ? mw__rebatch_trained(t->source, t->batch.to, &ignored) : NULL;
     tuning again = {.source = source, .call = t->call, .skip_fixed = t->skip_fixed, .dtype = t->dtype, .lora = t->lora};
     mw_graph *copy = source != NULL && has_shapes(source, t) ? tune(&again, adapt, train, &ignored) : NULL;
     mw_graph_destroy(source);
@@ -481,6 +509,8 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
         status = choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
     if (status == MW_OK)
         status = index_choice(t, err);
+    if (status == MW_OK)
+        status = find_batch(t, err);
     if (status == MW_OK)
         report(t);
     mw_graph *copy = status == MW_OK ? copy_or_rebatch(t, adapt, train, err) : NULL;
