@@ -140,12 +140,14 @@ static size_t claims_of(const op_case *c)
 /* Makers of constants have no rows; the others are rare enough that nothing is lost if they count as mixing. */
 static bool has_no_rule(const char *name)
 {
-    static const char *const names[] = {
-        "const",         "fill",           "fill_like",          "range_1d",       "shape",        "random_bernoulli",
-        "random_normal", "random_uniform", "random_categorical", "scatter",        "scatter_nd",   "scatter_along_axis",
-        "slice_update",  "non_zero",       "space_to_batch",     "batch_to_space", "cond",         "while_loop",
-        "make_list",     "list_gather",    "list_length",        "list_read",      "list_scatter", "list_write",
-        "read_state",    "write_state",    "classify",           "conv_quantized"};
+    static const char *const names[] = {"const",          "fill",           "fill_like",
+                                        "range_1d",       "shape",          "random_bernoulli",
+                                        "random_normal",  "random_uniform", "random_categorical",
+                                        "scatter",        "scatter_nd",     "scatter_along_axis",
+                                        "slice_update",   "non_zero",       "space_to_batch",
+                                        "batch_to_space", "while_loop",     "make_list",
+                                        "list_length",    "read_state",     "write_state",
+                                        "classify",       "conv_quantized"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

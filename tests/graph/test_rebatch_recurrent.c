@@ -189,8 +189,61 @@ static void test_layers_four_times_as_many_take_four_times_the_work(void)
     check_note(many < 6 * few, __FILE__, __LINE__, "%zu bytes, then %zu", few, many);
 }
 
+/* The same where rows are channels, whose slopes differ. */
+static void test_slopes_that_differ_from_example_to_example_are_refused(void)
+{
+    static const float minus[4 * INPUTS] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, slopes[4] = {1, 2, 3, 4};
+    mw_error err = {0};
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_expand_dims(mw_input(g, "x", MW_F32, MW_SHAPE(4, INPUTS)), MW_AXES(0, 3));
+    mw_tensor *m = mw_constant(g, MW_F32, MW_SHAPE(1, 4, INPUTS, 1), minus);
+    mw_output(mw_add(x, mw_prelu(m, mw_constant(g, MW_F32, MW_SHAPE(4), slopes))), "y");
+    mw_graph *made = mw_graph_rebatch(g, 8, &err);
+    CHECK(made == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "has values of its own for each of the 4 examples");
+    mw_graph_destroy(made);
+    mw_graph_destroy(g);
+}
+
+/* ---- adapters ---- */
+
+/* An adapter whose rank is the batch: B is zeros at first, with as many alike columns as there are examples. */
+static mw_graph *make_adapted(int64_t batch)
+{
+    static const float zeros[MOST * HIDDEN];
+    static const float a[3 * HIDDEN] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, w[HIDDEN * HIDDEN] = {0.1F, -0.2F, 0.3F, 0.5F};
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, STEPS, INPUTS));
+    mw_tensor *b = mw_constant(g, MW_F32, MW_SHAPE(HIDDEN, 3), zeros);
+    mw_tensor *delta = mw_matmul(b, mw_constant(g, MW_F32, MW_SHAPE(3, HIDDEN), a), MW_TRANSPOSE_NONE);
+    mw_tensor *weight = mw_add(mw_constant(g, MW_F32, MW_SHAPE(HIDDEN, HIDDEN), w), delta);
+    const mw_recurrent_weights weights = {.weight_ih = weight, .weight_hh = weight};
+    mw_tensor *y = mw_rnn(mw_transpose(x, MW_AXES(1, 0, 2)), NULL, &weights, NULL).y;
+    mw_tensor *beside = mw_matmul(mw_constant(g, MW_F32, MW_SHAPE(batch, 3), zeros), b, MW_TRANSPOSE_Y);
+    mw_output(mw_reduce_sum(mw_add(y, beside), MW_AXES(0, 2), false), "y");
+    return g;
+}
+
+static void test_recurrent_layers_with_adapters_take_another_batch(void)
+{
+    for (int64_t to = 1; to <= MOST; to += 2) {
+        float got[MOST] = {0}, wanted[MOST] = {0};
+        mw_error err = {0};
+        mw_graph *three = make_adapted(3), *direct = make_adapted(to), *made = mw_graph_rebatch(three, to, &err);
+        run_net(made, to, got, &err);
+        run_net(direct, to, wanted, &err);
+        CHECK_OK(err);
+        CHECK(memcmp(got, wanted, sizeof got) == 0 && wanted[to - 1] != 0.0F);
+        mw_graph_destroy(made);
+        mw_graph_destroy(direct);
+        mw_graph_destroy(three);
+    }
+}
+
 int main(void)
 {
+    RUN(test_slopes_that_differ_from_example_to_example_are_refused);
+    RUN(test_recurrent_layers_with_adapters_take_another_batch);
     RUN(test_layers_four_times_as_many_take_four_times_the_work);
     RUN(test_weights_with_a_row_for_each_example_are_refused);
     RUN(test_recurrent_layers_take_another_batch);

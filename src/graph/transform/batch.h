@@ -51,7 +51,7 @@ struct mw__batch_walk {
     mw__batch_rows *table; /* by value id; what enters the function is there */
     int64_t batch;
     mw__batch_judge *judge;
-    bool strict;  /* what depends on no example may differ from row to row */
+    bool strict;  /* rows are those that are alike; of MW__BATCH_NONE it is not known, and nothing is mixed */
     bool lenient; /* examples may decide together which way is taken */
     size_t steps; /* operations of loops so far */
     int depth;    /* of loops */

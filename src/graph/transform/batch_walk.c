@@ -16,8 +16,10 @@ static mw__batch_rows of_arg(const mw__batch_walk *w, const mw__op *op, const ch
     return of(w, mw__arg(op, arg));
 }
 
-static mw__batch_rows mixed_by(mw__batch_rows rows, const mw__op *op)
+static mw__batch_rows mixed_by(const mw__batch_walk *w, mw__batch_rows rows, const mw__op *op)
 {
+    if (w->strict)
+        return (mw__batch_rows){.kind = MW__BATCH_NONE};
     const mw__op *mixer = rows.kind == MW__BATCH_MIXED && rows.mixer != NULL ? rows.mixer : op;
     return (mw__batch_rows){.kind = MW__BATCH_MIXED, .mixer = mixer};
 }
@@ -26,14 +28,17 @@ static mw__batch_rows mixed_by(mw__batch_rows rows, const mw__op *op)
 static mw__batch_rows join(const mw__batch_walk *w, const mw__op *op, mw__batch_rows a, mw__batch_rows b)
 {
     if (a.kind == MW__BATCH_MIXED || b.kind == MW__BATCH_MIXED)
-        return mixed_by(a.kind == MW__BATCH_MIXED ? a : b, op);
+        return mixed_by(w, a.kind == MW__BATCH_MIXED ? a : b, op);
     if (a.kind == b.kind)
-        return a.kind == MW__BATCH_NONE || (a.axis == b.axis && a.inner == b.inner) ? a : mixed_by(a, op);
-    return w->strict ? mixed_by(a, op) : a.kind == MW__BATCH_ROWS ? a : b;
+        return a.kind == MW__BATCH_NONE || (a.axis == b.axis && a.inner == b.inner) ? a : mixed_by(w, a, op);
+    return w->strict ? mixed_by(w, a, op) : a.kind == MW__BATCH_ROWS ? a : b;
 }
 
 /* What decides which way is taken, where something stands or how much there is should not depend on examples. */
-static bool decides(const mw__batch_walk *w, mw__batch_rows rows) { return !w->lenient && rows.kind != MW__BATCH_NONE; }
+static bool decides(const mw__batch_walk *w, mw__batch_rows rows)
+{
+    return !w->lenient && !w->strict && rows.kind != MW__BATCH_NONE;
+}
 
 static void walk_block(mw__batch_walk *w, const mw__block *block);
 
@@ -65,7 +70,7 @@ static bool walk_trip(mw__batch_walk *w, const mw__op *op)
         if (body->outputs[i] == body->inputs[i])
             continue;
         const mw__batch_rows joined =
-            decides(w, flag) ? mixed_by(flag, op) : join(w, op, *rows, of(w, body->outputs[i]));
+            decides(w, flag) ? mixed_by(w, flag, op) : join(w, op, *rows, of(w, body->outputs[i]));
         changed = changed || joined.kind != rows->kind;
         *rows = joined;
     }
@@ -103,18 +108,18 @@ static bool walk_branches(mw__batch_walk *w, const mw__op *op)
     walk_block(w, no);
     for (size_t i = 0; i < op->result_count; i++)
         w->table[op->results[i]->id] =
-            decides(w, pred) ? mixed_by(pred, op) : join(w, op, of(w, yes->outputs[i]), of(w, no->outputs[i]));
+            decides(w, pred) ? mixed_by(w, pred, op) : join(w, op, of(w, yes->outputs[i]), of(w, no->outputs[i]));
     return true;
 }
 
 /* ---- lists ---- */
 
-static mw__batch_rows shifted(mw__batch_rows rows, int by, const mw__op *op)
+static mw__batch_rows shifted(const mw__batch_walk *w, mw__batch_rows rows, int by, const mw__op *op)
 {
     if (rows.kind != MW__BATCH_ROWS)
         return rows;
     if (rows.axis + by < 0)
-        return mixed_by(rows, op);
+        return mixed_by(w, rows, op);
     rows.axis += by;
     return rows;
 }
@@ -139,10 +144,10 @@ static bool walk_list(mw__batch_walk *w, const mw__op *op)
         return false;
     }
     if (puts)
-        rows = join(w, op, rows, shifted(of_arg(w, op, "value"), many ? -1 : 0, op));
+        rows = join(w, op, rows, shifted(w, of_arg(w, op, "value"), many ? -1 : 0, op));
     else if (many)
-        rows = shifted(rows, 1, op);
-    w->table[op->results[0]->id] = decides(w, at) ? mixed_by(at, op) : rows;
+        rows = shifted(w, rows, 1, op);
+    w->table[op->results[0]->id] = decides(w, at) ? mixed_by(w, at, op) : rows;
     return true;
 }
 
@@ -162,7 +167,7 @@ static void walk_op(mw__batch_walk *w, const mw__op *op)
     if (walk_control(w, op))
         return;
     for (size_t i = 0; i < op->result_count; i++)
-        w->table[op->results[i]->id] = w->steps > STEPS_MAX ? mixed_by((mw__batch_rows){0}, op) : w->judge(w, op, i);
+        w->table[op->results[i]->id] = w->steps > STEPS_MAX ? mixed_by(w, (mw__batch_rows){0}, op) : w->judge(w, op, i);
 }
 
 static void walk_block(mw__batch_walk *w, const mw__block *block)

@@ -46,29 +46,51 @@ static mw__batch_rows guessed(const mw_tensor *value, int64_t batch, guess g)
     return none;
 }
 
-/* Operations whose results have, at each place of an axis, what their operands have there. Those that join take all
- * axes of an operand, and where weights of a product stand, no row is an example. */
-typedef enum meeting { MEETS_NOT, MEETS_ALIGNED, MEETS_PRODUCT, MEETS_JOINED } meeting;
+/* Where an operand, of which nothing is known, may bring its own rows to those of the result. */
+typedef enum meeting {
+    MEETS_NOT,
+    MEETS_ALIGNED, /* where it broadcasts to them */
+    MEETS_PRODUCT, /* the same, but that the last axes are contracted or stand behind */
+    MEETS_CHANNEL, /* axis 1 */
+    MEETS_STATE,   /* on the axis of the batch */
+    MEETS_ANY      /* nobody looks closer */
+} meeting;
 
 static meeting meeting_of(const mw__op *op)
 {
-    mw__shape_rule *const rule = op->row != NULL ? op->row->shape : NULL;
-    if (rule == mw__shape_concat || rule == mw__shape_stack)
-        return MEETS_JOINED;
-    if (rule == mw__shape_matmul || rule == mw__shape_einsum || rule == mw__shape_scaled_dot_product_attention)
-        return MEETS_PRODUCT;
-    const bool aligned = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select ||
-                         rule == mw__shape_gather_along_axis;
-    return aligned ? MEETS_ALIGNED : MEETS_NOT;
+    static const struct {
+        mw__shape_rule *shape;
+        meeting how;
+    } rows[] = {{mw__shape_broadcast, MEETS_ALIGNED},  {mw__shape_compare, MEETS_ALIGNED},
+                {mw__shape_select, MEETS_ALIGNED},     {mw__shape_gather_along_axis, MEETS_ALIGNED},
+                {mw__shape_matmul, MEETS_PRODUCT},     {mw__shape_scaled_dot_product_attention, MEETS_PRODUCT},
+                {mw__shape_prelu, MEETS_CHANNEL},      {mw__shape_softplus_parametric, MEETS_CHANNEL},
+                {mw__shape_batch_norm, MEETS_CHANNEL}, {mw__shape_lstm, MEETS_STATE},
+                {mw__shape_gru, MEETS_STATE},          {mw__shape_rnn, MEETS_STATE},
+                {mw__shape_concat, MEETS_ANY},         {mw__shape_stack, MEETS_ANY},
+                {mw__shape_einsum, MEETS_ANY},         {mw__shape_quantize, MEETS_ANY},
+                {mw__shape_dequantize, MEETS_ANY},     {mw__shape_reverse_sequence, MEETS_ANY},
+                {mw__shape_resample_at, MEETS_ANY},    {mw__shape_affine, MEETS_ANY},
+                {mw__shape_crop_resize, MEETS_ANY},    {mw__shape_boxes, MEETS_ANY},
+                {mw__shape_gather, MEETS_ANY},         {mw__shape_gather_nd, MEETS_ANY}};
+    for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].shape == op->row->shape)
+            return rows[i].how;
+    return MEETS_NOT;
 }
 
+static bool is_state(const char *arg) { return strcmp(arg, "x") == 0 || strncmp(arg, "initial_", 8) == 0; }
+
 /* Whether the operand may hold something else in each row of the result's axis. */
-static bool has_rows_of(const mw_tensor *operand, mw_shape to, int axis, meeting how)
+static bool has_rows_of(const char *arg, const mw_tensor *operand, mw_shape to, int axis, meeting how)
 {
     const mw_shape own = mw_tensor_shape(operand);
     const int at = axis + own.rank - to.rank, end = how == MEETS_PRODUCT ? own.rank - 2 : own.rank;
+    if ((how == MEETS_STATE && !is_state(arg)) || (how == MEETS_CHANNEL && axis != 1))
+        return false;
+    const bool anywhere = how == MEETS_ANY || how == MEETS_STATE || how == MEETS_CHANNEL;
     for (int i = 0; i < end; i++)
-        if ((how == MEETS_JOINED || i == at) && own.dim[i] > 1 && own.dim[i] == to.dim[axis])
+        if ((anywhere || i == at) && own.dim[i] > 1 && own.dim[i] == to.dim[axis])
             return true;
     return false;
 }
@@ -80,25 +102,61 @@ static bool meets_other_rows(const mw__batch_rows *table, const mw__op *op, cons
     const meeting how = rows.kind == MW__BATCH_ROWS ? meeting_of(op) : MEETS_NOT;
     for (size_t s = 0; how != MEETS_NOT && s < op->slot_count; s++)
         for (size_t k = 0; op->slots[s].operands != NULL && k < op->slots[s].count; k++) {
-            const mw_tensor *operand = op->slots[s].operands[k].value;
-            if (operand != NULL && operand->type->kind == MW__TENSOR && table[operand->id].kind == MW__BATCH_NONE &&
-                has_rows_of(operand, mw_tensor_shape(result), rows.axis, how))
+            mw_tensor *operand = op->slots[s].operands[k].value;
+            if (operand != NULL && operand->type->kind == MW__TENSOR &&
+                table[mw__evaluated(operand)->id].kind == MW__BATCH_NONE &&
+                has_rows_of(op->slots[s].name, operand, mw_tensor_shape(result), rows.axis, how))
                 return true;
         }
     return false;
 }
 
-/* What a result is, from what its operands are. */
+static mw__batch_rows judge_as_is(const mw__batch_walk *walk, const mw__op *op, size_t index)
+{
+    mw__batch_rows *rows = &walk->table[op->results[index]->id];
+    *rows = mw__batch_rule(walk->table, op, index, walk->batch);
+    const bool known = rows->kind == MW__BATCH_ROWS && !meets_other_rows(walk->table, op, op->results[index]);
+    return known ? *rows : (mw__batch_rows){.kind = MW__BATCH_NONE};
+}
+
+enum { OPERANDS_MOST = 4 };
+
+/* The operands whose rows are alike, but for those of very many. */
+static size_t find_alike(const mw__batch_walk *walk, const mw__op *op, uint32_t ids[OPERANDS_MOST])
+{
+    size_t count = 0;
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t k = 0; op->slots[s].operands != NULL && k < op->slots[s].count && count < OPERANDS_MOST; k++) {
+            mw_tensor *value = op->slots[s].operands[k].value;
+            if (value != NULL && walk->table[mw__evaluated(value)->id].kind == MW__BATCH_ROWS)
+                ids[count++] = mw__evaluated(value)->id;
+        }
+    return count;
+}
+
+/* What a result is, from what its operands are. That rows are alike may be left out of account: weights of zeros have
+ * such rows, too, and of those a product makes no examples. */
 static mw__batch_rows judge(const mw__batch_walk *walk, const mw__op *op, size_t index)
 {
     const mw_tensor *result = op->results[index];
+    uint32_t ids[OPERANDS_MOST];
+    mw__batch_rows kept[OPERANDS_MOST];
     if (result->payload != NULL)
         return walk->table[result->id];
     if (strcmp(op->kind, "fill") == 0)
         return guessed(result, walk->batch, *(const guess *)walk->user);
-    const mw__batch_rows rows = mw__batch_rule(walk->table, op, index, walk->batch);
-    walk->table[result->id] = rows;
-    return meets_other_rows(walk->table, op, result) ? (mw__batch_rows){.kind = MW__BATCH_MIXED} : rows;
+    mw__batch_rows rows = judge_as_is(walk, op, index);
+    const size_t count = rows.kind == MW__BATCH_NONE ? find_alike(walk, op, ids) : 0;
+    for (size_t i = 0; i < count; i++)
+        kept[i] = walk->table[ids[i]];
+    for (size_t only = 0; only < count && count > 1 && rows.kind == MW__BATCH_NONE; only++) {
+        for (size_t i = 0; i < count; i++)
+            walk->table[ids[i]] = ids[i] == ids[only] ? kept[i] : (mw__batch_rows){.kind = MW__BATCH_NONE};
+        rows = judge_as_is(walk, op, index);
+    }
+    for (size_t i = 0; i < count; i++)
+        walk->table[ids[i]] = kept[i];
+    return rows;
 }
 
 /* What all values are if constants are taken so. */
