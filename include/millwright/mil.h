@@ -77,8 +77,8 @@ typedef struct mw_mil_write_options {
     mw_opset opset;            /* 0 = the graph's own; else the function is declared with this one */
     mw_parameter_source *bake; /* not NULL: parameters become constants with these values; NULL: they are inputs */
     void *bake_user;
-    mw_parameter_source *replace; /* not NULL: asked for every fp16 or fp32 constant of "main" that has a name; the
-                                   * values it is written with, in its dtype, or NULL to keep them */
+    mw_parameter_source *replace; /* not NULL: asked for every fp16 or fp32 constant of "main" that has a name, in its
+                                   * blocks too; the values it is written with, in its dtype, or NULL to keep them */
     void *replace_user;
 } mw_mil_write_options;
 

@@ -58,7 +58,8 @@ typedef struct mw_weight {
     const char *reason;   /* NULL: patterns take it; else why only its whole name does */
 } mw_weight;
 
-/** Lists the weights of "main", the largest first.
+/** Lists the weights of "main", those in branches and loops too, the largest first. Where constants of two blocks have
+ *  one name none of them can be trained; the obstacle says so.
  *  out_weights  receives at most `capacity`; may be NULL if that is 0
  *  out_count    receives how many there are; may be NULL */
 MW_API mw_status mw_graph_weights(const mw_graph *graph, mw_weight *out_weights, size_t capacity, size_t *out_count,

@@ -191,7 +191,9 @@ static const mw__payload *constant_payload(mw__printer *printer, const mw__op *o
     const mw__payload none = {.type = value->type, .in_blob = mw_shape_count(value->type->shape) >= 10};
     const mw_mil_write_options *options = printer->options;
     const mw_dtype dtype = mw_tensor_dtype(value);
-    const bool in_main = op->block->owner == NULL && strcmp(op->block->function->name, "main") == 0;
+    const bool nested = op->block->owner != NULL && value->name != NULL;
+    const bool in_main = strcmp(op->block->function->name, "main") == 0 &&
+                         (!nested || mw_graph_find(printer->graph, value->name) == NULL);
     size_t bytes;
     if (options->replace == NULL || !in_main || value->name == NULL || (dtype != MW_F16 && dtype != MW_F32) ||
         !mw__type_bytes(value->type, &bytes))

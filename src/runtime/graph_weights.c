@@ -83,7 +83,7 @@ static void put_constant(const filling *f, mw__clone *clone, const mw_tensor *va
     const mw_dtype dtype = mw_tensor_dtype(value);
     mw_tensor *made = stays_compressed(f, item) ? mw__tensors_compressed(f->file, item, dtype, to, &to->error)
                                                 : mw__tensors_dense(f->file, item, dtype, true, to, &to->error);
-    mw__clone_set(clone, value, mw_name(made, value->name));
+    mw__clone_set(clone, value, mw__tune_is_nested(value) ? made : mw_name(made, value->name));
 }
 
 /* Of a parameter or state. */

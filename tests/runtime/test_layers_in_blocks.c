@@ -1,6 +1,8 @@
 /* Layers that are something else after training, inside of loops and branches: mw_graph_evaluation has the form of
  * after training there too, and what is frozen is. */
+#include "graph/ir.h"
 #include "support/check.h"
+#include "support/folder.h"
 #include "support/on_engine.h"
 
 #include <millwright/millwright.h>
@@ -172,8 +174,110 @@ static void test_a_batch_norm_follows_only_what_its_branch_or_loop_saw(void)
         }
 }
 
+/* ---- constants that a file has in its blocks ---- */
+
+#define W(name, a)                                                                                                     \
+    "tensor<fp32, [3, 3]> " name " = const()[name = string(\"" name "\"), val = tensor<fp32, [3, 3]>([[" a             \
+    ", 0.3, 0.2], [0.1, " a ", 0.4], [0.3, 0.1, " a "]])];"
+#define B(name)                                                                                                        \
+    "tensor<fp32, [3]> " name " = const()[name = string(\"" name "\"), val = tensor<fp32, [3]>([0.3, 0.2, 0.1])];"
+#define LINEAR(name, bias, weight, x)                                                                                  \
+    "tensor<fp32, [4, 3]> " name " = linear(bias = " bias ", weight = " weight ", x = " x ")[name = string(\"" name    \
+    "\")];"
+
+/* The "other" of both branches cannot be told apart; the weight of the loop is used in each trip. */
+static const char in_blocks[] =
+    "program(1.3){func main<ios18>(tensor<fp32, [4, 3]> x, tensor<bool, []> p){"
+    "tensor<fp32, [4, 3]> h = cond(pred = p)[name = string(\"h\")] {" W("wa", "0.7") B("other")
+        LINEAR("a", "other", "wa", "x") "} -> (a) {" W("wb", "0.9") B("other")
+            LINEAR("b", "other", "wb",
+                   "x") "} -> (b);"
+                        "int32 start = const()[name = string(\"start\"), val = int32(0)];"
+                        "int32 last, tensor<fp32, [4, 3]> y = while_loop(loop_vars = (start, h))[name = string(\"y\")]"
+                        "(int32 i, tensor<fp32, [4, 3]> v) { bool more = less(x = i, y = int32(2))[name = "
+                        "string(\"more\")]; } -> (more)"
+                        "(int32 k, tensor<fp32, [4, 3]> u) { int32 next = add(x = k, y = int32(1))[name = "
+                        "string(\"next\")];" W("wc", "0.6") B("bc")
+                            LINEAR("c", "bc", "wc", "u") "} -> (next, c);} -> (y);}";
+
+typedef struct notes {
+    int trained;
+    char left[300];
+} notes;
+
+static void note(void *user, const mw_tune_choice *choice)
+{
+    notes *n = user;
+    n->trained += choice->outcome == MW_TUNE_TRAINED;
+    if (choice->outcome == MW_TUNE_LEFT && strlen(n->left) < 200)
+        sprintf(n->left + strlen(n->left), "%.20s: %.60s;", choice->weight->name, choice->reason);
+}
+
+/* One step on the first branch; `folder` receives the program with its new weights. */
+static void train_blocks(const mw_graph *source, mw_graph *graph, const char *folder, mw_error *err)
+{
+    float x[COUNT], t[COUNT] = {0};
+    unsigned char yes = 1;
+    fill(x);
+    mw_tensor *y = mw_graph_output_at(graph, 0);
+    mw_tensor *loss = mw_mse(y, mw_input(graph, "t", MW_F32, MW_SHAPE(N, C)));
+    mw_trainer *trainer = engine_trainer(loss, mw_sgd(0.125F), MW_DEVICE_CPU, 1, err);
+    mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = COUNT, .scale = 1.0F},
+                       {.name = "t", .dtype = MW_F32, .data = t, .count = COUNT, .scale = 1.0F},
+                       {.name = "p", .dtype = MW_BOOL, .data = &yes, .count = 1, .scale = 1.0F}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 3, .examples = N};
+    mw_trainer_step(trainer, &batch, NULL, err);
+    mw_trainer_write_tuned(trainer, source, folder, err);
+    mw_trainer_destroy(trainer);
+}
+
+/* How many elements of that constant differ from those before. */
+static int count_changed(const mw_graph *graph, const char *name, float diagonal)
+{
+    const float before[9] = {diagonal, 0.3F, 0.2F, 0.1F, diagonal, 0.4F, 0.3F, 0.1F, diagonal};
+    const float *now = NULL;
+    int changed = 0;
+    for (size_t i = 0; i < graph->value_count; i++)
+        if (graph->values[i]->name != NULL && strcmp(graph->values[i]->name, name) == 0)
+            now = graph->values[i]->payload != NULL ? graph->values[i]->payload->data : NULL;
+    for (int i = 0; CHECK(now != NULL) && i < 9; i++)
+        changed += now[i] != before[i];
+    return changed;
+}
+
+static void test_constants_of_blocks_are_trained_and_written_back(void)
+{
+    static const char *const all[] = {"*"};
+    char folder[512];
+    mw_error err = {0};
+    notes n = {0};
+    mw_tune_options options = mw_tune_defaults(all, 1);
+    options.skip_fixed = true;
+    options.report = note;
+    options.report_user = &n;
+    REQUIRE(folder_enter(folder));
+    mw_graph *source = mw_graph_parse_mil(in_blocks, sizeof in_blocks - 1, NULL, NULL, &err);
+    mw_graph *graph = mw_graph_trainable(source, &options, &err);
+    CHECK_OK(err);
+    CHECK_INT(n.trained, 4);
+    CHECK_CONTAINS(n.left, "other: another constant has its name;other: another constant has its name");
+    if (graph != NULL)
+        train_blocks(source, graph, "tuned", &err);
+    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    if (CHECK_OK(err) && tuned != NULL) {
+        CHECK(count_changed(tuned, "wa", 0.7F) > 3);
+        CHECK_INT(count_changed(tuned, "wb", 0.9F), 0); /* its branch was not taken */
+        CHECK(count_changed(tuned, "wc", 0.6F) > 3);
+    }
+    mw_graph_destroy(tuned);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+    folder_leave(folder);
+}
+
 int main(void)
 {
+    RUN(test_constants_of_blocks_are_trained_and_written_back);
     RUN(test_the_evaluation_of_a_graph_reaches_into_loops_and_branches);
     RUN(test_a_frozen_batch_norm_in_a_branch_has_its_running_statistics);
     RUN(test_a_batch_norm_follows_only_what_its_branch_or_loop_saw);

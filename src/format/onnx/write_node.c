@@ -180,7 +180,8 @@ static const void *given_values(const mw__onnx_writer *w, const mw_tensor *value
 {
     const mw_onnx_write_options *options = w->options;
     const mw_dtype dtype = value->type->kind == MW__TENSOR ? value->type->dtype : MW_DTYPE_NONE;
-    if (value->name == NULL)
+    const bool nested = value->op != NULL && value->op->block->owner != NULL;
+    if (value->name == NULL || (nested && mw_graph_find(w->graph, value->name) != NULL))
         return NULL;
     if (mw__is_resident(value))
         return options->bake != NULL ? options->bake(options->bake_user, value->name) : NULL;

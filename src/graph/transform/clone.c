@@ -40,6 +40,8 @@ static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *co
     if (source->name == NULL || copy->name != NULL)
         return MW_OK;
     const bool registered = strcmp(to->current->name, "main") == 0 && to->block == to->current->body;
+    if (copy->op != NULL && copy->op->block != to->block && copy->op->block == to->current->body)
+        return MW_OK; /* what a rule has put around the block is no value of it */
     if (registered && mw__map_get(&to->names, source->name) != NULL)
         return MW_OK;
     copy->name = copy_string(to, source->name);

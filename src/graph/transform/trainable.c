@@ -98,6 +98,8 @@ static mw_status choose_item(const tuning *t, mw__tune_item *item, const char *p
             obstacle = unfit;
         else if (item->site.op != NULL)
             obstacle = mw__tune_value_obstacle(item->value); /* a branch leaves the constant where it is */
+        else if (obstacle == NULL && mw__tune_is_nested(item->value) && item->value->payload == NULL)
+            obstacle = "it is compressed, in a block";
     }
     if (obstacle != NULL && !t->skip_fixed)
         return fail_fixed(t, &item->weight, obstacle, err);
@@ -273,6 +275,20 @@ static void adapt_weight(const tuning *t, mw__clone *clone, const mw__tune_item 
     mw__clone_set(clone, item->value, mw__lora_add_to_weight(&t->lora, &item->site, mw__clone_get(clone, item->value)));
 }
 
+static void change_weight(const tuning *t, mw__clone *clone, const mw__tune_item *item)
+{
+    if (item->fate == MW__TUNE_TRAIN)
+        make_parameter(t, clone, item->value);
+    else if (mw__clone_op(clone, item->value->op, &clone->to->error) == MW_OK)
+        adapt_weight(t, clone, item);
+}
+
+/* True of constants that are changed in the graph around the block in which they stand: that may be copied twice. */
+static bool is_lifted(const mw__tune_item *item)
+{
+    return item->fate != MW__TUNE_KEEP && mw__tune_is_nested(item->value);
+}
+
 /* Parameters are copied before any rule is asked. */
 static void begin(tuning *t, mw__clone *clone)
 {
@@ -280,6 +296,8 @@ static void begin(tuning *t, mw__clone *clone)
         const mw__tune_item *item = &t->items.items[i];
         if (item->weight.is_parameter && item->fate == MW__TUNE_ADAPT && item->site.op == NULL)
             adapt_weight(t, clone, item);
+        else if (is_lifted(item))
+            change_weight(t, clone, item);
     }
     t->begun = true;
 }
@@ -318,10 +336,8 @@ static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
     if (item == NULL || (item->fate == MW__TUNE_ADAPT && item->site.op != NULL))
         return mw__tune_spread_dilated(clone, op) || follow_batch(t, clone, op) ||
                (t->shape_count > 0 && mw__fold_rule(NULL, clone, op));
-    if (item->fate == MW__TUNE_TRAIN)
-        make_parameter(t, clone, item->value);
-    else if (mw__clone_op(clone, op, &clone->to->error) == MW_OK)
-        adapt_weight(t, clone, item);
+    if (!is_lifted(item))
+        change_weight(t, clone, item);
     return true;
 }
 

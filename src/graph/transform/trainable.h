@@ -103,13 +103,15 @@ typedef struct mw__tune_item {
     mw__lora_site site;
 } mw__tune_item;
 
-/* Every weight of "main", in the order of the text. In `arena`. */
+/* Every weight of "main", in the order of the text, those of its blocks too. In `arena`. */
 typedef struct mw__tune_items {
     mw__tune_item *items;
     size_t count;
     const mw__use *const *uses;
 } mw__tune_items;
 
+/* Whether it stands in a block of an operation. */
+bool mw__tune_is_nested(const mw_tensor *value);
 mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_items *out, mw_error *err);
 /* The largest first. */
 void mw__tune_sort(const mw__tune_items *list);

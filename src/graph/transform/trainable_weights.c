@@ -78,7 +78,18 @@ static bool is_weight(const mw_tensor *value)
     return value->role == MW__PARAMETER || (value->role == MW__VALUE && mw__is_constant(value));
 }
 
-static void add_item(mw__tune_items *items, const mw_tensor *value)
+/* Blocks beside one another may use a name twice, which files and trainers could not tell apart. */
+static void refuse_repeated(mw__tune_item *item, const mw__map *nested)
+{
+    const mw_tensor *value = item->value;
+    if (!mw__tune_is_nested(value) ||
+        (mw__map_get(nested, value->name) == value && mw_graph_find(value->graph, value->name) == NULL))
+        return;
+    item->weight.role = MW_WEIGHT_NONE;
+    item->weight.obstacle = item->weight.reason = "another constant has its name";
+}
+
+static void add_item(mw__tune_items *items, const mw_tensor *value, const mw__map *nested)
 {
     if (!is_weight(value))
         return;
@@ -94,14 +105,49 @@ static void add_item(mw__tune_items *items, const mw_tensor *value)
     item->weight.role = role.role;
     item->weight.reason = role.reason;
     find_obstacle(item, items->uses[value->id], &role);
+    refuse_repeated(item, nested);
 }
 
 static size_t count_values(const mw__block *body)
 {
     size_t count = body->input_count;
-    for (size_t i = 0; i < body->op_count; i++)
+    for (size_t i = 0; i < body->op_count; i++) {
         count += body->ops[i]->result_count;
+        for (size_t k = 0; k < body->ops[i]->block_count; k++)
+            count += count_values(body->ops[i]->blocks[k]);
+    }
     return count;
+}
+
+bool mw__tune_is_nested(const mw_tensor *value) { return value->op != NULL && value->op->block->owner != NULL; }
+
+/* Name -> the constant of a block that has it; of several, the operation around one of them. */
+static mw_status note_nested(const mw__block *block, mw__map *nested, mw_error *err)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        for (size_t k = 0; block->owner != NULL && k < op->result_count; k++) {
+            mw_tensor *value = op->results[k];
+            if (!is_weight(value))
+                continue;
+            void *found = mw__map_get(nested, value->name) == NULL ? (void *)value : (void *)block->owner;
+            MW_TRY(mw__map_set(nested, value->name, found, err));
+        }
+        for (size_t k = 0; k < op->block_count; k++)
+            MW_TRY(note_nested(op->blocks[k], nested, err));
+    }
+    return MW_OK;
+}
+
+static void add_items(mw__tune_items *items, const mw__block *block, const mw__map *nested)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        for (size_t k = 0; k < op->result_count; k++)
+            add_item(items, op->results[k], nested);
+        for (size_t k = 0; k < op->block_count; k++)
+            add_items(items, op->blocks[k], nested);
+    }
 }
 
 mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_items *out, mw_error *err)
@@ -118,12 +164,15 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
     out->uses = mw__uses_make(arena, function, err);
     if (out->items == NULL || out->uses == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < body->input_count; i++)
-        add_item(out, body->inputs[i]);
-    for (size_t i = 0; i < body->op_count; i++)
-        for (size_t k = 0; k < body->ops[i]->result_count; k++)
-            add_item(out, body->ops[i]->results[k]);
-    return MW_OK;
+    mw__map nested;
+    mw__map_init(&nested, graph->allocator);
+    const mw_status status = note_nested(body, &nested, err);
+    for (size_t i = 0; status == MW_OK && i < body->input_count; i++)
+        add_item(out, body->inputs[i], &nested);
+    if (status == MW_OK)
+        add_items(out, body, &nested);
+    mw__map_deinit(&nested);
+    return status;
 }
 
 /* ---- listing ---- */
