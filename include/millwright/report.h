@@ -54,7 +54,8 @@ typedef struct mw_report_options {
     const int64_t *confusion; /* [classes, classes], row = label, column = what was predicted: counts that are there
                                * already; NULL = count them, if somebody predicts */
     size_t class_count;       /* of `confusion`; 2 to 4096 */
-    const char *const *class_names; /* [class_count]; NULL = those of the data set, else numbers */
+    const char *const *class_names; /* [class_count]; NULL = those of the data set, else numbers: then a data set that
+                                     * names other classes than the model or trainer, or in another order, is refused */
 
     const char *command;                 /* what makes this run again; NULL = nothing is said of it */
     const mw_report_pair *configuration; /* more than the metrics file says */

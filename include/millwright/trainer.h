@@ -312,6 +312,13 @@ typedef struct mw_evaluation {
  *          be fed as mw_trainer_step */
 MW_API mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err);
 
+/** Names of the classes that the trainer has learned: those of that column of the training data of its last mw_fit, 0
+ *  and NULL if that had none. A data set that names other classes there, or in another order, is refused by
+ *  mw_trainer_measure and the calls like it (MW_ERROR_ARGUMENT with both lists): open it with these as class_names.
+ *  Strings live until the next mw_fit. */
+MW_API size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column);
+MW_API const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index);
+
 /** The loss and the first metric of mw_trainer_measure, for programs that watch one.
  *  out_loss, out_metric  may be NULL; 0 on failure, out_metric also if the trainer has no metric
  *  errors                as mw_trainer_measure */
@@ -528,6 +535,7 @@ typedef struct mw_fit_options {
     size_t more_metrics_count;       /* .. so many, up to 7 */
     int64_t metrics_steps;           /* a line after each multiple of so many steps; 0 = 500 lines over all epochs */
     bool quiet;                      /* no progress on standard error */
+    bool no_warnings;                /* none of mw_trainer_warning_at there: the caller shows them */
     bool ignore_signals; /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
                           * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
                           * stays so; the host's handlers are back when mw_fit returns. */

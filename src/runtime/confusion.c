@@ -2,7 +2,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "graph/convert.h"
-#include "runtime/data.h"
+#include "runtime/data/files.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_ranks.h"
 
@@ -192,6 +192,7 @@ static mw_status confusion(mw_trainer *trainer, const mw_dataset *dataset, const
     if (classes < 1 || classes > MW_CONFUSION_CLASSES_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: %" PRId64 " classes, not 1 to %d", classes,
                         MW_CONFUSION_CLASSES_MAX);
+    MW_TRY(mw__learned_classes_check(trainer->learned, dataset, "mw_trainer_confusion", err));
     counting c = {.trainer = trainer, .classes = classes, .counts = out_counts};
     memset(out_counts, 0, (size_t)(classes * classes) * sizeof *out_counts);
     MW_TRY(find_labels(dataset, labels, &column, err));

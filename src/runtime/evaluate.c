@@ -2,7 +2,7 @@
  * their order and number cost nothing. */
 #include "base/float_mode.h"
 #include "base/fp16.h"
-#include "runtime/data.h"
+#include "runtime/data/files.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_view.h"
@@ -168,6 +168,7 @@ static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const c
     MW_TRY(mw__dataset_check(dataset, call, err));
     if (mw_dataset_examples(dataset) == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data set has no examples", call);
+    MW_TRY(mw__learned_classes_check(trainer->learned, dataset, call, err));
     return evaluate_with(trainer, dataset, false, out, err);
 }
 
@@ -243,4 +244,23 @@ mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
     return mw__trainer_leave(&entry, predict(trainer, batch, out_data, count, err), err);
+}
+
+/* ---- classes ---- */
+
+static const mw__class_list *learned_list(const mw_trainer *trainer, const char *column)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? mw__learned_classes_find(trainer->learned, column) : NULL;
+}
+
+size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column)
+{
+    const mw__class_list *list = learned_list(trainer, column);
+    return list != NULL ? list->count : 0;
+}
+
+const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index)
+{
+    const mw__class_list *list = learned_list(trainer, column);
+    return list != NULL && index < list->count ? list->names[index] : NULL;
 }

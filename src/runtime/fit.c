@@ -290,7 +290,7 @@ static mw_status show_unreached(mw__fitting *fit, mw_error *err)
             first = t->warnings[i].message;
             count++;
         }
-    return count > 0 ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
+    return count > 0 && !fit->options->no_warnings ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
 }
 
 static mw_status run_all(mw__fitting *fit, mw_error *err)
@@ -364,6 +364,7 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
                         options->epochs, fit->batches);
     MW_TRY(check_schedule(fit, err));
     MW_TRY(check_validation(fit, err));
+    MW_TRY(mw__learned_classes_take(&fit->trainer->learned, fit->trainer->allocator, options->training, err));
     char seed[32] = "";
     if (!options->keep_order)
         snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);

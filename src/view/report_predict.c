@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <millwright/dataset_files.h>
@@ -23,6 +24,95 @@ typedef struct oracle {
     const mw_feed *picture, *label; /* of the batch at hand */
     int64_t done;
 } oracle;
+
+/* ---- which class is which ---- */
+
+/* Names of what predicts, by the index of the score; count 0 if it does not say. */
+typedef struct known_names {
+    const char **names;
+    size_t count;
+} known_names;
+
+static mw_status add_known(oracle *o, known_names *known, const char *name, size_t length)
+{
+    const char *copy = known->count < o->classes ? mw__arena_string(o->r->arena, name, length, o->r->err) : NULL;
+    if (copy != NULL)
+        known->names[known->count++] = copy;
+    return mw__failed(o->r->err) ? o->r->err->status : MW_OK;
+}
+
+static mw_status know_trainer(oracle *o, known_names *known)
+{
+    const char *name;
+    const mw_report_options *options = &o->r->options;
+    for (size_t i = 0; (name = mw_trainer_class_name(options->trainer, options->label, i)) != NULL; i++)
+        MW_TRY(add_known(o, known, name, strlen(name)));
+    return MW_OK;
+}
+
+/* "classes" of its description, a name in each line; or the labels of a classifier. */
+static mw_status know_model(oracle *o, known_names *known)
+{
+    mw_error none = {0};
+    mw_classes labels;
+    const mw_description *d = mw_model_description(o->r->options.model);
+    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
+        if (strcmp(d->pairs[i].key, "classes") != 0)
+            continue;
+        for (const char *at = d->pairs[i].value; at != NULL;
+             at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL)
+            MW_TRY(add_known(o, known, at, strcspn(at, "\n")));
+        return MW_OK;
+    }
+    if (mw_model_classes(o->r->options.model, o->result, &labels, &none) != MW_OK)
+        return MW_OK;
+    for (size_t i = 0; labels.names != NULL && i < labels.count; i++)
+        MW_TRY(add_known(o, known, labels.names[i], strlen(labels.names[i])));
+    return MW_OK;
+}
+
+static void put_names(mw__text *out, const known_names *known, const mw_report_options *options)
+{
+    const size_t before = out->size;
+    const size_t count = known != NULL ? known->count : mw_dataset_class_count(options->dataset, options->label);
+    for (size_t i = 0; i < count && out->size - before < 120; i++)
+        mw__text_printf(out, "%s%.60s", i > 0 ? ", " : "",
+                        known != NULL ? known->names[i] : mw_dataset_class_name(options->dataset, options->label, i));
+}
+
+static mw_status fail_names(const oracle *o, const known_names *known)
+{
+    mw__text text;
+    const mw_report_options *options = &o->r->options;
+    mw__text_init(&text, o->r->arena->allocator);
+    mw__text_printf(&text, "report: the classes of column \"%.60s\" are ", options->label);
+    put_names(&text, NULL, options);
+    mw__text_printf(&text, ", and the %s knows ", options->model != NULL ? "model" : "trainer");
+    put_names(&text, known, options);
+    mw__text_puts(&text, ": the same number would be another class. Open the data with these as class_names");
+    mw__fail(o->r->err, MW_ERROR_ARGUMENT, "%s", text.failed ? "report: the data has other classes" : text.data);
+    mw__text_deinit(&text);
+    return o->r->err->status;
+}
+
+/* Numbers of the data are numbers of scores, unless the caller says what is what. */
+static mw_status check_names(oracle *o)
+{
+    const mw_report_options *options = &o->r->options;
+    const size_t count = mw_dataset_class_count(options->dataset, options->label);
+    known_names known = {mw__arena_alloc(o->r->arena, o->classes + 1, sizeof *known.names, o->r->err), 0};
+    if (known.names == NULL)
+        return MW_ERROR_MEMORY;
+    if (options->class_names != NULL || count == 0)
+        return MW_OK;
+    MW_TRY((options->model != NULL ? know_model : know_trainer)(o, &known));
+    if (known.count > 0 && count > known.count)
+        return fail_names(o, &known);
+    for (size_t i = 0; known.count > 0 && i < count; i++)
+        if (strcmp(known.names[i], mw_dataset_class_name(options->dataset, options->label, i)) != 0)
+            return fail_names(o, &known);
+    return MW_OK;
+}
 
 /* ---- opening ---- */
 
@@ -70,6 +160,7 @@ static mw_status open_oracle(oracle *o)
         return mw__fail(o->r->err, MW_ERROR_ARGUMENT, "report: the trainer has no `prediction` beside it");
     else
         MW_TRY(take_shape(o, mw_tensor_shape(options->prediction), "the prediction"));
+    MW_TRY(check_names(o));
     mw_loader_options loader = mw_loader_defaults(options->dataset, o->batch);
     loader.shuffle = false;
     loader.drop_last = false;

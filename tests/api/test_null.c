@@ -498,6 +498,8 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_open_images("folder", NULL, &err));
     CHECK_INT(mw_dataset_class_count(NULL, "y"), 0);
     YIELDS_NULL(mw_dataset_class_name(NULL, NULL, 0));
+    CHECK_INT(mw_trainer_class_count(NULL, NULL), 0);
+    YIELDS_NULL(mw_trainer_class_name(NULL, NULL, 0));
     REFUSED(mw_loader_create(NULL, &err));
     REFUSED(mw_loader_create(&options, &err));
     REFUSED(mw_loader_next(NULL, &err));

@@ -81,6 +81,7 @@ static mw_trainer *make_trainer(mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
     mw_tensor *scores = mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(scores, y), mw_sgd(0.01f));
+    options.prediction = scores;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
@@ -104,6 +105,87 @@ static void test_a_validation_set_with_other_classes_is_refused(void)
     CHECK_CONTAINS(err.message, "mw_fit: validation: the classes of column \"y\" are bee, cow");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(all);
+    mw_dataset_destroy(some);
+    mw_dataset_destroy(first);
+}
+
+/* The numbers of its scores are those of the classes that it learned, wherever data comes from later. */
+static void test_a_trainer_knows_the_classes_that_it_learned(void)
+{
+    static const char *const cow_ant_bee[] = {"cow", "bee", "dog"};
+    mw_error err = {0};
+    int64_t counts[9];
+    double loss;
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *some = open_table(bee_cow, 2, false, &err),
+               *first = open_table(ant_bee, 2, true, &err), *other = open_table(cow_ant_bee, 3, true, &err);
+    mw_trainer *trainer = make_trainer(&err);
+    CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
+    CHECK_OK(err);
+    mw_trainer_measure(trainer, some, NULL, &err); /* it has learned none */
+    CHECK_OK(err);
+    mw_fit_options options = mw_fit_defaults(all, 1);
+    options.quiet = true;
+    mw_fit(trainer, &options, &err);
+    mw_dataset_destroy(all);
+    CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
+    CHECK_INT(mw_trainer_class_count(trainer, "x"), 0);
+    CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
+    CHECK(mw_trainer_class_name(trainer, "y", 3) == NULL);
+    mw_trainer_measure(trainer, first, NULL, &err);
+    mw_trainer_confusion(trainer, first, "y", 3, counts, &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_trainer_measure(trainer, some, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "column \"y\" are bee, cow, and those that the trainer learned are ant, bee, cow");
+    mw_error_clear(&err);
+    CHECK_INT(mw_trainer_evaluate(trainer, other, &loss, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "are bee, cow, dog, and those that the trainer learned are ant, bee, cow");
+    mw_error_clear(&err);
+    CHECK_INT(mw_trainer_confusion(trainer, some, "y", 3, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "mw_trainer_confusion: the classes of column \"y\" are bee, cow");
+    mw_error_clear(&err);
+    mw_trainer_destroy(trainer);
+    mw_dataset_destroy(some);
+    mw_dataset_destroy(first);
+    mw_dataset_destroy(other);
+}
+
+/* Three scores, whose classes a description names. */
+static mw_model *make_model(mw_error *err)
+{
+    static const mw_text_pair pairs[] = {{"classes", "ant\nbee\ncow"}};
+    mw_description description = mw_description_defaults();
+    mw_model_options options = mw_model_defaults();
+    description.pairs = pairs;
+    description.pair_count = 1;
+    options.description = &description;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
+    mw_output(mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc"), "scores");
+    mw_model *model = mw_model_create(graph, &options, err);
+    mw_model_write(model, "three", err); /* and as it is read back */
+    mw_model_destroy(model);
+    mw_graph_destroy(graph);
+    return mw_model_load("three", NULL, err);
+}
+
+static void test_a_report_pairs_classes_by_name_or_refuses(void)
+{
+    mw_error err = {0};
+    mw_dataset *some = open_table(bee_cow, 2, false, &err), *first = open_table(ant_bee, 2, false, &err);
+    mw_report_options options = mw_report_defaults();
+    options.model = make_model(&err);
+    options.dataset = first;
+    mw_report_write(&options, "page.html", &err);
+    CHECK_OK(err);
+    options.dataset = some;
+    CHECK_INT(mw_report_write(&options, "page.html", &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "column \"y\" are bee, cow, and the model knows ant, bee, cow");
+    mw_error_clear(&err);
+    options.class_names = bee_cow; /* who says it answers for it */
+    options.class_count = 2;
+    mw_report_write(&options, "page.html", &err);
+    CHECK_OK(err);
+    mw_model_destroy(options.model);
     mw_dataset_destroy(some);
     mw_dataset_destroy(first);
 }
@@ -167,6 +249,8 @@ int main(void)
     RUN(test_integers_are_ordered_by_value_and_words_by_bytes);
     RUN(test_sets_with_other_classes_are_not_put_together);
     RUN(test_a_validation_set_with_other_classes_is_refused);
+    RUN(test_a_trainer_knows_the_classes_that_it_learned);
+    RUN(test_a_report_pairs_classes_by_name_or_refuses);
     RUN(test_folders_of_pictures_keep_the_classes_of_another);
     folder_leave(folder);
     return check_finish();

@@ -503,7 +503,7 @@ mw_load_options._fields_ = [
 ]
 mw_mil_write_options._fields_ = [
     ("struct_size", c_size_t), ("opset", c_int), ("bake", mw_parameter_source), ("bake_user", c_void_p),
-    ("replace", mw_parameter_source), ("replace_user", c_void_p),
+    ("replace", mw_parameter_source), ("replace_user", c_void_p), ("description", POINTER(mw_description)),
 ]
 mw_onnx_extent._fields_ = [("name", c_char_p), ("extent", c_int64)]
 mw_onnx_constant._fields_ = [("input", c_char_p), ("data", c_void_p), ("size", c_size_t)]
@@ -518,6 +518,7 @@ mw_onnx_write_options._fields_ = [
     ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),
     ("replace", mw_parameter_source), ("replace_user", c_void_p), ("report", mw_onnx_report),
     ("report_user", c_void_p), ("any_batch", c_bool), ("check_only", c_bool),
+    ("description", POINTER(mw_description)),
 ]
 mw_feature._fields_ = [
     ("name", c_char_p), ("text", c_char_p), ("kind", c_int), ("optional", c_bool), ("dtype", c_int),
@@ -632,7 +633,7 @@ mw_fit_options._fields_ = [
     ("patience", c_int64), ("min_delta", c_double), ("restore_best", c_bool), ("plateau_patience", c_int64),
     ("plateau_factor", c_double), ("plateau_least", c_double), ("summary", POINTER(mw_fit_summary)),
     ("metrics", c_char_p), ("more_metrics", POINTER(c_char_p)), ("more_metrics_count", c_size_t),
-    ("metrics_steps", c_int64), ("quiet", c_bool), ("ignore_signals", c_bool),
+    ("metrics_steps", c_int64), ("quiet", c_bool), ("no_warnings", c_bool), ("ignore_signals", c_bool),
     ("progress", mw_progress_function), ("user", c_void_p),
 ]
 mw_conv_options._fields_ = [
@@ -1154,6 +1155,8 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out", POINTER(mw_evaluation)),
         ("err", POINTER(mw_error)),
     ]),
+    "mw_trainer_class_count": (c_size_t, [("trainer", POINTER(mw_trainer)), ("column", c_char_p)]),
+    "mw_trainer_class_name": (c_char_p, [("trainer", POINTER(mw_trainer)), ("column", c_char_p), ("index", c_size_t)]),
     "mw_trainer_evaluate": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out_loss", POINTER(c_double)),
         ("out_metric", POINTER(c_double)), ("err", POINTER(mw_error)),

@@ -1,4 +1,4 @@
-/* Whether two data sets mean the same by the numbers of their classes. */
+/* Whether two data sets, or a trainer and a data set, mean the same by the numbers of classes. */
 #include "base/text.h"
 #include "runtime/data/files.h"
 
@@ -6,56 +6,157 @@
 
 enum { LIST_BYTES = 120 };
 
-static void put_list(mw__text *out, const mw_dataset *dataset, const char *column)
+/* ---- messages ---- */
+
+static void put_list(mw__text *out, const mw__class_list *list)
 {
-    const size_t count = mw_dataset_class_count(dataset, column), before = out->size;
-    for (size_t i = 0; i < count; i++) {
+    const size_t before = out->size;
+    for (size_t i = 0; i < list->count; i++) {
         if (out->size - before > LIST_BYTES) {
-            mw__text_printf(out, " .. (%zu)", count);
+            mw__text_printf(out, " .. (%zu)", list->count);
             return;
         }
         mw__text_puts(out, i > 0 ? ", " : "");
-        mw__text_puts(out, mw_dataset_class_name(dataset, column, i));
+        mw__text_puts(out, list->names[i]);
     }
 }
 
-static mw_status fail_apart(const mw_dataset *first, const mw_dataset *second, const char *column, const char *who,
-                            mw_error *err)
+/* Two lists of one column, and whose the first is. */
+typedef struct pair {
+    const mw__class_list *first, *second;
+    const char *whose, *cure;
+    const mw_allocator *allocator;
+} pair;
+
+static mw_status fail_apart(const pair *p, const char *column, const char *who, mw_error *err)
 {
     mw__text ours, theirs;
-    mw__text_init(&ours, first->allocator);
-    mw__text_init(&theirs, first->allocator);
-    put_list(&ours, first, column);
-    put_list(&theirs, second, column);
+    mw__text_init(&ours, p->allocator);
+    mw__text_init(&theirs, p->allocator);
+    put_list(&ours, p->first);
+    put_list(&theirs, p->second);
     mw__fail(err, MW_ERROR_ARGUMENT,
-             "%s: the classes of column \"%s\" are %s, and those of the first set are %s: the same number would be "
-             "another class. Open it with the class_names of the first",
-             who, column, theirs.failed ? "other ones" : theirs.data, ours.failed ? "others" : ours.data);
+             "%s: the classes of column \"%s\" are %s, and those %s are %s: the same number would be another class. "
+             "Open it with %s",
+             who, column, theirs.failed ? "other ones" : theirs.data, p->whose, ours.failed ? "others" : ours.data,
+             p->cure);
     mw__text_deinit(&ours);
     mw__text_deinit(&theirs);
     return MW_ERROR_ARGUMENT;
 }
 
 /* The second list may be shorter; where both have names they are the same. */
-static bool is_prefix(const mw_dataset *first, const mw_dataset *second, const char *column)
+static bool is_prefix(const mw__class_list *first, const mw__class_list *second)
 {
-    const size_t count = mw_dataset_class_count(second, column);
-    if (count > mw_dataset_class_count(first, column))
+    if (second->count > first->count)
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(mw_dataset_class_name(first, column, i), mw_dataset_class_name(second, column, i)) != 0)
+    for (size_t i = 0; i < second->count; i++)
+        if (strcmp(first->names[i], second->names[i]) != 0)
             return false;
     return true;
+}
+
+/* ---- two data sets ---- */
+
+/* An empty list if the column has none. */
+static mw__class_list list_of(const mw_dataset *dataset, const char *column)
+{
+    for (size_t i = 0; dataset->classes != NULL && i < dataset->column_count; i++)
+        if (strcmp(dataset->columns[i].name, column) == 0)
+            return dataset->classes->lists[i];
+    return (mw__class_list){0};
 }
 
 mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *second, const char *who, mw_error *err)
 {
     const mw_column *column;
     for (size_t i = 0; (column = mw_dataset_column_at(second, i)) != NULL; i++) {
-        const bool both =
-            mw_dataset_class_count(first, column->name) > 0 && mw_dataset_class_count(second, column->name) > 0;
-        if (both && !is_prefix(first, second, column->name))
-            return fail_apart(first, second, column->name, who, err);
+        const mw__class_list ours = list_of(first, column->name), theirs = list_of(second, column->name);
+        const pair p = {&ours, &theirs, "of the first set", "the class_names of the first", first->allocator};
+        if (ours.count > 0 && theirs.count > 0 && !is_prefix(&ours, &theirs))
+            return fail_apart(&p, column->name, who, err);
+    }
+    return MW_OK;
+}
+
+/* ---- what was learned ---- */
+
+struct mw__learned_classes {
+    mw__arena arena;
+    const char **columns;
+    mw__class_list *lists;
+    size_t count;
+};
+
+static mw_status copy_list(mw__arena *arena, const mw__class_list *from, mw__class_list *to, mw_error *err)
+{
+    const char **names = mw__arena_alloc(arena, from->count, sizeof *names, err);
+    for (size_t i = 0; names != NULL && i < from->count; i++)
+        if ((names[i] = mw__arena_string(arena, from->names[i], strlen(from->names[i]), err)) == NULL)
+            return MW_ERROR_MEMORY;
+    *to = (mw__class_list){names, from->count};
+    return names != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status copy_lists(mw__learned_classes *learned, const mw_dataset *dataset, mw_error *err)
+{
+    mw__arena *arena = &learned->arena;
+    learned->columns = mw__arena_alloc(arena, dataset->column_count, sizeof *learned->columns, err);
+    learned->lists = mw__arena_alloc(arena, dataset->column_count, sizeof *learned->lists, err);
+    if (learned->columns == NULL || learned->lists == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        const char *name = dataset->columns[i].name;
+        const mw__class_list list = list_of(dataset, name);
+        if (list.count == 0)
+            continue;
+        learned->columns[learned->count] = mw__arena_string(arena, name, strlen(name), err);
+        MW_TRY(copy_list(arena, &list, &learned->lists[learned->count], err));
+        if (learned->columns[learned->count++] == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    return MW_OK;
+}
+
+mw_status mw__learned_classes_take(mw__learned_classes **learned, const mw_allocator *allocator,
+                                   const mw_dataset *dataset, mw_error *err)
+{
+    mw__learned_classes *made = mw__alloc(allocator, 1, sizeof *made, err);
+    if (made == NULL)
+        return MW_ERROR_MEMORY;
+    *made = (mw__learned_classes){0};
+    mw__arena_init(&made->arena, allocator);
+    const mw_status status = copy_lists(made, dataset, err);
+    mw__learned_classes_destroy(status == MW_OK ? *learned : made, allocator);
+    *learned = status == MW_OK ? made : *learned;
+    return status;
+}
+
+void mw__learned_classes_destroy(mw__learned_classes *learned, const mw_allocator *allocator)
+{
+    if (learned == NULL)
+        return;
+    mw__arena_deinit(&learned->arena);
+    mw__free(allocator, learned);
+}
+
+const mw__class_list *mw__learned_classes_find(const mw__learned_classes *learned, const char *column)
+{
+    for (size_t i = 0; learned != NULL && column != NULL && i < learned->count; i++)
+        if (strcmp(learned->columns[i], column) == 0)
+            return &learned->lists[i];
+    return NULL;
+}
+
+mw_status mw__learned_classes_check(const mw__learned_classes *learned, const mw_dataset *dataset, const char *who,
+                                    mw_error *err)
+{
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        const char *column = dataset->columns[i].name;
+        const mw__class_list *ours = mw__learned_classes_find(learned, column), theirs = list_of(dataset, column);
+        const pair p = {ours, &theirs, "that the trainer learned", "these as class_names", dataset->allocator};
+        if (ours != NULL && theirs.count > 0 && !is_prefix(ours, &theirs))
+            return fail_apart(&p, column, who, err);
     }
     return MW_OK;
 }

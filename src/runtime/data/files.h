@@ -22,6 +22,16 @@ mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *li
 /* Whether the classes of `second` have the numbers that they have in `first`, in each column that both name; the
  * message has both lists. `who` is the call. */
 mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *second, const char *who, mw_error *err);
+/* Names that a trainer has learned, by column: they outlive the data set. Replaces *learned, which may be NULL. */
+typedef struct mw__learned_classes mw__learned_classes;
+mw_status mw__learned_classes_take(mw__learned_classes **learned, const mw_allocator *allocator,
+                                   const mw_dataset *dataset, mw_error *err);
+void mw__learned_classes_destroy(mw__learned_classes *learned, const mw_allocator *allocator);
+/* NULL if the column has none. */
+const mw__class_list *mw__learned_classes_find(const mw__learned_classes *learned, const char *column);
+/* As mw__dataset_check_classes. */
+mw_status mw__learned_classes_check(const mw__learned_classes *learned, const mw_dataset *dataset, const char *who,
+                                    mw_error *err);
 void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator);
 
 /* The public function with an allocator; err is not NULL. */

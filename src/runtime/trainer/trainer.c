@@ -2,6 +2,7 @@
 #include "base/float_mode.h"
 #include "graph/convert.h"
 #include "graph/transform/clone.h"
+#include "runtime/data/files.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_compare.h"
@@ -39,6 +40,7 @@ static void free_trainer(mw_trainer *trainer)
     mw__trainer_drop_comparison(trainer);
     mw__map_deinit(&trainer->declared);
     mw__arena_deinit(&trainer->arena);
+    mw__learned_classes_destroy(trainer->learned, allocator);
     mw__free(allocator, trainer->gauges);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);

@@ -133,8 +133,9 @@ struct mw_trainer {
     size_t warning_count;
     mw_trainer_recomputation recomputation;
     char *description;
-    struct mw__fitting *fitting; /* the running mw_fit, or NULL */
-    const struct mw__lock *lock; /* that of the running mw_fit on its checkpoint, or NULL */
+    struct mw__fitting *fitting;         /* the running mw_fit, or NULL */
+    struct mw__learned_classes *learned; /* names of the classes of the last mw_fit; NULL = none (data/files.h) */
+    const struct mw__lock *lock;         /* that of the running mw_fit on its checkpoint, or NULL */
 };
 
 #endif
