@@ -23,6 +23,7 @@
 #ifndef MILLWRIGHT_MIL_H
 #define MILLWRIGHT_MIL_H
 
+#include <millwright/description.h>
 #include <millwright/graph.h>
 
 #ifdef __cplusplus
@@ -80,6 +81,9 @@ typedef struct mw_mil_write_options {
     mw_parameter_source *replace; /* not NULL: asked for every fp16 or fp32 constant of "main" that has a name, in its
                                    * blocks too; the values it is written with, in its dtype, or NULL to keep them */
     void *replace_user;
+    const mw_description *description; /* what the program says of itself: its pairs, text, version, author and license
+                                        * go into the attribute buildInfo, where they replace those of the same name;
+                                        * NULL = what the graph was read with */
 } mw_mil_write_options;
 
 /** Returns the default options. */

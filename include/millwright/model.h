@@ -71,7 +71,8 @@ MW_API void mw_model_destroy(mw_model *model);
 /** The program, as it was read, with its own batch; lives as long as the model. NULL for NULL. */
 MW_API const mw_graph *mw_model_graph(const mw_model *model);
 
-/** What the file says of itself; lives as long as the model. NULL if its format says nothing. */
+/** What the file says of itself: a package its description, an ONNX file its metadata_props, MIL its buildInfo without
+ *  what compilers say of themselves there; lives as long as the model. NULL if it says nothing. */
 MW_API const mw_description *mw_model_description(const mw_model *model);
 
 /** The most examples that one run takes. 0 for NULL. */
@@ -109,7 +110,7 @@ MW_API mw_status mw_model_check_write(const mw_model *model, const char *path, m
  *  prediction, whatever batch it was trained with: an ONNX file takes any number of examples, the other formats one. A
  *  program that its operations hold at the batch of the training is written with that.
  *  source       NULL = the trainer's prediction as a whole
- *  description  of a package; NULL = the ports alone
+ *  description  goes along where the format has a place for it, all but a netplist; NULL = the ports alone
  *  errors       those of mw_trainer_write_tuned, mw_coreml_write, mw_onnx_write, mw_netplist_write */
 MW_API mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
                                         const char *path, mw_error *err);

@@ -34,6 +34,7 @@
 #ifndef MILLWRIGHT_ONNX_H
 #define MILLWRIGHT_ONNX_H
 
+#include <millwright/description.h>
 #include <millwright/mil.h>
 
 #ifdef __cplusplus
@@ -109,6 +110,8 @@ typedef struct mw_onnx_write_options {
     void *report_user;
     bool any_batch;  /* of "main": the model takes any number of examples, whatever batch the graph has; else refused */
     bool check_only; /* everything is checked, and no file is written; default false */
+    const mw_description *description; /* its pairs, text, version, author and license become metadata_props of the
+                                        * model; NULL = none */
 } mw_onnx_write_options;
 
 /** Returns the default options. */

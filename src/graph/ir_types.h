@@ -201,6 +201,8 @@ struct mw_graph {
     bool final_newline;        /* the text that was read ended in one; Apple's printer writes none */
     mw__attribute *attributes; /* buildInfo */
     size_t attribute_count;
+    const struct mw_text_pair *pairs; /* what a file of another format says of the model (build_info.h) */
+    size_t pair_count;
     mw__function **functions;
     size_t function_count, function_capacity;
     mw__map function_names;                   /* name -> mw__function, once there are many */

@@ -3,6 +3,7 @@
 #define MW__MIL_PRINT_H
 
 #include "base/text.h"
+#include "graph/build_info.h"
 #include "graph/names.h"
 #include "mil/blob.h"
 #include <millwright/mil.h>
@@ -17,6 +18,7 @@ typedef struct mw__printer {
     mw__blob_list *blobs;   /* what goes to the weight file, in text order */
     mw__arena *arena;       /* lives until the blobs are written */
     const mw__names *names; /* of the function that is printed */
+    mw__pairs said;         /* what the description of the options says of the program */
     bool lost;              /* a value without a name was printed: the text is no program */
     mw_error *err;
 } mw__printer;
@@ -32,5 +34,7 @@ void mw__print_type(mw__printer *printer, const mw__type *type);
 /* type "(" payload ")" */
 mw_status mw__print_literal(mw__printer *printer, const mw__payload *payload);
 void mw__print_string_literal(mw__printer *printer, const char *text);
+/* Between quotes, with what a text cannot have as it is escaped. */
+void mw__print_quoted(mw__text *out, const char *text);
 
 #endif

@@ -63,7 +63,7 @@ void mw__print_type(mw__printer *printer, const mw__type *type)
 
 /* ---- scalars ---- */
 
-static void print_quoted(mw__text *out, const char *text)
+void mw__print_quoted(mw__text *out, const char *text)
 {
     mw__text_puts(out, "\"");
     for (size_t start = 0, i = 0;; i++) {
@@ -121,7 +121,7 @@ static void print_scalar(mw__text *out, const mw__payload *payload, size_t index
 {
     const mw_dtype dtype = payload->type->dtype;
     if (dtype == MW_STRING) {
-        print_quoted(out, payload->strings[index]);
+        mw__print_quoted(out, payload->strings[index]);
         return;
     }
     const uint64_t bits = element_bits(payload, index);
@@ -276,6 +276,6 @@ mw_status mw__print_literal(mw__printer *printer, const mw__payload *payload)
 void mw__print_string_literal(mw__printer *printer, const char *text)
 {
     mw__text_puts(printer->out, printer->style == MW__STYLE_OLD ? "tensor<string, []>(" : "string(");
-    print_quoted(printer->out, text);
+    mw__print_quoted(printer->out, text);
     mw__text_puts(printer->out, ")");
 }

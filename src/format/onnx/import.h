@@ -226,5 +226,7 @@ mw_tensor *mw__onnx_expand(mw_tensor *x, mw_shape shape);
 
 /* note.c: keeps what MIL has no place for of a port: `type` is the number of its element type. */
 mw_status mw__onnx_note_port(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, int type, mw_tensor *tensor);
+/* Keeps metadata_props with the graph. */
+mw_status mw__onnx_note_model(mw_graph *graph, const Mw__Onnx__Model *model, mw_error *err);
 
 #endif

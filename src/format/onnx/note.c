@@ -1,6 +1,7 @@
 /* What a file says of its ports and a graph has no place for: element types that MIL lacks, and names of dimensions. A
- * graph that is written again has them. */
+ * graph that is written again has them. And what it says of the model as a whole. */
 #include "format/onnx/import.h"
+#include "graph/build_info.h"
 #include "graph/ir.h"
 
 #include <string.h>
@@ -40,4 +41,25 @@ mw_status mw__onnx_note_port(mw__onnx_import *import, const Mw__Onnx__ValueInfo 
         return MW_OK;
     tensor->note = mw__port_note_copy(import->graph, &note);
     return tensor->note != NULL ? MW_OK : mw_graph_check(import->graph, import->err);
+}
+
+static mw_status copy_text(mw_graph *graph, const char *text, const char **out, mw_error *err)
+{
+    text = text != NULL ? text : "";
+    *out = mw__arena_string(&graph->arena, text, strlen(text), err);
+    return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+mw_status mw__onnx_note_model(mw_graph *graph, const Mw__Onnx__Model *model, mw_error *err)
+{
+    mw_text_pair *pairs = mw__arena_alloc(&graph->arena, model->n_metadata + 1, sizeof *pairs, err);
+    if (pairs == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < model->n_metadata; i++) {
+        MW_TRY(copy_text(graph, model->metadata[i]->key, &pairs[i].key, err));
+        MW_TRY(copy_text(graph, model->metadata[i]->value, &pairs[i].value, err));
+    }
+    graph->pairs = pairs;
+    graph->pair_count = model->n_metadata;
+    return MW_OK;
 }

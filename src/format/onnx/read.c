@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "format/onnx/open.h"
 #include "format/onnx/store.h"
 #include "format/protobuf/wire.h"
@@ -246,6 +247,37 @@ static bool has_dimension(const Mw__Onnx__ValueInfo *info, const char *name)
     return false;
 }
 
+static bool is_listed(const mw__text *list, const char *name)
+{
+    char quoted[200];
+    snprintf(quoted, sizeof quoted, "\"%.96s\"", name);
+    return list->size > 0 && strstr(list->data, quoted) != NULL;
+}
+
+/* "batch", "time": as many as are read at a glance. */
+static void list_dimensions(const Mw__Onnx__ValueInfo *info, mw__text *out)
+{
+    const bool shaped = info->type != NULL && info->type->value_case == MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
+    const Mw__Onnx__Shape *shape = shaped ? info->type->tensor_type->shape : NULL;
+    for (size_t i = 0; shape != NULL && i < shape->n_dim && out->size < 200 && !out->failed; i++)
+        if (shape->dim[i]->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM && shape->dim[i]->dim_param[0] != '\0' &&
+            !is_listed(out, shape->dim[i]->dim_param))
+            mw__text_printf(out, "%s\"%.96s\"", out->size > 0 ? ", " : "", shape->dim[i]->dim_param);
+}
+
+static mw_status fail_extent(const mw__onnx_import *import, const Mw__Onnx__Graph *graph, const char *name)
+{
+    mw__text list;
+    mw__text_init(&list, import->arena.allocator);
+    for (size_t i = 0; i < graph->n_input; i++)
+        list_dimensions(graph->input[i], &list);
+    mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.100s\": no dimension of an input is called \"%.96s\"; %s%.250s",
+             import->source.path, name, list.size > 0 && !list.failed ? "there are " : "none has a name",
+             list.size > 0 && !list.failed ? list.data : "");
+    mw__text_deinit(&list);
+    return import->err->status;
+}
+
 /* One of a dimension that no input has is a mistake in typing, unless a list is for many files. */
 static mw_status check_extents(const mw__onnx_import *import, const Mw__Onnx__Graph *graph)
 {
@@ -255,9 +287,7 @@ static mw_status check_extents(const mw__onnx_import *import, const Mw__Onnx__Gr
         for (size_t k = 0; !found && k < graph->n_input; k++)
             found = has_dimension(graph->input[k], name);
         if (!found)
-            return mw__fail(import->err, MW_ERROR_ARGUMENT,
-                            "\"%.200s\": options.extents names \"%.100s\": no dimension of an input",
-                            import->source.path, name);
+            return fail_extent(import, graph, name);
     }
     return MW_OK;
 }
@@ -267,8 +297,10 @@ static mw_status check_options(const mw__onnx_import *import, const Mw__Onnx__Gr
     MW_TRY(check_extents(import, graph));
     for (size_t i = 0; i < import->options->shape_count; i++)
         if (!is_input(graph, import->options->shapes[i].input))
-            return mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.200s\": options.shapes names \"%.100s\": no input",
-                            import->source.path, import->options->shapes[i].input);
+            return mw__fail(
+                import->err, MW_ERROR_ARGUMENT,
+                "\"%.200s\": there is no input \"%.96s\", for which a shape is given; the first is \"%.96s\"",
+                import->source.path, import->options->shapes[i].input, graph->n_input > 0 ? graph->input[0]->name : "");
     for (size_t i = 0; i < import->options->constant_count; i++)
         if (!is_input(graph, import->options->constants[i].input))
             return mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.200s\": options.constants names \"%.100s\": no input",
@@ -348,6 +380,10 @@ static mw_graph *build(const Mw__Onnx__Model *model, mw__onnx_request *request, 
     request->store = &store;
     if (mw__onnx_store_fill(&store, allocator, &source, model, err) == MW_OK)
         graph = mw__onnx_build_open(model, request, err);
+    if (graph != NULL && mw__onnx_note_model(graph, model, err) != MW_OK) {
+        mw__graph_free(graph);
+        graph = NULL;
+    }
     mw__onnx_store_release(&store);
     mw__arena_deinit(&arena);
     return graph;

@@ -5,6 +5,7 @@
 #include "format/onnx/check.h"
 #include "format/onnx/literal.h"
 #include "format/protobuf/wire.h"
+#include "graph/build_info.h"
 #include "graph/transform/interface.h"
 
 #include <millwright/tune.h>
@@ -37,6 +38,24 @@ static mw_status check_model(mw__onnx_writer *w, const Mw__Onnx__Model *model, c
     return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: %s", why.message);
 }
 
+/* metadata_props */
+static mw_status put_description(mw__onnx_writer *w, Mw__Onnx__Model *model)
+{
+    mw__pairs said;
+    MW_TRY(mw__build_info_list(w->options->description, &w->arena, &said, w->err));
+    model->metadata = mw__onnx_room(w, said.count + 1, sizeof *model->metadata);
+    for (size_t i = 0; model->metadata != NULL && i < said.count; i++) {
+        Mw__Onnx__StringPair *pair = mw__onnx_room(w, 1, sizeof *pair);
+        if (pair == NULL)
+            break;
+        mw__onnx__string_pair__init(pair);
+        pair->key = mw__onnx_text(w, said.items[i].key);
+        pair->value = mw__onnx_text(w, said.items[i].value);
+        model->metadata[model->n_metadata++] = pair;
+    }
+    return w->err->status;
+}
+
 static mw_status finish_model(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char *path)
 {
     Mw__Onnx__OperatorSet set, *sets = &set;
@@ -50,6 +69,7 @@ static mw_status finish_model(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const 
     model.graph = graph;
     model.opset_import = &sets;
     model.n_opset_import = 1;
+    MW_TRY(put_description(w, &model));
     MW_TRY(check_model(w, &model, path));
     return w->options->check_only ? MW_OK : mw__onnx_write_file(w->graph->allocator, &model, path, w->err);
 }

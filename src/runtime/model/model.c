@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/float_mode.h"
+#include "base/text.h"
 #include "graph/admitted.h"
 #include "graph/transform/clone.h"
 
@@ -88,6 +89,18 @@ static mw_status note_inputs(mw_model *model, mw_error *err)
     return MW_OK;
 }
 
+static mw_status fail_unknown(const mw_model *model, const char *name, mw_error *err)
+{
+    mw__text list;
+    mw__text_init(&list, model->allocator);
+    for (size_t i = 0; i < model->input_count && list.size < 200; i++)
+        mw__text_printf(&list, "%s%.96s", i > 0 ? ", " : "", model->inputs[i]);
+    mw__fail(err, MW_ERROR_ARGUMENT, "the model has no input \"%.96s\" that a shape could be for; it has %.300s", name,
+             list.size > 0 && !list.failed ? list.data : "none");
+    mw__text_deinit(&list);
+    return MW_ERROR_ARGUMENT;
+}
+
 mw_status mw__model_put_shapes(const mw_model *model, const mw_input_shape *shapes, size_t count, mw_shape *out,
                                mw_error *err)
 {
@@ -96,8 +109,7 @@ mw_status mw__model_put_shapes(const mw_model *model, const mw_input_shape *shap
         while (at < model->input_count && (shapes[i].input == NULL || strcmp(model->inputs[at], shapes[i].input) != 0))
             at++;
         if (at == model->input_count)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "the model has no input \"%.96s\" that a shape could be for",
-                            shapes[i].input != NULL ? shapes[i].input : "(NULL)");
+            return fail_unknown(model, shapes[i].input != NULL ? shapes[i].input : "(NULL)", err);
         out[at] = shapes[i].shape;
     }
     return MW_OK;

@@ -64,6 +64,7 @@ static mw_status write_package(const mw_graph *graph, const mw__model_file *file
 static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, mw_error *err)
 {
     mw_onnx_write_options options = file->onnx != NULL ? *file->onnx : mw_onnx_write_defaults();
+    options.description = file->description != NULL ? file->description : options.description;
     options.bake = file->bake;
     options.replace = file->replace;
     options.bake_user = options.replace_user = file->user;
@@ -88,6 +89,7 @@ static mw_status write_netplist(const mw_graph *graph, const mw__model_file *fil
 static mw_status write_mil(const mw_graph *graph, const mw__model_file *file, mw_error *err)
 {
     mw_mil_write_options options = mw_mil_write_defaults();
+    options.description = file->description;
     options.bake = file->bake;
     options.replace = file->replace;
     options.bake_user = options.replace_user = file->user;

@@ -20,7 +20,7 @@ mw__file_kind mw__file_kind_of(const char *path);
 typedef struct mw__model_file {
     const char *path;
     mw__file_kind kind;
-    const mw_description *description;     /* of a package, or NULL */
+    const mw_description *description;     /* or NULL; a netplist has no place for it */
     const mw_coreml_write_options *coreml; /* the rest of the options, or NULL */
     const mw_onnx_write_options *onnx;
     mw_parameter_source *bake, *replace; /* values of parameters and states, and of constants; or NULL */

@@ -1,4 +1,5 @@
 /* Which kind of file is at a path, and the graph and description in it. */
+#include "graph/build_info.h"
 #include "runtime/model/model_object.h"
 #include "runtime/program_folder.h"
 
@@ -43,6 +44,15 @@ static mw_status take_function(mw_model *model, const mw_graph *read, const mw_m
     return function != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
 }
 
+/* Of formats whose description is in the graph that was read, or that have none. */
+static mw_status take_owned(mw_model *model, const mw_model_options *options, mw_error *err)
+{
+    if (model->owned == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    MW_TRY(mw__build_info_describe(model->owned, &model->arena, &model->description, err));
+    return take_function(model, model->owned, options, err);
+}
+
 /* ---- formats ---- */
 
 static mw_status read_coreml(mw_model *model, const char *path, const mw_graph_options *how,
@@ -69,14 +79,14 @@ static mw_status read_onnx(mw_model *model, const char *path, const mw_graph_opt
         onnx.shape_count = options->shape_count;
         model->owned = mw_onnx_read(path, &onnx, err);
     }
-    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+    return take_owned(model, options, err);
 }
 
 static mw_status read_mil(mw_model *model, const char *path, const mw_graph_options *how,
                           const mw_model_options *options, mw_error *err)
 {
     model->owned = mw_graph_read_mil(path, how, err);
-    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+    return take_owned(model, options, err);
 }
 
 static mw_status read_netplist(mw_model *model, const char *path, const mw_graph_options *how,
@@ -85,7 +95,7 @@ static mw_status read_netplist(mw_model *model, const char *path, const mw_graph
     mw_netplist_options netplist = mw_netplist_defaults();
     netplist.allocator = how->allocator;
     model->owned = mw_netplist_read(path, &netplist, err);
-    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+    return take_owned(model, options, err);
 }
 
 /* ---- kinds ---- */
