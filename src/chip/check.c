@@ -4,6 +4,8 @@
 #include "base/live.h"
 #include "chip/form.h"
 #include "chip/report.h"
+#include "chip/rules/arithmetic.h"
+#include "mil/narrow.h"
 
 #include <string.h>
 
@@ -57,6 +59,26 @@ static mw_status add_failure(mw__findings *findings, mw__arena *arena, const mw_
     return mw__failed(err) ? err->status : MW_OK;
 }
 
+/* What comes to nothing there with inputs of ordinary size, as mw_program_warning_at has it. */
+static mw_status add_overflows(mw__findings *findings, mw__arena *arena, const mw__narrowing *narrowed, mw_error *err)
+{
+    static const mw__legality_row row = {.id = "fp16_overflow",
+                                         .stage = MW__STAGE_LOWERING,
+                                         .verdict = MW__WARNED,
+                                         .rule = "",
+                                         .source = "fp16 ends at 65504; a quotient by infinity is 0"};
+    for (const mw__narrowing *at = narrowed; at != NULL; at = at->next) {
+        mw__finding *finding = at->says != NULL ? mw__findings_add(findings, arena, &row, at->says, err) : NULL;
+        if (at->says == NULL)
+            continue;
+        if (finding == NULL)
+            return MW_ERROR_MEMORY;
+        finding->public.operation = mw__finding_string(arena, at->operation, err);
+        finding->public.tensor = mw__finding_string(arena, at->tensor, err);
+    }
+    return mw__failed(err) ? err->status : MW_OK;
+}
+
 /* Rewrites `before` in place, and lists in `after` what the form adds. */
 static mw_status check_form(const mw_graph *source, const mw__legality *legality, const mw_allocator *allocator,
                             mw__arena *arena, mw__findings *before, mw__findings *after, mw_error *err)
@@ -68,6 +90,8 @@ static mw_status check_form(const mw_graph *source, const mw__legality *legality
         status = mw__chip_walk(after, arena, legality, mw__function_find(f.legal.graph, "main"), err);
         if (status == MW_OK)
             note_rewritten(before, after);
+        if (status == MW_OK)
+            status = add_overflows(after, arena, f.legal.narrowed, err);
     } else if (status == MW_ERROR_MEMORY) {
         mw__fail(err, MW_ERROR_MEMORY, "%s", why.message);
     } else {

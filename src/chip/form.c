@@ -2,6 +2,7 @@
 #include "chip/form.h"
 
 #include "base/fp16.h"
+#include "chip/rules/arithmetic.h"
 #include "graph/admitted.h"
 #include "graph/names.h"
 #include "graph/transform/specialise.h"
@@ -126,8 +127,11 @@ mw_status mw__chip_form_make(mw__chip_form *f, const mw_graph *source, const mw_
                              const mw_allocator *allocator, mw_error *err)
 {
     *f = (mw__chip_form){.allocator = allocator, .legality = legality};
-    const mw__legal_options how = {
-        .device = f->legality->device, .chip = f->legality->chip, .unchecked = true, .allocator = f->allocator};
+    const mw__legal_options how = {.device = f->legality->device,
+                                   .chip = f->legality->chip,
+                                   .arithmetic = mw__arithmetic_of(f->legality->chip->chip),
+                                   .unchecked = true,
+                                   .allocator = f->allocator};
     const mw__function *main = mw__function_find(source, "main");
     if (mw__wants_specialising(main)) {
         MW_TRY(specialise(f, main, err));
