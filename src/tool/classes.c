@@ -4,12 +4,11 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/shown.h"
-#include "tool/config.h"
+#include "tool/model_text.h"
 #include "tool/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool fail_memory(mw_error *err)
 {
@@ -129,24 +128,6 @@ bool class_list_of_lines(class_list *out, const char *lines, mw_error *err)
     return true;
 }
 
-/* "classes" of the about.json beside a folder RUN/model, whose format has no place for names. */
-static bool read_about(class_list *out, const char *path, mw_error *err)
-{
-    config about;
-    char file[4200];
-    struct stat entry;
-    mw_error local = {0};
-    snprintf(file, sizeof file, "%s/../about.json", path);
-    if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode) || stat(file, &entry) != 0)
-        return true;
-    bool good = config_open(&about, file, &local);
-    const char *lines = good ? config_string(&about, about.root, "classes", NULL) : NULL;
-    if (lines != NULL)
-        good = class_list_of_lines(out, lines, err);
-    config_close(&about);
-    return good || err->status == MW_OK;
-}
-
 /* The labels of a classifier: they are known when it is compiled. */
 static bool read_labels(class_list *out, const mw_model *model, const mw_description *d, const char *path,
                         mw_error *err)
@@ -175,11 +156,12 @@ bool class_list_of_model(class_list *out, const mw_model *model, const char *pat
 {
     const mw_description *d = mw_model_description(model);
     *out = (class_list){0};
-    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
-        if (strcmp(d->pairs[i].key, "classes") == 0)
-            return class_list_of_lines(out, d->pairs[i].value, err);
-    }
-    return d != NULL ? read_labels(out, model, d, path, err) : read_about(out, path, err);
+    char *lines = tool_model_text(model, path, "classes");
+    const bool good = lines != NULL ? class_list_of_lines(out, lines, err)
+                      : d != NULL   ? read_labels(out, model, d, path, err)
+                                    : true;
+    free(lines);
+    return good;
 }
 
 char *class_list_lines(const class_list *list)

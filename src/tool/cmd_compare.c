@@ -203,12 +203,16 @@ static bool say_sides(const side *a, const side *b, double tolerance, const tool
     return good;
 }
 
-int tool_compare_files(const char *first, const char *second, double tolerance, const tool_call *call)
+int tool_compare_files(const char *first, const char *second, bool written, double tolerance, const tool_call *call)
 {
     side a = {0}, b = {0};
     bool usage = false;
     int code = TOOL_FAILED;
-    if (run_side(&a, first, 0, call, &usage) && run_side(&b, second, mw_model_batch(a.model), call, &usage))
+    bool good = run_side(&a, first, 0, call, &usage);
+    if (written)
+        tool_source_as_written();
+    good = good && run_side(&b, second, mw_model_batch(a.model), call, &usage);
+    if (good)
         code = say_sides(&a, &b, tolerance, call) ? TOOL_DONE : TOOL_DIFFERS;
     free_side(&a);
     free_side(&b);
@@ -225,7 +229,7 @@ int tool_compare(const tool_call *call)
     }
     if (TOOL_REFUSE("on two models", "absolute", "against", "inputs", "save-inputs", "outputs") || !tool_check_device())
         return TOOL_USAGE;
-    return tool_compare_files(call->arguments[0], call->arguments[1], o.relative >= 0 ? o.relative : 1e-5, call);
+    return tool_compare_files(call->arguments[0], call->arguments[1], false, o.relative >= 0 ? o.relative : 1e-5, call);
 }
 
 /* ---- gradcheck ---- */

@@ -1,5 +1,7 @@
 /* mw convert, mw average: one file into another. */
 #include "tool/commands.h"
+#include "tool/data_scale.h"
+#include "tool/model_text.h"
 #include "tool/source.h"
 
 #include "base/fresh_folder.h"
@@ -113,16 +115,34 @@ static int write_compressed(const mw_model *model, const char *path, const tool_
     return code;
 }
 
+/* A model without what is subtracted from its inputs would give other results. */
+static bool check_place(const mw_model *model, const tool_call *call)
+{
+    char *offsets =
+        tool_has_place(call->arguments[1]) ? NULL : tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY);
+    if (offsets != NULL)
+        tool_complain("%.200s has no place for what is subtracted from the inputs of %.200s, and would give other "
+                      "results; write .mlpackage, .onnx or a folder",
+                      call->arguments[1], call->arguments[0]);
+    const bool good = offsets == NULL;
+    free(offsets);
+    return good;
+}
+
 static int convert_model(const tool_call *call)
 {
     bool usage;
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
+    if (!check_place(model, call)) {
+        mw_model_destroy(model);
+        return TOOL_FAILED;
+    }
     int code = (o.weights != NULL ? write_compressed : write_as_it_is)(model, call->arguments[1], call);
     mw_model_destroy(model);
     if (code == TOOL_DONE && o.verify)
-        code = tool_compare_files(call->arguments[0], call->arguments[1],
+        code = tool_compare_files(call->arguments[0], call->arguments[1], true,
                                   o.tolerance >= 0    ? o.tolerance
                                   : o.weights != NULL ? 0.1
                                                       : 1e-5,

@@ -2,6 +2,7 @@
 #include "tool/classes.h"
 #include "tool/commands.h"
 #include "tool/data.h"
+#include "tool/model_text.h"
 
 #include <millwright/report.h>
 #include <stdlib.h>
@@ -56,8 +57,9 @@ static void find_files(reporting *r)
     struct stat entry;
     const bool folder = stat(r->run, &entry) == 0 && S_ISDIR(entry.st_mode);
     snprintf(r->metrics, sizeof r->metrics, folder ? "%s/metrics.jsonl" : "%s", r->run);
-    snprintf(r->model_path, sizeof r->model_path, o.model != NULL ? "%s" : "%s/model",
-             o.model != NULL ? o.model : r->run);
+    char inside[PATH_BYTES];
+    const char *model = o.model != NULL ? tool_model_path(o.model, inside, sizeof inside) : r->run;
+    snprintf(r->model_path, sizeof r->model_path, o.model != NULL ? "%s" : "%s/model", model);
     snprintf(r->page, sizeof r->page,
              o.out != NULL ? "%s"
              : folder      ? "%s/report.html"
@@ -74,21 +76,6 @@ static void read_settings(reporting *r)
     snprintf(path, sizeof path, "%s/recipe.json", r->run);
     if (is_there(path) && r->call->err->status == MW_OK)
         r->has_recipe = config_open(&r->recipe, path, r->call->err);
-}
-
-/* What the training subtracted from the inputs. */
-static bool take_offsets(const reporting *r, data_request *request)
-{
-    const config_node *list = r->has_about ? config_get(r->about.root, DATA_OFFSETS_KEY) : NULL;
-    size_t count = 0;
-    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next)
-        count++;
-    request->offsets = count > 0 ? calloc(count, sizeof *request->offsets) : NULL;
-    if (request->offsets == NULL)
-        return count == 0;
-    for (const config_node *node = list->first; node != NULL; node = node->next)
-        request->offsets[request->offset_count++] = node->number;
-    return true;
 }
 
 /* The first input of the model, which says how pictures are read. */
@@ -155,7 +142,7 @@ static bool open_data(reporting *r, const char *path)
     data_request request = {.path = path, .has_classes = true, .is_for_model = true, .whole = o.data != NULL};
     const config_node *settings = r->has_recipe ? config_object(&r->recipe, r->recipe.root, "data") : NULL;
     config *c = r->has_recipe ? &r->recipe : &r->about;
-    if (!take_offsets(r, &request))
+    if (!data_request_offsets(&request, r->model, r->model_path, r->call->err))
         return false;
     request.input = find_input(r, &input);
     request.integers = request.input != NULL && input.dtype == MW_I32;

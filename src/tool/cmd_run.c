@@ -1,6 +1,7 @@
 /* mw run, mw bench, mw profile: a model at work. */
 #include "tool/commands.h"
 #include "tool/inputs.h"
+#include "tool/model_text.h"
 #include "tool/results.h"
 #include "tool/source.h"
 
@@ -84,19 +85,12 @@ static void say_labels(const mw_result *result, const mw_classes *classes, const
     }
 }
 
-/* The lines of "classes" that the model says of itself (mw train writes them), NULL if it does not. */
-static const char *own_classes(const mw_model *model, size_t *out_count)
+static size_t count_lines(const char *lines)
 {
-    const mw_description *d = mw_model_description(model);
-    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
-        if (strcmp(d->pairs[i].key, "classes") != 0)
-            continue;
-        *out_count = 1;
-        for (const char *at = d->pairs[i].value; *at != '\0'; at++)
-            *out_count += *at == '\n';
-        return d->pairs[i].value;
-    }
-    return NULL;
+    size_t count = 1;
+    for (const char *at = lines; *at != '\0'; at++)
+        count += *at == '\n';
+    return count;
 }
 
 static void show_line(const char *lines, size_t index, char *out, size_t size)
@@ -106,13 +100,12 @@ static void show_line(const char *lines, size_t index, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)strcspn(lines, "\n"), lines);
 }
 
-/* The likeliest class of each example, of the first ones as many as --values says. */
-static void say_classes(const mw_model *model, const mw_result *result, mw_shape shape, const tool_call *call)
+/* The likeliest class of each example, of the first ones as many as --values says. `lines`: the names of the classes.
+ */
+static void say_classes(const char *lines, const mw_result *result, mw_shape shape, const tool_call *call)
 {
-    size_t classes = 0;
     char name[200];
-    const char *lines = own_classes(model, &classes);
-    const size_t examples = lines != NULL && shape.rank > 0 ? (size_t)shape.dim[0] : 0;
+    const size_t classes = count_lines(lines), examples = shape.rank > 0 ? (size_t)shape.dim[0] : 0;
     if (examples == 0 || result->count != examples * classes)
         return;
     if (call->json != NULL)
@@ -150,8 +143,10 @@ static void say_results(const mw_model *model, const tool_results *results, cons
     }
     if (call->json != NULL)
         tool_json_close(call->json, ']');
-    if (results->count == 1)
-        say_classes(model, &results->results[0], results->shapes[0], call);
+    char *lines = results->count == 1 ? tool_model_text(model, call->arguments[0], "classes") : NULL;
+    if (lines != NULL)
+        say_classes(lines, &results->results[0], results->shapes[0], call);
+    free(lines);
 }
 
 static mw_status keep(const tool_results *results, const char *path, mw_error *err)

@@ -19,8 +19,8 @@ extern const tool_option tool_info_options[], tool_tensors_options[], tool_conve
 /* ---- cmd_compare.c ---- */
 
 /* Runs two models on the same drawn inputs; TOOL_DIFFERS if results differ by more than `tolerance` of their largest.
- */
-int tool_compare_files(const char *a, const char *b, double tolerance, const tool_call *call);
+ *  written  the second was written from the first: it has the shapes that the options give */
+int tool_compare_files(const char *first, const char *second, bool written, double tolerance, const tool_call *call);
 
 /* ---- cmd_run.c ---- */
 

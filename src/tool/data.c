@@ -2,6 +2,7 @@
 #include "tool/data.h"
 
 #include "tool/fields.h"
+#include "tool/model_text.h"
 #include "tool/tool.h"
 
 #include "base/shown.h"
@@ -516,16 +517,16 @@ static bool find_columns(opening *o, const mw_dataset *all)
     return !o->request->has_classes || count_classes(o, all);
 }
 
-bool data_request_offsets(data_request *request, const mw_description *description, mw_error *err)
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, mw_error *err)
 {
-    for (size_t i = 0; description != NULL && i < description->pair_count; i++) {
-        if (strcmp(description->pairs[i].key, DATA_OFFSETS_KEY) != 0)
-            continue;
-        request->offsets = data_offsets_parse(description->pairs[i].value, &request->offset_count);
-        return request->offsets != NULL || fail(err, "\"%s\" of the model's description are no numbers: \"%.60s\"",
-                                                DATA_OFFSETS_KEY, description->pairs[i].value);
-    }
-    return true;
+    char *text = tool_model_text(model, path, DATA_OFFSETS_KEY);
+    if (text == NULL)
+        return true;
+    request->offsets = data_offsets_parse(text, &request->offset_count);
+    const bool good = request->offsets != NULL ||
+                      fail(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
+    free(text);
+    return good;
 }
 
 void data_request_free(data_request *request)

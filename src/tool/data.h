@@ -48,9 +48,9 @@ typedef struct data_request {
     bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
 } data_request;
 
-/* What a model says that was subtracted from its inputs ("mw.offsets" of its description); free it with
+/* What the model that was read from `path` says that was subtracted from its inputs ("mw.offsets"); free it with
  * data_request_free. */
-bool data_request_offsets(data_request *request, const mw_description *description, mw_error *err);
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, mw_error *err);
 void data_request_free(data_request *request);
 
 /* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */

@@ -2,6 +2,7 @@
 #include "tool/inputs.h"
 
 #include "tool/data_scale.h"
+#include "tool/model_text.h"
 
 #include "base/number.h"
 #include "base/random.h"
@@ -182,16 +183,6 @@ static bool has(const tool_inputs *inputs, const char *name)
 
 /* ---- what a training subtracted ---- */
 
-static const char *find_offsets(const mw_model *model)
-{
-    const mw_description *d = mw_model_description(model);
-    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
-        if (strcmp(d->pairs[i].key, DATA_OFFSETS_KEY) == 0)
-            return d->pairs[i].value;
-    }
-    return NULL;
-}
-
 /* From the first input, as mw train did: whoever runs the model gives what the table has. */
 static bool subtract_offsets(tool_inputs *inputs, const mw_model *model, const char *text)
 {
@@ -210,18 +201,15 @@ static bool subtract_offsets(tool_inputs *inputs, const mw_model *model, const c
     }
     free(offsets);
     if (!good)
-        tool_complain("\"%s\" of the model's description are not numbers of its first input: \"%.60s\"",
-                      DATA_OFFSETS_KEY, text);
+        tool_complain("\"%s\" of the model are not numbers of its first input: \"%.60s\"", DATA_OFFSETS_KEY, text);
     return good;
 }
 
-bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
+static bool read_given(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
 {
     char name[256];
     const char *rest;
     mw_port port;
-    const char *offsets = find_offsets(model);
-    inputs->is_wide = offsets != NULL;
     for (const char **at = given; at != NULL && *at != NULL; at++) {
         double number;
         if (!tool_parse_pair("input", *at, name, sizeof name, &rest))
@@ -239,7 +227,17 @@ bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *m
                         : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
-    return offsets == NULL || subtract_offsets(inputs, model, offsets);
+    return true;
+}
+
+bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
+{
+    char *offsets = tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY);
+    inputs->is_wide = offsets != NULL;
+    const bool good =
+        read_given(inputs, given, model, call) && (offsets == NULL || subtract_offsets(inputs, model, offsets));
+    free(offsets);
+    return good;
 }
 
 /* ---- drawn ---- */

@@ -30,6 +30,24 @@ static int usage_error(const tool_command *command, const char *what, const char
     return TOOL_USAGE;
 }
 
+/* The fields of the library's options by the options that are them, here or in mw convert. */
+static void put_own_words(mw_error *err)
+{
+    static const struct {
+        const char *field, *option, *argument;
+    } words[] = {{"options.extents", "extent", "NAME=N"}, {"options.shapes", "shape", "NAME=SHAPE"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char text[sizeof err->message];
+        const char *at = strstr(err->message, words[i].field);
+        if (at == NULL)
+            continue;
+        snprintf(text, sizeof text, "%.*s--%s %s%s%s", (int)(at - err->message), err->message, words[i].option,
+                 words[i].argument, tool_has_option(words[i].option) ? "" : " of mw convert",
+                 at + strlen(words[i].field));
+        snprintf(err->message, sizeof err->message, "%s", text);
+    }
+}
+
 /* What the library would say is said here in the words of the tool. */
 static int run_checked(const tool_command *command, tool_call *call)
 {
@@ -38,6 +56,7 @@ static int run_checked(const tool_command *command, tool_call *call)
         tool_complain("%s failed without a reason: out of memory, or a fault of mw", command->name);
     if (call->err->status == MW_OK)
         return code;
+    put_own_words(call->err);
     const char *why = call->err->message;
     tool_complain("%s", why[0] != '\0' ? why : mw_status_name(call->err->status));
     if (call->json != NULL)

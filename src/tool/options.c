@@ -55,6 +55,8 @@ static size_t find_row(const char *name, size_t length)
     return at;
 }
 
+bool tool_has_option(const char *name) { return find_row(name, strlen(name)) < all.count; }
+
 bool tool_given(const char *name)
 {
     const size_t at = find_row(name, strlen(name));

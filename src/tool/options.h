@@ -52,7 +52,8 @@ bool tool_is_listed(const char *choices, const char *text);
 int tool_options_parse(const tool_option *options, int argc, const char **argv, const char ***out_arguments,
                        bool *out_usage);
 void tool_options_free(void);
-/* Whether an option of this command was given. */
+/* Whether this command has an option, and whether it was given. */
+bool tool_has_option(const char *name);
 bool tool_given(const char *name);
 /* Complains about the first of these options that was given: `why` it has no effect. NULL ends the names.
  *  return  true if there is one */

@@ -1,5 +1,6 @@
 /* A training from settings: data, network, trainer, loop, what is written at the end. Nothing is written before all of
  * it was accepted. */
+#include "tool/model_text.h"
 #include "tool/training.h"
 
 #include "base/shown.h"
@@ -50,6 +51,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     t->model_path = t->over->model != NULL ? t->over->model : said;
     if (t->model_path == NULL)
         return true;
+    t->model_path = tool_model_path(t->model_path, t->model_folder, sizeof t->model_folder);
     t->model = mw_model_load(t->model_path, &options, t->err);
     t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
     const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
@@ -60,7 +62,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     request->input = out_input;
     request->is_for_model = true;
     request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
-    return data_request_offsets(request, mw_model_description(t->model), t->err);
+    return data_request_offsets(request, t->model, t->model_path, t->err);
 }
 
 static recipe_loss choose_loss(training *t)
@@ -133,6 +135,18 @@ static void say_what_is_there(training *t)
                mw_program_where(mw_trainer_program(t->trainer)));
 }
 
+/* What does not train, or not as it should, before a step is made. */
+static void say_warnings(const training *t)
+{
+    enum { SAID_MAX = 32 };
+    mw_warning warning;
+    const size_t count = mw_trainer_warning_count(t->trainer);
+    for (size_t i = 0; i < count && i < SAID_MAX && mw_trainer_warning_at(t->trainer, i, &warning); i++)
+        tool_complain("%s", warning.message);
+    if (count > SAID_MAX)
+        tool_complain("and %zu more warnings like these", count - SAID_MAX);
+}
+
 /* ---- the whole ---- */
 
 static bool prepare(training *t, mw_fit_options *fit)
@@ -153,6 +167,7 @@ static bool was_accepted(mw_status status) { return status == MW_ERROR_NUMERIC |
 static int fit_and_measure(training *t, const mw_fit_options *fit)
 {
     say_what_is_there(t);
+    say_warnings(t);
     mw_fit(t->trainer, fit, t->err);
     dashboard_end(&t->board);
     if (was_accepted(t->err->status))

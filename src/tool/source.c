@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "tool/model_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,11 +170,43 @@ static mw_model *open_text_alone(const char *path, const mw_model_options *optio
     return model;
 }
 
+/* Whether the error is of a name that an option gives and the model has not: --shape gone=1,2. The message says so
+ * then. */
+static bool is_unknown_name(mw_error *err, const char *option, const char *name)
+{
+    char quoted[128], why[sizeof err->message];
+    snprintf(quoted, sizeof quoted, "\"%.96s\"", name);
+    if (err->status != MW_ERROR_ARGUMENT || strstr(err->message, quoted) == NULL)
+        return false;
+    snprintf(why, sizeof why, "%s", err->message);
+    snprintf(err->message, sizeof err->message, "--%s %.96s: %.380s", option, name, why);
+    return true;
+}
+
+static bool has_unknown_name(mw_error *err, size_t shape_count, size_t extent_count)
+{
+    if (given.function != NULL && is_unknown_name(err, "function", given.function))
+        return true;
+    for (size_t i = 0; i < shape_count; i++) {
+        if (is_unknown_name(err, "shape", shape_names[i]))
+            return true;
+    }
+    for (size_t i = 0; i < extent_count; i++) {
+        if (is_unknown_name(err, "extent", extent_names[i]))
+            return true;
+    }
+    return false;
+}
+
 static bool is_onnx(const char *path)
 {
     struct stat entry;
     return tool_ends_in(path, ".onnx") && (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode));
 }
+
+static bool as_written;
+
+void tool_source_as_written(void) { as_written = true; }
 
 /* That was read by put_shapes. */
 static mw_model *lent;
@@ -199,12 +232,15 @@ void tool_source_free(void)
 
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage)
 {
+    char run[4400];
     mw_compile_options compile;
     mw_model_options options = mw_model_defaults();
     mw_onnx_options onnx = mw_onnx_defaults();
-    *out_usage =
-        !tool_compile_options(&compile) || !read_shapes(&options.shape_count) || !read_extents(&onnx.extent_count);
-    if (!*out_usage && !is_onnx(path))
+    path = tool_model_path(path, run, sizeof run);
+    *out_usage = !tool_compile_options(&compile) ||
+                 (!as_written && (!read_shapes(&options.shape_count) || !read_extents(&onnx.extent_count)));
+    compile.function = as_written ? NULL : compile.function;
+    if (!*out_usage && !as_written && !is_onnx(path))
         *out_usage = TOOL_REFUSE("on a model that is no ONNX file: no other format names dimensions", "extent");
     if (*out_usage)
         return NULL;
@@ -219,9 +255,11 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     options.read_only = !compiled;
     mw_model *model = mw_model_load(path, &options, call->err);
     if (model != NULL && !compiled && options.shape_count > 0)
-        return put_shapes(model, &options, call);
-    return model == NULL && !compiled && call->err->status == MW_ERROR_FILE ? open_text_alone(path, &options, call)
-                                                                            : model;
+        model = put_shapes(model, &options, call);
+    else if (model == NULL && !compiled && call->err->status == MW_ERROR_FILE)
+        model = open_text_alone(path, &options, call);
+    *out_usage = model == NULL && has_unknown_name(call->err, options.shape_count, onnx.extent_count);
+    return model;
 }
 
 /* Whether every input of the graph has a shape. */

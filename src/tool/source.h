@@ -18,6 +18,8 @@ bool tool_check_device(void);
 /* Reads a model; without `compiled` to look at only.
  *  return  NULL with err set, or after a complaint, which `*out_usage` tells */
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage);
+/* From here on models are read as they are: --shape, --extent and --function are already in the file. */
+void tool_source_as_written(void);
 /* The graph of the model that the arguments name, as tool_model_graph.
  *  out_code  how the command ends if there is none: TOOL_FAILED or TOOL_USAGE */
 mw_graph *tool_open_graph(const tool_call *call, int *out_code);

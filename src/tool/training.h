@@ -20,7 +20,8 @@ typedef struct training {
     int64_t batch;
     mw_model *model; /* whose network is trained, or NULL */
     const char *model_path;
-    mw_graph *source, *graph; /* of the model, in its own batch; what is trained */
+    char model_folder[TRAINING_PATH_BYTES + 16]; /* RUN/model, if the path was RUN */
+    mw_graph *source, *graph;                    /* of the model, in its own batch; what is trained */
     mw_tensor *x, *y, *out, *loss, *metric;
     char label[32];     /* the column of the data, and the input of the graph, that is y */
     bool probabilities; /* out is a softmax */

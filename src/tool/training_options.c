@@ -212,6 +212,7 @@ mw_fit_options training_make_fit(training *t)
         fit.metrics_steps = field_integer(c, c->root, "metrics_steps", 0);
     }
     take_stopping(t, &fit);
+    fit.no_warnings = true; /* they are said before */
     fit.quiet = dashboard_begin(&t->board, t->call) || t->call->quiet;
     fit.progress = report_progress;
     fit.user = t;

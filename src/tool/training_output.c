@@ -1,5 +1,6 @@
 /* What a training leaves: its settings, and the model in the format that is asked for. That it can be written is found
  * before the first step, by writing it once beside its place. */
+#include "tool/model_text.h"
 #include "tool/training.h"
 
 #include "base/file.h"
@@ -123,20 +124,14 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
 
 /* ---- before the first step ---- */
 
-/* Only packages have a place for what was subtracted. */
-static void say_offsets(const training *t, const char *path)
-{
-    if (t->data.offsets.values != NULL && !tool_ends_in(path, ".mlpackage") && !tool_ends_in(path, ".safetensors"))
-        tool_complain(
-            "%.200s will not say what was subtracted from its inputs: subtract it before you run the model, or write a "
-            ".mlpackage, which mw run and mw finetune read it from",
-            path);
-}
-
 static bool check_output(training *t, const char *path)
 {
     mw_error local = {0};
-    say_offsets(t, path);
+    if (t->data.offsets.values != NULL && !tool_has_place(path))
+        return training_fail(t, MW_ERROR_ARGUMENT,
+                             "nothing was trained: %.200s has no place for what is subtracted from the inputs, and "
+                             "would give other results; write .mlpackage, .onnx or a folder",
+                             path);
     write_output(t, path, true, &local);
     return local.status == MW_OK ||
            training_fail(t, local.status, "nothing was trained, as the model could not be written to %.120s: %.350s",

@@ -176,6 +176,30 @@ static void test_bench_and_profile_measure(void)
     CHECK_JSON("profile", "net");
 }
 
+/* Those of a batch, where the first axis counts them. */
+static void test_bench_counts_the_examples_of_a_run(void)
+{
+    static const struct {
+        mw_shape x, y;
+        const char *says, *json;
+    } rows[] = {{{.rank = 2, .dim = {128, 4}}, {0}, "(128 a run)", "\"examples_per_run\": 128"},
+                {{.rank = 2, .dim = {8, 4}}, {.rank = 2, .dim = {24, 2}}, "(8 a run)", "\"examples_per_run\": 8"},
+                {{.rank = 1, .dim = {7}}, {0}, "(1 a run)", "\"examples_per_run\": 1"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, rows[i].x);
+        mw_output(i == 2 ? mw_reduce_sum(x, MW_AXES(0), true) : mw_relu(x), "a");
+        if (rows[i].y.rank > 0)
+            mw_output(mw_relu(mw_input(graph, "y", MW_F32, rows[i].y)), "b");
+        mw_graph_write_mil(graph, "counted", NULL, &err);
+        CHECK_OK(err);
+        mw_graph_destroy(graph);
+        CHECK_MW(0, rows[i].says, NULL, "bench", "counted", "--seconds", "0", "-t", "1");
+        CHECK_MW(0, rows[i].json, NULL, "bench", "counted", "--seconds", "0", "-t", "1", "--json");
+    }
+}
+
 /* ---- comparing ---- */
 
 static void test_compare_says_no_by_its_exit_code(void)
@@ -227,6 +251,24 @@ static void test_check_and_plan_know_chips(void)
     CHECK_JSON("check", "net", "--chip", "h14");
     CHECK_JSON("plan", "net", "--chip", "m1");
     CHECK_JSON("plan", "net");
+}
+
+/* A norm by hand, which is 0 there for inputs of some hundreds. */
+static void test_check_says_what_comes_to_nothing(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
+    mw_output(mw_rms_norm(x, MW_AXES(1), NULL, 1e-3f), "y");
+    mw_graph_write_mil(graph, "norm", NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    CHECK_MW(0, "the square of a number beyond 255.9 is infinite in fp16", NULL, "check", "norm");
+    CHECK_MW(0, "the square of a number beyond 255.9 is infinite in fp16", NULL, "check", "norm", "--chip", "m1");
+    CHECK_MW(0, "\"rule\": \"fp16_overflow\"", NULL, "check", "norm", "--json");
+    shell_result r = MW("check", "net");
+    CHECK(strstr(r.out, "fp16_overflow") == NULL);
+    shell_free(&r);
 }
 
 static void test_what_a_chip_refuses_is_said(void)
@@ -299,10 +341,12 @@ int main(void)
     RUN(test_average_is_the_mean);
     RUN(test_run_feeds_what_it_is_told);
     RUN(test_bench_and_profile_measure);
+    RUN(test_bench_counts_the_examples_of_a_run);
     RUN(test_compare_says_no_by_its_exit_code);
     RUN(test_ranges_say_no_by_their_exit_code);
     RUN(test_gradients_of_a_model_pass);
     RUN(test_check_and_plan_know_chips);
+    RUN(test_check_says_what_comes_to_nothing);
     RUN(test_what_a_chip_refuses_is_said);
     RUN(test_models_and_runs_become_pictures);
     RUN(test_doctor_finds_nothing_wrong);

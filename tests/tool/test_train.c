@@ -216,6 +216,48 @@ static void test_a_refused_step_is_explained(void)
     CHECK_MW(1, NULL, "mw: ", "replay", "nowhere");
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void write_model(mw_graph *graph, const char *path)
+{
+    mw_error err = {0};
+    mw_model *model = mw_model_create(graph, NULL, &err);
+    mw_model_write(model, path, &err);
+    CHECK_OK(err);
+    mw_model_destroy(model);
+    mw_graph_destroy(graph);
+}
+
+/* Each of what mw_trainer_warning_at lists: layers behind a step function, a norm that is 0 on the ANE. */
+static void test_what_does_not_train_is_said_before_the_first_step(void)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 2));
+    mw_output(mw_add(mw_dense(x, 2, "smooth"), mw_floor(mw_dense(x, 2, "stepped"))), "scores");
+    write_model(graph, "steps");
+    graph = mw_graph_create(NULL);
+    x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 2));
+    mw_output(mw_dense(mw_rms_norm(x, MW_AXES(1), NULL, 1e-3f), 2, "fc"), "scores");
+    write_model(graph, "normed");
+    folder_put("pairs.csv",
+               "a,b,kind\n1,2,ant\n2,1,bee\n1,3,ant\n3,1,bee\n2,3,ant\n3,2,bee\n1,4,ant\n4,1,bee\n5,1,bee\n1,5,ant\n");
+    shell_result r = MW("finetune", "steps", "--data", "pairs.csv", "-o", "tuned_steps", "--epochs", "1");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.errs, "parameter \"stepped_weight\" gets no gradient");
+    CHECK_CONTAINS(r.errs, "parameter \"stepped_bias\" gets no gradient");
+    CHECK_INT(count_of(r.errs, "gets no gradient"), 2);
+    CHECK(strstr(r.errs, "gets no gradient") < strstr(r.errs, "epoch"));
+    shell_free(&r);
+    CHECK_MW(0, NULL, "the square of a number beyond 255.9", "finetune", "normed", "--data", "pairs.csv", "-o",
+             "tuned_norm", "--epochs", "1", "-d", "ane", "-q");
+}
+
 /* ---- what is wrong ---- */
 
 static void test_what_is_wrong_is_said_with_its_place(void)
@@ -279,6 +321,7 @@ int main(void)
     RUN(test_a_terminal_of_any_width_shows_the_loss);
     RUN(test_a_run_stops_early_and_leaves_its_metrics);
     RUN(test_a_refused_step_is_explained);
+    RUN(test_what_does_not_train_is_said_before_the_first_step);
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_settings_that_are_cut_are_refused);
     folder_leave(folder);
