@@ -11,6 +11,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* Pages that are written together take the system half the time of those that come 16 KiB at a time. */
+enum { PIECE = 1 << 17 };
+
 /* ---- making ---- */
 
 static bool has_room(const char *folder, uint64_t size)
@@ -41,6 +44,9 @@ static int make_file(const char *path, uint64_t size)
 static mw_status make(mw__file_parts *parts, const mw_allocator *allocator, mw_error *err)
 {
     mw__text path;
+    parts->piece = mw__alloc(allocator, PIECE, 1, err);
+    if (parts->piece == NULL)
+        return MW_ERROR_MEMORY;
     MW_TRY(mw__private_folder_make(&parts->folder, allocator, (size_t)parts->size, err));
     mw__text_init(&path, allocator);
     mw__text_printf(&path, "%s/parts", parts->folder.path);
@@ -59,7 +65,7 @@ static mw_status make(mw__file_parts *parts, const mw_allocator *allocator, mw_e
 
 mw_status mw__file_parts_make(mw__file_parts *parts, const mw_allocator *allocator, uint64_t size, mw_error *err)
 {
-    *parts = (mw__file_parts){.descriptor = -1, .size = size};
+    *parts = (mw__file_parts){.descriptor = -1, .allocator = allocator, .size = size};
     if (size == 0 || size > SIZE_MAX / 2)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a file of %llu bytes has no parts", (unsigned long long)size);
     const mw_status status = make(parts, allocator, err);
@@ -73,10 +79,13 @@ void mw__file_parts_complete(mw__file_parts *parts)
     if (parts->descriptor >= 0)
         close(parts->descriptor);
     parts->descriptor = -1;
+    mw__free(parts->allocator, parts->piece);
+    parts->piece = NULL;
 }
 
 void mw__file_parts_release(mw__file_parts *parts, const mw_allocator *allocator)
 {
+    parts->allocator = allocator; /* that it was made with may be elsewhere by now */
     mw__file_parts_complete(parts);
     if (parts->data != NULL)
         munmap(parts->data, (size_t)parts->size);
@@ -95,12 +104,11 @@ bool mw__file_parts_put(const mw__file_parts *parts, uint64_t offset, const void
 mw_status mw__file_parts_copy_to(const mw__file_parts *parts, uint64_t to, const mw__file *from, uint64_t offset,
                                  uint64_t size, const char *path, bool *out_copied, mw_error *err)
 {
-    char piece[16384]; /* threads may have small stacks */
     *out_copied = true;
     while (size > 0 && *out_copied) {
-        const size_t step = size < sizeof piece ? (size_t)size : sizeof piece;
-        MW_TRY(mw__file_read_at(from, offset, piece, step, path, err));
-        *out_copied = mw__file_parts_put(parts, to, piece, step);
+        const size_t step = size < PIECE ? (size_t)size : PIECE;
+        MW_TRY(mw__file_read_at(from, offset, parts->piece, step, path, err));
+        *out_copied = mw__file_parts_put(parts, to, parts->piece, step);
         offset += step;
         to += step;
         size -= step;

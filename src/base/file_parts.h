@@ -10,7 +10,9 @@ typedef struct mw__file_parts {
     mw__private_folder folder;
     char *path;
     int descriptor; /* for writing; -1 once it is complete */
-    void *data;     /* `size` bytes */
+    const mw_allocator *allocator;
+    char *piece; /* what is copied passes through it; NULL once it is complete */
+    void *data;  /* `size` bytes */
     uint64_t size;
 } mw__file_parts;
 

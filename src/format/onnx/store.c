@@ -91,7 +91,7 @@ typedef struct copying {
     uint64_t offset, entry;
 } copying;
 
-enum { PIECE = 1024 }; /* elements; threads may have small stacks */
+enum { PIECE = 1 << 14 }; /* elements */
 
 /* False if int32 does not hold one. */
 static bool convert_piece(const mw__onnx_literal *from, void *to)
@@ -108,10 +108,8 @@ static bool convert_piece(const mw__onnx_literal *from, void *to)
 }
 
 /* *out_good is false where an element does not fit or cannot be written; what cannot be read is an error. */
-static mw_status put_converted(const copying *c, bool *out_good, mw_error *err)
+static mw_status put_pieces(const copying *c, uint64_t *raw, uint32_t *made, bool *out_good, mw_error *err)
 {
-    uint64_t raw[PIECE];
-    uint32_t made[PIECE];
     const size_t size = mw__onnx_type_size(c->literal.type);
     mw__onnx_literal piece = {.type = c->literal.type, .data = raw};
     *out_good = true;
@@ -123,6 +121,19 @@ static mw_status put_converted(const copying *c, bool *out_good, mw_error *err)
                     mw__blob_store_fill(&c->store->blobs, c->entry, (uint64_t)at * 4, made, piece.count * 4);
     }
     return MW_OK;
+}
+
+static mw_status put_converted(const copying *c, bool *out_good, mw_error *err)
+{
+    const mw_allocator *allocator = c->store->allocator;
+    uint64_t *raw = mw__alloc(allocator, PIECE, sizeof *raw, err);
+    uint32_t *made = mw__alloc(allocator, PIECE, sizeof *made, err);
+    mw_status status = MW_ERROR_MEMORY;
+    if (raw != NULL && made != NULL)
+        status = put_pieces(c, raw, made, out_good, err);
+    mw__free(allocator, made);
+    mw__free(allocator, raw);
+    return status;
 }
 
 static mw_status put_elements(const copying *c, const void **out_data, mw_error *err)
