@@ -11,7 +11,7 @@ enum { STEPS = 4, INPUTS = 3, HIDDEN = 3, MOST = 5 };
 
 typedef struct shape_case {
     const char *name;
-    bool gru, bidirectional, own_states;
+    bool gru, bidirectional, own_states, tiled_states;
     int layers;
 } shape_case;
 
@@ -27,6 +27,8 @@ static mw_graph *make_net(const shape_case *c, int64_t batch)
     o.bidirectional = c->bidirectional;
     if (c->own_states)
         o.h = mw_constant(g, MW_F32, MW_SHAPE(c->layers * (c->bidirectional ? 2 : 1), batch, HIDDEN), states);
+    if (c->tiled_states)
+        o.h = mw_tile(mw_constant(g, MW_F32, MW_SHAPE(c->layers, 1, HIDDEN), states), MW_SHAPE(1, batch, 1));
     mw_recurrent r = c->gru ? mw_gru_layer(x, HIDDEN, "l", &o) : mw_lstm_layer(x, HIDDEN, "l", &o);
     mw_output(mw_reduce_sum(r.y, MW_AXES(1, 2), false), "y");
     return g;
@@ -70,7 +72,8 @@ static void test_recurrent_layers_take_another_batch(void)
         {.name = "gru", .gru = true, .layers = 1},
         {.name = "lstm, both ways, two layers", .bidirectional = true, .layers = 2},
         {.name = "gru, both ways, two layers", .gru = true, .bidirectional = true, .layers = 2},
-        {.name = "gru, three layers", .gru = true, .layers = 3}};
+        {.name = "gru, three layers", .gru = true, .layers = 3},
+        {.name = "gru, one state for all", .gru = true, .tiled_states = true, .layers = 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_case(&cases[i], 1);
         check_case(&cases[i], 2);

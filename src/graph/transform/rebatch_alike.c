@@ -1,6 +1,6 @@
 /* Values that no example enters, but that have a row for each: states of zeros times a weight, say. That their rows are
- * alike follows from how they are made: constants whose rows repeat are taken for examples, and the rules of
- * batch_rule.c say whether each row of the value is made of one of those alone. */
+ * alike follows from how they are made: constants whose rows repeat, and one row that is tiled, are taken for examples,
+ * and the rules of batch_rule.c say whether each row of the value is made of one of those alone. */
 #include "graph/rule.h"
 #include "graph/transform/clone.h"
 #include "graph/transform/rebatch.h"
@@ -14,13 +14,21 @@ typedef struct guess {
     int least_rank, axis;
 } guess;
 
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+
+static bool repeats_one(const mw__op *op, int axis)
+{
+    const mw_shape x = is_kind(op, "tile") ? mw_tensor_shape(mw__arg(op, "x")) : mw_shape_scalar();
+    return axis < x.rank && x.dim[axis] == 1;
+}
+
 static bool rows_repeat(const mw_tensor *value, int axis)
 {
     const mw_shape shape = mw_tensor_shape(value);
     const mw__payload *payload = value->payload;
     const int bits = mw_dtype_bits(mw_tensor_dtype(value));
     if (payload == NULL)
-        return value->op != NULL && strcmp(value->op->kind, "fill") == 0;
+        return value->op != NULL && (is_kind(value->op, "fill") || repeats_one(value->op, axis));
     if (payload->splat)
         return true;
     if (payload->data == NULL || bits % 8 != 0)
@@ -143,9 +151,10 @@ static mw__batch_rows judge(const mw__batch_walk *walk, const mw__op *op, size_t
     mw__batch_rows kept[OPERANDS_MOST];
     if (result->payload != NULL)
         return walk->table[result->id];
-    if (strcmp(op->kind, "fill") == 0)
-        return guessed(result, walk->batch, *(const guess *)walk->user);
-    mw__batch_rows rows = judge_as_is(walk, op, index);
+    mw__batch_rows rows = guessed(result, walk->batch, *(const guess *)walk->user);
+    if (rows.kind == MW__BATCH_ROWS || is_kind(op, "fill"))
+        return rows;
+    rows = judge_as_is(walk, op, index);
     const size_t count = rows.kind == MW__BATCH_NONE ? find_alike(walk, op, ids) : 0;
     for (size_t i = 0; i < count; i++)
         kept[i] = walk->table[ids[i]];
