@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* How many uses are looked at: what is cut into parts that are joined again is met once for each part. */
-enum { USES_MAX = 4096 };
+/* How many operations that join parts a constant is followed through, each once: what is cut into parts that are joined
+ * again is met once for each part. */
+enum { JOINS_MAX = 64 };
 
 /* ---- the table ---- */
 
@@ -77,7 +78,9 @@ typedef struct search {
     const mw__use *const *uses;
     const mw_tensor *root; /* whose role is wanted */
     mw__tune_role found;
-    int depth, left; /* of the uses */
+    int depth;
+    const mw__op *joins[JOINS_MAX]; /* that were passed */
+    int join_count;
 } search;
 
 /* ---- what is beside it ---- */
@@ -432,7 +435,6 @@ static const char *reason_of(const mw__op *op)
     return "no layer has a weight there";
 }
 
-/* The first use that is no weight's decides. */
 static void visit_uses(search *s, const mw_tensor *value);
 
 /* A number that is learned as its logarithm, as that of CLIP. */
@@ -453,15 +455,35 @@ static bool goes_on(const search *s, const mw__op *op, const char *argument)
     return mw__tune_passes(op, argument);
 }
 
+static bool was_passed(const search *s, const mw__op *op)
+{
+    for (int i = 0; i < s->join_count; i++)
+        if (s->joins[i] == op)
+            return true;
+    return false;
+}
+
+static void pass(search *s, const mw__op *op)
+{
+    if (IS_ONE_OF(op->kind, "concat", "stack", "add")) {
+        if (s->join_count == JOINS_MAX)
+            return;
+        s->joins[s->join_count++] = op;
+    }
+    s->depth++;
+    for (size_t i = 0; i < op->result_count; i++)
+        visit_uses(s, op->results[i]);
+    s->depth--;
+}
+
 static void visit(search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
+    if (s->found.reason != NULL || was_passed(s, op)) /* the first use that is no weight's decides */
+        return;
     if (goes_on(s, op, argument)) {
-        s->depth++;
-        for (size_t i = 0; i < op->result_count; i++)
-            visit_uses(s, op->results[i]);
-        s->depth--;
+        pass(s, op);
         return;
     }
     mw_weight_role role = role_in_table(s, op, argument);
@@ -469,8 +491,7 @@ static void visit(search *s, const mw__use *use)
         role = role_beside(s, op, argument);
     if (role == MW_WEIGHT_NONE)
         role = guess_role(s, use);
-    const bool settled = s->found.reason != NULL;
-    if (settled || (s->found.use != NULL && role != MW_WEIGHT_NONE && role != MW_WEIGHT_STATISTIC))
+    if (s->found.use != NULL && role != MW_WEIGHT_NONE && role != MW_WEIGHT_STATISTIC)
         return;
     s->found = (mw__tune_role){.role = role, .use = use};
     if (role == MW_WEIGHT_NONE)
@@ -481,15 +502,13 @@ static void visit(search *s, const mw__use *use)
 
 static void visit_uses(search *s, const mw_tensor *value)
 {
-    for (const mw__use *use = s->uses[value->id]; use != NULL && s->left > 0; use = use->next) {
-        s->left--;
+    for (const mw__use *use = s->uses[value->id]; use != NULL; use = use->next)
         visit(s, use);
-    }
 }
 
 mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses)
 {
-    search s = {.uses = uses, .root = value, .left = USES_MAX};
+    search s = {.uses = uses, .root = value};
     if (value->role == MW__PARAMETER)
         return (mw__tune_role){.role = MW_WEIGHT_PARAMETER, .use = uses[value->id]};
     visit_uses(&s, value);
