@@ -322,6 +322,29 @@ static mw_tensor *enters_twice(net *n)
     return mw_mul(out[1], mw_reduce_sum(out[2], MW_ALL_AXES, false));
 }
 
+static void body_of_pairs(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    const net *n = user;
+    mw_tensor *pair[2] = {n->x, n->x};
+    (void)count;
+    next(user, vars, out);
+    out[1] = mw_add(vars[1], mw_concat(pair, 2, 0));
+    out[2] = mw_add(vars[2], mw_reshape(mw_stack(pair, 2, 1), MW_SHAPE(2 * n->batch, WIDTH)));
+}
+
+/* Two rows of each example stand beside each other here, and apart there. */
+static mw_tensor *enters_in_two_orders(net *n)
+{
+    float data[2 * MOST * WIDTH];
+    for (int i = 0; i < 2 * MOST * WIDTH; i++)
+        data[i] = i / WIDTH % 2 == 0 ? 1.0F : 2.0F;
+    mw_tensor *rows = mw_constant(n->graph, MW_F32, MW_SHAPE(2 * n->batch, WIDTH), data);
+    mw_tensor *vars[3] = {number(n, 0), rows, rows}, *out[3] = {NULL};
+    mw_while_loop(vars, 3, three_times, body_of_pairs, n, out);
+    mw_tensor *apart = mw_reduce_sum(mw_reshape(out[1], MW_SHAPE(2, n->batch, WIDTH)), MW_AXES(0), false);
+    return mw_add(apart, mw_reduce_sum(mw_reshape(out[2], MW_SHAPE(n->batch, 2, WIDTH)), MW_AXES(1), false));
+}
+
 static mw_tensor *place_in_batch(net *n)
 {
     mw_tensor *list = mw_make_list(n->graph, MW_F32, MW_SHAPE(n->batch, WIDTH), 2, false);
@@ -339,6 +362,7 @@ static void test_what_cannot_be_is_refused_by_name(void)
                 {mixes, "reduce_mean"},
                 {has_rows, "has values of its own for each of the 3 examples"},
                 {enters_twice, "a value is its loop_vars twice"},
+                {enters_in_two_orders, "a value is its loop_vars twice"},
                 {place_in_batch, "reduce_mean"}};
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
         mw_error err = {0};

@@ -141,31 +141,38 @@ static void copy_maker(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
         remake(copy->op, shape);
 }
 
-/* A value that enters a loop twice, once with rows and once without, would be another one there. */
-static void check_entered(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
+static bool same_rows(mw__batch_rows a, mw__batch_rows b)
+{
+    return a.kind == b.kind && (a.kind != MW__BATCH_ROWS || (a.axis == b.axis && a.inner == b.inner));
+}
+
+/* A value that enters a loop twice, with other rows or without, would have to be two. */
+static bool enters_once(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 {
     const mw__operand *vars;
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
-    for (size_t i = 0; i < count && i < op->result_count && clone->to->error.status == MW_OK; i++) {
-        const mw_tensor *before = mw__clone_get(clone, vars[i].value), *after = mw__clone_get(clone, op->results[i]);
-        if (before != NULL && after != NULL && before->type->kind == MW__TENSOR &&
-            r->table[op->results[i]->id].kind == MW__BATCH_NONE && !mw__types_fit(before->type, after->type))
-            mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                             "a value is its loop_vars twice, with a row for each example and without");
-    }
+    for (size_t i = 0; i < count && i < op->result_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (vars[i].value == vars[k].value && r->table[vars[i].value->id].kind == MW__BATCH_NONE &&
+                !same_rows(r->table[op->results[i]->id], r->table[op->results[k]->id])) {
+                mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
+                                 "a value is its loop_vars twice, with rows of the examples in other places");
+                return false;
+            }
+    return true;
 }
 
 void mw__rebatch_control(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 {
     const bool loop = has_shape_rule(op, mw__shape_while_loop);
+    if (loop && !enters_once(r, clone, op))
+        return;
     if (loop)
         mw__rebatch_count_enter(r, op);
     if (has_shape_rule(op, mw__shape_make_list))
         copy_maker(r, clone, op);
     else if (op->block_count > 0 || !mw__fold_rule(NULL, clone, op))
         mw__clone_op_with(clone, op, mw__rebatch_operand, (void *)r);
-    if (loop)
-        check_entered(r, clone, op);
     mw__rebatch_check(r, clone, op);
     if (clone->to->error.status == MW_OK)
         mw__rebatch_count(r, clone, op);
