@@ -173,6 +173,29 @@ static void test_inputs_get_the_shapes_asked_for(void)
     mw_graph_destroy(source);
 }
 
+/* One of two inputs of a first extent of 1 has no examples. */
+static void test_an_input_that_is_not_named_keeps_its_shape(void)
+{
+    static const char *const patterns[] = {"w"};
+    static const char *const source_text =
+        "program(1.3){func main<ios18>(tensor<fp32, [1, 4]> x, tensor<fp32, [1, 4]> table){"
+        "tensor<fp32, [4]> w = const()[name = string(\"w\"), val = tensor<fp32, [4]>([1, 2, 3, 4])];"
+        "tensor<fp32, [1, 4]> a = mul(x = table, y = w)[name = string(\"a\")];"
+        "tensor<fp32, [1, 4]> z = add(x = x, y = a)[name = string(\"z\")];} -> (z);}";
+    const mw_input_shape wide = {"x", MW_SHAPE(7, 4)};
+    mw_error err = {0};
+    mw_graph *source = parse(source_text, &err);
+    mw_tune_options options = mw_tune_defaults(patterns, 1);
+    options.shapes = &wide;
+    options.shape_count = 1;
+    mw_graph *graph = mw_graph_trainable(source, &options, &err);
+    REQUIRE(CHECK_OK(err));
+    CHECK(mw_shape_equal(mw_tensor_shape(mw_graph_output_at(graph, 0)), MW_SHAPE(7, 4)));
+    CHECK(mw_shape_equal(mw_tensor_shape(mw_graph_find(graph, "table")), MW_SHAPE(1, 4)));
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
 static void test_skip_fixed_leaves_out_what_cannot_be_trained(void)
 {
     static const char *const patterns[] = {"*"};
@@ -403,6 +426,7 @@ int main(void)
     RUN(test_ports_are_found_by_index);
     RUN(test_constants_become_parameters_with_their_values);
     RUN(test_inputs_get_the_shapes_asked_for);
+    RUN(test_an_input_that_is_not_named_keeps_its_shape);
     RUN(test_skip_fixed_leaves_out_what_cannot_be_trained);
     RUN(test_adapters_are_named_after_the_module);
     RUN(test_bad_choices_are_refused_by_name);

@@ -6,6 +6,7 @@
 #include "base/float_mode.h"
 #include "base/guard.h"
 #include "base/shown.h"
+#include "graph/admitted.h"
 #include "graph/copy.h"
 #include "graph/rule.h"
 #include "graph/transform/rebatch.h"
@@ -479,11 +480,25 @@ static bool has_shapes(const mw_graph *graph, const tuning *t)
 
 static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err);
 
+/* An input that is not named may be the same for all examples. */
+static bool names_every_input(const tuning *t, const mw__function *function)
+{
+    const mw__block *body = function->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        bool named = !mw__is_fed(body->inputs[i]);
+        for (size_t k = 0; k < t->shape_count && body->inputs[i]->name != NULL; k++)
+            named = named || strcmp(t->shapes[k].input, body->inputs[i]->name) == 0;
+        if (!named)
+            return false;
+    }
+    return true;
+}
+
 static mw_status find_batch(tuning *t, mw_error *err)
 {
     const mw__function *function = mw__function_find(t->source, "main");
     t->batch.to = t->shape_count > 0 ? batch_asked_for(t) : 0;
-    if (t->batch.to == 0)
+    if (t->batch.to == 0 || !names_every_input(t, function))
         return MW_OK;
     t->batch.from = mw__batch_of(function);
     t->batch.table = mw__batch_find_trained(&t->arena, function, t->batch.from, err);
