@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "tool/data_scale.h"
 #include "tool/model_text.h"
 
 #include <stdlib.h>
@@ -289,10 +290,24 @@ mw_graph *tool_model_graph(const mw_model *model, const tool_call *call)
     return batched;
 }
 
+/* --inputs of mw ranges and mw compare goes to the program itself. */
+static void say_fed_as_is(const mw_model *model, const tool_call *call)
+{
+    char *offsets = tool_given("inputs") ? tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY) : NULL;
+    if (offsets != NULL)
+        tool_complain(
+            "--inputs is fed as it is: what mw run subtracts from the inputs of %.200s is to be subtracted in "
+            "that file (%s: %.100s)",
+            call->arguments[0], DATA_OFFSETS_KEY, offsets);
+    free(offsets);
+}
+
 mw_graph *tool_open_graph(const tool_call *call, int *out_code)
 {
     bool usage;
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
+    if (model != NULL)
+        say_fed_as_is(model, call);
     mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
     mw_model_destroy(model);
     *out_code = usage ? TOOL_USAGE : TOOL_FAILED;

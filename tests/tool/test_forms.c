@@ -155,6 +155,19 @@ static void test_every_form_is_reported_alike(void)
     free(want);
 }
 
+/* Who is fed as a program says what has to be subtracted before. */
+static void test_inputs_that_are_fed_as_they_are_are_said(void)
+{
+    mw_error err = {0};
+    static float x[2];
+    mw_tensors_write("x.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(1, 2), x}, 1, &err);
+    CHECK_OK(err);
+    for (size_t i = 0; i < form_count(); i++) {
+        CHECK_MW(0, NULL, "--inputs is fed as it is", "ranges", forms[i], "--inputs", "x.safetensors");
+        CHECK_MW(0, NULL, "(mw.offsets: 17000000", "compare", forms[i], "--inputs", "x.safetensors", "--relative", "1");
+    }
+}
+
 /* Runs of an earlier version say it beside the model alone. */
 static void test_a_run_says_what_its_model_does_not(void)
 {
@@ -209,6 +222,7 @@ int main(void)
     RUN(test_every_form_is_tuned_from_what_it_is);
     RUN(test_every_form_is_reported_alike);
     RUN(test_other_programs_read_it_as_metadata);
+    RUN(test_inputs_that_are_fed_as_they_are_are_said);
     RUN(test_a_run_says_what_its_model_does_not);
     RUN(test_a_format_without_a_place_for_it_is_refused_before_training);
     free(reference.names);
