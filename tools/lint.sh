@@ -10,7 +10,6 @@ tools/lint_robustness.sh || status=1
 tools/lint_environment.sh || status=1
 tools/lint_paths.sh || status=1
 if command -v python3 >/dev/null; then
-    tools/precompiled.py --check || status=1
     tools/lint_order.py || status=1
     tools/python_abi.py --check || status=1
     tools/draw_house.py --check || status=1

@@ -230,16 +230,21 @@ bool run_encode(run_program *r)
 
 bool run_execute(run_program *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
 
-static mw__library *compile_folder(const char *folder, uint64_t threads, mw_error *err)
+static mw__library *compile_folder(const char *folder, uint64_t mask, uint64_t threads, mw_error *err)
 {
     mw__config config;
     if (run_config(&config, err) != MW_OK)
         return NULL;
-    return mw__library_compile(folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .threads = threads},
+    return mw__library_compile(folder, &(mw__compile_options){.config = &config, .mask = mask, .threads = threads},
                                err);
 }
 
 mw__library *run_library(const char *text, uint64_t threads, mw_error *err)
+{
+    return run_library_for(E5RT_CPU, text, threads, err);
+}
+
+mw__library *run_library_for(uint64_t mask, const char *text, uint64_t threads, mw_error *err)
 {
     char *folder = NULL, path[512];
     mw__library *library = NULL;
@@ -247,7 +252,7 @@ mw__library *run_library(const char *text, uint64_t threads, mw_error *err)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = compile_folder(folder, threads, err);
+        library = compile_folder(folder, mask, threads, err);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return library;
@@ -259,7 +264,7 @@ mw__library *run_library_of(const mw_graph *graph, uint64_t threads, mw_error *e
     if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
     const bool written = mw_graph_write_mil(graph, folder, NULL, err) == MW_OK;
-    mw__library *library = written ? compile_folder(folder, threads, err) : NULL;
+    mw__library *library = written ? compile_folder(folder, E5RT_CPU, threads, err) : NULL;
     snprintf(weights, sizeof weights, "%s/weights", folder);
     mw__file_remove_folder(weights);
     mw__file_remove_folder(folder);

@@ -62,6 +62,8 @@ bool run_check_plan(const run_program *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
 mw__library *run_library(const char *text, uint64_t threads, mw_error *err);
+/* The same for the devices of a mask. */
+mw__library *run_library_for(uint64_t mask, const char *text, uint64_t threads, mw_error *err);
 /* The same of a graph. */
 mw__library *run_library_of(const mw_graph *graph, uint64_t threads, mw_error *err);
 /* What encoding makes of the first function. */
@@ -82,6 +84,8 @@ typedef struct run_label {
 /* The plan of the first function, for two threads, has as many steps with each of those labels. `what` is for messages.
  */
 void run_check_labels(const char *what, const char *text, const run_label *labels, size_t count);
+/* The same, compiled for the devices of a mask. */
+void run_check_labels_for(uint64_t mask, const char *what, const char *text, const run_label *labels, size_t count);
 
 #define RUN_TEXT(inputs, body, outputs)                                                                                \
     "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func "                   \

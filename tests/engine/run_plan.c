@@ -238,8 +238,13 @@ static size_t count_label(const mw__plan *plan, const char *label)
 
 void run_check_labels(const char *what, const char *text, const run_label *labels, size_t count)
 {
+    run_check_labels_for(E5RT_CPU, what, text, labels, count);
+}
+
+void run_check_labels_for(uint64_t mask, const char *what, const char *text, const run_label *labels, size_t count)
+{
     mw_error err = {0};
-    mw__library *library = run_library(text, 2, &err);
+    mw__library *library = run_library_for(mask, text, 2, &err);
     if (!check_note(library != NULL, __FILE__, __LINE__, "%s: %s", what, err.message))
         return;
     for (size_t i = 0; i < count; i++) {

@@ -133,22 +133,18 @@ typedef void mw__precompiled_loop(const void *const *value, void *const *out, co
 
 typedef enum mw__form {
     MW__FORM_PLAIN, /* as computed */
-    MW__FORM_HALF,  /* every value rounded to fp16 */
     MW__FORM_CHIP   /* as the profile of h14 to h17 has it (chip/rules/arithmetic.def) */
 } mw__form;
 
 typedef struct mw__precompiled {
     const char *name, *signature;
-    mw__precompiled_loop *at[3][3]; /* by mw__form; base, AVX2, AVX-512 */
+    mw__precompiled_loop *at[2]; /* by mw__form; NULL: instruction by instruction */
 } mw__precompiled;
 
-/* precompiled_<subject>.c, written by tools/precompiled.py. */
-extern const mw__precompiled mw__precompiled_update[], mw__precompiled_check[], mw__precompiled_half[],
-    mw__precompiled_half_check[], mw__precompiled_layer[], mw__precompiled_norm[];
-extern const size_t mw__precompiled_update_count, mw__precompiled_check_count, mw__precompiled_half_count,
-    mw__precompiled_half_check_count, mw__precompiled_layer_count, mw__precompiled_norm_count;
+/* precompiled_<instruction set>.c; the last row has no name. */
+extern const mw__precompiled mw__precompiled_of_base[], mw__precompiled_of_avx2[], mw__precompiled_of_avx512[];
 
 /* NULL if there is none. */
-const mw__precompiled *mw__precompiled_find(const char *signature);
+const mw__precompiled *mw__precompiled_find(const char *signature, mw__level level);
 
 #endif

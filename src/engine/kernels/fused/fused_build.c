@@ -300,7 +300,8 @@ static bool suits_chip(const mw__fused_code *code)
     return code->how == MW__ROUND_NUMBER || code->how == (product ? even | MW__ROUND_AWAY : even);
 }
 
-/* The form that all instructions have; false if there is none, as where some values are rounded and others are not. */
+/* The form that all instructions have; false if there is none, as where some values are rounded and others are not, or
+ * all are rounded to fp16 as IEEE 754 has it, which no precompiled kernel does. */
 static bool find_form(const mw__fused *r, mw__form *out)
 {
     bool plain = true, half = true, chip = true;
@@ -316,8 +317,8 @@ static bool find_form(const mw__fused *r, mw__form *out)
         half = half && !code->special && (code->how == MW__ROUND_HALF || (code->exact && code->how == 0));
         chip = chip && suits_chip(code);
     }
-    *out = plain ? MW__FORM_PLAIN : half ? MW__FORM_HALF : MW__FORM_CHIP;
-    return plain || half || chip;
+    *out = plain ? MW__FORM_PLAIN : MW__FORM_CHIP;
+    return plain || (chip && !half);
 }
 
 static void put_code(mw__phrase *phrase, const mw__fused *fused, const mw__fused_code *code)
@@ -386,11 +387,11 @@ static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step
 {
     char signature[MW__SIGNATURE_MAX];
     mw__fused_signature(fused, signature, sizeof signature);
-    const mw__precompiled *precompiled = signature[0] != '\0' ? mw__precompiled_find(signature) : NULL;
+    const mw__precompiled *precompiled = signature[0] != '\0' ? mw__precompiled_find(signature, level) : NULL;
     mw__form form;
-    if (precompiled == NULL || level == MW__LEVEL_REF || !find_form(fused, &form))
+    if (precompiled == NULL || !find_form(fused, &form) || precompiled->at[form] == NULL)
         return;
-    fused->precompiled = precompiled->at[form][level - MW__LEVEL_BASE];
+    fused->precompiled = precompiled->at[form];
     step->label = precompiled->name;
 }
 

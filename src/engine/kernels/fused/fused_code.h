@@ -35,7 +35,7 @@ typedef struct mw__interval {
 } mw__interval;
 
 /* What an operation makes of numbers within x and y (fused_proof.c); false if that may be no number. */
-typedef bool mw__bound(mw__interval x, mw__interval y, const float *pq, mw__interval *out);
+typedef bool mw__interval_rule(mw__interval x, mw__interval y, const float *pq, mw__interval *out);
 
 typedef struct mw__fused_code {
     const char *name;
@@ -44,11 +44,11 @@ typedef struct mw__fused_code {
     mw__loop2 *binary;
     mw__compare_loop *compare;
     mw__select_loop *select;
-    unsigned how;     /* what is done to it (mw__round) */
-    mw__loop1 *round; /* does it; NULL: nothing */
-    mw__bound *bound; /* NULL: not known */
-    bool special;     /* the loop is a chip's */
-    bool exact;       /* a fp16 number if the operands are (kernel_table.h) */
+    unsigned how;             /* what is done to it (mw__round) */
+    mw__loop1 *round;         /* does it; NULL: nothing */
+    mw__interval_rule *bound; /* NULL: not known */
+    bool special;             /* the loop is a chip's */
+    bool exact;               /* a fp16 number if the operands are (kernel_table.h) */
     uint16_t out, in[MW__ELEMENT_OPERANDS];
     int16_t write; /* computed in the memory of this output; -1 = in a register */
 } mw__fused_code;

@@ -102,12 +102,12 @@ static bool of_sign(interval x, interval y, const float *pq, interval *out)
 
 static const struct {
     const char *name; /* of the operation */
-    mw__bound *bound;
+    mw__interval_rule *bound;
 } bounds[] = {{"add", of_add},         {"sub", of_sub},  {"mul", of_mul},       {"real_div", of_real_div},
               {"maximum", of_maximum}, {"abs", of_abs},  {"square", of_square}, {"sqrt", of_sqrt},
               {"clip", of_clip},       {"sign", of_sign}};
 
-static mw__bound *bound_of(const mw__fused_code *code)
+static mw__interval_rule *bound_of(const mw__fused_code *code)
 {
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         if (strcmp(bounds[i].name, code->name) == 0)

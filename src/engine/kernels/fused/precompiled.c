@@ -3,27 +3,21 @@
 
 #include <string.h>
 
-static const mw__precompiled *find(const mw__precompiled *rows, size_t count, const char *signature)
+static const mw__precompiled *precompiled_of(mw__level level)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].signature, signature) == 0)
-            return &rows[i];
-    return NULL;
+#if defined(__x86_64__)
+    return level == MW__LEVEL_AVX512 ? mw__precompiled_of_avx512
+           : level == MW__LEVEL_AVX2 ? mw__precompiled_of_avx2
+                                     : NULL;
+#else
+    return level == MW__LEVEL_REF ? NULL : mw__precompiled_of_base;
+#endif
 }
 
-const mw__precompiled *mw__precompiled_find(const char *signature)
+const mw__precompiled *mw__precompiled_find(const char *signature, mw__level level)
 {
-    const struct {
-        const mw__precompiled *rows;
-        size_t count;
-    } tables[] = {{mw__precompiled_update, mw__precompiled_update_count},
-                  {mw__precompiled_check, mw__precompiled_check_count},
-                  {mw__precompiled_half, mw__precompiled_half_count},
-                  {mw__precompiled_half_check, mw__precompiled_half_check_count},
-                  {mw__precompiled_layer, mw__precompiled_layer_count},
-                  {mw__precompiled_norm, mw__precompiled_norm_count}};
-    const mw__precompiled *found = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && found == NULL; i++)
-        found = find(tables[i].rows, tables[i].count, signature);
-    return found;
+    const mw__precompiled *row = precompiled_of(level);
+    while (row != NULL && row->name != NULL && strcmp(row->signature, signature) != 0)
+        row++;
+    return row != NULL && row->name != NULL ? row : NULL;
 }
