@@ -208,6 +208,9 @@ def cropped(image, box, size, normalized, scale, box_mode, sampling_mode, pad_va
     if normalized:
         h, w = image.shape[-2] - 1, image.shape[-1] - 1
         top, left, bottom, right = top * h, left * w, bottom * h, right * w
+        if sampling_mode == "UNALIGN_CORNERS" and box_mode.startswith("CO"):   # corners turned over mean the whole axis
+            top, bottom = (0.0, h) if bottom < top else (top, bottom)
+            left, right = (0.0, w) if right < left else (left, right)
     rows = top + grid(bottom - top + 1, size[0], sampling_mode)
     columns = left + grid(right - left + 1, size[1], sampling_mode)
     rows, columns = torch.broadcast_tensors(rows.reshape(-1, 1), columns)
