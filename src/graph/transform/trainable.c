@@ -1,7 +1,7 @@
-/* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
- * found out in trainable_weights.c; what adapters are made of is in lora.c. */
-#include "graph/transform/trainable.h"
+/* Fine-tuning: the copy in which the chosen weights are parameters. Which there are is found out in
+ * trainable_weights.c, which are chosen in trainable_choose.c; what adapters are made of is in lora.c. */
 #include "graph/constants/compressed.h"
+#include "graph/transform/trainable_parts.h"
 
 #include "base/float_mode.h"
 #include "base/guard.h"
@@ -20,200 +20,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- choosing ---- */
-
-/* What both calls ask for. */
-typedef struct tuning {
-    const mw_graph *source;
-    const char *call;
-    const mw_input_shape *shapes;
-    size_t shape_count;
-    bool skip_fixed;
-    mw_dtype dtype; /* of parameters that were constants; MW_DTYPE_NONE = as they are */
-    mw__lora lora;
-    mw__arena arena;
-    mw__tune_items items;     /* the largest first */
-    mw__tune_item **by_value; /* by id in the source; NULL = not chosen */
-    mw__tune_item **by_op;    /* a branch, by the id of the operation's result */
-    bool begun;
-    mw__rebatch batch; /* that the shapes ask for; its table is NULL if they ask for something else */
-    mw_tune_report *report;
-    void *report_user;
-} tuning;
-
-/* "conv1_weight" fp32 [8, 1, 3, 3], ... */
-static const char *list_weights(const tuning *t, char *out, size_t size)
-{
-    size_t used = 0;
-    char shape[160];
-    out[0] = '\0';
-    for (size_t i = 0; i < t->items.count && used + 120 < size; i++) {
-        const mw_weight *weight = &t->items.items[i].weight;
-        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
-                                 mw_dtype_name(weight->dtype), mw__shape_print(weight->shape, shape, sizeof shape));
-    }
-    return out;
-}
-
-static mw_status fail_fixed(const tuning *t, const mw_weight *weight, const char *obstacle, mw_error *err)
-{
-    return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "%s: \"%.96s\" (%.32s of %.48s) cannot be chosen: %s (narrow the pattern, or set skip_fixed)",
-                    t->call, weight->name, weight->argument[0] != '\0' ? weight->argument : "no argument",
-                    weight->operation[0] != '\0' ? weight->operation : "any operation", obstacle);
-}
-
-/* True if more than one name may match. */
-static bool has_wildcard(const char *pattern)
-{
-    for (const char *c = pattern; *c != '\0'; c++) {
-        if (*c == '*' || *c == '?' || *c == '[')
-            return true;
-        c += *c == '\\' && c[1] != '\0';
-    }
-    return false;
-}
-
-static void leave(mw__tune_item *item, const char *pattern, const char *why)
-{
-    if (item->fate != MW__TUNE_KEEP)
-        return;
-    item->pattern = pattern;
-    item->left = why;
-}
-
-static mw_status choose_item(const tuning *t, mw__tune_item *item, const char *pattern, mw__tune_fate fate,
-                             mw_error *err)
-{
-    const char *obstacle = item->weight.obstacle;
-    if (item->weight.reason != NULL && has_wildcard(pattern)) {
-        leave(item, pattern, item->weight.reason);
-        return MW_OK;
-    }
-    if (item->fate != MW__TUNE_KEEP && item->fate != fate)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: patterns and full_patterns both match \"%.96s\"", t->call,
-                        item->weight.name);
-    if (fate == MW__TUNE_ADAPT) {
-        const char *unfit = mw__lora_find_site(item->value, t->items.uses[item->value->id], &item->site);
-        if (unfit != NULL)
-            obstacle = unfit;
-        else if (item->site.op != NULL)
-            obstacle = mw__tune_value_obstacle(item->value); /* a branch leaves the constant where it is */
-        else if (obstacle == NULL && mw__tune_is_nested(item->value) && item->value->payload == NULL)
-            obstacle = "it is compressed, in a block";
-    }
-    if (obstacle != NULL && !t->skip_fixed)
-        return fail_fixed(t, &item->weight, obstacle, err);
-    if (obstacle != NULL) {
-        leave(item, pattern, obstacle);
-        return MW_OK;
-    }
-    if (item->fate == MW__TUNE_KEEP)
-        item->pattern = pattern;
-    item->fate = fate;
-    return MW_OK;
-}
-
-/* "scale" (y of mul: it scales values), ... */
-static const char *list_left(const tuning *t, const char *pattern, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < t->items.count && used + 200 < size; i++) {
-        const mw__tune_item *item = &t->items.items[i];
-        if (item->fate != MW__TUNE_KEEP || fnmatch(pattern, item->weight.name, 0) != 0)
-            continue;
-        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
-                                 item->weight.name, item->weight.argument, item->weight.operation, item->left);
-    }
-    return out;
-}
-
-static mw_status fail_match(const tuning *t, const char *pattern, size_t matches, mw_error *err)
-{
-    char list[400];
-    if (t->items.count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program has no fp16 or fp32 constant with a name", t->call);
-    if (matches == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern \"%.64s\" matches none of %zu weights: %s", t->call,
-                        pattern, t->items.count, list_weights(t, list, sizeof list));
-    return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "%s: pattern \"%.64s\" matches no weight of a layer (a name given whole is taken): %s", t->call,
-                    pattern, list_left(t, pattern, list, sizeof list));
-}
-
-static mw_status choose_by(const tuning *t, const char *pattern, mw__tune_fate fate, mw_error *err)
-{
-    size_t matches = 0, taken = 0;
-    for (size_t i = 0; i < t->items.count; i++) {
-        mw__tune_item *item = &t->items.items[i];
-        if (fnmatch(pattern, item->weight.name, 0) != 0)
-            continue;
-        matches++;
-        MW_TRY(choose_item(t, item, pattern, fate, err));
-        taken += item->fate != MW__TUNE_KEEP;
-    }
-    return taken > 0 || (matches > 0 && t->skip_fixed) ? MW_OK : fail_match(t, pattern, matches, err);
-}
-
-static mw_status choose(const tuning *t, const char *const *patterns, size_t count, mw__tune_fate fate, mw_error *err)
-{
-    if (patterns == NULL && count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the patterns are NULL", t->call);
-    for (size_t p = 0; p < count; p++) {
-        if (patterns[p] == NULL || patterns[p][0] == '\0')
-            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern %zu is empty", t->call, p);
-        MW_TRY(choose_by(t, patterns[p], fate, err));
-    }
-    return MW_OK;
-}
-
-static void report(const tuning *t)
-{
-    for (size_t i = 0; t->report != NULL && i < t->items.count; i++) {
-        const mw__tune_item *item = &t->items.items[i];
-        if (item->pattern == NULL)
-            continue;
-        const bool left = item->fate == MW__TUNE_KEEP;
-        const mw_tune_choice choice = {.weight = &item->weight,
-                                       .pattern = item->pattern,
-                                       .outcome = left                           ? MW_TUNE_LEFT
-                                                  : item->fate == MW__TUNE_ADAPT ? MW_TUNE_ADAPTED
-                                                                                 : MW_TUNE_TRAINED,
-                                       .reason = left ? item->left : NULL};
-        const mw__callback outer = mw__callback_begin("report of the tuning", MW__LENT_NEVER);
-        t->report(t->report_user, &choice);
-        mw__callback_end(outer);
-    }
-}
-
-static mw_status index_choice(tuning *t, mw_error *err)
-{
-    const size_t values = t->source->value_count;
-    size_t chosen = 0;
-    t->by_value = mw__arena_alloc(&t->arena, values, sizeof(mw__tune_item *), err);
-    t->by_op = mw__arena_alloc(&t->arena, values, sizeof(mw__tune_item *), err);
-    if (t->by_value == NULL || t->by_op == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < t->items.count; i++) {
-        mw__tune_item *item = &t->items.items[i];
-        if (item->fate == MW__TUNE_KEEP)
-            continue;
-        chosen++;
-        t->by_value[item->value->id] = item;
-        if (item->fate == MW__TUNE_ADAPT && item->site.op != NULL)
-            t->by_op[item->site.op->results[0]->id] = item;
-    }
-    return chosen > 0
-               ? MW_OK
-               : mw__fail(err, MW_ERROR_ARGUMENT, "%s: nothing is left to be trained: %s", t->call,
-                          t->skip_fixed ? "every match is fixed or no weight of a layer (skip_fixed = false says why)"
-                                        : "there are no patterns");
-}
-
 /* ---- shapes ---- */
 
-static mw_status check_shapes(const tuning *t, mw_error *err)
+static mw_status check_shapes(const mw__tuning *t, mw_error *err)
 {
     if (t->shapes == NULL && t->shape_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: shapes is NULL, shape_count %zu", t->call, t->shape_count);
@@ -235,7 +44,7 @@ static mw_status check_shapes(const tuning *t, mw_error *err)
 
 static mw_shape shape_of_input(void *user, const mw_tensor *value)
 {
-    const tuning *t = user;
+    const mw__tuning *t = user;
     for (size_t i = 0; value->name != NULL && i < t->shape_count; i++)
         if (strcmp(t->shapes[i].input, value->name) == 0)
             return t->shapes[i].shape;
@@ -261,7 +70,7 @@ static const void *all_elements(mw_graph *to, const mw_tensor *value, mw_dtype d
     return data;
 }
 
-static void make_parameter(const tuning *t, mw__clone *clone, const mw_tensor *value)
+static void make_parameter(const mw__tuning *t, mw__clone *clone, const mw_tensor *value)
 {
     const mw_dtype used = mw_tensor_dtype(value), kept = t->dtype != MW_DTYPE_NONE ? t->dtype : used;
     const void *data = all_elements(clone->to, value, kept);
@@ -271,12 +80,12 @@ static void make_parameter(const tuning *t, mw__clone *clone, const mw_tensor *v
     mw__clone_set(clone, value, kept == used ? made : mw_cast(made, used));
 }
 
-static void adapt_weight(const tuning *t, mw__clone *clone, const mw__tune_item *item)
+static void adapt_weight(const mw__tuning *t, mw__clone *clone, const mw__tune_item *item)
 {
     mw__clone_set(clone, item->value, mw__lora_add_to_weight(&t->lora, &item->site, mw__clone_get(clone, item->value)));
 }
 
-static void change_weight(const tuning *t, mw__clone *clone, const mw__tune_item *item)
+static void change_weight(const mw__tuning *t, mw__clone *clone, const mw__tune_item *item)
 {
     if (item->fate == MW__TUNE_TRAIN)
         make_parameter(t, clone, item->value);
@@ -291,7 +100,7 @@ static bool is_lifted(const mw__tune_item *item)
 }
 
 /* Parameters are copied before any rule is asked. */
-static void begin(tuning *t, mw__clone *clone)
+static void begin(mw__tuning *t, mw__clone *clone)
 {
     for (size_t i = 0; !t->begun && i < t->items.count; i++) {
         const mw__tune_item *item = &t->items.items[i];
@@ -304,7 +113,7 @@ static void begin(tuning *t, mw__clone *clone)
 }
 
 /* A reshape that keeps axis 0 keeps it for any batch, also if its constant names the one of the source. */
-static bool follow_batch(const tuning *t, mw__clone *clone, const mw__op *op)
+static bool follow_batch(const mw__tuning *t, mw__clone *clone, const mw__op *op)
 {
     int64_t extents[MW_RANK_MAX];
     size_t rank = 0;
@@ -325,7 +134,7 @@ static bool follow_batch(const tuning *t, mw__clone *clone, const mw__op *op)
 
 static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
 {
-    tuning *t = user;
+    mw__tuning *t = user;
     begin(t, clone);
     if (op->result_count == 0)
         return false;
@@ -343,7 +152,7 @@ static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
 }
 
 /* What is not chosen does not train. Adapters are parameters that the source has not. */
-static void freeze_others(const tuning *t, const mw_graph *copy)
+static void freeze_others(const mw__tuning *t, const mw_graph *copy)
 {
     const mw__block *body = mw__function_find(copy, "main")->body;
     for (size_t i = 0; i < body->input_count; i++) {
@@ -357,7 +166,7 @@ static void freeze_others(const tuning *t, const mw_graph *copy)
     }
 }
 
-static bool is_taken(const tuning *t, const mw_tensor *state, size_t stem, const char *part)
+static bool is_taken(const mw__tuning *t, const mw_tensor *state, size_t stem, const char *part)
 {
     char name[MW__TUNE_NAME];
     snprintf(name, sizeof name, "%.*s%s", (int)stem, state->name, part);
@@ -369,7 +178,7 @@ static bool is_taken(const tuning *t, const mw_tensor *state, size_t stem, const
 static bool is_frozen(void *user, const mw_tensor *state)
 {
     static const char *const parts[] = {".running_mean", ".running_var"};
-    const tuning *t = user;
+    const mw__tuning *t = user;
     const size_t length = strlen(state->name);
     for (int i = 0; i < 2; i++) {
         const size_t cut = strlen(parts[i]);
@@ -382,7 +191,7 @@ static bool is_frozen(void *user, const mw_tensor *state)
 /* What shapes alone reach may still be for the old batch, as a slice of so many rows is. */
 static void check_rows(void *user, mw__clone *clone)
 {
-    const tuning *t = user;
+    const mw__tuning *t = user;
     const bool checks = t->batch.table != NULL && clone->to->error.status == MW_OK;
     const mw_tensor *value = checks ? mw__rebatch_differs(&t->batch, clone) : NULL;
     if (value != NULL)
@@ -390,7 +199,7 @@ static void check_rows(void *user, mw__clone *clone)
                        value->op != NULL ? value->op->kind : "an input", t->batch.from);
 }
 
-static mw_graph *copy_tuned(tuning *t, mw_error *err)
+static mw_graph *copy_tuned(mw__tuning *t, mw_error *err)
 {
     const mw__clone_options options = {.rule = tune_rule,
                                        .shape = shape_of_input,
@@ -405,7 +214,7 @@ static mw_graph *copy_tuned(tuning *t, mw_error *err)
     return copy;
 }
 
-static mw_status prepare(tuning *t, mw_error *err)
+static mw_status prepare(mw__tuning *t, mw_error *err)
 {
     if (t->dtype != MW_DTYPE_NONE && t->dtype != MW_F32)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: dtype is %s; fp32, or MW_DTYPE_NONE for that of each weight",
@@ -449,7 +258,7 @@ typedef struct choice {
 } choice;
 
 /* The number of examples that the shapes ask for, if they differ in their first extents alone; else 0. */
-static int64_t batch_asked_for(const tuning *t)
+static int64_t batch_asked_for(const mw__tuning *t)
 {
     const mw__function *function = mw__function_find(t->source, "main");
     const int64_t from = function != NULL ? mw__batch_of(function) : 0;
@@ -468,7 +277,7 @@ static int64_t batch_asked_for(const tuning *t)
     return to;
 }
 
-static bool has_shapes(const mw_graph *graph, const tuning *t)
+static bool has_shapes(const mw_graph *graph, const mw__tuning *t)
 {
     bool same = true;
     for (size_t i = 0; i < t->shape_count; i++) {
@@ -478,10 +287,10 @@ static bool has_shapes(const mw_graph *graph, const tuning *t)
     return same;
 }
 
-static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err);
+static mw_graph *tune(mw__tuning *t, choice adapt, choice train, mw_error *err);
 
 /* An input that is not named may be the same for all examples. */
-static bool names_every_input(const tuning *t, const mw__function *function)
+static bool names_every_input(const mw__tuning *t, const mw__function *function)
 {
     const mw__block *body = function->body;
     for (size_t i = 0; i < body->input_count; i++) {
@@ -494,7 +303,7 @@ static bool names_every_input(const tuning *t, const mw__function *function)
     return true;
 }
 
-static mw_status find_batch(tuning *t, mw_error *err)
+static mw_status find_batch(mw__tuning *t, mw_error *err)
 {
     const mw__function *function = mw__function_find(t->source, "main");
     t->batch.to = t->shape_count > 0 ? batch_asked_for(t) : 0;
@@ -507,17 +316,18 @@ static mw_status find_batch(tuning *t, mw_error *err)
 
 /* What shapes alone do not reach, as states that start at zeros for each example, another batch may. NULL without an
  * error if it does not. */
-static mw_graph *tune_rebatched(const tuning *t, choice adapt, choice train)
+static mw_graph *tune_rebatched(const mw__tuning *t, choice adapt, choice train)
 {
     mw_error ignored = {0};
     mw_graph *source = t->batch.to > 0 ? mw__rebatch_trained(t->source, t->batch.to, &ignored) : NULL;
-    tuning again = {.source = source, .call = t->call, .skip_fixed = t->skip_fixed, .dtype = t->dtype, .lora = t->lora};
+    mw__tuning again = {
+        .source = source, .call = t->call, .skip_fixed = t->skip_fixed, .dtype = t->dtype, .lora = t->lora};
     mw_graph *copy = source != NULL && has_shapes(source, t) ? tune(&again, adapt, train, &ignored) : NULL;
     mw_graph_destroy(source);
     return copy;
 }
 
-static mw_graph *copy_or_rebatch(tuning *t, choice adapt, choice train, mw_error *err)
+static mw_graph *copy_or_rebatch(mw__tuning *t, choice adapt, choice train, mw_error *err)
 {
     mw_error own = {0};
     mw_graph *copy = copy_tuned(t, &own);
@@ -529,21 +339,21 @@ static mw_graph *copy_or_rebatch(tuning *t, choice adapt, choice train, mw_error
     return copy;
 }
 
-static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
+static mw_graph *tune(mw__tuning *t, choice adapt, choice train, mw_error *err)
 {
     mw__graph_hold(t->source);
     mw__arena_init(&t->arena, t->source->allocator);
     mw_status status = prepare(t, err);
     if (status == MW_OK)
-        status = choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
+        status = mw__tune_choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
     if (status == MW_OK)
-        status = choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
+        status = mw__tune_choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
     if (status == MW_OK)
-        status = index_choice(t, err);
+        status = mw__tune_index(t, err);
     if (status == MW_OK)
         status = find_batch(t, err);
     if (status == MW_OK)
-        report(t);
+        mw__tune_report(t);
     mw_graph *copy = status == MW_OK ? copy_or_rebatch(t, adapt, train, err) : NULL;
     mw__arena_deinit(&t->arena);
     if (mw__graph_drop(t->source, t->call, MW_OK, err) == MW_OK)
@@ -560,14 +370,14 @@ mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, m
     static const char call[] = "trainable";
     if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK)
         return NULL;
-    tuning t = {.source = source,
-                .call = call,
-                .shapes = o->shapes,
-                .shape_count = o->shape_count,
-                .skip_fixed = o->skip_fixed,
-                .report = o->report,
-                .report_user = o->report_user,
-                .dtype = o->dtype};
+    mw__tuning t = {.source = source,
+                    .call = call,
+                    .shapes = o->shapes,
+                    .shape_count = o->shape_count,
+                    .skip_fixed = o->skip_fixed,
+                    .report = o->report,
+                    .report_user = o->report_user,
+                    .dtype = o->dtype};
     return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count}, err);
 }
 
@@ -591,14 +401,14 @@ mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_err
     if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK ||
         check_lora(o, err) != MW_OK)
         return NULL;
-    tuning t = {.source = source,
-                .call = call,
-                .shapes = o->shapes,
-                .shape_count = o->shape_count,
-                .skip_fixed = o->skip_fixed,
-                .report = o->report,
-                .report_user = o->report_user,
-                .dtype = o->dtype,
-                .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
+    mw__tuning t = {.source = source,
+                    .call = call,
+                    .shapes = o->shapes,
+                    .shape_count = o->shape_count,
+                    .skip_fixed = o->skip_fixed,
+                    .report = o->report,
+                    .report_user = o->report_user,
+                    .dtype = o->dtype,
+                    .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
     return tune(&t, (choice){o->patterns, o->pattern_count}, (choice){o->full_patterns, o->full_count}, err);
 }
