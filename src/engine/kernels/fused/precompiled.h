@@ -40,7 +40,8 @@ MW__INLINE float after(mw__form form, float rounds, int ties, float v)
 {
     if (form == MW__FORM_PLAIN)
         return v;
-    return mw__round_chip_of(v, rounds != 0.0f ? ROUNDING_OF(ties) : MW__ROUND_NUMBER);
+    const float rounded = mw__round_chip_of(v, ROUNDING_OF(ties)); /* in any case, so that the choice is no branch */
+    return rounds != 0.0f ? rounded : mw__round_chip_of(v, MW__ROUND_NUMBER);
 }
 
 #define OUTS_1           float *const y0 = out[0];
