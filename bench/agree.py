@@ -5,6 +5,7 @@ Their small forms take a step of gradient descent with rate 1 from the weights t
 Loss, gradients (the weight before less that after) and running statistics have to be those of PyTorch in fp64 to 1e-4 of
 the largest of each tensor, and W13 has to write the same tokens with the same logits. In fp64, because PyTorch 1.13 gives
 wrong gradients for W12's convolutions in fp32. Ends with 3 where PyTorch is missing."""
+import importlib.util
 import json
 import os
 import subprocess
@@ -90,11 +91,11 @@ def written(program, folder):
 
 
 def main():
-    missing = torch_bench.whats_missing()
-    if missing:
-        print(missing)
+    if importlib.util.find_spec("torch") is None:
+        print("PyTorch is missing: python3-torch is not installed.")
         sys.exit(torch_bench.LEFT_OUT)
-    if os.environ.get("LD_LIBRARY_PATH") != torch_bench.blas_folder():
+    # Sums in fp64 are good enough by any BLAS; where the one that is measured is there, it is taken.
+    if os.environ.get("LD_LIBRARY_PATH") != (torch_bench.blas_folder() or ""):
         os.execve(sys.executable, [sys.executable, *sys.argv], torch_bench.environment(1))
     good = True
     with tempfile.TemporaryDirectory() as folder:
