@@ -4,7 +4,7 @@
 #define MW__FORMAT_ONNX_IMPORT_H
 
 #include "base/map.h"
-#include "format/onnx/known.h"
+#include "format/onnx_known.h"
 #include "format/onnx/literal.h"
 
 #include <millwright/onnx.h>

@@ -1,6 +1,6 @@
 /* ONNX files in a build that cannot decode them. */
 #include "base/error.h"
-#include "format/onnx/known.h"
+#include "format/onnx_known.h"
 
 mw_onnx_options mw_onnx_defaults(void)
 {
