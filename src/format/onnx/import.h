@@ -4,8 +4,8 @@
 #define MW__FORMAT_ONNX_IMPORT_H
 
 #include "base/map.h"
-#include "format/onnx_known.h"
 #include "format/onnx/literal.h"
+#include "format/onnx_known.h"
 
 #include <millwright/onnx.h>
 
