@@ -71,7 +71,7 @@ static void for_nets(bool (*wanted)(const onnx_recorded *r), void (*check)(const
 
 /* For onnxruntime, if it is asked for: the model in that file, and what ours computes. Indices are those of PyTorch,
  * int64, in what we write too. */
-static bool keep_net(const net *n, const char *what, const char *model, const float *y)
+static bool keep_net(const net *n, const char *what, const char *model, const char *type, const float *y)
 {
     static int number;
     char name[64], title[128];
@@ -81,7 +81,7 @@ static bool keep_net(const net *n, const char *what, const char *model, const fl
     double *values = calloc(inputs + outputs, sizeof *values);
     for (size_t i = 0; i < inputs + outputs; i++)
         values[i] = i < inputs ? (double)n->values[i] : (double)y[i - inputs];
-    const onnx_kept_port ports[] = {{"x", n->r->integers ? "int64" : "float32", n->r->x, values},
+    const onnx_kept_port ports[] = {{"x", n->r->integers ? type : "float32", n->r->x, values},
                                     {"y", "float32", n->r->y, values + inputs}};
     snprintf(name, sizeof name, "net%03d", number++);
     snprintf(title, sizeof title, "%s, %s", n->r->name, what);
@@ -100,7 +100,7 @@ static void test_nets_compute_what_pytorch_does(void)
             float *y = onnx_recorded_run(n.r, n.graph, n.values, &err);
             onnx_recorded_compare(n.r, y, n.y, n.r->tolerance, "from PyTorch");
             snprintf(path, sizeof path, MW_TESTS_DIR "/data/onnx/%s.onnx", n.r->name);
-            CHECK(keep_net(&n, "as PyTorch exported it", path, y));
+            CHECK(keep_net(&n, "as PyTorch exported it", path, "int64", y));
             free(y);
         }
         CHECK_OK(err);
@@ -171,6 +171,7 @@ static void check_package(const net *n, const mw_graph *graph)
 static void check_onnx(const net *n, const mw_graph *graph, const char *what)
 {
     mw_error err = {0};
+    const bool tuned = graph != n->graph;
     mw_onnx_write(graph, "net.onnx", NULL, &err);
     mw_graph *read = mw_onnx_read("net.onnx", NULL, &err);
     CHECK_OK(err);
@@ -180,7 +181,7 @@ static void check_onnx(const net *n, const mw_graph *graph, const char *what)
         CHECK_OK(err);
         check_note(memcmp(a, b, (size_t)mw_shape_count(n->r->y) * sizeof *a) == 0, __FILE__, __LINE__,
                    "%s, %s, differs once it was written as ONNX", n->r->name, what);
-        CHECK(keep_net(n, what, "net.onnx", a));
+        CHECK(keep_net(n, what, "net.onnx", tuned ? "int32" : "int64", a));
         free(a);
         free(b);
     }
@@ -376,7 +377,7 @@ static void check_open(const net *n)
     check_note(memcmp(a, b, size) == 0, __FILE__, __LINE__, "%s differs with open extents", n->r->name);
     mw_onnx_write(open, "open.onnx", NULL, &err);
     CHECK_OK(err);
-    CHECK(keep_net(n, "its extents open", "open.onnx", a));
+    CHECK(keep_net(n, "its extents open", "open.onnx", "int64", a));
     mw_graph *again = mw_onnx_read("open.onnx", NULL, &err);
     CHECK_OK(err);
     if (again != NULL) {
