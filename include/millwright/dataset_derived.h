@@ -48,7 +48,7 @@ MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *count
                                   mw_dataset **out_parts, mw_error *err);
 
 /** The examples of sources[0], then those of sources[1], and so on. All must have the same columns: names, order,
- *  dtypes, shapes, scales and offsets.
+ *  dtypes, shapes, scales and offsets; classes that have names must have the same numbers.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE or MW_ERROR_DTYPE, naming the source and the column that differs */
 MW_API mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size_t source_count, mw_error *err);
 

@@ -106,7 +106,7 @@ MW_API mw_image_options mw_image_defaults(void);
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
 /** Number of classes of a column by name, 0 if it has none. A data set that is made of others has those of its first
- *  source. */
+ *  source that has some. */
 MW_API size_t mw_dataset_class_count(const mw_dataset *dataset, const char *column);
 /** Name of class `index`, NULL if there is none; lives as long as the data set. */
 MW_API const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column, size_t index);

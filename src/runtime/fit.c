@@ -293,6 +293,17 @@ static mw_status show_unreached(mw__fitting *fit, mw_error *err)
     return count > 0 && !fit->options->no_warnings ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
 }
 
+/* The names go with the weights: those of before stay until the weights are a checkpoint's, or a step is to come. */
+static void take_classes(mw__fitting *fit)
+{
+    mw__learned_classes *before = fit->trainer->learned;
+    if (fit->learned == NULL)
+        return;
+    fit->trainer->learned = fit->learned;
+    fit->learned = NULL;
+    mw__learned_classes_destroy(before, fit->trainer->allocator);
+}
+
 static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
     mw__report_begin(&fit->reporter, fit->options->quiet || !mw__fit_is_first(fit));
@@ -304,6 +315,8 @@ static mw_status run_all(mw__fitting *fit, mw_error *err)
     fit->reporter.first_step = epochs_done * fit->batches + (finished ? 0 : start.batch);
     fit->progress.step = fit->reporter.first_step;
     fit->saved_at = fit->reporter.started;
+    if (start.epoch > 0 || start.batch > 0) /* known to all ranks */
+        take_classes(fit);
     if (finished) {
         release(fit); /* it only reads from here on */
         MW_TRY(show_finished(fit, epochs_done, err));
@@ -311,6 +324,7 @@ static mw_status run_all(mw__fitting *fit, mw_error *err)
     }
     MW_TRY(mw__fit_check_can_save(fit, err));
     MW_TRY(mw__fit_metrics_begin(fit, err));
+    take_classes(fit);
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
     mw_status status = MW_OK;
@@ -364,7 +378,9 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
                         options->epochs, fit->batches);
     MW_TRY(check_schedule(fit, err));
     MW_TRY(check_validation(fit, err));
-    MW_TRY(mw__learned_classes_take(&fit->trainer->learned, fit->trainer->allocator, options->training, err));
+    fit->learned = mw__learned_classes_of(fit->trainer->allocator, options->training, err);
+    if (fit->learned == NULL)
+        return MW_ERROR_MEMORY;
     char seed[32] = "";
     if (!options->keep_order)
         snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);
@@ -396,6 +412,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     mw_dataset_destroy(fit.parts[0]);
     mw_dataset_destroy(fit.parts[1]);
     mw__fit_drop_best(&fit);
+    mw__learned_classes_destroy(fit.learned, trainer->allocator);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
     trainer->fitting = NULL;
     return status;

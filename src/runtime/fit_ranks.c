@@ -2,6 +2,7 @@
  * all do at the same step, as the records of the steps carry it. */
 #include "base/hash.h"
 #include "runtime/data.h"
+#include "runtime/data/files.h"
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_ranks.h"
 
@@ -133,7 +134,7 @@ static mw_status hash_data(const mw__fitting *fit, uint64_t *out, mw_error *err)
 }
 
 typedef struct plan {
-    uint64_t data, order; /* hashes */
+    uint64_t data, order, classes; /* hashes */
     int64_t batches, epochs;
     int32_t is_part;
     int32_t saves;
@@ -161,6 +162,21 @@ static int32_t saving(const mw_fit_options *o)
     return (int32_t)mw__hash64(text, (size_t)length, 0);
 }
 
+/* A part of its own on each rank may name its own classes. Who has none has none to compare. */
+static mw_status compare_classes(const plan *all, int count, mw_error *err)
+{
+    int first = 0;
+    for (int i = 0; i < count; i++) {
+        first = all[first].classes != 0 ? first : i;
+        if (all[i].classes != 0 && all[i].classes != all[first].classes)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_fit: rank %d has other names of classes than rank %d: the same number would be another "
+                            "class. Open the data of all ranks with the same class_names",
+                            i, first);
+    }
+    return MW_OK;
+}
+
 static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *all, mw_error *err)
 {
     mw_communicator *c = fit->trainer->ranks->communicator;
@@ -172,7 +188,9 @@ static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *al
         fit->trainer->ranks->agreed = true;
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: rank %d %s", i, what);
     }
-    return MW_OK;
+    const mw_status status = compare_classes(all, mw_communicator_size(c), err);
+    fit->trainer->ranks->agreed = status != MW_OK || fit->trainer->ranks->agreed;
+    return status;
 }
 
 mw_status mw__fit_compare_ranks(const mw__fitting *fit, mw_error *err)
@@ -185,6 +203,7 @@ mw_status mw__fit_compare_ranks(const mw__fitting *fit, mw_error *err)
     own.order = mw__hash64(fit->order, strlen(fit->order), 0);
     own.batches = fit->batches;
     own.epochs = fit->options->epochs;
+    own.classes = mw__dataset_hash_classes(fit->options->training);
     own.is_part = mw__dataset_is_part(fit->options->training);
     own.saves = saving(fit->options);
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);

@@ -22,7 +22,8 @@ typedef struct mw__fitting {
     mw__fit_best best;
     int64_t *kept; /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
     size_t kept_count;
-    bool resumed; /* a checkpoint was there */
+    bool resumed;                        /* a checkpoint was there */
+    struct mw__learned_classes *learned; /* names of the classes of the training set, until the trainer takes them */
     mw__fit_metrics metrics;
     mw__lock lock;   /* on the checkpoint, for as long as the run */
     double saved_at; /* seconds of the monotonic clock */

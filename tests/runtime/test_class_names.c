@@ -3,6 +3,7 @@
 #include "runtime/small.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/ranks.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -149,6 +150,195 @@ static void test_a_trainer_knows_the_classes_that_it_learned(void)
     mw_dataset_destroy(other);
 }
 
+/* ---- sets that are made of others ---- */
+
+enum { DERIVED = 8 };
+static const char *const kinds[DERIVED] = {"subset",   "shard",         "split",           "map",
+                                           "prefetch", "concatenation", "a second source", "one on another"};
+
+static mw_status copy_columns(void *user, const mw_map_example *example, mw_error *err)
+{
+    (void)user, (void)err;
+    memcpy(example->out[0], example->in[0], sizeof(float));
+    memcpy(example->out[1], example->in[1], sizeof(int64_t));
+    return MW_OK;
+}
+
+static mw_dataset *derive(int kind, const mw_dataset *source, mw_error *err)
+{
+    static const int64_t chosen[] = {1, 0, 3, 2}, counts[] = {4, -1}, labels[] = {0, 0};
+    static const float zeros[2] = {0};
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32}, {.name = "y", .dtype = MW_I64}},
+                    unnamed[] = {{.name = "x", .dtype = MW_F32, .data = zeros},
+                                 {.name = "y", .dtype = MW_I64, .data = labels}};
+    mw_dataset *parts[2] = {NULL, NULL}, *out = NULL, *inner = NULL;
+    switch (kind) {
+    case 0:
+        return mw_dataset_subset(source, chosen, 4, err);
+    case 1:
+        return mw_dataset_shard(source, 0, 1, err);
+    case 2:
+        mw_dataset_split(source, counts, 2, 7, parts, err);
+        mw_dataset_destroy(parts[1]);
+        return parts[0];
+    case 3:
+        return mw_dataset_map(source, columns, 2, copy_columns, NULL, 1, err);
+    case 4:
+        return mw_dataset_prefetch(source, 1, err);
+    case 5:
+        return mw_dataset_concatenate((const mw_dataset *const[]){source, source}, 2, err);
+    case 6:
+        inner = mw_dataset_from_memory(unnamed, 2, 2, true, err);
+        out = mw_dataset_concatenate((const mw_dataset *const[]){inner, source, inner}, 3, err);
+        break;
+    default:
+        inner = derive(6, source, err);
+        out = derive(0, inner, err);
+        break;
+    }
+    mw_dataset_destroy(inner);
+    return out;
+}
+
+static const char *const bee_cow_dog[] = {"bee", "cow", "dog"};
+
+/* Whether the names of `all` are compared with those of `other`, in every place that compares. */
+static void check_compared(const mw_dataset *all, const mw_dataset *other, const char *kind)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = make_trainer(&err);
+    mw_fit_options options = mw_fit_defaults(all, 1);
+    options.quiet = true;
+    options.validation = other;
+    mw_fit(trainer, &options, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"y\" are bee, cow, dog, and those of the first set are ant, bee, cow");
+    CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
+    mw_error_clear(&err);
+    options.validation = NULL;
+    options.validation_share = strcmp(kind, "prefetch") == 0 ? 0.25 : 0;
+    options.seed = 1;
+    mw_fit(trainer, &options, &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
+    CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
+    mw_trainer_measure(trainer, other, NULL, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "are bee, cow, dog, and those that the trainer learned are ant, bee, cow");
+    mw_error_clear(&err);
+    mw_dataset *both = mw_dataset_concatenate((const mw_dataset *const[]){all, other}, 2, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"y\" are bee, cow, dog, and those of the first set are ant, bee, cow");
+    CHECK(both == NULL);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_sets_that_are_made_of_others_have_their_classes(void)
+{
+    mw_error err = {0};
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *other = open_table(bee_cow_dog, 3, true, &err);
+    CHECK_OK(err);
+    for (int kind = 0; kind < DERIVED; kind++) {
+        mw_dataset *a = derive(kind, all, &err), *b = derive(kind, other, &err);
+        CHECK_OK(err);
+        CHECK_INT(mw_dataset_class_count(a, "y"), 3);
+        check_compared(a, other, kinds[kind]);
+        check_compared(all, b, kinds[kind]);
+        check_compared(a, b, kinds[kind]);
+        mw_dataset_destroy(a);
+        mw_dataset_destroy(b);
+    }
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(other);
+}
+
+/* The names belong to the weights. */
+static void test_names_stay_if_no_step_was_made(void)
+{
+    mw_error err = {0};
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *other = open_table(bee_cow_dog, 3, true, &err);
+    mw_trainer *trainer = make_trainer(&err);
+    mw_fit_options options = mw_fit_defaults(all, 1);
+    options.quiet = true;
+    mw_fit(trainer, &options, &err);
+    CHECK_OK(err);
+    FILE *broken = fopen("broken.safetensors", "w");
+    REQUIRE(broken != NULL);
+    fputs("no checkpoint", broken);
+    fclose(broken);
+    options.training = other;
+    for (int kind = 0; kind < 2; kind++) {
+        options.checkpoint = kind == 0 ? "broken.safetensors" : NULL;
+        options.metrics = kind == 1 ? "t.csv/no.csv" : NULL;
+        CHECK(mw_fit(trainer, &options, &err) != MW_OK);
+        CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "ant");
+        mw_error_clear(&err);
+    }
+    options.checkpoint = "good.safetensors";
+    options.metrics = NULL;
+    mw_fit(trainer, &options, &err);
+    CHECK_OK(err);
+    CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
+    mw_trainer_destroy(trainer);
+    trainer = make_trainer(&err);
+    mw_fit(trainer, &options, &err); /* finished before: the weights are those of the checkpoint */
+    CHECK_OK(err);
+    CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
+    mw_trainer_destroy(trainer);
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(other);
+}
+
+/* ---- several ranks ---- */
+
+typedef struct ranks_case {
+    const mw_dataset *sets[3];
+    mw_error err[3];
+} ranks_case;
+
+static void fit_on_rank(mw_communicator *communicator, int rank, void *user)
+{
+    ranks_case *c = user;
+    mw_error *err = &c->err[rank];
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
+    mw_tensor *scores = mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc");
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(scores, y), mw_sgd(0.01f));
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.communicator = communicator;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_dataset *part = mw_dataset_shard(c->sets[rank], 0, 1, err); /* a file of its own */
+    mw_fit_options fit = mw_fit_defaults(part, 1);
+    fit.quiet = true;
+    mw_fit(trainer, &fit, err);
+    mw_dataset_destroy(part);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
+static void test_ranks_with_other_classes_are_refused(void)
+{
+    static const float x[6] = {0};
+    static const int64_t y[6] = {0};
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .data = x}, {.name = "y", .dtype = MW_I64, .data = y}};
+    mw_error err = {0};
+    mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *other = open_table(bee_cow_dog, 3, true, &err),
+               *none = mw_dataset_from_memory(columns, 2, 6, true, &err);
+    CHECK_OK(err);
+    ranks_case cases[] = {{.sets = {all, all, all}},
+                          {.sets = {all, none, all}},
+                          {.sets = {all, all, other}},
+                          {.sets = {none, all, other}}};
+    for (int i = 0; i < 4; i++) {
+        ranks_run(&(ranks_network){.size = 3}, fit_on_rank, &cases[i]);
+        for (int rank = 0; rank < 3; rank++)
+            if (i < 2)
+                CHECK_OK(cases[i].err[rank]);
+            else
+                CHECK_ERROR(cases[i].err[rank], MW_ERROR_ARGUMENT, "rank 2 has other names of classes than rank");
+    }
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(other);
+    mw_dataset_destroy(none);
+}
+
 /* Three scores, whose classes a description names. */
 static mw_model *make_model(mw_error *err)
 {
@@ -250,6 +440,9 @@ int main(void)
     RUN(test_sets_with_other_classes_are_not_put_together);
     RUN(test_a_validation_set_with_other_classes_is_refused);
     RUN(test_a_trainer_knows_the_classes_that_it_learned);
+    RUN(test_sets_that_are_made_of_others_have_their_classes);
+    RUN(test_names_stay_if_no_step_was_made);
+    RUN(test_ranks_with_other_classes_are_refused);
     RUN(test_a_report_pairs_classes_by_name_or_refuses);
     RUN(test_folders_of_pictures_keep_the_classes_of_another);
     folder_leave(folder);

@@ -1,4 +1,5 @@
 /* Whether two data sets, or a trainer and a data set, mean the same by the numbers of classes. */
+#include "base/hash.h"
 #include "base/text.h"
 #include "runtime/data/files.h"
 
@@ -61,10 +62,8 @@ static bool is_prefix(const mw__class_list *first, const mw__class_list *second)
 /* An empty list if the column has none. */
 static mw__class_list list_of(const mw_dataset *dataset, const char *column)
 {
-    for (size_t i = 0; dataset->classes != NULL && i < dataset->column_count; i++)
-        if (strcmp(dataset->columns[i].name, column) == 0)
-            return dataset->classes->lists[i];
-    return (mw__class_list){0};
+    const mw__class_list *found = mw__dataset_find_classes(dataset, column);
+    return found != NULL ? *found : (mw__class_list){0};
 }
 
 mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *second, const char *who, mw_error *err)
@@ -77,6 +76,55 @@ mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *s
             return fail_apart(&p, column->name, who, err);
     }
     return MW_OK;
+}
+
+/* ---- several that become one ---- */
+
+/* The list of the first source that has one; those of the others have the same numbers. */
+static mw_status join_lists(const mw_dataset *const *sources, size_t count, const char *column, mw__class_list *out,
+                            bool *is_later, const char *who, mw_error *err)
+{
+    *out = list_of(sources[0], column);
+    for (size_t i = 1; i < count; i++) {
+        const mw__class_list theirs = list_of(sources[i], column);
+        const pair p = {out, &theirs, "of the first set", "the class_names of the first", sources[0]->allocator};
+        if (theirs.count == 0)
+            continue;
+        if (out->count > 0 && !is_prefix(out, &theirs))
+            return fail_apart(&p, column, who, err);
+        *is_later = *is_later || out->count == 0;
+        *out = out->count == 0 ? theirs : *out;
+    }
+    return MW_OK;
+}
+
+mw_status mw__dataset_join_classes(mw_dataset *dataset, const char *who, mw_error *err)
+{
+    bool is_later = false; /* else what is found at the first source is right */
+    mw_status status = MW_OK;
+    mw__class_list *lists = mw__alloc(dataset->allocator, dataset->column_count, sizeof *lists, err);
+    if (lists == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; status == MW_OK && i < dataset->column_count; i++)
+        status = join_lists((const mw_dataset *const *)dataset->sources, dataset->source_count,
+                            dataset->columns[i].name, &lists[i], &is_later, who, err);
+    if (status == MW_OK && is_later)
+        status = mw__dataset_keep_classes(dataset, lists, err);
+    mw__free(dataset->allocator, lists);
+    return status;
+}
+
+uint64_t mw__dataset_hash_classes(const mw_dataset *dataset)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        const mw__class_list list = list_of(dataset, dataset->columns[i].name);
+        if (list.count > 0)
+            hash = mw__hash64(dataset->columns[i].name, strlen(dataset->columns[i].name) + 1, hash + list.count);
+        for (size_t k = 0; k < list.count; k++)
+            hash = mw__hash64(list.names[k], strlen(list.names[k]) + 1, hash);
+    }
+    return hash;
 }
 
 /* ---- what was learned ---- */
@@ -118,18 +166,17 @@ static mw_status copy_lists(mw__learned_classes *learned, const mw_dataset *data
     return MW_OK;
 }
 
-mw_status mw__learned_classes_take(mw__learned_classes **learned, const mw_allocator *allocator,
-                                   const mw_dataset *dataset, mw_error *err)
+mw__learned_classes *mw__learned_classes_of(const mw_allocator *allocator, const mw_dataset *dataset, mw_error *err)
 {
     mw__learned_classes *made = mw__alloc(allocator, 1, sizeof *made, err);
     if (made == NULL)
-        return MW_ERROR_MEMORY;
+        return NULL;
     *made = (mw__learned_classes){0};
     mw__arena_init(&made->arena, allocator);
-    const mw_status status = copy_lists(made, dataset, err);
-    mw__learned_classes_destroy(status == MW_OK ? *learned : made, allocator);
-    *learned = status == MW_OK ? made : *learned;
-    return status;
+    if (copy_lists(made, dataset, err) == MW_OK)
+        return made;
+    mw__learned_classes_destroy(made, allocator);
+    return NULL;
 }
 
 void mw__learned_classes_destroy(mw__learned_classes *learned, const mw_allocator *allocator)

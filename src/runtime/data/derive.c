@@ -279,7 +279,6 @@ static mw_status check_sources(const mw_dataset *const *sources, size_t count, i
                             i, sources[i]->column_count, sources[0]->column_count);
         for (size_t k = 0; k < sources[0]->column_count; k++)
             MW_TRY(compare_column(&sources[0]->columns[k], &sources[i]->columns[k], i, err));
-        MW_TRY(mw__dataset_check_classes(sources[0], sources[i], "mw_dataset_concatenate", err));
         if (!mw__add_i64(*out_examples, sources[i]->examples, out_examples))
             return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_concatenate: more examples than can be counted");
     }
@@ -299,7 +298,10 @@ mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size_t sour
     dataset->make = make_concatenated;
     for (size_t i = 0; i < source_count; i++)
         dataset->index[i + 1] = dataset->index[i] + sources[i]->examples;
-    return dataset;
+    if (mw__dataset_join_classes(dataset, "mw_dataset_concatenate", err) == MW_OK)
+        return dataset;
+    mw_dataset_destroy(dataset);
+    return NULL;
 }
 
 /* ---- batches made ahead: loader.c looks at `prefetch` ---- */

@@ -19,13 +19,18 @@ struct mw__class_table {
 
 /* Copies the names: a list for each column. What fails stays with the set. */
 mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
+/* The classes of a column by name, those of the first source of a set that is made of others; NULL if it has none. */
+const mw__class_list *mw__dataset_find_classes(const mw_dataset *dataset, const char *column);
+/* Gives a set of several sources the classes that any of them has; all that have some must agree. */
+mw_status mw__dataset_join_classes(mw_dataset *dataset, const char *who, mw_error *err);
+/* Of the names of all columns; 0 if none has any. */
+uint64_t mw__dataset_hash_classes(const mw_dataset *dataset);
 /* Whether the classes of `second` have the numbers that they have in `first`, in each column that both name; the
  * message has both lists. `who` is the call. */
 mw_status mw__dataset_check_classes(const mw_dataset *first, const mw_dataset *second, const char *who, mw_error *err);
-/* Names that a trainer has learned, by column: they outlive the data set. Replaces *learned, which may be NULL. */
+/* Names that a trainer learns, by column: they outlive the data set. NULL if there is no memory. */
 typedef struct mw__learned_classes mw__learned_classes;
-mw_status mw__learned_classes_take(mw__learned_classes **learned, const mw_allocator *allocator,
-                                   const mw_dataset *dataset, mw_error *err);
+mw__learned_classes *mw__learned_classes_of(const mw_allocator *allocator, const mw_dataset *dataset, mw_error *err);
 void mw__learned_classes_destroy(mw__learned_classes *learned, const mw_allocator *allocator);
 /* NULL if the column has none. */
 const mw__class_list *mw__learned_classes_find(const mw__learned_classes *learned, const char *column);

@@ -21,7 +21,7 @@ void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *
     mw__free(allocator, table);
 }
 
-static const mw__class_list *find_classes(const mw_dataset *dataset, const char *column)
+const mw__class_list *mw__dataset_find_classes(const mw_dataset *dataset, const char *column)
 {
     if (column == NULL || !mw__live_has(dataset, MW__LIVE_DATASET))
         return NULL;
@@ -35,13 +35,13 @@ static const mw__class_list *find_classes(const mw_dataset *dataset, const char 
 
 size_t mw_dataset_class_count(const mw_dataset *dataset, const char *column)
 {
-    const mw__class_list *list = find_classes(dataset, column);
+    const mw__class_list *list = mw__dataset_find_classes(dataset, column);
     return list != NULL ? list->count : 0;
 }
 
 const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column, size_t index)
 {
-    const mw__class_list *list = find_classes(dataset, column);
+    const mw__class_list *list = mw__dataset_find_classes(dataset, column);
     return list != NULL && index < list->count ? list->names[index] : NULL;
 }
 
