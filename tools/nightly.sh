@@ -128,7 +128,7 @@ combinations() {
 }
 
 fuzz() {
-    build fuzz || return 1
+    cmake --preset fuzz && cmake --build --preset fuzz --target fuzz_targets || return 1
     for target in build/fuzz/tests/fuzz_*; do
         [ -x "$target" ] || continue
         name=$(basename "$target")
