@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -50,7 +51,16 @@ static mw_status know_trainer(oracle *o, known_names *known)
     return MW_OK;
 }
 
-/* "classes" of its description, a name in each line; or the labels of a classifier. */
+static size_t count_lines(const char *text)
+{
+    size_t count = 1;
+    for (; *text != '\0'; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* "classes" of its description, a name in each line: files of others have that key for other things. Or the labels of a
+ * classifier. */
 static mw_status know_model(oracle *o, known_names *known)
 {
     mw_error none = {0};
@@ -59,6 +69,11 @@ static mw_status know_model(oracle *o, known_names *known)
     for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
         if (strcmp(d->pairs[i].key, "classes") != 0)
             continue;
+        if (count_lines(d->pairs[i].value) != o->classes) {
+            mw__log(MW_LOG_WARNING, "report: \"classes\" of the model are not %zu lines, and no names of its scores",
+                    o->classes);
+            break;
+        }
         for (const char *at = d->pairs[i].value; at != NULL;
              at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL)
             MW_TRY(add_known(o, known, at, strcspn(at, "\n")));

@@ -340,9 +340,9 @@ static void test_ranks_with_other_classes_are_refused(void)
 }
 
 /* Three scores, whose classes a description names. */
-static mw_model *make_model(mw_error *err)
+static mw_model *make_model(const char *said, mw_error *err)
 {
-    static const mw_text_pair pairs[] = {{"classes", "ant\nbee\ncow"}};
+    const mw_text_pair pairs[] = {{"classes", said}};
     mw_description description = mw_description_defaults();
     mw_model_options options = mw_model_defaults();
     description.pairs = pairs;
@@ -363,7 +363,7 @@ static void test_a_report_pairs_classes_by_name_or_refuses(void)
     mw_error err = {0};
     mw_dataset *some = open_table(bee_cow, 2, false, &err), *first = open_table(ant_bee, 2, false, &err);
     mw_report_options options = mw_report_defaults();
-    options.model = make_model(&err);
+    options.model = make_model("ant\nbee\ncow", &err);
     options.dataset = first;
     mw_report_write(&options, "page.html", &err);
     CHECK_OK(err);
@@ -378,6 +378,23 @@ static void test_a_report_pairs_classes_by_name_or_refuses(void)
     mw_model_destroy(options.model);
     mw_dataset_destroy(some);
     mw_dataset_destroy(first);
+}
+
+static void test_a_text_that_is_not_as_long_as_the_scores_is_no_list_of_names(void)
+{
+    static const char *const texts[] = {"{\"classes\": \"2\"}", "['cat', 'dog']", "a\nb", "a\nb\nc\nd", ""};
+    mw_error err = {0};
+    mw_dataset *some = open_table(bee_cow, 2, false, &err);
+    mw_report_options options = mw_report_defaults();
+    options.dataset = some;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        options.model = make_model(texts[i], &err);
+        mw_report_write(&options, "page.html", &err);
+        CHECK_OK(err);
+        mw_error_clear(&err);
+        mw_model_destroy(options.model);
+    }
+    mw_dataset_destroy(some);
 }
 
 /* ---- pictures ---- */
@@ -444,6 +461,7 @@ int main(void)
     RUN(test_names_stay_if_no_step_was_made);
     RUN(test_ranks_with_other_classes_are_refused);
     RUN(test_a_report_pairs_classes_by_name_or_refuses);
+    RUN(test_a_text_that_is_not_as_long_as_the_scores_is_no_list_of_names);
     RUN(test_folders_of_pictures_keep_the_classes_of_another);
     folder_leave(folder);
     return check_finish();
