@@ -152,16 +152,30 @@ static bool read_labels(class_list *out, const mw_model *model, const mw_descrip
     return !found || (out->names != NULL && out->count == labels.count) || fail_memory(err);
 }
 
-bool class_list_of_model(class_list *out, const mw_model *model, const char *path, mw_error *err)
+/* Files of others have this key for other things. */
+static void take_lines(class_list *out, const class_pairing *p, const char *lines, mw_error *err)
+{
+    if (!class_list_of_lines(out, lines, err) || (int64_t)out->count == p->scores)
+        return;
+    tool_complain(
+        "%.200s says \"classes\": \"%.60s\", which are %zu lines, and gives %lld scores: they are not taken as "
+        "the names of its scores",
+        p->model_path, lines, out->count, (long long)p->scores);
+    class_list_free(out);
+}
+
+bool class_list_of_model(class_list *out, const class_pairing *p, const mw_model *model, const char *run, mw_error *err)
 {
     const mw_description *d = mw_model_description(model);
     *out = (class_list){0};
-    char *lines = tool_model_text(model, path, "classes");
-    const bool good = lines != NULL ? class_list_of_lines(out, lines, err)
-                      : d != NULL   ? read_labels(out, model, d, path, err)
-                                    : true;
+    char *lines;
+    if (!tool_model_text(model, p->model_path, run, "classes", &lines, err))
+        return false;
+    if (lines != NULL)
+        take_lines(out, p, lines, err);
     free(lines);
-    return good;
+    const bool good = err->status == MW_OK;
+    return good && out->count == 0 && d != NULL ? read_labels(out, model, d, p->model_path, err) : good;
 }
 
 char *class_list_lines(const class_list *list)

@@ -16,8 +16,6 @@ typedef struct class_list {
 bool class_list_of_dataset(class_list *out, const mw_dataset *dataset, const char *column, mw_error *err);
 /* A name in each line, which is how a model says its own. */
 bool class_list_of_lines(class_list *out, const char *lines, mw_error *err);
-/* Those of the model that was read from `path`. */
-bool class_list_of_model(class_list *out, const mw_model *model, const char *path, mw_error *err);
 void class_list_free(class_list *list);
 /* A name in each line, freed by the caller; NULL for an empty list. */
 char *class_list_lines(const class_list *list);
@@ -37,5 +35,10 @@ typedef struct class_pairing {
 /* The class of the model for each class, or integer label, of the data: [data->count or label_count], freed by the
  * caller; NULL with err set if the data has a class that the model has not. Labels that do not occur are -1. */
 int64_t *class_pair(class_pairing *pairing, mw_error *err);
+
+/* Names of the scores of a pairing's model; `run` as for tool_model_text. Lines that are not as many as the scores are
+ * not taken, which is said on standard error. */
+bool class_list_of_model(class_list *out, const class_pairing *p, const mw_model *model, const char *run,
+                         mw_error *err);
 
 #endif

@@ -234,8 +234,6 @@ int tool_compare(const tool_call *call)
 
 /* ---- gradcheck ---- */
 
-enum { LEAVES_MAX = 256, WEIGHTS_MAX = 4096 };
-
 static struct {
     const char **layers;
     double tolerance;
@@ -264,24 +262,31 @@ static mw_graph *trainable(const mw_graph *graph, mw_error *err)
     return mw_graph_trainable(graph, &options, err);
 }
 
-/* Parameters, then the inputs that are no indices. */
-static size_t list_leaves(mw_graph *graph, mw_tensor **out, mw_error *err)
+/* Parameters, then the inputs that are no indices. To be freed; NULL without memory. */
+static mw_tensor **list_leaves(mw_graph *graph, size_t *out_count, mw_error *err)
 {
-    static mw_weight weights[WEIGHTS_MAX];
-    size_t found = 0, count = 0;
+    size_t found = 0, count = 0, inputs = 0;
     mw_tensor *input;
-    mw_graph_weights(graph, weights, WEIGHTS_MAX, &found, err);
-    for (size_t i = 0; i < found && i < WEIGHTS_MAX && count < LEAVES_MAX; i++) {
+    mw_graph_weights(graph, NULL, 0, &found, err);
+    while (mw_graph_input_at(graph, inputs) != NULL)
+        inputs++;
+    mw_weight *weights = calloc(found + 1, sizeof *weights);
+    mw_tensor **out = weights != NULL ? calloc(found + inputs + 1, sizeof *out) : NULL;
+    if (out != NULL)
+        mw_graph_weights(graph, weights, found, NULL, err);
+    for (size_t i = 0; out != NULL && i < found; i++) {
         mw_tensor *leaf = weights[i].is_parameter ? mw_graph_find(graph, weights[i].name) : NULL;
         if (leaf != NULL)
             out[count++] = leaf;
     }
-    for (size_t i = 0; (input = mw_graph_input_at(graph, i)) != NULL && count < LEAVES_MAX; i++) {
+    for (size_t i = 0; out != NULL && (input = mw_graph_input_at(graph, i)) != NULL; i++) {
         const mw_dtype dtype = mw_tensor_dtype(input);
         if (dtype == MW_F32 || dtype == MW_F16)
             out[count++] = input;
     }
-    return count;
+    free(weights);
+    *out_count = count;
+    return out;
 }
 
 static void say_report(const mw_gradcheck_report *report, size_t leaves, const tool_call *call)
@@ -311,12 +316,15 @@ static void say_report(const mw_gradcheck_report *report, size_t leaves, const t
 
 static int check_gradients(mw_graph *graph, const tool_call *call)
 {
-    mw_tensor *leaves[LEAVES_MAX];
+    size_t count = 0;
     tool_inputs inputs = {0};
     mw_gradcheck_report report = {0};
-    const size_t count = list_leaves(graph, leaves, call->err);
-    if (!tool_inputs_draw_graph(&inputs, graph, tool_seed(), call->err))
+    mw_tensor **leaves = list_leaves(graph, &count, call->err);
+    if (leaves == NULL || !tool_inputs_draw_graph(&inputs, graph, tool_seed(), call->err)) {
+        tool_inputs_free(&inputs);
+        free(leaves);
         return TOOL_FAILED;
+    }
     mw_gradcheck_options options = mw_gradcheck_defaults(mw_graph_output_at(graph, 0), leaves, count);
     const mw_batch batch = tool_inputs_batch(&inputs);
     options.batch = &batch;
@@ -327,6 +335,7 @@ static int check_gradients(mw_graph *graph, const tool_call *call)
     options.compile.function = NULL;
     mw_gradcheck(&options, &report, call->err);
     tool_inputs_free(&inputs);
+    free(leaves);
     if (report.checked == 0)
         return TOOL_FAILED;
     say_report(&report, count, call);

@@ -96,7 +96,7 @@ static mw_graph *compress(const mw_graph *graph, const tool_call *call, bool *us
 /* As it was read, or with other weights; a graph of one function each. */
 static int write_as_it_is(const mw_model *model, const char *path, const tool_call *call)
 {
-    return mw_model_write(model, path, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+    return tool_write_model(model, call->arguments[0], path, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 
 static int write_compressed(const mw_model *model, const char *path, const tool_call *call)
@@ -118,8 +118,10 @@ static int write_compressed(const mw_model *model, const char *path, const tool_
 /* A model without what is subtracted from its inputs would give other results. */
 static bool check_place(const mw_model *model, const tool_call *call)
 {
-    char *offsets =
-        tool_has_place(call->arguments[1]) ? NULL : tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY);
+    char *offsets = NULL;
+    if (!tool_has_place(call->arguments[1]) &&
+        !tool_model_text(model, call->arguments[0], NULL, DATA_OFFSETS_KEY, &offsets, call->err))
+        return false;
     if (offsets != NULL)
         tool_complain("%.200s has no place for what is subtracted from the inputs of %.200s, and would give other "
                       "results; write .mlpackage, .onnx or a folder",

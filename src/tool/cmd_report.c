@@ -111,7 +111,7 @@ static bool pair_classes(reporting *r, const char *data_path)
                              .model_path = r->model_path,
                              .data_path = data_path,
                              .label_count = r->data.classes};
-    if (class_list_of_model(&own, r->model, r->model_path, err) &&
+    if (class_list_of_model(&own, &pairing, r->model, r->run, err) &&
         class_list_of_dataset(&found, r->data.plain, "y", err))
         pairing.has_label = labels = data_find_labels(&r->data, err);
     int64_t *map = labels != NULL && err->status == MW_OK ? class_pair(&pairing, err) : NULL;
@@ -142,7 +142,7 @@ static bool open_data(reporting *r, const char *path)
     data_request request = {.path = path, .has_classes = true, .is_for_model = true, .whole = o.data != NULL};
     const config_node *settings = r->has_recipe ? config_object(&r->recipe, r->recipe.root, "data") : NULL;
     config *c = r->has_recipe ? &r->recipe : &r->about;
-    if (!data_request_offsets(&request, r->model, r->model_path, r->call->err))
+    if (!data_request_offsets(&request, r->model, r->model_path, r->run, r->call->err))
         return false;
     request.input = find_input(r, &input);
     request.integers = request.input != NULL && input.dtype == MW_I32;
@@ -179,7 +179,6 @@ static bool open_predictions(reporting *r)
 
 static mw_status write_page(reporting *r, bool predicts)
 {
-    char column[256] = "x";
     mw_port port;
     mw_report_options options = mw_report_defaults();
     options.title = o.title != NULL ? o.title : r->run;
@@ -192,9 +191,7 @@ static mw_status write_page(reporting *r, bool predicts)
         options.label = r->label;
         options.class_names = (const char *const *)r->classes.names;
         options.class_count = r->classes.count;
-        if (mw_model_port_at(r->model, 0, &port))
-            snprintf(column, sizeof column, "%s", port.name);
-        options.picture = column;
+        options.picture = mw_model_port_at(r->model, 0, &port) ? port.name : "x";
     }
     return mw_report_write(&options, r->page, r->call->err);
 }

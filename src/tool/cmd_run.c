@@ -93,18 +93,17 @@ static size_t count_lines(const char *lines)
     return count;
 }
 
-static void show_line(const char *lines, size_t index, char *out, size_t size)
+static char *copy_line(const char *lines, size_t index)
 {
     for (; index > 0 && strchr(lines, '\n') != NULL; index--)
         lines = strchr(lines, '\n') + 1;
-    snprintf(out, size, "%.*s", (int)strcspn(lines, "\n"), lines);
+    return strndup(lines, strcspn(lines, "\n"));
 }
 
 /* The likeliest class of each example, of the first ones as many as --values says. `lines`: the names of the classes.
  */
 static void say_classes(const char *lines, const mw_result *result, mw_shape shape, const tool_call *call)
 {
-    char name[200];
     const size_t classes = count_lines(lines), examples = shape.rank > 0 ? (size_t)shape.dim[0] : 0;
     if (examples == 0 || result->count != examples * classes)
         return;
@@ -115,14 +114,15 @@ static void say_classes(const char *lines, const mw_result *result, mw_shape sha
         size_t best = 0;
         for (size_t k = 1; k < classes; k++)
             best = p[k] > p[best] ? k : best;
-        show_line(lines, best, name, sizeof name);
+        char *name = copy_line(lines, best);
         if (call->json != NULL) {
-            tool_json_string(call->json, NULL, name);
-            continue;
+            tool_json_string(call->json, NULL, name != NULL ? name : "");
+        } else {
+            tool_print("  example %zu: ", i);
+            tool_show(name);
+            tool_puts("\n");
         }
-        tool_print("  example %zu: ", i);
-        tool_show(name);
-        tool_puts("\n");
+        free(name);
     }
     if (call->json != NULL)
         tool_json_close(call->json, ']');
@@ -143,7 +143,9 @@ static void say_results(const mw_model *model, const tool_results *results, cons
     }
     if (call->json != NULL)
         tool_json_close(call->json, ']');
-    char *lines = results->count == 1 ? tool_model_text(model, call->arguments[0], "classes") : NULL;
+    char *lines = NULL;
+    if (results->count == 1)
+        tool_model_text(model, call->arguments[0], NULL, "classes", &lines, call->err);
     if (lines != NULL)
         say_classes(lines, &results->results[0], results->shapes[0], call);
     free(lines);
@@ -151,10 +153,15 @@ static void say_results(const mw_model *model, const tool_results *results, cons
 
 static mw_status keep(const tool_results *results, const char *path, mw_error *err)
 {
-    mw_tensor_values values[TOOL_RESULTS_MAX];
-    for (size_t i = 0; i < results->count; i++)
+    mw_tensor_values *values = calloc(results->count + 1, sizeof *values);
+    for (size_t i = 0; values != NULL && i < results->count; i++)
         values[i] = (mw_tensor_values){results->results[i].name, MW_F32, results->shapes[i], results->results[i].data};
-    return mw_tensors_write(path, values, results->count, err);
+    if (values != NULL)
+        mw_tensors_write(path, values, results->count, err);
+    else
+        err->status = MW_ERROR_MEMORY;
+    free(values);
+    return err->status;
 }
 
 static int predict(mw_model *model, const tool_call *call)

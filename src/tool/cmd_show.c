@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "tool/colours.h"
 #include "tool/commands.h"
+#include "tool/model_text.h"
 #include "tool/source.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ int tool_draw(const tool_call *call)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     drawn d = {mw_model_graph(model), drawing(call->arguments[0])};
     if (tool_ends_in(o.out, ".onnx"))
-        code = mw_model_write(model, o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+        code = tool_write_model(model, call->arguments[0], o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     else if (tool_ends_in(o.out, ".dot") || tool_ends_in(o.out, ".gv"))
         code = mw_graph_write_dot(d.graph, o.out, &d.options, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     else

@@ -517,13 +517,16 @@ static bool find_columns(opening *o, const mw_dataset *all)
     return !o->request->has_classes || count_classes(o, all);
 }
 
-bool data_request_offsets(data_request *request, const mw_model *model, const char *path, mw_error *err)
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
+                          mw_error *err)
 {
-    char *text = tool_model_text(model, path, DATA_OFFSETS_KEY);
+    char *text;
+    if (!tool_model_text(model, path, run, DATA_OFFSETS_KEY, &text, err))
+        return false;
     if (text == NULL)
         return true;
     request->offsets = data_offsets_parse(text, &request->offset_count);
-    const bool good = request->offsets != NULL ||
+    const bool good = (request->offsets != NULL && request->offset_count > 0) ||
                       fail(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
     free(text);
     return good;

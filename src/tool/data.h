@@ -50,7 +50,8 @@ typedef struct data_request {
 
 /* What the model that was read from `path` says that was subtracted from its inputs ("mw.offsets"); free it with
  * data_request_free. */
-bool data_request_offsets(data_request *request, const mw_model *model, const char *path, mw_error *err);
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
+                          mw_error *err);
 void data_request_free(data_request *request);
 
 /* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */

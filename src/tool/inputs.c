@@ -28,12 +28,14 @@ static int64_t one_of(const mw_model *model, const mw_port *port)
 
 static bool add(tool_inputs *inputs, const char *name, mw_dtype dtype, void *data, size_t count)
 {
-    if (data == NULL || inputs->count == TOOL_INPUTS_MAX) {
+    const size_t room = inputs->count + 1;
+    mw_feed *feeds = data != NULL ? realloc(inputs->feeds, room * sizeof *feeds) : NULL;
+    inputs->feeds = feeds != NULL ? feeds : inputs->feeds;
+    char *copy = feeds != NULL ? strdup(name) : NULL;
+    if (copy == NULL) {
         free(data);
         return false;
     }
-    char *copy = inputs->names[inputs->count];
-    snprintf(copy, sizeof inputs->names[0], "%s", name);
     inputs->feeds[inputs->count++] =
         (mw_feed){.name = copy, .dtype = dtype, .data = data, .count = count, .scale = 1.0f};
     return true;
@@ -175,7 +177,7 @@ static bool fill(tool_inputs *inputs, double number, const mw_port *port, int64_
 static bool has(const tool_inputs *inputs, const char *name)
 {
     for (size_t i = 0; i < inputs->count; i++) {
-        if (strcmp(inputs->names[i], name) == 0)
+        if (strcmp(inputs->feeds[i].name, name) == 0)
             return true;
     }
     return false;
@@ -194,7 +196,7 @@ static bool subtract_offsets(tool_inputs *inputs, const mw_model *model, const c
     bool good = offsets != NULL && count > 0;
     for (size_t i = 0; good && i < inputs->count; i++) {
         double *data = (double *)(uintptr_t)inputs->feeds[i].data;
-        const bool is_first = strcmp(inputs->names[i], port.name) == 0 && inputs->feeds[i].dtype == MW_F64;
+        const bool is_first = strcmp(inputs->feeds[i].name, port.name) == 0 && inputs->feeds[i].dtype == MW_F64;
         good = !is_first || inputs->feeds[i].count % count == 0;
         for (size_t k = 0; good && is_first && k < inputs->feeds[i].count; k++)
             data[k] -= offsets[k % count];
@@ -232,7 +234,9 @@ static bool read_given(tool_inputs *inputs, const char **given, const mw_model *
 
 bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
 {
-    char *offsets = tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY);
+    char *offsets;
+    if (!tool_model_text(model, call->arguments[0], NULL, DATA_OFFSETS_KEY, &offsets, call->err))
+        return false;
     inputs->is_wide = offsets != NULL;
     const bool good =
         read_given(inputs, given, model, call) && (offsets == NULL || subtract_offsets(inputs, model, offsets));
@@ -314,8 +318,12 @@ bool tool_inputs_draw_graph(tool_inputs *inputs, const mw_graph *graph, uint64_t
 
 void tool_inputs_free(tool_inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->count; i++)
+    for (size_t i = 0; i < inputs->count; i++) {
         free((void *)(uintptr_t)inputs->feeds[i].data);
+        free((void *)(uintptr_t)inputs->feeds[i].name);
+    }
+    free(inputs->feeds);
+    inputs->feeds = NULL;
     inputs->count = 0;
 }
 

@@ -4,11 +4,8 @@
 
 #include "tool/tool.h"
 
-enum { TOOL_INPUTS_MAX = 64 };
-
 typedef struct tool_inputs {
-    mw_feed feeds[TOOL_INPUTS_MAX];
-    char names[TOOL_INPUTS_MAX][256];
+    mw_feed *feeds; /* [count], with their names and data owned */
     size_t count;
     int64_t examples; /* that the files have; 0 = they do not say */
     bool is_wide;     /* numbers are kept as fp64: something is subtracted before fp32 rounds them */

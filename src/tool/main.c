@@ -48,14 +48,26 @@ static void put_own_words(mw_error *err)
     }
 }
 
+/* What the tool itself refused was said where it was found. */
+static void say_own_failure(const tool_command *command, tool_call *call)
+{
+    mw_error said = {.status = MW_ERROR_ARGUMENT};
+    if (tool_last_complaint() == NULL)
+        tool_complain("%s failed without a reason: out of memory, or a fault of mw", command->name);
+    snprintf(said.message, sizeof said.message, "%s", tool_last_complaint());
+    if (call->json != NULL)
+        tool_json_error(call->json, &said);
+}
+
 /* What the library would say is said here in the words of the tool. */
 static int run_checked(const tool_command *command, tool_call *call)
 {
     const int code = command->run(call);
-    if (call->err->status == MW_OK && (code == TOOL_FAILED || code == TOOL_USAGE) && !tool_has_complained())
-        tool_complain("%s failed without a reason: out of memory, or a fault of mw", command->name);
-    if (call->err->status == MW_OK)
+    if (call->err->status == MW_OK) {
+        if (code == TOOL_FAILED || code == TOOL_USAGE)
+            say_own_failure(command, call);
         return code;
+    }
     put_own_words(call->err);
     const char *why = call->err->message;
     tool_complain("%s", why[0] != '\0' ? why : mw_status_name(call->err->status));

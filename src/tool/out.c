@@ -35,19 +35,17 @@ void tool_show(const char *text)
     tool_puts(mw__shown(shown, sizeof shown, text != NULL ? text : ""));
 }
 
-static bool complained;
+static char complaint[1024];
 
-bool tool_has_complained(void) { return complained; }
+const char *tool_last_complaint(void) { return complaint[0] != '\0' ? complaint : NULL; }
 
 void tool_complain(const char *format, ...)
 {
-    complained = true;
-    char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(line, sizeof line, format, arguments);
+    mw__shown_vprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "mw: %s\n", line);
+    fprintf(stderr, "mw: %s\n", complaint);
 }
 
 bool tool_is_terminal(FILE *stream) { return isatty(fileno(stream)) == 1; }

@@ -62,7 +62,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     request->input = out_input;
     request->is_for_model = true;
     request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
-    return data_request_offsets(request, t->model, t->model_path, t->err);
+    return data_request_offsets(request, t->model, t->model_path, NULL, t->err);
 }
 
 static recipe_loss choose_loss(training *t)

@@ -12,6 +12,16 @@ static bool fail(mw_error *err, const char *why, const char *name)
     return false;
 }
 
+static bool take_room(tool_results *results, mw_error *err)
+{
+    const size_t count = results->count + 1;
+    mw_result *wider = realloc(results->results, count * sizeof *wider);
+    results->results = wider != NULL ? wider : results->results;
+    mw_shape *shapes = realloc(results->shapes, count * sizeof *shapes);
+    results->shapes = shapes != NULL ? shapes : results->shapes;
+    return (wider != NULL && shapes != NULL) || fail(err, "no memory for the result", "");
+}
+
 bool tool_results_make(tool_results *results, const mw_model *model, int64_t examples, mw_error *err)
 {
     mw_port port;
@@ -23,8 +33,10 @@ bool tool_results_make(tool_results *results, const mw_model *model, int64_t exa
         if (mw_model_result_shape(model, port.name, examples, &shape, err) != MW_OK)
             return false;
         const int64_t count = mw_shape_count(shape);
-        if (count < 0 || results->count == TOOL_RESULTS_MAX)
-            return fail(err, "the size is not known, or there are too many results, at", port.name);
+        if (count < 0)
+            return fail(err, "the size is not known of the result", port.name);
+        if (!take_room(results, err))
+            return false;
         void *data = calloc((size_t)count + 1, sizeof(float));
         if (data == NULL)
             return fail(err, "no memory for the result", port.name);
@@ -38,5 +50,7 @@ void tool_results_free(tool_results *results)
 {
     for (size_t i = 0; i < results->count; i++)
         free(results->results[i].data);
-    results->count = 0;
+    free(results->results);
+    free(results->shapes);
+    *results = (tool_results){.results = NULL};
 }

@@ -4,11 +4,9 @@
 
 #include "tool/tool.h"
 
-enum { TOOL_RESULTS_MAX = 64 };
-
 typedef struct tool_results {
-    mw_result results[TOOL_RESULTS_MAX];
-    mw_shape shapes[TOOL_RESULTS_MAX]; /* of all examples */
+    mw_result *results; /* [count], with their data owned */
+    mw_shape *shapes;   /* [count] of all examples */
     size_t count;
 } tool_results;
 

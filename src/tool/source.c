@@ -291,24 +291,26 @@ mw_graph *tool_model_graph(const mw_model *model, const tool_call *call)
 }
 
 /* --inputs of mw ranges and mw compare goes to the program itself. */
-static void say_fed_as_is(const mw_model *model, const tool_call *call)
+static bool say_fed_as_is(const mw_model *model, const tool_call *call)
 {
-    char *offsets = tool_given("inputs") ? tool_model_text(model, call->arguments[0], DATA_OFFSETS_KEY) : NULL;
+    char *offsets = NULL;
+    if (tool_given("inputs") &&
+        !tool_model_text(model, call->arguments[0], NULL, DATA_OFFSETS_KEY, &offsets, call->err))
+        return false;
     if (offsets != NULL)
         tool_complain(
             "--inputs is fed as it is: what mw run subtracts from the inputs of %.200s is to be subtracted in "
             "that file (%s: %.100s)",
             call->arguments[0], DATA_OFFSETS_KEY, offsets);
     free(offsets);
+    return true;
 }
 
 mw_graph *tool_open_graph(const tool_call *call, int *out_code)
 {
     bool usage;
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
-    if (model != NULL)
-        say_fed_as_is(model, call);
-    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    mw_graph *graph = model != NULL && say_fed_as_is(model, call) ? tool_model_graph(model, call) : NULL;
     mw_model_destroy(model);
     *out_code = usage ? TOOL_USAGE : TOOL_FAILED;
     return graph;

@@ -262,7 +262,7 @@ static bool pair_with_model(training *t)
                              .data_path = t->data_path,
                              .label_count = t->data.classes};
     bool *labels = t->classes.count == 0 ? data_find_labels(&t->data, t->err) : NULL;
-    const bool good = class_list_of_model(&own, t->model, t->model_path, t->err);
+    const bool good = class_list_of_model(&own, &pairing, t->model, NULL, t->err);
     pairing.has_label = labels;
     int64_t *map = good ? class_pair(&pairing, t->err) : NULL;
     if (map != NULL && pairing.by_position)

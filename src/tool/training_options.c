@@ -280,6 +280,10 @@ static bool check_classes(training *t)
     if (t->run == NULL || stat(path, &entry) != 0)
         return true;
     const char *lines = config_open(&kept, path, &local) ? config_string(&kept, kept.root, "classes", NULL) : NULL;
+    if (local.status != MW_OK) {
+        config_close(&kept);
+        return training_fail(t, local.status, "\"classes\" of the run are not known: %.400s", local.message);
+    }
     bool same = lines == NULL || !class_list_of_lines(&began, lines, &local) || began.count == t->classes.count;
     for (size_t i = 0; same && i < began.count; i++)
         same = strcmp(began.names[i], t->classes.names[i]) == 0;

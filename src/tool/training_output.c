@@ -59,26 +59,33 @@ void training_keep_settings(training *t)
 
 /* ---- the model ---- */
 
-enum { PAIRS_MAX = 64 };
-
 static void put_pair(mw_description *d, mw_text_pair *pairs, const char *key, const char *value)
 {
-    bool there = value == NULL || d->pair_count == PAIRS_MAX;
+    bool there = value == NULL;
     for (size_t i = 0; i < d->pair_count; i++)
         there = there || strcmp(pairs[i].key, key) == 0;
     if (!there)
         pairs[d->pair_count++] = (mw_text_pair){key, value};
 }
 
-/* What the model says of itself, and the names of its classes, a line each: mw run shows them. */
-static mw_description describe(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
+/* That of the model it began with, if it says something of what comes out. */
+static mw_description begin_description(const training *t)
 {
     const bool own = t->model != NULL && !t->has_head && mw_model_description(t->model) != NULL;
-    mw_description d = own ? *mw_model_description(t->model) : mw_description_defaults();
+    return own ? *mw_model_description(t->model) : mw_description_defaults();
+}
+
+/* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for two
+ * more than there are. The names are those that were trained, whatever a file of others had under that key. */
+static mw_description describe(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
+{
+    mw_description d = begin_description(t);
     const size_t count = d.pair_count;
     d.pair_count = 0;
-    for (size_t i = 0; i < count && i < PAIRS_MAX; i++)
-        put_pair(&d, pairs, d.pairs[i].key, d.pairs[i].value);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_list = classes != NULL && strcmp(d.pairs[i].key, "classes") == 0;
+        put_pair(&d, pairs, d.pairs[i].key, is_list ? classes : d.pairs[i].value);
+    }
     d.pairs = pairs;
     put_pair(&d, pairs, "classes", classes);
     put_pair(&d, pairs, DATA_OFFSETS_KEY, offsets);
@@ -106,7 +113,6 @@ static void check_folder(const char *path, mw_error *err)
  * what would fail after the last, and writes nothing. */
 static void write_output(training *t, const char *path, bool check, mw_error *err)
 {
-    mw_text_pair pairs[PAIRS_MAX];
     const mw_graph *source = t->has_head ? NULL : t->source;
     if (tool_ends_in(path, ".safetensors")) {
         if (check)
@@ -116,8 +122,14 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
         return;
     }
     char *classes = class_list_lines(&t->classes), *offsets = data_offsets_text(&t->data.offsets);
-    const mw_description d = describe(t, pairs, classes, offsets);
-    (check ? mw_trainer_check_write : mw_trainer_write_model)(t->trainer, source, &d, path, err);
+    mw_text_pair *pairs = calloc(begin_description(t).pair_count + 2, sizeof *pairs);
+    if (pairs != NULL) {
+        const mw_description d = describe(t, pairs, classes, offsets);
+        (check ? mw_trainer_check_write : mw_trainer_write_model)(t->trainer, source, &d, path, err);
+    } else {
+        err->status = MW_ERROR_MEMORY;
+    }
+    free(pairs);
     free(classes);
     free(offsets);
 }

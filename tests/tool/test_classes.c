@@ -210,6 +210,12 @@ static void test_a_run_does_not_go_on_with_other_classes(void)
 {
     CHECK_MW(1, NULL, "began with the classes ant, bee, cow, and the data has 10, 20, 30", "train", "animals.json",
              "--data", "tens.csv", "--run", "run", "-q", "--epochs", "41");
+    char *about = page_read("run/about.json");
+    folder_put("run/about.json", "{\"classes\": \"10");
+    CHECK_MW(1, NULL, "\"classes\" of the run are not known: run/about.json:1", "train", "animals.json", "--data",
+             "tens.csv", "--run", "run", "-q", "--epochs", "41");
+    folder_put("run/about.json", about);
+    free(about);
 }
 
 static void test_other_classes_are_refused_with_both_lists(void)
@@ -276,6 +282,43 @@ static void test_names_that_a_package_cannot_hold_are_converted_and_said(void)
     CHECK_MW(0, NULL, NULL, "finetune", "--data", "latin.csv", "-o", "out", "--epochs", "1", "-q", "latin/model");
 }
 
+static void tune_foreign(const char *data, const char *classes)
+{
+    mw_error err = {0};
+    CHECK_MW(0, NULL, "are not taken as the names of its scores", "finetune", "--epochs", "1", "--lr", "1e-9", "-q",
+             "--data", data, "-o", "own", "foreign");
+    mw_model *model = mw_model_load("own", NULL, &err);
+    const mw_description *d = mw_model_description(model);
+    CHECK_OK(err);
+    CHECK(d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, classes) == 0);
+    mw_model_destroy(model);
+}
+
+/* Files of others have the key "classes" for other things: only a line for each score is a list of their names. */
+static void test_a_text_of_others_is_no_list_of_names(void)
+{
+    static const char *const texts[] = {"{\"classes\": \"2\"}", "['cat', 'dog']", "a\nb"}, *const letters[] = {
+                                                                                               "a", "b", "c", "d",
+                                                                                               "e", "f", "g", "h",
+                                                                                               "i", "j", "k", "l"};
+    put_tables("letters", (const int[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, letters, CLASSES);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        mw_error err = {0};
+        mw_graph *graph = make_diagonal();
+        const mw_text_pair pair = {"classes", texts[i]};
+        mw_description description = mw_description_defaults();
+        description.pairs = &pair;
+        description.pair_count = 1;
+        mw_mil_write_options options = mw_mil_write_defaults();
+        options.description = &description;
+        mw_graph_write_mil(graph, "foreign", &options, &err);
+        mw_graph_destroy(graph);
+        CHECK_OK(err);
+        tune_foreign("twelve.csv", texts[i]); /* integers name nothing: it stays what it is */
+        tune_foreign("letters.csv", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl");
+    }
+}
+
 int main(void)
 {
     char folder[512];
@@ -295,6 +338,7 @@ int main(void)
     RUN(test_a_report_on_a_file_shows_all_of_it_by_name);
     RUN(test_a_report_opens_no_data_without_being_asked);
     RUN(test_names_that_a_package_cannot_hold_are_converted_and_said);
+    RUN(test_a_text_of_others_is_no_list_of_names);
     folder_leave(folder);
     return check_finish();
 }

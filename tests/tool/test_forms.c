@@ -182,6 +182,127 @@ static void test_a_run_says_what_its_model_does_not(void)
     mw_graph_destroy(graph);
     check_same(&reference, "run", 1e-4);
     check_same(&reference, "run/model", 1e-4);
+    check_same(&reference, "run/model/model.mil", 1e-4);
+    CHECK_MW(1, NULL, "has no place for what is subtracted", "convert", "run", "n.espresso.net");
+    char *want = reported_classes("run");
+    CHECK(strstr(want, "of 96 examples") != NULL);
+    free(want);
+}
+
+/* What is made of such a run says it itself. */
+static void test_what_is_made_of_such_a_run_keeps_it(void)
+{
+    static const char *const from[] = {"run", "run/model", "run/model/model.mil"}, *const to[] = {"kept",
+                                                                                                  "kept.mlpackage",
+                                                                                                  "kept.onnx"};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < (has_packages ? 3 : 1); k++) {
+            folder_empty("kept");
+            CHECK_MW(0, NULL, NULL, "convert", from[i], to[k]);
+            check_same(&reference, to[k], 1e-4);
+        }
+        folder_empty("kept");
+        CHECK_MW(0, NULL, NULL, "convert", from[i], "kept", "--weights", "fp16", "--least", "1");
+        check_same(&reference, "kept", 0.1);
+        folder_empty("kept");
+        CHECK_MW(0, NULL, NULL, "finetune", from[i], "--data", "stamps.csv", "-o", "kept", "--lr", "1e-12", "--epochs",
+                 "1", "-b", "16", "-t", "1", "-q");
+        check_same(&reference, "kept", 1e-3);
+    }
+    if (has_packages) {
+        CHECK_MW(0, NULL, NULL, "draw", "run", "-o", "drawn.onnx");
+        check_same(&reference, "drawn.onnx", 1e-4);
+    }
+}
+
+/* A model beside the run that says nothing is one of the run. */
+static void test_a_report_takes_what_the_run_says_of_a_model_that_says_nothing(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_read_mil("run/model/model.mil", NULL, &err);
+    mw_graph_write_mil(graph, "silent", NULL, &err);
+    if (has_packages)
+        mw_onnx_write(graph, "silent.onnx", NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    char *want = reported_classes("run");
+    for (size_t i = 0; i < (has_packages ? 2 : 1); i++) {
+        char *found = reported_classes(i == 0 ? "silent" : "silent.onnx");
+        CHECK_STR(found, want);
+        free(found);
+    }
+    free(want);
+}
+
+static void test_a_broken_about_is_refused_with_file_and_key(void)
+{
+    static const char *const texts[] = {
+        "",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": [1.7e9",
+        "[]",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": [\"a\", 1]}",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": [1.7e9, null]}",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": [1.7e9, [0]]}",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": []}",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": true}",
+        "{\"loss\": \"cross_entropy\", \"mw.offsets\": {}}",
+    };
+    char *good = page_read("run/about.json");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *where = "\"mw.offsets\" of the model is looked for in run/model/../about.json";
+        folder_put("run/about.json", texts[i]);
+        unlink("refused.onnx");
+        CHECK_MW(1, NULL, where, "run", "run", "-i", "x=raw.npy", "-q");
+        CHECK_MW(1, NULL, where, "run", "run/model/model.mil", "-i", "x=raw.npy", "-q");
+        CHECK_MW(1, NULL, "run/model/../about.json", "convert", "run", "refused");
+        CHECK_MW(1, NULL, where, "convert", "run", "refused.espresso.net");
+        CHECK_MW(1, NULL, where, "finetune", "run", "--data", "stamps.csv", "-o", "refused", "-q");
+        CHECK_MW(1, NULL, where, "ranges", "run", "--inputs", "x.safetensors");
+        CHECK_MW(1, NULL, "about.json", "report", "run", "--data", "stamps.csv", "-o", "page.html", "-q");
+        CHECK(access("refused", F_OK) != 0 && access("refused.espresso.net", F_OK) != 0);
+    }
+    folder_put("run/about.json", "{\"loss\": \"cross_entropy\", \"mw.offsets\": [1.7e9, 0], \"classes\": [\"a\"]}");
+    CHECK_MW(1, NULL, "\"classes\" of the model is looked for in run/model/../about.json", "finetune", "run", "--data",
+             "stamps.csv", "-o", "refused", "-q");
+    folder_put("run/about.json", good);
+    free(good);
+}
+
+/* As the file of another tool, which says a lot of itself. */
+static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
+{
+    enum { MANY = 300 };
+    mw_error err = {0};
+    static char keys[MANY][16];
+    mw_text_pair pairs[MANY + 2];
+    mw_model *plain = mw_model_load("plain", NULL, &err);
+    CHECK_OK(err);
+    const mw_description *own = mw_model_description(plain);
+    REQUIRE(own != NULL && own->pair_count == 2);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof keys[i], "key %d", i);
+        pairs[i] = (mw_text_pair){keys[i], "value"};
+    }
+    pairs[MANY] = own->pairs[0];
+    pairs[MANY + 1] = own->pairs[1];
+    mw_description description = mw_description_defaults();
+    description.pairs = pairs;
+    description.pair_count = MANY + 2;
+    mw_model_options options = mw_model_defaults();
+    options.description = &description;
+    mw_model *many = mw_model_create(mw_model_graph(plain), &options, &err);
+    mw_model_write(many, "many", &err);
+    CHECK_OK(err);
+    mw_model_destroy(many);
+    mw_model_destroy(plain);
+    folder_empty("tuned");
+    CHECK_MW(0, NULL, NULL, "finetune", "many", "--data", "stamps.csv", "-o", "tuned", "--lr", "1e-12", "--epochs", "1",
+             "-b", "16", "-t", "1", "-q");
+    mw_model *tuned = mw_model_load("tuned", NULL, &err);
+    CHECK_OK(err);
+    CHECK(mw_model_description(tuned) != NULL && mw_model_description(tuned)->pair_count == MANY + 2);
+    mw_model_destroy(tuned);
+    check_same(&reference, "tuned", 1e-3);
 }
 
 /* A netplist cannot say what is subtracted. */
@@ -190,6 +311,8 @@ static void test_a_format_without_a_place_for_it_is_refused_before_training(void
     CHECK_MW(1, NULL, "n.espresso.net has no place for what is subtracted", "train", "net.json", "--data", "stamps.csv",
              "-o", "n.espresso.net", "-q");
     CHECK_MW(1, NULL, "has no place for what is subtracted", "convert", "plain", "n.espresso.net");
+    CHECK_MW(1, "\"message\": \"n.espresso.net has no place for what is subtracted", NULL, "convert", "--json", "plain",
+             "n.espresso.net");
     CHECK(access("n.espresso.net", F_OK) != 0);
 }
 
@@ -223,7 +346,11 @@ int main(void)
     RUN(test_every_form_is_reported_alike);
     RUN(test_other_programs_read_it_as_metadata);
     RUN(test_inputs_that_are_fed_as_they_are_are_said);
+    RUN(test_a_model_with_many_pairs_keeps_them_when_it_is_tuned);
     RUN(test_a_run_says_what_its_model_does_not);
+    RUN(test_what_is_made_of_such_a_run_keeps_it);
+    RUN(test_a_report_takes_what_the_run_says_of_a_model_that_says_nothing);
+    RUN(test_a_broken_about_is_refused_with_file_and_key);
     RUN(test_a_format_without_a_place_for_it_is_refused_before_training);
     free(reference.names);
     folder_leave(folder);

@@ -94,6 +94,49 @@ static void test_inputs_of_different_numbers_of_examples_are_refused(void)
              "x=x5.npy", "--input", "z=z4.npy");
 }
 
+/* As many as a file has: no table of the tool ends before them. */
+static void test_every_input_and_result_of_many_is_there(void)
+{
+    enum { MANY = 70 };
+    mw_error err = {0};
+    char name[400];
+    mw_graph *graph = mw_graph_create(NULL);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "x%d%0300d", i, 0); /* two that differ behind their beginning */
+        mw_tensor *x = mw_input(graph, name, MW_F32, MW_SHAPE(2, 3));
+        snprintf(name, sizeof name, "y%d", i);
+        mw_output(mw_mul(x, mw_scalar(graph, MW_F32, (float)i)), name);
+    }
+    mw_graph_write_mil(graph, "many", NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    CHECK_MW(0, "y69  [1, 3]", NULL, "run", "many", "--out", "many.npz");
+    CHECK_MW(0, NULL, NULL, "compare", "many", "many");
+    mw_tensors *file = mw_tensors_open("many.npz", &err);
+    CHECK_INT(mw_tensors_count(file), MANY);
+    CHECK_OK(err);
+    mw_tensors_close(file);
+}
+
+static void test_every_weight_of_many_is_checked(void)
+{
+    enum { MANY = 300 };
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 1));
+    for (int i = 0; i < MANY; i++) {
+        char name[32];
+        const float value = i % 2 == 0 ? 2.0f : 0.5f;
+        snprintf(name, sizeof name, "w%d", i);
+        x = mw_matmul(x, mw_name(mw_constant(graph, MW_F32, MW_SHAPE(1, 1), &value), name), MW_TRANSPOSE_NONE);
+    }
+    mw_output(mw_reduce_sum(x, MW_AXES(0, 1), false), "y");
+    mw_graph_write_mil(graph, "weights", NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    CHECK_MW(0, "301 tensors", NULL, "gradcheck", "weights", "--elements", "1");
+}
+
 int main(void)
 {
     char folder[512];
@@ -103,6 +146,8 @@ int main(void)
     RUN(test_a_tensor_of_other_examples_is_no_batch);
     RUN(test_axes_in_another_order_are_no_example);
     RUN(test_inputs_of_different_numbers_of_examples_are_refused);
+    RUN(test_every_input_and_result_of_many_is_there);
+    RUN(test_every_weight_of_many_is_checked);
     folder_leave(folder);
     return check_finish();
 }
