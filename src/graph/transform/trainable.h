@@ -1,6 +1,6 @@
-/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights (trainable_follow.c and
- * trainable_guess.c help), trainable_choose.c chooses, trainable.c copies, lora.c builds adapters; the runtime writes
- * back what was trained. */
+/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights (trainable_beside.c,
+ * trainable_follow.c and trainable_guess.c help), trainable_choose.c chooses, trainable.c copies, lora.c builds
+ * adapters; the runtime writes back what was trained. */
 #ifndef MW__GRAPH_TRANSFORM_TRAINABLE_H
 #define MW__GRAPH_TRANSFORM_TRAINABLE_H
 
