@@ -196,6 +196,102 @@ static void test_an_input_that_is_not_named_keeps_its_shape(void)
     mw_graph_destroy(source);
 }
 
+/* Rows that are picked by constant numbers are as many in any batch: examples would be left out without a word. */
+static const struct {
+    const char *what, *picked; /* an operation of x [4, 3, 5], named p */
+} pickings[] = {
+    {"slice_by_size", "tensor<fp32, [2, 3, 5]> p = slice_by_size(begin = tensor<int32, [3]>([2, 0, 0]), size = "
+                      "tensor<int32, [3]>([2, -1, -1]), x = x)[name = string(\"p\")];"},
+    {"slice_by_index", "tensor<fp32, [2, 3, 5]> p = slice_by_index(begin = tensor<int32, [3]>([0, 0, 0]), end = "
+                       "tensor<int32, [3]>([2, 0, 0]), end_mask = tensor<bool, [3]>([false, true, true]), x = x)"
+                       "[name = string(\"p\")];"},
+    {"slice_by_index", "tensor<fp32, [3, 5]> p = slice_by_index(begin = tensor<int32, [3]>([-1, 0, 0]), end = "
+                       "tensor<int32, [3]>([0, 0, 0]), end_mask = tensor<bool, [3]>([true, true, true]), squeeze_mask "
+                       "= tensor<bool, [3]>([true, false, false]), x = x)[name = string(\"p\")];"},
+    {"slice_update", "tensor<fp32, [2, 1, 5]> u = const()[val = tensor<fp32, [2, 1, 5]>(1)];"
+                     "tensor<fp32, [4, 3, 5]> p = slice_update(begin = tensor<int32, [3]>([0, 1, 0]), end = "
+                     "tensor<int32, [3]>([2, 2, 0]), end_mask = tensor<bool, [3]>([false, false, true]), update = u, "
+                     "x = x)[name = string(\"p\")];"},
+    {"gather", "tensor<fp32, [4, 3, 5]> p = gather(axis = int32(0), batch_dims = int32(0), indices = "
+               "tensor<int32, [4]>([3, 2, 1, 0]), validate_indices = bool(false), x = x)[name = string(\"p\")];"},
+    {"gather_along_axis", "tensor<int32, [2, 3, 5]> i = const()[val = tensor<int32, [2, 3, 5]>(1)];"
+                          "tensor<fp32, [2, 3, 5]> p = gather_along_axis(axis = int32(0), indices = i, "
+                          "validate_indices = bool(false), x = x)[name = string(\"p\")];"},
+    {"gather_nd", "tensor<fp32, [2, 5]> p = gather_nd(batch_dims = int32(0), indices = tensor<int32, [2, 2]>([[0, 1], "
+                  "[3, 2]]), validate_indices = bool(false), x = x)[name = string(\"p\")];"},
+    {"scatter",
+     "tensor<fp32, [1, 3, 5]> u = const()[val = tensor<fp32, [1, 3, 5]>(1)];"
+     "tensor<fp32, [4, 3, 5]> p = scatter(axis = int32(0), data = x, indices = tensor<int32, [1]>([3]), mode "
+     "= string(\"add\"), updates = u, validate_indices = bool(false))[name = string(\"p\")];"},
+    {"scatter_nd", "tensor<fp32, [1, 5]> u = const()[val = tensor<fp32, [1, 5]>(1)];"
+                   "tensor<fp32, [4, 3, 5]> p = scatter_nd(data = x, indices = tensor<int32, [1, 2]>([[3, 0]]), mode = "
+                   "string(\"add\"), updates = u, validate_indices = bool(false))[name = string(\"p\")];"},
+};
+
+static mw_graph *picking(const char *picked, mw_error *err)
+{
+    char program[2000];
+    snprintf(program, sizeof program,
+             "program(1.3){func main<ios18>(tensor<fp32, [4, 3, 5]> x, tensor<fp32, [1, 1]> other){"
+             "tensor<fp32, [5]> w = const()[name = string(\"w\"), val = tensor<fp32, [5]>([1, 2, 3, 4, 5])];%s"
+             "tensor<fp32, []> l = reduce_sum(keep_dims = bool(false), x = p)"
+             "[name = string(\"l\")];tensor<fp32, [5]> h = mul(x = w, y = l)[name = string(\"h\")];"
+             "tensor<fp32, [1, 5]> z = add(x = h, y = other)[name = string(\"z\")];} -> (z);}",
+             picked);
+    return parse(program, err);
+}
+
+/* x alone, with the other input, or with a further extent. */
+static mw_graph *tune_more(const mw_graph *source, int how, mw_error *err)
+{
+    static const char *const patterns[] = {"w"};
+    const mw_input_shape shapes[] = {{"x", how == 2 ? MW_SHAPE(12, 3, 5) : MW_SHAPE(12, 4, 5)},
+                                     {"other", MW_SHAPE(1, 1)}};
+    mw_tune_options tune = mw_tune_defaults(patterns, 1);
+    tune.shapes = shapes;
+    tune.shape_count = how == 0 ? 1 : 2;
+    return mw_graph_trainable(source, &tune, err);
+}
+
+static void test_rows_picked_by_constants_are_refused_in_another_batch(void)
+{
+    for (size_t i = 0; i < sizeof pickings / sizeof *pickings; i++)
+        for (int how = 0; how < 3; how++) {
+            mw_error err = {0};
+            mw_graph *source = picking(pickings[i].picked, &err);
+            REQUIRE(CHECK_OK(err));
+            mw_graph *graph = tune_more(source, how, &err);
+            check_note(graph == NULL && strstr(err.message, pickings[i].what) != NULL, __FILE__, __LINE__,
+                       "%s, %d: \"%s\"", pickings[i].what, how, err.message);
+            mw_graph_destroy(graph);
+            mw_graph_destroy(source);
+        }
+}
+
+/* All but the first example, every second one, the last words of each: those follow. */
+static void test_rows_picked_relative_to_the_batch_follow(void)
+{
+    static const char *const follows[] = {
+        "tensor<fp32, [3, 3, 5]> p = slice_by_index(begin = tensor<int32, [3]>([1, 0, 0]), end = tensor<int32, "
+        "[3]>([0, 0, 0]), end_mask = tensor<bool, [3]>([true, true, true]), x = x)[name = string(\"p\")];",
+        "tensor<fp32, [3, 3, 5]> p = slice_by_size(begin = tensor<int32, [3]>([1, 0, 0]), size = tensor<int32, "
+        "[3]>([-1, -1, -1]), x = x)[name = string(\"p\")];",
+        "tensor<fp32, [2, 3, 5]> p = slice_by_index(begin = tensor<int32, [3]>([0, 0, 0]), end = tensor<int32, "
+        "[3]>([0, 0, 0]), end_mask = tensor<bool, [3]>([true, true, true]), stride = tensor<int32, [3]>([2, 1, 1]), x "
+        "= x)[name = string(\"p\")];",
+        "tensor<fp32, [4, 3, 2]> p = slice_by_size(begin = tensor<int32, [3]>([0, 0, 3]), size = tensor<int32, "
+        "[3]>([-1, -1, 2]), x = x)[name = string(\"p\")];",
+        "tensor<fp32, [4, 3, 2]> p = gather(axis = int32(2), batch_dims = int32(0), indices = tensor<int32, [2]>([3, "
+        "2]), validate_indices = bool(false), x = x)[name = string(\"p\")];"};
+    for (size_t i = 0; i < sizeof follows / sizeof *follows; i++) {
+        mw_error err = {0};
+        mw_graph *source = picking(follows[i], &err), *graph = tune_more(source, 1, &err);
+        check_note(graph != NULL, __FILE__, __LINE__, "%zu: \"%s\"", i, err.message);
+        mw_graph_destroy(graph);
+        mw_graph_destroy(source);
+    }
+}
+
 static void test_skip_fixed_leaves_out_what_cannot_be_trained(void)
 {
     static const char *const patterns[] = {"*"};
@@ -427,6 +523,8 @@ int main(void)
     RUN(test_constants_become_parameters_with_their_values);
     RUN(test_inputs_get_the_shapes_asked_for);
     RUN(test_an_input_that_is_not_named_keeps_its_shape);
+    RUN(test_rows_picked_by_constants_are_refused_in_another_batch);
+    RUN(test_rows_picked_relative_to_the_batch_follow);
     RUN(test_skip_fixed_leaves_out_what_cannot_be_trained);
     RUN(test_adapters_are_named_after_the_module);
     RUN(test_bad_choices_are_refused_by_name);

@@ -15,7 +15,7 @@
 
 /* ---- which batch ---- */
 
-static int64_t common_divisor(int64_t a, int64_t b)
+int64_t mw__common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         const int64_t rest = a % b;
@@ -35,7 +35,7 @@ int64_t mw__batch_of(const mw__function *function)
             continue;
         if (shape.rank < 1 || shape.dim[0] < 1 || mw_shape_count(shape) < 0)
             return 0;
-        batch = common_divisor(batch, shape.dim[0]);
+        batch = mw__common_divisor(batch, shape.dim[0]);
     }
     return batch;
 }
@@ -182,6 +182,12 @@ static void explain(const mw__rebatch *r, const mw_error *why, mw_error *err)
     mw__error_subject(err, why->operation, why->tensor);
 }
 
+static void refuse_picks(void *user, mw__clone *clone)
+{
+    const mw__rebatch *r = user;
+    mw__rebatch_refuse_picks(r->table, clone, "mw_graph_rebatch");
+}
+
 static mw_graph *rebatch(const mw_graph *graph, const mw__function *function, mw__rebatch *r, mw_error *err)
 {
     mw_error why = {0};
@@ -192,7 +198,8 @@ static mw_graph *rebatch(const mw_graph *graph, const mw__function *function, mw
     if (to == NULL)
         return NULL;
     to->arena.block_size = graph->arena.block_size;
-    const mw__clone_options options = {.rule = copy_op, .shape = shape_of_input, .follows = true, .user = r};
+    const mw__clone_options options = {
+        .rule = copy_op, .shape = shape_of_input, .finish = refuse_picks, .follows = true, .user = r};
     if (mw__clone_ports(function, to, &options, copy_outputs, &why) == MW_OK && mw__prune(to->current, &why) == MW_OK)
         return to;
     explain(r, &why, err);

@@ -28,6 +28,9 @@ const mw_tensor *mw__rebatch_differs(const mw__rebatch *rebatch, const mw__clone
  * none: an input without axes, or with open extents. */
 int64_t mw__batch_of(const mw__function *function);
 
+/* The largest number that divides both; 0 and b have b. */
+int64_t mw__common_divisor(int64_t a, int64_t b);
+
 /* What a value's shape becomes. */
 mw_shape mw__rebatch_shape(const mw__rebatch *rebatch, const mw_tensor *value);
 
@@ -51,6 +54,10 @@ void mw__rebatch_control(const mw__rebatch *rebatch, mw__clone *clone, const mw_
 void mw__rebatch_count(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);
 /* The same of what enters the blocks of a loop, which is not copied yet. */
 void mw__rebatch_count_enter(const mw__rebatch *rebatch, const mw__op *op);
+
+/* rebatch_pick.c: for a mw__clone_finish. Leaves an error on the target graph where an operation picks rows of examples
+ * by constant numbers though there are more or fewer in the copy; `table` is of the source. */
+void mw__rebatch_refuse_picks(const mw__batch_rows *table, mw__clone *clone, const char *call);
 
 /* Leaves an error on the target graph where a result with rows is none of that many examples. */
 void mw__rebatch_check(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op);

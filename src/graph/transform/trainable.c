@@ -197,6 +197,8 @@ static void check_rows(void *user, mw__clone *clone)
     if (value != NULL)
         mw__graph_fail(clone->to, MW_ERROR_SHAPE, "%s: %s keeps the rows of %" PRId64 " examples", t->call,
                        value->op != NULL ? value->op->kind : "an input", t->batch.from);
+    if (t->rows != NULL)
+        mw__rebatch_refuse_picks(t->rows, clone, t->call);
 }
 
 static mw_graph *copy_tuned(mw__tuning *t, mw_error *err)
@@ -303,9 +305,26 @@ static bool names_every_input(const mw__tuning *t, const mw__function *function)
     return true;
 }
 
+/* The examples of the inputs whose first extent changes, whatever becomes of other extents and inputs; 0 if none does.
+ */
+static int64_t changed_batch(const mw__tuning *t)
+{
+    int64_t batch = 0;
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const mw_shape old = mw_tensor_shape(mw_graph_find(t->source, t->shapes[i].input));
+        if (old.rank > 0 && old.dim[0] > 0 && old.dim[0] != t->shapes[i].shape.dim[0])
+            batch = mw__common_divisor(batch, old.dim[0]);
+    }
+    return batch;
+}
+
 static mw_status find_batch(mw__tuning *t, mw_error *err)
 {
     const mw__function *function = mw__function_find(t->source, "main");
+    const int64_t changed = function != NULL ? changed_batch(t) : 0;
+    t->rows = changed > 0 ? mw__batch_find_trained(&t->arena, function, changed, err) : NULL;
+    if (changed > 0 && t->rows == NULL)
+        return MW_ERROR_MEMORY;
     t->batch.to = t->shape_count > 0 ? batch_asked_for(t) : 0;
     if (t->batch.to == 0 || !names_every_input(t, function))
         return MW_OK;

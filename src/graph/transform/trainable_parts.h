@@ -19,7 +19,8 @@ typedef struct mw__tuning {
     mw__tune_item **by_value; /* by id in the source; NULL = not chosen */
     mw__tune_item **by_op;    /* a branch, by the id of the operation's result */
     bool begun;
-    mw__rebatch batch; /* that the shapes ask for; its table is NULL if they ask for something else */
+    mw__rebatch batch;          /* that the shapes ask for; its table is NULL if they ask for something else */
+    const mw__batch_rows *rows; /* of the source, where an input gets another first extent; else NULL */
     mw_tune_report *report;
     void *report_user;
 } mw__tuning;
