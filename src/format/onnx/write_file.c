@@ -78,9 +78,11 @@ static mw_status put_model(model_file *file, const Mw__Onnx__Model *model)
     Mw__Onnx__Model before = *model, behind;
     mw__onnx__model__init(&behind);
     before.graph = NULL;
-    before.n_opset_import = 0;
+    before.n_opset_import = before.n_metadata = 0; /* larger numbers than the graph's */
     behind.opset_import = model->opset_import;
     behind.n_opset_import = model->n_opset_import;
+    behind.metadata = model->metadata;
+    behind.n_metadata = model->n_metadata;
     MW_TRY(put_fields(file, &before.base));
     mw__outline_put_head(&file->waiting, MODEL_GRAPH, protobuf_c_message_get_packed_size(&model->graph->base));
     MW_TRY(put_graph(file, model->graph));
