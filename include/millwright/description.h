@@ -78,7 +78,9 @@ typedef struct mw_description {
     size_t struct_size; /* set by mw_description_defaults, and in those that are lent */
     const char *text;   /* what the model does */
     const char *version, *author, *license;
-    size_t pair_count; /* what else it says of itself, e.g. what it was converted from */
+    size_t pair_count; /* what else it says of itself, e.g. what it was converted from. Of two with one key the first
+                        * counts; MIL and ONNX have the fields above as "mw.text", "mw.version", "mw.author" and
+                        * "mw.license", and a pair of that key is not written if the field says something */
     const mw_text_pair *pairs;
     size_t function_count;
     const mw_function_description *functions;

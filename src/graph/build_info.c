@@ -10,7 +10,11 @@
 
 /* ---- the attribute ---- */
 
-static bool is_word(const mw__payload *payload) { return payload->strings != NULL && payload->strings[0] != NULL; }
+const char *mw__build_info_word(const mw__payload *payload)
+{
+    const bool is_one = payload->type->kind == MW__TENSOR && mw__payload_count(payload) == 1;
+    return is_one && payload->strings != NULL ? payload->strings[0] : NULL;
+}
 
 const mw__payload *mw__build_info_find(const mw_graph *graph)
 {
@@ -19,7 +23,7 @@ const mw__payload *mw__build_info_find(const mw_graph *graph)
         if (strcmp(graph->attributes[i].name, MW__BUILD_INFO) == 0)
             info = graph->attributes[i].value;
     for (size_t i = 0; info != NULL && i < info->member_count; i++)
-        if (!is_word(info->members[i]))
+        if (mw__build_info_word(info->members[i]) == NULL)
             return NULL;
     return info != NULL && info->type->kind == MW__DICT ? info : NULL;
 }
@@ -68,22 +72,40 @@ typedef struct gathering {
     mw_error *err;
 } gathering;
 
+bool mw__build_info_is_text(const char *key, const char *text)
+{
+    const bool good = is_utf8(text);
+    if (!good)
+        mw__log(MW_LOG_WARNING, "\"%.80s\" of the description is no UTF-8 and is not written", key);
+    return good;
+}
+
 static mw_status list_pair(gathering *g, const char *key, const char *value)
 {
     if (key == NULL || key[0] == '\0' || value == NULL || mw__map_get(&g->keys, key) != NULL)
         return MW_OK;
-    if (!is_utf8(key) || !is_utf8(value)) {
-        mw__log(MW_LOG_WARNING, "\"%.80s\" of the description is no UTF-8 and is not written", key);
+    if (!mw__build_info_is_text(key, key) || !mw__build_info_is_text(key, value))
         return MW_OK;
-    }
     g->pairs->items[g->pairs->count++] = (mw_text_pair){key, value};
     return mw__map_set(&g->keys, key, (void *)(uintptr_t)value, g->err);
+}
+
+/* The field that is written under a key and says something; NULL if there is none. */
+static const char *find_field(const mw_description *description, const char *key)
+{
+    for (size_t i = 0; key != NULL && i < FIELDS; i++) {
+        const char *value = *field_of(description, i);
+        if (strcmp(fields[i].key, key) == 0)
+            return value != NULL && value[0] != '\0' ? value : NULL;
+    }
+    return NULL;
 }
 
 static mw_status list_all(gathering *g, const mw_description *description, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        MW_TRY(list_pair(g, description->pairs[i].key, description->pairs[i].value));
+        if (find_field(description, description->pairs[i].key) == NULL)
+            MW_TRY(list_pair(g, description->pairs[i].key, description->pairs[i].value));
     for (size_t i = 0; i < FIELDS; i++) {
         const char *value = *field_of(description, i);
         if (value != NULL && value[0] != '\0')
@@ -112,24 +134,51 @@ mw_status mw__build_info_list(const mw_description *description, mw__arena *aren
 
 /* ---- into a description ---- */
 
-static mw_status copy_text(const gathering *g, const char *text, const char **out)
+/* Its bytes are the first 256 characters of Unicode. */
+static char *copy_latin1(const gathering *g, const char *text)
 {
-    *out = mw__arena_string(g->arena, text, strlen(text), g->err);
+    char *copy = mw__arena_alloc(g->arena, 2 * strlen(text) + 1, 1, g->err), *at = copy;
+    for (; copy != NULL && *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte >= 0x80)
+            *at++ = (char)(0xc0 | byte >> 6);
+        *at++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+    }
+    return copy; /* the arena gives zeros */
+}
+
+static mw_status copy_text(const gathering *g, const char *key, const char *text, const char **out)
+{
+    const bool good = is_utf8(text);
+    if (!good)
+        mw__log(MW_LOG_WARNING, "\"%.80s\" of the model is no UTF-8; it is taken for Latin 1", key);
+    *out = good ? mw__arena_string(g->arena, text, strlen(text), g->err) : copy_latin1(g, text);
     return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static const char **find_place(mw_description *description, const char *key)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strcmp(key, fields[i].key) == 0)
+            return field_of(description, i);
+    return NULL;
 }
 
 static mw_status take_pair(gathering *g, mw_description *description, mw_text_pair from)
 {
-    for (size_t i = 0; i < FIELDS; i++)
-        if (strcmp(from.key, fields[i].key) == 0)
-            return copy_text(g, from.value, field_of(description, i));
-    if (from.key[0] == '\0' || strncmp(from.key, "coremlc-", strlen("coremlc-")) == 0 ||
-        mw__map_get(&g->keys, from.key) != NULL)
+    mw_text_pair pair;
+    if (from.key[0] == '\0' || strncmp(from.key, "coremlc-", strlen("coremlc-")) == 0)
         return MW_OK;
-    mw_text_pair *to = &g->pairs->items[g->pairs->count++];
-    MW_TRY(copy_text(g, from.key, &to->key));
-    MW_TRY(copy_text(g, from.value, &to->value));
-    return mw__map_set(&g->keys, to->key, to, g->err);
+    MW_TRY(copy_text(g, from.key, from.key, &pair.key));
+    if (mw__map_get(&g->keys, pair.key) != NULL)
+        return MW_OK;
+    MW_TRY(copy_text(g, from.key, from.value, &pair.value));
+    const char **field = find_place(description, pair.key);
+    if (field != NULL)
+        *field = pair.value;
+    else
+        g->pairs->items[g->pairs->count++] = pair;
+    return mw__map_set(&g->keys, pair.key, (void *)(uintptr_t)pair.value, g->err);
 }
 
 static mw_status take_all(gathering *g, mw_description *made, const mw_graph *graph, const mw__payload *info)

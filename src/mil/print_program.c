@@ -521,13 +521,22 @@ static mw_status print_named_function(mw__printer *printer, const mw__function *
 
 /* ---- the program ---- */
 
-/* With a buildInfo of what the options say of the program; a program of ours has one anyway. */
+/* What the options say of the program; else what a file of another format did. That of a text is its attribute. */
+static mw_status list_said(mw__printer *printer)
+{
+    const mw_description *description = printer->options->description;
+    if (description == NULL && printer->graph->pair_count > 0)
+        MW_TRY(mw__build_info_describe(printer->graph, printer->arena, &description, printer->err));
+    return mw__build_info_list(description, printer->arena, &printer->said, printer->err);
+}
+
+/* With a buildInfo of what is said of the program; a program of ours has one anyway. */
 static mw_status print_program_attributes(mw__printer *printer)
 {
     const mw_graph *graph = printer->graph;
     size_t count = 0;
     mw__attribute *list = mw__arena_alloc(printer->arena, graph->attribute_count + 1, sizeof *list, printer->err);
-    MW_TRY(mw__build_info_list(printer->options->description, printer->arena, &printer->said, printer->err));
+    MW_TRY(list_said(printer));
     if (list == NULL)
         return MW_ERROR_MEMORY;
     const bool makes = printer->said.count > 0 || (printer->built && graph->attribute_count == 0);

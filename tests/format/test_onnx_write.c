@@ -1,5 +1,6 @@
 /* Graphs written as ONNX: each case of the operation table comes back with the same values, or is refused for the
  * reason that its row has. */
+#include "onnx_bytes.h"
 #include "onnx_kept.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -289,6 +290,153 @@ static void test_constants_of_equal_elements_have_a_bound(void)
     check_too_large(graph, "equal elements would have 1073741824 bytes");
 }
 
+/* ---- what a model says of itself ---- */
+
+static void write_bytes(const char *path, const onnx_bytes *bytes)
+{
+    FILE *file = fopen(path, "wb");
+    REQUIRE(file != NULL);
+    fwrite(bytes->data, 1, bytes->size, file);
+    fclose(file);
+}
+
+/* y = Relu(x), with these metadata_props. */
+static void write_saying(const char *path, const mw_text_pair *pairs, size_t count)
+{
+    onnx_bytes graph = {.size = 0};
+    const onnx_bytes node = onnx_node("Relu", "x", "y"), x = onnx_value("x", NULL), y = onnx_value("y", NULL);
+    onnx_message(&graph, 1, &node);
+    onnx_message(&graph, 11, &x);
+    onnx_message(&graph, 12, &y);
+    onnx_bytes model = onnx_model(&graph);
+    for (size_t i = 0; i < count; i++) {
+        onnx_bytes pair = {.size = 0};
+        onnx_text(&pair, 1, pairs[i].key);
+        onnx_text(&pair, 2, pairs[i].value);
+        onnx_message(&model, 14, &pair);
+    }
+    write_bytes(path, &model);
+}
+
+/* What the file says when it is read: a line for each pair, and the fields. */
+static void check_says(const char *path, const char *wanted)
+{
+    mw_error err = {0};
+    char text[600];
+    mw_model_options options = mw_model_defaults();
+    options.read_only = true;
+    mw_model *model = mw_model_load(path, &options, &err);
+    const mw_description *d = mw_model_description(model);
+    CHECK_OK(err);
+    snprintf(text, sizeof text, "%s|%s|%s|%s", d != NULL ? d->text : "", d != NULL ? d->version : "",
+             d != NULL ? d->author : "", d != NULL ? d->license : "");
+    for (size_t i = 0; d != NULL && i < d->pair_count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "|%s=%s", d->pairs[i].key, d->pairs[i].value);
+    check_note(strcmp(text, wanted) == 0, __FILE__, __LINE__, "%s says %s, not %s", path, text, wanted);
+    mw_model_destroy(model);
+}
+
+/* In every format, and as the graph that was read is printed. */
+static void check_says_everywhere(const char *wanted)
+{
+    static const char *const paths[] = {"said.mlpackage", "said.onnx", "said"};
+    mw_error err = {0};
+    mw_model_options options = mw_model_defaults();
+    options.read_only = true;
+    check_says("saying.onnx", wanted);
+    mw_model *model = mw_model_load("saying.onnx", &options, &err);
+    for (int i = 0; i < 3; i++) {
+        mw_model_write(model, paths[i], &err);
+        CHECK_OK(err);
+        check_says(paths[i], wanted);
+    }
+    mw_model_destroy(model);
+    mw_graph *graph = mw_onnx_read("saying.onnx", NULL, &err);
+    mw_graph_write_mil(graph, "printed", NULL, &err);
+    CHECK_OK(err);
+    check_says("printed", wanted);
+    mw_graph_destroy(graph);
+}
+
+static void test_what_a_file_says_is_printed(void)
+{
+    const mw_text_pair pairs[] = {{"classes", "ant\nbee"}, {"mw.offsets", "1.7e9 0"}, {"mw.author", "somebody"}};
+    write_saying("saying.onnx", pairs, 3);
+    check_says_everywhere("||somebody||classes=ant\nbee|mw.offsets=1.7e9 0");
+}
+
+static void test_the_first_of_a_key_counts_for_pairs_and_fields(void)
+{
+    const mw_text_pair pairs[] = {{"k", "first"}, {"mw.text", "one"}, {"k", "second"}, {"mw.text", "two"}};
+    write_saying("saying.onnx", pairs, 4);
+    check_says_everywhere("one||||k=first");
+}
+
+/* Latin 1, and two keys that become one. */
+static void test_bytes_that_are_no_text_become_one(void)
+{
+    const mw_text_pair pairs[] = {
+        {"names", "b\xe4r"}, {"\xe4", "first"}, {"\xc3\xa4", "second"}, {"mw.license", "\xa9 nobody"}};
+    write_saying("saying.onnx", pairs, 4);
+    check_says_everywhere("|||\xc2\xa9 nobody|names=b\xc3\xa4r|\xc3\xa4=first");
+}
+
+static void test_a_field_comes_before_a_pair_of_its_key(void)
+{
+    mw_error err = {0};
+    const mw_text_pair pairs[] = {{"mw.text", "of a pair"}, {"mw.author", "of a pair"}, {"bad", "b\xe4r"}, {"k", "v"}};
+    mw_description description = mw_description_defaults();
+    description.text = "of the field";
+    description.license = "b\xe4r";
+    description.pairs = pairs;
+    description.pair_count = 4;
+    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_onnx_write_options onnx = mw_onnx_write_defaults();
+    mw_coreml_write_options coreml = mw_coreml_write_defaults();
+    options.description = onnx.description = coreml.description = &description;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    mw_graph_write_mil(graph, "said", &options, &err);
+    mw_onnx_write(graph, "said.onnx", &onnx, &err);
+    mw_coreml_write(graph, "said.mlpackage", &coreml, &err);
+    CHECK_OK(err);
+    check_says("said", "of the field||of a pair||k=v");
+    check_says("said.onnx", "of the field||of a pair||k=v");
+    check_says("said.mlpackage", "of the field||||mw.text=of a pair|mw.author=of a pair|k=v");
+    mw_graph_destroy(graph);
+}
+
+/* The numbers of the outermost fields rise, as protobuf wants them to be written. */
+static void test_fields_are_in_the_order_of_their_numbers(void)
+{
+    const mw_text_pair pair = {"key", "value"};
+    mw_error err = {0};
+    mw_description description = mw_description_defaults();
+    description.pairs = &pair;
+    description.pair_count = 1;
+    mw_onnx_write_options options = mw_onnx_write_defaults();
+    options.description = &description;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    mw_onnx_write(graph, "order.onnx", &options, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    FILE *file = fopen("order.onnx", "rb");
+    REQUIRE(file != NULL);
+    int last = 0;
+    for (int head; (head = fgetc(file)) != EOF; last = head >> 3) {
+        int byte = 0x80;
+        unsigned long size = 0;
+        CHECK(head >> 3 >= last && head < 0x80);
+        for (int shift = 0; (byte & 0x80) != 0 && byte != EOF; shift += 7)
+            size |= (unsigned long)((byte = fgetc(file)) & 0x7f) << shift;
+        if ((head & 7) == 2)
+            fseek(file, (long)size, SEEK_CUR);
+    }
+    CHECK_INT(last, 14);
+    fclose(file);
+}
+
 /* --cases FOLDER keeps what is written there. */
 int main(int count, char **arguments)
 {
@@ -306,6 +454,11 @@ int main(int count, char **arguments)
     RUN(test_a_parameter_without_a_value_is_refused);
     RUN(test_tables_of_the_file_have_a_bound);
     RUN(test_constants_of_equal_elements_have_a_bound);
+    RUN(test_what_a_file_says_is_printed);
+    RUN(test_the_first_of_a_key_counts_for_pairs_and_fields);
+    RUN(test_bytes_that_are_no_text_become_one);
+    RUN(test_a_field_comes_before_a_pair_of_its_key);
+    RUN(test_fields_are_in_the_order_of_their_numbers);
     folder_leave(folder);
     return check_finish();
 }

@@ -2,6 +2,7 @@
 #include "graph_check.h"
 
 #include "graph/transform/generalise.h"
+#include "graph/transform/generalise_parts.h"
 #include "support/failing.h"
 
 #include <stdio.h>
@@ -178,8 +179,22 @@ static void test_every_allocation_may_fail(void)
     }
 }
 
+static void test_texts_are_the_same_if_all_of_them_are(void)
+{
+    const char *const first[] = {"a", "b"}, *const same[] = {"a", "b"}, *const other[] = {"a", "c"};
+    const mw__type two = {.kind = MW__TENSOR, .dtype = MW_STRING, .shape = MW_SHAPE(2)},
+                   none = {.kind = MW__TENSOR, .dtype = MW_STRING, .shape = MW_SHAPE(0)};
+    const mw__payload a = {.type = &two, .strings = first}, b = {.type = &two, .strings = same},
+                      c = {.type = &two, .strings = other}, d = {.type = &none, .strings = first},
+                      e = {.type = &none, .strings = other + 1};
+    CHECK(mw__match_payloads_equal(&a, &b));
+    CHECK(!mw__match_payloads_equal(&a, &c));
+    CHECK(mw__match_payloads_equal(&d, &e)); /* nothing is read of them */
+}
+
 int main(void)
 {
+    RUN(test_texts_are_the_same_if_all_of_them_are);
     RUN(test_what_follows_from_extents_is_computed);
     RUN(test_what_does_not_follow_is_refused_by_name);
     RUN(test_every_allocation_may_fail);

@@ -1,10 +1,11 @@
 /* Texts made to break a reader: each is refused (or read) without a crash, a leak or memory beyond the stated bound. */
 #include "graph/ir.h"
 #include "support/check.h"
+#include "support/folder.h"
 #include "support/meter.h"
 
 #include <locale.h>
-#include <millwright/mil.h>
+#include <millwright/millwright.h>
 #include <stdlib.h>
 
 /* A program with many forms, cut in every place. */
@@ -320,8 +321,35 @@ static void test_reading_paths_that_are_no_files_is_an_error(void)
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
 }
 
+/* A buildInfo is texts for texts; one with none or several in the place of one says nothing. */
+static void test_what_a_program_says_is_one_text_for_one(void)
+{
+    static const char *const types[] = {"[2]", "[0]", "[1]", "[]"}, *const values[] = {"[\"first\", \"second\"]", "[]",
+                                                                                       "[\"only\"]", "\"only\""};
+    mw_model_options options = mw_model_defaults();
+    options.read_only = true;
+    for (int i = 0; i < 4; i++) {
+        char text[400];
+        mw_error err = {0};
+        snprintf(text, sizeof text,
+                 "program(1.0)\n[buildInfo = dict<tensor<string, []>, tensor<string, %s>>({{\"k\", %s}})]\n{\n"
+                 "    func main<ios16>(tensor<fp32, [1]> x) {\n        tensor<fp32, [1]> y = relu(x = x)[name = "
+                 "tensor<string, []>(\"y\")];\n    } -> (y);\n}\n",
+                 types[i], values[i]);
+        folder_put("model.mil", text);
+        mw_model *model = mw_model_load("model.mil", &options, &err);
+        const mw_description *d = mw_model_description(model);
+        CHECK_OK(err);
+        CHECK(i < 2 ? d == NULL : d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, "only") == 0);
+        mw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
     RUN(test_text_cut_at_every_byte_is_an_error_with_a_place);
     RUN(test_text_with_any_byte_changed_never_crashes);
     RUN(test_a_nul_byte_is_refused);
@@ -334,5 +362,7 @@ int main(void)
     RUN(test_a_million_operations_are_read);
     RUN(test_too_many_arguments_and_attributes_are_refused);
     RUN(test_reading_paths_that_are_no_files_is_an_error);
+    RUN(test_what_a_program_says_is_one_text_for_one);
+    folder_leave(folder);
     return check_finish();
 }

@@ -2,6 +2,7 @@
 #include "engine/cache/analytics.h"
 #include "engine/cache/cache.h"
 #include "engine/surface/surface.h"
+#include "graph/build_info.h"
 
 #include "base/text.h"
 
@@ -103,8 +104,8 @@ static mw_status make_build_info(mw__library *library, const void **out, mw_erro
     MW_TRY(dictionary_begin(d, &library->arena, members / 2 + 1, err));
     dictionary_add(d, "engine", mw__engine_build());
     for (size_t i = 0; i + 1 < members; i += 2)
-        if (info->members[i]->strings != NULL && info->members[i + 1]->strings != NULL)
-            dictionary_add(d, info->members[i]->strings[0], info->members[i + 1]->strings[0]);
+        if (mw__build_info_word(info->members[i]) != NULL && mw__build_info_word(info->members[i + 1]) != NULL)
+            dictionary_add(d, mw__build_info_word(info->members[i]), mw__build_info_word(info->members[i + 1]));
     *out = &d->public;
     return MW_OK;
 }

@@ -1,5 +1,6 @@
 /* Which features a description has, of functions, and what else a model says of itself. */
 #include "format/coreml/encode.h"
+#include "graph/build_info.h"
 #include "graph/classify.h"
 #include <string.h>
 
@@ -146,16 +147,24 @@ static pb_function_description *encode_function(mw__encoder *e, const mw_graph *
 
 static const char *or_empty(const char *text) { return text != NULL ? text : ""; }
 
+static char *encode_text(mw__encoder *e, const char *what, const char *text)
+{
+    return mw__coreml_encode_string(e, mw__build_info_is_text(what, or_empty(text)) ? or_empty(text) : "");
+}
+
 static bool fill_pairs(mw__encoder *e, const mw_description *given, pb_metadata *out)
 {
     out->user = mw__coreml_encode_room(e, given->pair_count, sizeof *out->user);
     for (size_t i = 0; out->user != NULL && i < given->pair_count; i++) {
+        const char *key = or_empty(given->pairs[i].key), *value = or_empty(given->pairs[i].value);
+        if (!mw__build_info_is_text(key, key) || !mw__build_info_is_text(key, value))
+            continue;
         Mw__Coreml__Pair *pair = MW__MAKE(e, Mw__Coreml__Pair);
         if (pair == NULL)
             return false;
         mw__coreml__pair__init(pair);
-        pair->key = mw__coreml_encode_string(e, or_empty(given->pairs[i].key));
-        pair->value = mw__coreml_encode_string(e, or_empty(given->pairs[i].value));
+        pair->key = mw__coreml_encode_string(e, key);
+        pair->value = mw__coreml_encode_string(e, value);
         if (pair->key == NULL || pair->value == NULL)
             return false;
         out->user[out->n_user++] = pair;
@@ -171,10 +180,10 @@ static bool fill_metadata(mw__encoder *e, const mw_description *given, pb_descri
     if (metadata == NULL)
         return false;
     mw__coreml__metadata__init(metadata);
-    metadata->description = mw__coreml_encode_string(e, or_empty(given->text));
-    metadata->version = mw__coreml_encode_string(e, or_empty(given->version));
-    metadata->author = mw__coreml_encode_string(e, or_empty(given->author));
-    metadata->license = mw__coreml_encode_string(e, or_empty(given->license));
+    metadata->description = encode_text(e, "text", given->text);
+    metadata->version = encode_text(e, "version", given->version);
+    metadata->author = encode_text(e, "author", given->author);
+    metadata->license = encode_text(e, "license", given->license);
     return metadata->description != NULL && metadata->version != NULL && metadata->author != NULL &&
            metadata->license != NULL && fill_pairs(e, given, metadata);
 }

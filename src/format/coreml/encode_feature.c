@@ -1,5 +1,6 @@
 /* Descriptions as messages: what is given, held against the ports of the program, and for the rest the ports. */
 #include "format/coreml/encode.h"
+#include "graph/build_info.h"
 #include "graph/classify.h"
 #include <string.h>
 
@@ -222,7 +223,8 @@ pb_feature *mw__coreml_encode_feature(mw__encoder *e, const mw_feature *feature,
     mw__coreml__feature__init(out);
     mw__coreml__feature_type__init(type);
     out->name = mw__coreml_encode_string(e, feature->name);
-    out->description = mw__coreml_encode_string(e, feature->text);
+    out->description = mw__coreml_encode_string(
+        e, feature->text == NULL || mw__build_info_is_text(feature->name, feature->text) ? feature->text : "");
     out->type = type;
     return out->name != NULL && out->description != NULL && fill_type(e, feature, state, type) ? out : NULL;
 }

@@ -46,8 +46,13 @@ bool mw__match_payloads_equal(const mw__payload *a, const mw__payload *b)
     if (!mw__type_equal(a->type, b->type) || a->splat != b->splat || a->size != b->size ||
         (a->data == NULL) != (b->data == NULL) || a->member_count != b->member_count)
         return false;
-    if (a->strings != NULL && b->strings != NULL)
-        return strcmp(a->strings[0], b->strings[0]) == 0;
+    if (a->strings != NULL && b->strings != NULL) {
+        const size_t count = mw__payload_count(a); /* that of b: the types are one */
+        size_t same = 0;
+        while (same < count && strcmp(a->strings[same], b->strings[same]) == 0)
+            same++;
+        return same == count;
+    }
     return a->data == NULL || a->data == b->data || a->size == 0 || memcmp(a->data, b->data, a->size) == 0;
 }
 
