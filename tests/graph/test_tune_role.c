@@ -24,7 +24,7 @@ static const struct {
      .role = MW_WEIGHT_NONE,
      .operation = "add",
      .argument = "y",
-     .reason = "no product with a weight: a mask"},
+     .reason = "not as the bias of a product with a weight: a mask"},
     {.name = "wo", .role = MW_WEIGHT_KERNEL, .operation = "linear", .argument = "weight"},
     {.name = "bo", .role = MW_WEIGHT_BIAS, .operation = "linear", .argument = "bias"},
     {.name = "ln_gamma", .role = MW_WEIGHT_NORM, .operation = "layer_norm", .argument = "gamma"},
@@ -169,7 +169,7 @@ static void test_patterns_that_take_nothing_say_why(void)
     static const char *const cases[][2] = {
         {"attention_*", "pattern \"attention_*\" matches no weight of a layer (a name given whole is taken): "
                         "\"attention_scale\" (y of mul: it scales values"},
-        {"*_mask", "\"causal_mask\" (y of add: it is added to something that is no product"},
+        {"*_mask", "\"causal_mask\" (y of add: it is added, and not as the bias"},
         {"bn_[mv]*", "\"bn_mean\" (mean of batch_norm: it is a running statistic, which follows the data"}};
     for (int i = 0; i < 3; i++) {
         mw_error err = {0};
@@ -262,6 +262,28 @@ typedef struct guess {
     "tensor<fp32, [2, 4, 3]> y = slice_by_size(begin = tensor<int32, [3]>([0, 0, 0]), size = tensor<int32, [3]>([2, "  \
     "4, 3]), x = j);"
 
+/* n [2, 4, 3] is a norm of h, r one of h that is spelled out, k [2, 3, 3] a product whose outputs are as many as its
+ * rows; g [4, 3] gathered rows. */
+#define LAYER_NORM "tensor<fp32, [2, 4, 3]> n = layer_norm(axes = tensor<int32, [1]>([-1]), epsilon = fp32(0.001), x = "
+#define NORM       LAYER_NORM "h);"
+#define SPELLED                                                                                                        \
+    "tensor<fp32, [2, 4, 3]> s = mul(x = h, y = h); tensor<fp32, [2, 4, 1]> m = reduce_mean(axes = tensor<int32, "     \
+    "[1]>([-1]), keep_dims = bool(true), x = s); tensor<fp32, [2, 4, 1]> d = rsqrt(epsilon = fp32(0.001), x = m);"     \
+    "tensor<fp32, [2, 4, 3]> r = mul(x = h, y = d);"
+#define POWER(exponent)                                                                                                \
+    "tensor<fp32, [2, 4, 3]> s = pow(x = h, y = fp32(" exponent ")); tensor<fp32, [2, 4, 3]> r = mul(x = h, y = s);"
+#define SQUARE                                                                                                         \
+    "tensor<fp32, [2, 3, 3]> u = slice_by_size(begin = tensor<int32, [3]>([0, 0, 0]), size = tensor<int32, [3]>([2, "  \
+    "3, 3]), x = x); tensor<fp32, [2, 3, 3]> k = linear(weight = w, x = u);"
+#define Z(operation) "tensor<fp32, [2, 3, 3]> z = " operation "; tensor<fp32, [2, 3, 3]> y = relu(x = z);"
+#define TURNED       "tensor<fp32, [2, 3, 4]> t = transpose(perm = tensor<int32, [3]>([0, 2, 1]), x = h);"
+#define T(operation) "tensor<fp32, [2, 3, 4]> y = " operation ";"
+#define ROW_SIDE     "[[0.31], [-1.27], [0.83]]"
+#define KEPT         "[[1], [1], [0], [0]]"
+#define GATHERED(table)                                                                                                \
+    "tensor<fp32, [4, 3]> g = gather(axis = int32(0), batch_dims = int32(0), indices = tensor<int32, [4]>([1, 0, 2, "  \
+    "3]), validate_indices = bool(false), x = " table ");" Y("add(x = h, y = g)")
+
 static const guess guesses[] = {
     {"gamma", MW_WEIGHT_SCALE, C("[3]", "gamma", ROW), Y("mul(x = h, y = gamma)")},
     {"onnx::Mul_7", MW_WEIGHT_SCALE, C("[3]", "%s", ROW), Y("mul(x = h, y = %s)")},
@@ -287,6 +309,47 @@ static const guess guesses[] = {
      "tensor<fp32, [2, 4, 3]> m = mul(x = n, y = alphas);" Y("add(x = p, y = m)")},
     {"logit_scale", MW_WEIGHT_SCALE, C("[]", "logit_scale", "2.6592"),
      "fp32 e = exp(x = logit_scale);" Y("mul(x = h, y = e)")},
+    /* beside a norm: along its axes, and neither named as a mask nor one of zeros and ones */
+    {"var_5", MW_WEIGHT_NORM, C("[3]", "var_5", ROW), NORM Y("mul(x = n, y = var_5)")},
+    {"gamma", MW_WEIGHT_NORM, C("[3]", "gamma", "1"), NORM Y("mul(x = n, y = gamma)")},
+    {"offset_weight", MW_WEIGHT_NORM, C("[3]", "offset_weight", ROW), NORM Y("mul(x = n, y = offset_weight)")},
+    {"pad_mask", MW_WEIGHT_NONE, C("[4, 1]", "pad_mask", KEPT), NORM Y("mul(x = n, y = pad_mask)")},
+    {"var_5", MW_WEIGHT_NONE, C("[4, 1]", "var_5", KEPT), NORM Y("mul(x = n, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[4, 1]", "var_5", KEPT), LAYER_NORM "x);" Y("mul(x = n, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[4, 1]", "var_5", KEPT), SPELLED Y("mul(x = r, y = var_5)")},
+    {"window_mask", MW_WEIGHT_NONE, C("[3]", "window_mask", ROW), NORM Y("mul(x = n, y = window_mask)")},
+    {"window", MW_WEIGHT_NONE, C("[4, 1]", "window", KEPT), NORM Y("mul(x = n, y = window)")},
+    {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "[1, 0, 1]"), NORM Y("mul(x = n, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[4, 1]", "var_5", "[[0.31], [0.7], [0.9], [0.2]]"), NORM Y("mul(x = n, y = var_5)")},
+    {"var_5", MW_WEIGHT_NORM, C("[3]", "var_5", ROW), SPELLED Y("mul(x = r, y = var_5)")},
+    {"var_5", MW_WEIGHT_NORM, C("[3]", "var_5", ROW), POWER("-0.5") Y("mul(x = r, y = var_5)")},
+    /* one number is none, whatever its rank; a square is no deviation */
+    {"var_5", MW_WEIGHT_NONE, C("[1, 1, 1]", "var_5", "[[[1.732]]]"), SPELLED Y("mul(x = r, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[1, 1, 1]", "var_5", "[[[0.044715]]]"), POWER("2") Y("mul(x = r, y = var_5)")},
+    {"var_5", MW_WEIGHT_SCALE, C("[3]", "var_5", ROW), POWER("2") Y("mul(x = r, y = var_5)")},
+    /* beside a product: along its outputs, and neither named as a mask nor with large numbers */
+    {"var_5", MW_WEIGHT_BIAS, C("[3]", "var_5", "[0, 1, 2]"), Y("add(x = h, y = var_5)")},
+    {"mask_head_bias", MW_WEIGHT_BIAS, C("[3]", "mask_head_bias", ROW), Y("add(x = h, y = mask_head_bias)")},
+    {"token_mask", MW_WEIGHT_NONE, C("[3]", "token_mask", "[0, -1e9, 0]"), Y("add(x = h, y = token_mask)")},
+    {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "[0, -1e9, 0]"), Y("add(x = h, y = var_5)")},
+    {"grid", MW_WEIGHT_NONE, C("[3]", "grid", "[0, 1, 2]"), Y("add(x = h, y = grid)")},
+    {"var_5", MW_WEIGHT_BIAS, C("[1, 3]", "var_5", "[" ROW "]"), SQUARE Z("add(x = k, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[3, 1]", "var_5", ROW_SIDE), SQUARE Z("add(x = k, y = var_5)")},
+    {"offset", MW_WEIGHT_NONE, C("[3, 1]", "offset", ROW_SIDE), SQUARE Z("add(x = k, y = offset)")},
+    {"var_5", MW_WEIGHT_BIAS, C("[3, 1]", "var_5", ROW_SIDE), TURNED T("add(x = t, y = var_5)")},
+    /* gathered */
+    {"table", MW_WEIGHT_TABLE, C("[4, 3]", "table", GRID), GATHERED("table")},
+    {"offset_weight", MW_WEIGHT_TABLE, C("[4, 3]", "offset_weight", ROWS), GATHERED("offset_weight")},
+    {"rotary_cos_cached", MW_WEIGHT_NONE, C("[4, 3]", "rotary_cos_cached", ROWS), GATHERED("rotary_cos_cached")},
+    {"causal_mask", MW_WEIGHT_NONE, C("[4, 3]", "causal_mask", ROWS), GATHERED("causal_mask")},
+    {"var_5", MW_WEIGHT_NONE, C("[4, 3]", "var_5", MASK), GATHERED("var_5")},
+    /* one number in every place, however it is spelled */
+    {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "1"), Y("mul(x = h, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "[1, 1, 1]"), Y("mul(x = h, y = var_5)")},
+    {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "-1.5"), Y("mul(x = h, y = var_5)")},
+    {"var_5", MW_WEIGHT_SCALE, C("[3]", "var_5", "0.3"), Y("mul(x = h, y = var_5)")},
+    {"ls_gamma", MW_WEIGHT_SCALE, C("[3]", "ls_gamma", "1"), Y("mul(x = h, y = ls_gamma)")},
+    {"ls_gamma", MW_WEIGHT_SCALE, C("[3]", "ls_gamma", "[1, 1, 1]"), Y("mul(x = h, y = ls_gamma)")},
 };
 
 static void test_what_a_framework_calls_a_parameter_is_taken(void)
@@ -312,7 +375,7 @@ static void test_what_a_framework_calls_a_parameter_is_taken(void)
         mw_graph_weights(source, weights, 4, &count, &err);
         for (size_t k = 0; k < count; k++)
             if (strcmp(weights[k].name, safe) == 0)
-                check_note(weights[k].role == g->role, __FILE__, __LINE__, "%s is %s, not %s", g->name,
+                check_note(weights[k].role == g->role, __FILE__, __LINE__, "%s is %s, not %s", g->use,
                            mw_weight_role_name(weights[k].role), mw_weight_role_name(g->role));
         CHECK_INT(count, 2);
         check_note(graph != NULL && is_trained(graph, safe) == (g->role != MW_WEIGHT_NONE), __FILE__, __LINE__,

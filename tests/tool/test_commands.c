@@ -80,7 +80,7 @@ static void test_info_lists_what_can_be_trained(void)
     folder_put("gate.mil", gate);
     CHECK_MW(0, "  yes      kernel     gate_w  fp32", NULL, "info", "gate.mil", "--trainable");
     CHECK_MW(0, "  yes      scale      gamma  fp32", NULL, "info", "gate.mil", "--trainable");
-    CHECK_MW(0, "  by name  none       mask  fp32 [2, 3]  y of add: it is added to something", NULL, "info", "gate.mil",
+    CHECK_MW(0, "  by name  none       mask  fp32 [2, 3]  y of add: it is added, and not as", NULL, "info", "gate.mil",
              "--trainable");
     CHECK_MW(0, "  never    none       leak", NULL, "info", "gate.mil", "--trainable");
     CHECK_JSON("info", "gate.mil", "--trainable");

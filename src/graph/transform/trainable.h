@@ -81,8 +81,14 @@ bool mw__tune_passes(const mw__op *op, const char *argument);
 bool mw__guess_is_given(const char *name);
 /* Whether it is that of a mask, a grid, a mean or the like. */
 bool mw__guess_is_data(const char *name);
-/* Whether the elements may have been learned: not those of a mask (-1e9), not all multiples of 1/2. */
+/* Whether the elements may have been learned: not those of a mask (-1e9), not all multiples of 1/2, but zeros, and one
+ * such number in every place under a name that a framework gives. */
 bool mw__guess_is_learned(const mw_tensor *value);
+/* Whether it is none of the weights even where one would be: named as data, if not "..mask..bias" or the like, or with
+ * numbers of 1000 and more. */
+bool mw__guess_is_buffer(const mw_tensor *value);
+/* Whether it lets some elements pass and others not: zeros and ones, and nothing else. */
+bool mw__guess_is_switch(const mw_tensor *value);
 /* Whether it holds one number in every place. */
 bool mw__guess_is_uniform(const mw_tensor *value);
 /* Whether the name of one number says that it is learned: most are choices of whoever wrote the network. */

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOKED_AT = 96 }; /* operations behind a value */
+enum { LOOKED_AT = 96 };              /* operations behind a value */
+enum { NUMBERS_LOOKED_AT = 1 << 22 }; /* of a table */
 
 /* ---- names ---- */
 
@@ -43,6 +44,21 @@ bool mw__guess_is_data(const char *name)
     return data;
 }
 
+/* "conv_offset.bias", "mask_head_weight_to_fp16": the last word is that of a weight. */
+static bool is_of_weight(const char *name)
+{
+    static const char *const words[] = {"weight", "bias", "gamma", "beta"};
+    const char *tail = strstr(name, "_to_fp16");
+    const size_t length = tail != NULL && tail[8] == '\0' ? (size_t)(tail - name) : strlen(name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t word = strlen(words[i]);
+        if (length >= word && memcmp(name + length - word, words[i], word) == 0 &&
+            (length == word || !isalpha((unsigned char)name[length - word - 1])))
+            return true;
+    }
+    return false;
+}
+
 bool mw__guess_is_given(const char *name)
 {
     if (name == NULL || strchr("_/", name[0]) != NULL || isdigit((unsigned char)name[0]) ||
@@ -63,20 +79,59 @@ bool mw__guess_is_single(const mw_tensor *value)
     return learned;
 }
 
+static bool is_moderate(double number) { return fabs(number) < 1000.0; }
+
 bool mw__guess_is_learned(const mw_tensor *value)
 {
     const mw__payload *payload = value->payload;
     if (value->role == MW__PARAMETER || payload == NULL || payload->data == NULL)
         return value->role == MW__PARAMETER || payload == NULL; /* compressed: somebody thought it worth that */
     const size_t count = payload->splat ? 1 : mw__payload_count(payload);
-    bool whole = count > 1 && !payload->splat, masks = false, zeros = true; /* many parameters start at zeros */
+    const double first = count > 0 ? mw__payload_float(payload, 0) : 0.0;
+    bool whole = mw__payload_count(payload) > 1, masks = false, same = true;
     for (size_t i = 0; i < count && !masks; i++) {
         const double number = mw__payload_float(payload, i);
         whole = whole && number * 2.0 == floor(number * 2.0);
-        zeros = zeros && number == 0.0;
-        masks = !(fabs(number) < 1000.0);
+        same = same && number == first;
+        masks = !is_moderate(number);
     }
-    return (!whole || zeros) && !masks;
+    /* Many parameters start at zeros; at ones only what has a name may. A list and a splat of one number are alike. */
+    return !masks && (!whole || (same && (first == 0.0 || mw__guess_is_given(value->name))));
+}
+
+/* The first elements alone: a mask shows what it is in its first rows, and tables of words are large. */
+static bool has_large(const mw__payload *payload)
+{
+    if (payload == NULL || payload->data == NULL)
+        return false;
+    const size_t count = payload->splat ? 1 : mw__payload_count(payload);
+    for (size_t i = 0; i < count && i < NUMBERS_LOOKED_AT; i++)
+        if (!is_moderate(mw__payload_float(payload, i)))
+            return true;
+    return false;
+}
+
+bool mw__guess_is_buffer(const mw_tensor *value)
+{
+    if (value->role == MW__PARAMETER)
+        return false;
+    const bool named = mw__guess_is_data(value->name) && !is_of_weight(value->name);
+    return named || has_large(value->payload);
+}
+
+bool mw__guess_is_switch(const mw_tensor *value)
+{
+    const mw__payload *payload = value->payload;
+    if (payload == NULL || payload->data == NULL || payload->splat)
+        return false;
+    bool seen[2] = {false, false};
+    for (size_t i = 0; i < mw__payload_count(payload); i++) {
+        const double number = mw__payload_float(payload, i);
+        if (number != 0.0 && number != 1.0)
+            return false;
+        seen[number != 0.0] = true;
+    }
+    return seen[0] && seen[1];
 }
 
 bool mw__guess_is_uniform(const mw_tensor *value)

@@ -87,6 +87,8 @@ static mw_weight_role role_in_table(const search *s, const mw__op *op, const cha
     const mw_tensor *own = mw__tune_operand(op, argument);
     if (role == MW_WEIGHT_KERNEL && ((own != NULL && mw__tune_is_repeated(s->root, own)) || is_first_state(s, op)))
         return MW_WEIGHT_NONE;
+    if (role == MW_WEIGHT_TABLE && mw__guess_is_buffer(s->root)) /* sines of positions and masks are gathered too */
+        return MW_WEIGHT_NONE;
     return role;
 }
 
@@ -183,7 +185,8 @@ static mw_weight_role guess_scaled(const search *s, const mw__op *op, const mw_t
     if (!divides && learned && is_of_product(s, op))
         return MW_WEIGHT_KERNEL;
     const bool along = !divides && is_along_channels(s, own, other) && learned;
-    return is_of_layer(other) && (given || along) ? MW_WEIGHT_SCALE : MW_WEIGHT_NONE;
+    const bool scales = is_of_layer(other) && (given || along) && !mw__guess_is_switch(s->root);
+    return scales ? MW_WEIGHT_SCALE : MW_WEIGHT_NONE;
 }
 
 static mw_weight_role guess_added(const search *s, const mw_tensor *own, const mw_tensor *other, bool given)
@@ -225,12 +228,14 @@ static mw_weight_role guess_role(const search *s, const mw__use *use)
 
 /* ---- one use ---- */
 
-static const char *reason_of(const mw__op *op)
+static const char *reason_of(const mw__op *op, const char *argument)
 {
+    if (find_in_table(op, argument) == MW_WEIGHT_TABLE)
+        return "its name or its numbers are those of a mask, a grid or a table of sines, not of learned rows";
     if (IS_ONE_OF(op->kind, "mul", "real_div"))
         return "it scales values, and is no vector of a norm and no layer scale";
     if (IS_ONE_OF(op->kind, "add", "sub"))
-        return "it is added to something that is no product with a weight: a mask, an offset or a grid";
+        return "it is added, and not as the bias of a product with a weight: a mask, an offset or a grid";
     if (IS_ONE_OF(op->kind, "select", "where", "maximum", "minimum", "scaled_dot_product_attention"))
         return "it masks or limits values";
     return "no layer has a weight there";
@@ -296,7 +301,7 @@ static void visit(search *s, const mw__use *use)
         return;
     s->found = (mw__tune_role){.role = role, .use = use};
     if (role == MW_WEIGHT_NONE)
-        s->found.reason = reason_of(op);
+        s->found.reason = reason_of(op, argument);
     else if (role == MW_WEIGHT_STATISTIC)
         s->found.reason = "it is a running statistic, which follows the data and no gradient";
 }
