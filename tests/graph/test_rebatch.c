@@ -198,6 +198,114 @@ static void test_refusals_name_the_operation(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- how many examples there are ---- */
+
+#define LIKE    "ref_tensor = x, value = fp32(1))[name = string(\"o\")];"
+#define ONES(n) "tensor<fp32, [" n ", 4]> o = fill_like(" LIKE
+#define AXIS0   "axes = tensor<int32, [1]>([0]), keep_dims = bool(true), "
+#define COUNT(of)                                                                                                      \
+    "tensor<int32, [2]> s = shape(x = " of ")[name = string(\"s\")];"                                                  \
+    "int32 n = slice_by_index(begin = tensor<int32, [1]>([0]), end = tensor<int32, [1]>([1]), squeeze_mask = "         \
+    "tensor<bool, [1]>([true]), x = s)[name = string(\"n\")];"
+#define FLOAT "fp32 c = cast(dtype = string(\"fp32\"), x = n)[name = string(\"c\")];"
+#define TABLE                                                                                                          \
+    "tensor<fp32, [9, 4]> table = const()[val = tensor<fp32, [9, 4]>(2)];int32 four = const()[val = int32(4)];"        \
+    "tensor<int32, [1]> zero = const()[val = tensor<int32, [1]>([0])];"                                                \
+    "tensor<int32, [1]> e = expand_dims(axes = tensor<int32, [1]>([0]), x = n)[name = string(\"e\")];"                 \
+    "tensor<int32, [1]> w = expand_dims(axes = tensor<int32, [1]>([0]), x = four)[name = string(\"w\")];"
+
+/* Each computes c, which x is multiplied by. */
+static const struct {
+    const char *what, *made, *more; /* once with 4 examples, once with 1 */
+} counting[] = {
+    {"a sum over what is as large as the batch",
+     ONES("4") "tensor<fp32, [1, 4]> c = reduce_sum(" AXIS0 "x = o)[name = string(\"c\")];",
+     ONES("1") "tensor<fp32, [1, 4]> c = reduce_sum(" AXIS0 "x = o)[name = string(\"c\")];"},
+    {"the shape of what is as large as the batch", ONES("4") COUNT("o") FLOAT, ONES("1") COUNT("o") FLOAT},
+    {"the shape of what several examples are in",
+     "tensor<fp32, [4, 4]> o = softmax(axis = int32(0), x = x)[name = string(\"o\")];" COUNT("o") FLOAT,
+     "tensor<fp32, [1, 4]> o = softmax(axis = int32(0), x = x)[name = string(\"o\")];" COUNT("o") FLOAT},
+    {"a softmax over it", ONES("4") "tensor<fp32, [4, 4]> c = softmax(axis = int32(0), x = o)[name = string(\"c\")];",
+     ONES("1") "tensor<fp32, [1, 4]> c = softmax(axis = int32(0), x = o)[name = string(\"c\")];"},
+    {"a running sum",
+     ONES("4") "tensor<fp32, [4, 4]> c = cumsum(axis = int32(0), exclusive = bool(false), reverse = bool(false), x = o)"
+               "[name = string(\"c\")];",
+     ONES("1") "tensor<fp32, [1, 4]> c = cumsum(axis = int32(0), exclusive = bool(false), reverse = bool(false), x = o)"
+               "[name = string(\"c\")];"},
+    {"a band",
+     ONES("4") "tensor<fp32, [4, 4]> c = band_part(lower = int32(0), upper = int32(0), x = o)[name = "
+               "string(\"c\")];",
+     ONES("1") "tensor<fp32, [1, 4]> c = band_part(lower = int32(0), upper = int32(0), x = o)[name = string(\"c\")];"},
+    {"a product",
+     ONES(
+         "4") "tensor<fp32, [4, 4]> c = matmul(transpose_x = bool(true), transpose_y = bool(false), x = o, y = o)[name "
+              "= string(\"c\")];",
+     NULL},
+    {"a range",
+     COUNT("x") "tensor<int32, [4]> r = range_1d(end = n, start = int32(0), step = int32(1))[name = string(\"r\")];"
+                "tensor<int32, [4, 1]> q = expand_dims(axes = tensor<int32, [1]>([1]), x = r)[name = string(\"q\")];"
+                "tensor<fp32, [4, 1]> c = cast(dtype = string(\"fp32\"), x = q)[name = string(\"c\")];",
+     COUNT("x") "tensor<int32, [1]> r = range_1d(end = n, start = int32(0), step = int32(1))[name = string(\"r\")];"
+                "tensor<int32, [1, 1]> q = expand_dims(axes = tensor<int32, [1]>([1]), x = r)[name = string(\"q\")];"
+                "tensor<fp32, [1, 1]> c = cast(dtype = string(\"fp32\"), x = q)[name = string(\"c\")];"},
+    {"as many rows of a table",
+     COUNT("x") TABLE
+     "tensor<int32, [2]> z = concat(axis = int32(0), interleave = bool(false), values = (e, w))[name = "
+     "string(\"z\")];tensor<fp32, [4, 4]> c = slice_by_size(begin = tensor<int32, [2]>([1, 0]), size = "
+     "z, x = table)[name = string(\"c\")];",
+     NULL},
+    {"the row of a table at that place",
+     COUNT("x") TABLE
+     "tensor<int32, [2]> z = concat(axis = int32(0), interleave = bool(false), values = (e, zero))[name "
+     "= string(\"z\")];tensor<fp32, [1, 4]> c = slice_by_size(begin = z, size = tensor<int32, [2]>([1, "
+     "4]), x = table)[name = string(\"c\")];",
+     NULL},
+};
+
+static void check_multiplied(const char *made, int examples, bool accepted, const char *what)
+{
+    char text[3000];
+    mw_error err = {0};
+    snprintf(text, sizeof text,
+             HEAD "tensor<fp32, [%d, 4]> x){%stensor<fp32, [%d, 4]> y = mul(x = x, y = c)[name = string(\"y\")];} -> "
+                  "(y);}",
+             examples, made, examples);
+    mw_graph *graph = parse(text, &err);
+    check_note(graph != NULL, __FILE__, __LINE__, "%s: %s", what, err.message);
+    mw_graph *more = graph != NULL ? mw_graph_rebatch(graph, 3, &err) : NULL;
+    check_note((more != NULL) == accepted && (accepted || strstr(err.message, "mul \"y\"") != NULL), __FILE__, __LINE__,
+               "%s, %d: \"%s\"", what, examples, err.message);
+    mw_graph_destroy(more);
+    mw_graph_destroy(graph);
+}
+
+static void test_results_that_count_the_examples_are_refused(void)
+{
+    for (size_t i = 0; i < sizeof counting / sizeof *counting; i++) {
+        check_multiplied(counting[i].made, 4, false, counting[i].what);
+        if (counting[i].more != NULL)
+            check_multiplied(counting[i].more, 1, false, counting[i].what);
+    }
+}
+
+/* What is as large as the batch and the same for all of them. */
+static void test_what_is_the_same_for_all_examples_follows(void)
+{
+    check_multiplied(ONES("4") "tensor<fp32, [4, 4]> c = tanh(x = o)[name = string(\"c\")];", 4, true, "tanh");
+    check_multiplied(ONES("4") "tensor<fp32, [4, 4]> c = softmax(axis = int32(1), x = o)[name = string(\"c\")];", 4,
+                     true, "softmax of each");
+    check_multiplied(ONES("4") "tensor<fp32, [4, 1]> c = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = "
+                               "bool(true), x = o)[name = string(\"c\")];",
+                     4, true, "sum of each");
+    check_multiplied(ONES("4") "tensor<fp32, [4, 4]> v = const()[val = tensor<fp32, [4, 4]>([[1, 2, 3, 4], [5, 6, 7, "
+                               "8], [1, 0, 0, 1], [2, 2, 2, 0]])];tensor<fp32, [4, 4]> c = matmul(transpose_x = "
+                               "bool(false), transpose_y = bool(false), x = o, y = v)[name = string(\"c\")];",
+                     4, true, "product");
+    check_multiplied(ONES("1") "tensor<fp32, [1, 4]> v = const()[val = tensor<fp32, [1, 4]>([[1, 2, 3, 4]])];"
+                               "tensor<fp32, [1, 4]> c = add(x = o, y = v)[name = string(\"c\")];",
+                     1, true, "one row for all");
+}
+
 static void test_every_allocation_may_fail(void)
 {
     for (long n = 0;; n++) {
@@ -225,6 +333,8 @@ int main(void)
     RUN(test_every_operation);
     RUN(test_what_is_written_out_follows);
     RUN(test_refusals_name_the_operation);
+    RUN(test_results_that_count_the_examples_are_refused);
+    RUN(test_what_is_the_same_for_all_examples_follows);
     RUN(test_every_allocation_may_fail);
     return check_finish();
 }

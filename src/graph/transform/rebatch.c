@@ -242,8 +242,9 @@ static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, bool trai
     r.table =
         trained ? mw__batch_find_trained(&arena, function, r.from, err) : mw__batch_find(&arena, function, r.from, err);
     r.counts = mw__arena_alloc(&arena, graph->value_count, sizeof *r.counts, err);
+    r.followed = mw__arena_alloc(&arena, graph->value_count, sizeof *r.followed, err);
     mw_graph *made = NULL;
-    if (r.table != NULL && r.counts != NULL && mw__rebatch_lists(&r, function, err) == MW_OK &&
+    if (r.table != NULL && r.counts != NULL && r.followed != NULL && mw__rebatch_lists(&r, function, err) == MW_OK &&
         check_outputs(&r, function, err) == MW_OK)
         made = rebatch(graph, function, &r, err);
     mw__arena_deinit(&arena);

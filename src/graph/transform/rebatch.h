@@ -13,6 +13,8 @@ typedef struct mw__rebatch {
     mw__batch_rows *table; /* of the source */
     int64_t from, to;
     bool *counts;                 /* by value id: its elements depend on how many examples there are */
+    mw__batch_rows *followed;     /* by value id: MW__BATCH_ROWS of what no example enters, but whose extent followed
+                                   * theirs, and whose rows are the same for all of them */
     const mw__batch_rows **alike; /* [MW__REBATCH_GUESSES]: tables of rebatch_alike.c, made when they are needed */
     mw__arena *arena;
     bool trained; /* for a training: examples may come together */

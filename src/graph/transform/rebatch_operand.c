@@ -89,6 +89,14 @@ static bool has_followed(const mw__rebatch *r, const mw__clone *clone, const mw_
     return copy != NULL && mw_tensor_shape(copy).dim[axis] == mw_tensor_shape(value).dim[axis] / r->from * r->to;
 }
 
+/* Its rows must then be the same for all examples. */
+static bool has_followed_alike(const mw__rebatch *r, const mw_tensor *value, int axis, int64_t inner)
+{
+    const mw__batch_rows rows = r->followed[value->id];
+    const bool same = rows.kind == MW__BATCH_ROWS && rows.axis == axis && rows.inner == inner;
+    return same || r->trained || r->from == r->to;
+}
+
 /* Rows of `inner`, `from` times in a run: all examples of a run are the same bytes. */
 typedef struct repeated {
     size_t runs, from, to, bytes; /* bytes of the rows of an example */
@@ -159,8 +167,10 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
         return slice_bound(r, clone, op, arg);
     const mw__batch_rows rows = rows_for(r, op, &op->slots[slot], operand);
     const int axis = value->type->kind == MW__TENSOR ? rows_axis(op, arg, value, rows) : -1;
-    if (axis < 0 || has_followed(r, clone, value, axis))
+    if (axis < 0)
         return NULL;
+    if (has_followed(r, clone, value, axis))
+        return has_followed_alike(r, value, axis, rows.inner) ? NULL : refuse(r, clone, op, arg);
     mw__shape_rule *const rule = op->row->shape;
     const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
     mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
