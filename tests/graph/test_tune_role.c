@@ -330,6 +330,8 @@ static const guess guesses[] = {
     /* beside a product: along its outputs, and neither named as a mask nor with large numbers */
     {"var_5", MW_WEIGHT_BIAS, C("[3]", "var_5", "[0, 1, 2]"), Y("add(x = h, y = var_5)")},
     {"mask_head_bias", MW_WEIGHT_BIAS, C("[3]", "mask_head_bias", ROW), Y("add(x = h, y = mask_head_bias)")},
+    {"mask_1_BiasAdd_ReadVariableOp", MW_WEIGHT_BIAS, C("[3]", "mask_1_BiasAdd_ReadVariableOp", ROW),
+     Y("add(x = h, y = mask_1_BiasAdd_ReadVariableOp)")},
     {"token_mask", MW_WEIGHT_NONE, C("[3]", "token_mask", "[0, -1e9, 0]"), Y("add(x = h, y = token_mask)")},
     {"var_5", MW_WEIGHT_NONE, C("[3]", "var_5", "[0, -1e9, 0]"), Y("add(x = h, y = var_5)")},
     {"grid", MW_WEIGHT_NONE, C("[3]", "grid", "[0, 1, 2]"), Y("add(x = h, y = grid)")},

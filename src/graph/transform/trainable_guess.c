@@ -44,10 +44,10 @@ bool mw__guess_is_data(const char *name)
     return data;
 }
 
-/* "conv_offset.bias", "mask_head_weight_to_fp16": the last word is that of a weight. */
+/* "conv_offset.bias", "mask_head_weight_to_fp16": the last word is that of a weight. TensorFlow names what reads it. */
 static bool is_of_weight(const char *name)
 {
-    static const char *const words[] = {"weight", "bias", "gamma", "beta"};
+    static const char *const words[] = {"weight", "bias", "gamma", "beta", "embeddings"};
     const char *tail = strstr(name, "_to_fp16");
     const size_t length = tail != NULL && tail[8] == '\0' ? (size_t)(tail - name) : strlen(name);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -56,7 +56,7 @@ static bool is_of_weight(const char *name)
             (length == word || !isalpha((unsigned char)name[length - word - 1])))
             return true;
     }
-    return false;
+    return has_word(name, "BiasAdd") || has_word(name, "ReadVariableOp");
 }
 
 bool mw__guess_is_given(const char *name)
