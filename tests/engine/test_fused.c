@@ -40,7 +40,11 @@ static void train(mw_trainer *trainer, mw_error *err)
         mw_trainer_step(trainer, &batch, NULL, err);
 }
 
-/* Trains, and keeps the weights of the first layer. profile: of the ANE model; NULL = on the CPU. */
+/* NULL = on the CPU; else of the ANE model. h15 is h14. */
+static const char *const profiles[] = {NULL, "ieee", "h13", "h14", "h16", "h17"};
+enum { PROFILES = sizeof profiles / sizeof *profiles };
+
+/* Trains, and keeps the weights of the first layer. */
 static void weights_of(mw_optimizer optimizer, const char *profile, int threads, const char *fuse, float *out)
 {
     mw_error err = {0};
@@ -60,7 +64,6 @@ static void weights_of(mw_optimizer optimizer, const char *profile, int threads,
 
 static void test_fusing_changes_no_bit(void)
 {
-    static const char *const profiles[] = {NULL, "ieee", "h13", "h14", "h16", "h17"}; /* h15 is h14 */
     static float fused[83 * 37], plain[83 * 37];
     mw_optimizer optimizers[] = {mw_sgd(0.1f),
                                  mw_sgd_momentum(0.1f, 0.9f, true),
@@ -79,7 +82,7 @@ static void test_fusing_changes_no_bit(void)
                                  optimizer_compensated(mw_lion(1e-3f, 0.01f))};
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 3; threads++)
-            for (size_t k = 0; k < sizeof profiles / sizeof *profiles; k++) {
+            for (size_t k = 0; k < PROFILES; k++) {
                 weights_of(optimizers[i], profiles[k], threads, "1", fused);
                 weights_of(optimizers[i], profiles[k], threads, "0", plain);
                 check_note(memcmp(fused, plain, sizeof fused) == 0, __FILE__, __LINE__,
@@ -87,6 +90,92 @@ static void test_fusing_changes_no_bit(void)
                            profiles[k] != NULL ? profiles[k] : "none");
             }
 }
+
+/* ---- batch norm ---- */
+
+enum { CHANNELS = 8, HIGH = 33, WIDE = 35, IMAGE = CHANNELS * HIGH * WIDE, IMAGES = 4 };
+
+static const char *const image_weights[] = {"mix1", "norm1.weight", "norm1.bias", "mix2", "norm2.weight", "norm2.bias",
+                                            "mix3", "norm3.weight", "norm3.bias", "mix4", "fc.weight"};
+enum { IMAGE_WEIGHTS = sizeof image_weights / sizeof *image_weights };
+
+typedef struct image_net {
+    float weights[IMAGE_WEIGHTS][IMAGE];
+} image_net;
+
+/* Along the last axis: what makes the input of a norm and is in no group with it. */
+static mw_tensor *mix_rows(mw_tensor *h, int64_t outputs, const char *name)
+{
+    mw_graph *graph = mw_tensor_graph(h);
+    const int64_t inputs = mw_tensor_shape(h).dim[3];
+    return mw_linear(h, mw_parameter(graph, name, MW_F32, MW_SHAPE(outputs, inputs), mw_init_normal(0.0f, 0.4f)), NULL);
+}
+
+/* build_images without its convolutions, whose sums may have another order when they are fused. Large enough that norms
+ * are computed again rather than kept, as they are there. */
+static mw_tensor *build_norms(mw_graph *graph)
+{
+    mw_tensor *h = mw_input(graph, "x", MW_F32, MW_SHAPE(IMAGES, CHANNELS, HIGH, WIDE));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(IMAGES));
+    h = mw_relu6(mw_batch_norm_layer(mix_rows(h, 41, "mix1"), 0.1f, 1e-5f, "norm1"));
+    h = mw_relu6(mw_batch_norm_layer(mix_rows(h, 37, "mix2"), 0.1f, 1e-5f, "norm2"));
+    h = mw_batch_norm_layer(mix_rows(h, 43, "mix3"), 0.1f, 1e-5f, "norm3");
+    h = mw_relu6(mix_rows(h, 19, "mix4"));
+    return mw_cross_entropy(mw_dense(mw_reduce_mean(h, MW_AXES(2, 3), false), 5, "fc"), y);
+}
+
+static void train_images(mw_trainer *trainer, mw_error *err)
+{
+    static float x[IMAGES * IMAGE];
+    static const int32_t y[IMAGES] = {1, 4, 2, 0};
+    for (int i = 0; i < IMAGES * IMAGE; i++)
+        x[i] = (float)((i * 7919) % 257) / 257.0f - 0.5f;
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = IMAGES * IMAGE},
+                             {.name = "y", .dtype = MW_I32, .data = y, .count = IMAGES}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = IMAGES};
+    for (int step = 0; step < STEPS; step++)
+        mw_trainer_step(trainer, &batch, NULL, err);
+}
+
+static void image_weights_of(mw_optimizer optimizer, const char *profile, int threads, const char *fuse, image_net *out)
+{
+    mw_error err = {0};
+    *out = (image_net){0};
+    setting_begin("MW_ENGINE_FUSE", fuse);
+    setting_begin("MW_ENGINE_PROFILE", profile != NULL ? profile : "ieee");
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_trainer *trainer =
+        engine_trainer(build_norms(graph), optimizer, profile != NULL ? MW_DEVICE_ANE : MW_DEVICE_CPU, threads, &err);
+    if (trainer != NULL)
+        train_images(trainer, &err);
+    for (int i = 0; trainer != NULL && i < IMAGE_WEIGHTS; i++) {
+        const mw_tensor *weight = mw_graph_find(graph, image_weights[i]);
+        mw_trainer_read(trainer, image_weights[i], out->weights[i], (size_t)mw_shape_count(mw_tensor_shape(weight)),
+                        &err);
+    }
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+    mw_trainer_destroy(trainer);
+    setting_end("MW_ENGINE_PROFILE");
+    setting_end("MW_ENGINE_FUSE");
+}
+
+static void test_fusing_batch_norm_changes_no_bit(void)
+{
+    static image_net fused, plain;
+    const mw_optimizer optimizers[] = {mw_sgd(0.1f), mw_adamw(1e-2f, 0.01f)};
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
+        for (int threads = 1; threads <= 2; threads++)
+            for (size_t k = 0; k < PROFILES; k++) {
+                image_weights_of(optimizers[i], profiles[k], threads, "1", &fused);
+                image_weights_of(optimizers[i], profiles[k], threads, "0", &plain);
+                check_note(memcmp(&fused, &plain, sizeof fused) == 0, __FILE__, __LINE__,
+                           "optimizer %zu, %d threads, profile %s: fused and plain differ", i, threads,
+                           profiles[k] != NULL ? profiles[k] : "none");
+            }
+}
+
+/* ---- hot regions ---- */
 
 /* Two blocks of a convolution, batch norm and ReLU6, and one of each without an activation. */
 static mw_tensor *build_images(mw_graph *graph)
@@ -137,7 +226,10 @@ static void check_hot_regions(mw_device device)
                 {build_images, mw_sgd(1e-3f), {"batch_norm_relu6", "batch_norm_relu6"}, {2, 2}},
                 {build_images, mw_sgd(1e-3f), {"batch_norm_terms_relu6", "batch_norm_terms_relu6"}, {2, 2}},
                 {build_images, mw_sgd(1e-3f), {"batch_norm_dx_relu6_again", "batch_norm_dx_relu6_again"}, {2, 2}},
-                {build_images, mw_sgd(1e-3f), {"batch_norm_dx", "batch_norm_dx"}, {1, 1}}};
+                {build_images, mw_sgd(1e-3f), {"batch_norm_dx", "batch_norm_dx"}, {1, 1}},
+                {build_norms, mw_sgd(1e-3f), {"batch_norm_relu6", "batch_norm_relu6"}, {2, 2}},
+                {build_norms, mw_sgd(1e-3f), {"batch_norm_terms_relu6", "batch_norm_terms_relu6"}, {2, 2}},
+                {build_norms, mw_sgd(1e-3f), {"batch_norm_dx_relu6_again", "batch_norm_dx_relu6_again"}, {2, 2}}};
     const int half = device == MW_DEVICE_ANE;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};
@@ -162,6 +254,7 @@ static void test_the_hot_regions_are_found_in_fp16(void) { check_hot_regions(MW_
 int main(void)
 {
     RUN(test_fusing_changes_no_bit);
+    RUN(test_fusing_batch_norm_changes_no_bit);
     RUN(test_the_hot_regions_are_found);
     RUN(test_the_hot_regions_are_found_in_fp16);
     return check_finish();
