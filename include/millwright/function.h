@@ -87,7 +87,9 @@ MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape
  *  batch 1, or 512. The batch is the largest number that divides the first extent of every input that the host feeds;
  *  an input may thus hold several rows of each example. Extents that follow it do, wherever they stand; shapes and
  *  bounds of slices that are written out are written anew, and so are constants with the same values for each example.
- *  Every result of the copy belongs to one example, as in the source.
+ *  Every result of the copy belongs to one example, as in the source. A layer with another form in evaluation (a batch
+ *  norm that trains) is judged by that form: the copy has both, and a training of it takes the means of its own batch.
+ *  What is assigned to states is not judged, but must fit.
  *  examples  of the copy, from 1
  *  return    owned by the caller, by the allocator of the graph; NULL with err set on failure
  *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialise);

@@ -306,6 +306,43 @@ static void test_what_is_the_same_for_all_examples_follows(void)
                      1, true, "one row for all");
 }
 
+/* At one example several axes have one row, and the text says which of them is new. */
+static void test_axes_that_are_added_or_removed_are_those_named(void)
+{
+    const struct {
+        const char *body, *result; /* of x [1, 3] */
+        mw_shape wanted;           /* for 3 examples */
+    } cases[] = {
+        {"tensor<fp32, [1, 1, 3]> y = expand_dims(axes = tensor<int32, [1]>([0]), x = x)[name = string(\"y\")];", "y",
+         MW_SHAPE(1, 3, 3)},
+        {"tensor<fp32, [1, 1, 3]> y = expand_dims(axes = tensor<int32, [1]>([1]), x = x)[name = string(\"y\")];", "y",
+         MW_SHAPE(3, 1, 3)},
+        {"tensor<fp32, [1, 1, 3]> e = expand_dims(axes = tensor<int32, [1]>([-3]), x = x)[name = string(\"e\")];"
+         "tensor<fp32, [1, 1, 3]> y = softmax(axis = int32(0), x = e)[name = string(\"y\")];",
+         "y", MW_SHAPE(1, 3, 3)},
+        {"tensor<fp32, [1, 1, 3]> e = expand_dims(axes = tensor<int32, [1]>([0]), x = x)[name = string(\"e\")];"
+         "tensor<fp32, [1, 3]> y = squeeze(axes = tensor<int32, [1]>([0]), x = e)[name = string(\"y\")];",
+         "y", MW_SHAPE(3, 3)},
+        {"tensor<fp32, [1, 1, 3]> e = expand_dims(axes = tensor<int32, [1]>([0]), x = x)[name = string(\"e\")];"
+         "tensor<fp32, [3]> y = squeeze(x = e)[name = string(\"y\")];",
+         "y", MW_SHAPE(9)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        mw_error err = {0};
+        snprintf(text, sizeof text, HEAD "tensor<fp32, [1, 3]> x){%s} -> (y);}", cases[i].body);
+        mw_graph *graph = parse(text, &err), *more = mw_graph_rebatch(graph, 3, &err);
+        if (CHECK_OK(err))
+            check_shape(more, cases[i].result, cases[i].wanted, __LINE__);
+        mw_graph_destroy(more);
+        mw_graph_destroy(graph);
+    }
+    check_refused(HEAD "tensor<fp32, [1, 3]> x){tensor<fp32, [1, 1, 3]> e = expand_dims(axes = tensor<int32, "
+                       "[1]>([0]), x = x)[name = string(\"e\")];tensor<fp32, [1, 1, 3]> y = softmax(axis = int32(1), x "
+                       "= e)[name = string(\"y\")];} -> (y);}",
+                  "softmax \"y\"", __LINE__);
+}
+
 static void test_every_allocation_may_fail(void)
 {
     for (long n = 0;; n++) {
@@ -335,6 +372,7 @@ int main(void)
     RUN(test_refusals_name_the_operation);
     RUN(test_results_that_count_the_examples_are_refused);
     RUN(test_what_is_the_same_for_all_examples_follows);
+    RUN(test_axes_that_are_added_or_removed_are_those_named);
     RUN(test_every_allocation_may_fail);
     return check_finish();
 }

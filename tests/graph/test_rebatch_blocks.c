@@ -165,6 +165,62 @@ static mw_tensor *branches(net *n)
     return out[0];
 }
 
+static void gives_constant(void *user, mw_tensor **out, size_t count)
+{
+    (void)count;
+    out[0] = filled(user, 0.25F);
+}
+
+static void gives_filled(void *user, mw_tensor **out, size_t count)
+{
+    const net *n = user;
+    (void)count;
+    out[0] = mw_tanh(mw_fill(n->graph, MW_F32, MW_SHAPE(n->batch, WIDTH), 0.5));
+}
+
+/* A branch, or a trip, that hands out the same for all examples where the other one has rows. */
+static mw_tensor *branch_of(net *n, mw_branch *other)
+{
+    mw_tensor *out[1] = {NULL};
+    mw_tensor *pred = mw_less(mw_reduce_sum(n->weight, MW_ALL_AXES, false), mw_scalar(n->graph, MW_F32, -1e6));
+    mw_cond(pred, yes, other, n, out, 1);
+    return out[0];
+}
+
+static mw_tensor *branch_of_constants(net *n) { return branch_of(n, gives_constant); }
+static mw_tensor *branch_of_filled(net *n) { return branch_of(n, gives_filled); }
+
+static void body_that_resets(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    const net *n = user;
+    (void)count;
+    next(user, vars, out);
+    out[1] = mw_add(vars[2], n->x);
+    out[2] = filled(n, 0.5F);
+}
+
+static mw_tensor *resets(net *n)
+{
+    mw_tensor *vars[3] = {number(n, 0), n->x, filled(n, 0.0F)}, *out[3] = {NULL};
+    mw_while_loop(vars, 3, three_times, body_that_resets, n, out);
+    return out[1];
+}
+
+/* Word after word, each sliced at a place that is computed. */
+static void body_of_words(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    const net *n = user;
+    mw_tensor *zero = mw_constant(n->graph, MW_I32, MW_SHAPE(1), (const int32_t[]){0});
+    mw_tensor *at[3] = {zero, mw_reshape(vars[0], MW_SHAPE(1)), zero};
+    const int64_t size[3] = {n->batch, 1, WIDTH};
+    (void)count;
+    next(user, vars, out);
+    mw_tensor *word = mw_squeeze(mw_slice_by_size_at(n->x3, mw_concat(at, 3, 0), size), MW_AXES(1));
+    out[1] = mw_tanh(mw_add(vars[1], word));
+}
+
+static mw_tensor *words(net *n) { return loop(n, three_times, body_of_words, n->x); }
+
 /* ---- lists ---- */
 
 static void body_of_list(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
@@ -245,6 +301,10 @@ static void test_blocks_and_lists_take_another_batch(void)
                 {"nested", nested},
                 {"counts steps", counts_steps},
                 {"branches", branches},
+                {"a branch of constants", branch_of_constants},
+                {"a branch of what is filled", branch_of_filled},
+                {"a trip that resets", resets},
+                {"words at computed places", words},
                 {"lists", lists},
                 {"zeros in a list", zeros_in_list}};
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
@@ -374,6 +434,46 @@ static void test_what_cannot_be_is_refused_by_name(void)
     }
 }
 
+static mw_tensor *assigns_rows(net *n)
+{
+    mw_tensor *state = mw_state(n->graph, "memory", MW_F32, MW_SHAPE(1, WIDTH), mw_init_constant(0.5F));
+    mw_tensor *sum = mw_add(n->x, state);
+    mw_state_assign(state, sum);
+    return mw_identity(sum);
+}
+
+/* A state has no rows, so that those of more examples do not fit into it. */
+static void test_a_state_that_holds_one_example_is_refused_by_name(void)
+{
+    mw_error err = {0};
+    mw_graph *source = make_net(assigns_rows, 1), *made = mw_graph_rebatch(source, 3, &err);
+    CHECK(made == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "state \"memory\" is [1, 4], and would be assigned [3, 4]");
+    mw_graph_destroy(made);
+    mw_graph_destroy(source);
+}
+
+/* Such a copy has both forms, so that it can be trained with the means of its own batch. */
+static mw_tensor *normalized(net *n)
+{
+    return mw_reshape(mw_batch_norm_layer(mw_reshape(n->x, MW_SHAPE(n->batch, WIDTH, 1, 1)), 0.1F, 1e-5F, "norm"),
+                      MW_SHAPE(n->batch, WIDTH));
+}
+
+static void test_a_layer_with_another_form_in_evaluation_is_judged_by_that(void)
+{
+    mw_error err = {0};
+    mw_graph *source = make_net(normalized, 3), *made = mw_graph_rebatch(source, 5, &err);
+    mw_graph *evaluated = mw_graph_evaluation(made, &err), *one = mw_graph_rebatch(evaluated, 1, &err);
+    CHECK_OK(err);
+    CHECK(made != NULL && mw_shape_equal(mw_tensor_shape(mw_graph_output_at(made, 0)), MW_SHAPE(5, WIDTH)));
+    CHECK(one != NULL && mw_shape_equal(mw_tensor_shape(mw_graph_output_at(one, 0)), MW_SHAPE(1, WIDTH)));
+    mw_graph_destroy(one);
+    mw_graph_destroy(evaluated);
+    mw_graph_destroy(made);
+    mw_graph_destroy(source);
+}
+
 /* ---- tunings ---- */
 
 static void body_of_half_list(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
@@ -471,6 +571,8 @@ int main(void)
 {
     RUN(test_blocks_and_lists_take_another_batch);
     RUN(test_what_cannot_be_is_refused_by_name);
+    RUN(test_a_state_that_holds_one_example_is_refused_by_name);
+    RUN(test_a_layer_with_another_form_in_evaluation_is_judged_by_that);
     RUN(test_a_tuning_takes_other_shapes_into_loops_and_lists);
     RUN(test_every_allocation_may_fail);
     return check_finish();

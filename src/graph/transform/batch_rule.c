@@ -186,6 +186,33 @@ static bool view(const asked *a, place *out)
     return false;
 }
 
+/* The axes that are new are named, so that the rows stay on their own one, also where there is one example. */
+static bool expand_dims(const asked *a, place *out)
+{
+    bool added[MW_RANK_MAX];
+    const mw__batch_rows x = rows_of_arg(a, "x");
+    if (x.kind != MW__BATCH_ROWS || !arg_axes(a, "axes", a->shape.rank, added))
+        return false;
+    for (int axis = 0, from = 0; axis < a->shape.rank; axis++)
+        if (!added[axis] && from++ == x.axis)
+            return put_rows(a, out, axis, x.inner);
+    return false;
+}
+
+/* Where the axis of the one example goes too, its rows are those of the next one. */
+static bool squeeze(const asked *a, place *out)
+{
+    bool gone[MW_RANK_MAX];
+    const mw_shape shape = mw_tensor_shape(mw__arg(a->op, "x"));
+    const mw__batch_rows x = rows_of_arg(a, "x");
+    if (x.kind != MW__BATCH_ROWS || !arg_axes(a, "axes", shape.rank, gone))
+        return false;
+    int axis = x.axis;
+    for (int i = 0; i < x.axis; i++)
+        axis -= gone[i] && shape.dim[i] == 1;
+    return gone[x.axis] && shape.dim[x.axis] == 1 ? view(a, out) : put_rows(a, out, axis, x.inner);
+}
+
 static bool transpose(const asked *a, place *out)
 {
     int64_t perm[MW_RANK_MAX];
@@ -552,8 +579,8 @@ static const struct {
     {mw__shape_reshape, view},
     {mw__shape_reshape_like, view},
     {mw__shape_flatten2d, view},
-    {mw__shape_expand_dims, view},
-    {mw__shape_squeeze, view},
+    {mw__shape_expand_dims, expand_dims},
+    {mw__shape_squeeze, squeeze},
     {mw__shape_transpose, transpose},
     {mw__shape_concat, concat},
     {mw__shape_stack, stack},

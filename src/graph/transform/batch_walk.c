@@ -134,7 +134,7 @@ static bool walk_list(mw__batch_walk *w, const mw__op *op)
     mw__batch_rows at = none, rows = none;
     if (rule == mw__shape_make_list) {
         at = of_arg(w, op, "init_length");
-        rows = w->table[op->results[0]->id]; /* what it is to become, if that is known (rebatch_list.c) */
+        rows = w->table[op->results[0]->id]; /* what it is to become, if that is known (rebatch_block.c) */
     } else if (rule == mw__shape_list_length) {
         rows = of_arg(w, op, "ls").kind == MW__BATCH_MIXED ? of_arg(w, op, "ls") : none;
     } else if (one || many) {

@@ -328,8 +328,20 @@ static mw_status copy_body(mw__clone *clone)
     return MW_OK;
 }
 
+/* A rewrite that gives values other extents may not give one state what does not fit into it. */
+static mw_status check_assignment(const mw__clone *clone, const mw_tensor *state, const mw_tensor *next)
+{
+    char a[200], b[200];
+    const mw_shape held = mw_tensor_shape(state), given = mw_tensor_shape(next);
+    if (next == NULL || state->type->kind != MW__TENSOR || next->type->kind != MW__TENSOR || mw_shape_count(held) < 0 ||
+        mw_shape_count(given) < 0 || mw_shape_equal(held, given))
+        return MW_OK;
+    return mw__fail(&clone->to->error, MW_ERROR_SHAPE, "state \"%.96s\" is %s, and would be assigned %s",
+                    mw_tensor_name(state), mw__shape_print(held, a, sizeof a), mw__shape_print(given, b, sizeof b));
+}
+
 /* After all operations: the value that is assigned to a state may be any of them. */
-static void carry_assignments(mw__clone *clone)
+static mw_status carry_assignments(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
     for (size_t i = 0; i < body->input_count; i++) {
@@ -337,7 +349,10 @@ static void carry_assignments(mw__clone *clone)
         mw_tensor *copy = clone->map[state->id];
         if (copy != NULL && copy->next == NULL && state->next != NULL && !mw__clone_freezes(clone, state))
             copy->next = mw__clone_get(clone, state->next);
+        if (copy != NULL && copy->next != NULL)
+            MW_TRY(check_assignment(clone, copy, copy->next));
     }
+    return MW_OK;
 }
 
 /* `copy` under the name of the result that it stands for, by which callers know it: what a loop or branch gave may have
@@ -392,7 +407,7 @@ static mw_status copy_function(mw__clone *clone)
     MW_TRY(copy_body(clone));
     if (clone->options->finish != NULL)
         clone->options->finish(clone->options->user, clone);
-    carry_assignments(clone);
+    MW_TRY(carry_assignments(clone));
     return copy_outputs(clone);
 }
 

@@ -104,6 +104,9 @@ static bool copy_plain(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
         mw__clone_op(clone, op, &clone->to->error);
     if (clone->to->error.status == MW_OK)
         mw__rebatch_count(r, clone, op);
+    for (size_t i = 0; i < op->result_count && clone->to->error.status == MW_OK; i++)
+        if (r->handed[op->results[i]->id].kind == MW__BATCH_ROWS)
+            mw__rebatch_hand_out(r, clone, op, op->results[i]);
     return true;
 }
 
@@ -243,9 +246,10 @@ static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, bool trai
         trained ? mw__batch_find_trained(&arena, function, r.from, err) : mw__batch_find(&arena, function, r.from, err);
     r.counts = mw__arena_alloc(&arena, graph->value_count, sizeof *r.counts, err);
     r.followed = mw__arena_alloc(&arena, graph->value_count, sizeof *r.followed, err);
+    r.handed = mw__arena_alloc(&arena, graph->value_count, sizeof *r.handed, err);
     mw_graph *made = NULL;
-    if (r.table != NULL && r.counts != NULL && r.followed != NULL && mw__rebatch_lists(&r, function, err) == MW_OK &&
-        check_outputs(&r, function, err) == MW_OK)
+    if (r.table != NULL && r.counts != NULL && r.followed != NULL && r.handed != NULL &&
+        mw__rebatch_lists(&r, function, err) == MW_OK && check_outputs(&r, function, err) == MW_OK)
         made = rebatch(graph, function, &r, err);
     mw__arena_deinit(&arena);
     return made;

@@ -15,6 +15,8 @@ typedef struct mw__rebatch {
     bool *counts;                 /* by value id: its elements depend on how many examples there are */
     mw__batch_rows *followed;     /* by value id: MW__BATCH_ROWS of what no example enters, but whose extent followed
                                    * theirs, and whose rows are the same for all of them */
+    mw__batch_rows *handed;       /* by value id: MW__BATCH_ROWS of what no example enters, but what a branch or a
+                                   * trip hands out where others have rows */
     const mw__batch_rows **alike; /* [MW__REBATCH_GUESSES]: tables of rebatch_alike.c, made when they are needed */
     mw__arena *arena;
     bool trained; /* for a training: examples may come together */
@@ -39,6 +41,9 @@ mw_shape mw__rebatch_shape(const mw__rebatch *rebatch, const mw_tensor *value);
 /* rebatch_operand.c: what stands for a constant operand in the copy of an operation with rows (a mw__clone_swap; `user`
  * is the mw__rebatch): bounds of slices, and constants that repeat one example. */
 mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, size_t slot, const mw__operand *operand);
+
+/* Gives the copy of a result that is handed out the rows of `handed`, if it is the same for all examples. */
+void mw__rebatch_hand_out(const mw__rebatch *rebatch, mw__clone *clone, const mw__op *op, const mw_tensor *result);
 
 /* rebatch_alike.c: what stands for a computed value that no example enters, with a row for each along `axis` that are
  * all alike: one of them, `repeats` as often as there are examples. NULL if they are not known to be alike, or with an

@@ -162,6 +162,30 @@ static bool enters_once(const mw__rebatch *r, mw__clone *clone, const mw__op *op
     return true;
 }
 
+static bool is_made_in(const mw__block *block, const mw_tensor *value)
+{
+    for (size_t i = 0; i < block->op_count; i++)
+        for (size_t k = 0; k < block->ops[i]->result_count; k++)
+            if (block->ops[i]->results[k] == value)
+                return true;
+    return false;
+}
+
+/* What a block makes and hands out where others have rows gets them where it is made. */
+static void mark_handed(const mw__rebatch *r, const mw__op *op, const mw__block *block)
+{
+    for (size_t i = 0; i < block->output_count && i < op->result_count; i++) {
+        const mw_tensor *value = block->outputs[i];
+        const mw__batch_rows rows = r->table[op->results[i]->id];
+        bool once = true;
+        for (size_t k = 0; k < block->output_count; k++)
+            once = once && (k == i || block->outputs[k] != value);
+        if (once && rows.kind == MW__BATCH_ROWS && r->table[value->id].kind == MW__BATCH_NONE &&
+            is_made_in(block, value))
+            r->handed[value->id] = rows;
+    }
+}
+
 void mw__rebatch_control(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 {
     const bool loop = has_shape_rule(op, mw__shape_while_loop);
@@ -169,6 +193,8 @@ void mw__rebatch_control(const mw__rebatch *r, mw__clone *clone, const mw__op *o
         return;
     if (loop)
         mw__rebatch_count_enter(r, op);
+    for (size_t b = loop ? 1 : 0; b < op->block_count; b++)
+        mark_handed(r, op, op->blocks[b]);
     if (has_shape_rule(op, mw__shape_make_list))
         copy_maker(r, clone, op);
     else if (op->block_count > 0 || !mw__fold_rule(NULL, clone, op))

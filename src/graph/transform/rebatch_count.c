@@ -173,8 +173,9 @@ static void count_loop(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
         const mw__batch_rows enters = r->followed[body->inputs[i]->id], leaves = r->followed[body->outputs[i]->id];
         const bool same = enters.kind == leaves.kind && enters.axis == leaves.axis && enters.inner == leaves.inner;
         const bool before = r->counts[body->inputs[i]->id];
-        const bool after = r->counts[body->outputs[i]->id] || (!same && has_other_shape(clone, body->outputs[i]));
         const bool rows = r->table[op->results[i]->id].kind == MW__BATCH_ROWS;
+        const bool other = !rows && !same && has_other_shape(clone, body->outputs[i]);
+        const bool after = r->counts[body->outputs[i]->id] || other;
         if ((after && !before) || ((before || after) && rows))
             refuse(r, clone, op, before ? "loop_vars" : "body");
         r->counts[op->results[i]->id] = before || after;
@@ -191,10 +192,11 @@ static void count_branches(const mw__rebatch *r, mw__clone *clone, const mw__op 
             const mw__batch_rows rows = r->followed[given->id];
             mw__batch_rows *result = &r->followed[op->results[i]->id];
             const bool same = b == 0 || (rows.kind == result->kind && rows.axis == result->axis);
+            const bool is_row = r->table[op->results[i]->id].kind == MW__BATCH_ROWS;
             *result = rows;
-            if (!r->counts[given->id] && (same || !has_other_shape(clone, op->results[i])))
+            if (!r->counts[given->id] && (same || is_row || !has_other_shape(clone, op->results[i])))
                 continue;
-            if (r->table[op->results[i]->id].kind == MW__BATCH_ROWS && r->counts[given->id])
+            if (is_row)
                 refuse(r, clone, op, "result");
             r->counts[op->results[i]->id] = true;
         }

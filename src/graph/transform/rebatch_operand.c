@@ -19,10 +19,12 @@ static mw_tensor *slice_bound(const mw__rebatch *r, mw__clone *clone, const mw__
     int64_t begin[MW_RANK_MAX], values[MW_RANK_MAX];
     size_t count, same;
     int32_t elements[MW_RANK_MAX];
-    if (!mw__arg_ints(op, "begin", begin, MW_RANK_MAX, &count) || !mw__arg_ints(op, arg, values, MW_RANK_MAX, &same) ||
-        (size_t)at >= count || count != same)
+    if (!mw__arg_ints(op, arg, values, MW_RANK_MAX, &count) || (size_t)at >= count)
         return NULL;
-    const int64_t first = begin[at] < 0 ? begin[at] + mw_tensor_shape(x).dim[at] : begin[at];
+    const bool placed = mw__arg_ints(op, "begin", begin, MW_RANK_MAX, &same) && same == count;
+    if (!placed && strcmp(arg, "size") != 0)
+        return NULL;
+    const int64_t first = !placed ? 0 : begin[at] < 0 ? begin[at] + mw_tensor_shape(x).dim[at] : begin[at];
     const int64_t start = first / r->from * r->to, extent = mw__rebatch_shape(r, result).dim[axis];
     values[at] = strcmp(arg, "begin") == 0 ? start : strcmp(arg, "end") == 0 ? start + extent : extent;
     for (size_t i = 0; i < count; i++)
@@ -175,4 +177,18 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
     const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
     mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
     return made != NULL || clone->to->error.status != MW_OK ? made : spread(r, clone, op, arg, value, axis, rows.inner);
+}
+
+void mw__rebatch_hand_out(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const mw_tensor *result)
+{
+    const mw__batch_rows rows = r->handed[result->id];
+    if (result->type->kind != MW__TENSOR || rows.axis >= mw_tensor_shape(result).rank ||
+        has_followed(r, clone, result, rows.axis))
+        return;
+    mw_tensor *made = mw__is_constant(result) ? spread(r, clone, op, "result", result, rows.axis, rows.inner)
+                                              : mw__rebatch_alike(r, clone, result, rows.axis, true);
+    if (made == NULL)
+        return; /* the shape of the loop or branch will not fit */
+    mw__clone_set(clone, result, made);
+    r->followed[result->id] = rows;
 }
