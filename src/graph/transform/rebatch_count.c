@@ -99,7 +99,8 @@ static bool repeats_row(const mw__op *op, int axis)
 static mw__batch_rows find_followed(const mw__rebatch *r, const mw__clone *clone, const mw__op *op, size_t result)
 {
     const mw__batch_rows none = {.kind = MW__BATCH_NONE};
-    const mw_tensor *value = op->results[result], *like = mw__arg(op, "ref_tensor");
+    const mw_tensor *value = op->results[result];
+    const mw_tensor *like = strcmp(op->kind, "fill_like") == 0 ? mw__arg(op, "ref_tensor") : NULL;
     const mw__batch_rows growth = has_other_shape(clone, value) ? rows_of_growth(r, clone, value) : none;
     if (is_filled(op))
         return like != NULL && r->table[like->id].kind == MW__BATCH_ROWS ? r->table[like->id] : growth;
