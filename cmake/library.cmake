@@ -1,14 +1,16 @@
 # Each room of src/ is compiled once, as an object library; the products are made of the same objects.
 
 # mw_room_at(<room> <path> <folder>...): objects of src/<path> and of its folders; appends to mw_rooms. A room without
-# sources is left out.
+# sources is left out, and so are the files in mw_left_out.
 set(mw_rooms)
+set(mw_left_out)
 macro(mw_room_at room path)
     file(GLOB mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/*.c)
     foreach(folder ${ARGN})
         file(GLOB mw_more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/${folder}/*.c)
         list(APPEND mw_sources ${mw_more})
     endforeach()
+    list(REMOVE_ITEM mw_sources ${mw_left_out} "")
     if(mw_sources)
         list(APPEND mw_rooms ${room})
         add_library(millwright_${room} OBJECT ${mw_sources})
@@ -21,9 +23,10 @@ macro(mw_room room)
     mw_room_at(${room} ${room} ${ARGN})
 endmacro()
 
-mw_room(base)
-mw_room(graph ops constants patterns transform)
-mw_room(autograd)
+mw_room(base file memory number text thread)
+mw_room(graph ir constants geometry ops/array ops/network patterns random transform transform/batch transform/clone
+    transform/extents transform/flatten transform/segment transform/tune values)
+mw_room(autograd losses optimizers vjp)
 mw_room(chip rules hwx task plan cost e5)
 # A room apart: what needs libplist is no part of the engine's library.
 if(MW_HAVE_PLIST)
@@ -35,42 +38,49 @@ mw_room(mil)
 # A format whose library is missing is left out; in its place stand functions that say so.
 set(mw_format_folders image table tensors)
 if(MW_HAVE_PROTOBUF)
-    list(APPEND mw_format_folders coreml onnx protobuf)
+    list(APPEND mw_format_folders coreml onnx onnx/check onnx/ops onnx/read onnx/write protobuf)
 else()
     list(APPEND mw_format_folders without_protobuf)
 endif()
 mw_room(format ${mw_format_folders})
-mw_room(runtime compare data dispatch metrics model parallel plan trainer)
+mw_room(runtime compare data dispatch evaluate fit gradcheck metrics model parallel plan program state trainer trainer/build
+    trainer/options trainer/ranks trainer/step trainer/watch weights)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
-set(mw_kernel_folders kernels kernels/conv kernels/fused kernels/math)
-set(mw_kernel_definitions)
-file(GLOB mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c
-    ${PROJECT_SOURCE_DIR}/src/engine/kernels/conv/*.c ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c
-    ${PROJECT_SOURCE_DIR}/src/engine/kernels/math/*.c)
+set(mw_kernel_folders kernels)
+foreach(family conv elementwise fused gather gemm math normalize pool recurrent reduce shape)
+    list(APPEND mw_kernel_folders kernels/${family})
+endforeach()
+file(GLOB_RECURSE mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c)
 set_source_files_properties(${mw_kernel_sources} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
 
-# mw_kernel_set(<folder> <architecture> <definition> <flag>...): kernels of one instruction set, src/engine/kernels/
-# <folder>, compiled with these flags where the compiler defines <architecture>; <definition> is then 1. The flags are
-# those of the files, so nothing of them may run on a processor that has not been asked.
+# Kernels of one instruction set are the files with its name at the end. They are compiled with these flags where the
+# compiler defines <architecture>, and <definition> is then 1; elsewhere they are left out. The flags are those of the
+# files, so nothing of them may run on a processor that has not been asked.
 include(CheckCSourceCompiles)
-macro(mw_kernel_set folder architecture definition)
+set(mw_kernel_definitions)
+set(mw_kernels_left_out)
+macro(mw_kernel_set suffix architecture definition)
+    file(GLOB_RECURSE mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*_${suffix}.c)
     check_c_source_compiles("#if !defined(${architecture})\n#error\n#endif\nint main(void) { return 0; }"
         MW_COMPILER_HAS_${definition})
     if(MW_COMPILER_HAS_${definition})
-        list(APPEND mw_kernel_folders kernels/${folder})
         list(APPEND mw_kernel_definitions ${definition}=1)
-        file(GLOB mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/${folder}/*.c)
         set_source_files_properties(${mw_sources} PROPERTIES COMPILE_OPTIONS "-fno-stack-protector;${ARGN}")
+    else()
+        list(APPEND mw_kernels_left_out ${mw_sources})
     endif()
 endmacro()
-mw_kernel_set(x86 __x86_64__ MW_HAVE_AVX512 -mavx512f -mavx512bw -mavx512vl)
+mw_kernel_set(avx512 __x86_64__ MW_HAVE_AVX512 -mavx512f -mavx512bw -mavx512vl)
 # Taken by processors that have no more of AVX-512 than this.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/kernels/x86/gemm_avx512.c PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/kernels/gemm/gemm_avx512.c PROPERTIES
     COMPILE_OPTIONS "-fno-stack-protector;-mavx512f")
 
-mw_room(engine core ${mw_kernel_folders} compile cache run surface)
+set(mw_left_out ${mw_kernels_left_out})
+mw_room(engine core ${mw_kernel_folders} compile compile/fuse compile/patterns compile/plan compile/source compile/storage
+    cache run surface)
+set(mw_left_out)
 target_compile_definitions(millwright_engine PRIVATE ${mw_kernel_definitions})
 
 # What the engine is known by in a cache: any of its sources changes it.

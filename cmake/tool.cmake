@@ -1,5 +1,5 @@
 # mw, the tool: needs popt. Its man page and completions are printed by itself, so a cross-build has none.
-file(GLOB mw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tool/*.c)
+file(GLOB_RECURSE mw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tool/*.c)
 add_executable(mw ${mw_tool_sources})
 mw_target_flags(mw)
 mw_target_hardening(mw)

@@ -33,8 +33,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOMS = ("base", "graph", "autograd", "chip", "mil", "format", "runtime", "view", "engine")
 NOT_HERE = ("engine/surface/export/",)
 # As cmake/library.cmake chooses.
+# What stands under a condition: by how the path begins, or by what it has in it.
+AVX512 = "_avx512."
 FOLDERS = {
-    "engine/kernels/x86/": "MW_HAVE_AVX512",
+    AVX512: "MW_HAVE_AVX512",
     "chip/netplist/": "MW_HAVE_PLIST",
     "chip/without_libplist/": "!MW_HAVE_PLIST",
     "format/coreml/": "MW_HAVE_PROTOBUF",
@@ -45,11 +47,11 @@ FOLDERS = {
 }
 # The first that fits.
 TARGETS = (
-    (re.compile(r"engine/kernels/x86/gemm_avx512\.c$"), "avx512f"),
-    (re.compile(r"engine/kernels/x86/.*\.c$"), "avx512f,avx512bw,avx512vl"),
+    (re.compile(r"engine/kernels/gemm/gemm_avx512\.c$"), "avx512f"),
+    (re.compile(r"engine/kernels/(?!fused/).*_avx512\.c$"), "avx512f,avx512bw,avx512vl"),
 )
-# What headers of these folders define is inlined into all of its files, so it has the smallest set.
-INLINED = {"engine/kernels/x86/": '__attribute__((target("avx512f"))) '}
+# What these headers define is inlined into all of these files, so it has the smallest set.
+INLINED = {AVX512: '__attribute__((target("avx512f"))) '}
 INLINE = re.compile(r"^(?=(?:MW__INLINE|static inline) )", re.M)
 # Names of the C library and of others that files here use for something of their own.
 TAKEN = {"FAR", "MAX", "close", "compress", "link", "read", "truncate", "wait", "write"}
@@ -129,7 +131,7 @@ def read(path):
 
 
 def folder_of(path):
-    return next((folder for folder in FOLDERS if path.startswith(folder)), None)
+    return next((folder for folder in FOLDERS if path.startswith(folder) or folder == AVX512 and folder in path), None)
 
 
 class Collisions:

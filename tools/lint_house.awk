@@ -35,7 +35,7 @@ FILENAME ~ /^src\// && FILENAME != "src/base/environment.c" && /(^|[^A-Za-z0-9_]
     report(FILENAME ":" FNR ": the environment is read through mw__environment (base/environment.h)")
 }
 # Who asks: one file of the engine, one of the runtime, and base for the folder of temporary files.
-FILENAME ~ /^src\// && FILENAME !~ /^src\/(base\/(environment\.[ch]|file\.c)|engine\/core\/config\.c|runtime\/variables\.c)$/ && /mw__environment *\(/ {
+FILENAME ~ /^src\// && FILENAME !~ /^src\/(base\/(environment\.[ch]|file\/file\.c)|engine\/core\/config\.c|runtime\/variables\.c)$/ && /mw__environment *\(/ {
     report(FILENAME ":" FNR ": variables are read in engine/core/config.c and runtime/variables.c")
 }
 

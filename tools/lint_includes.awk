@@ -32,12 +32,12 @@ function check_private(header) {
 # Only these files may name these headers.
 function check_third_party(header) {
     third_party = 0
-    if (header == "uthash.h" && FILENAME != "src/base/map.c")
-        bad("uthash belongs to src/base/map.c")
-    if (header == "xxhash.h" && FILENAME != "src/base/hash.c")
-        bad("xxhash belongs to src/base/hash.c")
-    if (header == "zlib.h" && FILENAME != "src/base/inflate.c")
-        bad("zlib belongs to src/base/inflate.c")
+    if (header == "uthash.h" && FILENAME != "src/base/memory/map.c")
+        bad("uthash belongs to src/base/memory/map.c")
+    if (header == "xxhash.h" && FILENAME != "src/base/number/hash.c")
+        bad("xxhash belongs to src/base/number/hash.c")
+    if (header == "zlib.h" && FILENAME != "src/base/file/inflate.c")
+        bad("zlib belongs to src/base/file/inflate.c")
     if (header == "png.h" && FILENAME != "src/format/image/png.c")
         bad("libpng belongs to src/format/image/png.c")
     if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/format/image/jpeg.c")
@@ -88,9 +88,9 @@ BEGIN {
     allowed["tool"] = "base"
     allowed["public"] = ""
 
-    private_to["graph/rule.h"] = "graph"
-    private_to["graph/copy.h"] = "graph"
-    private_to["graph/transform/clone_mark.h"] = "graph"
+    private_to["graph/ir/rule.h"] = "graph"
+    private_to["graph/ir/copy.h"] = "graph"
+    private_to["graph/transform/clone/clone_mark.h"] = "graph"
     private_to["mil/rewrite.h"] = "mil"
     private_to["mil/legalizer.h"] = "mil"
     private_to["mil/legality.h"] = "mil"
@@ -100,7 +100,7 @@ BEGIN {
     private_to["engine/core/planner.h"] = "engine/core engine/compile"
     private_to["engine/kernels/fused/fused_code.h"] = "engine/kernels"
     private_to["engine/kernels/fused/precompiled.h"] = "engine/kernels"
-    private_to["engine/kernels/x86/avx512.h"] = "engine/kernels"
+    private_to["engine/kernels/common_avx512.h"] = "engine/kernels"
     private_to["engine/run/layout.h"] = "engine/run engine/surface"
     private_to["engine/run/team.h"] = "engine/run engine/surface"
 }

@@ -16,10 +16,10 @@ refuses() { # refuses FILE HEADER: the rules do not let FILE include HEADER
     fi
 }
 
-refuses src/base/x.c graph/ir.h
+refuses src/base/x.c graph/ir/ir.h
 refuses src/runtime/x.c engine/compile/compiled.h
-refuses src/engine/core/x.c engine/kernels/gemm.h
-refuses src/engine/kernels/x86/x.c engine/compile/passes.h
+refuses src/engine/core/x.c engine/kernels/gemm/gemm.h
+refuses src/engine/kernels/conv/x.c engine/compile/passes.h
 refuses src/engine/compile/x.c engine/run/command_list.h
 refuses src/engine/run/x.c engine/compile/passes.h
 refuses src/engine/compile/x.c engine/cache/key.h
@@ -27,21 +27,21 @@ refuses src/engine/cache/x.c engine/surface/surface.h
 refuses src/engine/run/x.c engine/surface/surface.h
 refuses src/engine/surface/x.c engine/core/planner.h
 refuses src/engine/kernels/x.c engine/core/planner.h
-refuses src/autograd/x.c graph/rule.h
+refuses src/autograd/x.c graph/ir/rule.h
 refuses src/chip/rules/x.c mil/io.h
 refuses src/graph/x.c chip/rules/chips.h
-refuses src/format/x.c runtime/state.h
+refuses src/format/x.c runtime/state/state.h
 refuses src/mil/x.c format/protobuf/wire.h
 refuses src/runtime/x.c protobuf-c/protobuf-c.h
 refuses src/chip/hwx/x.c plist/plist.h
 refuses src/runtime/x.c mpi.h
 refuses src/mpi/x.c runtime/parallel/communicator.h
-refuses src/tool/x.c graph/ir.h
+refuses src/tool/x.c graph/ir/ir.h
 refuses src/runtime/x.c popt.h
 refuses include/millwright/x.h millwright/mpi.h
-refuses src/engine/compile/x.c graph/rule.h
+refuses src/engine/compile/x.c graph/ir/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h
-refuses include/millwright/x.h base/error.h
+refuses include/millwright/x.h base/text/error.h
 
 find src include examples tools \( -name '*.[ch]' -o -name '*.def' \) -not -path 'tools/same_bits/*' 2>/dev/null |
     LC_ALL=C sort | xargs awk -f "$rules"

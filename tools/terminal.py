@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A picture of what a command draws on a terminal, two thirds of the way: what was typed, and the screen below it.
 usage: tools/terminal.py OUT.svg COLUMNS COMMAND [ARGUMENT..]; the command runs in a terminal of that width, and of its
-control sequences those of src/tool/dashboard.c are understood: clear the line, so many lines up, carriage return."""
+control sequences those of src/tool/show/dashboard.c are understood: clear the line, so many lines up, carriage return."""
 import fcntl
 import html
 import os

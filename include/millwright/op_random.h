@@ -113,7 +113,7 @@ MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
  *  return  [shape] of dtype; lives as long as the graph
  *  errors  MW_ERROR_ARGUMENT for numbers out of range or a name that is empty or taken, MW_ERROR_SHAPE, MW_ERROR_DTYPE
  *  vjp     none: there is nothing to differentiate
- *  source  the generator is our own (src/graph/generator.c) */
+ *  source  the generator is our own (src/graph/random/generator.c) */
 MW_API mw_tensor *mw_noise_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, float mean, float stddev,
                                   const char *name);
 

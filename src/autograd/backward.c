@@ -3,8 +3,8 @@
 #include "autograd/parts.h"
 #include "autograd/recompute_cut.h"
 #include "autograd/rules.h"
-#include "autograd/vjp.h"
-#include "base/float_mode.h"
+#include "autograd/vjp/vjp.h"
+#include "base/number/float_mode.h"
 
 #include <string.h>
 

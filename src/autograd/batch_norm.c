@@ -1,10 +1,10 @@
 /* Batch norm as a layer: statistics of the batch in training, running ones in evaluation. The MIL operation with given
- * statistics is in graph/ops/op_normalize.c. A composite with its own gradient, which is shorter than that of its
- * operations, and of which nothing is as large as x but what the pass that makes dx reads. */
+ * statistics is in graph/ops/network/op_normalize.c. A composite with its own gradient, which is shorter than that of
+ * its operations, and of which nothing is as large as x but what the pass that makes dx reads. */
 #include "autograd/rules.h"
-#include "base/float_mode.h"
-#include "graph/layer.h"
-#include "graph/op_build.h"
+#include "base/number/float_mode.h"
+#include "graph/ir/layer.h"
+#include "graph/ir/op_build.h"
 #include "graph/patterns/normalize.h"
 
 static const bool channel_axis[MW_RANK_MAX] = {false, true};

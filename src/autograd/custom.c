@@ -1,8 +1,8 @@
 /* Gradients of the user's own: the public form of a composite record, and the checks of what its rule gives. */
-#include "autograd/vjp.h"
-#include "base/float_mode.h"
+#include "autograd/vjp/vjp.h"
+#include "base/number/float_mode.h"
 
-#include "base/guard.h"
+#include "base/memory/guard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The layers of millwright/layer.h that there are: the constructors of single layers, with their numbers kept. */
-#include "graph/layer.h"
+#include "graph/ir/layer.h"
 
 #include <millwright/millwright.h>
 

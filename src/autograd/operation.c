@@ -1,6 +1,6 @@
 /* The operation table and its VJP column, for those who look. */
 #include "autograd/rules.h"
-#include "graph/op_table.h"
+#include "graph/ir/op_table.h"
 
 #include <millwright/operation.h>
 

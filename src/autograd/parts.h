@@ -4,7 +4,7 @@
 #ifndef MW__AUTOGRAD_PARTS_H
 #define MW__AUTOGRAD_PARTS_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include <millwright/millwright.h>
 
 /* Elements begin, begin + stride, .. of one axis, `count` of them; all of an axis of unknown extent has count -1. */

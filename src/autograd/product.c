@@ -1,6 +1,6 @@
 /* Products with the Jacobian and the Hessian, made of the reverse driver alone. It holds no rules. */
 #include "autograd/rules.h"
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 
 void mw__autograd_clear(mw_tensor **out, size_t count)
 {

@@ -2,8 +2,8 @@
  * that their values need not live from the forward to the backward pass. Which copies are dead is found later. */
 #include "autograd/recompute_cut.h"
 #include "autograd/rules.h"
-#include "base/float_mode.h"
-#include "graph/transform/clone.h"
+#include "base/number/float_mode.h"
+#include "graph/transform/clone/clone.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef MW__AUTOGRAD_RECOMPUTE_CUT_H
 #define MW__AUTOGRAD_RECOMPUTE_CUT_H
 
-#include "base/alloc.h"
-#include "graph/ir.h"
+#include "base/memory/alloc.h"
+#include "graph/ir/ir.h"
 
 /* What a second execution would not repeat. */
 bool mw__recompute_keeps(const mw__op *op);

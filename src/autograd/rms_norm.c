@@ -1,6 +1,6 @@
 /* rms_norm: a composite with its own gradient, which is shorter than that of its operations. */
 #include "autograd/rules.h"
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "graph/patterns/normalize.h"
 
 /* Inputs of the record. The gradient goes to x and the weight; r and n are what the forward pass has of it. Without a

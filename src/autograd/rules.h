@@ -2,7 +2,7 @@
 #ifndef MW__AUTOGRAD_RULES_H
 #define MW__AUTOGRAD_RULES_H
 
-#include "autograd/vjp.h"
+#include "autograd/vjp/vjp.h"
 
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)

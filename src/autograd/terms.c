@@ -2,9 +2,9 @@
  * products with what depends on no example, views, casts, and the wrappers of autograd. */
 #include "autograd/terms.h"
 
-#include "base/error.h"
-#include "base/shown.h"
-#include "graph/ir.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
+#include "graph/ir/ir.h"
 
 #include <stdio.h>
 

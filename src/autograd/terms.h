@@ -3,7 +3,7 @@
 #ifndef MW__AUTOGRAD_TERMS_H
 #define MW__AUTOGRAD_TERMS_H
 
-#include "graph/transform/batch.h"
+#include "graph/transform/batch/batch.h"
 
 typedef enum mw__term_kind {
     MW__TERM_EXAMPLES, /* the mean over all elements of a value whose rows are those of single examples */

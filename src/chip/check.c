@@ -1,7 +1,7 @@
 /* mw_chip_check: what holds of the program as it stands, and what is left of it when mw_compile has written it for the
  * chip. */
-#include "base/float_mode.h"
-#include "base/live.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
 #include "chip/form.h"
 #include "chip/report.h"
 #include "chip/rules/arithmetic.h"

@@ -1,7 +1,7 @@
 /* All rows that hold in a function. */
 #include "chip/report.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Graphs of one operation as programs of H13: read, made into tasks, packed into a file. */
 #include "chip/hwx/pack.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/chip_run.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Whole programs: windows are made of the sections and ports of a container, filled from the caller's buffers, and
  * emptied into them when all tasks have run. */
-#include "base/float_mode.h"
-#include "base/live.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
 #include "chip/hwx/hwx.h"
 #include "chip/task/run.h"
 

@@ -1,11 +1,11 @@
 /* The forms of a graph that is asked about. */
 #include "chip/form.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/rules/arithmetic.h"
-#include "graph/admitted.h"
-#include "graph/names.h"
-#include "graph/transform/specialise.h"
+#include "graph/ir/admitted.h"
+#include "graph/ir/names.h"
+#include "graph/transform/extents/specialise.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* mw_chip_place: a copy of the program, its form for the chip, and the placement of that as an object. */
 #include "chip/place.h"
-#include "base/float_mode.h"
-#include "base/shown.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
 #include "chip/form.h"
 
 #include <float.h>

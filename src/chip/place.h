@@ -2,7 +2,7 @@
 #ifndef MW__CHIP_PLACE_H
 #define MW__CHIP_PLACE_H
 
-#include "base/live.h"
+#include "base/memory/live.h"
 #include "chip/cost/place.h"
 
 /* Kinds of live objects are few: a placement is found among the reports, and called one when it is gone. */

@@ -1,5 +1,5 @@
 /* Placements as data, as text and as JSON. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "chip/place.h"
 
 static const char *const segmenters[] = {"coarse", "graph", "shortest_path"};

@@ -1,8 +1,8 @@
 /* Reports as objects and as text. */
 #include "chip/report.h"
 
-#include "base/live.h"
-#include "base/shown.h"
+#include "base/memory/live.h"
+#include "base/text/shown.h"
 #include "mil/legal_form.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Sorting names of classes. */
 #include "format/class_names.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Descriptions, whichever format they are from. */
-#include "base/error.h"
-#include "base/number.h"
-#include "base/shown.h"
-#include "base/text.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
+#include "base/text/text.h"
 #include <inttypes.h>
 #include <millwright/description.h>
 #include <string.h>

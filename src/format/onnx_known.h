@@ -3,7 +3,7 @@
 #ifndef MW__FORMAT_ONNX_KNOWN_H
 #define MW__FORMAT_ONNX_KNOWN_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/onnx.h>
 

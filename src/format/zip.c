@@ -2,8 +2,8 @@
  * zip_stream.c. */
 #include "format/zip.h"
 
-#include "base/checked.h"
-#include "base/name.h"
+#include "base/memory/checked.h"
+#include "base/text/name.h"
 
 #include <stdlib.h>
 #include <string.h>

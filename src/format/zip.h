@@ -7,10 +7,10 @@
 #ifndef MW__FORMAT_ZIP_H
 #define MW__FORMAT_ZIP_H
 
-#include "base/crc32.h"
-#include "base/file.h"
-#include "base/inflate.h"
-#include "base/map.h"
+#include "base/file/file.h"
+#include "base/file/inflate.h"
+#include "base/memory/map.h"
+#include "base/number/crc32.h"
 
 #define MW__ZIP_DIRECTORY_MAX ((size_t)64 << 20) /* bytes of a central directory */
 

@@ -3,9 +3,9 @@
 #ifndef MW__FORMAT_ZIP_WRITE_H
 #define MW__FORMAT_ZIP_WRITE_H
 
-#include "base/crc32.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/number/crc32.h"
+#include "base/text/text.h"
 
 typedef struct mw__zip_writer {
     mw__file_writer *file;

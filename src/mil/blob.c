@@ -1,8 +1,8 @@
 /* Reads and writes entries of weight files. Knows nothing of MIL text. */
 #include "mil/blob.h"
-#include "base/checked.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/memory/checked.h"
+#include "base/number/hash.h"
+#include "base/text/text.h"
 #include "graph/constants/bulk.h"
 #include <inttypes.h>
 #include <string.h>

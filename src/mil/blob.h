@@ -10,9 +10,9 @@
 #ifndef MW__MIL_BLOB_H
 #define MW__MIL_BLOB_H
 
-#include "base/file.h"
-#include "base/map.h"
-#include "graph/ir.h"
+#include "base/file/file.h"
+#include "base/memory/map.h"
+#include "graph/ir/ir.h"
 
 /* Where the weight files of a model are, in its folder. */
 #define MW__BLOB_FOLDER "weights"

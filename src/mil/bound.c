@@ -1,8 +1,8 @@
 /* Intervals through the operations that bound their results, or move them. */
 #include "mil/bound.h"
 
-#include "graph/op_table.h"
-#include "graph/uses.h"
+#include "graph/ir/op_table.h"
+#include "graph/ir/uses.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef MW__MIL_BOUND_H
 #define MW__MIL_BOUND_H
 
-#include "graph/ir_types.h"
+#include "graph/ir/ir_types.h"
 
 typedef struct mw__bound {
     double low, high; /* infinite where nothing is known */

@@ -4,7 +4,7 @@
 #define MW__MIL_DECOMPOSE_H
 
 #include "chip/rules/legality.h"
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 /* Copies main of `from` into the fresh graph `to` with those operations decomposed; untouched, and *out_any false, if
  * there is none. Operations in blocks stay as they are. */

@@ -1,7 +1,7 @@
 /* What is taken and put by coordinates, with matrices of 0 and 1: hot[j, i] where coordinate j is i. A coordinate
  * outside names nothing. Rows that are taken are products, what is put is selected and reduced. */
 #include "mil/decompose_index.h"
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 #include "graph/patterns/digits.h"
 #include "mil/split.h"
 

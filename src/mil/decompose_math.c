@@ -1,5 +1,5 @@
 /* Functions that a chip lacks, from those that it has. */
-#include "graph/op_table.h"
+#include "graph/ir/op_table.h"
 #include "mil/decompose.h"
 
 #include <millwright/millwright.h>

@@ -1,5 +1,5 @@
 /* Parts of a tensor and extents: windows, and numbers that are computed though they follow from the declared shapes. */
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 #include "mil/decompose.h"
 #include "mil/split.h"
 

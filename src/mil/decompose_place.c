@@ -1,6 +1,6 @@
 /* Elements whose places are computed: slices that begin where an input says, and sequences turned round, as products
  * with matrices of 0 and 1. A begin is moved so that the part lies within x, as the kernels of the CPU do. */
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 #include "mil/decompose_index.h"
 #include "mil/split.h"
 

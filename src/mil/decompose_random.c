@@ -1,6 +1,6 @@
 /* Random numbers that are the same in every run, as constants: a chip draws none. */
-#include "base/fp16.h"
-#include "base/random.h"
+#include "base/number/fp16.h"
+#include "base/number/random.h"
 #include "mil/decompose.h"
 #include "mil/split.h"
 

@@ -1,7 +1,7 @@
 /* Moves of elements that one chip lacks, from those that it has. */
 #include "mil/fit.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <millwright/millwright.h>
 #include <string.h>

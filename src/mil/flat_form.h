@@ -3,7 +3,7 @@
 #ifndef MW__MIL_FLAT_FORM_H
 #define MW__MIL_FLAT_FORM_H
 
-#include "graph/device_traits.h"
+#include "graph/ir/device_traits.h"
 
 /* States are inputs that start at zero and outputs "<name>_next", to be shared with them. */
 typedef struct mw__flat_form {

@@ -2,7 +2,7 @@
  * removed. */
 #include "mil/folder.h"
 
-#include "base/descriptor.h"
+#include "base/file/descriptor.h"
 
 #include "mil/print.h"
 

@@ -2,7 +2,7 @@
 #ifndef MW__MIL_FOLDER_H
 #define MW__MIL_FOLDER_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "mil/blob.h"
 
 /* Replaces the model in `folder`, which is made if it is missing, as a whole or not at all; all other files stay.

@@ -1,7 +1,7 @@
 /* The public calls: read, parse, write and print a program. */
 #include "mil/io.h"
-#include "base/file.h"
-#include "base/float_mode.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
 #include "mil/folder.h"
 #include "mil/print.h"
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef MW__MIL_IO_H
 #define MW__MIL_IO_H
 
-#include "base/text.h"
-#include "graph/ir.h"
-#include "graph/names.h"
+#include "base/text/text.h"
+#include "graph/ir/ir.h"
+#include "graph/ir/names.h"
 #include <millwright/mil.h>
 
 /* Parses `text` into `graph`, which is fresh. Checks the grammar, names and literals, not the table's rules. */
@@ -20,7 +20,7 @@ mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *optio
                         mw_error *err);
 
 typedef enum mw__write_mode {
-    MW__WRITE_DURABLE, /* as in base/file.h */
+    MW__WRITE_DURABLE, /* as in base/file/file.h */
     MW__WRITE_PLAIN,
     MW__WRITE_PRIVATE /* into a private folder that is there: the file of weights that were read gets a name in it
                        * instead of being copied */

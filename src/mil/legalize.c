@@ -2,7 +2,7 @@
  * compiler takes. What cannot be rewritten is refused by name here or by the rows of chip/rules. */
 #include "mil/legalize.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include "mil/rewrite.h"
 
 #include <millwright/op_compare.h>

@@ -1,6 +1,6 @@
 /* Constants that extents follow from, on devices whose numbers are fp16: 37 / 19 in fp16 makes 36 rows of 19, and a
  * step of 0.1 an eleventh element. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "graph/constants/compressed.h"
 #include "mil/rewrite.h"
 

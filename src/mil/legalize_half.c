@@ -1,6 +1,6 @@
 /* Rewrites for devices whose ports are fp16: constants, operands, integers that are combined with fp16 ones. */
-#include "base/fp16.h"
-#include "base/number.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
 #include "graph/constants/compressed.h"
 #include "graph/patterns/digits.h"
 #include "mil/rewrite.h"

@@ -3,7 +3,7 @@
 #ifndef MW__MIL_LEGALIZER_H
 #define MW__MIL_LEGALIZER_H
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 #include "mil/legality.h"
 #include "mil/narrow.h"
 

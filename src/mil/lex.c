@@ -1,5 +1,5 @@
 /* Cuts MIL text into tokens. Knows white space, comments, words, numbers and strings; does not know the grammar. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "mil/token.h"
 
 #include <limits.h>
@@ -188,7 +188,7 @@ static size_t word_length(const mw__lexer *lexer)
     return end - lexer->position;
 }
 
-/* Takes everything that can belong to a number; base/number.h checks it. A sign inside follows e or p. */
+/* Takes everything that can belong to a number; base/number/number.h checks it. A sign inside follows e or p. */
 static size_t number_length(const mw__lexer *lexer)
 {
     size_t length = peek(lexer, 0) == '-' ? 1 : 0;

@@ -1,6 +1,6 @@
 /* Fills BLOBFILE constants of a parsed graph from the files below a folder. One entry that several constants name is
  * read once. Payloads are const elsewhere; this file is where those of the graph's own arena are completed. */
-#include "base/map.h"
+#include "base/memory/map.h"
 #include "graph/constants/bulk.h"
 #include "mil/blob.h"
 #include "mil/io.h"

@@ -2,7 +2,7 @@
  * the operations that hand it on, until an addition or a division. */
 #include "mil/narrow.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <math.h>
 #include <string.h>

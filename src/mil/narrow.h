@@ -2,7 +2,7 @@
 #ifndef MW__MIL_NARROW_H
 #define MW__MIL_NARROW_H
 
-#include "graph/uses.h"
+#include "graph/ir/uses.h"
 
 /* The smallest normal number of fp16. */
 #define MW__SAFE_DIVISOR 0x1p-14

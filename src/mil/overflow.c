@@ -1,7 +1,7 @@
 /* Looks back from what divides to what may have become infinite: MIL divides by infinity and gets 0. */
 #include "mil/overflow.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "mil/bound.h"
 
 #include <math.h>

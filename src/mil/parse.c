@@ -1,7 +1,7 @@
 /* The parser's tools, names of values, and recursive descent from program to block. Does not check what the table's
  * rules check of types and shapes (verify.c) and does not read weight files (load.c). */
 #include "mil/parse.h"
-#include "base/number.h"
+#include "base/number/number.h"
 #include "mil/io.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__MIL_PARSE_H
 #define MW__MIL_PARSE_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "mil/token.h"
 
 /* Deepest nesting of types, literals, tuples and blocks together. */

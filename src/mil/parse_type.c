@@ -1,6 +1,6 @@
 /* Reads types. Scalar types of every element type are shared, so that a text of scalars costs no memory for them. */
-#include "base/number.h"
-#include "base/types.h"
+#include "base/number/number.h"
+#include "base/number/types.h"
 #include "mil/parse.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Reads literals of both styles into packed payloads: numbers are rounded once to the declared type, nested lists are
  * checked against the shape, one scalar for a whole tensor stays one scalar. */
-#include "base/fp16.h"
-#include "base/number.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
 #include "mil/parse.h"
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef MW__MIL_PRINT_H
 #define MW__MIL_PRINT_H
 
-#include "base/text.h"
-#include "graph/build_info.h"
-#include "graph/names.h"
+#include "base/text/text.h"
+#include "graph/ir/build_info.h"
+#include "graph/ir/names.h"
 #include "mil/blob.h"
 #include <millwright/mil.h>
 

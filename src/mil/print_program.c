@@ -1,9 +1,9 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
-#include "base/map.h"
-#include "base/number.h"
-#include "graph/admitted.h"
+#include "base/memory/map.h"
+#include "base/number/number.h"
 #include "graph/constants/compressed.h"
+#include "graph/ir/admitted.h"
 #include "mil/print.h"
 #include <string.h>
 

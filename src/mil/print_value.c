@@ -1,7 +1,7 @@
 /* Prints types and literals in the style of the program. Floats are hex floats, always. */
-#include "base/checked.h"
-#include "base/fp16.h"
-#include "base/number.h"
+#include "base/memory/checked.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
 #include "mil/io.h"
 #include "mil/print.h"
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #include "mil/rewrite.h"
 #include "mil/legalize.h"
 
-#include "base/error.h"
-#include "base/phrase.h"
+#include "base/text/error.h"
+#include "base/text/phrase.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A MIL text as a part of a graph: its operations are appended, with tensors of the graph for its inputs. */
-#include "base/float_mode.h"
-#include "base/text.h"
-#include "graph/ir_make.h"
-#include "graph/transform/clone.h"
+#include "base/number/float_mode.h"
+#include "base/text/text.h"
+#include "graph/ir/ir_make.h"
+#include "graph/transform/clone/clone.h"
 #include "mil/io.h"
 
 #include <millwright/mil.h>

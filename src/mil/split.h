@@ -9,7 +9,7 @@
 #define MW__MIL_SPLIT_H
 
 #include "graph/patterns/digits.h"
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 /* ---- for the runtime ---- */
 

@@ -2,7 +2,7 @@
 #ifndef MW__MIL_TOKEN_H
 #define MW__MIL_TOKEN_H
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 /* A punctuation mark is its own character; `->` and the classes have names. */
 enum { MW__TOKEN_END = 256, MW__TOKEN_WORD, MW__TOKEN_NUMBER, MW__TOKEN_STRING, MW__TOKEN_ARROW };

@@ -1,5 +1,5 @@
 /* Checks a program against the table: every operation known, its arguments, types and shapes as in its row. */
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "mil/io.h"
 
 static mw_status verify_block(const mw__block *block, mw_error *err)

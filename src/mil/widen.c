@@ -3,7 +3,7 @@
 #include "mil/widen.h"
 
 #include "graph/constants/compressed.h"
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 #include "mil/split.h"
 
 #include <string.h>

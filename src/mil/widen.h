@@ -3,7 +3,7 @@
 #ifndef MW__MIL_WIDEN_H
 #define MW__MIL_WIDEN_H
 
-#include "graph/device_traits.h"
+#include "graph/ir/device_traits.h"
 
 /* Copies main of `from` into the fresh graph `to` so; untouched, and *out_any false, if there is no such input, or one
  * of the program's operations takes a narrow integer as nothing else (quantize and dequantize). */

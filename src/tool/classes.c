@@ -1,9 +1,9 @@
 /* Lists of classes, and how the list of a data set goes into that of a model. */
 #include "tool/classes.h"
 
-#include "base/json.h"
-#include "base/number.h"
-#include "base/shown.h"
+#include "base/number/number.h"
+#include "base/text/json.h"
+#include "base/text/shown.h"
 #include "tool/model_text.h"
 #include "tool/tool.h"
 

@@ -1,10 +1,10 @@
 /* Settings in JSON: a tree with places. */
 #include "tool/config.h"
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/shown.h"
+#include "base/file/file.h"
+#include "base/number/number.h"
+#include "base/text/json.h"
+#include "base/text/shown.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef MW__TOOL_CONFIG_H
 #define MW__TOOL_CONFIG_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <millwright/status.h>
 #include <stdbool.h>

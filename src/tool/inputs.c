@@ -1,11 +1,11 @@
 /* Inputs by name: read, set to a number, or drawn. */
 #include "tool/inputs.h"
 
-#include "tool/data_scale.h"
 #include "tool/model_text.h"
+#include "tool/train/data_scale.h"
 
-#include "base/number.h"
-#include "base/random.h"
+#include "base/number/number.h"
+#include "base/number/random.h"
 
 #include <stdlib.h>
 #include <string.h>

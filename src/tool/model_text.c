@@ -2,11 +2,11 @@
  * inputs. RUN/about.json says the same of RUN/model. */
 #include "tool/model_text.h"
 
-#include "base/number.h"
-#include "base/shown.h"
+#include "base/number/number.h"
+#include "base/text/shown.h"
 #include "tool/config.h"
-#include "tool/data_scale.h"
 #include "tool/tool.h"
+#include "tool/train/data_scale.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Options of commands. popt splits the words; values are read here, by the rows. */
 #include "tool/options.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include "tool/tool.h"
 
 #include <popt.h>

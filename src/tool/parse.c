@@ -1,5 +1,5 @@
 /* Values of options. */
-#include "base/number.h"
+#include "base/number/number.h"
 #include "tool/tool.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Models by options. */
 #include "tool/source.h"
 
-#include "base/file.h"
-#include "base/number.h"
-#include "tool/data_scale.h"
+#include "base/file/file.h"
+#include "base/number/number.h"
 #include "tool/model_text.h"
+#include "tool/train/data_scale.h"
 
 #include <stdlib.h>
 #include <string.h>

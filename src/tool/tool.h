@@ -3,8 +3,8 @@
 #ifndef MW__TOOL_TOOL_H
 #define MW__TOOL_TOOL_H
 
-#include "tool/json.h"
 #include "tool/options.h"
+#include "tool/show/json.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>

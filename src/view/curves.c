@@ -1,8 +1,8 @@
 /* Records of a metrics file become points of curves and facts. */
 #include "view/curves.h"
 
-#include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/text/error.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef MW__VIEW_CURVES_H
 #define MW__VIEW_CURVES_H
 
-#include "base/map.h"
+#include "base/memory/map.h"
 
 typedef struct mw__point {
     double x, y; /* the step, or the number of the record where there is none; y may be no number */

@@ -1,8 +1,8 @@
 /* JSON Lines: an object for each record. What is nested is skipped, but for `non_finite`, which says what a null is. */
-#include "base/error.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/text.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 #include "view/curves.h"
 
 #include <math.h>

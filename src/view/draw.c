@@ -1,10 +1,10 @@
 /* mw_graph_write_svg, mw_graph_write_dot: a graph, its layers, a picture of them, a file. */
 #include "view/draw.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "graph/ir.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
+#include "graph/ir/ir.h"
 #include "view/markup.h"
 
 enum { MOST = 1000, TOP = 72, WIDTH_MIN = 420 };

@@ -1,8 +1,8 @@
 /* A picture in Graphviz' language, which lays it out itself. */
 #include "view/draw.h"
 
-#include "base/error.h"
-#include "base/shown.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
 
 /* Inside of quotes: a backslash would begin an escape of labels (\N is the name of the node). */
 static void put_quoted(mw__text *out, const char *string, size_t longest)

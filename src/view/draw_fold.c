@@ -1,7 +1,7 @@
 /* The boxes and arrows of a picture: layers, blocks that are repeated as one, and of a large program its two ends. */
 #include "view/draw.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * places that are as straight as the widths allow. Arrows that pass rows have a place in each of them, as boxes have.
  * source  Sugiyama, Tagawa and Toda 1981; places by isotonic regression (pool adjacent violators) of the means of their
  *         neighbours, row by row */
-#include "base/error.h"
+#include "base/text/error.h"
 #include "view/draw.h"
 #include "view/markup.h"
 

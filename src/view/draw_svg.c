@@ -1,5 +1,5 @@
 /* A laid out picture as SVG. */
-#include "base/error.h"
+#include "base/text/error.h"
 #include "view/draw.h"
 #include "view/markup.h"
 

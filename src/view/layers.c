@@ -1,8 +1,8 @@
 /* Reads a function for its layers: operands and users of each operation, and which are known without running. */
 #include "view/layers.h"
 
-#include "base/error.h"
-#include "graph/ir.h"
+#include "base/text/error.h"
+#include "graph/ir/ir.h"
 
 #include <string.h>
 

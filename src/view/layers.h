@@ -4,7 +4,7 @@
 #ifndef MW__VIEW_LAYERS_H
 #define MW__VIEW_LAYERS_H
 
-#include "graph/uses.h"
+#include "graph/ir/uses.h"
 
 /* A place in an array, or none. */
 #define MW__VIEW_NONE UINT32_MAX

@@ -2,7 +2,7 @@
  * taken apart again. */
 #include "view/layers.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <string.h>
 

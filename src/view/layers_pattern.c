@@ -1,7 +1,7 @@
 /* Layers that are spelled out in operations: norms, softmax, attention, curves such as gelu. */
 #include "view/layers.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The weights behind each operation, and what their names say of the layer that they belong to. */
 #include "view/layers.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "view/markup.h"
 
-#include "base/error.h"
-#include "base/shown.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef MW__VIEW_MARKUP_H
 #define MW__VIEW_MARKUP_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 
-/* Foreign text as it is shown (base/shown.h), cut to `longest` bytes, with markup in it as text. */
+/* Foreign text as it is shown (base/text/shown.h), cut to `longest` bytes, with markup in it as text. */
 void mw__put_escaped(mw__text *out, const char *string, size_t longest);
 /* A number with so many digits behind the point at most; no "-0", no zeros at the end. */
 void mw__put_fixed(mw__text *out, double value, int decimals);

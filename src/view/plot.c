@@ -1,9 +1,9 @@
 /* mw_plot_write_svg: metrics files as charts beside and below each other. */
 #include "view/plot.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/float_mode.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
 #include "view/markup.h"
 
 #include <string.h>

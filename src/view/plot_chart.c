@@ -1,5 +1,5 @@
 /* One chart: axes with round numbers, curves, marks where values are not finite, a legend. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "view/markup.h"
 #include "view/plot.h"
 

@@ -1,6 +1,6 @@
 /* Which curves are drawn, and which stand in one chart. */
-#include "base/error.h"
-#include "base/shown.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
 #include "view/plot.h"
 
 #include <fnmatch.h>

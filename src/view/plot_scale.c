@@ -1,5 +1,5 @@
 /* Axes: ends and ticks at round numbers. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "view/plot.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* PNG (ISO/IEC 15948) with stored blocks of deflate (RFC 1951), in base64 (RFC 4648). */
 #include "view/report.h"
 
-#include "base/crc32.h"
+#include "base/number/crc32.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* mw_report_write: the page and its order. */
 #include "view/report.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/float_mode.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
 #include "view/draw.h"
 #include "view/markup.h"
 

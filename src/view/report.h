@@ -3,7 +3,7 @@
 #ifndef MW__VIEW_REPORT_H
 #define MW__VIEW_REPORT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "view/curves.h"
 
 #include <millwright/report.h>

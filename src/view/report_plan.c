@@ -1,5 +1,5 @@
 /* Memory and time of a program, from its plan. */
-#include "base/error.h"
+#include "base/text/error.h"
 #include "view/markup.h"
 #include "view/plot.h"
 #include "view/report.h"

@@ -1,10 +1,10 @@
 /* Predictions over a data set: counts of classes, and the examples that are shown. */
 #include "view/report.h"
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "base/memory/checked.h"
+#include "base/text/error.h"
+#include "base/text/log.h"
+#include "base/text/text.h"
 
 #include <math.h>
 #include <millwright/dataset_files.h>

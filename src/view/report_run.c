@@ -1,6 +1,6 @@
 /* What the metrics file says of a run: figures, curves, its end, its configuration. */
-#include "base/error.h"
-#include "base/number.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 #include "view/markup.h"
 #include "view/plot.h"
 #include "view/report.h"

@@ -1,5 +1,5 @@
 /* Examples that were seen right and wrong, with their pictures. */
-#include "base/number.h"
+#include "base/number/number.h"
 #include "view/markup.h"
 #include "view/report.h"
 

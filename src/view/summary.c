@@ -1,12 +1,12 @@
 /* mw_summary: the groups of a program as layers with their numbers. */
 #include "view/summary.h"
 
-#include "base/error.h"
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "graph/count.h"
-#include "graph/names.h"
-#include "graph/transform/trainable.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
+#include "graph/ir/count.h"
+#include "graph/ir/names.h"
+#include "graph/transform/tune/trainable.h"
 
 #include <string.h>
 

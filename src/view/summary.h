@@ -2,7 +2,7 @@
 #ifndef MW__VIEW_SUMMARY_H
 #define MW__VIEW_SUMMARY_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "view/layers.h"
 
 #include <millwright/summary.h>

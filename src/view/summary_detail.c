@@ -1,7 +1,7 @@
 /* What a layer is called and what there is to say of it, by the operation that it is known by. */
 #include "view/summary.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* A summary as a table for people. */
 #include "view/summary.h"
 
-#include "base/error.h"
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "base/shown.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
+#include "base/text/shown.h"
 
 #include <inttypes.h>
 #include <string.h>

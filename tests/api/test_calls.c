@@ -1,6 +1,6 @@
 /* Every public function with NULL, destroyed objects and numbers at the edges: an error or an answer, never a crash.
  * The calls are made from the headers (make_calls.py), so that a new function is among them by itself. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "calls.h"
 #include "support/check.h"
 #include "support/folder.h"

@@ -3,7 +3,7 @@
 #include "hashed.h"
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "runtime/trainer/trainer_access.h"
 #include <stdlib.h>
 

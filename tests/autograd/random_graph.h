@@ -6,7 +6,7 @@
 
 #include "support/op_cases.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 
 enum { RANDOM_LEAVES = 3, RANDOM_NODES = 200, RANDOM_CASES = 2048 };
 

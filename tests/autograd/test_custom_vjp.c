@@ -4,7 +4,7 @@
 #include "support/failing.h"
 #include "support/oracle.h"
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 #include <millwright/millwright.h>
 
 enum { N = 3 };

@@ -1,6 +1,6 @@
 /* Layers, losses and trainers on tensors without elements. What has a value then has one, and gradients of 0; what is a
  * mean of nothing is refused by its own name. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/setting.h"

@@ -4,7 +4,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/setting.h"
 #include <float.h>
 #include <millwright/millwright.h>

@@ -1,7 +1,7 @@
 /* Second derivatives of every loss and every layer that the public headers declare: the whole Hessian over all inputs
  * and parameters is symmetric, and is what differences of the gradient say. Both are evaluated by the oracle in double,
  * in the form for the CPU and in that for chips. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "support/check.h"
 #include "support/oracle.h"
 

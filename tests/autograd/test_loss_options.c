@@ -1,5 +1,5 @@
 /* What losses refuse, and what they note on their labels. Their numbers are in test_loss_torch.c. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

@@ -5,7 +5,7 @@
 #include "nets.h"
 #include "support/check.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include <inttypes.h>
 #include <stdlib.h>
 

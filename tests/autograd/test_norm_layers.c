@@ -3,8 +3,8 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "base/error.h"
-#include "base/number.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 #include "format/tensors/safetensors.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Every optimizer, step by step: against what PyTorch recorded (data/torch/optimizer_cases.py), against its paper in
  * double, with and without loss scale, and the numbers that are refused. Two-term weights in fp16: test_compensated.c.
  */
-#include "autograd/optimizer_rows.h"
-#include "base/error.h"
-#include "base/number.h"
+#include "autograd/optimizers/optimizer_rows.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 #include "format/tensors/safetensors.h"
 #include "optimizer_problem.h"
 #include "runtime/trainer/trainer_access.h"

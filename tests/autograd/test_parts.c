@@ -5,7 +5,7 @@
 #include "support/op_count.h"
 #include "support/oracle.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>

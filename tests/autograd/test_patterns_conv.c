@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/oracle.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 #include "graph/patterns/conv.h"
 #include "mil/legalize.h"
 #include <millwright/millwright.h>

@@ -3,8 +3,8 @@
 #include "support/check.h"
 #include "support/oracle.h"
 
-#include "base/random.h"
-#include "graph/ir.h"
+#include "base/number/random.h"
+#include "graph/ir/ir.h"
 #include "mil/legality.h"
 #include "mil/legalize.h"
 #include <float.h>

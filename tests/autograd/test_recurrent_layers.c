@@ -3,10 +3,10 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "base/error.h"
-#include "base/number.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 #include "format/tensors/safetensors.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The heap door, the arena and the growing text, also under an allocator that fails. */
-#include "base/alloc.h"
-#include "base/text.h"
+#include "base/memory/alloc.h"
+#include "base/text/text.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,8 +1,8 @@
 /* Data files never get the numbers of standard input, output and error, also where a host has closed these. */
-#include "base/descriptor.h"
+#include "base/file/descriptor.h"
 
-#include "base/file.h"
-#include "base/lock.h"
+#include "base/file/file.h"
+#include "base/file/lock.h"
 #include "support/check.h"
 #include "support/folder.h"
 

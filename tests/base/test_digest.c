@@ -1,5 +1,5 @@
 /* The digest against Python's hashlib (BLAKE2b, digest_size=32), whole and in parts of every size. */
-#include "base/digest.h"
+#include "base/number/digest.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Errors, the log hook and the names of statuses. */
-#include "base/error.h"
-#include "base/log.h"
+#include "base/text/error.h"
+#include "base/text/log.h"
 #include "support/check.h"
 #include "support/clean.h"
 

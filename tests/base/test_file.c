@@ -1,6 +1,6 @@
 /* Files: bounded reads, reads below a folder, and writes that appear whole or not at all, with every system call made
  * to fail and the process killed between any two. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

@@ -1,6 +1,6 @@
 /* Files that other files name: links inside one tree are followed, and none leads out of it. What is read says whether
  * it was the right file. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 #include "support/folder.h"
 

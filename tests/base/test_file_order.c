@@ -1,5 +1,5 @@
 /* Files that change while they are read, and the order in which a write reaches the disk. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 #include "support/folder.h"
 

@@ -1,5 +1,5 @@
 /* Private files with copies of parts of others. */
-#include "base/file_parts.h"
+#include "base/file/file_parts.h"
 #include "support/check.h"
 #include "support/child.h"
 #include "support/failing.h"

@@ -1,6 +1,6 @@
 /* Where a write lands: links are followed and stay, what is no regular file is refused, and mode and owner of the file
  * that is replaced are kept. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

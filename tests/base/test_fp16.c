@@ -1,5 +1,5 @@
 /* Half precision: the portable form against the definition, the bulk forms against the portable one, bit for bit. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Folders that are replaced as a whole. */
-#include "base/file.h"
-#include "base/fresh_folder.h"
+#include "base/file/file.h"
+#include "base/file/fresh_folder.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

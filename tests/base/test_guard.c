@@ -1,6 +1,6 @@
 /* Owner marks and the table of live objects, without the objects. */
-#include "base/guard.h"
-#include "base/live.h"
+#include "base/memory/guard.h"
+#include "base/memory/live.h"
 #include "support/check.h"
 
 #include <pthread.h>

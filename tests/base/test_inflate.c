@@ -1,5 +1,5 @@
 /* Deflate streams: one that zlib of Python packed, whole, in pieces, cut off at every byte and damaged. */
-#include "base/inflate.h"
+#include "base/file/inflate.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

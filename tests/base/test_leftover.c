@@ -1,11 +1,11 @@
 /* What killed processes leave is removed by the next one, and nothing else is: not what belongs to one that lives, not
  * what only has such a name. */
-#include "base/file.h"
-#include "base/fresh_folder.h"
-#include "base/leftover.h"
-#include "base/lock.h"
-#include "base/private_folder.h"
-#include "base/temporary.h"
+#include "base/file/file.h"
+#include "base/file/fresh_folder.h"
+#include "base/file/leftover.h"
+#include "base/file/lock.h"
+#include "base/file/private_folder.h"
+#include "base/file/temporary.h"
 #include "support/check.h"
 #include "support/child.h"
 #include "support/folder.h"

@@ -1,6 +1,6 @@
 /* The string map, also under an allocator that fails. */
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/memory/map.h"
+#include "base/number/hash.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,6 +1,6 @@
 /* Names that were made to fall into one bucket of a map. */
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/memory/map.h"
+#include "base/number/hash.h"
 #include "support/check.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Numbers as text, against the C library in the C locale (which rounds correctly) and against exact half-way points. */
-#include "base/fp16.h"
-#include "base/number.h"
-#include "base/random.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
+#include "base/number/random.h"
 #include "support/check.h"
 
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* Texts of bounded size against snprintf, at every size. */
-#include "base/phrase.h"
+#include "base/text/phrase.h"
 #include "support/check.h"
 
 #include <inttypes.h>

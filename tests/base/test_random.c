@@ -1,7 +1,7 @@
 /* Philox against the published known answers, and what is drawn from it. */
-#include "base/random.h"
+#include "base/number/random.h"
 
-#include "base/normal.h"
+#include "base/number/normal.h"
 #include "support/check.h"
 
 /* Known-answer vectors published with the Random123 library (kat_vectors, philox4x32 with 10 rounds). */

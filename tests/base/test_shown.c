@@ -1,7 +1,7 @@
 /* Foreign strings in text for people. */
-#include "base/error.h"
-#include "base/log.h"
-#include "base/shown.h"
+#include "base/text/error.h"
+#include "base/text/log.h"
+#include "base/text/shown.h"
 #include "support/check.h"
 #include "support/clean.h"
 

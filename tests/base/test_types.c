@@ -1,5 +1,5 @@
 /* Shapes and element types. */
-#include "base/types.h"
+#include "base/number/types.h"
 #include "support/check.h"
 
 #include <millwright/types.h>

@@ -1,6 +1,6 @@
 #include "chip/hwx_file.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "chip/hwx_made.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/hwx/pack.h"
 #include "support/check.h"
 

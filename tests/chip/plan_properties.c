@@ -1,6 +1,6 @@
 #include "plan_properties.h"
-#include "base/alloc.h"
-#include "base/json.h"
+#include "base/memory/alloc.h"
+#include "base/text/json.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Writes the text, statement by statement. */
 #include "prior_art.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <math.h>
 #include <stdarg.h>

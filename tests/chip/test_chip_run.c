@@ -1,5 +1,5 @@
 /* Programs as a user runs and writes them: mw_chip_run of the public files, mw_hwx_emit from MIL. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,7 +1,7 @@
 /* Costs against figures that others have published, and against the same sums by hand. */
 #include "chip/cost/cost.h"
 #include "chip/rules/chips.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <float.h>

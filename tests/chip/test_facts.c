@@ -1,6 +1,6 @@
 /* Every published number of chip/rules/facts.def, computed by the model: a function a row. Where the model does not
  * match, the function says what it gives instead. Numbers are those of the sources, not of an earlier run. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "text_run.h"
 

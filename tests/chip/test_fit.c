@@ -1,6 +1,6 @@
 /* What stands for an operation on a chip that lacks it computes what the operation does: against double, and against
  * the same program for a chip that has it. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Containers made by hand in the styles of several compilers, and what can be asked of and done to them. */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "chip/hwx/hwx.h"
 #include "chip/hwx/operation.h"
 #include "chip/hwx/stab.h"

@@ -1,5 +1,5 @@
 /* mw_chip_place: against every placement that there is, and what it says of programs. */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "legality_cases.h"
 #include "support/check.h"
 #include "support/failing.h"

@@ -1,6 +1,6 @@
 /* Plans of programs at random and of real files: what holds of every plan, that operands are ready, that a plan is the
  * same each time, and that every allocation may fail. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "legality_cases.h"
 #include "plan_properties.h"
 #include "plan_text.h"

@@ -1,7 +1,7 @@
 /* ANEForge's training on the device, Adam with its own epsilon of 1e-8, which fp16 has as 0: the text that it emits,
  * the calls that it makes, every state aliased onto its own input. On the profile of h17 it learns, as it does on an M5
  * (97.79 % after five epochs of MNIST); with IEEE division it does not. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "prior_art.h"
 #include "support/check.h"
 #include "support/folder.h"

@@ -1,6 +1,6 @@
 /* What single registers do, on programs that the encoder wrote and that are changed here, against sums in double
  * precision. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/hwx_made.h"
 #include "chip/task/expect.h"
 #include "support/check.h"

@@ -2,7 +2,7 @@
  * 126 words where no coefficients are read, other base registers, groups, steps, zeros skipped. Each gives the value of
  * its MIL operation on random inputs and weights; where weights lie is written here once more, by that project's rule.
  */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/hwx_made.h"
 #include "support/check.h"
 

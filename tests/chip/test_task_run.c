@@ -1,6 +1,6 @@
 /* The public H13 files, run from their registers: each gives the value of its operation on random inputs, against sums
  * in double precision written here. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/hwx_file.h"
 #include "chip/task/coefficients.h"
 #include "support/check.h"

@@ -1,7 +1,7 @@
 /* MIL text through the C ABI of the dispatch layer. */
 #include "text_run.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/setting.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_COMBINE_NET_H
 #define TESTS_COMBINE_NET_H
 
-#include "base/random.h"
+#include "base/number/random.h"
 
 #include <millwright/millwright.h>
 

@@ -2,7 +2,7 @@
 #include "case.h"
 #include "support/on_engine.h"
 
-#include "graph/transform/generalise.h"
+#include "graph/transform/extents/generalise.h"
 
 #include <stdlib.h>
 #include <string.h>

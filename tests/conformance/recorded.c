@@ -1,10 +1,10 @@
 /* Reading and running recorded cases. */
 #include "recorded.h"
 
-#include "base/error.h"
-#include "base/fp16.h"
-#include "base/number.h"
-#include "graph/ir.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
+#include "graph/ir/ir.h"
 #include "support/on_engine.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "recorded.h"
 #include "support/check.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <dirent.h>
 #include <math.h>

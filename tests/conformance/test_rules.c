@@ -4,7 +4,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <math.h>
 #include <millwright/millwright.h>

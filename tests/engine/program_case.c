@@ -1,7 +1,7 @@
 /* The numbers and outputs of program_case.h. */
 #include "program_case.h"
-#include "base/error.h"
-#include "base/random.h"
+#include "base/number/random.h"
+#include "base/text/error.h"
 #include "engine/core/kernel.h"
 #include "support/check.h"
 #include "support/on_engine.h"

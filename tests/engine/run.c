@@ -1,6 +1,6 @@
 /* The shared harness of run.h. */
 #include "run.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 
 #include <millwright/mil.h>

@@ -1,5 +1,5 @@
 /* The choice of a BLAS. It is made once per process, so this one has no BLAS at all. */
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "run.h"
 #include "support/check.h"
 

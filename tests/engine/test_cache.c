@@ -1,5 +1,5 @@
 /* The compile cache within one process: what a compilation is known by, what force_.. do, damage, bounds, purging. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cache_case.h"
 #include "engine/cache/normal.h"
 #include "engine/core/object.h"

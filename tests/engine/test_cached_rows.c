@@ -2,7 +2,7 @@
  * selected only the rows that are chosen are touched, and of keys and values only what the mask shows is widened. The
  * bytes are those of every element selected and widened (MW_ENGINE_FUSE=0), and the cache is what plain loops make of
  * it. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "program_case.h"
 #include "support/check.h"
 #include "support/on_engine.h"

@@ -1,6 +1,6 @@
 /* What a compiler is configured by: the options that it is created with, and the environment, which is read then and
  * goes before them. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "run.h"
 #include "support/check.h"
 

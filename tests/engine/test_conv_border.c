@@ -1,7 +1,7 @@
 /* Convolutions and their gradients leave out what lies in the border where that changes no bit: bits against chains of
  * multiply-adds written here, which multiply every zero, for ordinary numbers, for such as underflow to -0, and for
  * infinities and NaN, whose products with zeros are NaN. Of a form for chips, against its operations one by one. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "program_case.h"
 #include "run.h"
 #include "support/check.h"

@@ -2,7 +2,7 @@
  * (MW_ENGINE_FUSE=0) and the plain kernels (MW_ENGINE_REF=1) must give the bytes of the joined steps: the latter, and
  * the gradients by weight and bias in fp32, for numbers whose sums are exact in any order. */
 #include "engine/core/kernel.h"
-#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm/blas.h"
 #include "program_case.h"
 #include "run.h"
 #include "support/check.h"

@@ -1,7 +1,7 @@
 /* Large gradients that are products wait for the flag of the step: their factors tell whether they are within limits,
  * and where that is no proof the product does. Bits are those of MW_ENGINE_FUSE=0, and the flag is that of sums in
  * double. */
-#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm/blas.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/setting.h"

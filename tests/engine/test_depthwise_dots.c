@@ -1,8 +1,8 @@
 /* Planes read where they lie, whose lanes are added up as a product of vectors adds them: bits against the product with
  * columns that are copied here, which the gradient by the weight of a depthwise convolution for chips is written as. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "run.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
-#include "base/alloc.h"
-#include "engine/kernels/gemm.h"
+#include "base/memory/alloc.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "run.h"
 #include "support/check.h"
 

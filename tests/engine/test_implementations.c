@@ -1,7 +1,7 @@
 /* The rows of implementation.h: the first that takes an operation is taken, the others before it say why they do not,
  * and the plain reference, last, takes everything. */
 #include "engine/core/kernel.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/implementation.h"
 #include "run.h"
 #include "support/check.h"

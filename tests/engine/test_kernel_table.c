@@ -1,6 +1,6 @@
 /* Every operation that the engine plans has an MW_KERNEL line. */
 #include "engine/kernels/kernel_table.h"
-#include "graph/count.h"
+#include "graph/ir/count.h"
 #include "support/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* conv and conv_transpose at sizes where the fast kernels take several tiles, depths and blocks of rows, against the
  * plain ones (MW_ENGINE_REF=1), on one thread and on three, in wide and in baseline vectors. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "program_case.h"
 #include "run.h"
 #include "support/check.h"

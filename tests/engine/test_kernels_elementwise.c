@@ -1,6 +1,6 @@
 /* Element-wise kernels: broadcasting in every form against plain index arithmetic, and the corners of integers, NaN,
  * epsilons and casts. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "kernel_case.h"
 #include "support/check.h"
 

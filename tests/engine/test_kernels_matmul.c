@@ -1,6 +1,6 @@
 /* Products through the engine: shapes that broadcast, rank 1, transpositions, integers, one rounding of fp16, on one
  * thread and on three, with and without a BLAS at hand. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "kernel_case.h"
 #include "support/check.h"
 

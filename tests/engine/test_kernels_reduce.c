@@ -1,5 +1,5 @@
 /* Reductions and softmax: every set of axes against double sums, empty and non-finite input, long sums. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "kernel_case.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* Rows of tables as programs for chips take and add to them, by products with matrices of zeros and ones: no zero is
  * multiplied, and the bytes are those of the products (MW_ENGINE_FUSE=0) and of plain loops here. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "program_case.h"
 #include "run.h"
 #include "support/check.h"

@@ -1,6 +1,6 @@
 /* Elementary functions against double libm: over dense sweeps, over numbers of all bits (every 17th with MW_NIGHTLY=1;
  * MW_TEST_ALL_BITS=1: every one, which takes hours), special values, and equal bits at every width. */
-#include "base/bits.h"
+#include "base/number/bits.h"
 #include "engine/kernels/math/math.h"
 #include "run.h"
 #include "support/check.h"

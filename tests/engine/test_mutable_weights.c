@@ -1,6 +1,6 @@
 /* Weights of a compiled function that are exchanged when an operation is made: by file, for some files or all, shared
  * by operations; and what cannot be exchanged. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "refused.h"
 #include "support/folder.h"
 

@@ -1,6 +1,6 @@
 /* Objects of e5rt beside programs: parts of buffers, memory of several processes, memory objects, descriptions of
  * tensors with strides and of their parts, operands, and what a function says of itself. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "refused.h"
 #include "run.h"
 

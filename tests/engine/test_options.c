@@ -1,6 +1,6 @@
 /* Options: each that has a getter gives back what was set, what is kept lives as long as the options, and those with an
  * effect have it. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "refused.h"
 #include "run.h"
 #include "support/check.h"

@@ -1,9 +1,9 @@
 /* Gradient patterns: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient and conv's by x the same bytes for any numbers, conv's weight gradient where
  * sums are exact. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "engine/core/kernel.h"
-#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm/blas.h"
 #include "gradient_case.h"
 #include "program_case.h"
 #include "run.h"

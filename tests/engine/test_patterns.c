@@ -1,9 +1,9 @@
 /* Which fusion patterns are found in small graphs, why the others are not, and that all give the bits of the operations
  * one by one (MW_ENGINE_FUSE=0), on numbers whose sums are exact in any order. */
-#include "base/alloc.h"
-#include "engine/compile/patterns.h"
+#include "base/memory/alloc.h"
+#include "engine/compile/patterns/patterns.h"
 #include "engine/core/kernel.h"
-#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm/blas.h"
 #include "run.h"
 #include "support/check.h"
 

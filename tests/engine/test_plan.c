@@ -1,5 +1,5 @@
 /* What planning and encoding make of small programs: steps, phases, memory, threads. */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "engine/compile/compile.h"
 #include "engine/core/partition.h"
 #include "kernel_case.h"

@@ -1,6 +1,6 @@
 /* Sums of matrix products that are added while their tiles are in registers: the bytes of products that are computed
  * and then added (MW_ENGINE_FUSE=0), in fp32 and as each chip rounds them, and the numbers of plain loops here. */
-#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm/blas.h"
 #include "program_case.h"
 #include "run.h"
 #include "support/check.h"

@@ -1,7 +1,7 @@
 /* Checks before an update are proved by intervals (kernels/fused/fused_proof.c): what they say of random chains of
  * every operation that has a bound is what the values say, which MW_ENGINE_FUSE=0 computes, for limits beside the
  * largest. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/setting.h"

@@ -3,7 +3,7 @@
  * without fused fusion groups, run by one thread, with the state copied by the host after each step. A failing program
  * is shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks thousands.
  * A third are fp16, half of these as on the ANE. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "run.h"
 #include "support/check.h"
 #include "support/setting.h"

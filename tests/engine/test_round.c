@@ -1,6 +1,6 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
-#include "base/bits.h"
-#include "base/fp16.h"
+#include "base/number/bits.h"
+#include "base/number/fp16.h"
 #include "engine/kernels/math/round.h"
 #include "engine/kernels/math/round_chip.h"
 #include "run.h"

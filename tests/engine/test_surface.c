@@ -1,5 +1,5 @@
 /* The e5rt surface: the documented order of calls, and every call that must be refused. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "refused.h"
 #include "run.h"
 #include "support/check.h"

@@ -1,6 +1,6 @@
 /* Random calls of all rows of symbols.def, with handles that earlier calls gave, of any kind, live or released: nothing
  * crashes, each failure has a message, and when all handles are gone, all memory is. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "run.h"
 #include "support/check.h"
 #include "support/failing.h"

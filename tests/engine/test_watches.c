@@ -1,6 +1,6 @@
 /* Steps that only look at a buffer stand behind the one that makes it, and finding that place takes time in proportion
  * to the steps: 1000 layers with Adam took 13 s to compile. */
-#include "engine/kernels/within.h"
+#include "engine/kernels/reduce/within.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -7,7 +7,7 @@
 #include "support/setting.h"
 
 #include "engine/core/buffer.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

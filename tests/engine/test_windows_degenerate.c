@@ -2,7 +2,7 @@
  * and dilations beyond the extent, borders wider than the kernel. Each case is drawn; its result and its gradients by
  * the engine are those of the oracle, and the gradients are what the oracle's own results say. MW_NIGHTLY draws many
  * more. */
-#include "base/random.h"
+#include "base/number/random.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/oracle.h"

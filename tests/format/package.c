@@ -1,6 +1,6 @@
 #include "format/package.h"
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Writing packages: what was read comes back, what was built is there, what Core ML would refuse is refused, and a
  * failure leaves the old package. tests/data/coreml/compare.py, which knows nothing of the library, compares. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "format/package.h"
 #include "support/check.h"
 #include "support/failing.h"

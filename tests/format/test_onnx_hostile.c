@@ -1,5 +1,5 @@
 /* Small ONNX files that ask for much: memory when they are written, numbers at their limits, deep nesting. */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "format/protobuf/outline.h"
 #include "onnx_run.h"
 #include "support/check.h"

@@ -1,7 +1,7 @@
 /* Every layer and operation with weights, written as MIL, as a package and as ONNX and read back: the pattern "*" finds
  * all elements of its weights again, and no other, whatever operations the file spells the layer with. */
-#include "base/fp16.h"
-#include "base/random.h"
+#include "base/number/fp16.h"
+#include "base/number/random.h"
 #include "support/check.h"
 #include "support/folder.h"
 

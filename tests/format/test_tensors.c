@@ -1,6 +1,6 @@
 /* Files of tensors that numpy, PyTorch and a plain Python script wrote (tests/data/tensors/make.py): names, types,
  * shapes and every element, against the formula that the script fills them with. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 
 #include <math.h>

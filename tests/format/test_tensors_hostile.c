@@ -1,6 +1,6 @@
 /* Files of tensors as no tool writes them: cut off at every byte, with every byte changed, with every allocation
  * failing, and archives and indices made by hand to mislead. */
-#include "base/crc32.h"
+#include "base/number/crc32.h"
 #include "format/tensors/tensors.h"
 #include "support/check.h"
 #include "support/failing.h"

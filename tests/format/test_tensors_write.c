@@ -1,6 +1,6 @@
 /* Files of tensors that we write: .npy to the byte what numpy writes, the others by what comes back; Python reads them
  * in tests/client/tensors.py. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "format/tensors/tensors.h"
 #include "format/tensors/tensors_write.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
 /* The weight-file reader against any bytes: a program names entries of several types in a file of the input's bytes. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "fuzz/replay.h"
 
 #include <millwright/mil.h>

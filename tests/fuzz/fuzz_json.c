@@ -1,6 +1,6 @@
 /* The JSON reader against any bytes: it answers or refuses, with a position, and every text it hands out is terminated.
  */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "fuzz/replay.h"
 
 #include <stdlib.h>

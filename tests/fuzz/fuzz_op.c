@@ -5,7 +5,7 @@
  *
  * Input: the name of an operation, a newline, then bytes that choose; when they run out, nothing more is changed.
  * MW_TEST_SHOW=1 prints the graph. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "fuzz/replay.h"
 #include "support/op_cases.h"
 #include "support/setting.h"

@@ -4,7 +4,7 @@
 
 #include <millwright/millwright.h>
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 /* A graph of that opset on the given allocator (NULL = heap). */

@@ -1,6 +1,6 @@
 /* Which example a value belongs to: for every operation of the table, what is said to belong to one example does not
  * change when the data of all others do, by the double-precision oracle. */
-#include "graph/transform/batch.h"
+#include "graph/transform/batch/batch.h"
 #include "support/check.h"
 #include "support/op_cases.h"
 

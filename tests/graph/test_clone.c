@@ -1,7 +1,7 @@
 /* Copy with substitution: what goes along, what roots leave out, element types, rules, operations without a row. */
 #include "graph_check.h"
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 #include "support/op_count.h"
 
 #define S MW_SHAPE

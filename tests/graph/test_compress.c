@@ -1,8 +1,8 @@
 /* Compressed constants: what is stored is what the report says, in every operator set, and a program with them runs as
  * one with the numbers that they stand for. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "graph/constants/compressed.h"
-#include "graph/transform/palette.h"
+#include "graph/transform/tune/palette.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/on_engine.h"

@@ -2,7 +2,7 @@
  * prints as its source. Weights are not loaded; only types are computed. */
 #include "graph_check.h"
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 #include <dirent.h>
 #include <stdlib.h>

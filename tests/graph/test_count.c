@@ -1,6 +1,6 @@
 /* What is counted of operations, against loops that count by running. */
-#include "graph/count.h"
-#include "graph/ir.h"
+#include "graph/ir/count.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

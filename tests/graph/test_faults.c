@@ -1,8 +1,8 @@
 /* Allocation n fails, for every n: nothing crashes, nothing leaks, and the failure is told. */
 #include "graph_check.h"
 
-#include "graph/names.h"
-#include "graph/transform/clone.h"
+#include "graph/ir/names.h"
+#include "graph/transform/clone/clone.h"
 #include "support/failing.h"
 
 #define S            MW_SHAPE

@@ -1,8 +1,8 @@
 /* One program with `?` of the same for three shapes: what is computed from extents, and what is refused. */
 #include "graph_check.h"
 
-#include "graph/transform/generalise.h"
-#include "graph/transform/generalise_parts.h"
+#include "graph/transform/extents/generalise.h"
+#include "graph/transform/extents/generalise_parts.h"
 #include "support/failing.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Initialisers: bounds and moments against the textbook formulas, determinism, streams by name. */
 #include "graph_check.h"
 
-#include "base/fp16.h"
-#include "graph/init.h"
+#include "base/number/fp16.h"
+#include "graph/random/init.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Identifiers: kept, mapped, suffixed, numbered, scoped. */
 #include "graph_check.h"
 
-#include "graph/names.h"
+#include "graph/ir/names.h"
 
 #include <unistd.h>
 

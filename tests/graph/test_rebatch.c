@@ -1,6 +1,6 @@
 /* A program for another number of examples: for every operation of the table, what is made of it gives each example
  * what the source gives it, by the double-precision oracle, or is refused by name. */
-#include "graph/transform/rebatch.h"
+#include "graph/transform/batch/rebatch.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/op_cases.h"

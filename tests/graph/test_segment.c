@@ -1,6 +1,6 @@
 /* Cutting a function: what is shared, what is not, where no cut may be, and what an order of calls must keep. */
-#include "graph/ir.h"
-#include "graph/transform/segment.h"
+#include "graph/ir/ir.h"
+#include "graph/transform/segment/segment.h"
 #include "support/check.h"
 #include "support/failing.h"
 

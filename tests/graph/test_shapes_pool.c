@@ -1,7 +1,7 @@
 /* Pooling: extents by pad type and ceil_mode, and what the shape rules refuse. */
 #include "shape_words.h"
 
-#include "graph/window.h"
+#include "graph/geometry/window.h"
 
 static mw_pool_options with(mw_shape kernel, int64_t stride, mw_pad_type type, int64_t before, int64_t after, bool ceil)
 {

@@ -1,7 +1,7 @@
 /* Shape rules of recurrent networks, and what their constructors refuse. */
 #include "shape_words.h"
 
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 /* At most 64 elements of 0.5, in both types: 0x3800 is it in fp16. */
 static mw_tensor *fixed(mw_graph *g, mw_dtype dtype, mw_shape shape)

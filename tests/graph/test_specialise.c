@@ -1,7 +1,7 @@
 /* A program for one shape of its inputs: what becomes known, what becomes a constant, what is refused by name. */
 #include "graph_check.h"
 
-#include "graph/transform/specialise.h"
+#include "graph/transform/extents/specialise.h"
 #include "support/failing.h"
 #include "support/op_count.h"
 

@@ -1,5 +1,5 @@
 /* States in a graph: what is refused, what clones keep, how they are printed. */
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

@@ -1,7 +1,7 @@
 /* The operation table as data: what every row must be. */
 #include "graph_check.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 
 static void test_ids_index_the_table(void)
 {

@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include <math.h>
 #include <millwright/millwright.h>
 

@@ -1,6 +1,6 @@
 /* Choosing weights of a program: what is listed, what is refused and how, what the copy holds, and that no failed
  * allocation does harm. What training makes of it is tested in tests/runtime. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 #include "support/failing.h"
 

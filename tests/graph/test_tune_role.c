@@ -1,6 +1,6 @@
 /* What the constants of a program are, and which of them patterns take: scales, masks, statistics and what is both a
  * weight and a scale are left alone unless they are named, and every match is reported. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

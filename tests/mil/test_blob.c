@@ -1,5 +1,5 @@
 /* Weight files: the layout byte for byte, reading by offset, and what a hostile file may try. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "mil/blob.h"
 #include "support/check.h"
 #include "support/failing.h"

@@ -1,6 +1,6 @@
 /* Large weight files that are read through a private copy: what a graph holds is not the file's any more, takes no
  * memory until it is used, and is shared by the folders that are written for a compile. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "graph/constants/bulk.h"
 #include "mil/io.h"
 #include "support/check.h"

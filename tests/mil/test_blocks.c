@@ -1,6 +1,6 @@
 /* Forms that our own constructors do not make: nested blocks, several functions, states, lists, `?` extents. The text
  * of nested blocks is a guess (no public sample exists), so the reader takes it with and without its optional parts. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <millwright/mil.h>

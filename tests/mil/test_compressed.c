@@ -1,6 +1,6 @@
 /* Compressed constants in text: both forms come back as they stand, numbers of less than a byte in text and weight
  * file, and what hostile texts claim. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "graph/constants/compressed.h"
 #include "mil/blob.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
 /* Every real program of the shared corpus: parses, prints, and comes back. The files are read where they are. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "mil/normalise.h"
 #include "support/check.h"
 #include <millwright/mil.h>

@@ -1,6 +1,6 @@
 /* Numbers that shapes follow from keep their precision on a device that computes in fp16: every extent is the CPU's. */
-#include "base/fp16.h"
-#include "graph/transform/clone.h"
+#include "base/number/fp16.h"
+#include "graph/transform/clone/clone.h"
 #include "mil/legal_form.h"
 #include "support/check.h"
 #include "support/on_engine.h"

@@ -1,7 +1,7 @@
 /* A model's folder is replaced as a whole or not at all: with every system call and allocation made to fail, the
  * process killed between any two, and readers and writers beside it. Models here are told apart by a number that is
  * both in their text and in their weights. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 static char folder[512]; /* of this run; made in main; the current folder of every test */
 

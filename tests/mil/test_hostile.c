@@ -1,5 +1,5 @@
 /* Texts made to break a reader: each is refused (or read) without a crash, a leak or memory beyond the stated bound. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/meter.h"

@@ -1,6 +1,6 @@
 /* Programs and texts of unusual sizes: nothing at all, a word of a gibibyte, a chain of thousands of operations on a
  * small stack. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

@@ -1,6 +1,6 @@
 /* The grammar: what is accepted, what is refused and where. */
-#include "base/fp16.h"
-#include "graph/ir.h"
+#include "base/number/fp16.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <millwright/mil.h>

@@ -2,7 +2,7 @@
 #include "slope.h"
 #include "support/check.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The fault loop over what is no operation of the table: layers, losses, metrics, noise, recomputation and gradients of
  * one's own, each under a loss; and every optimizer with every option of a trainer. */
-#include "autograd/optimizer_rows.h"
+#include "autograd/optimizers/optimizer_rows.h"
 #include "faults.h"
 #include "support/check.h"
 

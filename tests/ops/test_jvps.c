@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/op_cases.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

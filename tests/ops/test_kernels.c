@@ -1,6 +1,6 @@
 /* Every row of the operation table: the engine's result against the double-precision oracle, in fp32 and fp16, on one
  * thread and on three. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/op_cases.h"

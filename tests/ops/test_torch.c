@@ -7,10 +7,10 @@
 #include "support/op_cases.h"
 
 #include "autograd/rules.h"
-#include "base/error.h"
-#include "base/number.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 #include "format/tensors/safetensors.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* See corpus.h. */
 #include "corpus.h"
 
-#include "base/fp16.h"
-#include "graph/ir.h"
+#include "base/number/fp16.h"
+#include "graph/ir/ir.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* AdamW written by a user: as the papers and src/autograd/optimizer_adam.c have it, from the public header alone. */
+/* AdamW written by a user: as the papers and src/autograd/optimizers/optimizer_adam.c have it, from the public header
+ * alone. */
 #ifndef TESTS_RUNTIME_CUSTOM_ADAM_H
 #define TESTS_RUNTIME_CUSTOM_ADAM_H
 

@@ -1,6 +1,6 @@
 #include "runtime/derived_sets.h"
 
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "runtime/files.h"
-#include "base/file.h"
+#include "base/file/file.h"
 
 #include <dirent.h>
 #include <ftw.h>

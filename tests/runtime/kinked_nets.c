@@ -1,7 +1,7 @@
 /* Random nets full of kinks: see kinked_nets.h. */
 #include "kinked_nets.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "segment_nets.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Checkpoints and weights in files: what is restored, what is refused, and what a failing disk leaves behind. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/files.h"
 #include "runtime/small.h"

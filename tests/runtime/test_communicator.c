@@ -1,6 +1,6 @@
 /* What ranks do together, over threads: values, bits, what goes over the wire, and how it ends when one of them fails.
  */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/ranks.h"
 

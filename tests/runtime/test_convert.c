@@ -1,8 +1,8 @@
 /* Conversion between host and port types, against double arithmetic and one rounding. */
-#include "graph/convert.h"
+#include "graph/values/convert.h"
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <float.h>
 #include <stdint.h>

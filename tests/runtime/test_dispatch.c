@@ -2,8 +2,8 @@
 #include "files.h"
 #include "support/check.h"
 
-#include "base/alloc.h"
-#include "base/fp16.h"
+#include "base/memory/alloc.h"
+#include "base/number/fp16.h"
 #include "runtime/dispatch/dispatch.h"
 #include "runtime/variables.h"
 

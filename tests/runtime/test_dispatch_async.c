@@ -2,7 +2,7 @@
 #include "files.h"
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <e5rt/e5rt.h>
 #include <millwright/ane_e5rt.h>

@@ -1,11 +1,11 @@
 /* A loss that runs away is said once through the log hook, and one that does not is not: the rule on sequences, and
  * trainings with a learning rate that is too high, by every kind of step. */
 #include "files.h"
-#include "runtime/trainer/trainer_step.h"
+#include "runtime/trainer/step/trainer_step.h"
 #include "small.h"
 #include "support/check.h"
 
-#include "base/random.h"
+#include "base/number/random.h"
 #include <stdlib.h>
 
 /* ---- the rule ---- */

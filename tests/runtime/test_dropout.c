@@ -1,6 +1,6 @@
 /* The mask of dropout: the rate, no correlation that simple statistics see, the same numbers in fp32 and fp16. Bounds
  * are five standard deviations of independent fair draws; everything is drawn from fixed seeds. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* mw_fit: what it trains, reports and saves, how it stops and goes on. */
 #include "runtime/files.h"
-#include "runtime/fit.h"
+#include "runtime/fit/fit.h"
 #include "runtime/small.h"
 #include "runtime/trainer/trainer_access.h"
 #include "support/check.h"

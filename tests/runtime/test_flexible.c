@@ -1,6 +1,6 @@
 /* One program, many shapes: what each choice computes, what stays from one to the next, which plans are kept, and what
  * is refused. */
-#include "runtime/flexible.h"
+#include "runtime/program/flexible.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/on_engine.h"

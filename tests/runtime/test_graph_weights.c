@@ -1,6 +1,6 @@
 /* Weights from files into graphs: the base of a program that was read, under adapters; networks whose large weights
  * stay as a GGUF file has them; what is missing, unfit or cut short leaves nothing behind. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "files.h"
 #include "graph/constants/compressed.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
 /* Four times as much takes about four times as long: functions, outputs, parameters. */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "files.h"
 #include "support/build_kind.h"
 #include "support/check.h"

@@ -1,6 +1,6 @@
 /* IDX files, sound and hostile. The gzip files here are made by hand from stored blocks; real compression is read from
  * Debian's Fashion-MNIST where it is installed. */
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"

@@ -1,9 +1,9 @@
 /* Checkpoints within epochs, those that stay and the best: when they are saved, what they are called, which are
  * removed, and that a run goes on from each of them with the same bits, also if it was killed. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "child_net.h"
 #include "files.h"
-#include "runtime/fit.h"
+#include "runtime/fit/fit.h"
 #include "small.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* Layers that are something else after training, inside of loops and branches: mw_graph_evaluation has the form of
  * after training there too, and what is frozen is. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/on_engine.h"

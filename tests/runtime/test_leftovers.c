@@ -1,6 +1,6 @@
 /* A training that is killed while it compiles, saves or names what it saved: the next run goes on, and nothing of the
  * killed one stays, neither beside the checkpoint nor where temporary folders are. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "child_net.h"
 #include "files.h"
 #include "small.h"

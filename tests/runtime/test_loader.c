@@ -1,5 +1,5 @@
 /* Data sets in memory and from functions, and the order, filling and positions of loaders. */
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,6 +1,6 @@
 /* Event files of TensorBoard, read by a decoder of the published formats that has nothing of the library: TFRecord
  * (tensorflow.org/tutorials/load_data/tfrecord), event.proto and summary.proto, CRC-32C bit by bit (RFC 3720). */
-#include "base/crc32.h"
+#include "base/number/crc32.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/folder.h"

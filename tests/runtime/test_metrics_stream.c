@@ -1,5 +1,5 @@
 /* Streams of metrics in a loop of one's own: the bytes of JSON Lines and tables, going on, and what is refused. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"

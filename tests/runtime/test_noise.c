@@ -1,8 +1,8 @@
 /* Noise: its distributions, and that simple statistics see no pattern across elements, steps, layers and seeds, in fp32
  * and fp16. Bounds are five standard deviations of independent fair draws, unless a line says otherwise; everything is
  * drawn from fixed seeds. */
-#include "base/fp16.h"
-#include "graph/ir.h"
+#include "base/number/fp16.h"
+#include "graph/ir/ir.h"
 #include "support/check.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Noise in training: whatever draws random numbers goes on from a checkpoint bit for bit, on both masks; refused steps
  * and evaluation leave the numbers alone; files hold the operations that were written. */
 #include "files.h"
-#include "graph/noise.h"
-#include "graph/transform/flatten.h"
+#include "graph/random/noise.h"
+#include "graph/transform/flatten/flatten.h"
 #include "runtime/trainer/trainer_object.h"
 #include "support/check.h"
 #include "support/failing.h"

@@ -1,8 +1,8 @@
 /* mw_plan: what it says of programs whose steps, bytes and lives can be worked out by hand, what it measures, what it
  * writes, and how it fails. */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "files.h"
-#include "runtime/program_object.h"
+#include "runtime/program/program_object.h"
 #include "small.h"
 #include "support/check.h"
 #include "support/failing.h"

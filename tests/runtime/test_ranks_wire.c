@@ -1,6 +1,6 @@
 /* Gradients that travel in 16 bits: half the bytes, nothing lost for good, the same bits on all ranks. */
-#include "base/bits.h"
-#include "base/fp16.h"
+#include "base/number/bits.h"
+#include "base/number/fp16.h"
 #include "ranks_net.h"
 #include "runtime/parallel/communicator.h"
 #include "support/check.h"

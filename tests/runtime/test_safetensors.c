@@ -1,5 +1,5 @@
 /* Safetensors files: what is written is read back, what strangers wrote is believed in nothing. */
-#include "base/hash.h"
+#include "base/number/hash.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/files.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
 /* What a graph takes as a name is what a file can hold: asked of the writer and the reader of files themselves. */
-#include "base/name.h"
+#include "base/text/name.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/files.h"
 #include "runtime/small.h"

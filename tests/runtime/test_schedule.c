@@ -1,7 +1,7 @@
 /* Schedules against PyTorch's (data/torch/schedules.py), at their ends, and what they refuse. */
 #include "support/check.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Two trainings on one checkpoint: the second is refused and told of the first, whatever path leads there; what a
  * killed one leaves of its lock is no hindrance, and nothing of it stays. */
-#include "base/file.h"
-#include "base/lock.h"
+#include "base/file/file.h"
+#include "base/file/lock.h"
 #include "child_net.h"
 #include "files.h"
 #include "small.h"

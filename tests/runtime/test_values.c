@@ -3,7 +3,7 @@
  * odd part and exponent), not by the library's conversions. */
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <float.h>
 #include <millwright/millwright.h>

@@ -2,7 +2,7 @@
  * what it did in double, and that the caller can read it. */
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "runtime/small.h"
 
 #include <float.h>

@@ -3,7 +3,7 @@
 #include "files.h"
 #include "metrics_lines.h"
 #include "ranks_net.h"
-#include "runtime/state.h"
+#include "runtime/state/state.h"
 #include "runtime/trainer/trainer_access.h"
 #include "small.h"
 #include "support/check.h"

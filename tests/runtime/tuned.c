@@ -1,7 +1,7 @@
 /* The program of tuned.h. */
 #include "tuned.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "files.h"
 #include "support/check.h"
 

@@ -1,7 +1,7 @@
 /* Cases of ops/activation.def. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 /* clang-format off */
 UNARY(sigmoid)

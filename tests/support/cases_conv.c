@@ -1,7 +1,7 @@
 /* Cases of ops/conv.def. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 /* Weights that must be constants: small numbers that are exact in fp16. */
 static mw_tensor *constant(mw_tensor *like, mw_shape shape)

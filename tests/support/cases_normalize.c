@@ -1,7 +1,7 @@
 /* Cases of normalisation. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 /* A constant in the float type under test: start, start + step, .. wrapping after seven, exact in fp16. */
 static mw_tensor *numbers(mw_tensor *like, mw_shape shape, double start, double step)

@@ -1,7 +1,7 @@
 /* Cases of ops/recurrent.def. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 /* A constant of at most 96 small numbers that are exact in fp16; `salt` makes one unlike the other. */
 static mw_tensor *constant(mw_tensor *like, mw_shape shape, int salt)

@@ -1,6 +1,6 @@
 #include "support/folder.h"
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/check.h"
 
 #include <dirent.h>

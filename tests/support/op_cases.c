@@ -1,8 +1,8 @@
 /* The families' cases as one list, and instances of a case. The cases are in cases_<family>.c. */
 #include "support/op_cases.h"
-#include "autograd/vjp.h"
-#include "base/fp16.h"
-#include "base/random.h"
+#include "autograd/vjp/vjp.h"
+#include "base/number/fp16.h"
+#include "base/number/random.h"
 #include "support/check.h"
 
 #include <math.h>

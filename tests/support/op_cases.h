@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_OP_CASES_H
 #define TESTS_SUPPORT_OP_CASES_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "support/oracle.h"
 
 #define OP_CASE_INPUTS 4

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_OP_COUNT_H
 #define TESTS_SUPPORT_OP_COUNT_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 size_t op_count(const mw__block *block, const char *kind);
 

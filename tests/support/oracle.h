@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 typedef struct oracle {
     const mw_graph *graph;

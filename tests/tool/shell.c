@@ -1,6 +1,6 @@
 #include "tool/shell.h"
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "support/check.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* What is refused is refused before anything is written, with a sentence; and what was trained is not lost. */
-#include "base/lock.h"
+#include "base/file/lock.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/page.h"

@@ -2,7 +2,7 @@
 #ifndef MW__CHIP_COST_COST_H
 #define MW__CHIP_COST_COST_H
 
-#include "graph/count.h"
+#include "graph/ir/count.h"
 
 #include <millwright/chip_cost.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__CHIP_COST_SEGMENTER_H
 #define MW__CHIP_COST_SEGMENTER_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <millwright/chip_place.h>
 

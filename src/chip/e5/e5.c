@@ -1,8 +1,8 @@
 /* Descriptors as objects, and their names. */
 #include "chip/e5/e5.h"
 
-#include "base/file.h"
-#include "base/live.h"
+#include "base/file/file.h"
+#include "base/memory/live.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef MW__CHIP_E5_E5_H
 #define MW__CHIP_E5_E5_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "chip/e5/flat.h"
 
 #include <millwright/e5.h>

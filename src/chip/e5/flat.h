@@ -7,7 +7,7 @@
 #ifndef MW__CHIP_E5_FLAT_H
 #define MW__CHIP_E5_FLAT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 #include <stdint.h>
 

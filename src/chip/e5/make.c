@@ -1,9 +1,9 @@
 /* The descriptor of a graph: which segments there are, what each reads and makes, and the casts around them. */
 #include "chip/e5/e5.h"
 
-#include "base/live.h"
-#include "graph/ir.h"
-#include "graph/names.h"
+#include "base/memory/live.h"
+#include "graph/ir/ir.h"
+#include "graph/ir/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The root of a descriptor: symbols, build info, sections, version. */
 #include "chip/e5/e5.h"
 
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* A descriptor as text for people, and as JSON. */
 #include "chip/e5/e5.h"
 
-#include "base/live.h"
-#include "base/shown.h"
+#include "base/memory/live.h"
+#include "base/text/shown.h"
 
 #include <inttypes.h>
 #include <string.h>

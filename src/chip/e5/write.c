@@ -2,7 +2,7 @@
  * which is the first. */
 #include "chip/e5/e5.h"
 
-#include "base/map.h"
+#include "base/memory/map.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What a container holds, by index, name and address. */
 #include "chip/hwx/hwx.h"
 
-#include "base/live.h"
+#include "base/memory/live.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "chip/hwx/read.h"
 #include "chip/hwx/write.h"
 
-#include "base/checked.h"
-#include "base/live.h"
+#include "base/memory/checked.h"
+#include "base/memory/live.h"
 #include "chip/task/task.h"
 
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #include "chip/hwx/read.h"
 #include "chip/hwx/write.h"
 
-#include "base/digest.h"
-#include "base/live.h"
-#include "base/text.h"
+#include "base/memory/live.h"
+#include "base/number/digest.h"
+#include "base/text/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef MW__HWX_H
 #define MW__HWX_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "chip/task/coefficients.h"
 
 #include <millwright/hwx.h>

@@ -3,8 +3,8 @@
  * by known weights); allbilly/ane. What they leave open stays opaque, with the reason. */
 #include "chip/hwx/read.h"
 
-#include "base/fp16.h"
-#include "base/live.h"
+#include "base/memory/live.h"
+#include "base/number/fp16.h"
 #include "chip/task/table.h"
 
 #include <math.h>

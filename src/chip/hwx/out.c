@@ -1,9 +1,9 @@
 /* Lines and JSON. A line is "name value", two blanks deeper in each object. */
 #include "chip/hwx/out.h"
 
-#include "base/json.h"
-#include "base/number.h"
-#include "base/shown.h"
+#include "base/number/number.h"
+#include "base/text/json.h"
+#include "base/text/shown.h"
 
 #include <inttypes.h>
 #include <math.h>

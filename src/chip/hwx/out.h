@@ -2,7 +2,7 @@
 #ifndef MW__HWX_OUT_H
 #define MW__HWX_OUT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "chip/hwx/layout.h"
 
 typedef struct mw__hwx_out {

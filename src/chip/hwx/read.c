@@ -2,8 +2,8 @@
  * has explained. */
 #include "chip/hwx/read.h"
 
-#include "base/file.h"
-#include "base/live.h"
+#include "base/file/file.h"
+#include "base/memory/live.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* All of a container in the order of the file, as lines or JSON. */
 #include "chip/hwx/hwx.h"
 
-#include "base/live.h"
+#include "base/memory/live.h"
 #include "chip/hwx/layout.h"
 #include "chip/hwx/operation.h"
 #include "chip/hwx/out.h"

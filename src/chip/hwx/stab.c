@@ -1,7 +1,7 @@
 /* Reading type strings. A cursor goes forward only; nothing is nested. */
 #include "chip/hwx/stab.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A container as bytes: what was kept, and over it every field, string, task and content anew. */
 #include "chip/hwx/write.h"
 
-#include "base/file.h"
-#include "base/live.h"
+#include "base/file/file.h"
+#include "base/memory/live.h"
 #include "chip/hwx/layout.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef MW__CHIP_NETPLIST_NETPLIST_H
 #define MW__CHIP_NETPLIST_NETPLIST_H
 
-#include "base/text.h"
-#include "graph/ir.h"
+#include "base/text/text.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/netplist.h>
 #include <plist/plist.h>

@@ -1,6 +1,6 @@
 /* The call that reads a netplist: the file, its procedures as functions. */
-#include "base/file.h"
-#include "base/float_mode.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
 #include "chip/netplist/netplist.h"
 
 #include <stdio.h>

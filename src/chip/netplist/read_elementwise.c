@@ -1,6 +1,6 @@
 /* Element-wise units as operations. */
 #include "chip/netplist/handlers.h"
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 
 #include <math.h>
 #include <millwright/op_elementwise.h>

@@ -1,7 +1,7 @@
 /* Layers of units as operations. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/netplist/handlers.h"
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 
 #include <math.h>
 #include <millwright/op_elementwise.h>

@@ -1,9 +1,9 @@
 /* A procedure with its network: inputs, constants, units in their order, outputs. */
-#include "base/file.h"
-#include "base/fp16.h"
+#include "base/file/file.h"
+#include "base/number/fp16.h"
 #include "chip/netplist/netplist.h"
-#include "graph/convert.h"
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
+#include "graph/values/convert.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Units that move elements, as operations. */
 #include "chip/netplist/handlers.h"
-#include "graph/op_build.h"
+#include "graph/ir/op_build.h"
 
 #include <millwright/op_shape.h>
 #include <string.h>

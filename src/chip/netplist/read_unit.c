@@ -1,5 +1,5 @@
 /* A unit by its row. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "chip/netplist/netplist.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Values of property lists by key, and the axes. */
 #include "chip/netplist/netplist.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* The call that writes a graph as a netplist: a network and a procedure for each function, and the files. */
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "base/fp16.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/number/fp16.h"
 #include "chip/form.h"
 #include "chip/netplist/netplist.h"
-#include "graph/convert.h"
+#include "graph/values/convert.h"
 
 #include <stdio.h>
 #include <stdlib.h>

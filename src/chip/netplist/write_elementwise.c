@@ -1,5 +1,5 @@
 /* Element-wise operations as units. A boolean is 0 or 1 in fp16, which is what comparing units make. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/netplist/handlers.h"
 
 #include <math.h>

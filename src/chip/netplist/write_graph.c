@@ -1,7 +1,7 @@
 /* What writers of operations use: values and their axes, new units, constants, weights. */
 #include "chip/netplist/netplist.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "graph/constants/compressed.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Layers as units: windows, products, reductions, sorting. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/netplist/handlers.h"
-#include "graph/window.h"
+#include "graph/geometry/window.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What the phases ask of values and operations. */
 #include "chip/plan/plan.h"
 
-#include "graph/count.h"
+#include "graph/ir/count.h"
 
 #include <string.h>
 

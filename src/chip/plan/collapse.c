@@ -1,7 +1,7 @@
 /* Before layers are made: constants, copies, chains of transposes, and what goes into an operand. */
 #include "chip/plan/plan.h"
 
-#include "graph/uses.h"
+#include "graph/ir/uses.h"
 
 #include <string.h>
 

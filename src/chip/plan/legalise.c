@@ -1,7 +1,7 @@
 /* Phase 2: layers are held to the rules and limits of the chip, which cuts them and may undo what was fused. */
 #include "chip/plan/plan.h"
 
-#include "graph/count.h"
+#include "graph/ir/count.h"
 
 #include <stdlib.h>
 #include <string.h>

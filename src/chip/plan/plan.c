@@ -1,9 +1,9 @@
 /* mw_chip_plan as an object: making it phase by phase, and reading it. */
 #include "chip/plan/plan.h"
 
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "base/shown.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
 #include "chip/form.h"
 
 #include <stdarg.h>

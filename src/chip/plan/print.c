@@ -1,7 +1,7 @@
 /* Plans as text for people. */
 #include "chip/plan/print.h"
-#include "base/live.h"
-#include "base/shown.h"
+#include "base/memory/live.h"
+#include "base/text/shown.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__CHIP_PLAN_PRINT_H
 #define MW__CHIP_PLAN_PRINT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "chip/plan/plan.h"
 
 /* MW_OK if there is a plan to write. */

@@ -1,5 +1,5 @@
 /* Plans as JSON: one object of arrays, with the fields of chip_plan.h. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "chip/plan/print.h"
 
 enum { STRING_BYTES = 400 }; /* what is shown of one */

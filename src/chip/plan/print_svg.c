@@ -1,8 +1,8 @@
 /* Plans as pictures: above, layers over time, a lane for each engine, in the boxes of their partitions; below, what of
  * the working set and of DRAM each value takes while it lives, in the colour of its allocation. */
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "base/shown.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
 #include "chip/plan/print.h"
 
 #include <string.h>

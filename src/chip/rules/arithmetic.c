@@ -1,7 +1,7 @@
 /* The rows of arithmetic.def, profiles of them, and their names. */
 #include "chip/rules/arithmetic.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "chip/rules/chips.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The rows of chips.h. */
 #include "chip/rules/chips.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <string.h>
 #include <strings.h>

@@ -7,8 +7,8 @@
 #define MW__CHIP_RULES_LEGALITY_H
 
 #include "chip/rules/chips.h"
-#include "graph/device_traits.h"
-#include "graph/ir.h"
+#include "graph/ir/device_traits.h"
+#include "graph/ir/ir.h"
 
 /* ---- what is asked about ---- */
 

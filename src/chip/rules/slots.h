@@ -6,7 +6,7 @@
 #ifndef MW__CHIP_RULES_SLOTS_H
 #define MW__CHIP_RULES_SLOTS_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* In order: what follows goes into a later slot than what is there. Gain and offset are one unit of the hardware. */
 typedef enum mw__slot_kind {

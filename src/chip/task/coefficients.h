@@ -16,7 +16,7 @@
 #ifndef MW__CHIP_TASK_COEFFICIENTS_H
 #define MW__CHIP_TASK_COEFFICIENTS_H
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

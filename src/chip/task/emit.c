@@ -2,8 +2,8 @@
 #include "chip/task/emit.h"
 
 #include "graph/constants/compressed.h"
-#include "graph/ir.h"
-#include "graph/window.h"
+#include "graph/geometry/window.h"
+#include "graph/ir/ir.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
 #ifndef MW__CHIP_TASK_EMIT_H
 #define MW__CHIP_TASK_EMIT_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "chip/task/coefficients.h"
 #include "chip/task/task.h"
-#include "graph/names.h"
+#include "graph/ir/names.h"
 
 enum {
     MW__EMIT_WORDS = 157, /* of a task of compiler 4: all registers of all units */

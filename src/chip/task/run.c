@@ -2,7 +2,7 @@
  * before anything is read, and a result is written when all of it is computed. */
 #include "chip/task/run.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/task/expect.h"
 
 #include <inttypes.h>

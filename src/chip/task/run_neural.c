@@ -1,7 +1,7 @@
 /* The neural engines: multiply and add over a kernel, or pass; then the activation, the post-scale and one rounding.
  * Sums are fp32, over input channels, then rows and columns of the kernel, from the bias on; what lies in the padding
  * is left out of them. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "chip/task/coefficients.h"
 #include "chip/task/run.h"
 #include "chip/task/table.h"

@@ -1,6 +1,6 @@
 /* The planar engine: final * operation(a * pre, b * scale + bias), element by element, rounded once. */
-#include "base/bits.h"
-#include "base/fp16.h"
+#include "base/number/bits.h"
+#include "base/number/fp16.h"
 #include "chip/task/run.h"
 
 #include <inttypes.h>

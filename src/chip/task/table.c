@@ -1,7 +1,7 @@
 /* Reading tables of activations, and their value at a number. */
 #include "chip/task/table.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <math.h>
 

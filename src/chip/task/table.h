@@ -6,7 +6,7 @@
 #ifndef MW__CHIP_TASK_TABLE_H
 #define MW__CHIP_TASK_TABLE_H
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

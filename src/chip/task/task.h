@@ -5,7 +5,7 @@
 #ifndef MW__CHIP_TASK_TASK_H
 #define MW__CHIP_TASK_TASK_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "chip/task/registers.h"
 
 enum { MW__TASK_HEADER = 10, MW__TASK_WORDS = 512 /* the length field has nine bits */ };

@@ -1,5 +1,5 @@
 /* Netplists in a build that cannot decode property lists. */
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <millwright/netplist.h>
 

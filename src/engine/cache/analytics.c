@@ -1,9 +1,9 @@
 #include "engine/cache/analytics.h"
 
-#include "base/map.h"
-#include "base/text.h"
+#include "base/memory/map.h"
+#include "base/text/text.h"
 #include "chip/rules/legality.h"
-#include "engine/compile/work.h"
+#include "engine/compile/plan/work.h"
 
 #include <stdio.h>
 #include <string.h>

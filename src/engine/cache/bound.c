@@ -1,6 +1,6 @@
 #include "engine/cache/bound.h"
 
-#include "base/descriptor.h"
+#include "base/file/descriptor.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "engine/cache/entry.h"
 #include "engine/cache/shared.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 
 #include <stdlib.h>
 #include <string.h>

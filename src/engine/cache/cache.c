@@ -3,8 +3,8 @@
 #include "engine/cache/bound.h"
 #include "engine/cache/shared.h"
 
-#include "base/file.h"
-#include "base/log.h"
+#include "base/file/file.h"
+#include "base/text/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "engine/cache/entry.h"
 #include "engine/cache/sum.h"
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 #include <fcntl.h>
 #include <string.h>

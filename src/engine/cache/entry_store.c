@@ -3,8 +3,8 @@
 #include "engine/cache/bound.h"
 #include "engine/cache/sum.h"
 
-#include "base/descriptor.h"
-#include "base/file.h"
+#include "base/file/descriptor.h"
+#include "base/file/file.h"
 #include "mil/io.h"
 
 #include <dirent.h>

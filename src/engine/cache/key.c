@@ -1,8 +1,8 @@
 #include "engine/cache/key.h"
 
-#include "base/file.h"
-#include "base/map.h"
-#include "base/number.h"
+#include "base/file/file.h"
+#include "base/memory/map.h"
+#include "base/number/number.h"
 #include "engine/cache/normal.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #ifndef MW__ENGINE_CACHE_KEY_H
 #define MW__ENGINE_CACHE_KEY_H
 
-#include "base/digest.h"
-#include "base/text.h"
+#include "base/number/digest.h"
+#include "base/text/text.h"
 #include "engine/compile/compile.h"
 
 /* What one compilation is asked for. */

@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_CACHE_NORMAL_H
 #define MW__ENGINE_CACHE_NORMAL_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Appends the text without comments, the space that separates nothing, and the program's attribute buildInfo: two texts
  * with one normal form have the same tokens otherwise. Never fails but for memory, whatever the text is. */

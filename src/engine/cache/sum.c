@@ -1,7 +1,7 @@
 #include "engine/cache/sum.h"
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/number/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_CACHE_SUM_H
 #define MW__ENGINE_CACHE_SUM_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #define MW__SUM_HEX  17
 #define MW__SUM_LINE 40

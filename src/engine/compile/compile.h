@@ -4,10 +4,10 @@
 
 #include "chip/rules/chips.h"
 #include "engine/compile/compiled.h"
-#include "engine/compile/source.h"
+#include "engine/compile/source/source.h"
 #include "engine/core/object.h"
 #include "engine/core/segmenter.h"
-#include "graph/device_traits.h"
+#include "graph/ir/device_traits.h"
 
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */

@@ -2,8 +2,8 @@
 #include "engine/core/config.h"
 
 #include "base/environment.h"
-#include "base/error.h"
-#include "base/number.h"
+#include "base/number/number.h"
+#include "base/text/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Helpers of the kernel families: partition, iterators, tiles, checks of operands. No operation is planned here. */
 #include "engine/core/kernel.h"
 
-#include "base/checked.h"
-#include "base/fp16.h"
+#include "base/memory/checked.h"
+#include "base/number/fp16.h"
 
 #include <string.h>
 

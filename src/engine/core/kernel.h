@@ -8,9 +8,9 @@
  * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
  *
  * Numbers. F16 is widened to fp32 in tiles of 512 elements, computed there and rounded once; but for ports, a kernel
- * reads it only where engine/compile/fp16_storage.h leaves it, and what it holds as F32 is rounded by step->rounds or
- * by the planner. Code of all levels gives the same bits for + - * / sqrt and comparisons, and for the polynomials
- * of engine/kernels/math/math.h.
+ * reads it only where engine/compile/storage/fp16_storage.h leaves it, and what it holds as F32 is rounded by
+ * step->rounds or by the planner. Code of all levels gives the same bits for + - * / sqrt and comparisons, and for the
+ * polynomials of engine/kernels/math/math.h.
  */
 #ifndef MW__ENGINE_CORE_KERNEL_H
 #define MW__ENGINE_CORE_KERNEL_H

@@ -3,7 +3,7 @@
  * library's heap and stay; a mutex guards making and releasing, looking up takes none. */
 #include "engine/core/object.h"
 
-#include "base/fork.h"
+#include "base/thread/fork.h"
 
 #include <pthread.h>
 

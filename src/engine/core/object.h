@@ -3,7 +3,7 @@
 #ifndef MW__ENGINE_CORE_OBJECT_H
 #define MW__ENGINE_CORE_OBJECT_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <stdatomic.h>
 

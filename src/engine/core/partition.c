@@ -1,6 +1,6 @@
 #include "engine/core/partition.h"
 
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 
 int64_t mw__partition_begin(const mw__step *step, int partition, int partitions)
 {

@@ -5,7 +5,7 @@
 #define MW__ENGINE_CORE_SEGMENTER_H
 
 #include "chip/rules/chips.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 typedef enum mw__segmenter {
     MW__SEGMENTER_NONE, /* none was set */

@@ -1,8 +1,8 @@
 /* The calls by which kernels plan: buffers, steps, views. */
 #include "engine/core/step.h"
 
-#include "base/checked.h"
-#include "base/phrase.h"
+#include "base/memory/checked.h"
+#include "base/text/phrase.h"
 #include "engine/core/planner.h"
 
 #include <string.h>

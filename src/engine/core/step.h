@@ -14,7 +14,7 @@
 #define MW__ENGINE_CORE_STEP_H
 
 #include "engine/core/config.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* How a step touches a buffer. */
 typedef enum mw__access {
@@ -80,7 +80,7 @@ typedef struct mw__step {
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
     const struct mw__sum *sum;         /* if it sums its one read (engine/kernels/fused/fused.h) */
     uint32_t splat;                    /* buffer of the one number that every element it writes is; 0: there is none */
-    const struct mw__watch *watch;     /* if it only looks at a buffer (engine/kernels/within.h) */
+    const struct mw__watch *watch;     /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
     const struct mw__factors *factors; /* if it is a product of which something is known from them (the same) */
     const struct mw__nested *nested; /* if it runs blocks (compile/compiled.h): alone in its phase, by all partitions */
     size_t read_count, write_count;
@@ -146,8 +146,8 @@ void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__ac
 /* A read of the whole buffer, in `parts` (mw__step_operand). */
 void mw__step_read_parts(mw__planner *planner, mw__step *step, uint32_t buffer, int64_t parts);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
-/* What is done to the result, a sum of mw__round, in whichever type it is held (engine/compile/fp16_storage.h). Steps
- * that do it themselves say so in `rounds`; the planner sees to the others. */
+/* What is done to the result, a sum of mw__round, in whichever type it is held (engine/compile/storage/fp16_storage.h).
+ * Steps that do it themselves say so in `rounds`; the planner sees to the others. */
 unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 /* The result's id in the text. */
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);

@@ -1,5 +1,5 @@
 /* The step that copies a buffer. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "engine/core/step.h"
 
 #include <string.h>

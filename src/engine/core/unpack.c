@@ -2,7 +2,7 @@
 #include "engine/core/unpack.h"
 #include "engine/core/kernel.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 /* What a run of elements shares: (code - offset) scale, or table[code]. */
 typedef struct shared {

@@ -1,7 +1,7 @@
 /* The choice between the rows of one kernel family. */
 #include "engine/kernels/implementation.h"
 
-#include "base/phrase.h"
+#include "base/text/phrase.h"
 
 const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const void *subject)
 {

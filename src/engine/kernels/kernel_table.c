@@ -2,7 +2,7 @@
  * error that names it. */
 #include "engine/kernels/kernel_table.h"
 #include "engine/core/kernel.h"
-#include "engine/kernels/kernel_matmul.h"
+#include "engine/kernels/gemm/kernel_matmul.h"
 
 #include <string.h>
 

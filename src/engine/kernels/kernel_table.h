@@ -1,6 +1,6 @@
 /* What the engine knows of each operation: its plan function, from the kernel column of its row in graph/ops, and the
- * columns of the MW_KERNEL line there (what is counted: graph/count.h). A fact of an operation that more than one file
- * needs is such a column. */
+ * columns of the MW_KERNEL line there (what is counted: graph/ir/count.h). A fact of an operation that more than one
+ * file needs is such a column. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_TABLE_H
 #define MW__ENGINE_KERNELS_KERNEL_TABLE_H
 

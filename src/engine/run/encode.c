@@ -1,6 +1,6 @@
 /* Encode: a planned function and its bindings become a command list. Checks the bindings, finds the aliases by address
  * range, and calls, in this order, order.c, phases.c and memory.c; then writes down every partition's calls. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "engine/core/partition.h"
 #include "engine/run/command_list.h"
 #include "engine/run/profile.h"

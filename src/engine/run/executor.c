@@ -1,7 +1,7 @@
 /* Runs a command list: on the team if it is worth it and free, else all partitions one after the other on the caller.
  * Either way the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread
  * that takes part to round to nearest, subnormals kept unless the program flushes them, and restores it. */
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "engine/core/kernel.h"
 #include "engine/core/partition.h"
 #include "engine/run/command_list.h"

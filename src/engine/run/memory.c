@@ -1,7 +1,7 @@
 /* Places the local buffers of an operation in one block. A buffer lives from the phase that first writes it to the
  * phase that last uses it; a result takes over the memory of an operand that is read in place for the last time,
  * or of a buffer that ended earlier in the same phase. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "engine/core/partition.h"
 #include "engine/run/layout.h"
 

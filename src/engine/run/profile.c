@@ -1,7 +1,7 @@
 /* The ring of a profile. It knows tasks by their index only; executor.c fills it, describe.c copies it out. */
 #include "engine/run/profile.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
 
 #include <time.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__ENGINE_RUN_PROFILE_H
 #define MW__ENGINE_RUN_PROFILE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 /* ns on a clock that never goes back. */
 typedef struct mw__profile_span {

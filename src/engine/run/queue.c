@@ -4,7 +4,7 @@
  * that it stands for is. */
 #include "engine/run/queue.h"
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "engine/run/async.h"
 #include "engine/run/profile.h"
 #include "engine/run/relax.h"

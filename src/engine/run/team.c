@@ -4,8 +4,8 @@
  * Knows nothing of plans. */
 #include "engine/run/team.h"
 
-#include "base/fork.h"
-#include "base/thread.h"
+#include "base/thread/fork.h"
+#include "base/thread/thread.h"
 #include "engine/run/relax.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * here, so that no run-time library of blocks is needed: its helpers copy and drop what was captured. */
 #include "engine/surface/block.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <string.h>
 

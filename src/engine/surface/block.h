@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_SURFACE_BLOCK_H
 #define MW__ENGINE_SURFACE_BLOCK_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 /* A copy with what the block has captured; NULL with err set. `block` is not NULL. */
 void *mw__objc_block_copy(const void *block, const mw_allocator *allocator, mw_error *err);

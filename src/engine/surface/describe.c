@@ -1,6 +1,6 @@
 /* Writes down what encode decided: steps, buffers with their lives, tasks, and the runs of the profile. */
 #include "engine/surface/describe.h"
-#include "engine/compile/work.h"
+#include "engine/compile/plan/work.h"
 #include "engine/core/partition.h"
 
 #include "engine/run/profile.h"

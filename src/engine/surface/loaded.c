@@ -3,7 +3,7 @@
  * Process-wide and mutable, as that limit is. */
 #include "engine/surface/loaded.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <pthread.h>
 

@@ -2,9 +2,9 @@
 #include "engine/cache/analytics.h"
 #include "engine/cache/cache.h"
 #include "engine/surface/surface.h"
-#include "graph/build_info.h"
+#include "graph/ir/build_info.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 #include <pthread.h>
 #include <string.h>

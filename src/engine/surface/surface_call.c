@@ -1,6 +1,6 @@
 /* e5rt: what begins and ends every call, the message of the last failure, the allocator and the hooks for threads. */
-#include "base/shown.h"
-#include "base/thread.h"
+#include "base/text/shown.h"
+#include "base/thread/thread.h"
 #include "engine/run/team.h"
 #include "engine/surface/surface.h"
 

@@ -2,7 +2,7 @@
 #include "engine/cache/cache.h"
 #include "engine/surface/surface_options.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* e5rt: functions of a library, and what they and their operations take and give. */
-#include "base/shown.h"
+#include "base/text/shown.h"
 #include "engine/surface/surface.h"
 
 #include <stdio.h>

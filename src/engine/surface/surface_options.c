@@ -1,7 +1,7 @@
 /* e5rt: options. What only Espresso knows is kept and given back; the functions that do no more than that are made from
  * the rows MW_E5RT_SET, MW_E5RT_GET and MW_E5RT_GET_TEXT of symbols.def. */
 #include "engine/surface/surface_options.h"
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* e5rt: descriptions of tensors, of their element types, and of operands, which are tensors here. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "engine/core/kernel.h"
 #include "engine/surface/surface.h"
 

@@ -1,5 +1,5 @@
 /* e5rt: weights of a function that are exchanged without a compile. */
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "engine/surface/surface_options.h"
 #include "mil/blob.h"
 

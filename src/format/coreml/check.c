@@ -1,7 +1,7 @@
 /* What Core ML refuses, refused first. Sources: the checks of coremltools' converter and proto documentation, and MIL's
  * own rules. */
 #include "format/coreml/encode.h"
-#include "graph/classify.h"
+#include "graph/ir/classify.h"
 #include <string.h>
 
 static mw_status refuse(const mw__function *function, const char *port, mw_error *err, mw_status status,

@@ -4,7 +4,7 @@
  *     0x00  u32 field number of the kind of model; u32 version; 20 bytes 0
  *     0x1c  u64 n; n bytes ("generic"); u32 specification; 28 bytes 0
  *           u64 n; n bytes: the description as protobuf */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "format/coreml/describe.h"
 #include "format/coreml/model.h"
 #include "format/protobuf/wire.h"

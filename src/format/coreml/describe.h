@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_COREML_DESCRIBE_H
 #define MW__FORMAT_COREML_DESCRIBE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "format/coreml/schema.h"
 
 /* Fills *out in memory of the arena; `from` may be NULL, and is not needed afterwards.

@@ -2,9 +2,9 @@
 #ifndef MW__FORMAT_COREML_ENCODE_H
 #define MW__FORMAT_COREML_ENCODE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "format/coreml/schema.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include <millwright/mil.h>
 
 /* What messages are made in, and what may not come back. */

@@ -1,7 +1,7 @@
 /* Which features a description has, of functions, and what else a model says of itself. */
 #include "format/coreml/encode.h"
-#include "graph/build_info.h"
-#include "graph/classify.h"
+#include "graph/ir/build_info.h"
+#include "graph/ir/classify.h"
 #include <string.h>
 
 /* One function that is described. */

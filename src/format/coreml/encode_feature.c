@@ -1,7 +1,7 @@
 /* Descriptions as messages: what is given, held against the ports of the program, and for the rest the ports. */
 #include "format/coreml/encode.h"
-#include "graph/build_info.h"
-#include "graph/classify.h"
+#include "graph/ir/build_info.h"
+#include "graph/ir/classify.h"
 #include <string.h>
 
 static mw_status misfit(const mw__encoder *e, const char *name, const char *what)

@@ -1,5 +1,5 @@
 /* Types and literals as messages. Elements lie where the schema puts those of their type. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "format/coreml/encode.h"
 #include <string.h>
 

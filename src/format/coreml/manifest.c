@@ -1,9 +1,9 @@
 /* Reads and writes Manifest.json: items by identifier, one of which is the root. */
 #include "format/coreml/manifest.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/map.h"
-#include "base/text.h"
+#include "base/memory/map.h"
+#include "base/number/hash.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 #include <stdio.h>
 #include <string.h>
 

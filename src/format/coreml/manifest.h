@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_COREML_MANIFEST_H
 #define MW__FORMAT_COREML_MANIFEST_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Reads the text; *out is the path of the model below the folder of the package
  * ("Data/com.apple.CoreML/model.mlmodel"), freed with mw__free. It is a path as the file says it: to be opened with

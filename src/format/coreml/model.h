@@ -2,8 +2,8 @@
 #ifndef MW__FORMAT_COREML_MODEL_H
 #define MW__FORMAT_COREML_MODEL_H
 
-#include "base/alloc.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/memory/alloc.h"
 #include "format/coreml/schema.h"
 
 #include <millwright/coreml.h>

@@ -1,12 +1,12 @@
 /* Packages: manifest, message, text, graph. The public calls that read and ask. */
-#include "base/float_mode.h"
-#include "base/live.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
 #include "format/coreml/describe.h"
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"
 #include "format/coreml/text.h"
 #include "format/protobuf/wire.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "mil/io.h"
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * together (coremltools, ops/defs/iOS15/control_flow.py), so that scalars under the condition of a tensor contradict
  * the declared result. One of them gets the shape of the result first, by arithmetic that changes no bit. */
 #include "format/coreml/encode.h"
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 #include <millwright/op_compare.h>
 #include <millwright/op_elementwise.h>

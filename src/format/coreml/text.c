@@ -1,7 +1,7 @@
 /* A program as text, from header to statement. The order of maps is that of their keys. What is printed is parsed like
  * any other text, so that nothing is checked here but what a text cannot say. */
 #include "format/coreml/text.h"
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include <string.h>
 
 /* Versions of Apple's compiler whose texts these are compared with; it notes them in what it prints. */

@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_COREML_TEXT_H
 #define MW__FORMAT_COREML_TEXT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "format/coreml/schema.h"
 
 /* The text is at most so many times as long as the file, and this much besides. */

@@ -1,6 +1,6 @@
 /* FlexibleShapeInformation: the one thing in Apple's texts that comes from the description of a model and not from its
  * program. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "format/coreml/text.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Types and literals of a program as text. Elements are printed by the printer of mil, from the bytes that it expects.
  */
-#include "base/checked.h"
-#include "base/number.h"
+#include "base/memory/checked.h"
+#include "base/number/number.h"
 #include "format/coreml/text.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "mil/io.h"
 #include <inttypes.h>
 #include <string.h>

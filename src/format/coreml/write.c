@@ -1,8 +1,8 @@
 /* Packages: the program as text with its weights, of that the messages, and the folder that holds both. */
-#include "base/descriptor.h"
-#include "base/float_mode.h"
-#include "base/fresh_folder.h"
-#include "base/hash.h"
+#include "base/file/descriptor.h"
+#include "base/file/fresh_folder.h"
+#include "base/number/float_mode.h"
+#include "base/number/hash.h"
 #include "format/coreml/encode.h"
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"

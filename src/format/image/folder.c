@@ -1,7 +1,7 @@
 /* Lists pictures by their names alone; they are opened later, below the folder. */
 #include "format/image/folder.h"
 
-#include "base/descriptor.h"
+#include "base/file/descriptor.h"
 #include "format/class_names.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_IMAGE_FOLDER_H
 #define MW__FORMAT_IMAGE_FOLDER_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 typedef struct mw__image_file {
     const char *name; /* "class/file.png" */

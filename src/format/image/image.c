@@ -1,6 +1,6 @@
 /* Which decoder a picture is for, and what both share. */
 #include "format/image/image.h"
-#include "base/checked.h"
+#include "base/memory/checked.h"
 
 #include <string.h>
 

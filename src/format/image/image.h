@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_IMAGE_H
 #define MW__FORMAT_IMAGE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 /* The largest file that is read. */
 #define MW__IMAGE_FILE_MAX ((size_t)1 << 30)

@@ -1,5 +1,5 @@
 /* The table of operators (operators.def), and looking one up. */
-#include "format/onnx/import.h"
+#include "format/onnx/read/import.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_ONNX_WINDOW_H
 #define MW__FORMAT_ONNX_WINDOW_H
 
-#include "format/onnx/import.h"
+#include "format/onnx/read/import.h"
 
 enum { MW__ONNX_SPATIAL_MAX = 3 };
 

@@ -2,8 +2,8 @@
 #ifndef MW__FORMAT_PROTOBUF_OUTLINE_H
 #define MW__FORMAT_PROTOBUF_OUTLINE_H
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 
 #include <protobuf-c/protobuf-c.h>
 

@@ -1,7 +1,7 @@
 /* Looks through a file before protobuf-c does, so that what it makes of it is bounded: it neither counts nesting nor
  * memory. Does not look at what the fields mean. */
 #include "format/protobuf/wire.h"
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include <string.h>
 
 /* ---- memory ---- */

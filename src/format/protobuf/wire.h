@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_PROTOBUF_WIRE_H
 #define MW__FORMAT_PROTOBUF_WIRE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <protobuf-c/protobuf-c.h>
 

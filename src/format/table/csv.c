@@ -2,8 +2,8 @@
  *
  *     file   ::= bom? row*            row   ::= field (separator field)* (CRLF | LF | end)
  *     field  ::= plain | '"' (any but '"' | '""')* '"' */
-#include "base/file.h"
-#include "base/shown.h"
+#include "base/file/file.h"
+#include "base/text/shown.h"
 #include "format/table/table.h"
 
 #include <stdio.h>

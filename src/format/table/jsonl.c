@@ -1,9 +1,9 @@
-/* JSON Lines: each line is an object for the reader of base/json.h; which of its keys is asked for is looked at when it
- * comes, so that the values of a column of several keys are put into their order at the end of the line. */
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/text.h"
+/* JSON Lines: each line is an object for the reader of base/text/json.h; which of its keys is asked for is looked at
+ * when it comes, so that the values of a column of several keys are put into their order at the end of the line. */
+#include "base/file/file.h"
+#include "base/number/number.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 #include "format/table/table.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Values of tables: text to numbers of the dtype asked for, words to classes. */
 #include "format/table/table.h"
-#include "base/number.h"
-#include "base/shown.h"
+#include "base/number/number.h"
+#include "base/text/shown.h"
 #include "format/class_names.h"
 
 #include <limits.h>

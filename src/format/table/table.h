@@ -3,8 +3,8 @@
 #ifndef MW__FORMAT_TABLE_H
 #define MW__FORMAT_TABLE_H
 
-#include "base/alloc.h"
-#include "base/map.h"
+#include "base/memory/alloc.h"
+#include "base/memory/map.h"
 #include <millwright/dataset_files.h>
 
 /* What a column of mw_table_options has become. */

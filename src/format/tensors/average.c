@@ -1,7 +1,7 @@
 /* The mean of the tensors of several files. */
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/float_mode.h"
+#include "base/memory/alloc.h"
+#include "base/number/float_mode.h"
+#include "base/text/error.h"
 
 #include <millwright/tensors.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* A tensor of a file as a constant of a graph: dense, or for quantised blocks as constexpr_blockwise_shift_scale. */
-#include "base/float_mode.h"
-#include "base/live.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
 #include "format/tensors/tensors.h"
 #include "graph/constants/bulk.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/op_quantize.h>
 

@@ -1,8 +1,8 @@
 /* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded. */
-#include "base/checked.h"
-#include "base/fp16.h"
-#include "base/name.h"
-#include "base/number.h"
+#include "base/memory/checked.h"
+#include "base/number/fp16.h"
+#include "base/number/number.h"
+#include "base/text/name.h"
 #include "format/tensors/gguf_blocks.h"
 #include "format/tensors/tensors.h"
 

@@ -3,7 +3,7 @@
  * and one sum an element. */
 #include "format/tensors/gguf_blocks.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Reads .npy: the header is the literal of a Python dict, of which only the form that numpy writes is read. */
 #include "format/tensors/npy.h"
 
-#include "base/checked.h"
-#include "base/number.h"
+#include "base/memory/checked.h"
+#include "base/number/number.h"
 
 #include <ctype.h>
 #include <string.h>

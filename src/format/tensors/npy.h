@@ -3,7 +3,7 @@
 #ifndef MW__FORMAT_NPY_H
 #define MW__FORMAT_NPY_H
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "format/tensors/tensors.h"
 
 enum { MW__NPY_DESCR = 16, MW__NPY_HEADER_MAX = 65535 };

@@ -5,7 +5,7 @@
 #ifndef MW__FORMAT_PICKLE_H
 #define MW__FORMAT_PICKLE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 typedef enum mw__pickle_kind {
     MW__PICKLE_NONE = 1,

@@ -1,10 +1,10 @@
-/* Reads one tensor and converts it. What may enter a type is decided in graph/values.c; bfloat16 becomes single first,
- * which holds it exactly. */
-#include "base/float_mode.h"
-#include "base/fp16.h"
-#include "base/live.h"
+/* Reads one tensor and converts it. What may enter a type is decided in graph/values/values.c; bfloat16 becomes single
+ * first, which holds it exactly. */
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/number/fp16.h"
 #include "format/tensors/tensors.h"
-#include "graph/values.h"
+#include "graph/values/values.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
  * checkpoint.c; writing is in safetensors_write.c. */
 #include "format/tensors/safetensors.h"
 
-#include "base/checked.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/name.h"
+#include "base/memory/checked.h"
+#include "base/number/hash.h"
+#include "base/text/json.h"
+#include "base/text/name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #ifndef MW__FORMAT_SAFETENSORS_H
 #define MW__FORMAT_SAFETENSORS_H
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/map.h"
+#include "base/file/file.h"
+#include "base/memory/alloc.h"
+#include "base/memory/map.h"
 #include <millwright/types.h>
 
 #define MW__SAFETENSORS_HEADER_MAX ((size_t)100 * 1000 * 1000) /* of the format */

@@ -1,8 +1,8 @@
 /* Writes safetensors files: the header is made first, read back by our own parser, and the file appears whole or not
  * at all. */
-#include "base/checked.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/memory/checked.h"
+#include "base/number/hash.h"
+#include "base/text/text.h"
 #include "format/tensors/safetensors.h"
 
 #include <string.h>

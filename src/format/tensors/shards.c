@@ -1,8 +1,8 @@
 /* Safetensors in shards: model.safetensors.index.json says which tensor is in which file of its folder.
  *     {"metadata":{"total_size":123}, "weight_map":{"embed.weight":"model-00001-of-00002.safetensors", ..}}
  * Shards hold what the index says and nothing else, and are opened below its folder. */
-#include "base/json.h"
-#include "base/name.h"
+#include "base/text/json.h"
+#include "base/text/name.h"
 #include "format/tensors/safetensors.h"
 #include "format/tensors/tensors.h"
 

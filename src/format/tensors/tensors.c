@@ -2,11 +2,11 @@
  * formats in files of their names. */
 #include "format/tensors/tensors.h"
 
-#include "base/checked.h"
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "base/name.h"
-#include "base/text.h"
+#include "base/memory/checked.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/name.h"
+#include "base/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

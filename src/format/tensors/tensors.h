@@ -2,10 +2,10 @@
 #ifndef MW__FORMAT_TENSORS_H
 #define MW__FORMAT_TENSORS_H
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/guard.h"
-#include "base/map.h"
+#include "base/file/file.h"
+#include "base/memory/alloc.h"
+#include "base/memory/guard.h"
+#include "base/memory/map.h"
 #include <millwright/tensors.h>
 
 /* A tensor, and what its reader must know to find it. */

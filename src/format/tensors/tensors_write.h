@@ -2,7 +2,7 @@
 #ifndef MW__FORMAT_TENSORS_WRITE_H
 #define MW__FORMAT_TENSORS_WRITE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include <millwright/tensors.h>
 
 /* As mw_tensors_write. */

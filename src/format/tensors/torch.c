@@ -4,8 +4,8 @@
 #include "format/tensors/archive.h"
 #include "format/tensors/pickle.h"
 
-#include "base/checked.h"
-#include "base/text.h"
+#include "base/memory/checked.h"
+#include "base/text/text.h"
 
 #include <millwright/graph.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Stands for coreml/ in a library that was built without protobuf-c. */
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <millwright/coreml.h>
 

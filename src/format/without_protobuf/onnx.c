@@ -1,5 +1,5 @@
 /* ONNX files in a build that cannot decode them. */
-#include "base/error.h"
+#include "base/text/error.h"
 #include "format/onnx_known.h"
 
 mw_onnx_options mw_onnx_defaults(void)

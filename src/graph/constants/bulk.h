@@ -3,8 +3,8 @@
 #ifndef MW__GRAPH_CONSTANTS_BULK_H
 #define MW__GRAPH_CONSTANTS_BULK_H
 
-#include "base/file_parts.h"
-#include "graph/ir_types.h"
+#include "base/file/file_parts.h"
+#include "graph/ir/ir_types.h"
 
 /* Payloads of fewer bytes lie in the arena of their graph. */
 enum { MW__BULK_LEAST = 16384 };

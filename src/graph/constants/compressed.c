@@ -2,8 +2,8 @@
  * be read in parts, is made in compressed_expand.c. */
 #include "graph/constants/compressed.h"
 
-#include "base/fp16.h"
-#include "graph/rule.h"
+#include "base/number/fp16.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_CONSTANTS_COMPRESSED_H
 #define MW__GRAPH_CONSTANTS_COMPRESSED_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* Which of a few numbers belongs to an element: sum over axes of (at / block) stride. */
 typedef struct mw__grid {

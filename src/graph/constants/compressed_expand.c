@@ -1,10 +1,10 @@
 /* Expanding compressed constants whole. What the graph keeps of it is bounded by what is stored: a short text cannot
  * claim much memory. */
-#include "base/checked.h"
-#include "base/fp16.h"
-#include "base/shown.h"
+#include "base/memory/checked.h"
+#include "base/number/fp16.h"
+#include "base/text/shown.h"
 #include "graph/constants/compressed.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Constants as const statements of the current block. Those that the library makes itself (axes, scalars, defaults) are
  * shared when small and equal; those that the user makes never are, since they may be named or differentiated. */
-#include "base/float_mode.h"
-#include "graph/rule.h"
+#include "base/number/float_mode.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Small tensors, element by element. */
 #include "graph/constants/evaluate_call.h"
 
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * what is not so: nothing here trusts a type beyond what it checks. */
 #include "graph/constants/evaluate_call.h"
 
-#include "base/fp16.h"
-#include "graph/rule.h"
+#include "base/number/fp16.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_CONSTANTS_EVALUATE_SMALL_H
 #define MW__GRAPH_CONSTANTS_EVALUATE_SMALL_H
 
-#include "graph/ir_types.h"
+#include "graph/ir/ir_types.h"
 
 enum { MW__KNOWN_MAX = 64 };
 

@@ -1,9 +1,9 @@
 /* Constant values: making them, and reading and writing single elements. Elements are packed, row-major and
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
-#include "base/float_mode.h"
-#include "base/fp16.h"
+#include "base/number/float_mode.h"
+#include "base/number/fp16.h"
 #include "graph/constants/bulk.h"
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_PATTERNS_ATTENTION_H
 #define MW__GRAPH_PATTERNS_ATTENTION_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* softmax(query key^T / sqrt(E) + mask) value. The native lowering is one operation and needs ios18; mask may be NULL.
  */

@@ -2,9 +2,9 @@
  * conv_decomposed.c. */
 #include "graph/patterns/conv.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
+#include "graph/ir/rule.h"
 #include "graph/patterns/conv_decomposed.h"
-#include "graph/rule.h"
 #include <millwright/op_conv.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_reduce.h>

@@ -1,5 +1,5 @@
 /* Convolution as a linear map between x and y, its transpose and its weight gradient, written so that the engine or a
- * chip accepts them: the form is that of the graph (mw__lowering in graph/ir_types.h).
+ * chip accepts them: the form is that of the graph (mw__lowering in graph/ir/ir_types.h).
  *
  *     mw__conv conv;
  *     if (mw__conv_read(op, &conv))
@@ -10,7 +10,7 @@
 #ifndef MW__GRAPH_PATTERNS_CONV_H
 #define MW__GRAPH_PATTERNS_CONV_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #define MW__CONV_AXES 3
 

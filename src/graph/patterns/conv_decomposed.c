@@ -3,7 +3,7 @@
  * tensor has more than five axes. */
 #include "graph/patterns/conv_decomposed.h"
 
-#include "graph/device_traits.h"
+#include "graph/ir/device_traits.h"
 
 #include <millwright/op_elementwise.h>
 #include <millwright/op_matmul.h>

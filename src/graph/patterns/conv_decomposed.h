@@ -1,5 +1,5 @@
 /* Convolution without a conv operation whose weight is computed: see patterns/conv.h. Between the files of the pattern,
- * and for engine/compile/patterns_built.c, which looks for the columns. */
+ * and for engine/compile/patterns/patterns_built.c, which looks for the columns. */
 #ifndef MW__GRAPH_PATTERNS_CONV_DECOMPOSED_H
 #define MW__GRAPH_PATTERNS_CONV_DECOMPOSED_H
 

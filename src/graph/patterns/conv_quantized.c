@@ -1,8 +1,8 @@
 /* conv_quantized by its formula: constants made of constants, or of a computed weight a product and a sum. */
 #include "graph/patterns/conv_quantized.h"
 
+#include "graph/ir/rule.h"
 #include "graph/patterns/conv.h"
-#include "graph/rule.h"
 
 #include <millwright/op_elementwise.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_PATTERNS_CONV_QUANTIZED_H
 #define MW__GRAPH_PATTERNS_CONV_QUANTIZED_H
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 /* The dense weight in `dtype`; `codes` stands for the weight in this graph if it is computed, else NULL. NULL with an
  * error on the graph. */

@@ -6,7 +6,7 @@
 #ifndef MW__GRAPH_PATTERNS_DIGITS_H
 #define MW__GRAPH_PATTERNS_DIGITS_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #define MW__COUNTED_MAX 2048 /* by fp16 */
 #define MW__DIGIT_BASE  256

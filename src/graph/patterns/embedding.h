@@ -5,7 +5,7 @@
 #ifndef MW__GRAPH_PATTERNS_EMBEDDING_H
 #define MW__GRAPH_PATTERNS_EMBEDDING_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* How the tensor that was taken from is seen: [batch, outer, extent, inner], the indices as [batch, J]. `axis` is that
  * of the extent in its own shape. */

@@ -4,7 +4,7 @@
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_PATTERNS_NORMALIZE_H
 #define MW__GRAPH_PATTERNS_NORMALIZE_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* The axes of x that are marked. */
 mw_axes mw__marked_axes(mw_shape shape, const bool *marks);

@@ -4,8 +4,8 @@
  * grows with the sum of the kernel's extents and not with their product. */
 #include "graph/patterns/pool.h"
 
-#include "graph/rule.h"
-#include "graph/window.h"
+#include "graph/geometry/window.h"
+#include "graph/ir/rule.h"
 #include <millwright/millwright.h>
 
 #define ELEMENTS 4096 /* of a window; each becomes a few operations */

@@ -8,7 +8,7 @@
 #ifndef MW__GRAPH_PATTERNS_POOL_H
 #define MW__GRAPH_PATTERNS_POOL_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* dy at the first element of its window that equals y; where windows overlap their shares add up. */
 mw_tensor *mw__max_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *y, mw_tensor *dy);

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_PATTERNS_RECURRENT_H
 #define MW__GRAPH_PATTERNS_RECURRENT_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/op_recurrent.h>
 

@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_PATTERNS_RELU_H
 #define MW__GRAPH_PATTERNS_RELU_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 /* dy where y, the result of relu, is above 0, else 0. */
 mw_tensor *mw__relu_gradient(mw_tensor *y, mw_tensor *dy);

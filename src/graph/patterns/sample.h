@@ -11,8 +11,8 @@
 #ifndef MW__GRAPH_PATTERNS_SAMPLE_H
 #define MW__GRAPH_PATTERNS_SAMPLE_H
 
-#include "graph/ir.h"
-#include "graph/sampling.h"
+#include "graph/geometry/sampling.h"
+#include "graph/ir/ir.h"
 
 typedef struct mw__sample_operands {
     mw_tensor *x, *places, *index; /* index: of box_indices, or NULL */

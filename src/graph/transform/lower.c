@@ -1,9 +1,9 @@
 /* The clone that leaves tensors only (lower.h). Which lists share a room is lower_room.c. */
 #include "graph/transform/lower.h"
 
-#include "graph/classify.h"
 #include "graph/constants/compressed.h"
-#include "graph/rule.h"
+#include "graph/ir/classify.h"
+#include "graph/ir/rule.h"
 #include "graph/transform/plain.h"
 
 #include <millwright/op_compare.h>

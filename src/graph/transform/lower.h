@@ -11,7 +11,7 @@
 #ifndef MW__GRAPH_TRANSFORM_LOWER_H
 #define MW__GRAPH_TRANSFORM_LOWER_H
 
-#include "graph/transform/clone.h"
+#include "graph/transform/clone/clone.h"
 
 /* A state of the source: what holds it in the copy, and its value at the end. */
 typedef struct mw__lowered_state {

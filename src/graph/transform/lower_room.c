@@ -2,7 +2,7 @@
  * written. Nothing is copied here. */
 #include "graph/transform/lower.h"
 
-#include "graph/rule.h"
+#include "graph/ir/rule.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Writing otherwise what no device runs as it is. */
 #include "graph/transform/plain.h"
 
-#include "graph/classify.h"
+#include "graph/ir/classify.h"
 #include "graph/patterns/conv_quantized.h"
 
 bool mw__is_plain_op(const mw__op *op)

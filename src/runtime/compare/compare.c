@@ -1,12 +1,12 @@
 /* Running a program on both sides and comparing what is visible; the data that both are fed. */
 #include "runtime/compare/compare.h"
 
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "graph/ir.h"
-#include "graph/transform/clone.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "graph/ir/ir.h"
+#include "graph/transform/clone/clone.h"
 #include "runtime/compare/compare_feed.h"
-#include "runtime/lowered.h"
+#include "runtime/program/lowered.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef MW__RUNTIME_COMPARE_COMPARE_H
 #define MW__RUNTIME_COMPARE_COMPARE_H
 
-#include "graph/names.h"
-#include "graph/transform/clone.h"
-#include "runtime/program_object.h"
+#include "graph/ir/names.h"
+#include "graph/transform/clone/clone.h"
+#include "runtime/program/program_object.h"
 
 #include <millwright/compare.h>
 

@@ -1,10 +1,10 @@
 /* The inputs of a comparison: from a batch, from a file, drawn; from one program to another; and into a file. */
 #include "runtime/compare/compare_feed.h"
 
-#include "base/live.h"
-#include "base/random.h"
+#include "base/memory/live.h"
+#include "base/number/random.h"
 #include "format/tensors/safetensors.h"
-#include "runtime/feed.h"
+#include "runtime/program/feed.h"
 
 #include <stdio.h>
 #include <string.h>

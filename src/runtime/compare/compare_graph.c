@@ -1,7 +1,7 @@
 /* The two kinds of programs that a comparison compiles: the whole with its inner values as outputs, and one operation
  * alone. */
-#include "graph/ir.h"
-#include "graph/transform/clone.h"
+#include "graph/ir/ir.h"
+#include "graph/transform/clone/clone.h"
 #include "runtime/compare/compare.h"
 
 #include <stdio.h>

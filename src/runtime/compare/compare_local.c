@@ -1,9 +1,9 @@
 /* Local errors: each operation as a program of its own on both sides, on what the reference computed. */
-#include "base/fp16.h"
-#include "base/shown.h"
-#include "graph/ir.h"
+#include "base/number/fp16.h"
+#include "base/text/shown.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
-#include "runtime/lowered.h"
+#include "runtime/program/lowered.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Comparisons as objects and as text. */
-#include "base/live.h"
-#include "base/number.h"
-#include "base/shown.h"
-#include "base/text.h"
-#include "graph/ir.h"
+#include "base/memory/live.h"
+#include "base/number/number.h"
+#include "base/text/shown.h"
+#include "base/text/text.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
 
 void mw_comparison_destroy(mw_comparison *c)

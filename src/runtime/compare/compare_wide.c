@@ -1,6 +1,6 @@
 /* A copy in fp32 of what is fp16, so that nothing overflows or is lost before it has been counted. */
 #include "graph/constants/compressed.h"
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
 
 #include <millwright/op_elementwise.h>

@@ -1,7 +1,7 @@
 /* How two tensors differ, as numbers. */
 #include "runtime/compare/compare.h"
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* How the numbers of one tensor lie in the range of fp16. */
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/ranges.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Running a graph in fp32 and measuring what is floating point in it. */
 #include "runtime/compare/ranges.h"
 
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "graph/ir.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/compare_feed.h"
-#include "runtime/lowered.h"
+#include "runtime/program/lowered.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* Reports of ranges as objects and as text. */
-#include "base/live.h"
-#include "base/shown.h"
-#include "base/text.h"
-#include "graph/ir.h"
+#include "base/memory/live.h"
+#include "base/text/shown.h"
+#include "base/text/text.h"
+#include "graph/ir/ir.h"
 #include "runtime/compare/ranges.h"
 
 #include <math.h>

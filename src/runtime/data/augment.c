@@ -1,7 +1,7 @@
 /* The usual changes of images, as a map. Letters: H, W of the source; h, w of what comes out; pixels are `pixel` bytes
  * in `planes` planes: one plane of all channels, or one per channel with channels_first. */
-#include "base/float_mode.h"
-#include "runtime/data.h"
+#include "base/number/float_mode.h"
+#include "runtime/data/data.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Which examples a batch has, and bringing them together. Sets in memory are copied column by column, others example by
  * example. */
 #include "runtime/data/batch.h"
-#include "base/checked.h"
-#include "base/random.h"
+#include "base/memory/checked.h"
+#include "base/number/random.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_DATA_BATCH_H
 #define MW__RUNTIME_DATA_BATCH_H
 
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 
 /* A place for one batch. */
 typedef struct mw__batch_slot {

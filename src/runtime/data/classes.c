@@ -1,6 +1,6 @@
 /* Whether two data sets, or a trainer and a data set, mean the same by the numbers of classes. */
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/number/hash.h"
+#include "base/text/text.h"
 #include "runtime/data/files.h"
 
 #include <string.h>

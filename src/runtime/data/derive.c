@@ -1,8 +1,8 @@
 /* Data sets made of others: parts, several behind one another, and batches made ahead. Maps are in map.c. */
-#include "base/checked.h"
-#include "base/float_mode.h"
-#include "base/random.h"
-#include "runtime/data.h"
+#include "base/memory/checked.h"
+#include "base/number/float_mode.h"
+#include "base/number/random.h"
+#include "runtime/data/data.h"
 #include "runtime/data/files.h"
 
 #include <string.h>

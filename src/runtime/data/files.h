@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_DATA_FILES_H
 #define MW__RUNTIME_DATA_FILES_H
 
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 
 #include <millwright/dataset_files.h>
 

@@ -1,7 +1,7 @@
 /* Data sets of folders of pictures (format/image): all are decoded when the folder is opened. */
-#include "base/checked.h"
-#include "base/file.h"
-#include "base/float_mode.h"
+#include "base/file/file.h"
+#include "base/memory/checked.h"
+#include "base/number/float_mode.h"
 #include "format/image/folder.h"
 #include "format/image/image.h"
 #include "runtime/data/files.h"

@@ -1,8 +1,8 @@
 /* Maps: examples that a function changes whenever they are served, and the numbers that it draws. */
-#include "base/checked.h"
-#include "base/float_mode.h"
-#include "base/random.h"
-#include "runtime/data.h"
+#include "base/memory/checked.h"
+#include "base/number/float_mode.h"
+#include "base/number/random.h"
+#include "runtime/data/data.h"
 
 /* ---- the numbers of an example ---- */
 

@@ -1,8 +1,8 @@
 /* The ring of batches between a thread and its loader. `made` and `taken` count since the last rewind; batch n lies in
  * slot n % slots. The slot of the batch that was served last stays the loader's until its next call. */
 #include "runtime/data/prefetch.h"
-#include "base/log.h"
-#include "base/thread.h"
+#include "base/text/log.h"
+#include "base/thread/thread.h"
 
 #include <pthread.h>
 #include <unistd.h>

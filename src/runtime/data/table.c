@@ -1,6 +1,6 @@
 /* Data sets of tables (format/table), and the names of their classes. */
 #include "format/table/table.h"
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "runtime/data/files.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Data sets of tensors (format/tensors): the first axis counts the examples. */
 #include "format/tensors/tensors.h"
-#include "base/float_mode.h"
-#include "graph/ir.h"
+#include "base/number/float_mode.h"
+#include "graph/ir/ir.h"
 #include "runtime/data/files.h"
 
 #include <millwright/dataset_files.h>

@@ -2,7 +2,7 @@
  * and calls it; it takes none without a block. */
 #include "runtime/dispatch/block.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* The ane_e5rt_* C ABI: a thin layer over dispatch_core.c and operations.c with 0 / -1 results, size checks, a
  * thread-local message and the line on standard error that clients of that ABI look for. This file has what a program
  * of one operation needs; dispatch_multi.c the rest. */
-#include "base/quiet.h"
-#include "base/shown.h"
+#include "base/file/quiet.h"
+#include "base/text/shown.h"
 #include "runtime/dispatch/dispatch_program.h"
 #include "runtime/variables.h"
 

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_DISPATCH_H
 #define MW__RUNTIME_DISPATCH_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "runtime/dispatch/symbols.h"
 
 /* An e5rt buffer object and its memory. */

@@ -2,7 +2,7 @@
  */
 #include "runtime/dispatch/dispatch_core.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
 
 #include <string.h>
 

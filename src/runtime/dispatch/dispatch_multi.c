@@ -1,5 +1,5 @@
 /* The ane_e5rt_* C ABI: several operations on one stream, what they share and what they wait for. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "runtime/dispatch/dispatch_program.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* The ane_e5rt_* C ABI: the data of ports. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "runtime/dispatch/dispatch_program.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Several compiled operations in one stream, with the events between them. */
 #include "runtime/dispatch/operations.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "runtime/dispatch/dispatch_core.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_SYMBOLS_H
 #define MW__RUNTIME_SYMBOLS_H
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include <e5rt/e5rt.h>
 #include <millwright/program.h>
 

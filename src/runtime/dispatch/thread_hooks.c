@@ -2,8 +2,8 @@
  * Process-wide and mutable, because libraries are: the list of them, which only grows. */
 #include "runtime/dispatch/thread_hooks.h"
 
-#include "base/alloc.h"
-#include "base/thread.h"
+#include "base/memory/alloc.h"
+#include "base/thread/thread.h"
 
 #include <stdatomic.h>
 

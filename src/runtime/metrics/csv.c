@@ -1,7 +1,7 @@
 /* A table: kind, step, and a column for each name that came so far (RFC 4180, but for lines that end with "\n"). A new
  * name widens it: the file is replaced by one that has the column, empty in the rows before. Names and kinds have no
  * line ends, so that each line is a row. */
-#include "base/number.h"
+#include "base/number/number.h"
 #include "runtime/metrics/metrics.h"
 
 #include <inttypes.h>

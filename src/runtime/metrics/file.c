@@ -1,6 +1,6 @@
 /* The file of a stream: what stays of one that is there, and records at its end, each by one write. */
-#include "base/file.h"
-#include "base/descriptor.h"
+#include "base/file/file.h"
+#include "base/file/descriptor.h"
 #include "runtime/metrics/metrics.h"
 
 #include <errno.h>

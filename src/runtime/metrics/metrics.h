@@ -3,10 +3,10 @@
 #ifndef MW__RUNTIME_METRICS_METRICS_H
 #define MW__RUNTIME_METRICS_METRICS_H
 
-#include "base/crc32.h"
-#include "base/guard.h"
-#include "base/map.h"
-#include "base/text.h"
+#include "base/memory/guard.h"
+#include "base/memory/map.h"
+#include "base/number/crc32.h"
+#include "base/text/text.h"
 
 #include <millwright/metrics.h>
 

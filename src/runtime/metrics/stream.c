@@ -1,8 +1,8 @@
 /* Streams of metrics from outside: opening by a path, and what a record may be. */
-#include "base/float_mode.h"
-#include "base/hash.h"
-#include "base/live.h"
-#include "base/name.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/number/hash.h"
+#include "base/text/name.h"
 #include "runtime/metrics/metrics.h"
 
 #include <inttypes.h>

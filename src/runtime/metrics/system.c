@@ -1,7 +1,7 @@
 /* What the system tells. macOS tells energy only to root (powermetrics), so that it is left out there. */
 #include "runtime/metrics/system.h"
 
-#include "base/descriptor.h"
+#include "base/file/descriptor.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Models: made of a graph or a file, asked, and freed with the last that uses them. */
 #include "runtime/model/model_object.h"
 
-#include "base/checked.h"
-#include "base/float_mode.h"
-#include "base/text.h"
-#include "graph/admitted.h"
-#include "graph/transform/clone.h"
+#include "base/memory/checked.h"
+#include "base/number/float_mode.h"
+#include "base/text/text.h"
+#include "graph/ir/admitted.h"
+#include "graph/transform/clone/clone.h"
 
 #include <string.h>
 

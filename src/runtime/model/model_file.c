@@ -2,8 +2,8 @@
  * that does not depend on the values of weights. */
 #include "runtime/model/model_file.h"
 
-#include "base/text.h"
-#include "graph/transform/clone.h"
+#include "base/text/text.h"
+#include "graph/transform/clone/clone.h"
 #include "mil/io.h"
 #include "runtime/model/model_object.h"
 

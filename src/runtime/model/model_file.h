@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_MODEL_FILE_H
 #define MW__RUNTIME_MODEL_FILE_H
 
-#include "graph/ir.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/coreml.h>
 #include <millwright/onnx.h>

@@ -1,7 +1,7 @@
 /* Which kind of file is at a path, and the graph and description in it. */
-#include "graph/build_info.h"
+#include "graph/ir/build_info.h"
 #include "runtime/model/model_object.h"
-#include "runtime/program_folder.h"
+#include "runtime/program/program_folder.h"
 
 #include <millwright/function.h>
 #include <millwright/mil.h>

@@ -2,9 +2,9 @@
 #ifndef MW__RUNTIME_MODEL_OBJECT_H
 #define MW__RUNTIME_MODEL_OBJECT_H
 
-#include "graph/transform/batch.h"
-#include "runtime/feed.h"
-#include "runtime/program_object.h"
+#include "graph/transform/batch/batch.h"
+#include "runtime/program/feed.h"
+#include "runtime/program/program_object.h"
 
 #include <millwright/model.h>
 #include <pthread.h>
@@ -131,7 +131,7 @@ size_t mw__model_state_input(const mw_program *program, size_t port);
 /* ---- predictor.c ---- */
 
 /* Around a public call.
- *  errors  MW_ERROR_STATE if the predictor is destroyed, or in use (base/guard.h) */
+ *  errors  MW_ERROR_STATE if the predictor is destroyed, or in use (base/memory/guard.h) */
 mw_status mw__predictor_enter(mw__entry *out, mw_predictor *predictor, const char *call, mw_error *err);
 mw_status mw__predictor_leave(const mw__entry *entry, mw_status status, mw_error *err);
 

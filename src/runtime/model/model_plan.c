@@ -2,7 +2,7 @@
  * while a predictor has it. */
 #include "runtime/model/model_object.h"
 
-#include "graph/transform/rebatch.h"
+#include "graph/transform/batch/rebatch.h"
 
 #include <millwright/function.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A model into a file of any format: its graph, what its description says, and the values that its parameters have. */
-#include "base/float_mode.h"
-#include "base/map.h"
-#include "graph/init.h"
+#include "base/memory/map.h"
+#include "base/number/float_mode.h"
+#include "graph/random/init.h"
 #include "runtime/model/model_file.h"
 #include "runtime/model/model_object.h"
 

@@ -1,8 +1,8 @@
 /* The ONNX reader, with the library's own programs for what has to be computed while a file is read. */
 #include "format/onnx_known.h"
 
-#include "base/error.h"
-#include "graph/ir.h"
+#include "base/text/error.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/onnx.h>
 #include <millwright/program.h>

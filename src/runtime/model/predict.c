@@ -1,5 +1,5 @@
 /* Predicting: any number of examples in runs of as many as the plan takes. */
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "runtime/model/model_object.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Predictors: their states, and which of their runs answers a call. */
-#include "base/float_mode.h"
+#include "base/number/float_mode.h"
 #include "runtime/dispatch/dispatch.h"
 #include "runtime/model/model_object.h"
 

@@ -1,6 +1,6 @@
 /* What all ranks do together, waiting. After a failure the others are told and the communicator is dead, as nobody
  * knows which messages arrived. */
-#include "base/types.h"
+#include "base/number/types.h"
 #include "runtime/parallel/communicator.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Communicators: made from a transport, ended by one rank for all, the public calls. */
 #include "runtime/parallel/communicator.h"
 
-#include "base/live.h"
-#include "base/log.h"
+#include "base/memory/live.h"
+#include "base/text/log.h"
 
 #include <math.h>
 #include <stdio.h>

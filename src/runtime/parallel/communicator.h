@@ -2,8 +2,8 @@
 #ifndef MW__RUNTIME_PARALLEL_COMMUNICATOR_H
 #define MW__RUNTIME_PARALLEL_COMMUNICATOR_H
 
-#include "base/alloc.h"
-#include "base/guard.h"
+#include "base/memory/alloc.h"
+#include "base/memory/guard.h"
 
 #include <millwright/communicator.h>
 

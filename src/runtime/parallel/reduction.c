@@ -1,7 +1,7 @@
 /* A sum over all ranks: the values are cut into a share for each rank, every rank gets its share of all others, adds
  * them in their order and sends the sums to all. That is 2 (n - 1) / n of the values for each rank, which is the least,
  * and the order of the additions is that of the ranks whatever arrives first. Each half of it can be had alone. */
-#include "base/types.h"
+#include "base/number/types.h"
 #include "runtime/parallel/communicator.h"
 
 #include <string.h>

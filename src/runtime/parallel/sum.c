@@ -1,5 +1,5 @@
 /* Sums over ranks, in their order. Blocks stay in the first cache while all parts are added. */
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "runtime/parallel/communicator.h"
 
 enum { BLOCK = 2048 };

@@ -1,9 +1,9 @@
 /* A plan as text for people: totals, a line for each step, for each choice of an implementation, for each buffer. */
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "base/shown.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
+#include "base/text/text.h"
 #include "runtime/plan/plan_read.h"
 
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
 #include "runtime/plan/plan_read.h"
 
-#include "base/float_mode.h"
-#include "runtime/program_object.h"
-#include "runtime/trainer/trainer_alias.h"
+#include "base/number/float_mode.h"
+#include "runtime/program/program_object.h"
+#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/trainer_view.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_PLAN_READ_H
 #define MW__RUNTIME_PLAN_READ_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "runtime/dispatch/symbols.h"
 
 #include <millwright/plan.h>

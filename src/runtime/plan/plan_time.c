@@ -1,5 +1,5 @@
 /* From the spans of single tasks to the times of steps and runs. */
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "runtime/plan/plan_read.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The runs of a profile in the trace event format of Chrome, which Perfetto reads. Times are in microseconds from the
  * first run on, always with three decimals, so that no ns is lost. */
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "base/live.h"
-#include "base/shown.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
+#include "base/text/text.h"
 #include "runtime/plan/plan_read.h"
 
 #include <stdio.h>

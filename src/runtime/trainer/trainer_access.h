@@ -2,12 +2,12 @@
 #ifndef MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
 #define MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
 
-#include "base/guard.h"
-#include "runtime/state.h"
+#include "base/memory/guard.h"
+#include "runtime/state/state.h"
 #include <millwright/trainer.h>
 
 /* Around a public call; a NULL trainer passes.
- *  errors  MW_ERROR_STATE if the trainer is destroyed, or in use (base/guard.h) */
+ *  errors  MW_ERROR_STATE if the trainer is destroyed, or in use (base/memory/guard.h) */
 mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err);
 /* `status`; MW_ERROR_STATE if the trainer was destroyed meanwhile, which frees it. */
 mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err);

@@ -2,12 +2,12 @@
 #ifndef MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
 #define MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
 
-#include "autograd/optimizer_rows.h"
+#include "autograd/optimizers/optimizer_rows.h"
 #include "autograd/terms.h"
-#include "base/guard.h"
-#include "base/map.h"
-#include "runtime/feed.h"
-#include "runtime/program_object.h"
+#include "base/memory/guard.h"
+#include "base/memory/map.h"
+#include "runtime/program/feed.h"
+#include "runtime/program/program_object.h"
 #include "runtime/trainer/trainer_access.h"
 
 #include <millwright/trainer.h>

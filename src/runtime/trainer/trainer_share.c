@@ -1,9 +1,9 @@
 /* Trainers and programs on one device state: who lends to whom, how long that lives, and that one call at a time is on
  * all of them. */
-#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/trainer_object.h"
 
-#include "base/live.h"
+#include "base/memory/live.h"
 
 /* The first lender of a chain has the guard of all. */
 static mw_trainer *root_of(mw_trainer *trainer)

@@ -1,10 +1,10 @@
 /* A trainer's weights and adapters as files: without optimizer state, by the names that other tools know. Whole
  * training states are in checkpoint.c. */
-#include "base/file.h"
-#include "base/float_mode.h"
-#include "base/number.h"
-#include "runtime/adapter.h"
+#include "base/file/file.h"
+#include "base/number/float_mode.h"
+#include "base/number/number.h"
 #include "runtime/trainer/trainer_object.h"
+#include "runtime/weights/adapter.h"
 
 /* A slot for each entry of the state set, none of them part of the file yet. Freed by the caller. */
 static mw_status make_slots(const mw_trainer *t, mw__weight_slots *out, mw_error *err)

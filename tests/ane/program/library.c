@@ -1,6 +1,6 @@
 #include "library.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 
 #include <math.h>
 #include <stdio.h>

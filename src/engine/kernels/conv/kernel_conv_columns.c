@@ -4,14 +4,14 @@
  * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c; most
  * products with the kernel are convolutions of kernel_conv_packed.c, which adds in the same order. */
 #include "engine/core/kernel.h"
+#include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
-#include "engine/kernels/gemm_blocked.h"
+#include "engine/kernels/gemm/gemm_blocked.h"
 #include "engine/kernels/math/math_scalar.h"
 #include "engine/kernels/math/round.h"
 #include "engine/kernels/pattern_plans.h"
-#include "engine/kernels/x86/kernel_conv_columns_avx512.h"
 #if MW_HAVE_AVX512
-#include "engine/kernels/x86/kernel_conv_avx512.h"
+#include "engine/kernels/conv/kernel_conv_avx512.h"
 #endif
 
 #include <string.h>

@@ -9,7 +9,7 @@
  * planes as they lie are those of that product. */
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
-#include "engine/kernels/simd_reduce.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>
 

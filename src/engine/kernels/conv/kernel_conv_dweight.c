@@ -8,7 +8,7 @@
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/simd_reduce.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
 #define MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
 
-#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/conv/kernel_conv.h"
 #include "engine/kernels/pattern_plans.h"
 
 /* The sums of a part: `weights` elements of the weight's gradient, then `biases` of the bias's, or 0. */

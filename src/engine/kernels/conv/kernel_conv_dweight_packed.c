@@ -14,9 +14,9 @@
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/conv/kernel_conv_places.h"
-#include "engine/kernels/gemm_blocked.h"
+#include "engine/kernels/gemm/gemm_blocked.h"
 #include "engine/kernels/math/round.h"
-#include "engine/kernels/simd_reduce.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>
 

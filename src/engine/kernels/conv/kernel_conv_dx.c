@@ -5,7 +5,7 @@
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/pattern_plans.h"
 #if MW_HAVE_AVX512
-#include "engine/kernels/x86/kernel_conv_avx512.h"
+#include "engine/kernels/conv/kernel_conv_avx512.h"
 #endif
 
 #define OUTPUTS_FEW 8 /* channels of a group of dx: panels would be gathered for few products */

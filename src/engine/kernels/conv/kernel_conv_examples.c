@@ -5,7 +5,7 @@
  *
  * Sums begin at +0 and a bias is added: what is left out changes no bit unless a weight is not finite or a bias is -0
  * (underflow makes sums of -0). Panels with such are multiplied one by one, with zeros. */
-#include "base/bits.h"
+#include "base/number/bits.h"
 #include "engine/kernels/conv/kernel_conv_places.h"
 #include "engine/kernels/conv/kernel_conv_weights.h"
 

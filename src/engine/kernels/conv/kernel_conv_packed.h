@@ -4,14 +4,14 @@
  *     y[o][start + j spread] = bias[o] + sum over i of weight[i][o] x[i's channel][j step + i's offset]
  *
  * where i runs over input channels and, within each, taps in order: one chain of multiply-adds from 0 on, so that the
- * bits do not depend on tiles, partitions or the kernel that takes the convolution (kernel_conv_direct.h, x86/).
+ * bits do not depend on tiles, partitions or the kernel that takes the convolution (kernel_conv_direct.h, *_avx512.c).
  *
  * A panel of x is `lanes` positions by up to MW__PACKED_DEPTH of i, gathered straight from the planes and multiplied
  * while it is in the first-level cache; the weight lies packed, [depth, rows] for each panel of output channels. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_CONV_PACKED_H
 #define MW__ENGINE_KERNELS_KERNEL_CONV_PACKED_H
 
-#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/conv/kernel_conv.h"
 #include "engine/kernels/math/math.h"
 
 #define MW__PACKED_DEPTH 256

@@ -2,7 +2,7 @@
  * lines of each; else when they are read, as chunks of one list have other lines. Positions of lines are left out where
  * a chunk has whole ones. Taps that need the same positions have one list. */
 #include "engine/kernels/conv/kernel_conv_places.h"
-#include "engine/kernels/simd_reduce.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 #define TAPS 64 /* of a kernel for which lists are kept */
 

@@ -72,8 +72,8 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 typedef struct mw__fused mw__fused;
 
 /* Steps that become one: all element-wise and of one count, and but for a view of one split. stored[b] is true for the
- * buffers that must be written; `watches` look at values that the steps make (engine/kernels/within.h), `sums` are
- * reductions of these or of other tensors of that count. Those that sum columns, beside others that sum rows, write
+ * buffers that must be written; `watches` look at values that the steps make (engine/kernels/reduce/within.h), `sums`
+ * are reductions of these or of other tensors of that count. Those that sum columns, beside others that sum rows, write
  * partial sums to `partials`, for mw__column_sums_step to add. */
 typedef struct mw__fused_parts {
     mw__step *const *steps;

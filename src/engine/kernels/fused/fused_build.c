@@ -2,7 +2,7 @@
  * fused_run.c. */
 #include "engine/kernels/fused/fused_code.h"
 
-#include "base/phrase.h"
+#include "base/text/phrase.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/math/math_chip.h"
 #include "engine/kernels/math/round.h"

@@ -3,7 +3,7 @@
 #define MW__ENGINE_KERNELS_FUSED_FUSED_CODE_H
 
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/within.h"
+#include "engine/kernels/reduce/within.h"
 
 typedef enum mw__fused_form {
     MW__SPREAD, /* a tile is filled run by run */

@@ -6,8 +6,8 @@
  * room for: fp16 rounds by 2^-11 at most, ties to even or away. */
 #include "engine/kernels/fused/fused_code.h"
 
-#include "base/bits.h"
-#include "base/fp16.h"
+#include "base/number/bits.h"
+#include "base/number/fp16.h"
 #include "engine/kernels/math/round.h"
 
 #include <float.h>

@@ -3,9 +3,9 @@
  * interleaved partial sums, which are added in double in index order; columns over 64 rows in fp32, which the step that
  * follows adds in double. */
 #include "engine/kernels/fused/fused_code.h"
-#include "engine/kernels/kernel_reduce.h"
 #include "engine/kernels/math/round.h"
-#include "engine/kernels/simd_reduce.h"
+#include "engine/kernels/reduce/kernel_reduce.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>
 

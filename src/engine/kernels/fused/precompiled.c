@@ -6,9 +6,11 @@
 static const mw__precompiled *precompiled_of(mw__level level)
 {
 #if defined(__x86_64__)
-    return level == MW__LEVEL_AVX512 ? mw__precompiled_of_avx512
-           : level == MW__LEVEL_AVX2 ? mw__precompiled_of_avx2
-                                     : NULL;
+#if MW_HAVE_AVX512
+    if (level == MW__LEVEL_AVX512)
+        return mw__precompiled_of_avx512;
+#endif
+    return level >= MW__LEVEL_AVX2 ? mw__precompiled_of_avx2 : NULL;
 #else
     return level == MW__LEVEL_REF ? NULL : mw__precompiled_of_base;
 #endif

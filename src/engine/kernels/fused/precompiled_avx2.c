@@ -8,7 +8,7 @@
 #define STRIPS 0
 #else
 #define STRIPS        1
-#define LANES         8
+#define STRIP_LANES   8
 #define ROUND(v, how) _mm256_storeu_ps(v, mw__round_avx2(_mm256_loadu_ps(v), how))
 #endif
 #include "engine/kernels/fused/precompiled_code.def"

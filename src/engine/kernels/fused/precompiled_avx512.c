@@ -8,7 +8,7 @@
 #define STRIPS 0
 #else
 #define STRIPS        1
-#define LANES         16
+#define STRIP_LANES   16
 #define ROUND(v, how) _mm512_storeu_ps(v, mw__round_avx512(_mm512_loadu_ps(v), how))
 #endif
 #include "engine/kernels/fused/precompiled_code.def"

@@ -3,7 +3,7 @@
  */
 #include "engine/kernels/fused/fused.h"
 
-#include "base/checked.h"
+#include "base/memory/checked.h"
 #include "engine/core/partition.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef MW__ENGINE_KERNELS_MATH_WIDE_H
 #define MW__ENGINE_KERNELS_MATH_WIDE_H
 
-#include "base/bits.h"
+#include "base/number/bits.h"
 #include "engine/core/kernel.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* Rounds fp32 to fp16 in place of the conversion to memory: the loop, and steps that end with it. */
 #include "engine/kernels/math/round.h"
 
-#include "base/fp16.h"
+#include "base/number/fp16.h"
 #include "engine/kernels/math/round_vector.h"
 
 /* ---- the loop ---- */

@@ -1,5 +1,6 @@
-/* Rounding to fp16 of values that are held in fp32 (engine/compile/fp16_storage.h). Element-wise kernels and fusion
- * groups do it themselves, with the loop that is here; the steps of other operations are made to do it by the planner.
+/* Rounding to fp16 of values that are held in fp32 (engine/compile/storage/fp16_storage.h). Element-wise kernels and
+ * fusion groups do it themselves, with the loop that is here; the steps of other operations are made to do it by the
+ * planner.
  */
 #ifndef MW__ENGINE_KERNELS_ROUND_H
 #define MW__ENGINE_KERNELS_ROUND_H

@@ -1,0 +1,49 @@
+/* RMSprop, centered or not, with momentum. */
+#include "autograd/optimizers/optimizer_update.h"
+
+mw_optimizer mw_rmsprop(float learning_rate)
+{
+    return (mw_optimizer){.kind = MW_RMSPROP, .learning_rate = learning_rate, .alpha = 0.99f};
+}
+
+static unsigned roles(const mw_optimizer *o)
+{
+    return mw__roles_momentum(o) | (o->centered ? MW__ROLE_BIT(MEAN) : 0u) | mw__roles_root(o);
+}
+
+static double fall(const mw__moment *m) { return mw__value_dithered(m, (double)m->optimizer->alpha); }
+
+static double reach(const mw_optimizer *o, double loss_scale)
+{
+    const double one = MW__GRADIENT_LIMIT / ((double)o->epsilon * loss_scale);
+    return o->momentum == 0.0f ? one : mw__momentum_limit(o, loss_scale);
+}
+
+/* The scale cancels in g / deviation, and the momentum sums that. Centered, the root is that of the variance, which
+ * follows alpha (variance + (1 - alpha) (g - mean)^2): the difference of PyTorch's square_avg and grad_avg^2, which
+ * would cancel in fp16 and could be negative. */
+static mw_tensor *change(mw__optimizer_update *u)
+{
+    const mw_optimizer *o = u->optimizer;
+    const double alpha = (double)o->alpha;
+    mw_tensor *g = mw__update_decayed(u), *x = g;
+    if (o->centered) {
+        x = mw__update_held(u, mw_sub(g, u->state[MW__ROLE_MEAN]));
+        u->new_state[MW__ROLE_MEAN] = mw_add(u->state[MW__ROLE_MEAN], mw_mul_scalar(x, 1.0 - alpha));
+    }
+    mw_tensor *deviation = mw__update_root_of(u, x, alpha, (o->centered ? alpha : 1.0) * (1.0 - alpha));
+    mw_tensor *step = mw__update_normalised(u, g, deviation);
+    if (o->momentum != 0.0f) {
+        step = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), step);
+        u->new_state[MW__ROLE_MOMENTUM] = step;
+    }
+    return mw_mul(step, u->scalars->scalar[0]);
+}
+
+const mw__optimizer_row mw__optimizer_rmsprop = {
+    .name = "rmsprop",
+    .numbers = MW__NUMBER_ALPHA | MW__NUMBER_CENTERED | MW__NUMBER_MOMENTUM | MW__NUMBER_EPSILON,
+    .epsilon = 1e-8,
+    .reach = reach,
+    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, change},
+    .dithered = {roles, {{"learning_rate", mw__value_step}, {"rmsprop_fall", fall}, MW__SCALAR_DECAY}, change}};

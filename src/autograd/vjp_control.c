@@ -1,2 +1,0 @@
-/* VJPs of ops/control.def: none. Gradients want a flat graph (graph/transform/flatten.h). */
-#include "autograd/rules.h"

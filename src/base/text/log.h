@@ -1,0 +1,9 @@
+/* Lines for the log hook; silent unless the user set one. */
+#ifndef MW__BASE_TEXT_LOG_H
+#define MW__BASE_TEXT_LOG_H
+
+#include <millwright/status.h>
+
+void mw__log(mw_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,41 @@
+/* A text of bounded size that is written piece by piece into the caller's array: what does not fit is left out, and the
+ * text is NUL-terminated at any time. Compiling writes thousands of them, which printf is slow for. */
+#ifndef MW__BASE_TEXT_PHRASE_H
+#define MW__BASE_TEXT_PHRASE_H
+
+#include "base/number/number.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct mw__phrase {
+    char *out;
+    size_t size, used; /* used < size */
+    bool full;         /* something was left out */
+} mw__phrase;
+
+/* `size` is at least 1. */
+static inline mw__phrase mw__phrase_begin(char *out, size_t size)
+{
+    out[0] = '\0';
+    return (mw__phrase){.out = out, .size = size};
+}
+
+static inline void mw__phrase_add(mw__phrase *phrase, const char *text, size_t length)
+{
+    const size_t room = phrase->size - phrase->used - 1, taken = length < room ? length : room;
+    memcpy(phrase->out + phrase->used, text, taken);
+    phrase->used += taken;
+    phrase->out[phrase->used] = '\0';
+    phrase->full = phrase->full || taken < length;
+}
+
+static inline void mw__phrase_puts(mw__phrase *phrase, const char *text) { mw__phrase_add(phrase, text, strlen(text)); }
+
+static inline void mw__phrase_number(mw__phrase *phrase, int64_t value)
+{
+    char digits[MW__NUMBER_MAX];
+    mw__phrase_add(phrase, digits, mw__number_print_i64(digits, value));
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* The table of fusion patterns, and what applies it to a function. A row that reads what an earlier row has found, or
+ * takes its place, stands after it. */
+#include "engine/compile/patterns/patterns.h"
+#include "engine/kernels/pattern_plans.h"
+
+#include "engine/core/kernel.h"
+
+#include <string.h>
+
+/* ---- small patterns ---- */
+
+bool mw__pattern_is_named(const mw__op *op, const char *name)
+{
+    return op != NULL && op->row != NULL && strcmp(op->row->name, name) == 0;
+}
+
+const mw_tensor *mw__pattern_below(const mw_tensor *value, const char *name)
+{
+    return value != NULL && mw__pattern_is_named(value->op, name) ? mw__arg(value->op, "x") : NULL;
+}
+
+const mw_tensor *mw__pattern_below_relu(const mw__op *pool)
+{
+    const mw_tensor *x = mw__arg(pool, "x");
+    const mw_tensor *below = mw__pattern_is_named(x->op, "relu") ? mw__arg(x->op, "x") : NULL;
+    return below != NULL && mw__compare_types(below, x) ? below : NULL; /* a port of fp16 is not held as fp32 */
+}
+
+static mw_status match_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__op *pool = f->body->ops[at];
+    const mw_tensor *x = mw__pattern_below_relu(pool);
+    if (x == NULL)
+        return mw__pattern_decline(f, "it takes no relu");
+    if (!mw__relu_max_pool_suits(pool))
+        return mw__pattern_decline(f, "the kernel has no such windows");
+    mw__relu_max_pool_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__relu_max_pool_match){.pool = pool, .x = x};
+    pattern->reads[0] = x;
+    MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(pool, "x")->op, err));
+    return mw__pattern_add_op(f, pattern, pool, err);
+}
+
+/* ---- guards ---- */
+
+static const char *refuse_unchecked(const mw__finder *f, const mw__op *op)
+{
+    (void)f;
+    mw_error ignored = {0};
+    return mw__kernel_check(op, &ignored) == MW_OK ? NULL : "its shapes or types are not known or not valid";
+}
+
+/* What a pooling takes of sums that are not rounded is not what it takes of rounded ones. */
+static const char *refuse_rounded(const mw__finder *f, const mw__op *op)
+{
+    (void)op;
+    return f->rounding->wanted == NULL ? NULL : "results are rounded to fp16";
+}
+
+/* ---- the table ---- */
+
+/* plan_<name>: mw__plan_<name>, with the payload that the row's match function has put. */
+#define PLAN(name)                                                                                                     \
+    static mw_status plan_##name(mw__planner *planner, const void *match, mw_error *err)                               \
+    {                                                                                                                  \
+        return mw__plan_##name(planner, match, err);                                                                   \
+    }
+
+PLAN(conv_columns)
+PLAN(conv_columns_dweight)
+PLAN(conv_dweight)
+PLAN(relu_max_pool)
+PLAN(max_pool_gradient)
+PLAN(all_within)
+PLAN(conv_max_pool)
+PLAN(unpool)
+PLAN(conv_dweight_argmax)
+PLAN(conv_by_argmax)
+PLAN(conv_columns_argmax)
+PLAN(conv_dx)
+PLAN(conv_dilated)
+PLAN(lookup)
+PLAN(matmul_sum)
+
+#define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
+
+static const char no_gradient[] = "no later operation has the structure of its gradient";
+
+/* clang-format off */
+static const mw__pattern_row rows[] = {
+    {.name = "conv.columns", .root = "matmul", .off = FUSE_REF,
+     .match = mw__match_conv_columns, .plan = plan_conv_columns,
+     .declined = "the columns are not those of its convolution"},
+    {.name = "conv.columns.bias", .root = "add", .off = FUSE_REF,
+     .match = mw__match_conv_columns_bias, .plan = plan_conv_columns},
+    {.name = "conv.columns.dx", .off = FUSE_REF, .over = mw__match_conv_columns,
+     .match = mw__match_conv_columns_dx, .plan = plan_conv_columns, .declined = "it is not written as a gradient"},
+    {.name = "conv.columns.dweight", .root = "matmul", .off = FUSE_REF,
+     .match = mw__match_conv_columns_dweight, .plan = plan_conv_columns_dweight,
+     .declined = "it is no sum over examples of products with their columns"},
+    {.name = "conv.pointwise.dweight", .root = "matmul", .off = FUSE_REF,
+     .match = mw__match_conv_pointwise_dweight, .plan = plan_conv_columns_dweight,
+     .declined = "it is no sum over examples of products with their planes"},
+    {.name = "conv.dweight", .root = "conv", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
+     .match = mw__match_conv_dweight, .plan = plan_conv_dweight, .declined = no_gradient},
+    {.name = "relu.max_pool", .root = "max_pool", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = match_relu_max_pool, .plan = plan_relu_max_pool},
+    {.name = "max_pool.gradient", .root = "max_pool", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
+     .match = mw__match_max_pool_gradient, .plan = plan_max_pool_gradient, .declined = no_gradient},
+    {.name = "relu.max_pool.gradient", .root = "max_pool", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
+     .match = mw__match_relu_max_pool_gradient, .plan = plan_max_pool_gradient, .declined = no_gradient},
+    {.name = "all_within", .root = "mul", .off = FUSE_REF, .backwards = true,
+     .match = mw__match_all_within, .plan = plan_all_within},
+    {.name = "all_within.one", .root = "reduce_min", .off = FUSE_REF, .backwards = true,
+     .match = mw__match_all_within, .plan = plan_all_within},
+    {.name = "conv.relu.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .over = match_relu_max_pool, .match = mw__match_conv_relu_max_pool, .plan = plan_conv_max_pool},
+    {.name = "conv.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .match = mw__match_conv_max_pool, .plan = plan_conv_max_pool},
+    {.name = "max_pool.unpool", .off = FUSE_REF, .over = mw__match_max_pool_gradient,
+     .match = mw__match_unpool, .plan = plan_unpool},
+    {.name = "relu.max_pool.unpool", .off = FUSE_REF, .over = mw__match_relu_max_pool_gradient,
+     .match = mw__match_unpool, .plan = plan_unpool},
+    {.name = "conv.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_dweight,
+     .guard = refuse_rounded, .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
+    {.name = "conv.columns.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .over = mw__match_conv_columns_dweight, .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
+    {.name = "conv.columns.argmax", .root = "matmul", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
+    {.name = "conv.columns.by_argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_columns_dx,
+     .match = mw__match_conv_columns_by_argmax, .plan = plan_conv_by_argmax},
+    {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
+     .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
+    {.name = "conv.dx", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dx, .plan = plan_conv_dx, .declined = "it is not written as a gradient"},
+    {.name = "conv.dweight.alone", .root = "transpose", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dweight_alone, .plan = plan_conv_dweight, .declined = "it is not written as a gradient"},
+    {.name = "conv.dilated", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dilated, .plan = plan_conv_dilated, .declined = "its kernel is not spread with zeros"},
+    {.name = "conv.dx.dilated", .off = FUSE_REF, .over = mw__match_conv_dx,
+     .match = mw__match_conv_dilated_dx, .plan = plan_conv_dx, .declined = "its kernel is not spread with zeros"},
+    {.name = "conv.dweight.dilated", .root = "reshape", .off = FUSE_REF,
+     .match = mw__match_conv_dilated_dweight, .plan = plan_conv_dweight,
+     .declined = "it takes no elements of a gradient by the weight"},
+    {.name = "lookup", .root = "matmul", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_lookup, .plan = plan_lookup, .declined = "x is no matrix with a one in each row"},
+    {.name = "matmul.sum", .root = "add", .off = FUSE_REF, .as_written = true,
+     .match = mw__match_matmul_sum, .plan = plan_matmul_sum, .declined = "not three products that nothing else needs"},
+};
+/* clang-format on */
+
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+_Static_assert(ROW_COUNT < 64, "a row has a bit of mw__finder.roots");
+
+/* ---- for match functions ---- */
+
+mw_status mw__pattern_decline(mw__finder *finder, const char *reason)
+{
+    finder->declined = reason;
+    return MW_OK;
+}
+
+bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match)
+{
+    return pattern != NULL && pattern->row != NULL && pattern->row->match == match;
+}
+
+mw__pattern *mw__pattern_put(mw__finder *finder, size_t at, const void *match, mw_error *err)
+{
+    mw__pattern *pattern = mw__arena_alloc(finder->arena, 1, sizeof *pattern, err), *under = finder->patterns[at];
+    if (pattern == NULL)
+        return NULL;
+    *pattern = (mw__pattern){.row = finder->row, .match = match, .under = under};
+    if (under != NULL)
+        pattern->ops = under->ops, pattern->op_count = under->op_count, pattern->also = under->also;
+    finder->patterns[at] = pattern;
+    finder->found = true;
+    return pattern;
+}
+
+mw_status mw__pattern_put_made(mw__finder *finder, size_t at, const mw_tensor *maker, mw_error *err)
+{
+    mw__pattern *pattern = mw__arena_alloc(finder->arena, 1, sizeof *pattern, err);
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *pattern = (mw__pattern){.reads = {maker}};
+    finder->patterns[at] = pattern;
+    return MW_OK;
+}
+
+mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw__op *op, mw_error *err)
+{
+    const mw__op **ops = mw__arena_alloc(finder->arena, pattern->op_count + 1, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < pattern->op_count; i++)
+        ops[i] = pattern->ops[i];
+    ops[pattern->op_count++] = op;
+    pattern->ops = ops;
+    return MW_OK;
+}
+
+/* ---- notes ---- */
+
+static void note(const mw__finder *f, const mw__op *op)
+{
+    const char *reason = f->declined != NULL ? f->declined : f->row->declined;
+    if (f->notes != NULL)
+        f->notes->notes[f->notes->count++] =
+            (mw__pattern_note){.op = op, .pattern = f->row->name, .declined = f->found ? NULL : reason};
+}
+
+void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *pattern, const char *reason)
+{
+    for (size_t i = 0; finder->notes != NULL && i < finder->notes->count; i++) {
+        mw__pattern_note *note = &finder->notes->notes[i];
+        if (note->op == finder->body->ops[at] && strcmp(note->pattern, pattern->row->name) == 0)
+            note->declined = reason;
+    }
+}
+
+void mw__pattern_take_back(mw__finder *finder, size_t at, const char *reason)
+{
+    mw__pattern_note_undone(finder, at, finder->patterns[at], reason);
+    finder->patterns[at] = finder->patterns[at]->under;
+}
+
+/* ---- values ---- */
+
+static mw_status find_uses(mw__finder *f, mw_error *err)
+{
+    const size_t values = f->function->graph->value_count;
+    uint32_t *uses = mw__arena_alloc(f->arena, values, sizeof *uses, err);
+    uint32_t *maker = mw__arena_alloc(f->arena, values, sizeof *maker, err);
+    if (uses == NULL || maker == NULL)
+        return MW_ERROR_MEMORY;
+    mw__count_operands(f->body, uses);
+    for (size_t i = 0; i < f->body->output_count; i++)
+        uses[f->body->outputs[i]->id]++;
+    for (size_t i = 0; i < f->body->op_count; i++)
+        for (size_t k = 0; k < f->body->ops[i]->result_count; k++)
+            maker[f->body->ops[i]->results[k]->id] = (uint32_t)i + 1;
+    f->uses = uses, f->maker = maker;
+    return MW_OK;
+}
+
+const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *value)
+{
+    const uint32_t maker = finder->maker[value->id];
+    return maker > 0 ? finder->patterns[maker - 1] : NULL;
+}
+
+/* ---- roots ---- */
+
+/* Which rows are applied to operations of that name, a bit each. */
+static uint64_t rows_of(const mw__row *operation)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].root != NULL && strcmp(rows[i].root, operation->name) == 0)
+            found |= UINT64_C(1) << i;
+    return found;
+}
+
+/* Once for all rows: each then looks at its roots alone, and not at every operation of a long program. */
+static mw_status find_roots(mw__finder *f, mw_error *err)
+{
+    enum { KNOWN = ROW_COUNT };
+    uint64_t of[MW__OP_COUNT] = {0};
+    uint64_t *roots = mw__arena_alloc(f->arena, f->body->op_count, sizeof *roots, err);
+    for (size_t i = 0; roots != NULL && i < f->body->op_count; i++) {
+        const mw__row *operation = f->body->ops[i]->row;
+        if (operation != NULL && of[operation->id] == 0)
+            of[operation->id] = rows_of(operation) | UINT64_C(1) << KNOWN;
+        roots[i] = operation != NULL ? of[operation->id] : 0;
+    }
+    f->roots = roots;
+    return roots != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* ---- applying the rows ---- */
+
+static const char *switched_off(const mw__pattern_row *row, const mw__config *config)
+{
+    if ((row->off & MW__OFF_BY_REF) != 0 && config->reference)
+        return "MW_ENGINE_REF=1";
+    if ((row->off & MW__OFF_BY_FUSE) != 0 && !config->fuse)
+        return "MW_ENGINE_FUSE=0";
+    if ((row->off & MW__OFF_BY_REF) != 0 && config->level == MW__LEVEL_REF)
+        return "products as a chip adds them run the plain kernels, which compute no patterns";
+    return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
+}
+
+static bool has_root(const mw__finder *f, size_t at)
+{
+    return f->row->root != NULL ? (f->roots[at] >> (f->row - rows) & 1) != 0
+                                : mw__pattern_is(f->patterns[at], f->row->over);
+}
+
+static bool has_place(const mw__finder *f, size_t at)
+{
+    const mw__pattern *there = f->patterns[at];
+    return f->row->gradient || (f->row->over != NULL ? mw__pattern_is(there, f->row->over) : there == NULL);
+}
+
+static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *err)
+{
+    if (!has_root(f, at))
+        return MW_OK;
+    const mw__op *op = f->body->ops[at];
+    f->found = false;
+    f->declined = off;
+    if (off == NULL && !has_place(f, at))
+        f->declined = "another pattern has its place, or the one it takes the place of is not there";
+    else if (off == NULL && f->row->guard != NULL)
+        f->declined = f->row->guard(f, op);
+    if (f->declined == NULL)
+        MW_TRY(f->row->match(f, at, err));
+    note(f, op);
+    return MW_OK;
+}
+
+static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
+{
+    const char *off = switched_off(row, f->config);
+    const size_t count = f->body->op_count;
+    f->row = row;
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(apply_at(f, row->backwards ? count - 1 - i : i, off, err));
+    return MW_OK;
+}
+
+static mw_status apply_all(mw__finder *f, mw_error *err)
+{
+    f->patterns = mw__arena_alloc(f->arena, f->body->op_count, sizeof(mw__pattern *), err);
+    if (f->patterns == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(find_uses(f, err));
+    MW_TRY(find_roots(f, err));
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        MW_TRY(apply(f, &rows[i], err));
+    return mw__patterns_undo(f, err);
+}
+
+static mw__finder begin(const mw__plan_request *request)
+{
+    return (mw__finder){.function = request->function,
+                        .body = request->function->body,
+                        .config = request->config,
+                        .rounding = &request->rounding,
+                        .partitions = request->partitions,
+                        .arena = request->arena};
+}
+
+mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err)
+{
+    mw__finder f = begin(request);
+    return apply_all(&f, err) == MW_OK ? f.patterns : NULL;
+}
+
+mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err)
+{
+    mw__finder f = begin(request);
+    f.notes = out;
+    *out = (mw__pattern_notes){0};
+    out->notes = mw__arena_alloc(f.arena, ROW_COUNT * f.body->op_count, sizeof *out->notes, err);
+    return out->notes != NULL ? apply_all(&f, err) : MW_ERROR_MEMORY;
+}
+
+mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+{
+    return pattern->row != NULL ? pattern->row->plan(planner, pattern->match, err) : mw__plan_check(planner, err);
+}

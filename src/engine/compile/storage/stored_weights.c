@@ -1,0 +1,122 @@
+/* Which constants are expanded when a program is compiled, and which stay as they are stored. */
+#include "engine/compile/storage/stored_weights.h"
+
+#include "base/memory/checked.h"
+#include "engine/core/kernel.h"
+#include "graph/constants/compressed.h"
+#include "graph/ir/uses.h"
+
+#include <string.h>
+
+/* Below it, a constant is not worth the steps that expand it. */
+enum { LEAST_ELEMENTS = 4096 };
+
+typedef struct preparation {
+    mw__arena *arena;
+    const mw__use *const *uses;
+    mw_error *err;
+} preparation;
+
+/* ---- which may stay ---- */
+
+/* The kernel expands it in parts, or a step of its own does before each run. */
+static bool takes_packed(const mw__use *use)
+{
+    static const struct {
+        const char *operation, *arg;
+    } places[] = {{"linear", "weight"}, {"matmul", "y"}, {"conv", "weight"}, {"gather", "x"}};
+    const mw__op *op = use->op;
+    for (size_t i = 0; op->row != NULL && i < sizeof places / sizeof *places; i++)
+        if (strcmp(op->kind, places[i].operation) == 0 && strcmp(op->slots[use->slot].name, places[i].arg) == 0)
+            return op->block->owner == NULL && !mw__op_is_mixed(op);
+    return false;
+}
+
+static bool may_stay(const preparation *p, const mw_tensor *value)
+{
+    const mw_dtype dtype = mw_tensor_dtype(value);
+    const bool stored = mw__op_is_constexpr(value->op) || (value->payload != NULL && dtype == MW_F16);
+    if (!stored || (dtype != MW_F16 && dtype != MW_F32) || mw_shape_count(mw_tensor_shape(value)) < LEAST_ELEMENTS ||
+        value->is_output || (value->payload != NULL && (value->payload->splat || value->payload->data == NULL)))
+        return false;
+    for (const mw__use *use = p->uses[value->id]; use != NULL; use = use->next)
+        if (!takes_packed(use))
+            return false;
+    return p->uses[value->id] != NULL;
+}
+
+/* ---- what is done ---- */
+
+static mw_status expand(const mw__op *op, mw_error *err)
+{
+    for (size_t i = 0; i < op->result_count; i++) {
+        const mw__payload *payload = mw__constant_payload(op->results[i], err);
+        if (payload == NULL) {
+            mw__error_position(err, (int)op->line, (int)op->column);
+            return err->status;
+        }
+        op->results[i]->payload = payload;
+    }
+    return MW_OK;
+}
+
+/* *out: whether it stays. A constexpr gets a literal without data, so that it counts as one. */
+static mw_status pack(const preparation *p, mw_tensor *value, bool *out)
+{
+    mw__compressed *packed = mw__arena_alloc(p->arena, 1, sizeof *packed, p->err);
+    mw__payload *literal = mw__arena_alloc(p->arena, 1, sizeof *literal, p->err);
+    if (packed == NULL || literal == NULL)
+        return MW_ERROR_MEMORY;
+    *out = mw__compressed_read(p->arena, value, packed, p->err);
+    if (!*out)
+        return p->err->status;
+    value->packed = packed;
+    *literal = (mw__payload){.type = value->type};
+    if (value->payload == NULL)
+        value->payload = literal;
+    return MW_OK;
+}
+
+static mw_status prepare_op(const preparation *p, const mw__op *op, bool packs)
+{
+    const bool constexpr = mw__op_is_constexpr(op);
+    bool packed = false;
+    if (packs && op->result_count == 1 && may_stay(p, op->results[0]))
+        MW_TRY(pack(p, op->results[0], &packed));
+    return constexpr && !packed ? expand(op, p->err) : MW_OK;
+}
+
+static mw_status prepare_block(const preparation *p, const mw__block *block, bool packs)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        MW_TRY(prepare_op(p, block->ops[i], packs));
+        for (size_t k = 0; k < block->ops[i]->block_count; k++)
+            MW_TRY(prepare_block(p, block->ops[i]->blocks[k], false));
+    }
+    return MW_OK;
+}
+
+/* Bytes that those which may stay would take as fp32. */
+static uint64_t dense_bytes(const preparation *p, const mw__block *body)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < body->op_count; i++)
+        if (body->ops[i]->result_count == 1 && may_stay(p, body->ops[i]->results[0]))
+            bytes += (uint64_t)mw_shape_count(mw_tensor_shape(body->ops[i]->results[0])) * sizeof(float);
+    return bytes;
+}
+
+mw_status mw__prepare_weights(const mw__function *function, mw__arena *arena, const mw__config *config, mw_error *err)
+{
+    mw__arena scratch;
+    mw__arena_init(&scratch, arena->allocator);
+    preparation p = {.arena = arena, .err = err};
+    p.uses = mw__uses_make(&scratch, function, err);
+    mw_status status = p.uses != NULL ? MW_OK : MW_ERROR_MEMORY;
+    if (status == MW_OK) {
+        const bool packs = config->level != MW__LEVEL_REF && dense_bytes(&p, function->body) > config->pack;
+        status = prepare_block(&p, function->body, packs);
+    }
+    mw__arena_deinit(&scratch);
+    return status;
+}

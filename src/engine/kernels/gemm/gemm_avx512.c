@@ -1,0 +1,201 @@
+/* The product with AVX-512, by the loops of gemm_blocked.c: tiles of up to 14 x 32 sums in registers. */
+#include "engine/kernels/gemm/gemm_avx512.h"
+#include "engine/kernels/common_avx512.h"
+#include "engine/kernels/gemm/gemm_blocked.h"
+
+#define ROWS 14 /* of a tile of 32 columns */
+#define DOTS 8
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- the tile ---- */
+
+typedef void tile_function(const mw__gemm_tile *tile);
+
+#define TURN 4 /* steps of k after which pointers to rows that lie apart move on */
+
+/* Step q of a turn: every sum gets its product. */
+#define STEP(q)                                                                                                        \
+    {                                                                                                                  \
+        __m512 y[2];                                                                                                   \
+        UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(b + v * LANES);                                \
+        UNROLL for (int r = 0; r < rows; r++)                                                                          \
+        {                                                                                                              \
+            const __m512 x = _mm512_set1_ps(by_side ? a[r] : three[r / 3][(r % 3) * a_row + (q)]);                     \
+            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(x, y[v], sum[r][v]);                  \
+        }                                                                                                              \
+        a += a_step, b += b_step;                                                                                      \
+    }
+#define MOVE_ON(steps) UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] += (steps);
+
+/* rows, vectors and by_side are constants where this is inlined. Where rows of A lie apart there is a pointer for three
+ * of them, as there are fewer registers than rows. A row of C is asked for in each of the first steps: all at once
+ * would hold up the loads of A and B. */
+MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side, const mw__gemm_tile *t)
+{
+    __m512 sum[ROWS][2];
+    const float *three[(ROWS + 2) / 3], *a = t->a, *b = t->b, *ahead = t->c;
+    const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row, k = t->k;
+    UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] = a + 3 * g * a_row;
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
+    int64_t p = 0;
+    for (const int64_t asked = smaller(rows, k); p < asked; p++, ahead += c_row) {
+        _mm_prefetch((const char *)ahead, _MM_HINT_T0);
+        _mm_prefetch((const char *)(ahead + t->columns - 1), _MM_HINT_T0);
+        STEP(0)
+        MOVE_ON(1)
+    }
+    for (; p + TURN <= k; p += TURN) {
+        UNROLL for (int q = 0; q < TURN; q++) STEP(q) MOVE_ON(TURN)
+    }
+    for (; p < k; p++) {
+        STEP(0)
+        MOVE_ON(1)
+    }
+    const __mmask16 mask = (__mmask16)(0xffffu >> (LANES * vectors - t->columns)), all = 0xffff;
+    float *c = t->c;
+    if (t->add)
+        UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        {
+            const __m512 before = _mm512_maskz_loadu_ps(v + 1 == vectors ? mask : all, c + r * c_row + v * LANES);
+            sum[r][v] = _mm512_add_ps(sum[r][v], before);
+        }
+    if (mask == all)
+        UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
+            _mm512_storeu_ps(c + v * LANES, sum[r][v]);
+    else
+        UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
+            _mm512_mask_storeu_ps(c + v * LANES, v + 1 == vectors ? mask : all, sum[r][v]);
+}
+
+#define TILE(rows, vectors, by_side)                                                                                   \
+    static void tile_##rows##_##vectors##_##by_side(const mw__gemm_tile *tile)                                         \
+    {                                                                                                                  \
+        tile_body(rows, vectors, by_side, tile);                                                                       \
+    }
+#define TILES(rows) TILE(rows, 1, 1) TILE(rows, 2, 1) TILE(rows, 1, 0) TILE(rows, 2, 0)
+TILES(1)
+TILES(2)
+TILES(3)
+TILES(4)
+TILES(5)
+TILES(6)
+TILES(7)
+TILES(8)
+TILES(9)
+TILES(10)
+TILES(11)
+TILES(12)
+TILES(13)
+TILES(14)
+
+/* [by_side][rows - 1][vectors - 1] */
+#define LISTED(rows, by_side)                                                                                          \
+    {                                                                                                                  \
+        tile_##rows##_1_##by_side, tile_##rows##_2_##by_side                                                           \
+    }
+#define ALL_LISTED(by_side)                                                                                            \
+    {                                                                                                                  \
+        LISTED(1, by_side), LISTED(2, by_side), LISTED(3, by_side), LISTED(4, by_side), LISTED(5, by_side),            \
+            LISTED(6, by_side), LISTED(7, by_side), LISTED(8, by_side), LISTED(9, by_side), LISTED(10, by_side),       \
+            LISTED(11, by_side), LISTED(12, by_side), LISTED(13, by_side), LISTED(14, by_side)                         \
+    }
+static tile_function *const tiles[2][ROWS][2] = {ALL_LISTED(0), ALL_LISTED(1)};
+
+static void run_tile(const mw__gemm_tile *t)
+{
+    const int vectors = t->columns > LANES ? 2 : 1;
+    tiles[t->a_row == 1][t->rows - 1][vectors - 1](t);
+}
+
+/* ---- packing: columns that lack are zeros up to 16 ---- */
+
+/* Into the second cache, for the panel that comes next: while a tile runs nothing else would be asked for. It may lie
+ * outside of the matrix. */
+MW__INLINE void ask(const float *from, int64_t floats)
+{
+    _mm_prefetch((const char *)((uintptr_t)from + (uintptr_t)floats * sizeof *from), _MM_HINT_T1);
+}
+
+/* Steps of k of up to 16 lanes that lie apart; both counts are constants where this is inlined, but at the edges. */
+MW__INLINE void pack_square(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t steps)
+{
+    const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - steps));
+    __m512 r[LANES];
+    UNROLL for (int i = 0; i < LANES; i++) r[i] =
+        i < lanes ? _mm512_maskz_loadu_ps(mask, from + i * step) : _mm512_setzero_ps();
+    UNROLL for (int i = 0; i < LANES; i++) ask(from, (width + i) * step);
+    mw__transpose_avx512(r);
+    UNROLL for (int i = 0; i < LANES; i++) if (i < steps) _mm512_storeu_ps(out + i * width, r[i]);
+}
+
+static void pack_apart(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t k)
+{
+    for (int64_t p = 0; p < k; p += LANES) {
+        float *const to = out + p * width;
+        const int64_t steps = smaller(LANES, k - p);
+        if (steps == LANES && lanes == LANES)
+            pack_square(to, width, from + p, step, LANES, LANES);
+        else if (steps == LANES && lanes == ROWS)
+            pack_square(to, width, from + p, step, ROWS, LANES);
+        else
+            pack_square(to, width, from + p, step, lanes, steps);
+    }
+}
+
+static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
+{
+    for (int64_t first = 0; first < l->count; first += LANES) {
+        const int64_t lanes = smaller(LANES, l->count - first);
+        const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - lanes));
+        if (!l->side_by_side)
+            pack_apart(out + first, width, l->from + first * l->step, l->step, lanes, l->k);
+        else
+            for (int64_t p = 0; p < l->k; p++) {
+                const float *from = l->from + p * l->step + first;
+                ask(from, width);
+                _mm512_storeu_ps(out + p * width + first, _mm512_maskz_loadu_ps(mask, from));
+            }
+    }
+}
+
+/* ---- dots: rows of b times a, DOTS at a time so that as many loads are under way ---- */
+
+/* rows is a constant where this is inlined; a row's sum does not depend on its neighbours. */
+MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    __m512 sum[DOTS];
+    UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_setzero_ps();
+    int64_t p = 0;
+    for (; p + LANES <= k; p += LANES) {
+        const __m512 x = _mm512_loadu_ps(a + p);
+        UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_fmadd_ps(x, _mm512_loadu_ps(b + r * ldb + p), sum[r]);
+    }
+    const __mmask16 rest = (__mmask16)((1u << (k - p)) - 1);
+    const __m512 x = _mm512_maskz_loadu_ps(rest, a + p);
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        sum[r] = _mm512_fmadd_ps(x, _mm512_maskz_loadu_ps(rest, b + r * ldb + p), sum[r]);
+        c[r] = _mm512_reduce_add_ps(sum[r]);
+    }
+}
+
+/* ---- public ---- */
+
+void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    int64_t j = 0;
+    for (; j + DOTS <= n; j += DOTS)
+        dots_body(DOTS, k, a, b + j * ldb, ldb, c + j);
+    for (; j < n; j++)
+        dots_body(1, k, a, b + j * ldb, ldb, c + j);
+}
+
+const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
+                                          .columns = 2 * LANES,
+                                          .apart = ROWS,
+                                          .whole = LANES,
+                                          .tile = run_tile,
+                                          .pack = pack,
+                                          .across = mw__gemm_avx512_across,
+                                          .across_scratch = mw__gemm_avx512_across_scratch};

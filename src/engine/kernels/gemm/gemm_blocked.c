@@ -1,0 +1,175 @@
+/* The loops around the tiles: blocks of columns, of k and of rows. A panel of B stays in the first cache while the rows
+ * of a block of A, in the second, pass by; it is packed when the first of them do. */
+#include "engine/kernels/gemm/gemm_blocked.h"
+
+/* A block of A is small, since its pages, those of a panel of B and those of a tile's rows of C share the table of the
+ * processor that knows fewest. */
+#define BLOCK_M 84   /* rows: a multiple of what the tiles have */
+#define BLOCK_N 1024 /* columns: 1 MB of B */
+/* Of products of few rows B is all that is read: what of its rows was fetched ahead is still there for the next k. */
+#define BLOCK_N_FEW 256
+#define FEW         32 /* rows */
+#define SLACK       16 /* floats that are written after panels */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
+
+/* What is being multiplied. */
+typedef struct product {
+    const mw__gemm_set *set;
+    const mw__gemm_shape *s;
+    const float *a, *b;
+    float *c;
+    bool pack_a, pack_b, add;   /* add: to what is in c */
+    float *panels_a, *panels_b; /* scratch */
+} product;
+
+/* Rows [i, i + rows), columns [j, j + columns), depth [p, p + k). */
+typedef struct block {
+    int64_t i, rows, j, columns, p, k;
+} block;
+
+/* Rows in panels of nearly equal height. */
+typedef struct cut {
+    int64_t panels, height, higher; /* so many have one row more */
+} cut;
+
+static cut cut_rows(int64_t rows, int64_t most)
+{
+    const int64_t panels = (rows + most - 1) / most;
+    return (cut){panels, rows / panels, rows % panels};
+}
+
+static int64_t first_row(const cut *c, int64_t panel) { return panel * c->height + smaller(panel, c->higher); }
+
+static const float *at_a(const product *t, int64_t i, int64_t p)
+{
+    return t->s->transpose_a ? t->a + p * t->s->lda + i : t->a + i * t->s->lda + p;
+}
+
+static const float *at_b(const product *t, int64_t p, int64_t j)
+{
+    return t->s->transpose_b ? t->b + j * t->s->ldb + p : t->b + p * t->s->ldb + j;
+}
+
+static void pack_rows(const product *t, const block *at, const cut *rows)
+{
+    const int64_t width = t->set->rows;
+    for (int64_t q = 0; q < rows->panels; q++) {
+        const int64_t first = first_row(rows, q);
+        const mw__gemm_lanes lanes = {.from = at_a(t, at->i + first, at->p),
+                                      .count = first_row(rows, q + 1) - first,
+                                      .k = at->k,
+                                      .step = t->s->lda,
+                                      .side_by_side = t->s->transpose_a};
+        t->set->pack(t->panels_a + q * width * at->k, width, &lanes);
+    }
+}
+
+static void pack_columns(const product *t, const block *at, int64_t j, int64_t columns, float *panel)
+{
+    const mw__gemm_lanes lanes = {.from = at_b(t, at->p, at->j + j),
+                                  .count = columns,
+                                  .k = at->k,
+                                  .step = t->s->ldb,
+                                  .side_by_side = !t->s->transpose_b};
+    t->set->pack(panel, t->set->columns, &lanes);
+}
+
+/* Some columns of a block times all its rows. */
+static void run_panel(const product *t, const block *at, const cut *rows, mw__gemm_tile tile, float *c)
+{
+    const mw__gemm_shape *s = t->s;
+    tile.k = at->k;
+    tile.c_row = s->ldc;
+    tile.add = t->add || at->p > 0;
+    tile.a_row = t->pack_a || s->transpose_a ? 1 : s->lda;
+    tile.a_step = t->pack_a ? t->set->rows : s->transpose_a ? s->lda : 1;
+    for (int64_t q = 0; q < rows->panels; q++) {
+        const int64_t first = first_row(rows, q);
+        tile.rows = first_row(rows, q + 1) - first;
+        tile.a = t->pack_a ? t->panels_a + q * t->set->rows * at->k : at_a(t, at->i + first, at->p);
+        tile.c = c + first * s->ldc;
+        t->set->tile(&tile);
+    }
+}
+
+static void run_block(const product *t, const block *at)
+{
+    const bool by_side = t->pack_a || t->s->transpose_a;
+    const cut rows = cut_rows(at->rows, by_side ? t->set->rows : t->set->apart);
+    if (t->pack_a)
+        pack_rows(t, at, &rows);
+    for (int64_t j = 0; j < at->columns; j += t->set->columns) {
+        mw__gemm_tile tile = {.columns = smaller(t->set->columns, at->columns - j), .b_step = t->s->ldb};
+        tile.b = at_b(t, at->p, at->j + j);
+        if (t->pack_b || tile.columns % t->set->whole != 0) {
+            float *const panel = t->panels_b + (t->pack_b ? j * at->k : 0);
+            if (at->i == 0 || !t->pack_b)
+                pack_columns(t, at, j, tile.columns, panel);
+            tile.b = panel;
+            tile.b_step = t->set->columns;
+        }
+        run_panel(t, at, &rows, tile, t->c + at->i * t->s->ldc + at->j + j);
+    }
+}
+
+/* ---- public ---- */
+
+size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, int64_t k)
+{
+    const int64_t depth = smaller(k, MW__GEMM_DEPTH);
+    const int64_t rows = smaller(round_up(m, set->rows), BLOCK_M),
+                  columns = smaller(round_up(n, set->columns), BLOCK_N);
+    const size_t blocks =
+        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + 2 * SLACK) * sizeof(float);
+    const size_t across = set->across_scratch != NULL ? set->across_scratch(m, k) : 0;
+    return across > blocks ? across : blocks;
+}
+
+/* Measured with AVX-512: below these copying costs more than it gives; from the strides on, what is read in one tile
+ * lies on many pages, and at a power of two in few places of the caches. */
+#define MUCH 256 /* columns that a row of A is used for */
+#define FAR  512 /* floats */
+
+static void multiply(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                     bool add, float *scratch)
+{
+    const int64_t depth = smaller(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
+    const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
+    const product t = {.set = set,
+                       .s = s,
+                       .a = a,
+                       .b = b,
+                       .c = c,
+                       .add = add,
+                       .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
+                       .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
+                       .panels_b = scratch,
+                       .panels_a =
+                           scratch + round_up(depth * smaller(round_up(s->n, set->columns), width), 16) + SLACK};
+    for (int64_t j = 0; j < s->n; j += width)
+        for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH)
+            for (int64_t q = 0; q < blocks; q++) {
+                const int64_t i = s->m * q / blocks;
+                run_block(&t, &(block){.i = i,
+                                       .rows = s->m * (q + 1) / blocks - i,
+                                       .j = j,
+                                       .columns = smaller(width, s->n - j),
+                                       .p = p,
+                                       .k = smaller(MW__GEMM_DEPTH, s->k - p)});
+            }
+}
+
+void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                      float *scratch)
+{
+    if (set->across == NULL || !set->across(s, a, b, c, scratch))
+        multiply(set, s, a, b, c, false, scratch);
+}
+
+void mw__gemm_blocked_add(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                          float *scratch)
+{
+    multiply(set, s, a, b, c, true, scratch);
+}

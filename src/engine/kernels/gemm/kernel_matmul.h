@@ -1,0 +1,13 @@
+/* What the table of kernels asks of the products. */
+#ifndef MW__ENGINE_KERNELS_GEMM_KERNEL_MATMUL_H
+#define MW__ENGINE_KERNELS_GEMM_KERNEL_MATMUL_H
+
+#include "engine/core/step.h"
+
+/* True if the weight of the product stays as it is stored, and is a matrix: it is expanded in strips. */
+bool mw__product_takes_packed(const mw__op *op);
+
+/* Of a product on one partition, in ns. */
+double mw__product_cost(double bytes, double flops);
+
+#endif

@@ -1,0 +1,133 @@
+/* The operation table: one row for each operation, from ops/<family>.def; and reading the arguments of an operation. */
+#ifndef MW__GRAPH_IR_OP_TABLE_H
+#define MW__GRAPH_IR_OP_TABLE_H
+
+#include "graph/ir/ir_types.h"
+
+typedef enum mw__arg_kind {
+    MW__CONST,   /* must be known when compiled */
+    MW__RUNTIME, /* may be computed */
+    MW__VALUES   /* a tuple of run-time values */
+} mw__arg_kind;
+
+/* T_x: all such arguments of an operation share one element type, drawn from the class x. U_x: the same, and before
+ * ios17 it is that of T; from then on it may be another (graph/ir/mixed.c). */
+typedef enum mw__arg_type {
+    MW__T_FLOAT,  /* fp16 fp32 */
+    MW__T_NUMBER, /* fp16 fp32 int32 */
+    MW__T_REAL,   /* fp16 fp32 int8 int16 int32 uint8 uint16 */
+    MW__T_ANY,    /* any */
+    MW__U_FLOAT,  /* fp16 fp32 */
+    MW__U_NUMBER, /* fp16 fp32 int32 */
+    MW__FLOAT,    /* fp16 fp32, independent of T */
+    MW__F32,      /* fp32, whatever T is */
+    MW__I32,
+    MW__INT,   /* int8 int16 int32 uint8 uint16 uint32; computed ones are int32 before ios17 */
+    MW__INDEX, /* the same, but int16 and uint16 from ios16 on: indices of the gathers */
+    MW__BOOL,
+    MW__STRING,
+    MW__ANY,
+    MW__FACTOR,  /* fp16 fp32 int32, whatever T is: an extent follows from it, so no device rounds it */
+    MW__A_LIST,  /* no tensor, but a list */
+    MW__A_STATE, /* a state */
+    MW__A_VALUE  /* a tensor of any type, or a list */
+} mw__arg_type;
+
+typedef struct mw__arg_row {
+    const char *name;
+    mw__arg_kind kind;
+    mw__arg_type type;
+    const char *fallback; /* MIL's default as a literal, MW__REQUIRED, or MW__OPTIONAL */
+} mw__arg_row;
+
+#define MW__REQUIRED ((const char *)0)
+#define MW__OPTIONAL ""
+
+/* Every row has an id; MW__OP_softmax indexes the table of each room. */
+typedef enum mw__op_id {
+#define MW_OP(id, name, since, shape, vjp, kernel) MW__OP_##id,
+#define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_EXPAND
+#undef MW_KERNEL
+#undef MW_ARG
+#undef MW_END
+    MW__OP_COUNT
+} mw__op_id;
+
+/* What a shape rule sees: the operation with its slots filled, and its blocks. It writes the result types. */
+#define MW__INFER_OWN  4
+#define MW__HANDED_MAX 64 /* values that a branch or loop hands on */
+typedef struct mw__infer {
+    const mw__op *op;
+    bool expands;        /* a constant argument may be computed if the row has an expansion */
+    size_t room;         /* results that are expected at most, which bounds what is allocated for them */
+    size_t result_count; /* in: 1; a rule with more than MW__INFER_OWN results calls mw__rule_results */
+    mw_dtype *dtype;     /* of each result */
+    mw_shape *shape;
+    mw_dtype own_dtype[MW__INFER_OWN]; /* of few; dtype and shape point here until there are more */
+    mw_shape own_shape[MW__INFER_OWN];
+    const mw__type **type; /* of a result that is no tensor, instead of the two; NULL there = a tensor */
+    const mw__type *own_type[MW__INFER_OWN];
+    mw_error *err;
+} mw__infer;
+
+typedef mw_status mw__shape_rule(mw__infer *infer);
+/* Emits the same values from operations that accept run-time tensors where this one wants constants. Returns the first;
+ * `out_more`, with room for MW__INFER_OWN - 1, receives the others, and is left alone where there are none. */
+typedef mw_tensor *mw__expand_rule(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more);
+
+typedef struct mw__row {
+    mw__op_id id;
+    const char *name;
+    mw_opset since;
+    mw__shape_rule *shape;
+    mw__expand_rule *expand; /* or NULL */
+    const mw__arg_row *args;
+    size_t arg_count;
+    const char *kernel; /* the word in the row's kernel column */
+} mw__row;
+
+/* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
+bool mw__row_is_elementwise(const mw__row *row);
+
+/* True for branches, loops, lists, states and what is written otherwise for every device: no kernel, and of most no
+ * VJP, as they are written otherwise first (transform/lower.h, transform/flatten.h). */
+bool mw__row_is_lowered(const mw__row *row);
+
+/* All rows, by id. */
+extern const mw__row mw__rows[MW__OP_COUNT];
+
+/* The newest row of that name not above `opset`; NULL if there is none. *out_newer (may be NULL) receives a row of the
+ * name in a later opset, for messages. */
+const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **out_newer);
+/* The classes of arguments that share one element type: T, and U, which may differ from it. */
+bool mw__arg_type_is_t(mw__arg_type type);
+bool mw__arg_type_is_u(mw__arg_type type);
+
+/* ---- reading an operation ----
+ * Rules ask by MIL's argument name and never see whether it is a const statement, an inline literal, an attribute, or
+ * left out: defaults of the table are applied. (Names, not indices: an argument's index differs between the opset
+ * versions of one operation.) A name that the row lacks is a defect of ours and asserted. */
+
+/* The value of a one-value argument, NULL if absent. */
+mw_tensor *mw__arg(const mw__op *op, const char *name);
+/* The values of a tuple argument (also of a single one); returns the count. */
+size_t mw__arg_values(const mw__op *op, const char *name, const mw__operand **out);
+bool mw__arg_present(const mw__op *op, const char *name);
+/* Constant arguments, defaults applied. False: absent without default, or not a constant that is loaded.  */
+bool mw__arg_int(const mw__op *op, const char *name, int64_t *out);
+bool mw__arg_ints(const mw__op *op, const char *name, int64_t *out, size_t capacity, size_t *out_count);
+bool mw__arg_float(const mw__op *op, const char *name, double *out);
+bool mw__arg_bool(const mw__op *op, const char *name, bool *out);
+bool mw__arg_bools(const mw__op *op, const char *name, bool *out, size_t capacity, size_t *out_count);
+const char *mw__arg_string(const mw__op *op, const char *name);
+
+/* Known when compiled: a const, a literal, or the result of a constexpr operation. */
+bool mw__is_constant(const mw_tensor *value);
+
+#endif

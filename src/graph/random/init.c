@@ -1,0 +1,158 @@
+/* Initialisers of parameters: the records, and drawing from them. */
+#include "graph/random/init.h"
+
+#include "base/number/float_mode.h"
+#include "base/number/fp16.h"
+#include "base/number/hash.h"
+#include "base/number/random.h"
+#include "base/text/error.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    INIT_NONE = 0, /* a zeroed record is refused */
+    INIT_CONSTANT,
+    INIT_UNIFORM,
+    INIT_NORMAL,
+    INIT_KAIMING_UNIFORM,
+    INIT_KAIMING_NORMAL,
+    INIT_XAVIER_UNIFORM,
+    INIT_XAVIER_NORMAL,
+    INIT_DATA,
+    INIT_INTEGERS,
+    INIT_COUNT
+};
+
+mw_init mw_init_zeros(void) { return mw_init_constant(0.0f); }
+mw_init mw_init_constant(float value) { return (mw_init){.kind = INIT_CONSTANT, .a = value}; }
+mw_init mw_init_uniform(float low, float high) { return (mw_init){.kind = INIT_UNIFORM, .a = low, .b = high}; }
+mw_init mw_init_normal(float mean, float stddev) { return (mw_init){.kind = INIT_NORMAL, .a = mean, .b = stddev}; }
+mw_init mw_init_kaiming_uniform(void) { return (mw_init){.kind = INIT_KAIMING_UNIFORM}; }
+mw_init mw_init_kaiming_normal(void) { return (mw_init){.kind = INIT_KAIMING_NORMAL}; }
+mw_init mw_init_xavier_uniform(void) { return (mw_init){.kind = INIT_XAVIER_UNIFORM}; }
+mw_init mw_init_xavier_normal(void) { return (mw_init){.kind = INIT_XAVIER_NORMAL}; }
+mw_init mw_init_data(const void *data) { return (mw_init){.kind = INIT_DATA, .data = data}; }
+
+mw_init mw__init_integers(int bound) { return (mw_init){.kind = INIT_INTEGERS, .a = (float)bound}; }
+
+bool mw__init_draws_integers(const mw_init *init) { return init != NULL && init->kind == INIT_INTEGERS; }
+
+mw_status mw__init_check(const mw_init *init, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser was not made by an mw_init function");
+    if (!isfinite(init->a) || !isfinite(init->b))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser has a number that is not finite");
+    if (init->kind == INIT_UNIFORM && init->a > init->b)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "uniform from %g to %g is empty", (double)init->a, (double)init->b);
+    if (init->kind == INIT_NORMAL && init->b < 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the standard deviation %g is negative", (double)init->b);
+    if (init->kind == INIT_DATA && init->data == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the data of the initialiser is NULL");
+    return MW_OK;
+}
+
+/* PyTorch's fans of a weight [out, in, k..]; never 0. */
+static void find_fans(mw_shape shape, double *fan_in, double *fan_out)
+{
+    const double count = (double)mw_shape_count(shape);
+    *fan_in = *fan_out = count > 1 ? count : 1;
+    if (shape.rank < 2 || count == 0)
+        return;
+    *fan_in = count / (double)shape.dim[0];
+    *fan_out = count / (double)shape.dim[1];
+}
+
+/* Every kind as one of constant, uniform [a, b) and normal(a, b). */
+static mw_init resolve(const mw_init *init, mw_shape shape)
+{
+    double fan_in, fan_out;
+    find_fans(shape, &fan_in, &fan_out);
+    double bound;
+    switch (init->kind) {
+    case INIT_KAIMING_UNIFORM:
+        bound = 1.0 / sqrt(fan_in);
+        return mw_init_uniform((float)-bound, (float)bound);
+    case INIT_KAIMING_NORMAL:
+        return mw_init_normal(0.0f, (float)sqrt(2.0 / fan_in));
+    case INIT_XAVIER_UNIFORM:
+        bound = sqrt(6.0 / (fan_in + fan_out));
+        return mw_init_uniform((float)-bound, (float)bound);
+    case INIT_XAVIER_NORMAL:
+        return mw_init_normal(0.0f, (float)sqrt(2.0 / (fan_in + fan_out)));
+    default:
+        return *init;
+    }
+}
+
+static float draw(const mw_init *init, mw__random *random)
+{
+    if (init->kind == INIT_UNIFORM)
+        return init->a + (init->b - init->a) * mw__random_uniform(random);
+    if (init->kind == INIT_NORMAL)
+        return init->a + init->b * mw__random_normal(random);
+    return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a; /* INIT_INTEGERS */
+}
+
+/* Writes only where something else stands: of a large cache that starts at zeros, the system gives no page before it is
+ * used. */
+static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
+{
+    enum { CHUNK = 4096 };
+    char chunk[CHUNK];
+    const size_t size = dtype == MW_F32 ? sizeof(float) : sizeof(uint16_t), all = count * size;
+    const uint16_t half = mw__fp16_from_float(value);
+    for (size_t at = 0; at < CHUNK; at += size)
+        memcpy(chunk + at, dtype == MW_F32 ? (const void *)&value : (const void *)&half, size);
+    for (size_t at = 0; at < all; at += CHUNK) {
+        const size_t part = all - at < CHUNK ? all - at : CHUNK;
+        if (memcmp((char *)out + at, chunk, part) != 0)
+            memcpy((char *)out + at, chunk, part);
+    }
+}
+
+mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
+                        mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    const int64_t count = mw_shape_count(shape);
+    MW_TRY(mw__init_check(init, err));
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__fail(err, MW_ERROR_DTYPE, "parameter \"%s\": %s cannot be drawn", name, mw_dtype_name(dtype));
+    if (count < 0)
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", name);
+    if (init->kind == INIT_DATA) {
+        memcpy(out, init->data, (size_t)count * (size_t)(mw_dtype_bits(dtype) / 8));
+        return MW_OK;
+    }
+    if (init->kind == INIT_CONSTANT) {
+        fill_constant(init->a, dtype, (size_t)count, out);
+        return MW_OK;
+    }
+    const mw_init simple = resolve(init, shape);
+    mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
+    float *wide = out;
+    uint16_t *half = out;
+    if (simple.kind == INIT_UNIFORM && dtype == MW_F32) {
+        mw__random_uniforms(&random, wide, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            wide[i] = simple.a + (simple.b - simple.a) * wide[i];
+        return MW_OK;
+    }
+    if (simple.kind == INIT_NORMAL && dtype == MW_F32) {
+        mw__random_normals(&random, wide, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            wide[i] = simple.a + simple.b * wide[i];
+        return MW_OK;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const float value = draw(&simple, &random);
+        if (dtype == MW_F32)
+            wide[i] = value;
+        else
+            half[i] = mw__fp16_from_float(value);
+    }
+    return MW_OK;
+}

@@ -1,0 +1,172 @@
+/* Constants that were replaced because fp16 does not hold them, kept with the program, and parameters that do not
+ * train, kept with the trainer; both are logged. */
+#include "base/number/number.h"
+#include "base/text/log.h"
+#include "base/text/text.h"
+#include "mil/narrow.h"
+#include "runtime/program/program_object.h"
+#include "runtime/trainer/options/trainer_numbers.h"
+#include "runtime/trainer/options/trainer_options.h"
+
+#include <string.h>
+
+/* ---- making ---- */
+
+/* Whether the tensor is the one in quotes at the end of `clip "limited"`. */
+static bool is_named_by(const char *subject, const char *tensor)
+{
+    const char *quote = strchr(subject, '"');
+    const size_t length = strlen(tensor);
+    return quote != NULL && strncmp(quote + 1, tensor, length) == 0 && strcmp(quote + 1 + length, "\"") == 0;
+}
+
+/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`,
+ * `says` what is to be said of an operation, or NULL. */
+static mw_status write_message(mw_warning *warning, const char *subject, const char *says, mw__arena *arena,
+                               mw_error *err)
+{
+    char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
+    const bool named = warning->tensor[0] != '\0' && !is_named_by(subject, warning->tensor);
+    mw__number_print_float(value, (float)warning->value);
+    mw__number_print_float(replaced, (float)warning->replaced_by);
+    mw__text text;
+    mw__text_init(&text, arena->allocator);
+    if (says != NULL)
+        mw__text_printf(&text, "%s: %s", subject, says);
+    else
+        mw__text_printf(&text, "%s: %s%s%s = %s, which fp16 does not hold, became %s", subject, warning->argument,
+                        named ? " " : "", named ? warning->tensor : "", value, replaced);
+    if (warning->count > 1)
+        mw__text_printf(&text, " (and %zu more elements)", warning->count - 1);
+    warning->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(arena, text.data, text.size, err) : NULL;
+    mw__text_deinit(&text);
+    return warning->message != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning *to, mw_error *err)
+{
+    mw__arena *arena = &program->arena;
+    *to = (mw_warning){.value = from->value, .replaced_by = from->replaced, .count = from->count};
+    to->operation = mw__arena_string(arena, from->operation, strlen(from->operation), err);
+    to->argument = mw__arena_string(arena, from->argument, strlen(from->argument), err);
+    to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
+    if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
+        return MW_ERROR_MEMORY;
+    return write_message(to, from->subject, from->says, arena, err);
+}
+
+/* One line for those of a kind: constants were replaced, or operations pass the range of fp16. */
+static void log_warnings(const mw_program *program, bool constants)
+{
+    size_t count = 0;
+    const mw_warning *first = NULL;
+    for (size_t i = 0; i < program->warning_count; i++) {
+        const mw_warning *warning = &program->warnings[i];
+        if ((warning->count > 0) != constants)
+            continue;
+        first = first == NULL ? warning : first;
+        count++;
+    }
+    if (first != NULL)
+        mw__log(MW_LOG_WARNING,
+                constants ? "%zu constants do not fit fp16 and were replaced (mw_program_warning_at); the first: %s"
+                          : "%zu operations make 0 of large numbers in fp16 (mw_program_warning_at); the first: %s",
+                count, first->message);
+}
+
+mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *narrowed, mw_error *err)
+{
+    size_t count = 0;
+    for (const mw__narrowing *at = narrowed; at != NULL; at = at->next)
+        count++;
+    if (count == 0)
+        return MW_OK;
+    program->warnings = mw__arena_alloc(&program->arena, count, sizeof *program->warnings, err);
+    if (program->warnings == NULL)
+        return MW_ERROR_MEMORY;
+    for (const mw__narrowing *at = narrowed; at != NULL; at = at->next, program->warning_count++)
+        MW_TRY(take(program, at, &program->warnings[program->warning_count], err));
+    log_warnings(program, true);
+    log_warnings(program, false);
+    return MW_OK;
+}
+
+/* The constant in the program is in the loss scale. */
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err)
+{
+    const double value = (double)optimizer->epsilon * trainer->loss_scale;
+    if (!mw__number_is_lost(value, MW_F16) || value > 1.0)
+        return MW_OK;
+    optimizer->epsilon = (float)(MW__SAFE_DIVISOR / trainer->loss_scale);
+    mw_warning *warning = &trainer->warnings[trainer->warning_count++];
+    *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
+    warning->replaced_by = MW__SAFE_DIVISOR;
+    MW_TRY(write_message(warning, "optimizer (in the loss scale)", NULL, &trainer->arena, err));
+    mw__log(MW_LOG_WARNING, "%s", warning->message);
+    return MW_OK;
+}
+
+/* ---- parameters without a gradient ---- */
+
+static mw_status write_unreached(mw_trainer *t, const mw_tensor *parameter, mw_warning *out, mw_error *err)
+{
+    const char *name = mw_tensor_name(parameter);
+    const bool decays = t->groups[mw__trainer_group_of(t, name)].optimizer.weight_decay != 0.0f;
+    mw__text text;
+    mw__text_init(&text, t->arena.allocator);
+    mw__text_printf(&text, "trainer: parameter \"%s\" gets no gradient and will %s", name,
+                    decays ? "only decay" : "not change");
+    *out = (mw_warning){.operation = "", .argument = MW__UNREACHED};
+    out->count = (size_t)mw_shape_count(mw_tensor_shape(parameter));
+    out->tensor = mw__arena_string(&t->arena, name, strlen(name), err);
+    out->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(&t->arena, text.data, text.size, err) : NULL;
+    mw__text_deinit(&text);
+    return out->tensor != NULL && out->message != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+mw_status mw__trainer_keep_unreached(mw_trainer *t, mw_tensor *const *parameters, size_t count, mw_error *err)
+{
+    mw_warning *all = mw__arena_alloc(&t->arena, t->warning_count + count, sizeof *all, err);
+    if (all == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(all, t->warnings, t->warning_count * sizeof *all);
+    t->warnings = all;
+    for (size_t i = 0; i < count; i++) {
+        MW_TRY(write_unreached(t, parameters[i], &all[t->warning_count], err));
+        mw__log(MW_LOG_WARNING, "%s", all[t->warning_count++].message);
+    }
+    return MW_OK;
+}
+
+/* ---- asking ---- */
+
+size_t mw_program_warning_count(const mw_program *program)
+{
+    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
+    return now == NULL ? 0 : now->warning_count;
+}
+
+bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning)
+{
+    if (index >= mw_program_warning_count(program) || out_warning == NULL)
+        return false;
+    *out_warning = mw__program_now(program)->warnings[index];
+    return true;
+}
+
+size_t mw_trainer_warning_count(const mw_trainer *trainer)
+{
+    return !mw__live_has(trainer, MW__LIVE_TRAINER)
+               ? 0
+               : trainer->warning_count + mw_program_warning_count(trainer->step.program);
+}
+
+bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
+{
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_warning == NULL)
+        return false;
+    if (index >= trainer->warning_count)
+        return mw_program_warning_at(trainer->step.program, index - trainer->warning_count, out_warning);
+    *out_warning = trainer->warnings[index];
+    return true;
+}

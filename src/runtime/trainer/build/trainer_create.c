@@ -1,0 +1,231 @@
+/* Making a trainer: the copy of the model, its numbers, its programs. */
+#include "base/number/float_mode.h"
+#include "graph/ir/admitted.h"
+#include "graph/random/noise.h"
+#include "graph/transform/clone/clone.h"
+#include "graph/transform/extents/specialise.h"
+#include "graph/transform/flatten/flatten.h"
+#include "runtime/trainer/build/trainer_memory.h"
+#include "runtime/trainer/build/trainer_programs.h"
+#include "runtime/trainer/options/trainer_numbers.h"
+#include "runtime/trainer/options/trainer_options.h"
+#include "runtime/trainer/ranks/trainer_ranks.h"
+#include "runtime/trainer/step/trainer_compare.h"
+#include "runtime/trainer/step/trainer_step.h"
+#include "runtime/trainer/watch/trainer_gauges.h"
+
+#include <millwright/millwright.h>
+#include <string.h>
+
+/* What changes in the trainer's copy: no loops and branches, random numbers that a checkpoint can go on with, and known
+ * extents. */
+typedef struct model_rules {
+    mw__flatten flatten;
+    mw__noise_names noises;
+    bool open; /* some extent is not known */
+} model_rules;
+
+static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
+{
+    model_rules *rules = user;
+    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op) ||
+           (rules->open && mw__fold_rule(NULL, clone, op));
+}
+
+/* The default shape, if the program says one. */
+static mw_shape standard_shape(void *user, const mw_tensor *input)
+{
+    (void)user;
+    mw_admitted_shapes admitted;
+    const mw__function *function = mw__function_find(input->graph, "main");
+    const bool known = mw__is_fed(input) && mw__admitted_read(function, input, &admitted, NULL) == MW_OK;
+    return known && admitted.has_standard ? admitted.standard : mw_tensor_shape(input);
+}
+
+static mw_status check_known(const mw_graph *model, mw_error *err)
+{
+    const mw__function *function = mw__function_find(model, "main");
+    const mw_tensor *deciding[MW__DECIDING_MAX];
+    size_t count;
+    char text[200];
+    for (size_t i = 0; i < function->body->input_count; i++) {
+        const mw_tensor *input = function->body->inputs[i];
+        if (mw_shape_count(mw_tensor_shape(input)) < 0)
+            return mw__fail(
+                err, MW_ERROR_SHAPE,
+                "trainer: input \"%.96s\" is %s and has no default shape: make the graph of the loss one of "
+                "known shapes, with mw_graph_specialise",
+                mw_tensor_name(input), mw__shape_print(mw_tensor_shape(input), text, sizeof text));
+    }
+    MW_TRY(mw__find_deciding(function, deciding, &count, err));
+    if (count == 0)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "trainer: the values of input \"%.96s\" decide extents, and a step has one shape",
+                    mw_tensor_name(deciding[0]));
+}
+
+static bool copy_input(void *user, mw__clone *clone, const mw_tensor *value)
+{
+    model_rules *rules = user;
+    return mw__flatten_input(&rules->flatten, clone, value);
+}
+
+static void finish_copy(void *user, mw__clone *clone)
+{
+    model_rules *rules = user;
+    mw__flatten_finish(&rules->flatten, clone);
+}
+
+static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    mw__trainer_roots held;
+    MW_TRY(mw__trainer_list_metrics(t, o, err));
+    MW_TRY(mw__trainer_list_gauges(t, o, err));
+    t->loss = o->loss;
+    t->prediction = o->prediction;
+    t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    MW_TRY(mw__trainer_hold_roots(t, &held, err));
+    const mw_graph *source = o->loss->graph;
+    model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
+    const mw__clone_options options = {.rule = apply_rules,
+                                       .shape = rules.open ? standard_shape : NULL,
+                                       .input = copy_input,
+                                       .finish = finish_copy,
+                                       .user = &rules,
+                                       .roots = held.roots,
+                                       .root_count = held.count};
+    mw__noise_names_init(&rules.noises, t->allocator);
+    t->model = mw__clone_graph(t->allocator, source, &options, held.copies, err);
+    mw__noise_names_deinit(&rules.noises);
+    mw__trainer_take_roots(t, &held, t->model != NULL);
+    if (t->model == NULL)
+        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    if (rules.open)
+        MW_TRY(check_known(t->model, err));
+    return mw__trainer_check_gauges(t, err);
+}
+
+static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
+{
+    MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
+    t->compile = o->compile;
+    if (o->share != NULL) {
+        MW_TRY(mw__trainer_check_lender(o->share, &t->target, "share", err));
+        mw__trainer_lend(o->share);
+        t->lender = o->share;
+    }
+    t->learning_rate = o->optimizer.learning_rate;
+    t->clip_value = (double)o->clip_value;
+    t->clip_norm = (double)o->clip_norm;
+    t->average_decay = (double)o->average_decay;
+    t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
+    t->segments = o->segments;
+    if (o->replay_folder != NULL) {
+        t->replay_folder = mw__arena_string(&t->arena, o->replay_folder, strlen(o->replay_folder), err);
+        if (t->replay_folder == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
+    MW_TRY(mw__trainer_join_ranks(t, o, err));
+    if (mw__trainer_hands_on(t) && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
+                        "local_steps, or leave the communicator out",
+                        o->optimizer.rule->name);
+    MW_TRY(copy_model(t, o, err));
+    if (pieces > 1)
+        MW_TRY(mw__trainer_recompute(t, pieces, err));
+    MW_TRY(mw__trainer_make_groups(t, o, err));
+    MW_TRY(mw__trainer_settle_numbers(t, o, err));
+    MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
+    const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* a judge reads them, too */
+    t->scalars =
+        mw__arena_alloc(&t->arena, times * 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
+    return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
+{
+    MW_TRY(prepare(t, o, pieces, err));
+    MW_TRY(mw__trainer_make_step(t, err));
+    MW_TRY(mw__trainer_find_gauges(t, err));
+    if (t->accumulate > 1 && !mw__trainer_hands_on(t))
+        MW_TRY(mw__trainer_make_accumulation(t, err));
+    MW_TRY(mw__trainer_describe(t, err));
+    if (t->ranks != NULL)
+        MW_TRY(mw__trainer_compare_ranks(t, err));
+    return t->dispatch_steps > 1 ? mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err) : MW_OK;
+}
+
+/* The others wait for this rank, which has failed. */
+static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_error *err)
+{
+    mw_communicator *c = options->communicator;
+    if (mw_communicator_size(c) > 1 && mw__communicator_check(c, "trainer", NULL) == MW_OK)
+        mw__communicator_end(c, status, err);
+}
+
+/* With the forward pass in so many pieces, of which all but the last are computed again. */
+mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
+    mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
+    if (trainer == NULL)
+        return NULL;
+    if (mw__live_add(trainer, MW__LIVE_TRAINER, err) != MW_OK) {
+        mw__free(allocator, trainer);
+        return NULL;
+    }
+    trainer->allocator = allocator;
+    atomic_init(&trainer->users, 1);
+    mw__arena_init(&trainer->arena, allocator);
+    mw__map_init(&trainer->declared, allocator);
+    mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
+    const mw_status status = create(trainer, options, pieces, err);
+    if (status == MW_OK)
+        return trainer;
+    if (trainer->ranks == NULL || !trainer->ranks->agreed)
+        tell_ranks(options, status, err);
+    mw_trainer_destroy(trainer);
+    return NULL;
+}
+
+static mw_trainer *create_checked(const mw_trainer_options *options, mw_error *err)
+{
+    const mw_status checked = mw__trainer_check_options(options, err);
+    if (checked != MW_OK) {
+        if (options != NULL && options->struct_size == sizeof *options)
+            tell_ranks(options, checked, err);
+        return NULL;
+    }
+    const mw_graph *graph = options->loss->graph;
+    mw__graph_hold(graph);
+    mw_trainer *trainer = mw__trainer_create_in(options, 1, err);
+    if (trainer != NULL && options->memory_limit > 0)
+        trainer = mw__trainer_within_memory(trainer, options, err);
+    const mw_status status = trainer != NULL ? MW_OK : mw__status_or(err, MW_ERROR_ARGUMENT);
+    if (mw__graph_drop(graph, "mw_trainer_create", status, err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}
+
+/* The trainer that lends its state is in use meanwhile. */
+mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return NULL;
+    mw_trainer *lender = options != NULL && options->struct_size == sizeof *options ? options->share : NULL;
+    mw__entry entry;
+    if (mw__trainer_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
+        return NULL;
+    mw_trainer *trainer = create_checked(options, err);
+    if (mw__trainer_leave(&entry, err->status, err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}

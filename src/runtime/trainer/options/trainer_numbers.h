@@ -1,0 +1,25 @@
+/* Numbers that a trainer computes with, in the types that its device has. */
+#ifndef MW__RUNTIME_TRAINER_OPTIONS_TRAINER_NUMBERS_H
+#define MW__RUNTIME_TRAINER_OPTIONS_TRAINER_NUMBERS_H
+
+#include "runtime/trainer/trainer_object.h"
+
+/* The element type that the device stores for a declared one. */
+mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
+/* True if a number other than 0 becomes 0 or infinite in `dtype`. */
+bool mw__number_is_lost(double value, mw_dtype dtype);
+/* An epsilon that would be 0 in fp16 becomes the smallest that keeps a divisor from 0, with a warning. */
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err);
+/* Parameters that train but get no gradient: a warning of each, whose `argument` is this. */
+#define MW__UNREACHED "gradient"
+mw_status mw__trainer_keep_unreached(mw_trainer *trainer, mw_tensor *const *parameters, size_t count, mw_error *err);
+/* What a scalar is at step `step`. */
+double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
+                                int64_t step);
+/* Refuses scalars of step `step` that the device's type cannot hold. */
+mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err);
+
+/* Loss scale, epsilons and limits, which depend on the types of the model's parameters; the groups are there. */
+mw_status mw__trainer_settle_numbers(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* Ranks that train by themselves and meet after some batches: their parameters become the mean, or what an outer
+ * optimizer makes of the way from where they last met. */
+#include "base/number/types.h"
+#include "runtime/program/program_object.h"
+#include "runtime/trainer/build/trainer_state.h"
+#include "runtime/trainer/ranks/trainer_ranks.h"
+#include "runtime/trainer/step/trainer_step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- making ---- */
+
+static mw_status add(mw__trainer_build *b, const char *name, bool trained, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw__trainer_ranks *r = t->ranks;
+    mw__state_entry *entry = mw__state_find(&t->state, name);
+    if (entry == NULL || (entry->dtype != MW_F32 && entry->dtype != MW_F16))
+        return MW_OK;
+    mw__met *met = &r->met[r->met_count++];
+    *met = (mw__met){.entry = (size_t)(entry - t->state.entries), .count = (size_t)mw_shape_count(entry->shape)};
+    if (met->count > r->scratch_count)
+        r->scratch_count = met->count;
+    if (!trained || (r->outer_rate == 1.0 && r->outer_momentum == 0.0))
+        return MW_OK;
+    met->anchor = mw__arena_alloc(&t->arena, met->count, sizeof *met->anchor, err);
+    met->momentum = mw__arena_alloc(&t->arena, met->count, sizeof *met->momentum, err);
+    return met->anchor != NULL && met->momentum != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status add_average(mw__trainer_build *b, const char *parameter, mw_error *err)
+{
+    const char *name = mw__trainer_join(b, parameter, MW__AVERAGE, "", err);
+    return name != NULL ? add(b, name, false, err) : MW_ERROR_MEMORY;
+}
+
+mw_status mw__trainer_build_meeting(mw__trainer_build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw__trainer_ranks *r = t->ranks;
+    r->met = mw__arena_alloc(&t->arena, 2 * b->count + b->state_count + 1, sizeof *r->met, err);
+    if (r->met == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < b->count; i++) {
+        MW_TRY(add(b, b->parameters[i]->name, true, err));
+        MW_TRY(add_average(b, b->parameters[i]->name, err));
+    }
+    MW_TRY(mw__trainer_list_generators(b, err));
+    for (size_t i = 0; i < b->state_count; i++)
+        if (!mw__trainer_draws(t, b->states[i]->name))
+            MW_TRY(add(b, b->states[i]->name, false, err));
+    r->scratch = mw__arena_alloc(&t->arena, r->scratch_count + 1, sizeof *r->scratch, err);
+    return r->scratch != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* ---- meeting ---- */
+
+static void read_entry(const mw__state_entry *entry, float *out, size_t count)
+{
+    const size_t size = entry->dtype == MW_F16 ? 2 : 4;
+    for (size_t i = 0; i < count; i++)
+        out[i] = mw__scalar_read((const char *)entry->data + i * size, entry->dtype);
+}
+
+static void write_entry(const mw__state_entry *entry, const float *x, size_t count)
+{
+    const size_t size = entry->dtype == MW_F16 ? 2 : 4;
+    for (size_t i = 0; i < count; i++)
+        mw__scalar_write((char *)entry->data + i * size, entry->dtype, x[i]);
+}
+
+/* All ranks have the same parameters: from here the next way is measured. */
+void mw__trainer_set_anchors(mw_trainer *t)
+{
+    mw__trainer_ranks *r = t->ranks;
+    for (size_t i = 0; i < r->met_count; i++)
+        if (r->met[i].anchor != NULL)
+            read_entry(&t->state.entries[r->met[i].entry], r->met[i].anchor, r->met[i].count);
+}
+
+/* SGD with Nesterov's momentum on the way d = a - mean:  m = momentum m + d,  p = a - rate (d + momentum m). */
+static void step_outside(const mw__trainer_ranks *r, const mw__met *met, float *mean)
+{
+    const float rate = (float)r->outer_rate, momentum = (float)r->outer_momentum;
+    for (size_t i = 0; i < met->count; i++) {
+        const float d = met->anchor[i] - mean[i];
+        met->momentum[i] = momentum * met->momentum[i] + d;
+        mean[i] = met->anchor[i] - rate * (d + momentum * met->momentum[i]);
+    }
+}
+
+static mw_status meet(mw_trainer *t, const mw__met *met, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    mw__state_entry *entry = &t->state.entries[met->entry];
+    const float share = 1.0f / (float)mw_communicator_size(r->communicator);
+    read_entry(entry, r->scratch, met->count);
+    MW_TRY(mw__ranks_allreduce(r->communicator, r->scratch, met->count, MW_F32, err));
+    for (size_t i = 0; i < met->count; i++)
+        r->scratch[i] *= share;
+    if (met->anchor != NULL)
+        step_outside(r, met, r->scratch);
+    write_entry(entry, r->scratch, met->count);
+    if (met->anchor != NULL)
+        read_entry(entry, met->anchor, met->count);
+    mw__trainer_drop_low(t, entry);
+    return MW_OK;
+}
+
+static mw_status meet_all(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    MW_TRY(mw__trainer_gather_records(t, &(mw_error){0}, err));
+    if (mw__trainer_any_unequal(r)) {
+        MW_TRY(mw__trainer_equalise(t, err));
+        return MW_OK;
+    }
+    for (size_t i = 0; i < r->met_count; i++)
+        MW_TRY(meet(t, &r->met[i], err));
+    return mw__trainer_send_generators(t, err);
+}
+
+mw_status mw__trainer_meet(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    if (r == NULL || r->local_steps <= 1 || r->apart == 0)
+        return MW_OK;
+    MW_TRY(mw__communicator_check(r->communicator, "the trainer", err));
+    r->apart = 0;
+    return mw__communicator_end(r->communicator, meet_all(t, err), err);
+}
+
+/* A step that is refused here ends all: the others would wait at the next meeting. */
+mw_status mw__trainer_step_apart(mw_trainer *t, mw_status status, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    if (status != MW_OK)
+        return mw__communicator_end(r->communicator, status, err);
+    mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
+    r->apart++;
+    return r->apart == (int64_t)r->local_steps * t->accumulate ? mw__trainer_meet(t, err) : MW_OK;
+}

@@ -1,0 +1,162 @@
+/* The first step beside that of another device, and the ranges of a step: its operations are built once more, compiled
+ * with all inner values as outputs, and fed what the step has been fed. All write into memory of their own. */
+#include "runtime/trainer/step/trainer_compare.h"
+
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "base/text/shown.h"
+#include "runtime/compare/ranges.h"
+#include "runtime/trainer/build/trainer_programs.h"
+#include "runtime/trainer/step/trainer_step.h"
+
+#include <inttypes.h>
+
+typedef struct mw__trainer_compared {
+    mw_compare_options options;
+    mw_comparison *comparison; /* the last; or NULL */
+    bool passed;
+} mw__trainer_compared;
+
+mw_status mw__trainer_take_comparison(mw_trainer *t, const mw_compare_options *options, mw_error *err)
+{
+    mw__target reference;
+    if (options == NULL)
+        return MW_OK;
+    MW_TRY(mw__compare_check_options(options, err));
+    MW_TRY(mw__target_resolve(&options->reference, &reference, err));
+    t->compared = mw__arena_alloc(&t->arena, 1, sizeof *t->compared, err);
+    if (t->compared == NULL)
+        return MW_ERROR_MEMORY;
+    t->compared->options = *options;
+    t->compared->options.device = t->compile;
+    t->compared->options.batch = NULL;
+    t->compared->options.allocator = t->allocator;
+    return MW_OK;
+}
+
+void mw__trainer_drop_comparison(mw_trainer *t)
+{
+    if (t->compared == NULL)
+        return;
+    mw_comparison_destroy(t->compared->comparison);
+    t->compared->comparison = NULL;
+}
+
+const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer)
+{
+    return mw__live_has(trainer, MW__LIVE_TRAINER) && trainer->compared != NULL ? trainer->compared->comparison : NULL;
+}
+
+bool mw__trainer_compares(const mw_trainer *t) { return t->compared != NULL && !t->compared->passed; }
+
+/* A mw__compare_fill. */
+static mw_status fill(void *user, mw_program *reference, mw_program *device, mw_error *err)
+{
+    const mw_trainer *t = user;
+    MW_TRY(mw__compare_copy_inputs(t->step.program, reference, err));
+    return mw__compare_copy_inputs(t->step.program, device, err);
+}
+
+/* The step's operations once more. Building the update again must not count the scalars of the step a second time. */
+static mw_status build_again(mw_trainer *t, mw__trainer_build *b, mw_error *err)
+{
+    mw__trainer_scalar *const kept = t->scalars;
+    const size_t kept_count = t->scalar_count, most = 2 * t->group_count * MW__OPTIMIZER_SCALARS;
+    mw__arena scratch;
+    mw__arena_init(&scratch, t->allocator);
+    t->scalars = mw__arena_alloc(&scratch, most, sizeof *t->scalars, err);
+    t->scalar_count = 0;
+    const mw_status status = t->scalars != NULL ? mw__trainer_build_pass(b, err) : MW_ERROR_MEMORY;
+    t->scalars = kept, t->scalar_count = kept_count;
+    mw__arena_deinit(&scratch);
+    return status;
+}
+
+static mw_status compare(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_build b = {.trainer = t};
+    mw_status status = build_again(t, &b, err);
+    const mw__compare_request request = {.graph = b.graph, .options = &t->compared->options, .fill = fill, .user = t};
+    if (status == MW_OK) {
+        t->compared->comparison = mw__compare_graph(&request, err);
+        status = t->compared->comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+    }
+    mw__graph_free(b.graph);
+    mw__arena_deinit(&b.arena);
+    return status;
+}
+
+/* ---- ranges ---- */
+
+static mw_ranges *measure(mw_trainer *t, mw_error *err)
+{
+    const mw_range_options options = mw_range_defaults();
+    mw_compile_options compile = options.compile;
+    compile.threads = t->compile.threads;
+    mw__trainer_build b = {.trainer = t};
+    const mw_status status = build_again(t, &b, err);
+    const mw__ranges_request request = {
+        .graph = b.graph, .compile = &compile, .fill = fill, .user = t, .allocator = t->allocator};
+    mw_ranges *ranges = status == MW_OK ? mw__ranges(&request, err) : NULL;
+    mw__graph_free(b.graph);
+    mw__arena_deinit(&b.arena);
+    return ranges;
+}
+
+/* Fed as the next step is, which feeds all of it anew. */
+static mw_status ranges_of_step(mw_trainer *t, const mw_batch *batch, mw_ranges **out, mw_error *err)
+{
+    uint64_t bytes = 0;
+    if (t == NULL || batch == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_ranges: the %s is NULL", t == NULL ? "trainer" : "batch");
+    MW_TRY(mw__trainer_check_batch(t, batch, err));
+    if (t->ranks != NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "mw_trainer_ranges: the trainer has several ranks; measure one that has none");
+    MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &bytes, err));
+    MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    *out = measure(t, err);
+    return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+}
+
+mw_ranges *mw_trainer_ranges(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    mw_ranges *ranges = NULL;
+    mw__entry entry;
+    err = err != NULL ? err : &own;
+    if (mw__skips(err) || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err) != MW_OK)
+        return NULL;
+    if (mw__trainer_leave(&entry, ranges_of_step(trainer, batch, &ranges, err), err) == MW_OK)
+        return ranges;
+    mw_ranges_destroy(ranges);
+    return NULL;
+}
+
+/* ---- refusing ---- */
+
+static mw_status refuse(mw_trainer *t, mw_error *err)
+{
+    const mw_comparison *c = t->compared->comparison;
+    const bool accumulated = t->compared->options.accumulated_only;
+    const mw_compared *first = mw_comparison_first(c, accumulated);
+    const mw_difference *d = accumulated ? &first->accumulated : &first->local;
+    t->counters.refused_steps++;
+    mw__fail(err, MW_ERROR_NUMERIC,
+             "step %" PRId64 " is refused: %.40s \"%.60s\" is the first operation on which the two devices differ: "
+             "%zu of %zu elements by more than %g, at worst element %zu with %g and %g (%s; %s); parameters and state "
+             "are as before",
+             t->steps + 1, first->operation, first->tensor, d->beyond, d->count, d->tolerance, d->worst, d->a, d->b,
+             mw_comparison_where(c, 0), mw_comparison_where(c, 1));
+    mw__error_subject(err, first->operation, first->parameter != NULL ? first->parameter : first->tensor);
+    return MW_ERROR_NUMERIC;
+}
+
+mw_status mw__trainer_compare(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_drop_comparison(t);
+    MW_TRY(compare(t, err));
+    t->compared->passed = mw_comparison_passes(t->compared->comparison);
+    return t->compared->passed ? MW_OK : refuse(t, err);
+}

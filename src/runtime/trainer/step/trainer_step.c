@@ -1,0 +1,263 @@
+/* One step: feed, run, read the loss. Nothing here allocates or looks up a name that did not change. */
+#include "runtime/trainer/step/trainer_step.h"
+
+#include "base/number/float_mode.h"
+#include "base/number/fp16.h"
+#include "base/text/log.h"
+#include "runtime/trainer/build/trainer_alias.h"
+#include "runtime/trainer/options/trainer_numbers.h"
+#include "runtime/trainer/ranks/trainer_ranks.h"
+#include "runtime/trainer/step/trainer_blame.h"
+#include "runtime/trainer/step/trainer_compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+float mw__scalar_read(const void *data, mw_dtype dtype)
+{
+    return dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
+}
+
+void mw__scalar_write(void *data, mw_dtype dtype, float value)
+{
+    if (dtype == MW_F16)
+        *(uint16_t *)data = mw__fp16_from_float(value);
+    else
+        *(float *)data = value;
+}
+
+float mw__trainer_read_scalar(const mw_program *program, size_t port)
+{
+    return mw__scalar_read(mw__program_data(program, port), program->ports[port].dtype);
+}
+
+mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scalar, void *data, int64_t step,
+                                   mw_error *err)
+{
+    const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
+    if (!isfinite(value) || mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
+        return mw__trainer_check_scalars(t, t->learning_rate, step, err);
+    if (scalar->dtype == MW_F16)
+        *(uint16_t *)data = mw__fp16_from_double(value);
+    else
+        *(float *)data = (float)value;
+    t->counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
+    return MW_OK;
+}
+
+mw_status mw__trainer_write_scalars(mw_trainer *t, int64_t step, mw_error *err)
+{
+    for (size_t i = 0; i < t->scalar_count; i++)
+        MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, step, err));
+    return MW_OK;
+}
+
+/* " (examples 17, 4, 230, ...)": shuffled ones are no range. */
+static void list_examples(const mw_batch *batch, char *out, size_t size)
+{
+    enum { SHOWN = 6 };
+    size_t used = 0;
+    out[0] = '\0';
+    for (int64_t i = 0; batch->ids != NULL && i < batch->examples && i < SHOWN; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i == 0 ? " (examples " : ", ", batch->ids[i]);
+    if (used > 0)
+        snprintf(out + used, size - used, "%s)", batch->examples > SHOWN ? ", ..." : "");
+}
+
+/* What is wrong if the loss is finite and no operation can be named. */
+static const char *name_cause(const mw_trainer *t)
+{
+    if (t->loss_scale == 1.0)
+        return "a gradient, a new weight or a new state is not finite, or so large that the update would not be";
+    return "a gradient in the loss scale, a new weight or a new state is not finite; a smaller loss_scale may do";
+}
+
+/* "the loss is nan: the first result ...", "a gradient ...: the first result ..." */
+static void describe_cause(const mw_trainer *t, float loss, const char *first, char *out, size_t size)
+{
+    char scale[48] = "";
+    if (t->loss_scale != 1.0)
+        snprintf(scale, sizeof scale, " (loss scale %g)", t->loss_scale);
+    if (!isfinite(loss))
+        snprintf(out, size, ": the loss is %g%s%s", (double)loss, first[0] != '\0' ? ": " : "", first);
+    else
+        snprintf(out, size, "%s: %s", scale, first[0] != '\0' ? first : name_cause(t));
+}
+
+static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
+{
+    char ids[160], cause[400];
+    mw__blame first;
+    list_examples(batch, ids, sizeof ids);
+    mw__trainer_blame(t, pass, &first);
+    describe_cause(t, loss, first.text, cause, sizeof cause);
+    mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s", t->steps + 1,
+             cause, ids);
+    mw__error_subject(err, first.operation, first.tensor);
+    return MW_ERROR_NUMERIC;
+}
+
+/* Enough to come down from the largest scale to 1 and to see that it does not help. */
+#define SKIPPED_MAX 32
+
+/* A dynamic loss scale has been halved by the program; the next batch takes the place of this one. */
+static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
+{
+    char ids[160];
+    mw__blame first;
+    t->counters.refused_steps++;
+    if (++t->skipped < SKIPPED_MAX)
+        return MW_OK;
+    list_examples(batch, ids, sizeof ids);
+    mw__trainer_blame(t, pass, &first);
+    return mw__fail(err, MW_ERROR_NUMERIC,
+                    "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
+                    "the last was %g: %s; parameters are as before%s",
+                    t->steps + 1, t->skipped, (double)loss,
+                    first.text[0] != '\0' ? first.text : "the training has diverged, or the data is bad", ids);
+}
+
+/* What is watched is that of this step. */
+static void note_step(mw_trainer *t, bool updates)
+{
+    if (updates)
+        t->last_step = t->steps + 1;
+}
+
+static void count_step(mw_trainer *t, bool updated)
+{
+    t->accumulated = updated ? 0 : t->accumulated + 1;
+    t->skipped = 0;
+    t->steps += updated;
+    t->counters.steps += updated;
+}
+
+/* Said once; the step is counted, as its numbers are finite. */
+static void watch_loss(mw_trainer *t, bool updated, float loss)
+{
+    const double mean = t->watch.mean;
+    if (!t->watch.warned && mw__loss_runs_away(&t->watch, (double)loss))
+        mw__log(MW_LOG_WARNING,
+                "step %" PRId64
+                ": the loss is %g, more than %g times its running mean of %g: the training diverges; try "
+                "a smaller learning rate than %g",
+                t->steps + !updated, (double)loss, MW__LOSS_GROWTH, mean, (double)t->learning_rate);
+}
+
+mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
+                             const mw__step_result *result, float *out_loss, mw_error *err)
+{
+    const bool good = result->ok == 1.0f;
+    note_step(t, pass == &t->step);
+    t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
+    if (!good && t->scale_interval == 0) {
+        t->counters.refused_steps++;
+        return refuse(t, pass, batch, result->loss, err);
+    }
+    if (out_loss != NULL)
+        *out_loss = result->loss;
+    if (!good)
+        return skip(t, pass, batch, result->loss, err);
+    count_step(t, pass == &t->step);
+    watch_loss(t, pass == &t->step, result->loss);
+    return MW_OK;
+}
+
+mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *batch, const mw__step_result *result,
+                                   float *out_loss, mw_error *err)
+{
+    const bool good = result->ok == 1.0f;
+    note_step(t, updates);
+    t->ranks->agreed = !good;
+    if (!good && t->scale_interval == 0) {
+        t->counters.refused_steps++;
+        return mw__fail(err, MW_ERROR_NUMERIC,
+                        "step %" PRId64
+                        " is refused: the batches of all ranks are good, but their mean gradient or what "
+                        "the update makes of it is not finite; parameters and state are as before",
+                        t->steps + 1);
+    }
+    if (out_loss != NULL)
+        *out_loss = result->loss;
+    if (!good)
+        return skip(t, &t->step, batch, result->loss, err);
+    count_step(t, updates);
+    watch_loss(t, updates, result->loss);
+    return MW_OK;
+}
+
+/* A batch that is not finite is a refused step too. */
+mw_status mw__trainer_feed(mw_trainer *t, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err)
+{
+    const mw_status status = mw__feeder_feed(feeder, batch, step, &t->counters.feed_bytes, err);
+    t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    return status;
+}
+
+static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    const bool updates = t->accumulated + 1 == t->accumulate;
+    mw__trainer_pass *pass = updates ? &t->step : &t->accumulation;
+    MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
+    if (updates)
+        MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    if (mw__trainer_compares(t) && updates)
+        MW_TRY(mw__trainer_compare(t, err));
+    MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
+    t->last_in_slot = t->last_in_slot && !updates;
+    const mw__step_result result = {mw__trainer_read_scalar(pass->program, pass->loss_port),
+                                    mw__trainer_read_scalar(pass->program, pass->ok_port)};
+    return mw__trainer_commit(t, pass, batch, &result, out_loss, err);
+}
+
+mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+{
+    if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s NULL",
+                        trainer == NULL ? "trainer is"
+                        : batch == NULL ? "batch is"
+                                        : "feeds of the batch are");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
+    if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
+                        batch->examples, trainer->batch);
+    return MW_OK;
+}
+
+static mw_status step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
+    return run_step(trainer, batch, out_loss, err);
+}
+
+/* Whatever this rank fails with, the others learn. */
+static mw_status step_apart(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    mw_error local = {0};
+    MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
+    const mw_status status = mw__trainer_step_apart(t, step_alone(t, batch, out_loss, &local), &local);
+    if (status != MW_OK && err != NULL)
+        *err = local;
+    return status;
+}
+
+static mw_status step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    if (trainer == NULL || trainer->ranks == NULL)
+        return step_alone(trainer, batch, out_loss, err);
+    return mw__trainer_hands_on(trainer) ? mw__trainer_step_ranks(trainer, batch, out_loss, err)
+                                         : step_apart(trainer, batch, out_loss, err);
+}
+
+mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (out_loss != NULL)
+        *out_loss = 0.0f;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err));
+    return mw__trainer_leave(&entry, step(trainer, batch, out_loss, err), err);
+}

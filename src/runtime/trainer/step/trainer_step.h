@@ -1,0 +1,46 @@
+/* One step, and several by one dispatch. */
+#ifndef MW__RUNTIME_TRAINER_STEP_TRAINER_STEP_H
+#define MW__RUNTIME_TRAINER_STEP_TRAINER_STEP_H
+
+#include "runtime/trainer/trainer_object.h"
+
+float mw__scalar_read(const void *data, mw_dtype dtype);
+void mw__scalar_write(void *data, mw_dtype dtype, float value);
+float mw__trainer_read_scalar(const mw_program *program, size_t port);
+/* All scalars of the update. */
+mw_status mw__trainer_write_scalars(mw_trainer *trainer, int64_t step, mw_error *err);
+mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err);
+mw_status mw__trainer_feed(mw_trainer *trainer, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err);
+mw_status mw__trainer_write_scalar(mw_trainer *trainer, const mw__trainer_scalar *scalar, void *data, int64_t step,
+                                   mw_error *err);
+typedef struct mw__step_result {
+    float loss, ok;
+} mw__step_result;
+/* Counts what a pass has done, or fails with the reason of its refusal. */
+mw_status mw__trainer_commit(mw_trainer *trainer, const mw__trainer_pass *pass, const mw_batch *batch,
+                             const mw__step_result *result, float *out_loss, mw_error *err);
+/* The same of a step of several ranks, whose batches were all good: what the update made of it. */
+mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_batch *batch,
+                                   const mw__step_result *result, float *out_loss, mw_error *err);
+
+/* True once: if the loss is over MW__LOSS_GROWTH times the running mean of those before it, which it then joins:
+ *     mean += (min(|loss|, 10 reference) - mean) / min(count, 64),  reference = max(mean, 0.01).
+ * A loss that runs away must not take its mean along, hence the limit of 10; one that starts near 0 may grow, and one
+ * that has come near 0 may be noisy, hence the least reference, below which there is no warning; and the first ten are
+ * only taken in. Losses below 0 count by their size and never count as grown. */
+#define MW__LOSS_GROWTH 1e3
+bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
+
+/* ---- trainer_many.c ---- */
+
+mw_status mw__trainer_make_slots(mw_trainer *trainer, size_t count, mw_error *err);
+/* Memory of a port of the step in one slot. */
+void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port);
+/* Steps that one dispatch takes now; 0 = only single ones. */
+size_t mw__trainer_slots(const mw_trainer *trainer);
+/* Feeds the batch of one slot. */
+mw_status mw__trainer_stage(mw_trainer *trainer, size_t slot, const mw_batch *batch, mw_error *err);
+/* Runs all slots. batches: [slots], for messages, or NULL. */
+mw_status mw__trainer_run_slots(mw_trainer *trainer, const mw_batch *batches, float *out_losses, mw_error *err);
+
+#endif

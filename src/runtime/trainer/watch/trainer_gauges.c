@@ -1,0 +1,328 @@
+/* What is watched: the list of it, and its outputs while a step is built. Nothing of the step reads these, so that its
+ * results keep their bits. Reading them is in trainer_gauges_read.c. */
+#include "runtime/trainer/watch/trainer_gauges.h"
+
+#include "base/text/name.h"
+#include "graph/ir/ir_make.h"
+#include "runtime/trainer/build/trainer_check.h"
+#include "runtime/trainer/options/trainer_options.h"
+#include "runtime/trainer/ranks/trainer_ranks.h"
+
+#include <fnmatch.h>
+#include <millwright/millwright.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name)
+{
+    return (mw_watch){.of = MW_WATCH_TENSOR, .tensor = tensor, .name = name};
+}
+
+mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern) { return (mw_watch){.of = of, .pattern = pattern}; }
+
+static const char *name_of(const mw_watch *watch)
+{
+    return watch->name != NULL ? watch->name : mw_tensor_name(watch->tensor);
+}
+
+static mw_status check_tensor(const mw_trainer_options *o, const mw_watch *watch, size_t index, mw_error *err)
+{
+    if (watch->tensor == NULL)
+        return mw__fail_null(err, "trainer: the tensor of watch %zu is NULL", index);
+    if (watch->tensor->graph != o->loss->graph)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu is of another graph than the loss", index);
+    const char *fault = mw__name_fault(name_of(watch));
+    if (fault != NULL || strlen(name_of(watch)) > MW_NAME_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the name of watch %zu %s", index,
+                        fault != NULL ? fault : "is too long");
+    const mw_dtype dtype = mw_tensor_dtype(watch->tensor);
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__fail(err, MW_ERROR_DTYPE, "trainer: \"%.100s\" cannot be watched: it is %s, not fp32 or fp16",
+                        name_of(watch), mw_dtype_name(dtype));
+    if (mw_shape_count(mw_tensor_shape(watch->tensor)) == 0)
+        return mw__fail(err, MW_ERROR_SHAPE, "trainer: \"%.100s\" cannot be watched: it has no elements",
+                        name_of(watch));
+    return MW_OK;
+}
+
+mw_status mw__trainer_check_watches(const mw_trainer_options *o, mw_error *err)
+{
+    if (o->watches == NULL && o->watch_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %zu watches, but their array is NULL", o->watch_count);
+    bool whole = o->watch_gradient_norms;
+    for (size_t i = 0; i < o->watch_count; i++)
+        whole = whole || o->watches[i].of != MW_WATCH_TENSOR;
+    if (whole && o->shard_states)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: with shard_states no rank has whole gradients: only tensors can be watched");
+    for (size_t i = 0; i < o->watch_count; i++) {
+        const mw_watch *watch = &o->watches[i];
+        if ((unsigned)watch->of > MW_WATCH_UPDATE || (unsigned)watch->kind > MW_WATCH_NORM)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu is of %d and kind %d, which there is not", i,
+                            (int)watch->of, (int)watch->kind);
+        if (watch->of == MW_WATCH_TENSOR)
+            MW_TRY(check_tensor(o, watch, i, err));
+        else if (watch->pattern == NULL || watch->pattern[0] == '\0')
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu has no pattern of parameters", i);
+    }
+    return MW_OK;
+}
+
+/* ---- the list ---- */
+
+static mw_status add_gauge(mw_trainer *t, const mw__gauge *gauge, mw_error *err)
+{
+    for (size_t i = 0; i < t->gauge_count; i++)
+        if (strcmp(t->gauges[i].name, gauge->name) == 0)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: \"%.200s\" is watched twice", gauge->name);
+    MW_TRY(mw__grow(t->allocator, &t->gauges, &t->gauge_capacity, t->gauge_count + 1, sizeof *t->gauges, err));
+    t->gauges[t->gauge_count++] = *gauge;
+    return MW_OK;
+}
+
+static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    t->watches = mw__arena_alloc(&t->arena, o->watch_count + 1, sizeof *t->watches, err);
+    if (t->watches == NULL)
+        return MW_ERROR_MEMORY;
+    if (o->watch_gradient_norms)
+        t->watches[t->watch_count++] = (mw_watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .pattern = "*"};
+    for (size_t i = 0; i < o->watch_count; i++) {
+        mw_watch watch = o->watches[i];
+        if (watch.of == MW_WATCH_TENSOR)
+            continue;
+        watch.pattern = mw__arena_string(&t->arena, watch.pattern, strlen(watch.pattern), err);
+        t->watches[t->watch_count++] = watch;
+        if (watch.pattern == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    return MW_OK;
+}
+
+mw_status mw__trainer_list_gauges(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    for (size_t i = 0; i < o->watch_count; i++) {
+        const mw_watch *watch = &o->watches[i];
+        if (watch->of != MW_WATCH_TENSOR)
+            continue;
+        const char *name = mw__arena_string(&t->arena, name_of(watch), strlen(name_of(watch)), err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        const mw__gauge gauge = {.name = name, .of = watch->of, .kind = watch->kind, .value = watch->tensor};
+        MW_TRY(add_gauge(t, &gauge, err));
+    }
+    return copy_watches(t, o, err);
+}
+
+static mw_status add_of_parameter(mw__trainer_build *b, const mw_watch *watch, const mw_tensor *parameter,
+                                  mw_error *err)
+{
+    static const char *const words[] = {"", "gradient", "parameter", "update"};
+    mw_trainer *t = b->trainer;
+    char name[MW_NAME_MAX + 32];
+    snprintf(name, sizeof name, "%s%s/%s", words[watch->of], watch->kind == MW_WATCH_NORM ? "_norm" : "",
+             mw_tensor_name(parameter));
+    mw__gauge gauge = {.of = watch->of,
+                       .kind = watch->kind,
+                       .name = mw__arena_string(&t->arena, name, strlen(name), err),
+                       .elements = mw_shape_count(mw_tensor_shape(parameter)),
+                       .behind = b->hands_on};
+    gauge.parameter = gauge.name != NULL ? strchr(gauge.name, '/') + 1 : NULL;
+    if (gauge.name == NULL)
+        return MW_ERROR_MEMORY;
+    return gauge.elements > 0 ? add_gauge(t, &gauge, err) : MW_OK;
+}
+
+mw_status mw__trainer_name_gauges(mw__trainer_build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    for (size_t i = 0; i < t->watch_count; i++) {
+        const size_t before = t->gauge_count;
+        for (size_t k = 0; k < b->count; k++)
+            if (fnmatch(t->watches[i].pattern, mw_tensor_name(b->parameters[k]), 0) == 0)
+                MW_TRY(add_of_parameter(b, &t->watches[i], b->parameters[k], err));
+        if (t->gauge_count == before)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "trainer: the pattern \"%.100s\" of a watch matches no parameter that is trained",
+                            t->watches[i].pattern);
+    }
+    t->watch_count = 0; /* they are gauges now */
+    return MW_OK;
+}
+
+/* ---- what may be watched ---- */
+
+/* Marks what the marked values are computed from. */
+static void mark_back(const mw__block *body, bool *marks)
+{
+    for (size_t i = body->op_count; i-- > 0;) {
+        const mw__op *op = body->ops[i];
+        bool needed = false;
+        for (size_t k = 0; k < op->result_count; k++)
+            needed = needed || marks[op->results[k]->id];
+        for (size_t k = 0; needed && k < op->slot_count; k++)
+            for (size_t n = 0; n < op->slots[k].count; n++)
+                if (op->slots[k].operands[n].value != NULL)
+                    marks[op->slots[k].operands[n].value->id] = true;
+    }
+}
+
+/* The loss and the next values of states need it. */
+static void mark_step(const mw_trainer *t, const mw__block *body, bool *marks)
+{
+    marks[t->loss->id] = true;
+    if (t->probe != NULL)
+        marks[t->probe->id] = true;
+    for (size_t i = 0; i < body->input_count; i++)
+        if (body->inputs[i]->next != NULL)
+            marks[body->inputs[i]->next->id] = marks[body->inputs[i]->id] = true;
+    mark_back(body, marks);
+}
+
+/* Else it would be a parameter of the step, or a state that steps move. */
+mw_status mw__trainer_check_gauges(const mw_trainer *t, mw_error *err)
+{
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    mw_status status = MW_OK;
+    for (size_t i = 0; status == MW_OK && i < t->gauge_count; i++) {
+        bool *step = mw__alloc(t->allocator, 2 * t->model->value_count, sizeof *step, err);
+        if (step == NULL)
+            return MW_ERROR_MEMORY;
+        bool *own = step + t->model->value_count;
+        mark_step(t, body, step);
+        own[t->gauges[i].value->id] = true;
+        mark_back(body, own);
+        for (size_t k = 0; status == MW_OK && k < body->input_count; k++)
+            if (own[body->inputs[k]->id] && !step[body->inputs[k]->id] && mw__is_resident(body->inputs[k]))
+                status = mw__fail(err, MW_ERROR_ARGUMENT,
+                                  "trainer: \"%.100s\" cannot be watched: it needs \"%.100s\", which the loss does not",
+                                  t->gauges[i].name, mw_tensor_name(body->inputs[k]));
+        mw__free(t->allocator, step);
+    }
+    return status;
+}
+
+/* ---- outputs ---- */
+
+static mw_tensor *as_vector(mw_tensor *x) { return mw_tensor_shape(x).rank == 0 ? mw_expand_dims(x, MW_AXES(0)) : x; }
+
+static mw_tensor *norm_of(mw_tensor *x) { return mw_reduce_l2_norm(as_vector(x), MW_ALL_AXES, false); }
+
+/* The share of elements for which it is true. */
+static mw_tensor *share(mw_tensor *condition, mw_tensor *when, mw_tensor *otherwise)
+{
+    return mw_reduce_mean(mw_select(condition, when, otherwise), MW_ALL_AXES, false);
+}
+
+static mw_tensor *statistics_of(const mw__trainer_build *b, mw_tensor *value)
+{
+    mw_tensor *x = as_vector(value), *numbers[MW__GAUGE_NUMBERS];
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    mw_tensor *one = mw__scalar(b->graph, dtype, 1.0, "one"), *zero = mw__scalar(b->graph, dtype, 0.0, "zero");
+    mw_tensor *largest = mw__scalar(b->graph, dtype, mw__trainer_largest(b, x), "largest");
+    numbers[MW__GAUGE_MIN] = mw_reduce_min(x, MW_ALL_AXES, false);
+    numbers[MW__GAUGE_MAX] = mw_reduce_max(x, MW_ALL_AXES, false);
+    numbers[MW__GAUGE_MEAN] = mw_reduce_mean(x, MW_ALL_AXES, false);
+    mw_tensor *squares = mw_square(mw_sub(x, numbers[MW__GAUGE_MEAN]));
+    numbers[MW__GAUGE_DEVIATION] = mw_sqrt(mw_reduce_mean(squares, MW_ALL_AXES, false));
+    numbers[MW__GAUGE_NORM] = norm_of(x);
+    numbers[MW__GAUGE_ZEROS] = share(mw_equal(x, zero), one, zero);
+    numbers[MW__GAUGE_NON_FINITE] = share(mw_less_equal(mw_abs(x), largest), zero, one);
+    for (int i = 0; i < MW__GAUGE_NUMBERS; i++)
+        numbers[i] = mw_expand_dims(numbers[i], MW_AXES(0));
+    return mw_concat(numbers, MW__GAUGE_NUMBERS, 0);
+}
+
+/* A norm waits for its group. */
+static mw_status show(mw__trainer_build *b, mw__gauge *gauge, mw_tensor *value, mw_error *err)
+{
+    gauge->elements = mw_shape_count(mw_tensor_shape(value));
+    if (gauge->kind == MW_WATCH_NORM) {
+        mw_tensor *norm = norm_of(value);
+        gauge->put = mw_tensor_dtype(norm) == mw_tensor_dtype(b->loss) ? norm : mw_cast(norm, mw_tensor_dtype(b->loss));
+        return mw_graph_check(b->graph, err);
+    }
+    snprintf(gauge->port_name, sizeof gauge->port_name, "step#watch.%zu", (size_t)(gauge - b->trainer->gauges));
+    mw_output(gauge->kind == MW_WATCH_VALUES ? mw_identity(value) : statistics_of(b, value), gauge->port_name);
+    return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_show_values(mw__trainer_build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    for (size_t i = 0, k = 0; !b->accumulates && i < t->gauge_count; i++)
+        if (t->gauges[i].value != NULL)
+            MW_TRY(show(b, &t->gauges[i], b->shown[k++], err));
+    return MW_OK;
+}
+
+static mw_status show_of(mw__trainer_build *b, mw_watch_of of, size_t index, mw_tensor *value, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    for (size_t i = 0; !b->accumulates && i < t->gauge_count; i++)
+        if (t->gauges[i].of == of && strcmp(t->gauges[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
+            MW_TRY(show(b, &t->gauges[i], value, err));
+    return MW_OK;
+}
+
+mw_status mw__trainer_show_parameters(mw__trainer_build *b, mw_error *err)
+{
+    for (size_t i = 0; b->trainer->gauge_count > 0 && i < b->count; i++) {
+        MW_TRY(show_of(b, MW_WATCH_GRADIENT, i, b->raw[i], err));
+        MW_TRY(show_of(b, MW_WATCH_PARAMETER, i, b->parameters[i], err));
+    }
+    return MW_OK;
+}
+
+static bool is_watched(const mw_trainer *t, mw_watch_of of)
+{
+    for (size_t i = 0; i < t->gauge_count; i++)
+        if (t->gauges[i].of == of)
+            return true;
+    return false;
+}
+
+mw_status mw__trainer_show_update(mw__trainer_build *b, size_t index, mw_tensor *old, mw_tensor *next, mw_error *err)
+{
+    if (b->accumulates || !is_watched(b->trainer, MW_WATCH_UPDATE))
+        return MW_OK;
+    return show_of(b, MW_WATCH_UPDATE, index, mw_sub(next, old), err);
+}
+
+mw_status mw__trainer_show_norms(mw__trainer_build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw_tensor *group[MW__GAUGE_GROUP];
+    size_t count = 0, groups = 0;
+    for (size_t i = 0; i <= t->gauge_count; i++) {
+        if (count > 0 && (i == t->gauge_count || count == MW__GAUGE_GROUP)) {
+            char name[40];
+            snprintf(name, sizeof name, "step#norms.%zu", groups++);
+            mw_output(count > 1 ? mw_concat(group, count, 0) : mw_identity(group[0]), name);
+            count = 0;
+        }
+        if (i == t->gauge_count || t->gauges[i].put == NULL)
+            continue;
+        t->gauges[i].offset = count;
+        snprintf(t->gauges[i].port_name, sizeof t->gauges[i].port_name, "step#norms.%zu", groups);
+        group[count++] = mw_expand_dims(t->gauges[i].put, MW_AXES(0));
+        t->gauges[i].put = NULL;
+    }
+    return mw_graph_check(b->graph, err);
+}
+
+/* ---- programs ---- */
+
+mw_status mw__trainer_find_gauges(mw_trainer *t, mw_error *err)
+{
+    for (size_t i = 0; i < t->gauge_count; i++) {
+        mw__gauge *gauge = &t->gauges[i];
+        const mw_program *program = gauge->behind ? t->ranks->update.pass.program : t->step.program;
+        gauge->port = mw__program_find(program, gauge->port_name);
+        if (gauge->port == program->port_count)
+            return mw__fail(err, MW_ERROR_STATE, "the step program lost \"%.100s\", which is watched", gauge->name);
+    }
+    return MW_OK;
+}

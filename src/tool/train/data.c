@@ -1,0 +1,577 @@
+/* Data sets by path. */
+#include "tool/train/data.h"
+
+#include "tool/fields.h"
+#include "tool/model_text.h"
+#include "tool/tool.h"
+
+#include "base/text/shown.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CLASSES_MAX = 65536 }; /* as many as a table may name */
+
+typedef struct opening {
+    data_parts *out;
+    config *c;
+    const config_node *settings;
+    const data_request *request;
+    mw_error *err;
+    const char **inputs; /* [input_count], owned: the list, not the names */
+    size_t input_count;
+    const char *target;
+    char separator;
+    bool header;
+    bool channels_last; /* of pictures */
+    bool is_wide;       /* numbers of tables are read as fp64 */
+} opening;
+
+static bool fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(mw_error *err, const char *format, ...)
+{
+    va_list arguments;
+    if (err->status != MW_OK)
+        return false;
+    err->status = MW_ERROR_ARGUMENT;
+    va_start(arguments, format);
+    mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool is_there(const char *folder, const char *name, char *out, size_t size)
+{
+    struct stat entry;
+    const int length = snprintf(out, size, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < size && stat(out, &entry) == 0;
+}
+
+static bool is_csv(const char *path) { return tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv"); }
+
+static bool is_jsonl(const char *path) { return tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson"); }
+
+/* ---- fields of tables ---- */
+
+/* One character of those that the library takes. */
+static bool read_separator(opening *o)
+{
+    const char *standard = tool_ends_in(o->request->path, ".tsv") ? "\t" : ",";
+    const char *said = config_string(o->c, o->settings, "separator", standard);
+    o->separator = said[0];
+    if (o->err->status == MW_OK && (strlen(said) != 1 || strchr(",;|\t", said[0]) == NULL))
+        config_fail(o->c, config_get(o->settings, "separator"),
+                    "\"separator\" is \"%.20s\", not one of \",\", \";\", \"|\" and a tab", said);
+    return o->err->status == MW_OK;
+}
+
+static bool read_fields(opening *o)
+{
+    data_fields *fields = &o->out->fields;
+    if (!is_csv(o->request->path))
+        return data_fields_of_jsonl(fields, o->request->path, o->err);
+    o->header = field_bool(o->c, o->settings, "data.header", true);
+    return read_separator(o) && data_fields_of_csv(fields, o->request->path, o->separator, o->header, o->err);
+}
+
+static bool list_inputs(opening *o, const config_node *listed)
+{
+    if (listed->kind != CONFIG_ARRAY) {
+        config_fail(o->c, listed, "\"inputs\" is a list of names of fields");
+        return false;
+    }
+    for (const config_node *node = listed->first; node != NULL; node = node->next) {
+        if (node->kind != CONFIG_STRING) {
+            config_fail(o->c, node, "\"inputs\" is a list of names of fields");
+            return false;
+        }
+        o->inputs[o->input_count++] = node->text;
+    }
+    return true;
+}
+
+static size_t count_nodes(const config_node *list)
+{
+    size_t count = 0;
+    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next)
+        count++;
+    return count;
+}
+
+/* Those that the settings list; else the last field is the target and all others are inputs. */
+static bool choose_fields(opening *o)
+{
+    const config_node *listed = config_get(o->settings, "inputs");
+    const data_fields *fields = &o->out->fields;
+    const char *last = fields->count > 0 ? fields->names[fields->count - 1] : "";
+    o->target = field_text(o->c, o->settings, "data.target", last);
+    o->inputs = calloc(count_nodes(listed) + fields->count + 1, sizeof *o->inputs);
+    if (o->inputs == NULL)
+        return fail(o->err, "there is no memory for the names of %zu fields", fields->count);
+    if (listed != NULL && !list_inputs(o, listed))
+        return false;
+    for (size_t i = 0; listed == NULL && i < fields->count; i++) {
+        if (strcmp(fields->names[i], o->target) != 0)
+            o->inputs[o->input_count++] = fields->names[i];
+    }
+    return o->input_count > 0 || fail(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
+                                      o->request->path, o->target);
+}
+
+/* ---- opening one ---- */
+
+/* The names of the classes of `like`, which those of a second file follow; NULL if it has none. */
+static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
+{
+    *out_count = mw_dataset_class_count(like, "y");
+    const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
+    if (*out_count > 0 && names == NULL)
+        fail(err, "there is no memory for the names of %zu classes", *out_count);
+    for (size_t i = 0; names != NULL && i < *out_count; i++)
+        names[i] = mw_dataset_class_name(like, "y", i);
+    return names;
+}
+
+static mw_dataset *open_table(opening *o, const char *path, const mw_dataset *like)
+{
+    size_t classes = 0;
+    const bool has_classes = o->request->has_classes;
+    const char **names = has_classes ? class_names(like, &classes, o->err) : NULL;
+    const mw_table_column columns[] = {
+        {.name = "x",
+         .dtype = o->request->integers ? MW_I64
+                  : o->is_wide         ? MW_F64
+                                       : MW_F32,
+         .fields = o->inputs,
+         .field_count = o->input_count},
+        {.name = "y",
+         .dtype = has_classes ? MW_I64 : MW_F32,
+         .fields = &o->target,
+         .field_count = 1,
+         .classes = has_classes,
+         .class_names = names,
+         .class_count = names != NULL ? classes : 0},
+    };
+    mw_table_options options = mw_table_defaults(columns, 2);
+    options.separator = o->separator;
+    options.no_header = !o->header;
+    mw_dataset *table = o->err->status != MW_OK ? NULL
+                        : is_csv(path)          ? mw_dataset_open_csv(path, &options, o->err)
+                                                : mw_dataset_open_jsonl(path, &options, o->err);
+    free(names);
+    return table;
+}
+
+/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
+ */
+static int channels_of(const mw_port *input, bool *out_last)
+{
+    const mw_shape shape = input != NULL ? input->shape : (mw_shape){0};
+    *out_last = false;
+    if (shape.rank == 3)
+        return 1;
+    if (shape.rank != 4)
+        return 0;
+    if (shape.dim[1] == 1 || shape.dim[1] == 3)
+        return (int)shape.dim[1];
+    *out_last = shape.dim[3] == 1 || shape.dim[3] == 3;
+    return *out_last ? (int)shape.dim[3] : 0;
+}
+
+/* With the classes of `like`, if there is one: the same name is the same number. */
+static mw_dataset *open_images(opening *o, const char *path, const mw_dataset *like)
+{
+    bool last;
+    size_t count = 0;
+    mw_image_options options = mw_image_defaults();
+    const int wanted = channels_of(o->request->input, &last);
+    options.channels = (int)field_integer(o->c, o->settings, "data.channels", wanted != 0 ? wanted : 3);
+    options.channels_first = !last;
+    o->channels_last = last;
+    o->out->is_image = true;
+    const char **names = class_names(like, &count, o->err);
+    options.class_names = names;
+    options.class_count = count;
+    mw_dataset *images = o->err->status == MW_OK ? mw_dataset_open_images(path, &options, o->err) : NULL;
+    free(names);
+    return images;
+}
+
+static mw_dataset *open_tensors(opening *o, const char *path)
+{
+    const char *x = field_text(o->c, o->settings, "data.x", "x"), *y = field_text(o->c, o->settings, "data.y", "y");
+    const mw_tensor_column columns[] = {{.name = "x", .tensor = x}, {.name = "y", .tensor = y}};
+    return mw_dataset_open_tensors(path, columns, 2, o->err);
+}
+
+/* A folder with <prefix>-images-idx3-ubyte. */
+static bool is_idx(const char *folder, const char *prefix)
+{
+    char path[4200], name[64];
+    snprintf(name, sizeof name, "%s-images-idx3-ubyte", prefix);
+    if (is_there(folder, name, path, sizeof path))
+        return true;
+    snprintf(name, sizeof name, "%s-images-idx3-ubyte.gz", prefix);
+    return is_there(folder, name, path, sizeof path);
+}
+
+static mw_dataset *open_any(opening *o, const char *path, const char *prefix, const mw_dataset *like)
+{
+    struct stat entry;
+    if (is_csv(path) || is_jsonl(path))
+        return open_table(o, path, like);
+    if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
+        return open_tensors(o, path);
+    if (is_idx(path, prefix)) {
+        o->out->is_image = true;
+        return mw_dataset_open_idx(path, prefix, o->err);
+    }
+    return open_images(o, path, like);
+}
+
+/* ---- what fp32 takes from the inputs ---- */
+
+static const mw_column *find_column(const mw_dataset *dataset, const char *name)
+{
+    const mw_column *column;
+    for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
+        if (strcmp(column->name, name) == 0)
+            return column;
+    }
+    return NULL;
+}
+
+/* One sentence for a field that fp32 rounds to steps which are large beside what tells two examples apart. */
+static void say_lossy(const opening *o, const data_moments *moments, size_t field)
+{
+    char name[120], cure[200];
+    if (moments->count == o->input_count)
+        mw__shown_printf(name, sizeof name, "field \"%.80s\"", o->inputs[field]);
+    else
+        mw__shown_printf(name, sizeof name, "element %zu of x", field);
+    if (o->out->offsets.values != NULL)
+        mw__shown_printf(cure, sizeof cure, "%.17g is subtracted as it is read, and a model takes what is left",
+                         o->out->offsets.values[field]);
+    else
+        mw__shown_printf(cure, sizeof cure, "it is rounded to that: write it less about %.10g into the file",
+                         data_moments_mean(moments, field));
+    tool_complain("\"%.200s\", %s: fp32 has steps of %g there, the deviation is %.4g; %s", o->request->path, name,
+                  data_moments_step(moments, field), data_moments_deviation(moments, field), cure);
+}
+
+static void say_all_lossy(const opening *o, const data_moments *moments)
+{
+    enum { SAID_MAX = 4 };
+    size_t count = 0;
+    for (size_t i = 0; i < moments->count; i++) {
+        if (data_moments_lossy(moments, i) && count++ < SAID_MAX)
+            say_lossy(o, moments, i);
+    }
+    if (count > SAID_MAX)
+        tool_complain("and %zu more fields like these", count - SAID_MAX);
+}
+
+static bool take_moments(const opening *o, const mw_dataset *all, data_moments *out, bool *out_suspect)
+{
+    *out_suspect = false;
+    if (!data_moments_take(out, all, o->err))
+        return false;
+    for (size_t i = 0; i < out->count; i++)
+        *out_suspect = *out_suspect || data_moments_suspect(out, i);
+    return true;
+}
+
+/* The table with its numbers as fp64. NULL: what is there already is as good, or opening failed. */
+static mw_dataset *open_wide(opening *o)
+{
+    const bool is_table = o->out->fields.count > 0;
+    o->is_wide = is_table && !o->request->integers;
+    return o->is_wide ? open_table(o, o->request->path, NULL) : NULL;
+}
+
+/* Replaces *set, which may be NULL, by the same with its inputs as fp32, less the offsets. */
+static bool apply_offsets(opening *o, mw_dataset **set)
+{
+    mw_dataset *applied = *set != NULL ? data_offsets_apply(&o->out->offsets, *set, o->err) : NULL;
+    if (*set == NULL)
+        return true;
+    mw_dataset_destroy(*set);
+    *set = applied;
+    return applied != NULL;
+}
+
+/* Offsets of the data itself, or none, where a network begins with (x - mean) / deviation. */
+static bool find_offsets(opening *o, mw_dataset **all)
+{
+    bool suspect;
+    data_moments moments = {0};
+    const bool was_wide = find_column(*all, "x")->dtype != MW_F32;
+    bool good = take_moments(o, *all, &moments, &suspect);
+    mw_dataset *wide = good && suspect && !was_wide ? open_wide(o) : NULL;
+    if (wide != NULL) {
+        data_moments_free(&moments);
+        good = take_moments(o, wide, &moments, &suspect);
+    }
+    if (good && o->err->status == MW_OK &&
+        (!o->out->normalizes || data_offsets_choose(&o->out->offsets, &moments, o->err)))
+        say_all_lossy(o, &moments);
+    o->is_wide = wide != NULL && o->out->offsets.values != NULL;
+    data_moments_free(&moments);
+    mw_dataset_destroy(o->is_wide ? *all : wide);
+    *all = o->is_wide ? wide : *all;
+    return o->err->status == MW_OK;
+}
+
+/* Those of the training that made the model. */
+static bool take_offsets(opening *o, mw_dataset **all)
+{
+    const data_request *r = o->request;
+    data_offsets *offsets = &o->out->offsets;
+    const int64_t count = mw_shape_count(find_column(*all, "x")->shape);
+    if ((int64_t)r->offset_count != count)
+        return fail(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
+                    (long long)count, r->offset_count);
+    offsets->values = calloc(r->offset_count, sizeof *offsets->values);
+    if (offsets->values == NULL)
+        return fail(o->err, "there is no memory for %zu numbers", r->offset_count);
+    memcpy(offsets->values, r->offsets, r->offset_count * sizeof *offsets->values);
+    offsets->count = r->offset_count;
+    mw_dataset *wide = open_wide(o);
+    mw_dataset_destroy(wide != NULL ? *all : NULL);
+    *all = wide != NULL ? wide : *all;
+    return o->err->status == MW_OK;
+}
+
+/* What is subtracted from the inputs is known before another file is opened. */
+static bool choose_precision(opening *o, mw_dataset **all)
+{
+    data_parts *d = o->out;
+    const data_request *r = o->request;
+    const mw_column *x = find_column(*all, "x");
+    const bool is_table = d->fields.count > 0;
+    d->normalizes = !r->is_for_model && field_bool(o->c, o->settings, "data.normalize", is_table && !r->integers);
+    if (x == NULL || o->err->status != MW_OK)
+        return o->err->status == MW_OK;
+    if (r->offset_count > 0)
+        return take_offsets(o, all);
+    return (!is_table && !d->normalizes && x->dtype != MW_F64) || find_offsets(o, all);
+}
+
+/* A network that normalizes has inputs of fp32, whatever the file has. */
+static bool set_precision(opening *o, mw_dataset **all)
+{
+    const mw_column *x = find_column(*all, "x");
+    if (x == NULL || (o->out->offsets.values == NULL && !(o->out->normalizes && x->dtype != MW_F32)))
+        return true;
+    return apply_offsets(o, all) && apply_offsets(o, &o->out->test);
+}
+
+/* ---- parts ---- */
+
+/* A share of the training set goes to validation, unless there is a set of its own. */
+static bool split(opening *o, mw_dataset *all)
+{
+    data_parts *d = o->out;
+    const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
+    const double share = o->request->whole ? 0 : said;
+    const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
+    const int64_t counts[] = {-1, some};
+    mw_dataset *parts[2] = {NULL, NULL};
+    if (some == 0) {
+        d->plain = mw_dataset_split(all, counts, 1, 1, parts, o->err) == MW_OK ? parts[0] : NULL;
+        return d->plain != NULL;
+    }
+    mw_dataset_split(all, counts, 2, 1, parts, o->err);
+    d->plain = parts[0];
+    d->validation = parts[1];
+    return d->plain != NULL;
+}
+
+/* Names of one and numbers of the other cannot be told to be the same classes. */
+static bool check_test(opening *o, const char *given, const mw_dataset *training)
+{
+    const bool names = mw_dataset_class_count(training, "y") > 0;
+    if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_class_count(o->out->test, "y") > 0) == names)
+        return true;
+    return fail(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
+                given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
+}
+
+/* "test" of the settings; "t10k" beside "train"; the folder "test" beside "train". */
+static bool open_test(opening *o, const char *path, const mw_dataset *training)
+{
+    char beside[4200];
+    data_parts *d = o->out;
+    const char *given = field_text(o->c, o->settings, "data.test", NULL);
+    if (given != NULL && !o->request->whole)
+        d->test = open_any(o, given, "t10k", training);
+    else if (is_idx(path, "t10k"))
+        d->test = mw_dataset_open_idx(path, "t10k", o->err);
+    else if (is_there(path, "train", beside, sizeof beside) && is_there(path, "test", beside, sizeof beside))
+        d->test = open_images(o, beside, training);
+    return o->err->status == MW_OK && check_test(o, given, training);
+}
+
+static mw_dataset *open_training(opening *o, const char *path)
+{
+    char beside[4200];
+    const bool parted = is_there(path, "train", beside, sizeof beside);
+    return parted && !is_idx(path, "train") ? open_images(o, beside, NULL) : open_any(o, path, "train", NULL);
+}
+
+/* Pictures moved, mirrored and changed at random; batches made ahead. */
+static bool prepare(opening *o)
+{
+    data_parts *d = o->out;
+    const bool pictures = d->x->shape.rank > 1; /* others have no place to move to */
+    const config_node *settings = pictures ? field_object(o->c, o->settings, "data.augment") : NULL;
+    mw_augment_options change = mw_augment_defaults("x");
+    change.channels_first = d->x->shape.rank == 3 && !o->channels_last;
+    change.pad = (int)field_integer(o->c, settings, "augment.pad", 0);
+    change.shift = (int)field_integer(o->c, settings, "augment.shift", 0);
+    change.flip = (float)field_number(o->c, settings, "augment.flip", 0);
+    change.flip_vertical = (float)field_number(o->c, settings, "augment.flip_vertical", 0);
+    change.brightness = (float)field_number(o->c, settings, "augment.brightness", 0);
+    change.contrast = (float)field_number(o->c, settings, "augment.contrast", 0);
+    mw_dataset *changed = settings != NULL ? mw_dataset_augment(d->plain, &change, o->err) : NULL;
+    d->training = mw_dataset_prefetch(settings != NULL ? changed : d->plain, 2, o->err);
+    mw_dataset_destroy(changed);
+    return d->training != NULL;
+}
+
+/* A label that has no name. -1 if it is none. */
+static int64_t label_at(const mw_feed *feed)
+{
+    switch (feed->dtype) {
+    case MW_U8:
+        return *(const uint8_t *)feed->data;
+    case MW_I64:
+        return *(const int64_t *)feed->data;
+    case MW_I32:
+        return *(const int32_t *)feed->data;
+    case MW_I16:
+        return *(const int16_t *)feed->data;
+    case MW_U16:
+        return *(const uint16_t *)feed->data;
+    case MW_I8:
+        return *(const int8_t *)feed->data;
+    default:
+        return -1;
+    }
+}
+
+static bool take_label(const opening *o, int64_t label, int64_t example, int64_t *largest)
+{
+    *largest = label > *largest ? label : *largest;
+    return label < CLASSES_MAX || fail(o->err,
+                                       "\"%.200s\": y of example %lld is %lld; labels without names are 0 to %d, one "
+                                       "for each class",
+                                       o->request->path, (long long)example, (long long)label, CLASSES_MAX - 1);
+}
+
+static bool find_largest_label(const opening *o, const mw_dataset *dataset, int64_t *largest)
+{
+    mw_loader_options options = mw_loader_defaults(dataset, 1);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, o->err);
+    int64_t example = 0;
+    bool good = loader != NULL;
+    for (const mw_batch *batch; good && (batch = mw_loader_next(loader, o->err)) != NULL; example++) {
+        for (size_t i = 0; i < batch->feed_count && good; i++) {
+            if (strcmp(batch->feeds[i].name, "y") == 0)
+                good = take_label(o, label_at(&batch->feeds[i]), example, largest);
+        }
+    }
+    mw_loader_destroy(loader);
+    return good && o->err->status == MW_OK;
+}
+
+/* Their number: as the file names them, or the largest label of all parts and one. */
+static bool count_classes(opening *o, const mw_dataset *all)
+{
+    data_parts *d = o->out;
+    int64_t largest = -1;
+    d->classes = (int64_t)mw_dataset_class_count(all, "y");
+    if (d->classes == 0) {
+        if (!find_largest_label(o, all, &largest) || (d->test != NULL && !find_largest_label(o, d->test, &largest)))
+            return false;
+        d->classes = largest + 1;
+    }
+    return d->classes > 1 || fail(o->err,
+                                  "\"%.200s\": the target is to be a class, and there are not two of them: for values "
+                                  "say \"loss\": \"mse\"",
+                                  o->request->path);
+}
+
+static bool find_columns(opening *o, const mw_dataset *all)
+{
+    data_parts *d = o->out;
+    d->x = find_column(d->plain, "x");
+    d->y = find_column(d->plain, "y");
+    if (d->x == NULL || d->y == NULL)
+        return fail(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path, d->x == NULL ? "x" : "y");
+    return !o->request->has_classes || count_classes(o, all);
+}
+
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
+                          mw_error *err)
+{
+    char *text;
+    if (!tool_model_text(model, path, run, DATA_OFFSETS_KEY, &text, err))
+        return false;
+    if (text == NULL)
+        return true;
+    request->offsets = data_offsets_parse(text, &request->offset_count);
+    const bool good = (request->offsets != NULL && request->offset_count > 0) ||
+                      fail(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
+    free(text);
+    return good;
+}
+
+void data_request_free(data_request *request)
+{
+    free(request->offsets);
+    request->offsets = NULL;
+}
+
+static bool open_parts(opening *o)
+{
+    const bool is_table = is_csv(o->request->path) || is_jsonl(o->request->path);
+    if (is_table && !(read_fields(o) && choose_fields(o)))
+        return false;
+    mw_dataset *all = open_training(o, o->request->path);
+    const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
+                      set_precision(o, &all) && split(o, all) && find_columns(o, all) && prepare(o);
+    mw_dataset_destroy(all);
+    return good;
+}
+
+bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err)
+{
+    opening o = {
+        .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
+    *data = (data_parts){0};
+    const bool good = open_parts(&o);
+    if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {
+        data->validation = mw_dataset_prefetch(data->test, 2, err);
+        data->validation_is_test = true;
+    }
+    free(o.inputs);
+    return good && err->status == MW_OK;
+}
+
+void data_close(data_parts *data)
+{
+    mw_dataset_destroy(data->training);
+    mw_dataset_destroy(data->plain);
+    mw_dataset_destroy(data->validation);
+    mw_dataset_destroy(data->test);
+    data_fields_free(&data->fields);
+    data_offsets_free(&data->offsets);
+    free(data->class_map);
+    *data = (data_parts){0};
+}

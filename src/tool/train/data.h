@@ -1,0 +1,71 @@
+/* What is learned from: a path of any kind of data set that the library opens, in parts. */
+#ifndef MW__TOOL_TRAIN_DATA_H
+#define MW__TOOL_TRAIN_DATA_H
+
+#include "tool/config.h"
+#include "tool/train/data_fields.h"
+#include "tool/train/data_scale.h"
+
+#include <millwright/millwright.h>
+
+enum { DATA_COLUMNS_MAX = 16 };
+
+/* How examples of one part are copied when its columns are renamed; a mapped set needs it while it lives. */
+typedef struct data_renaming {
+    size_t count;
+    size_t sizes[DATA_COLUMNS_MAX]; /* bytes of an example */
+    mw_dtype labels;                /* type of the labels in column `label`; MW_DTYPE_NONE = they stay */
+    size_t label;
+    const int64_t *map; /* [map_count] */
+    int64_t map_count;
+} data_renaming;
+
+typedef struct data_parts {
+    mw_dataset *training, *validation, *test; /* test NULL = none */
+    mw_dataset *plain;                        /* the training part as it is stored, without augmentation */
+    const mw_column *x, *y;                   /* of the training part */
+    int64_t classes;                          /* 0 for values */
+    bool validation_is_test;                  /* there is no validation set of its own */
+    bool is_image;                            /* x holds pixels: [H, W], [C, H, W] or [H, W, C] */
+    bool normalizes;                          /* the network begins with (x - mean) / deviation */
+    data_fields fields;                       /* of a table */
+    data_offsets offsets;                     /* subtracted from the inputs before fp32 rounds them */
+    int64_t *class_map;                       /* of data_map_classes, owned: [class_map_count] */
+    int64_t class_map_count;
+    data_renaming renamings[3];
+    size_t renaming_count;
+} data_parts;
+
+/* What is opened, and for whom. */
+typedef struct data_request {
+    const char *path;
+    bool has_classes;     /* the target is the number or name of a class */
+    const mw_port *input; /* of the model that the data is for, or NULL: pictures come as it takes them */
+    bool integers;        /* the first layer looks its inputs up: those of a table stay integers */
+    bool is_for_model;    /* it is there already: nothing is normalized for it.. */
+    double *offsets;      /* ..but these are what was subtracted when it was trained */
+    size_t offset_count;
+    bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
+} data_request;
+
+/* What the model that was read from `path` says that was subtracted from its inputs ("mw.offsets"); free it with
+ * data_request_free. */
+bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
+                          mw_error *err);
+void data_request_free(data_request *request);
+
+/* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */
+bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err);
+
+/* ---- data_classes.c ---- */
+
+/* Which integers are labels of any part: [classes] flags, freed by the caller. */
+bool *data_find_labels(const data_parts *data, mw_error *err);
+/* From the next data_rename on a label k is map[k], one of `classes`. Takes the map over; NULL is none. */
+void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
+/* The columns "x" and "y" of every part get other names. */
+bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err);
+
+void data_close(data_parts *data);
+
+#endif

@@ -1,0 +1,153 @@
+/* Data for a graph: columns in the names of its inputs, labels in the order of its classes. */
+#include "tool/train/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_integer(mw_dtype dtype)
+{
+    return dtype == MW_U8 || dtype == MW_I8 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I32 || dtype == MW_I64;
+}
+
+static int64_t read_label(const void *in, mw_dtype dtype)
+{
+    switch (dtype) {
+    case MW_U8:
+        return *(const uint8_t *)in;
+    case MW_I8:
+        return *(const int8_t *)in;
+    case MW_I16:
+        return *(const int16_t *)in;
+    case MW_U16:
+        return *(const uint16_t *)in;
+    case MW_I32:
+        return *(const int32_t *)in;
+    default:
+        return *(const int64_t *)in;
+    }
+}
+
+static bool is_label(const mw_column *column) { return strcmp(column->name, "y") == 0 && is_integer(column->dtype); }
+
+/* Negative labels are nobody's, and stay. */
+static mw_status map_label(const data_renaming *r, const mw_map_example *example, int64_t given, int64_t *out,
+                           mw_error *err)
+{
+    *out = given >= 0 && given < r->map_count ? r->map[given] : given;
+    if (given < r->map_count)
+        return MW_OK;
+    err->status = MW_ERROR_ARGUMENT;
+    snprintf(err->message, sizeof err->message, "y of example %lld is %lld; labels without names are below %lld",
+             (long long)example->example, (long long)given, (long long)r->map_count);
+    return err->status;
+}
+
+static mw_status copy_example(void *user, const mw_map_example *example, mw_error *err)
+{
+    const data_renaming *r = user;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->labels == MW_DTYPE_NONE || i != r->label) {
+            memcpy(example->out[i], example->in[i], r->sizes[i]);
+            continue;
+        }
+        const size_t size = (size_t)mw_dtype_bits(r->labels) / 8;
+        for (size_t k = 0; k * size < r->sizes[i]; k++) {
+            int64_t label = read_label((const char *)example->in[i] + k * size, r->labels);
+            if (map_label(r, example, label, &label, err) != MW_OK)
+                return err->status;
+            memcpy((char *)example->out[i] + k * sizeof label, &label, sizeof label);
+        }
+    }
+    return MW_OK;
+}
+
+static mw_dataset *rename_columns(data_renaming *r, const mw_dataset *source, const char *x, const char *y,
+                                  mw_error *err)
+{
+    mw_column columns[DATA_COLUMNS_MAX];
+    for (const mw_column *c; r->count < DATA_COLUMNS_MAX && (c = mw_dataset_column_at(source, r->count)) != NULL;) {
+        mw_column *column = &columns[r->count];
+        *column = *c;
+        column->data = NULL;
+        column->name = strcmp(c->name, "x") == 0 ? x : strcmp(c->name, "y") == 0 ? y : c->name;
+        if (r->map != NULL && is_label(c)) {
+            r->labels = c->dtype;
+            r->label = r->count;
+            column->dtype = MW_I64;
+        }
+        r->sizes[r->count++] = (size_t)mw_shape_count(c->shape) * ((size_t)mw_dtype_bits(c->dtype) / 8);
+    }
+    return mw_dataset_map(source, columns, r->count, copy_example, r, 0, err);
+}
+
+static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, const char *y, mw_error *err)
+{
+    if (*dataset == NULL)
+        return true;
+    data_renaming *r = &data->renamings[data->renaming_count++];
+    *r = (data_renaming){.map = data->class_map, .map_count = data->class_map_count};
+    mw_dataset *renamed = rename_columns(r, *dataset, x, y, err);
+    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
+    mw_dataset_destroy(renamed);
+    mw_dataset_destroy(*dataset);
+    *dataset = ahead;
+    return ahead != NULL;
+}
+
+static void note_labels(const mw_feed *feed, int64_t classes, bool *found)
+{
+    const size_t size = (size_t)mw_dtype_bits(feed->dtype) / 8;
+    for (size_t k = 0; k < feed->count; k++) {
+        const int64_t label = read_label((const char *)feed->data + k * size, feed->dtype);
+        if (label >= 0 && label < classes)
+            found[label] = true;
+    }
+}
+
+static void find_labels(const mw_dataset *dataset, int64_t classes, bool *found, mw_error *err)
+{
+    mw_loader_options options = mw_loader_defaults(dataset, 1);
+    options.shuffle = false;
+    mw_loader *loader = dataset != NULL ? mw_loader_create(&options, err) : NULL;
+    for (const mw_batch *batch; loader != NULL && (batch = mw_loader_next(loader, err)) != NULL;) {
+        for (size_t i = 0; i < batch->feed_count; i++) {
+            if (strcmp(batch->feeds[i].name, "y") == 0 && is_integer(batch->feeds[i].dtype))
+                note_labels(&batch->feeds[i], classes, found);
+        }
+    }
+    mw_loader_destroy(loader);
+}
+
+bool *data_find_labels(const data_parts *data, mw_error *err)
+{
+    bool *found = calloc((size_t)data->classes + 1, sizeof *found);
+    if (found == NULL)
+        return NULL;
+    find_labels(data->plain, data->classes, found, err);
+    find_labels(data->validation, data->classes, found, err);
+    find_labels(data->test, data->classes, found, err);
+    return found;
+}
+
+void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
+{
+    bool same = true;
+    for (int64_t i = 0; map != NULL && i < data->classes; i++)
+        same = same && (map[i] == i || map[i] < 0);
+    if (map == NULL || same) {
+        free(map);
+        return;
+    }
+    data->class_map = map;
+    data->class_map_count = data->classes;
+    data->classes = classes;
+}
+
+bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err)
+{
+    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL)
+        return true;
+    return rename_one(data, &data->training, x, y, err) && rename_one(data, &data->validation, x, y, err) &&
+           rename_one(data, &data->test, x, y, err);
+}

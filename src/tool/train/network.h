@@ -1,0 +1,19 @@
+/* Networks as lists of layers. */
+#ifndef MW__TOOL_TRAIN_NETWORK_H
+#define MW__TOOL_TRAIN_NETWORK_H
+
+#include "tool/config.h"
+
+#include <millwright/millwright.h>
+
+/* x through the layers of an array of settings: a text ("relu") or an object whose first key is the kind ({"dense":
+ * 64}). classes  what {"dense": "classes"} has return   NULL with c->err set */
+mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, int64_t classes);
+
+/* [batch, rest]; x itself if it has no more than two axes. */
+mw_tensor *network_flat(mw_tensor *x);
+
+/* The kinds of layers, for the documents: NULL behind the last. */
+const char *network_kind_at(size_t index, const char **out_text);
+
+#endif

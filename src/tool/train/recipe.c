@@ -1,0 +1,227 @@
+/* A training from settings: data, network, trainer, loop, what is written at the end. Nothing is written before all of
+ * it was accepted. */
+#include "tool/model_text.h"
+#include "tool/train/training.h"
+
+#include "base/text/shown.h"
+
+#include <errno.h>
+#include <millwright/summary.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool training_fail(training *t, mw_status status, const char *format, ...)
+{
+    va_list arguments;
+    if (t->err->status != MW_OK)
+        return false;
+    t->err->status = status;
+    va_start(arguments, format);
+    mw__shown_vprintf(t->err->message, sizeof t->err->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+const char *const training_losses[] = {"cross_entropy", "mse", "l1", "huber", "binary_cross_entropy", NULL};
+
+/* ---- data ---- */
+
+/* Whether the first layer looks its inputs up. */
+static bool begins_with_embedding(const config_node *layers)
+{
+    const config_node *layer = layers != NULL && layers->kind == CONFIG_ARRAY ? layers->first : NULL;
+    for (; layer != NULL && layer->kind == CONFIG_OBJECT && layer->first != NULL; layer = layer->next) {
+        const char *kind = layer->first->key;
+        if (strcmp(kind, "embedding") == 0)
+            return true;
+        if (strcmp(kind, "reshape") != 0 && strcmp(kind, "transpose") != 0)
+            return false;
+    }
+    return false;
+}
+
+/* The model that is trained on, if there is one: its input says how the data is read. */
+static bool open_model(training *t, data_request *request, mw_port *out_input)
+{
+    const char *said = field_text(&t->c, t->c.root, "model", NULL);
+    mw_model_options options = mw_model_defaults();
+    options.read_only = true;
+    t->model_path = t->over->model != NULL ? t->over->model : said;
+    if (t->model_path == NULL)
+        return true;
+    t->model_path = tool_model_path(t->model_path, t->model_folder, sizeof t->model_folder);
+    t->model = mw_model_load(t->model_path, &options, t->err);
+    t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
+    const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
+    if (input == NULL)
+        return training_fail(t, MW_ERROR_FORMAT, "%.200s has no input", t->model_path);
+    *out_input =
+        (mw_port){.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input), .shape = mw_tensor_shape(input)};
+    request->input = out_input;
+    request->is_for_model = true;
+    request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
+    return data_request_offsets(request, t->model, t->model_path, NULL, t->err);
+}
+
+static recipe_loss choose_loss(training *t)
+{
+    recipe_loss loss = (recipe_loss)field_choice(&t->c, t->c.root, "loss", RECIPE_CROSS_ENTROPY);
+    for (int i = 0; t->over->loss != NULL && training_losses[i] != NULL; i++)
+        loss = strcmp(t->over->loss, training_losses[i]) == 0 ? (recipe_loss)i : loss;
+    return loss;
+}
+
+static bool open_data(training *t)
+{
+    mw_port input;
+    config *c = &t->c;
+    const config_node *settings = field_object(c, c->root, "data");
+    const char *said = field_text(c, settings, "data.path", NULL);
+    data_request request = {.path = t->over->data != NULL ? t->over->data : said};
+    t->loss_kind = choose_loss(t);
+    const int64_t batch = field_integer(c, c->root, "batch", 64);
+    t->batch = t->over->batch > 0 ? t->over->batch : batch;
+    t->data_path = request.path;
+    if (request.path == NULL)
+        return training_fail(t, MW_ERROR_ARGUMENT, "where is the data? --data PATH, or \"data\": {\"path\": ..}");
+    request.has_classes = t->loss_kind == RECIPE_CROSS_ENTROPY;
+    request.integers = begins_with_embedding(config_get(c->root, "network"));
+    const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
+                        data_open(&t->data, c, settings, &request, t->err);
+    data_request_free(&request);
+    return opened;
+}
+
+/* ---- what is said ---- */
+
+static void say_measured(training *t, const char *set, const mw_dataset *data)
+{
+    mw_evaluation found;
+    if (data == NULL || mw_trainer_measure(t->trainer, data, &found, t->err) != MW_OK)
+        return;
+    if (t->call->json == NULL) {
+        tool_print("%s: loss %.5g", set, found.loss);
+        for (size_t i = 0; i < found.metric_count; i++)
+            tool_print(", %s %.5g", found.metrics[i].name, found.metrics[i].value);
+        tool_print(" of %lld examples\n", (long long)found.examples);
+        return;
+    }
+    tool_json_open(t->call->json, set, '{');
+    tool_json_number(t->call->json, "loss", found.loss);
+    for (size_t i = 0; i < found.metric_count; i++)
+        tool_json_number(t->call->json, found.metrics[i].name, found.metrics[i].value);
+    tool_json_integer(t->call->json, "examples", found.examples);
+    tool_json_close(t->call->json, '}');
+}
+
+static void say_what_is_there(training *t)
+{
+    mw_summary *summary = mw_summary_create(t->graph, t->err);
+    const mw_summary_totals totals = mw_summary_total(summary);
+    mw_summary_destroy(summary);
+    if (t->call->json != NULL) {
+        tool_json_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
+        tool_json_integer(t->call->json, "classes", t->data.classes);
+        tool_json_integer(t->call->json, "parameters", totals.parameters);
+        return;
+    }
+    tool_print("%lld examples, %lld for validation", (long long)mw_dataset_examples(t->data.training),
+               (long long)mw_dataset_examples(t->data.validation));
+    if (t->data.classes > 0)
+        tool_print(", %lld classes", (long long)t->data.classes);
+    tool_print("; %lld parameters; %s\n", (long long)totals.parameters,
+               mw_program_where(mw_trainer_program(t->trainer)));
+}
+
+/* What does not train, or not as it should, before a step is made. */
+static void say_warnings(const training *t)
+{
+    enum { SAID_MAX = 32 };
+    mw_warning warning;
+    const size_t count = mw_trainer_warning_count(t->trainer);
+    for (size_t i = 0; i < count && i < SAID_MAX && mw_trainer_warning_at(t->trainer, i, &warning); i++)
+        tool_complain("%s", warning.message);
+    if (count > SAID_MAX)
+        tool_complain("and %zu more warnings like these", count - SAID_MAX);
+}
+
+/* ---- the whole ---- */
+
+static bool prepare(training *t, mw_fit_options *fit)
+{
+    if (!training_place_files(t) || !open_data(t) || !training_build(t) || !training_make_trainer(t))
+        return false;
+    *fit = training_make_fit(t);
+    config_finish(&t->c, field_condition);
+    if (t->err->status != MW_OK)
+        return false;
+    t->c.refused = !training_check_checkpoint(t);
+    return !t->c.refused && t->err->status == MW_OK && training_check_outputs(t);
+}
+
+/* What follows a step was accepted, whatever the step was. */
+static bool was_accepted(mw_status status) { return status == MW_ERROR_NUMERIC || status == MW_ERROR_STOPPED; }
+
+static int fit_and_measure(training *t, const mw_fit_options *fit)
+{
+    say_what_is_there(t);
+    say_warnings(t);
+    mw_fit(t->trainer, fit, t->err);
+    dashboard_end(&t->board);
+    if (was_accepted(t->err->status))
+        training_keep_settings(t);
+    if (t->err->status != MW_OK)
+        return mw_fit_signal() != 0 ? 128 + mw_fit_signal() : TOOL_FAILED;
+    if (t->data.validation != NULL && !t->data.validation_is_test)
+        say_measured(t, "validation", t->data.validation);
+    say_measured(t, "test", t->data.test);
+    training_write_outputs(t);
+    return t->err->status == MW_OK ? TOOL_DONE : TOOL_FAILED;
+}
+
+static int run(training *t)
+{
+    mw_fit_options fit;
+    if (!prepare(t, &fit))
+        return t->c.refused ? TOOL_USAGE : TOOL_FAILED;
+    if (t->run != NULL && mkdir(t->run, 0777) != 0 && errno != EEXIST) {
+        training_fail(t, MW_ERROR_FILE, "the folder %.200s cannot be made: %s", t->run, strerror(errno));
+        return TOOL_FAILED;
+    }
+    return fit_and_measure(t, &fit);
+}
+
+static void close_training(training *t)
+{
+    mw_trainer_destroy(t->trainer);
+    mw_graph_destroy(t->graph);
+    mw_graph_destroy(t->source);
+    mw_model_destroy(t->model);
+    class_list_free(&t->classes);
+    data_close(&t->data);
+    free(t);
+}
+
+int recipe_train(const char *path, const recipe_overrides *overrides, const tool_call *call)
+{
+    static config_node nothing = {.kind = CONFIG_OBJECT};
+    static char no_text[] = "";
+    training *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        tool_complain("there is no memory");
+        return TOOL_FAILED;
+    }
+    *t = (training){.call = call, .over = overrides, .err = call->err};
+    bool good = true;
+    if (path != NULL)
+        good = config_open(&t->c, path, call->err);
+    else
+        t->c = (config){.path = "options", .text = no_text, .root = &nothing, .err = call->err};
+    const int code = good ? run(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;
+    if (path != NULL)
+        config_close(&t->c);
+    close_training(t);
+    return code;
+}

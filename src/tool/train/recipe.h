@@ -1,0 +1,33 @@
+/* A training as settings: from a file (mw train) or from options (mw finetune). */
+#ifndef MW__TOOL_TRAIN_RECIPE_H
+#define MW__TOOL_TRAIN_RECIPE_H
+
+#include "tool/tool.h"
+#include "tool/train/data.h"
+
+typedef enum recipe_loss {
+    RECIPE_CROSS_ENTROPY,
+    RECIPE_MSE,
+    RECIPE_L1,
+    RECIPE_HUBER,
+    RECIPE_BINARY_CROSS_ENTROPY
+} recipe_loss;
+
+/* What goes before the settings of the file; NULL and 0 = as they say. */
+typedef struct recipe_overrides {
+    const char *data, *output, *run, *device;
+    long long epochs, batch, seed, threads;
+    double learning_rate;
+    const char *model;         /* of mw finetune */
+    const char *const *layers; /* patterns; NULL = all */
+    size_t layer_count;
+    bool head;      /* a dense layer for the classes behind the model */
+    long long lora; /* rank; 0 = the weights themselves */
+    const char *loss;
+} recipe_overrides;
+
+/* Trains as the settings say and writes what they ask for.
+ *  path  of the settings; NULL = the overrides alone */
+int recipe_train(const char *path, const recipe_overrides *overrides, const tool_call *call);
+
+#endif

@@ -1,0 +1,121 @@
+/* The commands. Help, man page and completions are made from these rows and the tables of options. */
+#include "tool/commands/commands.h"
+
+#include <string.h>
+
+const tool_command tool_commands[] = {
+    {"info", "FILE", 1, 1, "what is in a model, or a file of tensors",
+     "Prints inputs, outputs, layers and sums of a model: a Core ML package (.mlpackage) or compiled model "
+     "(.mlmodelc), "
+     "MIL text or a folder with model.mil, an ONNX file, a netplist (.espresso.net). A layer is one line, however many "
+     "operations it is made of. A file of tensors is listed as by mw tensors.",
+     tool_info_options, tool_info},
+    {"ops", "[PATTERN]", 0, 1, "the operations that the library knows",
+     "Lists operations with the operator set that they are of, whether they have a gradient, and their arguments; "
+     "optional ones in brackets. PATTERN is one of a shell: mw ops 'conv*'.",
+     NULL, tool_ops},
+    {"tensors", "FILE", 1, 1, "the tensors of a file of weights",
+     "Lists safetensors (one file, shards by their index, or the folder), PyTorch files, .npy, .npz and GGUF.",
+     tool_tensors_options, tool_tensors},
+    {"convert", "IN OUT", 2, 2, "a model or a file of tensors in another format",
+     "Models: any that mw info reads, into .mlpackage, .onnx, .espresso.net, or else a folder with model.mil and "
+     "weights. With --weights they are stored in less: fp16, int8 or a palette.\n\n"
+     "Tensors: any that mw tensors reads, into .safetensors, .npz or .npy; --weights is then an element type, fp16 or "
+     "fp32.\n\n"
+     "What is at OUT is replaced as a whole or not at all. --verify runs both models on the same inputs; exit code 3 "
+     "says that they differ.",
+     tool_convert_options, tool_convert},
+    {"average", "FILE..", 1, -1, "the mean of weights that were trained apart",
+     "Writes the mean of the tensors of several files, which have the same names and shapes.", tool_average_options,
+     tool_average},
+    {"run", "FILE", 1, 1, "a model on given or drawn inputs",
+     "Runs a model on any number of examples: those of the files that --input names, with examples along their first "
+     "axis (.npy; or NAME=FILE:TENSOR of any file of tensors), a number for all elements (x=0.5), or numbers that are "
+     "drawn. Prints what came out, with labels if the model is a classifier; --out keeps all of it.",
+     tool_run_options, tool_run_model},
+    {"bench", "FILE", 1, 1, "how long a model takes",
+     "Runs a model on drawn inputs until --seconds have passed and prints the median time of a run, its spread, "
+     "examples "
+     "a second and memory.",
+     tool_bench_options, tool_bench},
+    {"profile", "FILE", 1, 1, "where the time of a model goes",
+     "Prints the plan of the engine with the time of each step; --trace writes a file for ui.perfetto.dev.",
+     tool_profile_options, tool_profile},
+    {"compare", "FILE [OTHER]", 1, 2, "two devices, or two models: the first difference",
+     "With one file: its program on the CPU and on --device (the model of the ANE's arithmetic), operation by "
+     "operation; "
+     "says which operation differs first by itself, and what has come to the outputs. With two files: both models on "
+     "the "
+     "same inputs. Exit code 3 if they differ by more than the tolerance.",
+     tool_compare_options, tool_compare},
+    {"ranges", "FILE", 1, 1, "which values of a model do not fit into fp16",
+     "Runs a model in fp32 on the CPU, on drawn inputs or on those of --inputs, and says of each value how large and "
+     "how "
+     "small it gets: what would be infinite, subnormal or 0 in fp16, the worst first. Exit code 3 if a value is beyond "
+     "65504 or not finite.",
+     tool_ranges_options, tool_ranges},
+    {"gradcheck", "FILE", 1, 1, "the gradients of a model against differences",
+     "Makes the weights of a model trainable (--layers chooses some) and compares the gradient of its first result by "
+     "them "
+     "and by its inputs with central differences. Exit code 3 if one is wrong.",
+     tool_gradcheck_options, tool_gradcheck},
+    {"check", "FILE", 1, 1, "what an ANE would refuse of a model, and why",
+     "Holds a model to the published rules of a chip, m1 to m5; no Mac is asked. Exit code 3 if something is refused.",
+     tool_check_options, tool_check},
+    {"plan", "FILE", 1, 1, "what a compiler makes of a model",
+     "Without --chip the plan of the engine: steps, fused operations, buffers, memory. With --chip what the compiler "
+     "of an "
+     "ANE would make of it, as others have published it: layers, order, memory. --svg writes a picture of that.",
+     tool_plan_options, tool_plan},
+    {"draw", "FILE", 1, 1, "a model as a picture",
+     "Draws the layers of a model and what reads what; blocks that repeat are drawn once, with how often.",
+     tool_draw_options, tool_draw},
+    {"plot", "METRICS [OTHER..]", 1, 8, "the curves of a run, or of several",
+     "Draws what a metrics file of mw train or mw_fit says (JSON Lines or CSV): a chart for each name, other runs into "
+     "the "
+     "same charts.",
+     tool_plot_options, tool_plot},
+    {"report", "RUN", 1, 1, "a run as one page of HTML",
+     "RUN is a folder that mw train --run wrote, or a metrics file. The page has curves, classes and what was mistaken "
+     "for "
+     "what, examples with their pictures, the network, memory and time, and what reproduces it; it needs nothing else "
+     "and "
+     "can be printed.",
+     tool_report_options, tool_report},
+    {"replay", "FOLDER", 1, 1, "why a step was refused",
+     "Runs a refused step again (RUN/refused of mw train, or replay_folder of a trainer) and says which value was the "
+     "first "
+     "without a number, with the operation and the parameter that it belongs to; exit code 3 if there is one. --device "
+     "and "
+     "--profile run it with another arithmetic.",
+     tool_replay_options, tool_replay},
+    {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
+     "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
+    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",
+     "CONFIG says network, loss, optimizer, schedule and what is written; docs/train.md has every key, and what is "
+     "wrong is "
+     "said with line and column. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
+     tool_train_options, tool_train},
+    {"finetune", "MODEL", 1, 1, "train a model that exists on data of one's own",
+     "Trains the weights of a model (--layers some, --lora R adapters beside them) on --data and writes the result to "
+     "--out. The model has one input; its first result are the scores of classes, or with --loss mse values.",
+     tool_finetune_options, tool_finetune},
+    {"doctor", "", 0, 0, "what is there on this machine",
+     "Machine, engine, BLAS, data sets, what stands behind the e5rt symbols (asked in a process of its own, which may "
+     "crash or hang), and a small training with its gradient checked. Exit code 3 if something is wrong.",
+     tool_doctor_options, tool_doctor},
+    {"man", "", 0, 0, "the man page of mw", "Prints the man page, in troff. mw man | man -l -", NULL, tool_man},
+    {"completion", "SHELL", 1, 1, "completion for bash, zsh or fish", "Prints a script: source <(mw completion bash)",
+     NULL, tool_completion},
+};
+
+const size_t tool_command_count = sizeof tool_commands / sizeof tool_commands[0];
+
+const tool_command *tool_find(const char *name)
+{
+    for (size_t i = 0; i < tool_command_count; i++) {
+        if (strcmp(tool_commands[i].name, name) == 0)
+            return &tool_commands[i];
+    }
+    return NULL;
+}

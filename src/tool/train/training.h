@@ -1,0 +1,60 @@
+/* The parts of a training: what recipe.c puts together. */
+#ifndef MW__TOOL_TRAIN_TRAINING_H
+#define MW__TOOL_TRAIN_TRAINING_H
+
+#include "tool/classes.h"
+#include "tool/fields.h"
+#include "tool/show/dashboard.h"
+#include "tool/train/recipe.h"
+
+enum { TRAINING_PATH_BYTES = 4200 };
+
+typedef struct training {
+    const tool_call *call;
+    const recipe_overrides *over;
+    config c;
+    mw_error *err;
+    data_parts data;
+    class_list classes; /* of the data, or of the model: by the index of the score */
+    recipe_loss loss_kind;
+    int64_t batch;
+    mw_model *model; /* whose network is trained, or NULL */
+    const char *model_path;
+    char model_folder[TRAINING_PATH_BYTES + 16]; /* RUN/model, if the path was RUN */
+    mw_graph *source, *graph;                    /* of the model, in its own batch; what is trained */
+    mw_tensor *x, *y, *out, *loss, *metric;
+    char label[32];     /* the column of the data, and the input of the graph, that is y */
+    bool probabilities; /* out is a softmax */
+    bool has_head;      /* layers behind a model */
+    mw_optimizer optimizer;
+    mw_trainer *trainer;
+    char checkpoint[TRAINING_PATH_BYTES], metrics[TRAINING_PATH_BYTES], refused[TRAINING_PATH_BYTES];
+    const char *run, *output, *data_path;
+    bool kept; /* the settings are in the folder of the run */
+    dashboard board;
+} training;
+
+/* By recipe_loss; NULL behind the last. */
+extern const char *const training_losses[];
+
+/* Sets the first error; false. */
+bool training_fail(training *t, mw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- training_network.c: t->graph with t->out, t->loss, t->metric ---- */
+bool training_build(training *t);
+
+/* ---- training_options.c ---- */
+bool training_make_trainer(training *t);
+bool training_place_files(training *t);
+mw_fit_options training_make_fit(training *t);
+/* Compares with the checkpoint that the run goes on from; false for settings that do not fit, or t->err is set. */
+bool training_check_checkpoint(training *t);
+
+/* ---- training_output.c ---- */
+/* Whether all outputs can be written, before the first step. */
+bool training_check_outputs(training *t);
+void training_write_outputs(training *t);
+/* run/recipe.json and run/about.json, once the run was accepted. */
+void training_keep_settings(training *t);
+
+#endif

@@ -1,0 +1,319 @@
+/* How it is trained: optimizer, schedule, trainer and loop, from the fields of a recipe and the options. A field is
+ * asked for only where it has an effect. */
+#include "tool/train/training.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* An option goes before the field; below 0 or 0, as the option's range allows neither, is none. */
+static int64_t pick(long long over, bool given, int64_t otherwise) { return given ? over : otherwise; }
+
+/* ---- optimizer and schedule ---- */
+
+typedef enum optimizer_name { ADAM, ADAMW, SGD, RMSPROP, ADAGRAD, LION } optimizer_name;
+
+static mw_optimizer begin_optimizer(optimizer_name name, float rate)
+{
+    switch (name) {
+    case ADAMW:
+        return mw_adamw(rate, 0.01f);
+    case SGD:
+        return mw_sgd(rate);
+    case RMSPROP:
+        return mw_rmsprop(rate);
+    case ADAGRAD:
+        return mw_adagrad(rate);
+    case LION:
+        return mw_lion(rate, 0.01f);
+    default:
+        return mw_adam(rate);
+    }
+}
+
+static mw_optimizer make_optimizer(training *t)
+{
+    config *c = &t->c;
+    const config_node *o = field_object(c, c->root, "optimizer");
+    const optimizer_name name = (optimizer_name)field_choice(c, o, "optimizer.name", ADAM);
+    const double standard = name == SGD ? 0.01 : name == LION ? 1e-4 : 1e-3;
+    const double said = field_number(c, o, "optimizer.learning_rate", standard);
+    mw_optimizer made = begin_optimizer(name, (float)(t->over->learning_rate > 0 ? t->over->learning_rate : said));
+    made.weight_decay = (float)field_number(c, o, "optimizer.weight_decay", (double)made.weight_decay);
+    if (name == SGD || name == RMSPROP)
+        made.momentum = (float)field_number(c, o, "optimizer.momentum", 0);
+    if (name == SGD && made.momentum > 0.0f)
+        made.nesterov = field_bool(c, o, "optimizer.nesterov", false);
+    if (name == ADAM || name == ADAMW || name == LION) {
+        made.beta1 = (float)field_number(c, o, "optimizer.beta1", (double)made.beta1);
+        made.beta2 = (float)field_number(c, o, "optimizer.beta2", (double)made.beta2);
+    }
+    return made;
+}
+
+static mw_schedule make_schedule(training *t)
+{
+    config *c = &t->c;
+    const config_node *s = field_object(c, c->root, "schedule");
+    const int kind = field_choice(c, s, "schedule.name", s != NULL ? 0 : 2);
+    const double end = kind == 1 || kind == 2 ? field_number(c, s, "schedule.end", 0) : 0;
+    const int64_t period = kind == 4 ? field_integer(c, s, "schedule.period", 1000) : 1;
+    mw_schedule made = kind == 1   ? mw_schedule_linear(end)
+                       : kind == 2 ? mw_schedule_cosine(end)
+                       : kind == 3 ? mw_schedule_one_cycle(0.3, 25, 1e4)
+                       : kind == 4 ? mw_schedule_step(period, field_number(c, s, "schedule.gamma", 0.1))
+                                   : mw_schedule_constant();
+    made.warmup_steps = field_integer(c, s, "schedule.warmup_steps", 0);
+    return made;
+}
+
+/* ---- the trainer ---- */
+
+static uint64_t seed_of(training *t)
+{
+    return (uint64_t)pick(t->over->seed, t->over->seed >= 0, field_integer(&t->c, t->c.root, "seed", 1));
+}
+
+static mw_device device_of(training *t)
+{
+    static const mw_device devices[] = {MW_DEVICE_AUTO, MW_DEVICE_CPU, MW_DEVICE_GPU,
+                                        MW_DEVICE_ANE}; /* RECIPE_DEVICES */
+    mw_device device = devices[field_choice(&t->c, t->c.root, "device", 0)];
+    if (t->over->device != NULL)
+        tool_parse_device(t->over->device, &device); /* its choices are those of the row */
+    return device;
+}
+
+bool training_make_trainer(training *t)
+{
+    config *c = &t->c;
+    const config_node *root = c->root;
+    const bool has_metrics = t->metrics[0] != '\0';
+    t->optimizer = make_optimizer(t);
+    mw_trainer_options options = mw_trainer_defaults(t->loss, t->optimizer);
+    options.metric = t->metric;
+    options.prediction = t->out;
+    options.clip_norm = (float)field_number(c, root, "clip_norm", 0);
+    options.accumulate = (int)field_integer(c, root, "accumulate", 1);
+    options.watch_gradient_norms = has_metrics && field_bool(c, root, "gradient_norms", t->run != NULL);
+    options.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
+    options.average_decay = (float)field_number(c, root, "average_decay", 0);
+    options.compile.seed = seed_of(t);
+    const int64_t threads = field_integer(c, root, "threads", 0);
+    options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
+    options.compile.device = device_of(t);
+    t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
+    return t->trainer != NULL;
+}
+
+/* ---- the loop ---- */
+
+/* `said`, or else `run` and what is in its folder. */
+static bool join_path(training *t, char out[TRAINING_PATH_BYTES], const char *said, const char *run, const char *name)
+{
+    out[0] = '\0';
+    if (said == NULL && run == NULL)
+        return true;
+    const int length = snprintf(out, TRAINING_PATH_BYTES, "%s%s", said != NULL ? said : run, said != NULL ? "" : name);
+    return length < TRAINING_PATH_BYTES ||
+           training_fail(t, MW_ERROR_ARGUMENT, "a path of %d bytes is too long", length);
+}
+
+/* Where things go: the run's folder has metrics and the checkpoint, unless they are placed elsewhere. */
+bool training_place_files(training *t)
+{
+    config *c = &t->c;
+    const char *run = field_text(c, c->root, "run", NULL), *output = field_text(c, c->root, "output", NULL);
+    t->run = t->over->run != NULL ? t->over->run : run;
+    t->output = t->over->output != NULL ? t->over->output : output;
+    return join_path(t, t->checkpoint, field_text(c, c->root, "checkpoint", NULL), t->run, "/checkpoint.safetensors") &&
+           join_path(t, t->refused, NULL, t->run, "/refused") &&
+           join_path(t, t->metrics, field_text(c, c->root, "metrics", NULL), t->run, "/metrics.jsonl");
+}
+
+static const char *const compared[] = {"loss", "accuracy", "mean_absolute_error"}; /* the choices of "best" and "by" */
+
+static const char *choose_compared(training *t, const config_node *object, const char *path)
+{
+    const int index = field_choice(&t->c, object, path, -1);
+    return index >= 0 ? compared[index] : NULL;
+}
+
+static void take_early_stopping(training *t, const config_node *stop, mw_fit_options *fit)
+{
+    config *c = &t->c;
+    const char *by = choose_compared(t, stop, "early_stopping.by");
+    if (by != NULL && fit->best_by != NULL && strcmp(by, fit->best_by) != 0)
+        config_fail(c, config_get(stop, "by"),
+                    "\"by\" is \"%s\", and \"best\" is \"%s\": one run compares epochs by one", by, fit->best_by);
+    fit->best_by = by != NULL ? by : fit->best_by;
+    fit->min_delta = field_number(c, stop, "early_stopping.min_delta", 0);
+    fit->patience = field_integer(c, stop, "early_stopping.patience", 3);
+    fit->restore_best = field_bool(c, stop, "early_stopping.restore_best", true);
+}
+
+static void take_plateau(training *t, const config_node *plateau, mw_fit_options *fit)
+{
+    config *c = &t->c;
+    fit->plateau_patience = field_integer(c, plateau, "plateau.patience", 2);
+    fit->plateau_factor = field_number(c, plateau, "plateau.factor", 0.1);
+    fit->plateau_least = field_number(c, plateau, "plateau.least", 0);
+}
+
+/* {"by": "loss", "patience": 3}: the best epoch is what is left. */
+static void take_stopping(training *t, mw_fit_options *fit)
+{
+    const config_node *stop = field_object(&t->c, t->c.root, "early_stopping");
+    const config_node *plateau = field_object(&t->c, t->c.root, "plateau");
+    if (stop != NULL)
+        take_early_stopping(t, stop, fit);
+    if (plateau != NULL)
+        take_plateau(t, plateau, fit);
+    if (fit->best_by == NULL && (stop != NULL || plateau != NULL))
+        fit->best_by = "loss";
+    fit->best_highest = fit->best_by != NULL && strcmp(fit->best_by, "accuracy") == 0;
+    if (fit->best_by != NULL && fit->validation == NULL)
+        config_fail(&t->c,
+                    stop != NULL      ? stop
+                    : plateau != NULL ? plateau
+                                      : config_get(t->c.root, "best"),
+                    "epochs are compared by what a validation set finds, and there is none");
+}
+
+static void take_saving(training *t, mw_fit_options *fit)
+{
+    config *c = &t->c;
+    fit->checkpoint = t->checkpoint;
+    fit->checkpoint_steps = field_integer(c, c->root, "checkpoint_steps", 0);
+    fit->keep_last = (int)field_integer(c, c->root, "keep", 0);
+    fit->best_by = choose_compared(t, c->root, "best");
+}
+
+/* The first call is the first sign that the run was accepted: its checkpoint fits, and no other process has it. */
+static bool report_progress(void *user, const mw_progress *progress)
+{
+    training *t = user;
+    training_keep_settings(t);
+    return dashboard_report(&t->board, progress);
+}
+
+mw_fit_options training_make_fit(training *t)
+{
+    config *c = &t->c;
+    const int64_t epochs = pick(t->over->epochs, t->over->epochs > 0, field_integer(c, c->root, "epochs", 5));
+    mw_fit_options fit = mw_fit_defaults(t->data.training, epochs);
+    fit.validation = t->data.validation;
+    fit.schedule = make_schedule(t);
+    fit.seed = seed_of(t);
+    if (t->checkpoint[0] != '\0')
+        take_saving(t, &fit);
+    if (t->metrics[0] != '\0') {
+        fit.metrics = t->metrics;
+        fit.metrics_steps = field_integer(c, c->root, "metrics_steps", 0);
+    }
+    take_stopping(t, &fit);
+    fit.no_warnings = true; /* they are said before */
+    fit.quiet = dashboard_begin(&t->board, t->call) || t->call->quiet;
+    fit.progress = report_progress;
+    fit.user = t;
+    return fit;
+}
+
+/* ---- a run that goes on ---- */
+
+/* The value of " key=" in the line that describes an optimizer. */
+static bool find_number(const char *line, const char *key, double *out)
+{
+    char wanted[40];
+    snprintf(wanted, sizeof wanted, " %s=", key);
+    const char *at = strstr(line, wanted);
+    if (at == NULL)
+        return false;
+    *out = strtod(at + strlen(wanted), NULL);
+    return true;
+}
+
+/* The state of an optimizer belongs to its numbers, which the step program has: other ones are refused. */
+static bool check_numbers(training *t, const char *line)
+{
+    const mw_optimizer *o = &t->optimizer;
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"beta1", (double)o->beta1},
+                   {"beta2", (double)o->beta2},
+                   {"momentum", (double)o->momentum},
+                   {"nesterov", o->nesterov},
+                   {"weight_decay", (double)o->weight_decay}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        double saved;
+        if (find_number(line, numbers[i].key, &saved) && (float)saved != (float)numbers[i].value) {
+            tool_complain("%.200s was trained with \"%s\" %g, the settings say %g: a run goes on with the optimizer "
+                          "that it began with; begin another with --run",
+                          t->checkpoint, numbers[i].key, saved, numbers[i].value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* That of the checkpoint goes before the one of the settings, as plateaus may have lowered it. */
+static void say_rate(const training *t, const char *saved)
+{
+    const float rate = strtof(saved, NULL);
+    if (rate != t->optimizer.learning_rate)
+        tool_complain("the run goes on with the learning rate %g of %.200s; %g of %s is not taken (begin another with "
+                      "--run)",
+                      (double)rate, t->checkpoint, (double)t->optimizer.learning_rate,
+                      t->over->learning_rate > 0 ? "--lr" : "the settings");
+}
+
+/* The scores of the run stand for the classes that it began with. */
+static bool check_classes(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16], ours[160], theirs[160];
+    config kept;
+    struct stat entry;
+    class_list began = {0};
+    mw_error local = {0};
+    snprintf(path, sizeof path, "%s/about.json", t->run != NULL ? t->run : "");
+    if (t->run == NULL || stat(path, &entry) != 0)
+        return true;
+    const char *lines = config_open(&kept, path, &local) ? config_string(&kept, kept.root, "classes", NULL) : NULL;
+    if (local.status != MW_OK) {
+        config_close(&kept);
+        return training_fail(t, local.status, "\"classes\" of the run are not known: %.400s", local.message);
+    }
+    bool same = lines == NULL || !class_list_of_lines(&began, lines, &local) || began.count == t->classes.count;
+    for (size_t i = 0; same && i < began.count; i++)
+        same = strcmp(began.names[i], t->classes.names[i]) == 0;
+    if (!same)
+        training_fail(t, MW_ERROR_ARGUMENT,
+                      "the run in %.100s began with the classes %s, and the data has %s: begin another with --run",
+                      t->run, class_list_print(theirs, sizeof theirs, &began),
+                      class_list_print(ours, sizeof ours, &t->classes));
+    class_list_free(&began);
+    config_close(&kept);
+    return same;
+}
+
+bool training_check_checkpoint(training *t)
+{
+    struct stat entry;
+    mw_error local = {0};
+    bool good = true;
+    if (t->checkpoint[0] == '\0' || stat(t->checkpoint, &entry) != 0)
+        return true;
+    if (!check_classes(t))
+        return true;                                              /* the error is set */
+    mw_tensors *tensors = mw_tensors_open(t->checkpoint, &local); /* mw_fit says what is wrong with a broken one */
+    const mw_tensors_note *note;
+    for (size_t i = 0; good && tensors != NULL && (note = mw_tensors_note_at(tensors, i)) != NULL; i++) {
+        if (strcmp(note->key, "mw.optimizer") == 0)
+            good = check_numbers(t, note->value);
+        if (strcmp(note->key, "mw.learning_rate") == 0)
+            say_rate(t, note->value);
+    }
+    mw_tensors_close(tensors);
+    return good;
+}

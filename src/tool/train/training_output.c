@@ -1,0 +1,197 @@
+/* What a training leaves: its settings, and the model in the format that is asked for. That it can be written is found
+ * before the first step, by writing it once beside its place. */
+#include "tool/model_text.h"
+#include "tool/train/training.h"
+
+#include "base/file/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- settings ---- */
+
+static void write_about(const training *t, mw_error *err)
+{
+    char path[TRAINING_PATH_BYTES + 16];
+    tool_json about;
+    char *classes = class_list_lines(&t->classes);
+    tool_json_init(&about);
+    tool_json_open(&about, NULL, '{');
+    tool_json_string(&about, "command", t->call->command);
+    tool_json_string(&about, "data", t->data_path);
+    tool_json_string(&about, "loss", training_losses[t->loss_kind]);
+    if (classes != NULL)
+        tool_json_string(&about, "classes", classes);
+    if (t->data.offsets.values != NULL) {
+        tool_json_open(&about, DATA_OFFSETS_KEY, '[');
+        for (size_t i = 0; i < t->data.offsets.count; i++)
+            tool_json_number(&about, NULL, t->data.offsets.values[i]);
+        tool_json_close(&about, ']');
+    }
+    tool_json_close(&about, '}');
+    free(classes);
+    snprintf(path, sizeof path, "%s/about.json", t->run);
+    const char *text = tool_json_text(&about);
+    if (text != NULL)
+        mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, err);
+    tool_json_deinit(&about);
+}
+
+/* run/recipe.json: the settings; run/about.json: how it was called, for mw report. The run is accepted by now; that
+ * these files cannot be written does not end it. */
+void training_keep_settings(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16];
+    mw_error local = {0};
+    if (t->run == NULL || t->kept)
+        return;
+    t->kept = true;
+    write_about(t, &local);
+    snprintf(path, sizeof path, "%s/recipe.json", t->run);
+    const char *text = t->c.text[0] != '\0' ? t->c.text : "{}";
+    mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, &local);
+    if (local.status != MW_OK)
+        tool_complain("the settings of the run are not kept: %s", local.message);
+}
+
+/* ---- the model ---- */
+
+static void put_pair(mw_description *d, mw_text_pair *pairs, const char *key, const char *value)
+{
+    bool there = value == NULL;
+    for (size_t i = 0; i < d->pair_count; i++)
+        there = there || strcmp(pairs[i].key, key) == 0;
+    if (!there)
+        pairs[d->pair_count++] = (mw_text_pair){key, value};
+}
+
+/* That of the model it began with, if it says something of what comes out. */
+static mw_description begin_description(const training *t)
+{
+    const bool own = t->model != NULL && !t->has_head && mw_model_description(t->model) != NULL;
+    return own ? *mw_model_description(t->model) : mw_description_defaults();
+}
+
+/* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for two
+ * more than there are. The names are those that were trained, whatever a file of others had under that key. */
+static mw_description describe(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
+{
+    mw_description d = begin_description(t);
+    const size_t count = d.pair_count;
+    d.pair_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_list = classes != NULL && strcmp(d.pairs[i].key, "classes") == 0;
+        put_pair(&d, pairs, d.pairs[i].key, is_list ? classes : d.pairs[i].value);
+    }
+    d.pairs = pairs;
+    put_pair(&d, pairs, "classes", classes);
+    put_pair(&d, pairs, DATA_OFFSETS_KEY, offsets);
+    return d;
+}
+
+/* Whether a file can be made there. */
+static void check_folder(const char *path, mw_error *err)
+{
+    char folder[TRAINING_PATH_BYTES + 16];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
+    struct stat entry;
+    const bool is_folder = stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+    if (!is_folder && access(folder[0] != '\0' ? folder : "/", W_OK) == 0)
+        return;
+    err->status = MW_ERROR_FILE;
+    if (is_folder)
+        snprintf(err->message, sizeof err->message, "\"%.200s\" is a folder", path);
+    else
+        snprintf(err->message, sizeof err->message, "the folder \"%.200s\": %s", folder, strerror(errno));
+}
+
+/* A model that was read keeps its own batch, unless there is a layer behind it now. `check` finds before the first step
+ * what would fail after the last, and writes nothing. */
+static void write_output(training *t, const char *path, bool check, mw_error *err)
+{
+    const mw_graph *source = t->has_head ? NULL : t->source;
+    if (tool_ends_in(path, ".safetensors")) {
+        if (check)
+            check_folder(path, err);
+        else
+            mw_trainer_save_weights(t->trainer, path, err);
+        return;
+    }
+    char *classes = class_list_lines(&t->classes), *offsets = data_offsets_text(&t->data.offsets);
+    mw_text_pair *pairs = calloc(begin_description(t).pair_count + 2, sizeof *pairs);
+    if (pairs != NULL) {
+        const mw_description d = describe(t, pairs, classes, offsets);
+        (check ? mw_trainer_check_write : mw_trainer_write_model)(t->trainer, source, &d, path, err);
+    } else {
+        err->status = MW_ERROR_MEMORY;
+    }
+    free(pairs);
+    free(classes);
+    free(offsets);
+}
+
+/* ---- before the first step ---- */
+
+static bool check_output(training *t, const char *path)
+{
+    mw_error local = {0};
+    if (t->data.offsets.values != NULL && !tool_has_place(path))
+        return training_fail(t, MW_ERROR_ARGUMENT,
+                             "nothing was trained: %.200s has no place for what is subtracted from the inputs, and "
+                             "would give other results; write .mlpackage, .onnx or a folder",
+                             path);
+    write_output(t, path, true, &local);
+    return local.status == MW_OK ||
+           training_fail(t, local.status, "nothing was trained, as the model could not be written to %.120s: %.350s",
+                         path, local.message);
+}
+
+bool training_check_outputs(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16];
+    snprintf(path, sizeof path, "%s/model", t->run != NULL ? t->run : "");
+    return (t->output == NULL || check_output(t, t->output)) && (t->run == NULL || check_output(t, path));
+}
+
+/* ---- after the last ---- */
+
+/* The training is not lost with the file that failed. */
+static void keep_weights(training *t, const char *path, mw_error *why)
+{
+    char kept[TRAINING_PATH_BYTES + 32];
+    mw_error local = {0};
+    snprintf(kept, sizeof kept, "%s.weights.safetensors", path);
+    if (mw_trainer_save_weights(t->trainer, kept, &local) != MW_OK && t->run != NULL) {
+        mw_error_clear(&local);
+        snprintf(kept, sizeof kept, "%s/weights.safetensors", t->run);
+        mw_trainer_save_weights(t->trainer, kept, &local);
+    }
+    if (local.status == MW_OK)
+        training_fail(t, why->status, "%.300s (the trained weights are kept in %.180s)", why->message, kept);
+    else
+        training_fail(t, why->status, "%.300s (the weights could not be kept either: %.150s)", why->message,
+                      local.message);
+}
+
+static void write_or_keep(training *t, const char *path)
+{
+    mw_error local = {0};
+    write_output(t, path, false, &local);
+    if (local.status != MW_OK)
+        keep_weights(t, path, &local);
+}
+
+/* The model of the run is for mw report and whoever goes on with it. */
+void training_write_outputs(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16];
+    if (t->output != NULL)
+        write_or_keep(t, t->output);
+    snprintf(path, sizeof path, "%s/model", t->run != NULL ? t->run : "");
+    if (t->run != NULL)
+        write_or_keep(t, path);
+}
