@@ -154,3 +154,25 @@ onnx_bytes onnx_model_of(const onnx_bytes *graph, int opset)
 }
 
 onnx_bytes onnx_model(const onnx_bytes *graph) { return onnx_model_of(graph, 13); }
+
+void onnx_add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
+{
+    const onnx_bytes node = onnx_node(operation, inputs, output);
+    onnx_message(graph, 1, &node);
+}
+
+void onnx_add_graph(onnx_bytes *node, const char *name, const onnx_bytes *graph)
+{
+    onnx_bytes attribute = {.size = 0};
+    onnx_text(&attribute, 1, name);
+    onnx_message(&attribute, 6, graph);
+    onnx_number(&attribute, 20, 5);
+    onnx_message(node, 5, &attribute);
+}
+
+void onnx_add_name(onnx_bytes *graph, unsigned field, const char *name)
+{
+    onnx_bytes value = {.size = 0};
+    onnx_text(&value, 1, name);
+    onnx_message(graph, field, &value);
+}

@@ -31,6 +31,13 @@ onnx_bytes onnx_value(const char *name, const char *dimension);
 /* A float initializer of that shape [rows, columns], zeros. */
 onnx_bytes onnx_zeros(const char *name, int rows, int columns);
 
+/* Appends a node to a graph. */
+void onnx_add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output);
+/* An attribute that is a graph, as the bodies of If and Loop are. */
+void onnx_add_graph(onnx_bytes *node, const char *name, const onnx_bytes *graph);
+/* An input or output of a graph by its name alone. */
+void onnx_add_name(onnx_bytes *graph, unsigned field, const char *name);
+
 /* A model of operator set 13 around a graph whose parts are appended to `graph` with onnx_message: 1 node, 5
  * initializer, 11 input, 12 output. */
 onnx_bytes onnx_model(const onnx_bytes *graph);

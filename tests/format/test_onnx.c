@@ -27,12 +27,6 @@ static onnx_bytes begin_graph(const char *dimension)
     return graph;
 }
 
-static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
-{
-    const onnx_bytes node = onnx_node(operation, inputs, output);
-    onnx_message(graph, 1, &node);
-}
-
 static mw_graph *read_graph(const onnx_bytes *graph, const mw_onnx_options *options, mw_error *err)
 {
     const onnx_bytes model = onnx_model(graph);
@@ -55,27 +49,27 @@ static void expect(const onnx_bytes *graph, mw_status status, const char *part)
 static void test_values_that_nothing_gives_are_named(void)
 {
     onnx_bytes graph = begin_graph(NULL);
-    add_node(&graph, "Relu", "nobody", "y");
+    onnx_add_node(&graph, "Relu", "nobody", "y");
     expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which no node gives");
     graph = begin_graph(NULL);
-    add_node(&graph, "Relu", "x", "z");
+    onnx_add_node(&graph, "Relu", "x", "z");
     expect(&graph, MW_ERROR_FORMAT, "nothing gives the output \"y\"");
 }
 
 static void test_cycles_are_refused(void)
 {
     onnx_bytes graph = begin_graph(NULL);
-    add_node(&graph, "Add", "x b", "a");
-    add_node(&graph, "Relu", "a", "b");
-    add_node(&graph, "Relu", "b", "y");
+    onnx_add_node(&graph, "Add", "x b", "a");
+    onnx_add_node(&graph, "Relu", "a", "b");
+    onnx_add_node(&graph, "Relu", "b", "y");
     expect(&graph, MW_ERROR_FORMAT, "takes \"b\", which no node gives, or only one of a cycle");
 }
 
 static void test_names_are_given_once(void)
 {
     onnx_bytes graph = begin_graph(NULL);
-    add_node(&graph, "Relu", "x", "y");
-    add_node(&graph, "Tanh", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Tanh", "x", "y");
     expect(&graph, MW_ERROR_FORMAT, "two values have the name \"y\"");
 }
 
@@ -84,7 +78,7 @@ static void test_tensors_have_the_elements_that_their_extents_say(void)
     onnx_bytes graph = begin_graph(NULL), tensor = onnx_zeros("w", 2, 3);
     onnx_number(&tensor, 1, 1000000); /* a third extent */
     onnx_message(&graph, 5, &tensor);
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
     expect(&graph, MW_ERROR_FORMAT, "tensor \"w\": 24 bytes and 0 numbers, where 6000000 elements belong");
     graph = begin_graph(NULL);
     tensor = onnx_zeros("w", 2, 3);
@@ -108,16 +102,16 @@ static void test_everything_that_is_not_supported_is_listed_at_once(void)
     onnx_bytes graph = begin_graph(NULL);
     char list[500] = "";
     mw_error err = {0};
-    add_node(&graph, "Mystery", "x", "a");
-    add_node(&graph, "Relu", "a", "b");
-    add_node(&graph, "Reshape", "x x", "c");
+    onnx_add_node(&graph, "Mystery", "x", "a");
+    onnx_add_node(&graph, "Relu", "a", "b");
+    onnx_add_node(&graph, "Reshape", "x x", "c");
     onnx_bytes strange = onnx_node("Relu", "x", "d");
     onnx_int_attribute(&strange, "slope", 3);
     onnx_message(&graph, 1, &strange);
     onnx_bytes foreign = onnx_node("Gelu", "x", "e");
     onnx_text(&foreign, 7, "com.example");
     onnx_message(&graph, 1, &foreign);
-    add_node(&graph, "Relu", "b", "y");
+    onnx_add_node(&graph, "Relu", "b", "y");
     mw_onnx_options options = mw_onnx_defaults();
     options.report = note_problem;
     options.report_user = list;
@@ -158,7 +152,7 @@ static void test_short_files_get_no_huge_tables(void)
     for (int i = 0; i < 100; i++) {
         char name[16];
         snprintf(name, sizeof name, i == 99 ? "y" : "y%d", i);
-        add_node(&graph, "Resize", "x - s", name);
+        onnx_add_node(&graph, "Resize", "x - s", name);
     }
     CHECK(read_graph(&graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "takes much more memory than the file");
@@ -172,7 +166,7 @@ static onnx_bytes nested(int depth)
     static const unsigned char yes = 1;
     const onnx_bytes condition = constant_node(9, &yes, 1, 1, "c"), result = onnx_value("y", NULL);
     onnx_bytes body = {.size = 0};
-    add_node(&body, "Relu", "x", "y");
+    onnx_add_node(&body, "Relu", "x", "y");
     onnx_message(&body, 12, &result);
     for (int i = 0; i < depth; i++) {
         onnx_bytes outer = {.size = 0}, node = onnx_node("If", "c", "y");
@@ -218,13 +212,13 @@ static void test_integers_that_int32_does_not_hold_are_refused(void)
     onnx_int_attribute(&cast, "to", 1);
     onnx_message(&graph, 1, &constant);
     onnx_message(&graph, 1, &cast);
-    add_node(&graph, "Relu", "f", "y");
+    onnx_add_node(&graph, "Relu", "f", "y");
     expect(&graph, MW_ERROR_UNSUPPORTED, "element 1 of \"k\" is 3000000000: no int32");
     graph = begin_graph(NULL);
     constant = constant_node(7, limits, 2, sizeof limits, "k");
     onnx_message(&graph, 1, &constant);
     onnx_message(&graph, 1, &cast);
-    add_node(&graph, "Relu", "f", "y");
+    onnx_add_node(&graph, "Relu", "f", "y");
     mw_graph *made = read_graph(&graph, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(made);
@@ -237,7 +231,7 @@ static void test_extents_that_nobody_says_stay_open(void)
     onnx_bytes graph = begin_graph("batch");
     mw_error err = {0};
     mw_admitted_shapes admitted;
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
     mw_graph *made = read_graph(&graph, NULL, &err);
     CHECK_OK(err);
     CHECK_INT(mw_tensor_shape(mw_graph_find(made, "y")).dim[0], MW_DIM_UNKNOWN);
@@ -255,13 +249,13 @@ static void test_extents_that_cannot_stay_open_are_asked_for(void)
     const mw_onnx_extent extents[] = {{"batch", 2}};
     mw_onnx_options options = mw_onnx_defaults();
     mw_error err = {0};
-    add_node(&graph, "Size", "x", "s");
-    add_node(&graph, "Mul", "s s", "ss");
-    add_node(&graph, "Mul", "ss s", "sss");
+    onnx_add_node(&graph, "Size", "x", "s");
+    onnx_add_node(&graph, "Mul", "s s", "ss");
+    onnx_add_node(&graph, "Mul", "ss s", "sss");
     onnx_bytes cast = onnx_node("Cast", "sss", "f");
     onnx_int_attribute(&cast, "to", 1);
     onnx_message(&graph, 1, &cast);
-    add_node(&graph, "Mul", "x f", "y");
+    onnx_add_node(&graph, "Mul", "x f", "y");
     expect(&graph, MW_ERROR_SHAPE,
            "axis 0 of the input \"x\" is called \"batch\": say its extent in options.extents (it cannot stay open: ");
     options.extents = extents;
@@ -286,7 +280,7 @@ static void test_problems_of_open_models_are_told_once(void)
     int told = 0;
     options.report = count_problem;
     options.report_user = &told;
-    add_node(&graph, "Mystery", "x", "y");
+    onnx_add_node(&graph, "Mystery", "x", "y");
     CHECK(read_graph(&graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "1 nodes are not supported: Mystery \"y\"");
     CHECK_INT(told, 1);
@@ -296,7 +290,7 @@ static void test_named_extents_are_asked_for(void)
 {
     onnx_bytes graph = begin_graph("batch");
     mw_error err = {0};
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
     const mw_onnx_extent extents[] = {{"batch", 7}};
     mw_onnx_options options = mw_onnx_defaults();
     options.flexible = false;
@@ -324,7 +318,7 @@ static void test_an_input_may_be_given_when_the_model_is_read(void)
 {
     onnx_bytes graph = begin_graph(NULL);
     mw_error err = {0};
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
     const float data[6] = {-1, 2, -3, 4, -5, 6};
     const mw_onnx_constant constants[] = {{"x", data, sizeof data}};
     mw_onnx_options options = mw_onnx_defaults();
@@ -368,7 +362,7 @@ static onnx_bytes with_external(const char *location, const char *offset)
     onnx_message(&tensor, 13, &start);
     onnx_number(&tensor, 14, 1);
     onnx_message(&graph, 5, &tensor);
-    add_node(&graph, "Add", "x w", "y");
+    onnx_add_node(&graph, "Add", "x w", "y");
     return graph;
 }
 

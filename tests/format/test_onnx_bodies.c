@@ -9,28 +9,6 @@
 static const int64_t matrix[] = {2, 3}, square[] = {3, 3}, three[] = {3};
 static const float x[] = {1, 2, 3, 4, 5, 6};
 
-static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
-{
-    const onnx_bytes node = onnx_node(operation, inputs, output);
-    onnx_message(graph, 1, &node);
-}
-
-static void add_graph(onnx_bytes *node, const char *name, const onnx_bytes *graph)
-{
-    onnx_bytes attribute = {.size = 0};
-    onnx_text(&attribute, 1, name);
-    onnx_message(&attribute, 6, graph);
-    onnx_number(&attribute, 20, 5);
-    onnx_message(node, 5, &attribute);
-}
-
-static void add_name(onnx_bytes *graph, unsigned field, const char *name)
-{
-    onnx_bytes value = {.size = 0};
-    onnx_text(&value, 1, name);
-    onnx_message(graph, field, &value);
-}
-
 /* [3, 3], `value` on the diagonal and a quarter elsewhere. */
 static onnx_bytes weight(const char *name, float value)
 {
@@ -73,7 +51,7 @@ static void add_question(onnx_bytes *graph, const char *name)
     onnx_int_attribute(&largest, "keepdims", 0);
     onnx_message(graph, 5, &tensor);
     onnx_message(graph, 1, &largest);
-    add_node(graph, "Greater", "largest zero", name);
+    onnx_add_node(graph, "Greater", "largest zero", name);
 }
 
 /* ---- what is found ---- */
@@ -139,10 +117,10 @@ static void test_weights_of_branches_keep_their_names(void)
     for (int i = 0; i < 2; i++) {
         onnx_bytes branch = {.size = 0};
         add_weight(&branch, "w", i == 0 ? 2.3F : 3.1F);
-        add_node(&branch, "MatMul", "x w", "product");
-        add_node(&branch, "Add", "product b", "sum");
-        add_name(&branch, 12, "sum");
-        add_graph(&node, i == 0 ? "then_branch" : "else_branch", &branch);
+        onnx_add_node(&branch, "MatMul", "x w", "product");
+        onnx_add_node(&branch, "Add", "product b", "sum");
+        onnx_add_name(&branch, 12, "sum");
+        onnx_add_graph(&node, i == 0 ? "then_branch" : "else_branch", &branch);
     }
     onnx_message(&graph, 1, &node);
     const onnx_bytes model = onnx_model(&graph);
@@ -165,20 +143,20 @@ static void test_a_body_takes_no_name_of_the_model(void)
         snprintf(given, sizeof given, "%s%s", taken[i], strcmp(taken[i], "late.weight") == 0 ? "" : "_1");
         add_question(&graph, "c");
         add_bias(&graph, "b");
-        add_node(&graph, "Identity", "x", "v");
+        onnx_add_node(&graph, "Identity", "x", "v");
         if (taken[i][0] != '\0') {
             add_weight(&branch, taken[i], 2.3F);
-            add_node(&branch, "MatMul", inputs, "product");
+            onnx_add_node(&branch, "MatMul", inputs, "product");
         } else {
-            add_node(&branch, "Identity", "v", "product");
+            onnx_add_node(&branch, "Identity", "v", "product");
         }
-        add_name(&branch, 12, "product");
-        add_graph(&node, "then_branch", &branch);
-        add_graph(&node, "else_branch", &branch);
+        onnx_add_name(&branch, 12, "product");
+        onnx_add_graph(&node, "then_branch", &branch);
+        onnx_add_graph(&node, "else_branch", &branch);
         onnx_message(&graph, 1, &node);
         add_constant(&graph, "late.weight", 1.0F);
-        add_node(&graph, "MatMul", "h late.weight", "k");
-        add_node(&graph, "Add", "k b", "y");
+        onnx_add_node(&graph, "MatMul", "h late.weight", "k");
+        onnx_add_node(&graph, "Add", "k b", "y");
         const onnx_bytes model = onnx_model(&graph);
         mw_error err = {0};
         mw_graph *made = onnx_read_bytes(&model, NULL, &err);
@@ -203,19 +181,19 @@ static void test_a_body_takes_no_name_of_the_model(void)
 static onnx_bytes loop_body(void)
 {
     onnx_bytes body = {.size = 0};
-    add_name(&body, 11, "i");
-    add_name(&body, 11, "c");
-    add_name(&body, 11, "v");
-    add_name(&body, 11, "u");
+    onnx_add_name(&body, 11, "i");
+    onnx_add_name(&body, 11, "c");
+    onnx_add_name(&body, 11, "v");
+    onnx_add_name(&body, 11, "u");
     add_weight(&body, "w", 2.3F);
     add_constant(&body, "k.weight", 1.7F);
-    add_node(&body, "MatMul", "v w", "a");
-    add_node(&body, "Tanh", "a", "b");
-    add_node(&body, "MatMul", "b k.weight", "d");
-    add_node(&body, "MatMul", "d u", "e");
-    add_name(&body, 12, "c");
-    add_name(&body, 12, "e");
-    add_name(&body, 12, "u");
+    onnx_add_node(&body, "MatMul", "v w", "a");
+    onnx_add_node(&body, "Tanh", "a", "b");
+    onnx_add_node(&body, "MatMul", "b k.weight", "d");
+    onnx_add_node(&body, "MatMul", "d u", "e");
+    onnx_add_name(&body, 12, "c");
+    onnx_add_name(&body, 12, "e");
+    onnx_add_name(&body, 12, "u");
     return body;
 }
 
@@ -233,7 +211,7 @@ static void test_a_weight_of_a_loop_is_one_in_all_trips(void)
         add_question(&graph, "q");
         onnx_message(&graph, 5, &count);
         add_weight(&graph, "carried", 0.9F);
-        add_graph(&loop, "body", &body);
+        onnx_add_graph(&loop, "body", &body);
         onnx_message(&graph, 1, &loop);
         const onnx_bytes model = onnx_model(&graph);
         /* a variable of a loop that is carried out when the model runs is no constant */

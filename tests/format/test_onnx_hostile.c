@@ -12,19 +12,6 @@
 
 static const int64_t matrix[] = {2, 3};
 
-static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
-{
-    const onnx_bytes node = onnx_node(operation, inputs, output);
-    onnx_message(graph, 1, &node);
-}
-
-static void add_name(onnx_bytes *graph, unsigned field, const char *name)
-{
-    onnx_bytes value = {.size = 0};
-    onnx_text(&value, 1, name);
-    onnx_message(graph, field, &value);
-}
-
 /* ---- elements that their type does not have ---- */
 
 /* x + cast(c), with the initializer c. */
@@ -34,7 +21,7 @@ static mw_status read_constant(const onnx_bytes *tensor, mw_error *err)
     onnx_int_attribute(&cast, "to", 1);
     onnx_message(&graph, 5, tensor);
     onnx_message(&graph, 1, &cast);
-    add_node(&graph, "Add", "x f", "y");
+    onnx_add_node(&graph, "Add", "x f", "y");
     const onnx_bytes model = onnx_model(&graph);
     mw_graph_destroy(onnx_read_bytes(&model, NULL, err));
     return err->status;
@@ -225,9 +212,9 @@ static void check_small_stack(const onnx_bytes *model, bool any)
 static onnx_bytes loop_body(const onnx_bytes *inner, const char *operation)
 {
     onnx_bytes body = {.size = 0}, node = onnx_node(operation, "n - a", "b");
-    add_name(&body, 11, "i");
-    add_name(&body, 11, "c");
-    add_name(&body, 11, "a");
+    onnx_add_name(&body, 11, "i");
+    onnx_add_name(&body, 11, "c");
+    onnx_add_name(&body, 11, "a");
     if (inner != NULL) {
         onnx_bytes attribute = {.size = 0};
         onnx_text(&attribute, 1, "body");
@@ -236,11 +223,11 @@ static onnx_bytes loop_body(const onnx_bytes *inner, const char *operation)
         onnx_message(&node, 5, &attribute);
         onnx_message(&body, 1, &node);
     } else {
-        add_node(&body, "Relu", "a", "b");
+        onnx_add_node(&body, "Relu", "a", "b");
     }
-    add_node(&body, "Identity", "c", "d");
-    add_name(&body, 12, "d");
-    add_name(&body, 12, "b");
+    onnx_add_node(&body, "Identity", "c", "d");
+    onnx_add_name(&body, 12, "d");
+    onnx_add_name(&body, 12, "b");
     return body;
 }
 
@@ -288,7 +275,7 @@ static void test_long_chains_of_integers_are_read_on_a_small_stack(void)
     for (int i = 1; i <= 90; i++) {
         snprintf(inputs, sizeof inputs, "t v%d v%d", i - 1, i - 1);
         snprintf(to, sizeof to, "v%d", i);
-        add_node(&graph, "Where", inputs, to);
+        onnx_add_node(&graph, "Where", inputs, to);
     }
     onnx_int_attribute(&back, "to", 1);
     onnx_message(&graph, 1, &back);
@@ -305,10 +292,10 @@ static void test_constants_are_computed_on_a_small_stack(void)
     const onnx_bytes shape = onnx_tensor_of("f", 7, &one, 1, &flat, sizeof flat);
     onnx_message(&graph, 5, &list);
     onnx_message(&graph, 5, &shape);
-    add_node(&graph, "Transpose", "p", "t");
-    add_node(&graph, "Transpose", "t", "u");
-    add_node(&graph, "Reshape", "u f", "q");
-    add_node(&graph, "Pad", "x q", "y");
+    onnx_add_node(&graph, "Transpose", "p", "t");
+    onnx_add_node(&graph, "Transpose", "t", "u");
+    onnx_add_node(&graph, "Reshape", "u f", "q");
+    onnx_add_node(&graph, "Pad", "x q", "y");
     const onnx_bytes model = onnx_model(&graph);
     check_small_stack(&model, false);
 }
@@ -347,7 +334,7 @@ static void test_deep_calls_and_messages_are_read_on_a_small_stack(void)
         onnx_text(&value, 1, "v");
         onnx_message(&value, 2, &type);
         onnx_message(&graph, 13, &value);
-        add_node(&graph, "Relu", "x", "y");
+        onnx_add_node(&graph, "Relu", "x", "y");
         model = onnx_model(&graph);
         check_small_stack(&model, depth > 8);
     }

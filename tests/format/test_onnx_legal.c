@@ -6,28 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
-{
-    const onnx_bytes node = onnx_node(operation, inputs, output);
-    onnx_message(graph, 1, &node);
-}
-
-static void add_graph(onnx_bytes *node, const char *name, const onnx_bytes *graph)
-{
-    onnx_bytes attribute = {.size = 0};
-    onnx_text(&attribute, 1, name);
-    onnx_message(&attribute, 6, graph);
-    onnx_number(&attribute, 20, 5);
-    onnx_message(node, 5, &attribute);
-}
-
-static void add_name(onnx_bytes *graph, unsigned field, const char *name)
-{
-    onnx_bytes value = {.size = 0};
-    onnx_text(&value, 1, name);
-    onnx_message(graph, field, &value);
-}
-
 static const int64_t matrix[] = {2, 3};
 static const float x[] = {1, 2, 3, 4, 5, 6};
 
@@ -64,22 +42,22 @@ static void test_a_loop_without_trips_gives_no_rows(void)
     onnx_bytes graph = {.size = 0}, body = {.size = 0}, loop = onnx_node("Loop", "n - x", "v");
     const onnx_bytes input = onnx_port("x", matrix, 2), trips = onnx_tensor_of("n", 7, NULL, 0, &none, 8);
     mw_error err = {0};
-    add_name(&body, 11, "i");
-    add_name(&body, 11, "c");
-    add_name(&body, 11, "a");
-    add_node(&body, "Add", "a a", "b");
-    add_node(&body, "Relu", "b", "row");
-    add_name(&body, 12, "c");
-    add_name(&body, 12, "b");
-    add_name(&body, 12, "row");
+    onnx_add_name(&body, 11, "i");
+    onnx_add_name(&body, 11, "c");
+    onnx_add_name(&body, 11, "a");
+    onnx_add_node(&body, "Add", "a a", "b");
+    onnx_add_node(&body, "Relu", "b", "row");
+    onnx_add_name(&body, 12, "c");
+    onnx_add_name(&body, 12, "b");
+    onnx_add_name(&body, 12, "row");
     onnx_text(&loop, 2, "rows");
-    add_graph(&loop, "body", &body);
+    onnx_add_graph(&loop, "body", &body);
     onnx_message(&graph, 11, &input);
     onnx_message(&graph, 5, &trips);
     onnx_message(&graph, 1, &loop);
-    add_node(&graph, "Neg", "v", "y");
-    add_name(&graph, 12, "y");
-    add_name(&graph, 12, "rows");
+    onnx_add_node(&graph, "Neg", "v", "y");
+    onnx_add_name(&graph, 12, "y");
+    onnx_add_name(&graph, 12, "rows");
     const onnx_bytes model = onnx_model(&graph);
     const double y[] = {-1, -2, -3, -4, -5, -6};
     mw_graph *made = onnx_read_bytes(&model, NULL, &err);
@@ -110,7 +88,7 @@ static void test_a_weight_of_a_constant_node_has_the_name_of_its_output(void)
     onnx_bytes graph = onnx_begin(matrix, 2);
     mw_error err = {0};
     onnx_message(&graph, 1, &constant);
-    add_node(&graph, "MatMul", "x fc.weight", "y");
+    onnx_add_node(&graph, "MatMul", "x fc.weight", "y");
     const onnx_bytes model = onnx_model(&graph);
     mw_graph *made = onnx_read_bytes(&model, NULL, &err);
     const char *const wanted[] = {"fc.*"};
@@ -136,7 +114,7 @@ static void test_initializers_that_nobody_uses_may_be_of_any_kind(void)
             const onnx_bytes odd =
                 deep ? onnx_tensor_of("odd", 1, many, 9, "abcd", 4) : onnx_tensor_of("odd", type, &one, 1, "ab", 2);
             onnx_message(&graph, 5, &odd);
-            add_node(&graph, "Relu", used ? "odd" : "x", "y");
+            onnx_add_node(&graph, "Relu", used ? "odd" : "x", "y");
             const onnx_bytes model = onnx_model(&graph);
             if (!used) {
                 onnx_check_run("unused", &model, x, 6, y, 6);
@@ -167,7 +145,7 @@ static void test_elements_of_four_bits_share_bytes(void)
             const onnx_bytes factor = onnx_tensor_of("s", 1, NULL, 0, &scale, sizeof scale);
             onnx_message(&graph, 5, &tensor);
             onnx_message(&graph, 5, &factor);
-            add_node(&graph, "DequantizeLinear", "q s", "y");
+            onnx_add_node(&graph, "DequantizeLinear", "q s", "y");
             const onnx_bytes model = onnx_model_of(&graph, 21);
             onnx_check_run("int4", &model, NULL, 0, natural ? naturals : signs, 3);
         }
@@ -192,7 +170,7 @@ static void test_external_data_may_be_said_to_lie_in_this_folder(void)
         onnx_message(&tensor, 13, &place);
         onnx_number(&tensor, 14, 1);
         onnx_message(&graph, 5, &tensor);
-        add_node(&graph, "Add", "x w", "y");
+        onnx_add_node(&graph, "Add", "x w", "y");
         const onnx_bytes model = onnx_model(&graph);
         onnx_check_run(places[i], &model, x, 6, y, 6);
     }
@@ -204,10 +182,10 @@ static void test_nodes_may_stand_in_any_order(void)
 {
     const double y[] = {-2, -4, -6, -8, -10, -12};
     onnx_bytes graph = onnx_begin(matrix, 2);
-    add_node(&graph, "Neg", "c", "y");
-    add_node(&graph, "Relu", "b", "c");
-    add_node(&graph, "Add", "a x", "b");
-    add_node(&graph, "Abs", "x", "a");
+    onnx_add_node(&graph, "Neg", "c", "y");
+    onnx_add_node(&graph, "Relu", "b", "c");
+    onnx_add_node(&graph, "Add", "a x", "b");
+    onnx_add_node(&graph, "Abs", "x", "a");
     const onnx_bytes model = onnx_model(&graph);
     onnx_check_run("turned round", &model, x, 6, y, 6);
 }
@@ -219,13 +197,13 @@ static void test_what_a_branch_takes_may_come_later(void)
     const double y[] = {-1, -2, -3, -4, -5, -6};
     onnx_bytes graph = onnx_begin(matrix, 2), branch = {.size = 0}, node = onnx_node("If", "c", "y");
     const onnx_bytes condition = onnx_tensor_of("c", 9, NULL, 0, &yes, 1);
-    add_node(&branch, "Neg", "a", "z");
-    add_name(&branch, 12, "z");
-    add_graph(&node, "then_branch", &branch);
-    add_graph(&node, "else_branch", &branch);
+    onnx_add_node(&branch, "Neg", "a", "z");
+    onnx_add_name(&branch, 12, "z");
+    onnx_add_graph(&node, "then_branch", &branch);
+    onnx_add_graph(&node, "else_branch", &branch);
     onnx_message(&graph, 5, &condition);
     onnx_message(&graph, 1, &node);
-    add_node(&graph, "Relu", "x", "a");
+    onnx_add_node(&graph, "Relu", "x", "a");
     const onnx_bytes model = onnx_model(&graph);
     onnx_check_run("If", &model, x, 6, y, 6);
 }
@@ -332,8 +310,8 @@ static void test_an_output_that_is_an_input_gets_a_name_of_its_own(void)
 {
     onnx_bytes graph = onnx_begin(matrix, 2);
     const double y[] = {1, 2, 3, 4, 5, 6};
-    add_name(&graph, 12, "x");
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_name(&graph, 12, "x");
+    onnx_add_node(&graph, "Relu", "x", "y");
     mw_error err = {0};
     const onnx_bytes model = onnx_model(&graph);
     onnx_check_run("both", &model, x, 6, y, 6);
@@ -348,7 +326,7 @@ static void test_an_extent_of_minus_one_is_open(void)
     const int64_t extents[] = {-1, 3};
     onnx_bytes graph = onnx_begin(extents, 2);
     mw_error err = {0};
-    add_node(&graph, "Relu", "x", "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
     const onnx_bytes model = onnx_model(&graph);
     mw_graph *made = onnx_read_bytes(&model, NULL, &err);
     CHECK_OK(err);
@@ -395,8 +373,8 @@ static void test_shapes_of_a_model_reach_the_reader(void)
     onnx_text(&input, 1, "x");
     onnx_message(&input, 2, &type);
     onnx_message(&graph, 11, &input);
-    add_node(&graph, "Relu", "x", "y");
-    add_name(&graph, 12, "y");
+    onnx_add_node(&graph, "Relu", "x", "y");
+    onnx_add_name(&graph, 12, "y");
     const onnx_bytes model = onnx_model(&graph);
     mw_graph_destroy(onnx_read_bytes(&model, NULL, &err));
     CHECK_ERROR(err, MW_ERROR_SHAPE, "has no shape");
@@ -418,8 +396,8 @@ static void test_a_shape_of_one_input_says_the_dimensions_of_others(void)
     mw_error err = {0};
     onnx_message(&graph, 11, &a);
     onnx_message(&graph, 11, &b);
-    add_node(&graph, "Add", "a b", "y");
-    add_name(&graph, 12, "y");
+    onnx_add_node(&graph, "Add", "a b", "y");
+    onnx_add_name(&graph, 12, "y");
     const onnx_bytes model = onnx_model(&graph);
     options.shapes = &shape;
     options.shape_count = 1;
@@ -437,8 +415,8 @@ static void test_names_that_are_no_identifiers_keep_their_ranges(void)
     mw_error err = {0};
     mw_admitted_shapes admitted = {0};
     onnx_message(&graph, 11, &input);
-    add_node(&graph, "Relu", "in:0", "y");
-    add_name(&graph, 12, "y");
+    onnx_add_node(&graph, "Relu", "in:0", "y");
+    onnx_add_name(&graph, 12, "y");
     const onnx_bytes model = onnx_model(&graph);
     mw_graph *made = onnx_read_bytes(&model, NULL, &err);
     char *text = made != NULL ? mw_graph_print_mil(made, NULL, &err) : NULL;
