@@ -1,4 +1,5 @@
-/* The printer's state, shared by print_program.c (program to statement) and print_value.c (types and literals). */
+/* The printer's state, shared by print_program.c (program to statement), print_attributes.c and
+ * print_value.c (types and literals). */
 #ifndef MW__MIL_PRINT_H
 #define MW__MIL_PRINT_H
 
@@ -29,6 +30,11 @@ typedef struct mw__printer {
 /* The whole program; `blobs` and `arena` are the caller's. */
 mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *options, bool move_blobs, mw__text *out,
                             mw__names *names, mw__blob_list *blobs, mw__arena *arena, mw_error *err);
+
+/* [a = .., b = ..] in byte order; nothing at all for no attributes. One without a value is buildInfo. */
+mw_status mw__print_attributes(mw__printer *printer, const mw__attribute *attributes, size_t count);
+/* With a buildInfo of what is said of the program; a program of ours has one anyway. */
+mw_status mw__print_program_attributes(mw__printer *printer);
 
 void mw__print_type(mw__printer *printer, const mw__type *type);
 /* type "(" payload ")" */
