@@ -23,7 +23,8 @@ void mw__batch_again(mw__batch_rows *table, const mw__function *function, int64_
     mw__batch_walk_function(&walk, function);
 }
 
-static mw__batch_rows *find(mw__arena *arena, const mw__function *function, int64_t batch, bool trained, mw_error *err)
+static mw__batch_rows *find_rows(mw__arena *arena, const mw__function *function, int64_t batch, bool trained,
+                                 mw_error *err)
 {
     const mw__block *body = function->body;
     mw__batch_rows *table = mw__arena_alloc(arena, function->graph->value_count, sizeof *table, err);
@@ -37,10 +38,10 @@ static mw__batch_rows *find(mw__arena *arena, const mw__function *function, int6
 
 mw__batch_rows *mw__batch_find(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err)
 {
-    return find(arena, function, batch, false, err);
+    return find_rows(arena, function, batch, false, err);
 }
 
 mw__batch_rows *mw__batch_find_trained(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err)
 {
-    return find(arena, function, batch, true, err);
+    return find_rows(arena, function, batch, true, err);
 }

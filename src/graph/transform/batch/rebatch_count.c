@@ -135,7 +135,7 @@ static bool is_known_to_stay(const mw__clone *clone, const mw_tensor *value)
            before.count == after.count && memcmp(before.at, after.at, before.count * sizeof *before.at) == 0;
 }
 
-static void refuse(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *what)
+static void refuse_operation(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *what)
 {
     char subject[160];
     mw__graph_fail(clone->to, MW_ERROR_UNSUPPORTED,
@@ -167,7 +167,7 @@ static void count_loop(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 {
     const mw__block *condition = op->blocks[0], *body = op->blocks[1];
     if (r->counts[condition->outputs[0]->id]) {
-        refuse(r, clone, op, "condition");
+        refuse_operation(r, clone, op, "condition");
         return;
     }
     for (size_t i = 0; i < op->result_count; i++) {
@@ -178,7 +178,7 @@ static void count_loop(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
         const bool other = !rows && !same && has_other_shape(clone, body->outputs[i]);
         const bool after = r->counts[body->outputs[i]->id] || other;
         if ((after && !before) || ((before || after) && rows))
-            refuse(r, clone, op, before ? "loop_vars" : "body");
+            refuse_operation(r, clone, op, before ? "loop_vars" : "body");
         r->counts[op->results[i]->id] = before || after;
         r->followed[op->results[i]->id] = enters;
     }
@@ -198,7 +198,7 @@ static void count_branches(const mw__rebatch *r, mw__clone *clone, const mw__op 
             if (!r->counts[given->id] && (same || is_row || !has_other_shape(clone, op->results[i])))
                 continue;
             if (is_row)
-                refuse(r, clone, op, "result");
+                refuse_operation(r, clone, op, "result");
             r->counts[op->results[i]->id] = true;
         }
 }
@@ -223,7 +223,7 @@ void mw__rebatch_count(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
     for (size_t i = 0; i < op->result_count; i++) {
         const mw_tensor *result = op->results[i];
         if (r->table[result->id].kind == MW__BATCH_ROWS && arg != NULL)
-            refuse(r, clone, op, arg);
+            refuse_operation(r, clone, op, arg);
         if (r->table[result->id].kind != MW__BATCH_NONE)
             continue;
         const bool counts = is_shape              ? is_shape_of_batch(r, clone, op)
