@@ -17,7 +17,7 @@ for readme in src/*/README.md; do
 done
 
 # A family has the same suffix in every room, in whichever folder of it.
-families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/families.def)
+families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/cases/families.def)
 for family in $families; do
     for file in "src/graph/ops/$family.def" "src/graph/ops/op_$family.c" "src/autograd/vjp_$family.c" \
         "src/engine/kernels/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
@@ -29,8 +29,9 @@ for family in $families; do
     done
 done
 
-# A folder is read at a glance. src/mil waits for its passes to get a room of their own.
-find src -type d ! -path src/mil | sort | while IFS= read -r folder; do
+# A folder is read at a glance. src/mil waits for its passes to get a room of their own; data are no reading.
+find src tests -type d ! -path src/mil ! -path 'tests/data*' ! -path 'tests/fuzz/corpus*' ! -path '*/golden*' |
+    sort | while IFS= read -r folder; do
     files=$(find "$folder" -maxdepth 1 -type f | wc -l)
     [ "$files" -le 40 ] || echo "$folder: $files files, at most 40"
 done | { ! grep .; } || status=1

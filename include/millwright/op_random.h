@@ -97,9 +97,9 @@ MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
  * step, and the result is the same each time elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's
  * random_* without a seed in its place (which the ANE has not). In mw_compile the state is a port, as mw_state_assign
  * says quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1
- * steps; noises of different names are independent. tests/runtime/test_noise.c has the statistics. Not for cryptography
- *   fp16        The pairs are integers that fp16 holds exactly, so both types draw the same ones; what is computed of
- *               them is rounded to the type
+ * steps; noises of different names are independent. tests/runtime/trainer/test_noise.c has the statistics. Not for
+ * cryptography fp16        The pairs are integers that fp16 holds exactly, so both types draw the same ones; what is
+ * computed of them is rounded to the type
  *
  * Each extent of a shape is 1 or more. Results have no gradient: of z = mw_noise_normal(.., 0, 1, ..) and tensors mean
  * and stddev make mean + stddev * z, which has those of both. */

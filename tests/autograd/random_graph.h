@@ -4,7 +4,7 @@
 #ifndef TESTS_AUTOGRAD_RANDOM_GRAPH_H
 #define TESTS_AUTOGRAD_RANDOM_GRAPH_H
 
-#include "support/op_cases.h"
+#include "support/cases/op_cases.h"
 
 #include "base/number/random.h"
 

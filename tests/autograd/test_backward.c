@@ -1,6 +1,6 @@
 /* The reverse driver: what flows, what stops, what is refused, and what the graph looks like after a refusal. */
 #include "support/check.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include <millwright/millwright.h>
 

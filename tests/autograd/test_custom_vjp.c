@@ -2,7 +2,7 @@
  * of a rule that is wrong. */
 #include "support/check.h"
 #include "support/failing.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include "graph/transform/clone/clone.h"
 #include <millwright/millwright.h>

@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/op_count.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include <millwright/millwright.h>
 

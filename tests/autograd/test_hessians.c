@@ -3,7 +3,7 @@
  * in the form for the CPU and in that for chips. */
 #include "base/number/random.h"
 #include "support/check.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include <dirent.h>
 #include <math.h>

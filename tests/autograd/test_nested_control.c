@@ -2,7 +2,7 @@
  * gradients against central differences of these, both evaluated in double by the oracle. */
 #include "random_control.h"
 #include "support/check.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 #include "support/setting.h"
 
 #include <stdlib.h>

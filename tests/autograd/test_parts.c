@@ -3,7 +3,7 @@
  * grows with the parts as the forward pass does, not with their square. */
 #include "support/check.h"
 #include "support/op_count.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include "base/number/random.h"
 

@@ -2,8 +2,8 @@
  * along v, and against (u J) v. A failing graph is shrunk and printed with its seed. MW_TEST_SEED and MW_TEST_GRAPHS
  * choose others; MW_NIGHTLY=1 checks thousands. */
 #include "random_graph.h"
+#include "support/cases/op_case_rows.h"
 #include "support/check.h"
-#include "support/op_case_rows.h"
 #include "support/setting.h"
 
 #include <stdlib.h>

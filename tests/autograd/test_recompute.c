@@ -1,9 +1,9 @@
 /* Recompute segments: the same derivatives as without, of every order, in copies too; and what is refused. That memory
- * falls and bits stay is tests/engine/test_recompute.c. */
+ * falls and bits stay is tests/engine/compile/test_recompute.c. */
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/op_count.h"
-#include "support/oracle.h"
+#include "support/oracles/oracle.h"
 
 #include <millwright/millwright.h>
 

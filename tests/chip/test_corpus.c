@@ -1,6 +1,6 @@
 /* Every real program of the shared corpus has a report for M1 to M5: tests/chip/golden/<program>.txt, which
  * MW_UPDATE_GOLDENS=1 writes anew. Texts alone are read, without weights. */
-#include "summary.h"
+#include "chip/rules/summary.h"
 #include "support/check.h"
 #include "support/page.h"
 

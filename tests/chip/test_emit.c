@@ -1,7 +1,7 @@
 /* What the encoder writes is what compiler 4 wrote: the public files, byte for byte, given the strings in them that say
  * how they were compiled. */
+#include "chip/hwx/hwx_file.h"
 #include "chip/hwx/pack.h"
-#include "chip/hwx_file.h"
 #include "support/check.h"
 
 #include <stdlib.h>

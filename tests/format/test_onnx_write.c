@@ -2,11 +2,11 @@
  * reason that its row has. */
 #include "onnx_bytes.h"
 #include "onnx_kept.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 #include "support/page.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * MW_TEST_SHOW=1 prints the graph. */
 #include "base/memory/alloc.h"
 #include "fuzz/replay.h"
-#include "support/op_cases.h"
+#include "support/cases/op_cases.h"
 #include "support/setting.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* Constructors with numbers at the edges of their types: each either gives a tensor or leaves an error that names the
  * operation, and none asks for memory by such a number: no request is above 64 KiB. */
-#include "shape_words.h"
+#include "graph/shapes/shape_words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What a text declares against its rule is refused by whatever copies the program: compiling, training, other files. */
 #include "mil/legal_form.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 
 /* The first extent is one more than it is, or the rank. */
 static void declare_wrong(mw_graph *graph, mw_tensor *y, bool rank)

@@ -2,9 +2,9 @@
 #include "base/number/fp16.h"
 #include "graph/transform/clone/clone.h"
 #include "mil/legal_form.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 
 /* ---- programs ---- */
 

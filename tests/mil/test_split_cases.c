@@ -1,8 +1,8 @@
 /* Every case of the operation table, and its gradient, with its longest axis cut in two: the same numbers. */
 #include "mil/split.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_OPS_FAULTS_H
 #define TESTS_OPS_FAULTS_H
 
-#include "support/op_cases.h"
+#include "support/cases/op_cases.h"
 
 #include <millwright/millwright.h>
 

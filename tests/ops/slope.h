@@ -3,7 +3,7 @@
 #ifndef TESTS_OPS_SLOPE_H
 #define TESTS_OPS_SLOPE_H
 
-#include "support/op_cases.h"
+#include "support/cases/op_cases.h"
 
 typedef struct slope_problem {
     op_instance instance;

@@ -1,8 +1,8 @@
 /* docs/operations.md is what the operation table says and the engine does, one line an operation. MW_UPDATE_GOLDENS=1
  * writes it anew. */
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 #include "support/page.h"
 
 #include <millwright/millwright.h>
@@ -61,7 +61,7 @@ static bool has_constructor(const char *name)
 {
     static const char *const headers[] = {
 #define FAMILY(name) #name,
-#include "support/families.def"
+#include "support/cases/families.def"
 #undef FAMILY
     };
     static const char *const gives[] = {"*", "mw_status ", "mw_recurrent "};

@@ -1,7 +1,7 @@
 /* Forward products of every operation case: u (J v) equals (u J) v, evaluated by the oracle in double. As every VJP is
  * checked against differences (test_vjps.c), this says that the rules are linear in dy and differentiable by it. */
+#include "support/cases/op_cases.h"
 #include "support/check.h"
-#include "support/op_cases.h"
 
 #include "base/number/random.h"
 #include <millwright/millwright.h>

@@ -1,9 +1,9 @@
 /* Every row of the operation table: the engine's result against the double-precision oracle, in fp32 and fp16, on one
  * thread and on three. */
 #include "base/number/fp16.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>

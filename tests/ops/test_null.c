@@ -1,6 +1,6 @@
 /* Every constructor that a case calls passes NULL operands on: no crash, and NULL comes back. */
+#include "support/cases/op_cases.h"
 #include "support/check.h"
-#include "support/op_cases.h"
 
 static void test_every_case_passes_null_on(void)
 {

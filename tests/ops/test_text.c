@@ -1,6 +1,6 @@
 /* Every case as MIL text: print, parse and print give the same text, and the parsed program verifies. */
+#include "support/cases/op_cases.h"
 #include "support/check.h"
-#include "support/op_cases.h"
 
 #include <millwright/millwright.h>
 

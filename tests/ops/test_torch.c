@@ -2,9 +2,9 @@
  * it. A case is a MIL text with its inputs, its result and, seeded with a cotangent, its gradients
  * (data/torch/record.py). Every row of the operation table occurs in the recordings of its family, and if it has a
  * gradient, in a case that has one; `unrecorded` of its family (tests/support) says which do not, and why. */
+#include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"
-#include "support/op_cases.h"
 
 #include "autograd/rules.h"
 #include "base/number/number.h"
@@ -257,7 +257,7 @@ static void test_every_family_agrees_with_torch(void)
 {
     static const op_case_list *const families[] = {
 #define FAMILY(name) &op_cases_##name,
-#include "support/families.def"
+#include "support/cases/families.def"
 #undef FAMILY
     };
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {

@@ -25,7 +25,7 @@ typedef enum mw__rounding_rule {
 typedef struct mw__kernel_row {
     mw__storage storage;
     mw__rounding_rule rounding;
-    bool listed; /* has an MW_KERNEL line; tests/engine/test_kernel_table.c names those that are not */
+    bool listed; /* has an MW_KERNEL line; tests/engine/kernels/test_kernel_table.c names those that are not */
 } mw__kernel_row;
 
 /* The row of an operation. */

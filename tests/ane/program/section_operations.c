@@ -1,6 +1,6 @@
 /* The cases of the operation table in fp16, on the library and on the model of each chip. */
 #include "library.h"
-#include "support/op_cases.h"
+#include "support/cases/op_cases.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Which of the public names the library has. Nothing is called. */
-#include "engine/symbol_rows.h"
+#include "engine/surface/symbol_rows.h"
 #include "library.h"
 #include "section.h"
 

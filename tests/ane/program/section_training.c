@@ -1,5 +1,5 @@
 /* The first step of each example, as one program: what it gives for small numbers. */
-#include "chip/training_programs.h"
+#include "chip/rules/training_programs.h"
 #include "library.h"
 #include "support/folder.h"
 

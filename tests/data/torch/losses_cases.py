@@ -1,5 +1,5 @@
 """Cases of the losses: python3 tests/data/torch/losses_cases.py writes losses.safetensors for
-tests/autograd/test_loss_torch.c. "loss.<i>" in its metadata names the loss and its numbers; the tensors are x and t (the
+tests/autograd/losses/test_loss_torch.c. "loss.<i>" in its metadata names the loss and its numbers; the tensors are x and t (the
 operands), w (class weights or the positive weight), the loss y and the gradients dx and dt."""
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
 """Random cases of layers that are no single operation of MIL: python3 tests/data/torch/norm_layers.py writes
-norm_layers.safetensors for tests/autograd/test_norm_layers.c. "layer.<i>" in its metadata names the layer and its
+norm_layers.safetensors for tests/autograd/vjp/test_norm_layers.c. "layer.<i>" in its metadata names the layer and its
 numbers: axes or groups, then epsilon."""
 import torch
 import torch.nn.functional as F

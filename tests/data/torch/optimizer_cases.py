@@ -1,5 +1,5 @@
 """Ten steps of each optimizer: python3 tests/data/torch/optimizer_cases.py writes optimizer.safetensors for
-tests/autograd/test_optimizer.c, a tensor [10, 24] for each variant: the parameter after every step.
+tests/autograd/optimizers/test_optimizer.c, a tensor [10, 24] for each variant: the parameter after every step.
 
 The parameter and its gradients are hashed numbers that the test computes too, so that they need no file. The gradients
 have four magnitudes; the first element's is always 0, and every seventh has one at each third step alone."""

@@ -1,4 +1,4 @@
-"""Records learning rates of PyTorch's schedulers; tests/runtime/test_schedule.c repeats them.
+"""Records learning rates of PyTorch's schedulers; tests/runtime/fit/test_schedule.c repeats them.
 
     python3 tests/data/torch/schedules.py > tests/data/torch/schedules.txt
 
