@@ -1,12 +1,11 @@
-/* Constants that were replaced because fp16 does not hold them, kept with the program, and parameters that do not
- * train, kept with the trainer; both are logged. */
+/* Constants that were replaced because fp16 does not hold them: kept with the program and logged. */
+#include "runtime/program/warnings.h"
+
 #include "base/number/number.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
 #include "mil/narrow.h"
 #include "runtime/program/program_object.h"
-#include "runtime/trainer/options/trainer_numbers.h"
-#include "runtime/trainer/options/trainer_options.h"
 
 #include <string.h>
 
@@ -20,10 +19,7 @@ static bool is_named_by(const char *subject, const char *tensor)
     return quote != NULL && strncmp(quote + 1, tensor, length) == 0 && strcmp(quote + 1 + length, "\"") == 0;
 }
 
-/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`,
- * `says` what is to be said of an operation, or NULL. */
-static mw_status write_message(mw_warning *warning, const char *subject, const char *says, mw__arena *arena,
-                               mw_error *err)
+mw_status mw__warning_write(mw_warning *warning, const char *subject, const char *says, mw__arena *arena, mw_error *err)
 {
     char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
     const bool named = warning->tensor[0] != '\0' && !is_named_by(subject, warning->tensor);
@@ -52,7 +48,7 @@ static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning
     to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
     if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
         return MW_ERROR_MEMORY;
-    return write_message(to, from->subject, from->says, arena, err);
+    return mw__warning_write(to, from->subject, from->says, arena, err);
 }
 
 /* One line for those of a kind: constants were replaced, or operations pass the range of fp16. */
@@ -91,53 +87,6 @@ mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *na
     return MW_OK;
 }
 
-/* The constant in the program is in the loss scale. */
-mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err)
-{
-    const double value = (double)optimizer->epsilon * trainer->loss_scale;
-    if (!mw__number_is_lost(value, MW_F16) || value > 1.0)
-        return MW_OK;
-    optimizer->epsilon = (float)(MW__SAFE_DIVISOR / trainer->loss_scale);
-    mw_warning *warning = &trainer->warnings[trainer->warning_count++];
-    *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
-    warning->replaced_by = MW__SAFE_DIVISOR;
-    MW_TRY(write_message(warning, "optimizer (in the loss scale)", NULL, &trainer->arena, err));
-    mw__log(MW_LOG_WARNING, "%s", warning->message);
-    return MW_OK;
-}
-
-/* ---- parameters without a gradient ---- */
-
-static mw_status write_unreached(mw_trainer *t, const mw_tensor *parameter, mw_warning *out, mw_error *err)
-{
-    const char *name = mw_tensor_name(parameter);
-    const bool decays = t->groups[mw__trainer_group_of(t, name)].optimizer.weight_decay != 0.0f;
-    mw__text text;
-    mw__text_init(&text, t->arena.allocator);
-    mw__text_printf(&text, "trainer: parameter \"%s\" gets no gradient and will %s", name,
-                    decays ? "only decay" : "not change");
-    *out = (mw_warning){.operation = "", .argument = MW__UNREACHED};
-    out->count = (size_t)mw_shape_count(mw_tensor_shape(parameter));
-    out->tensor = mw__arena_string(&t->arena, name, strlen(name), err);
-    out->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(&t->arena, text.data, text.size, err) : NULL;
-    mw__text_deinit(&text);
-    return out->tensor != NULL && out->message != NULL ? MW_OK : MW_ERROR_MEMORY;
-}
-
-mw_status mw__trainer_keep_unreached(mw_trainer *t, mw_tensor *const *parameters, size_t count, mw_error *err)
-{
-    mw_warning *all = mw__arena_alloc(&t->arena, t->warning_count + count, sizeof *all, err);
-    if (all == NULL)
-        return MW_ERROR_MEMORY;
-    memcpy(all, t->warnings, t->warning_count * sizeof *all);
-    t->warnings = all;
-    for (size_t i = 0; i < count; i++) {
-        MW_TRY(write_unreached(t, parameters[i], &all[t->warning_count], err));
-        mw__log(MW_LOG_WARNING, "%s", all[t->warning_count++].message);
-    }
-    return MW_OK;
-}
-
 /* ---- asking ---- */
 
 size_t mw_program_warning_count(const mw_program *program)
@@ -151,22 +100,5 @@ bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *
     if (index >= mw_program_warning_count(program) || out_warning == NULL)
         return false;
     *out_warning = mw__program_now(program)->warnings[index];
-    return true;
-}
-
-size_t mw_trainer_warning_count(const mw_trainer *trainer)
-{
-    return !mw__live_has(trainer, MW__LIVE_TRAINER)
-               ? 0
-               : trainer->warning_count + mw_program_warning_count(trainer->step.program);
-}
-
-bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
-{
-    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_warning == NULL)
-        return false;
-    if (index >= trainer->warning_count)
-        return mw_program_warning_at(trainer->step.program, index - trainer->warning_count, out_warning);
-    *out_warning = trainer->warnings[index];
     return true;
 }
