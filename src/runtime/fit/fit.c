@@ -139,8 +139,8 @@ static bool wants_stop(mw__fitting *fit)
 {
     const mw_fit_options *options = fit->options;
     const bool called = options->progress != NULL && call_progress(fit);
-    const bool wanted =
-        called || mw__guard_is_closed(&fit->trainer->guard) || (!options->ignore_signals && mw__interrupted() != 0);
+    const bool wanted = called || mw__guard_is_closed(&fit->trainer->owner.guard) ||
+                        (!options->ignore_signals && mw__interrupted() != 0);
     return mw__fit_agree(fit, MW__WISH_STOP, wanted);
 }
 

@@ -319,7 +319,7 @@ static void free_program(mw_program *program)
         return;
     const mw_allocator *allocator = program->allocator;
     mw_program *lender = program->lender;
-    mw_trainer *state_lender = program->state_lender;
+    mw__state_owner *state_lender = program->state_lender;
     mw__flexible_destroy(program->flexible);
     destroy_dispatch(program);
     mw__program_release_segments(program);
@@ -332,7 +332,7 @@ static void free_program(mw_program *program)
     if (lender != NULL)
         free_program(lender);
     if (state_lender != NULL)
-        mw__trainer_release(state_lender);
+        mw__state_owner_release(state_lender);
 }
 
 void mw__program_destroy(mw_program *program)

@@ -75,7 +75,7 @@ static mw_status take_weights(mw_program *program, const mw_graph *graph, const 
     if (options->weights_of != NULL)
         MW_TRY(mw__program_borrow(program, options->weights_of, err));
     if (options->state_of != NULL)
-        mw__program_borrow_state(program, options->state_of);
+        mw__program_borrow_state(program, mw__state_owner_of(options->state_of));
     return fill_parameters(program, graph, options->seed, err);
 }
 
@@ -88,7 +88,7 @@ mw_program *mw__compile_graph(const mw_graph *graph, const mw_compile_options *o
         request.bind = mw__borrow;
         request.user = &borrowing;
     }
-    mw__state_borrowing state = {.lender = options->state_of, .graph = graph};
+    mw__state_borrowing state = {.lender = mw__state_owner_of(options->state_of), .graph = graph};
     if (state.lender != NULL) {
         if (mw__program_check_state(graph, state.lender, target, err) != MW_OK)
             return NULL;
@@ -222,12 +222,12 @@ mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options,
     const mw_compile_options defaults = mw_compile_defaults();
     if (options == NULL)
         options = &defaults;
-    mw_trainer *lender = options->struct_size == sizeof *options ? options->state_of : NULL;
+    mw__state_owner *lender = options->struct_size == sizeof *options ? mw__state_owner_of(options->state_of) : NULL;
     mw__entry entry;
-    if (mw__trainer_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
+    if (mw__state_owner_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
         return NULL;
     mw_program *program = compile_checked(graph, options, err);
-    if (mw__trainer_leave(&entry, err->status, err) == MW_OK)
+    if (mw__state_owner_leave(&entry, err->status, err) == MW_OK)
         return program;
     mw_program_destroy(program);
     return NULL;

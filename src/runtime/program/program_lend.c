@@ -45,8 +45,7 @@ bool mw__borrow(void *user, const mw_port *port, mw__device_buffer *out)
 bool mw__program_is_borrowed(const mw_program *program, size_t port)
 {
     if (program->state_lender != NULL) {
-        const mw__state_entry *entry =
-            mw__state_find(mw__trainer_state(program->state_lender), program->ports[port].name);
+        const mw__state_entry *entry = mw__state_find(&program->state_lender->state, program->ports[port].name);
         return entry != NULL && entry->data == mw__program_data(program, port);
     }
     const mw_program *lender = program->lender;
@@ -83,15 +82,15 @@ static mw_status check_entry(const mw__state_entry *entry, const mw_tensor *weig
                     mw__shape_print(entry->shape, theirs, sizeof theirs));
 }
 
-mw_status mw__program_check_state(const mw_graph *graph, mw_trainer *lender, const mw__target *target, mw_error *err)
+mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *lender, const mw__target *target,
+                                  mw_error *err)
 {
     const mw__function *function = mw__function_find(graph, "main");
     size_t common = 0;
-    MW_TRY(mw__trainer_check_lender(lender, target, "state_of", err));
+    MW_TRY(mw__state_owner_check_lender(lender, &target->symbols, "state_of", err));
     for (size_t i = 0; function != NULL && i < function->body->input_count; i++) {
         const mw_tensor *weight = function->body->inputs[i];
-        const mw__state_entry *entry =
-            mw__is_resident(weight) ? mw__state_find(mw__trainer_state(lender), weight->name) : NULL;
+        const mw__state_entry *entry = mw__is_resident(weight) ? mw__state_find(&lender->state, weight->name) : NULL;
         if (entry == NULL)
             continue;
         MW_TRY(check_entry(entry, weight, target, err));
@@ -106,17 +105,16 @@ bool mw__borrow_state(void *user, const mw_port *port, mw__device_buffer *out)
 {
     const mw__state_borrowing *borrowing = user;
     const mw_tensor *source = port->is_output ? NULL : mw_graph_find(borrowing->graph, port->name);
-    const mw__state_entry *entry = source != NULL && mw__is_resident(source)
-                                       ? mw__state_find(mw__trainer_state(borrowing->lender), port->name)
-                                       : NULL;
+    const mw__state_entry *entry =
+        source != NULL && mw__is_resident(source) ? mw__state_find(&borrowing->lender->state, port->name) : NULL;
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
     *out = (mw__device_buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
     return true;
 }
 
-void mw__program_borrow_state(mw_program *program, mw_trainer *lender)
+void mw__program_borrow_state(mw_program *program, mw__state_owner *lender)
 {
-    mw__trainer_lend(lender);
+    mw__state_owner_lend(lender);
     program->state_lender = lender;
 }

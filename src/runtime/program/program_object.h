@@ -11,7 +11,7 @@
 #include "runtime/dispatch/dispatch.h"
 #include "runtime/program/parts.h"
 #include "runtime/program/program_folder.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/state/owner.h"
 #include "runtime/weights/adapter.h"
 
 #include <millwright/program.h>
@@ -105,7 +105,7 @@ struct mw_program {
     mw__program_weight *weights;
     size_t weight_count;
     mw__adapter_numbers adapter;
-    struct mw_trainer *state_lender; /* options.state_of */
+    mw__state_owner *state_lender; /* of options.state_of */
     mw__family_entry in_family;
     mw_program *lender; /* options.weights_of: whose memory some weights are */
     atomic_int users;   /* itself, and those that it lends memory to */
@@ -156,17 +156,18 @@ bool mw__borrow(void *user, const mw_port *port, mw__device_buffer *out);
 /* Keeps the memory alive.
  *  errors  MW_ERROR_ARGUMENT if nothing is borrowed */
 mw_status mw__program_borrow(mw_program *program, mw_program *lender, mw_error *err);
-/* The same with options.state_of: whether the trainer can lend to a program of this graph, which weights it lends, and
+/* The same with options.state_of: whether its owner can lend to a program of this graph, which weights it lends, and
  * keeping it alive.
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE for a weight of one name that differs; MW_ERROR_ARGUMENT if nothing is common
  */
-mw_status mw__program_check_state(const mw_graph *graph, mw_trainer *lender, const mw__target *target, mw_error *err);
+mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *lender, const mw__target *target,
+                                  mw_error *err);
 typedef struct mw__state_borrowing {
-    mw_trainer *lender;
+    const mw__state_owner *lender;
     const mw_graph *graph; /* that is compiled */
 } mw__state_borrowing;
 bool mw__borrow_state(void *user, const mw_port *port, mw__device_buffer *out);
-void mw__program_borrow_state(mw_program *program, mw_trainer *lender);
+void mw__program_borrow_state(mw_program *program, mw__state_owner *lender);
 /* True if the memory of a port is the lender's. */
 bool mw__program_is_borrowed(const mw_program *program, size_t port);
 

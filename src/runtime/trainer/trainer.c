@@ -22,20 +22,18 @@ static void pass_deinit(mw__trainer_pass *pass)
     mw__program_destroy(pass->program);
 }
 
-/* Its state may be that of others, too: then it goes with the last of them. */
-static void free_trainer(mw_trainer *trainer)
+/* The state goes after the programs that are bound to it. */
+static void destroy_owner(mw__state_owner *owner)
 {
-    if (atomic_fetch_sub(&trainer->users, 1) > 1)
-        return;
+    mw_trainer *trainer = (mw_trainer *)(void *)owner;
     const mw_allocator *allocator = trainer->allocator;
-    mw_trainer *lender = trainer->lender;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->accumulation);
     mw__trainer_leave_ranks(trainer);
     pass_deinit(&trainer->step);
-    mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
+    mw__state_deinit(&owner->state);
     mw__graph_free(trainer->model);
     mw__trainer_drop_comparison(trainer);
     mw__map_deinit(&trainer->declared);
@@ -44,50 +42,27 @@ static void free_trainer(mw_trainer *trainer)
     mw__free(allocator, trainer->gauges);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
-    if (lender != NULL)
-        free_trainer(lender);
 }
 
-void mw__trainer_release(mw_trainer *lender) { free_trainer(lender); }
+static mw_status check_lender(const mw__state_owner *owner, const char *option, mw_error *err)
+{
+    const mw_trainer *lender = (const mw_trainer *)(const void *)owner;
+    MW_TRY(mw__trainer_check_alive(lender, err));
+    if (lender->ranks == NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "%s: that trainer is a rank of several, which share nothing with "
+                    "others",
+                    option);
+}
+
+const mw__state_owner_kind mw__trainer_kind = {"trainer", check_lender, destroy_owner};
 
 void mw_trainer_destroy(mw_trainer *trainer)
 {
-    if (trainer != NULL && mw__live_remove(trainer, MW__LIVE_TRAINER, __func__) && mw__guard_close(&trainer->guard))
-        free_trainer(trainer);
-}
-
-/* ---- one call at a time ---- */
-
-mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err)
-{
-    *out = (mw__entry){0};
-    if (trainer == NULL)
-        return MW_OK; /* the call has its own message for it */
-    MW_TRY(mw__live_check(trainer, MW__LIVE_TRAINER, call, err));
-    MW_TRY(mw__guard_enter(out, &trainer->guard, "trainer", call, lent, err));
-    out->object = trainer;
-    if (trainer->guard.depth > 1 || !mw__trainer_is_shared(trainer))
-        return MW_OK;
-    const mw_status status = mw__family_enter(trainer, &trainer->in_family, call, err);
-    if (status == MW_OK)
-        return MW_OK;
-    if (mw__guard_leave(out))
-        free_trainer(trainer);
-    *out = (mw__entry){0};
-    return status;
-}
-
-mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err)
-{
-    mw_trainer *trainer = entry->object;
-    if (trainer != NULL && trainer->guard.depth == 1)
-        mw__family_leave(&trainer->in_family);
-    if (!mw__guard_leave(entry))
-        return status;
-    free_trainer(entry->object);
-    mw_error_clear(err);
-    return mw__fail(err, MW_ERROR_STATE, "%s: the trainer was destroyed meanwhile, by a callback or another thread",
-                    entry->call);
+    if (trainer != NULL && mw__live_remove(trainer, MW__LIVE_TRAINER, __func__) &&
+        mw__guard_close(&trainer->owner.guard))
+        mw__state_owner_release(&trainer->owner);
 }
 
 /* ---- learning rate and counters ---- */
@@ -146,13 +121,14 @@ mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, co
     return mw__trainer_check_alive(trainer, err);
 }
 
-mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->state; }
+mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->owner.state; }
 
 /* The averages of a parameter are added right behind it. */
 const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_entry *entry)
 {
     const size_t length = strlen(entry->name);
-    for (const mw__state_entry *next = entry; t->uses_averages && next < t->state.entries + t->state.count; next++) {
+    for (const mw__state_entry *next = entry; t->uses_averages && next < t->owner.state.entries + t->owner.state.count;
+         next++) {
         if (strncmp(next->name, entry->name, length) != 0)
             break;
         if (strcmp(next->name + length, MW__AVERAGE) == 0)
@@ -165,7 +141,7 @@ const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_en
 static void drop_low(mw_trainer *t, mw__state_entry *low)
 {
     if (low->is_part)
-        t->ranks->shards->marks[low - t->state.entries] = MW__MARK_DROPPED;
+        t->ranks->shards->marks[low - t->owner.state.entries] = MW__MARK_DROPPED;
     else
         mw__state_fill(low, 0.0);
 }
@@ -174,8 +150,9 @@ static void drop_low(mw_trainer *t, mw__state_entry *low)
 void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 {
     const size_t length = strlen(weight->name);
-    for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
-         next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++) {
+    for (mw__state_entry *next = t->owner.state.entries + (weight - t->owner.state.entries) + 1;
+         next < t->owner.state.entries + t->owner.state.count && strncmp(next->name, weight->name, length) == 0;
+         next++) {
         if (strcmp(next->name + length, MW__AVERAGE) == 0)
             memcpy(next->data, weight->data, weight->size);
         else if (strcmp(next->name + length, MW__LOW) == 0)
@@ -186,8 +163,8 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 void mw__trainer_drop_low(mw_trainer *t, const mw__state_entry *weight)
 {
     const size_t length = strlen(weight->name);
-    for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
-         next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++)
+    for (mw__state_entry *next = t->owner.state.entries + (weight - t->owner.state.entries) + 1;
+         next < t->owner.state.entries + t->owner.state.count && strncmp(next->name, weight->name, length) == 0; next++)
         if (strcmp(next->name + length, MW__LOW) == 0)
             drop_low(t, next);
 }
@@ -218,7 +195,7 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 
 static float read_loss_scale(mw_trainer *trainer)
 {
-    const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
+    const mw__state_entry *entry = mw__state_find(&trainer->owner.state, MW__SCALE);
     float scale = (float)trainer->loss_scale;
     if (entry != NULL)
         mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
@@ -276,7 +253,7 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
                         trainer == NULL ? "trainer"
                         : name == NULL  ? "name of the parameter"
                                         : "memory for the parameter");
-    *out = mw__state_find(&trainer->state, name);
+    *out = mw__state_find(&trainer->owner.state, name);
     if (*out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no parameter \"%s\"", name);
     if ((*out)->is_part)
@@ -384,7 +361,7 @@ static const void *baked_values(void *user, const char *name)
 
 static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const char *folder, mw_error *err)
 {
-    baked b = {.trainer = trainer, .state = &trainer->state, .graph = graph};
+    baked b = {.trainer = trainer, .state = &trainer->owner.state, .graph = graph};
     mw__arena_init(&b.arena, trainer->allocator);
     mw_status status = bake(&b, err);
     mw_mil_write_options options = mw_mil_write_defaults();
@@ -392,8 +369,8 @@ static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const c
     options.bake_user = &b;
     if (status == MW_OK)
         status = mw_graph_write_mil(graph, folder, &options, err);
-    for (size_t i = 0; status == MW_OK && i < trainer->state.count; i++)
-        mw__trainer_count_state(trainer, 0, b.values[i] != NULL ? trainer->state.entries[i].size : 0);
+    for (size_t i = 0; status == MW_OK && i < trainer->owner.state.count; i++)
+        mw__trainer_count_state(trainer, 0, b.values[i] != NULL ? trainer->owner.state.entries[i].size : 0);
     mw__arena_deinit(&b.arena);
     return status;
 }

@@ -2,37 +2,22 @@
 #ifndef MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
 #define MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
 
-#include "base/memory/guard.h"
-#include "runtime/state/state.h"
+#include "runtime/state/owner.h"
+
 #include <millwright/trainer.h>
 
 /* Around a public call; a NULL trainer passes.
  *  errors  MW_ERROR_STATE if the trainer is destroyed, or in use (base/memory/guard.h) */
-mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err);
+static inline mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent,
+                                          mw_error *err)
+{
+    return mw__state_owner_enter(out, mw__state_owner_of(trainer), call, lent, err);
+}
 /* `status`; MW_ERROR_STATE if the trainer was destroyed meanwhile, which frees it. */
-mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err);
-
-/* ---- what shares state (trainer_share.c) ---- */
-
-/* Being inside all that share, beside the object itself. */
-typedef struct mw__family_entry {
-    bool inside;
-    mw__entry entry;
-} mw__family_entry;
-
-/* Whether it shares with anything. */
-bool mw__trainer_is_shared(const mw_trainer *trainer);
-/* Around the outermost call on an object that shares with the trainer. */
-mw_status mw__family_enter(mw_trainer *trainer, mw__family_entry *out, const char *call, mw_error *err);
-void mw__family_leave(mw__family_entry *entry);
-
-/* For options.share and state_of: may it lend to what is made for that library? It is entered by the caller. */
-struct mw__target;
-mw_status mw__trainer_check_lender(const mw_trainer *lender, const struct mw__target *target, const char *option,
-                                   mw_error *err);
-/* One more that uses its state, until mw__trainer_release, which frees it after the last. */
-void mw__trainer_lend(mw_trainer *lender);
-void mw__trainer_release(mw_trainer *lender);
+static inline mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err)
+{
+    return mw__state_owner_leave(entry, status, err);
+}
 
 /* ---- what files and fit need ---- */
 

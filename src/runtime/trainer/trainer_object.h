@@ -4,14 +4,14 @@
 
 #include "autograd/optimizers/optimizer_rows.h"
 #include "autograd/terms.h"
-#include "base/memory/guard.h"
 #include "base/memory/map.h"
 #include "runtime/program/feed.h"
 #include "runtime/program/program_object.h"
 #include "runtime/trainer/trainer_access.h"
 
+#include <assert.h>
 #include <millwright/trainer.h>
-#include <stdatomic.h>
+#include <stddef.h>
 
 /* A scalar that the host writes before each step. */
 typedef struct mw__trainer_scalar {
@@ -76,9 +76,12 @@ typedef struct mw__loss_watch {
     bool warned;
 } mw__loss_watch;
 
+/* What a trainer is as the owner of its state; in trainer.c. */
+extern const mw__state_owner_kind mw__trainer_kind;
+
 struct mw_trainer {
+    mw__state_owner owner; /* first: mw__state_owner_of */
     const mw_allocator *allocator;
-    mw__guard guard;
     mw__target target;
     mw_compile_options compile; /* for later programs */
     mw__arena arena;
@@ -100,11 +103,6 @@ struct mw_trainer {
     mw_tensor *loss, *prediction;
     mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
     size_t metric_count;
-    mw__state_set state;
-    struct mw_trainer *lender; /* options.share: whose buffers some of the state are; or NULL */
-    atomic_int users;          /* itself, and those that it lends to */
-    mw__guard family;          /* of the first lender: around calls on all that share with it */
-    mw__family_entry in_family;
     mw__trainer_pass step;
     mw__trainer_pass accumulation;   /* no program unless batches are accumulated */
     struct mw__trainer_ranks *ranks; /* with others: the step ends with gradients; or NULL */
@@ -137,5 +135,7 @@ struct mw_trainer {
     struct mw__learned_classes *learned; /* names of the classes of the last mw_fit; NULL = none (data/files.h) */
     const struct mw__lock *lock;         /* that of the running mw_fit on its checkpoint, or NULL */
 };
+
+static_assert(offsetof(struct mw_trainer, owner) == 0, "mw__state_owner_of");
 
 #endif

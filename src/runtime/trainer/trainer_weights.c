@@ -9,10 +9,10 @@
 /* A slot for each entry of the state set, none of them part of the file yet. Freed by the caller. */
 static mw_status make_slots(const mw_trainer *t, mw__weight_slots *out, mw_error *err)
 {
-    *out = (mw__weight_slots){.allocator = t->allocator, .owner = "the trainer", .count = t->state.count};
-    out->slot = mw__alloc(t->allocator, t->state.count, sizeof *out->slot, err);
+    *out = (mw__weight_slots){.allocator = t->allocator, .owner = "the trainer", .count = t->owner.state.count};
+    out->slot = mw__alloc(t->allocator, t->owner.state.count, sizeof *out->slot, err);
     for (size_t i = 0; out->slot != NULL && i < out->count; i++) {
-        const mw__state_entry *entry = &t->state.entries[i];
+        const mw__state_entry *entry = &t->owner.state.entries[i];
         out->slot[i] = (mw__weight_slot){.name = entry->name,
                                          .dtype = entry->dtype,
                                          .shape = entry->shape,
@@ -27,7 +27,7 @@ static mw_status weight_slots(const mw_trainer *t, mw__weight_slots *out, mw_err
 {
     MW_TRY(make_slots(t, out, err));
     for (size_t i = 0; i < out->count; i++)
-        out->slot[i].in_file = t->state.entries[i].is_weight ? out->slot[i].name : NULL;
+        out->slot[i].in_file = t->owner.state.entries[i].is_weight ? out->slot[i].name : NULL;
     return MW_OK;
 }
 
@@ -51,7 +51,7 @@ static mw_status write_slots(mw_trainer *t, mw__weight_slots *slots, const char 
 {
     size_t bytes = 0;
     for (size_t i = 0; i < slots->count; i++) {
-        const mw__state_entry *shown = mw__trainer_shown(t, &t->state.entries[i]);
+        const mw__state_entry *shown = mw__trainer_shown(t, &t->owner.state.entries[i]);
         if (slots->slot[i].in_file == NULL)
             continue;
         MW_TRY(mw__state_check(shown, shown->data, "nothing was saved", err));
@@ -70,7 +70,7 @@ static void follow_slots(mw_trainer *t, const mw__weight_slots *slots)
     for (size_t i = 0; i < slots->count; i++) {
         if (!slots->slot[i].taken)
             continue;
-        mw__trainer_follow(t, &t->state.entries[i]);
+        mw__trainer_follow(t, &t->owner.state.entries[i]);
         bytes += slots->slot[i].size;
     }
     mw__trainer_count_state(t, bytes, 0);

@@ -82,7 +82,7 @@ static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fi
 
 static mw_status list_items(const mw_trainer *trainer, mw__safetensors_item *items, size_t *out_bytes, mw_error *err)
 {
-    for (size_t i = 0; i < trainer->state.count; i++) {
+    for (size_t i = 0; i < trainer->owner.state.count; i++) {
         const mw__state_entry entry = mw__trainer_whole(trainer, i);
         if (entry.data == NULL)
             return mw__fail(err, MW_ERROR_STATE, "\"%s\" was not gathered from the ranks", entry.name);

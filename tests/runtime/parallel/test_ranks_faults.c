@@ -226,7 +226,7 @@ static void apart_job(mw_communicator *c, int rank, void *user)
     net_examples e;
     for (int step = 0; step < 12 && s->err[rank].status == MW_OK; step++) {
         if (rank == s->bad && step == 5) /* one bit of its memory */
-            *(unsigned char *)mw__state_find(&t->state, "fc1.weight")->data ^= 1;
+            *(unsigned char *)mw__state_find(&t->owner.state, "fc1.weight")->data ^= 1;
         mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
     }
     s->counters[rank] = mw_trainer_count(t);

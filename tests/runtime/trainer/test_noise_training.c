@@ -105,12 +105,12 @@ static void step(mw_trainer *trainer, const data *d, int first, int count, float
 
 static bool same_state(mw_trainer *a, mw_trainer *b)
 {
-    for (size_t i = 0; i < a->state.count; i++) {
-        const mw__state_entry *x = &a->state.entries[i], *y = mw__state_find(&b->state, x->name);
+    for (size_t i = 0; i < a->owner.state.count; i++) {
+        const mw__state_entry *x = &a->owner.state.entries[i], *y = mw__state_find(&b->owner.state, x->name);
         if (y == NULL || x->size != y->size || memcmp(x->data, y->data, x->size) != 0)
             return false;
     }
-    return a->state.count == b->state.count;
+    return a->owner.state.count == b->owner.state.count;
 }
 
 /* ---- going on ---- */

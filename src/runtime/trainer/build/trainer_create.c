@@ -111,9 +111,10 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
     if (o->share != NULL) {
-        MW_TRY(mw__trainer_check_lender(o->share, &t->target, "share", err));
-        mw__trainer_lend(o->share);
-        t->lender = o->share;
+        mw__state_owner *lender = mw__state_owner_of(o->share);
+        MW_TRY(mw__state_owner_check_lender(lender, &t->target.symbols, "share", err));
+        mw__state_owner_lend(lender);
+        t->owner.lender = lender;
     }
     t->learning_rate = o->optimizer.learning_rate;
     t->clip_value = (double)o->clip_value;
@@ -178,10 +179,9 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
         return NULL;
     }
     trainer->allocator = allocator;
-    atomic_init(&trainer->users, 1);
     mw__arena_init(&trainer->arena, allocator);
     mw__map_init(&trainer->declared, allocator);
-    mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
+    mw__state_owner_init(&trainer->owner, &mw__trainer_kind, allocator, &trainer->target.symbols);
     const mw_status status = create(trainer, options, pieces, err);
     if (status == MW_OK)
         return trainer;

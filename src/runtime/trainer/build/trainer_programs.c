@@ -32,7 +32,7 @@ mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, mw__progra
 static bool is_own_input(void *user, const char *name)
 {
     const mw__trainer_build *b = user;
-    if (mw__state_find(&b->trainer->state, name) != NULL)
+    if (mw__state_find(&b->trainer->owner.state, name) != NULL)
         return true;
     for (size_t i = 0; b->scalars != NULL && i < 2 * b->trainer->group_count * MW__OPTIMIZER_SCALARS; i++) {
         const mw_tensor *scalar = b->scalars[i / MW__OPTIMIZER_SCALARS].scalar[i % MW__OPTIMIZER_SCALARS];

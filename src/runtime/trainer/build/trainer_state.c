@@ -30,8 +30,8 @@ static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, con
     if (name == NULL)
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
-    MW_TRY(mw__state_add(&t->state, name, dtype, shape, false, err));
-    t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
+    MW_TRY(mw__state_add(&t->owner.state, name, dtype, shape, false, err));
+    t->counters.state_bytes_in += t->owner.state.entries[t->owner.state.count - 1].size;
     return MW_OK;
 }
 
@@ -46,8 +46,8 @@ static mw_status add_optimizer_state(mw__trainer_build *b, const mw_tensor *para
     const size_t gradient = mw__trainer_gradient_of(t, parameter->name, strlen(parameter->name));
     const mw__owned part = mw__trainer_part(t, gradient, mw_communicator_rank(r->communicator));
     MW_TRY(add_state(b, parameter, suffix, MW_SHAPE((int64_t)part.count), err));
-    t->state.entries[t->state.count - 1].is_part = true;
-    t->state.entries[t->state.count - 1].whole = whole;
+    t->owner.state.entries[t->owner.state.count - 1].is_part = true;
+    t->owner.state.entries[t->owner.state.count - 1].whole = whole;
     return MW_OK;
 }
 
@@ -55,9 +55,9 @@ static mw_status add_optimizer_state(mw__trainer_build *b, const mw_tensor *para
 static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
 {
     MW_TRY(add_state(b, parameter, MW__AVERAGE, parameter->type->shape, err));
-    mw__state_entry *entries = b->trainer->state.entries;
-    const mw__state_entry *average = &entries[b->trainer->state.count - 1];
-    memcpy(average->data, mw__state_find(&b->trainer->state, parameter->name)->data, average->size);
+    mw__state_entry *entries = b->trainer->owner.state.entries;
+    const mw__state_entry *average = &entries[b->trainer->owner.state.count - 1];
+    memcpy(average->data, mw__state_find(&b->trainer->owner.state, parameter->name)->data, average->size);
     return MW_OK;
 }
 
@@ -72,7 +72,7 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(add_optimizer_state(b, parameter, suffix, state->shape, err));
-        mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+        mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
         entry->least = state->least, entry->most = state->most;
         if (state->initial != 0.0)
             mw__state_fill(entry, state->initial);
@@ -87,12 +87,13 @@ static mw_status borrow(mw_trainer *t, const mw_tensor *parameter, mw_dtype dtyp
                         mw_error *err)
 {
     char ours[64], theirs[64];
-    const mw__state_entry *entry = t->lender != NULL ? mw__state_find(&t->lender->state, parameter->name) : NULL;
+    const mw__state_entry *entry =
+        t->owner.lender != NULL ? mw__state_find(&t->owner.lender->state, parameter->name) : NULL;
     *out = entry != NULL;
     if (entry == NULL)
         return MW_OK;
     if (entry->dtype == dtype && mw_shape_equal(entry->shape, parameter->type->shape))
-        return mw__state_borrow(&t->state, entry, is_weight, err);
+        return mw__state_borrow(&t->owner.state, entry, is_weight, err);
     return mw__fail(err, entry->dtype != dtype ? MW_ERROR_DTYPE : MW_ERROR_SHAPE,
                     "trainer: \"%.96s\" is %s %s, and %s %s in the trainer to share it with", parameter->name,
                     mw_dtype_name(dtype), mw__shape_print(parameter->type->shape, ours, sizeof ours),
@@ -107,8 +108,8 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
     MW_TRY(borrow(t, parameter, dtype, is_weight, &borrowed, err));
     if (borrowed)
         return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
-    MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, is_weight, err));
-    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    MW_TRY(mw__state_add(&t->owner.state, parameter->name, dtype, parameter->type->shape, is_weight, err));
+    mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
     t->counters.state_bytes_in += entry->size;
     return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
@@ -119,8 +120,8 @@ static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
-    MW_TRY(mw__state_add(&t->state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
-    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    MW_TRY(mw__state_add(&t->owner.state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
+    mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
     t->counters.state_bytes_in += entry->size;
     entry->least = least, entry->most = most;
     mw__state_fill(entry, value);
@@ -158,9 +159,9 @@ static bool is_weight(const mw_graph *evaluation, const mw_tensor *value)
 
 static mw_status check_shared(const mw_trainer *t, mw_error *err)
 {
-    bool found = t->lender == NULL;
-    for (size_t i = 0; i < t->state.count; i++)
-        found = found || t->state.entries[i].borrowed;
+    bool found = t->owner.lender == NULL;
+    for (size_t i = 0; i < t->owner.state.count; i++)
+        found = found || t->owner.state.entries[i].borrowed;
     return found ? MW_OK
                  : mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: no parameter or state has the name of one of the trainer to share with");
@@ -191,7 +192,7 @@ bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
     const size_t length = strlen(port->name), suffix = port->is_output ? strlen(MW__NEXT) : 0;
     if (length < suffix || (suffix > 0 && strcmp(port->name + length - suffix, MW__NEXT) != 0))
         return false;
-    const mw__state_entry *entry = mw__state_find_n(&t->state, port->name, length - suffix);
+    const mw__state_entry *entry = mw__state_find_n(&t->owner.state, port->name, length - suffix);
     if (entry == NULL && t->ranks != NULL)
         entry = mw__state_find_n(&t->ranks->handed, port->name, length - suffix);
     if (entry == NULL || entry->dtype != port->dtype)

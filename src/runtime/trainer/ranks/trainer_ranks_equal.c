@@ -91,7 +91,7 @@ static void skip_entry(const mw__state_entry *entry, uint64_t steps)
 void mw__trainer_skip_generators(mw_trainer *t, uint64_t steps)
 {
     for (size_t i = 0; i < t->ranks->generator_count; i++)
-        skip_entry(&t->state.entries[t->ranks->generators[i]], steps);
+        skip_entry(&t->owner.state.entries[t->ranks->generators[i]], steps);
 }
 
 /* ---- parameters and states ---- */
@@ -107,18 +107,18 @@ static bool is_generator(const mw__trainer_ranks *r, size_t entry)
 static uint64_t hash_state(const mw_trainer *t)
 {
     uint64_t hash = (uint64_t)t->steps * 1024 + (uint64_t)t->accumulated;
-    for (size_t i = 0; i < t->state.count; i++)
-        if (!is_generator(t->ranks, i) && !t->state.entries[i].is_part)
-            hash = mw__hash64(t->state.entries[i].data, t->state.entries[i].size, hash);
+    for (size_t i = 0; i < t->owner.state.count; i++)
+        if (!is_generator(t->ranks, i) && !t->owner.state.entries[i].is_part)
+            hash = mw__hash64(t->owner.state.entries[i].data, t->owner.state.entries[i].size, hash);
     return hash;
 }
 
 static mw_status send_state(mw_trainer *t, bool generators, mw_error *err)
 {
-    for (size_t i = 0; i < t->state.count; i++)
-        if (is_generator(t->ranks, i) == generators && !t->state.entries[i].is_part)
-            MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, t->state.entries[i].data, t->state.entries[i].size,
-                                       err));
+    for (size_t i = 0; i < t->owner.state.count; i++)
+        if (is_generator(t->ranks, i) == generators && !t->owner.state.entries[i].is_part)
+            MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, t->owner.state.entries[i].data,
+                                       t->owner.state.entries[i].size, err));
     return MW_OK;
 }
 

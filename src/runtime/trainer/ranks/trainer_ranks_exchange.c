@@ -248,7 +248,7 @@ mw_status mw__trainer_exchange(mw_trainer *t, bool updates, bool runs, mw_error 
 static void unpack_parameters(mw_trainer *t, const mw__bucket *bucket, const unsigned char *from)
 {
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
-        const mw__state_entry *entry = &t->state.entries[t->ranks->shards->of[i].parameter];
+        const mw__state_entry *entry = &t->owner.state.entries[t->ranks->shards->of[i].parameter];
         memcpy(entry->data, from, entry->size);
         from += entry->size;
     }

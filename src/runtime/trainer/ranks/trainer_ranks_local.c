@@ -15,11 +15,11 @@ static mw_status add(mw__trainer_build *b, const char *name, bool trained, mw_er
 {
     mw_trainer *t = b->trainer;
     mw__trainer_ranks *r = t->ranks;
-    mw__state_entry *entry = mw__state_find(&t->state, name);
+    mw__state_entry *entry = mw__state_find(&t->owner.state, name);
     if (entry == NULL || (entry->dtype != MW_F32 && entry->dtype != MW_F16))
         return MW_OK;
     mw__met *met = &r->met[r->met_count++];
-    *met = (mw__met){.entry = (size_t)(entry - t->state.entries), .count = (size_t)mw_shape_count(entry->shape)};
+    *met = (mw__met){.entry = (size_t)(entry - t->owner.state.entries), .count = (size_t)mw_shape_count(entry->shape)};
     if (met->count > r->scratch_count)
         r->scratch_count = met->count;
     if (!trained || (r->outer_rate == 1.0 && r->outer_momentum == 0.0))
@@ -76,7 +76,7 @@ void mw__trainer_set_anchors(mw_trainer *t)
     mw__trainer_ranks *r = t->ranks;
     for (size_t i = 0; i < r->met_count; i++)
         if (r->met[i].anchor != NULL)
-            read_entry(&t->state.entries[r->met[i].entry], r->met[i].anchor, r->met[i].count);
+            read_entry(&t->owner.state.entries[r->met[i].entry], r->met[i].anchor, r->met[i].count);
 }
 
 /* SGD with Nesterov's momentum on the way d = a - mean:  m = momentum m + d,  p = a - rate (d + momentum m). */
@@ -93,7 +93,7 @@ static void step_outside(const mw__trainer_ranks *r, const mw__met *met, float *
 static mw_status meet(mw_trainer *t, const mw__met *met, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__state_entry *entry = &t->state.entries[met->entry];
+    mw__state_entry *entry = &t->owner.state.entries[met->entry];
     const float share = 1.0f / (float)mw_communicator_size(r->communicator);
     read_entry(entry, r->scratch, met->count);
     MW_TRY(mw__ranks_allreduce(r->communicator, r->scratch, met->count, MW_F32, err));

@@ -125,10 +125,10 @@ mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++) {
         const mw__state_entry *entry = mw__is_generator(body->inputs[i]) && body->inputs[i]->next != NULL
-                                           ? mw__state_find(&t->state, body->inputs[i]->name)
+                                           ? mw__state_find(&t->owner.state, body->inputs[i]->name)
                                            : NULL;
         if (entry != NULL)
-            t->ranks->generators[t->ranks->generator_count++] = (size_t)(entry - t->state.entries);
+            t->ranks->generators[t->ranks->generator_count++] = (size_t)(entry - t->owner.state.entries);
     }
     return MW_OK;
 }
@@ -145,7 +145,7 @@ bool mw__trainer_draws(const mw_trainer *t, const char *state)
 {
     const mw__trainer_ranks *r = t->ranks;
     for (size_t i = 0; i < r->generator_count; i++)
-        if (strcmp(t->state.entries[r->generators[i]].name, state) == 0)
+        if (strcmp(t->owner.state.entries[r->generators[i]].name, state) == 0)
             return true;
     return false;
 }

@@ -108,7 +108,7 @@ mw_status mw__trainer_plan_shards(mw__trainer_build *b, mw_error *err)
 /* Of a parameter, or of its average. */
 static void find_gradient(mw_trainer *t, size_t entry)
 {
-    const char *name = t->state.entries[entry].name, *suffix = strrchr(name, '#');
+    const char *name = t->owner.state.entries[entry].name, *suffix = strrchr(name, '#');
     const bool averages = suffix != NULL && strcmp(suffix, MW__AVERAGE) == 0;
     const size_t handed = mw__trainer_gradient_of(t, name, averages ? (size_t)(suffix - name) : strlen(name));
     if (handed == t->ranks->handed.count)
@@ -125,11 +125,11 @@ mw_status mw__trainer_settle_shards(mw_trainer *t, mw_error *err)
     mw__trainer_shards *s = r->shards;
     const size_t ranks = (size_t)mw_communicator_size(r->communicator);
     s->flags = mw__arena_alloc(&t->arena, ranks, sizeof *s->flags, err);
-    s->wholes = mw__arena_alloc(&t->arena, t->state.count, sizeof *s->wholes, err);
-    s->marks = mw__arena_alloc(&t->arena, t->state.count, 1, err);
+    s->wholes = mw__arena_alloc(&t->arena, t->owner.state.count, sizeof *s->wholes, err);
+    s->marks = mw__arena_alloc(&t->arena, t->owner.state.count, 1, err);
     if (s->flags == NULL || s->wholes == NULL || s->marks == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < t->state.count; i++)
+    for (size_t i = 0; i < t->owner.state.count; i++)
         find_gradient(t, i);
     return MW_OK;
 }
@@ -198,8 +198,8 @@ static void take_parts(mw_trainer *t)
     const mw__trainer_ranks *r = t->ranks;
     for (size_t i = 0; i < r->handed.count; i++) {
         const mw__shard *shard = &r->shards->of[i];
-        take(t, i, shard->own, &t->state.entries[shard->parameter]);
-        take(t, i, shard->average, &t->state.entries[shard->averaged]);
+        take(t, i, shard->own, &t->owner.state.entries[shard->parameter]);
+        take(t, i, shard->average, &t->owner.state.entries[shard->averaged]);
         if (t->clip_norm != 0.0)
             take(t, i, shard->share, &r->handed.entries[i]);
     }

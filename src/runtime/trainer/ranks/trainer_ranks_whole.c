@@ -11,7 +11,7 @@ static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8;
 /* "fc1.weight#m": the gradient of "fc1.weight". */
 static size_t gradient_of(const mw_trainer *t, size_t entry)
 {
-    const char *name = t->state.entries[entry].name;
+    const char *name = t->owner.state.entries[entry].name;
     return mw__trainer_gradient_of(t, name, (size_t)(strrchr(name, '#') - name));
 }
 
@@ -26,7 +26,7 @@ static bool is_first(const mw_trainer *t) { return mw_communicator_rank(t->ranks
 
 mw__state_entry mw__trainer_whole(const mw_trainer *t, size_t index)
 {
-    mw__state_entry entry = t->state.entries[index];
+    mw__state_entry entry = t->owner.state.entries[index];
     if (!entry.is_part)
         return entry;
     entry.shape = entry.whole;
@@ -49,7 +49,7 @@ void mw__trainer_take_whole(mw_trainer *t, size_t entry, void **data)
 void mw__trainer_drop_wholes(mw_trainer *t)
 {
     mw__trainer_shards *s = t->ranks != NULL ? t->ranks->shards : NULL;
-    for (size_t i = 0; s != NULL && s->wholes != NULL && i < t->state.count; i++) {
+    for (size_t i = 0; s != NULL && s->wholes != NULL && i < t->owner.state.count; i++) {
         mw__free(t->allocator, s->wholes[i]);
         s->wholes[i] = NULL;
     }
@@ -74,7 +74,7 @@ static mw_status exchange_pieces(mw_communicator *c, int peer, int tag, char *da
 static mw_status gather(mw_trainer *t, size_t index, int tag, mw_error *err)
 {
     mw_communicator *c = t->ranks->communicator;
-    const mw__state_entry *entry = &t->state.entries[index];
+    const mw__state_entry *entry = &t->owner.state.entries[index];
     const size_t handed = gradient_of(t, index), bytes = size_of(entry->dtype);
     if (!is_first(t))
         return exchange_pieces(c, 0, tag, entry->data, entry->size, err);
@@ -94,8 +94,8 @@ static mw_status gather_all(mw_trainer *t, mw_error *err)
     mw_status status = MW_OK;
     mw_communicator *c = t->ranks->communicator;
     const int tag = mw__communicator_take_tags(c);
-    for (size_t i = 0; status == MW_OK && i < t->state.count; i++)
-        if (t->state.entries[i].is_part)
+    for (size_t i = 0; status == MW_OK && i < t->owner.state.count; i++)
+        if (t->owner.state.entries[i].is_part)
             status = gather(t, i, tag, err);
     mw__exchange_cancel(&c->exchange, c);
     mw__exchange_reset(&c->exchange);
@@ -110,7 +110,7 @@ mw_status mw__trainer_gather_wholes(mw_trainer *t, mw_error *err)
         return MW_OK;
     uint8_t marked = 0;
     MW_TRY(mw__communicator_check(r->communicator, "saving", err));
-    for (size_t i = 0; i < t->state.count; i++)
+    for (size_t i = 0; i < t->owner.state.count; i++)
         marked |= r->shards->marks[i];
     MW_TRY(mw__ranks_broadcast(r->communicator, 0, &marked, sizeof marked, err));
     if (marked != 0)
@@ -123,7 +123,7 @@ mw_status mw__trainer_gather_wholes(mw_trainer *t, mw_error *err)
 static mw_status spread(mw_trainer *t, size_t index, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__state_entry *entry = &t->state.entries[index];
+    mw__state_entry *entry = &t->owner.state.entries[index];
     const size_t size = whole_size(entry),
                  first = mw__trainer_part(t, gradient_of(t, index), mw_communicator_rank(r->communicator)).first;
     char *whole = is_first(t) ? r->shards->wholes[index] : mw__alloc(t->allocator, size, 1, err);
@@ -142,14 +142,14 @@ mw_status mw__trainer_spread_wholes(mw_trainer *t, mw_error *err)
     mw__trainer_shards *s = t->ranks->shards;
     if (s == NULL)
         return MW_OK;
-    MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, s->marks, t->state.count, err));
-    for (size_t i = 0; i < t->state.count; i++) {
-        if (t->state.entries[i].is_part && (s->marks[i] & MW__MARK_LOADED) != 0)
+    MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, s->marks, t->owner.state.count, err));
+    for (size_t i = 0; i < t->owner.state.count; i++) {
+        if (t->owner.state.entries[i].is_part && (s->marks[i] & MW__MARK_LOADED) != 0)
             MW_TRY(mw__communicator_end(t->ranks->communicator, spread(t, i, err), err));
-        if (t->state.entries[i].is_part && (s->marks[i] & MW__MARK_DROPPED) != 0)
-            mw__state_fill(&t->state.entries[i], 0.0);
+        if (t->owner.state.entries[i].is_part && (s->marks[i] & MW__MARK_DROPPED) != 0)
+            mw__state_fill(&t->owner.state.entries[i], 0.0);
     }
-    memset(s->marks, 0, t->state.count);
+    memset(s->marks, 0, t->owner.state.count);
     mw__trainer_drop_wholes(t);
     return MW_OK;
 }
