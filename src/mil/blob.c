@@ -2,6 +2,7 @@
 #include "mil/blob.h"
 #include "base/memory/checked.h"
 #include "base/number/hash.h"
+#include "base/number/integer.h"
 #include "base/text/text.h"
 #include "graph/constants/bulk.h"
 #include <inttypes.h>
@@ -221,11 +222,10 @@ mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, siz
 
 /* ---- entries that are made ---- */
 
-static uint64_t align_up(uint64_t offset) { return (offset + BLOB_ALIGNMENT - 1) / BLOB_ALIGNMENT * BLOB_ALIGNMENT; }
-
 uint64_t mw__blob_store_count(mw__blob_store *store, uint64_t bytes)
 {
-    const uint64_t entry = store->end == 0 ? BLOB_ENTRY : align_up(store->end); /* behind the header of the file */
+    const uint64_t entry =
+        store->end == 0 ? BLOB_ENTRY : mw__u64_round_up(store->end, BLOB_ALIGNMENT); /* behind the header of the file */
     store->end = entry + BLOB_ENTRY + bytes;
     return entry;
 }
@@ -234,7 +234,7 @@ bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
 {
     unsigned char header[BLOB_ENTRY] = {0};
     put(header + 4, 4, BLOB_VERSION);
-    store->bulk = mw__bulk_of_parts(allocator, align_up(store->end));
+    store->bulk = mw__bulk_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
     if (store->bulk == NULL)
         return false;
     store->bulk->entries = true;

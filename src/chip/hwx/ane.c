@@ -6,6 +6,7 @@
 
 #include "base/memory/checked.h"
 #include "base/memory/live.h"
+#include "base/number/integer.h"
 #include "chip/task/task.h"
 
 #include <inttypes.h>
@@ -13,8 +14,6 @@
 #include <string.h>
 
 enum { FIRST_PORT = 4, SCRATCH = 3, SLOTS = 32, KERNEL_GRAIN = 64, PAYLOAD_MOST = 1 << 20 };
-
-static uint64_t round_up(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
 
 /* ---- reading ---- */
 
@@ -105,7 +104,7 @@ static mw_status add_program(mw__hwx_reader *reader)
     program->task_count = ane->task_count;
     program->unknown_850 = ane->task_count == 1 ? 0x11 : 7; /* as in the public files; what they are is not known */
     program->unknown_858 = ane->task_count == 1 ? 3 : 4;
-    uint64_t address = MW__HWX_BASE + round_up(ane->size, MW__HWX_PAGE);
+    uint64_t address = MW__HWX_BASE + mw__u64_round_up(ane->size, MW__HWX_PAGE);
     for (uint32_t i = SCRATCH; i < FIRST_PORT + ane->input_count + ane->output_count; i++) {
         program->registers[i] = ane->tiles[i] > 0 ? address : 0;
         address += (uint64_t)ane->tiles[i] * MW__HWX_PAGE;
@@ -257,7 +256,7 @@ const mw__hwx_section *mw__hwx_kernels_section(const mw_hwx *hwx, mw_error *err)
     const mw__hwx_section *kernels = mw__hwx_section_find(hwx, "__TEXT", "__const");
     if (hwx->info.chip == MW_CHIP_H13 && hwx->text != NULL && hwx->program != NULL && kernels != NULL &&
         kernels->data != NULL &&
-        kernels->public.address == hwx->text->public.address + round_up(hwx->text->public.size, KERNEL_GRAIN))
+        kernels->public.address == hwx->text->public.address + mw__u64_round_up(hwx->text->public.size, KERNEL_GRAIN))
         return kernels;
     mw__fail(err, MW_ERROR_UNSUPPORTED,
              "a program of H13 is needed, with kernels (__TEXT,__const) right behind its tasks; this is of %s",

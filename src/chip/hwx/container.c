@@ -7,6 +7,7 @@
 
 #include "base/memory/live.h"
 #include "base/number/digest.h"
+#include "base/number/integer.h"
 #include "base/text/text.h"
 
 #include <inttypes.h>
@@ -51,8 +52,6 @@ typedef struct plan {
     uint64_t kernel_bytes, looked_at;
 } plan;
 
-static uint64_t round_up(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
-
 /* ---- windows ---- */
 
 /* The port of a direction whose register is the least above `last`. */
@@ -77,7 +76,7 @@ static mw_status place_windows(plan *p, mw_error *err)
             p->addresses[p->count] = address;
             p->windows[p->count++] = port;
             p->inputs += is_output == 0;
-            address += round_up(port->stride[4], MW__HWX_PAGE);
+            address += mw__u64_round_up(port->stride[4], MW__HWX_PAGE);
             if (port->stride[4] > UINT32_MAX || address > UINT32_MAX)
                 return mw__fail(err, MW_ERROR_UNSUPPORTED, ".hwx: the ports do not fit in 32 bits of addresses");
         }
@@ -270,7 +269,7 @@ static void put_window(plan *p, uint8_t *out, size_t index)
     put_segment(p, out,
                 &(mw__hwx_segment){.name = "__FVMLIB",
                                    .public = {.address = address,
-                                              .size = round_up(size, MW__HWX_PAGE),
+                                              .size = mw__u64_round_up(size, MW__HWX_PAGE),
                                               .most_protection = is_output ? 2 : 1,
                                               .protection = is_output ? 2 : 1,
                                               .section_count = 1,
@@ -282,7 +281,7 @@ static void put_binding(plan *p, uint8_t *out, size_t index)
 {
     const char *name = p->windows[index]->symbol;
     const size_t length = strlen(name);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_BINDING, round_up(BINDING_NAME + length + 1, 8));
+    uint8_t *at = begin(p, out, MW__HWX_CMD_BINDING, mw__u64_round_up(BINDING_NAME + length + 1, 8));
     if (at == NULL)
         return;
     const mw__hwx_binding binding = {.name_at = BINDING_NAME, .address_32 = (uint32_t)p->addresses[index]};
@@ -294,7 +293,7 @@ static void put_program(plan *p, uint8_t *out)
 {
     const mw__hwx_program_state *from = p->from->program;
     const size_t length = strlen(p->procedure);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, round_up(PROGRAM_NAME + length + 1, 8));
+    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PROGRAM_NAME + length + 1, 8));
     if (at == NULL)
         return;
     mw__hwx_program_state state = {.first_task = from->first_task,
@@ -327,7 +326,7 @@ static void put_port(plan *p, uint8_t *out, size_t index)
     const mw_hwx_port *port = p->windows[index];
     const uint32_t procedure = (uint32_t)strlen(p->procedure) + 1, name = (uint32_t)strlen(port->name) + 1;
     const size_t symbol = strlen(port->symbol) + 1;
-    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, round_up(PORT_NAMES + procedure + name + symbol, 8));
+    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PORT_NAMES + procedure + name + symbol, 8));
     if (at == NULL)
         return;
     mw__hwx_port_state state = {.kind = 3,
@@ -350,7 +349,7 @@ static void put_port(plan *p, uint8_t *out, size_t index)
 static void put_ident(plan *p, uint8_t *out)
 {
     const size_t length = strlen(p->ident);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_IDENT, round_up(8 + length + 1, 8));
+    uint8_t *at = begin(p, out, MW__HWX_CMD_IDENT, mw__u64_round_up(8 + length + 1, 8));
     if (at != NULL)
         memcpy(at + 8, p->ident, length);
 }
@@ -413,8 +412,8 @@ static mw_status begin_plan(plan *p, const mw_hwx *hwx, const char *kernel, mw_e
                         ".hwx: the program has scratch memory, and no public file shows where its segment stands");
     p->procedure = hwx->info.procedure[0] != '\0' ? hwx->info.procedure : "net";
     p->ident = hwx->info.ident[0] != '\0' ? hwx->info.ident : "ANEC v1\nmillwright, of a .ane\n\t-t h13\n";
-    p->stored =
-        (size_t)round_up(p->kernels->public.address + p->kernels->public.size - p->text->public.address, MW__HWX_PAGE);
+    p->stored = (size_t)mw__u64_round_up(p->kernels->public.address + p->kernels->public.size - p->text->public.address,
+                                         MW__HWX_PAGE);
     return MW_OK;
 }
 
@@ -424,8 +423,8 @@ static mw_status write_plan(plan *p, void **out, size_t *out_size, mw_error *err
     MW_TRY(add_symbols(p, err));
     put_commands(p, NULL);
     p->symbols_at = p->at;
-    p->relocations_at = (size_t)round_up(p->symbols_at + p->symbol_count * 16 + p->strings.size, 8);
-    p->text_at = (size_t)round_up(p->relocations_at + p->relocation_count * 8, MW__HWX_PAGE);
+    p->relocations_at = (size_t)mw__u64_round_up(p->symbols_at + p->symbol_count * 16 + p->strings.size, 8);
+    p->text_at = (size_t)mw__u64_round_up(p->relocations_at + p->relocation_count * 8, MW__HWX_PAGE);
     p->size = p->text_at + p->stored;
     uint8_t *bytes = mw__alloc(mw__allocator_default(), p->size, 1, err);
     if (bytes == NULL)

@@ -1,14 +1,13 @@
 /* A program that was made here is put into a .ane, which is read, gets its names and is laid out as any other. */
 #include "chip/hwx/pack.h"
 
+#include "base/number/integer.h"
 #include "chip/hwx/layout.h"
 #include "chip/hwx/write.h"
 
 #include <string.h>
 
 enum { PAYLOAD = 0x1000 };
-
-static uint64_t round_up(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
 
 /* By base register: the output, then inputs from the last one. */
 static const mw__emit_port *port_at(const mw__emit_operation *op, int base)
@@ -18,7 +17,7 @@ static const mw__emit_port *port_at(const mw__emit_operation *op, int base)
 
 static void fill_header(const mw__emit_operation *op, const mw__emit_program *program, mw__hwx_ane *ane)
 {
-    const uint64_t kernels_at = round_up(program->text_size, MW__TILE_ALIGNMENT);
+    const uint64_t kernels_at = mw__u64_round_up(program->text_size, MW__TILE_ALIGNMENT);
     *ane = (mw__hwx_ane){.size = kernels_at + program->constants_size,
                          .first_size = 4 * MW__EMIT_WORDS,
                          .task_count = (uint32_t)program->tasks,
@@ -31,7 +30,7 @@ static void fill_header(const mw__emit_operation *op, const mw__emit_program *pr
         const int64_t shape[] = {1, e->c, e->h, e->w, mw__emit_plane(e), mw__emit_row(e)};
         for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
             ane->nchw[base][i] = (uint64_t)shape[i];
-        ane->tiles[base] = (uint32_t)(round_up((uint64_t)mw__emit_bytes(e), MW__HWX_PAGE) / MW__HWX_PAGE);
+        ane->tiles[base] = (uint32_t)(mw__u64_round_up((uint64_t)mw__emit_bytes(e), MW__HWX_PAGE) / MW__HWX_PAGE);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Phase 4: where each value lies, by the nine states of the allocator. */
+#include "base/number/integer.h"
 #include "chip/plan/place.h"
 #include "chip/plan/plan.h"
 
@@ -162,8 +163,6 @@ static void allocate_values(const mw__chip_planner *p)
             allocate_value(p, &p->values[p->layers[i].public.outputs[k]]);
 }
 
-static int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 static void stream_weights(mw__chip_planner *p)
 {
     int64_t offset = 0;
@@ -171,7 +170,7 @@ static void stream_weights(mw__chip_planner *p)
         mw_chip_layer *layer = &p->layers[i].public;
         layer->weight_offset = offset;
         offset = layer->weight_bytes < INT64_MAX / 4 - offset
-                     ? round_up(offset + layer->weight_bytes, p->options->alignment)
+                     ? mw__i64_round_up(offset + layer->weight_bytes, p->options->alignment)
                      : INT64_MAX / 4;
     }
     p->plan->totals.weight_bytes = offset;

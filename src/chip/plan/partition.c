@@ -1,7 +1,6 @@
 /* Partitions: a layer joins the open one unless what is on chip at once would pass the budget. */
+#include "base/number/integer.h"
 #include "chip/plan/plan.h"
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes on chip of what the layer writes. */
 static int64_t bytes_of_output(const mw__chip_planner *p, const mw__plan_layer *layer, const mw__plan_value *value)
@@ -9,7 +8,7 @@ static int64_t bytes_of_output(const mw__chip_planner *p, const mw__plan_layer *
     if (value->is_ring)
         return value->ring_bytes;
     if (layer->public.tiles > 1 || value->public.is_output)
-        return least(value->public.bytes, p->options->stream_tile);
+        return mw__i64_min(value->public.bytes, p->options->stream_tile);
     return value->public.bytes;
 }
 
@@ -22,7 +21,7 @@ static int64_t need(const mw__chip_planner *p, const mw__plan_layer *layer)
     for (size_t i = 0; i < layer->public.input_count; i++) {
         const mw__plan_value *value = &p->values[layer->public.inputs[i]];
         if (value->held == 0)
-            bytes += least(value->public.bytes, p->options->stream_tile);
+            bytes += mw__i64_min(value->public.bytes, p->options->stream_tile);
     }
     return bytes;
 }

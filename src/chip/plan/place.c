@@ -1,6 +1,7 @@
 /* Offsets: the largest first, each at the lowest place that is free for as long as it lives. What is written over
  * another value shares its place. */
 #include "chip/plan/place.h"
+#include "base/number/integer.h"
 
 #include <stdlib.h>
 
@@ -55,8 +56,6 @@ static void gather(placing *g, const size_t *values, size_t count, size_t *block
         qsort(g->blocks, g->count, sizeof *g->blocks, by_extent);
 }
 
-static int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 static int64_t find_offset(const placing *g, const block *b)
 {
     int64_t offset = 0;
@@ -66,7 +65,7 @@ static int64_t find_offset(const placing *g, const block *b)
             continue;
         if (other->offset - offset >= b->extent)
             break;
-        const int64_t end = round_up(other->offset + other->extent, g->p->options->alignment);
+        const int64_t end = mw__i64_round_up(other->offset + other->extent, g->p->options->alignment);
         offset = end > offset ? end : offset;
     }
     return offset;

@@ -1,9 +1,6 @@
 /* The places of coefficients, and reading them. */
 #include "chip/task/coefficients.h"
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+#include "base/number/integer.h"
 
 /* ---- chunks ---- */
 
@@ -11,7 +8,7 @@ static int64_t round_up(int64_t count, int64_t step) { return (count + step - 1)
 static int64_t plane_of(const mw__coefficient_layout *l, int64_t lanes)
 {
     const int64_t count = (l->rows + l->bias) * lanes;
-    return l->groups > 1 ? round_up(count, MW__TILE_ALIGNMENT / 2) : count;
+    return l->groups > 1 ? mw__i64_round_up(count, MW__TILE_ALIGNMENT / 2) : count;
 }
 
 /* A chunk of output channels: which, and where its plane begins in each tile that it reaches. */
@@ -23,7 +20,8 @@ typedef struct chunk {
 static chunk find_chunk(const mw__coefficient_layout *l, int64_t output)
 {
     const int64_t whole = (int64_t)l->engines * l->lanes;
-    const int64_t full = least(output, l->outputs - l->outputs % whole) / whole; /* chunks of all lanes before it */
+    const int64_t full =
+        mw__i64_min(output, l->outputs - l->outputs % whole) / whole; /* chunks of all lanes before it */
     chunk c = {.first = full * whole, .lanes = l->lanes, .offset = full * plane_of(l, l->lanes)};
     while (c.first < l->outputs) {
         while (c.lanes > 1 && c.first + l->engines * c.lanes > l->outputs)
@@ -70,7 +68,7 @@ int64_t mw__coefficient_tile_bytes(const mw__coefficient_layout *l, unsigned til
         const int64_t of_group = numbers_of_group(l), of_last = reached ? of_group : last.offset;
         numbers = of_last > 0 ? (l->groups - 1) * of_group + of_last : 0;
     }
-    return round_up(2 * numbers, MW__TILE_ALIGNMENT);
+    return mw__i64_round_up(2 * numbers, MW__TILE_ALIGNMENT);
 }
 
 /* ---- what a compiler takes ---- */

@@ -1,4 +1,5 @@
 /* An operation as the words of a task, and its coefficients as tiles. */
+#include "base/number/integer.h"
 #include "chip/task/emit.h"
 
 #include "chip/task/table.h"
@@ -9,9 +10,7 @@
 enum { ROW_GRAIN = 64, L2_GRAIN = 16, L2_BYTES = 1 << 21 /* addresses there have 21 bits */, NARROW = 8 };
 enum { LIVE = 0x81, IDLE = 0x80, READS_COEFFICIENTS = 0x40, IDLE_BYTES = 0x40, HALF = 2, ONE = 0x3c00 };
 
-static int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
-
-int64_t mw__emit_row(const mw__emit_extent *e) { return round_up(2 * e->w, ROW_GRAIN); }
+int64_t mw__emit_row(const mw__emit_extent *e) { return mw__i64_round_up(2 * e->w, ROW_GRAIN); }
 int64_t mw__emit_plane(const mw__emit_extent *e) { return mw__emit_row(e) * e->h; }
 int64_t mw__emit_bytes(const mw__emit_extent *e) { return mw__emit_plane(e) * e->c; }
 
@@ -199,7 +198,7 @@ static void put_tiles(words *w, const mw__emit_operation *op)
 
 /* ---- memory on the chip: rows of all channels ---- */
 
-static int64_t l2_channel(const mw__emit_extent *e) { return round_up(2 * e->w, L2_GRAIN); }
+static int64_t l2_channel(const mw__emit_extent *e) { return mw__i64_round_up(2 * e->w, L2_GRAIN); }
 
 /* Guessed: how much longer a row is than its elements. */
 static int64_t l2_row(const mw__emit_extent *e, int64_t longer)
@@ -225,7 +224,7 @@ static int64_t put_l2_sources(words *w, const mw__emit_operation *op)
     put_l2(w, MW__REGISTER_l2_source, in, row);
     if (op->kind != MW__EMIT_PLANAR)
         return row * in->h;
-    const int64_t second = round_up(row * in->h, ROW_GRAIN);
+    const int64_t second = mw__i64_round_up(row * in->h, ROW_GRAIN);
     put_at(w, MW__REGISTER_l2_source2_base, 0, second);
     put_l2(w, MW__REGISTER_l2_source2, in, row);
     return second + row * in->h;

@@ -3,6 +3,7 @@
 #include "engine/core/kernel.h"
 
 #include "base/number/fp16.h"
+#include "base/number/integer.h"
 
 /* What a run of elements shares: (code - offset) scale, or table[code]. */
 typedef struct shared {
@@ -95,8 +96,6 @@ static run_function *choose(mw__level level, const mw__compressed *c)
     }
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The run from the element at `at` on, which is on the last axis; `limit` elements are left. */
 static int64_t read_shared(const mw__compressed *c, const int64_t *at, int64_t limit, shared *out)
 {
@@ -128,7 +127,7 @@ static void unpack_line(const mw__compressed *c, run_function *run, int64_t begi
     const uint8_t *codes = c->codes->data;
     for (int64_t done = 0, step; done < count; done += step, at[last] += step) {
         shared s;
-        step = least(read_shared(c, at, count - done, &s), MW__TILE);
+        step = mw__i64_min(read_shared(c, at, count - done, &s), MW__TILE);
         const int64_t even = bits == 4 ? step / 2 * 2 : step;
         if (bits == 4 && (begin + done) % 2 != 0) /* in the middle of a byte */
             step = 1;
@@ -157,7 +156,7 @@ void mw__unpack(mw__level level, const mw__compressed *c, int64_t begin, int64_t
         int64_t at[MW_RANK_MAX], rest = begin + done;
         for (int axis = c->shape.rank; axis-- > 0; rest /= c->shape.dim[axis])
             at[axis] = rest % c->shape.dim[axis];
-        step = least(line - (begin + done) % line, count - done);
+        step = mw__i64_min(line - (begin + done) % line, count - done);
         unpack_line(c, run, begin + done, at, step, out + done);
     }
 }

@@ -1,4 +1,5 @@
 /* Vectors of numbers: taken apart, joined and reduced. */
+#include "base/number/integer.h"
 #include "graph/constants/evaluate_call.h"
 
 #include "graph/ir/rule.h"
@@ -27,11 +28,6 @@ bool mw__known_gather(const mw__known_call *c, mw__known *out)
     return true;
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 typedef struct slice {
     int64_t begin, end, stride, from_start, to_end, squeeze;
 } slice;
@@ -48,8 +44,8 @@ static bool read_slice(const mw__known_call *c, int64_t extent, slice *s)
     s->end += s->end < 0 ? extent : 0;
     if (s->squeeze)
         return s->begin >= 0 && s->begin < extent;
-    s->begin = s->from_start ? (s->stride > 0 ? low : high) : clamp(s->begin, low, high);
-    s->end = s->to_end ? (s->stride > 0 ? high : low) : clamp(s->end, low, high);
+    s->begin = s->from_start ? (s->stride > 0 ? low : high) : mw__i64_clamp(s->begin, low, high);
+    s->end = s->to_end ? (s->stride > 0 ? high : low) : mw__i64_clamp(s->end, low, high);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* conv: columns of x are gathered tile by tile and multiplied with the weight (im2col); nothing larger than a tile is
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
+#include "base/number/integer.h"
 #include "engine/core/unpack.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
@@ -62,19 +63,14 @@ mw__conv_run mw__conv_row(const mw__conv_window *window, const int64_t offset[3]
                           .row = inside ? (z * window->in[1] + y) * window->in[2] : -1};
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 void mw__conv_inside(const mw__conv_window *window, const mw__conv_run *run, int64_t offset, int64_t *out_begin,
                      int64_t *out_end)
 {
     const int64_t stride = window->stride[2], end = run->position + run->count;
     const int64_t first = offset < 0 ? (-offset + stride - 1) / stride : 0;                      /* x >= 0 */
     const int64_t last = offset < window->in[2] ? (window->in[2] - 1 - offset) / stride + 1 : 0; /* x < in */
-    *out_begin = clamp(first, run->position, end);
-    *out_end = clamp(last, *out_begin, end);
+    *out_begin = mw__i64_clamp(first, run->position, end);
+    *out_end = mw__i64_clamp(last, *out_begin, end);
 }
 
 uint32_t mw__conv_operand(mw__planner *planner, const mw_tensor *value)
@@ -109,27 +105,23 @@ typedef struct conv_scratch {
     void *gemm;
 } conv_scratch;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
-
 static size_t scratch_floats(const conv_block *s)
 {
-    const int64_t rows = smaller(s->outputs, ROWS), depth = smaller(s->depth, DEPTH);
-    return (size_t)(round_16(depth * s->tile) + 2 * round_16(rows * s->tile) +
-                    (s->packed != NULL ? round_16(rows * depth) : 0));
+    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = mw__i64_min(s->depth, DEPTH);
+    return (size_t)(mw__i64_round_up(depth * s->tile, 16) + 2 * mw__i64_round_up(rows * s->tile, 16) +
+                    (s->packed != NULL ? mw__i64_round_up(rows * depth, 16) : 0));
 }
 
 static conv_scratch divide_scratch(const conv_block *s, void *memory)
 {
-    const int64_t rows = smaller(s->outputs, ROWS), depth = smaller(s->depth, DEPTH);
-    float *const columns = memory, *const sums = columns + round_16(depth * s->tile);
-    float *const weight = sums + 2 * round_16(rows * s->tile);
+    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = mw__i64_min(s->depth, DEPTH);
+    float *const columns = memory, *const sums = columns + mw__i64_round_up(depth * s->tile, 16);
+    float *const weight = sums + 2 * mw__i64_round_up(rows * s->tile, 16);
     return (conv_scratch){.columns = columns,
                           .sums = sums,
-                          .part = sums + round_16(rows * s->tile),
+                          .part = sums + mw__i64_round_up(rows * s->tile, 16),
                           .weight = weight,
-                          .gemm = weight + (s->packed != NULL ? round_16(rows * depth) : 0)};
+                          .gemm = weight + (s->packed != NULL ? mw__i64_round_up(rows * depth, 16) : 0)};
 }
 
 /* Columns [first, first + count) of one row, from plane x of the first example on; planes of a row are `pitch` apart.
@@ -195,7 +187,7 @@ static void multiply(const conv_block *s, const mw__kernel_call *call, const con
     const bool packed = s->packed != NULL;
     int64_t at = 0;
     do {
-        const int64_t depth = smaller(s->depth - at, DEPTH);
+        const int64_t depth = mw__i64_min(s->depth - at, DEPTH);
         const mw__gemm_shape shape = {
             .m = rows, .n = t->count, .k = depth, .lda = packed ? depth : s->depth, .ldb = t->count, .ldc = t->count};
         gather(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
@@ -214,7 +206,7 @@ static void store(const conv_block *s, const conv_tile *t, int64_t channel, cons
 {
     const int64_t area = s->window.area_out, channels = s->groups * s->outputs;
     for (int64_t done = 0; done < t->count;) {
-        const int64_t at = t->first + done, run = smaller(t->count - done, area - at % area);
+        const int64_t at = t->first + done, run = mw__i64_min(t->count - done, area - at % area);
         mw__tile_store(out, s->dtype, (at / area * channels + channel) * area + at % area, run, sums + done);
         done += run;
     }
@@ -223,7 +215,7 @@ static void store(const conv_block *s, const conv_tile *t, int64_t channel, cons
 static conv_tile tile_of(const conv_block *s, int64_t unit)
 {
     const int64_t first = unit % s->tiles * s->tile;
-    return (conv_tile){.group = unit / s->tiles, .first = first, .count = smaller(s->tile, s->columns - first)};
+    return (conv_tile){.group = unit / s->tiles, .first = first, .count = mw__i64_min(s->tile, s->columns - first)};
 }
 
 static void conv_run(const mw__kernel_call *call)
@@ -233,7 +225,7 @@ static void conv_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const conv_tile t = tile_of(s, unit);
         for (int64_t row = 0; row < s->outputs; row += ROWS) {
-            const int64_t rows = smaller(ROWS, s->outputs - row);
+            const int64_t rows = mw__i64_min(ROWS, s->outputs - row);
             multiply(s, call, &t, row, rows, &scratch);
             for (int64_t i = 0; i < rows; i++) {
                 const int64_t channel = t.group * s->outputs + row + i;
@@ -289,11 +281,11 @@ static void conv_ref(const mw__kernel_call *call)
 
 static void choose_tile(mw__planner *planner, conv_block *s)
 {
-    const int64_t depth = s->depth > 0 ? smaller(s->depth, DEPTH) : 1;
+    const int64_t depth = s->depth > 0 ? mw__i64_min(s->depth, DEPTH) : 1;
     const int64_t wanted = TILE_FLOATS / depth / TILE_LEAST * TILE_LEAST;
-    s->tile = smaller(clamp(wanted, TILE_LEAST, TILE_MOST), s->columns);
+    s->tile = mw__i64_min(mw__i64_clamp(wanted, TILE_LEAST, TILE_MOST), s->columns);
     s->tiles = (s->columns + s->tile - 1) / s->tile;
-    s->code = mw__plan_gemm(planner, smaller(s->outputs, ROWS), s->tile, depth);
+    s->code = mw__plan_gemm(planner, mw__i64_min(s->outputs, ROWS), s->tile, depth);
 }
 
 /* In their order, without those that are NULL; how many. */
@@ -333,7 +325,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     step->flops = flops;
     step->scratch = plain ? 0
                           : scratch_floats(s) * sizeof(float) +
-                                mw__gemm_scratch(smaller(s->outputs, ROWS), s->tile, smaller(s->depth, DEPTH));
+                                mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, mw__i64_min(s->depth, DEPTH));
     for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);

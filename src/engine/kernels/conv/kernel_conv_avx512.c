@@ -1,12 +1,11 @@
 /* The convolution of kernel_conv_avx512.h: geometry, packing and the steps of conv itself. Its tiles are in
  * kernel_conv_row_avx512.c, and what follows it in the same step in kernel_conv_pool.c. */
 #include "engine/kernels/conv/kernel_conv_avx512.h"
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 
 #include <math.h>
 #include <string.h>
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- geometry ---- */
 
@@ -32,7 +31,7 @@ static void set_frame(mw__conv_avx512 *c)
 {
     const mw__conv_window *w = &c->window;
     const int64_t reach = (w->kernel[2] - 1) * w->dilation[2]; /* columns beyond the first of a window */
-    c->phases = smaller(w->stride[2], reach + 1);
+    c->phases = mw__i64_min(w->stride[2], reach + 1);
     c->width = w->out[2] + reach / w->stride[2];
     c->pitch = c->phases * c->width;
     c->rows = (c->band - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
@@ -92,7 +91,7 @@ static bool fill_joined(mw__conv_avx512 *out)
     bool single = w.taps == 1;
     for (int i = 1; i < 3; i++)
         single = single && w.stride[i] == 1 && w.before[i] == 0 && w.in[i] == w.out[i];
-    for (int64_t k = single ? smaller(w.in[1], MW__CONV_LINE / w.in[2]) : 0; k > 1; k--) {
+    for (int64_t k = single ? mw__i64_min(w.in[1], MW__CONV_LINE / w.in[2]) : 0; k > 1; k--) {
         if (w.in[1] % k != 0 || w.in[1] / k * out->examples < UNITS_LEAST)
             continue;
         out->window.in[1] = out->window.out[1] = w.in[1] / k;
@@ -182,7 +181,7 @@ void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
 
 int64_t mw__conv_avx512_panel(const mw__conv_avx512 *c, int64_t panel)
 {
-    return smaller(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
+    return mw__i64_min(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
 }
 
 /* ---- packing: panels [depth + 2, 32 or 16], zeros for channels that are not there; all of the size of whole ones.
@@ -233,7 +232,7 @@ static void pack_run(const mw__kernel_call *call)
     const mw__conv_avx512 *c = &s->conv;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_avx512_panel(c, panel);
-        const int64_t channel = unit / c->panels * c->outputs, there = smaller(width, c->outputs - first);
+        const int64_t channel = unit / c->panels * c->outputs, there = mw__i64_min(width, c->outputs - first);
         const float *weight = (const float *)call->in[0] + channel * c->depth;
         float *packed = (float *)call->out[0] + unit * mw__conv_avx512_panel_floats(c),
               *bias = packed + c->depth * width;
@@ -279,7 +278,7 @@ static void copy_phase(const mw__conv_avx512 *c, const float *x, int64_t phase, 
     const int64_t first = before > phase ? (before - phase + stride - 1) / stride : 0;
     const int64_t start = first * stride + phase - before; /* in the row of x */
     const int64_t inside = w->in[2] > start ? (w->in[2] - start + stride - 1) / stride : 0;
-    const int64_t count = smaller(inside, c->width - first);
+    const int64_t count = mw__i64_min(inside, c->width - first);
     for (int64_t i = 0; i < count; i++)
         out[first + i] = x[start + i * stride];
 }
@@ -287,7 +286,7 @@ static void copy_phase(const mw__conv_avx512 *c, const float *x, int64_t phase, 
 /* `rows` rows of x, as they lie; those of the next frame are asked for. */
 static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, float *out)
 {
-    const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
+    const int64_t width = c->window.in[2], pitch = c->pitch, count = mw__i64_min(width, pitch - c->window.before[2]);
     const int64_t ahead =
         c->bands > 1 ? c->band * c->window.stride[1] * width : c->groups * c->inputs * c->window.area_in;
     const int64_t next = ahead * (int64_t)sizeof *x;
@@ -313,8 +312,9 @@ void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, int64_t band
 {
     const mw__conv_window *w = &c->window;
     const int64_t start = band * c->band * w->stride[1] - w->before[1]; /* the row of x in the first of the frame */
-    const int64_t from = start > 0 ? smaller(start, w->in[1]) : 0, top = start < 0 ? smaller(-start, c->rows) : 0;
-    const int64_t rows = smaller(w->in[1] - from, c->rows - top);
+    const int64_t from = start > 0 ? mw__i64_min(start, w->in[1]) : 0,
+                  top = start < 0 ? mw__i64_min(-start, c->rows) : 0;
+    const int64_t rows = mw__i64_min(w->in[1] - from, c->rows - top);
     for (int64_t i = 0; i < c->inputs; i++, x += w->area_in, frame += c->plane) {
         const float *const first = x + from * w->in[2];
         float *const out = frame + top * c->pitch;
@@ -354,9 +354,9 @@ static void run_rows(const conv_block *s, const conv_rows *r)
     const mw__conv_avx512 *c = &s->conv;
     const int64_t width = c->window.out[2], area = c->window.area_out;
     for (int64_t panel = 0; panel < c->panels; panel++) {
-        const int64_t first = panel * MW__CONV_PANEL, channels = smaller(MW__CONV_PANEL, c->outputs - first);
+        const int64_t first = panel * MW__CONV_PANEL, channels = mw__i64_min(MW__CONV_PANEL, c->outputs - first);
         for (int64_t row = 0; row < r->count; row += s->lines) {
-            const int64_t here = smaller(s->lines, r->count - row);
+            const int64_t here = mw__i64_min(s->lines, r->count - row);
             for (int64_t i = 0; i < here; i++)
                 mw__conv_avx512_row(c, r->frame, r->packed, panel, r->band, row + i,
                                     r->lines + i * width * MW__CONV_PANEL);
@@ -381,7 +381,7 @@ static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t 
                             .lines = call->scratch,
                             .y = (float *)call->out[0] + at * c->outputs * w->area_out + row * w->out[2],
                             .band = band,
-                            .count = smaller(c->band, w->out[1] - row)};
+                            .count = mw__i64_min(c->band, w->out[1] - row)};
     mw__conv_avx512_copy(c, (const float *)call->in[0] + at * c->inputs * w->area_in, band, frame);
     run_rows(s, &rows);
 }

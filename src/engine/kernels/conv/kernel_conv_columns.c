@@ -3,6 +3,7 @@
  * the columns of one example are made in scratch and multiplied there; its border is part of it. The products are those
  * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c; most
  * products with the kernel are convolutions of kernel_conv_packed.c, which adds in the same order. */
+#include "base/number/integer.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
@@ -129,8 +130,6 @@ static int64_t fill_product(const mw__op *matmul, int partitions, columns_block 
         .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
     return share > m ? m : share;
 }
-
-static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 #define OUTPUTS_LEAST 4 /* lanes of 16 that pay */
 
@@ -303,12 +302,12 @@ static void fill_kernel(mw__planner *planner, columns_block *s)
 static void fill_scratch(columns_block *s, mw__step *step)
 {
     const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
-    s->columns = round_up((size_t)(s->channels * s->border[0] * s->border[1]) + MW__COLUMNS_SLACK);
+    s->columns = mw__size_round_up((size_t)(s->channels * s->border[0] * s->border[1]) + MW__COLUMNS_SLACK, 16);
     if (s->way != NULL) {
         step->scratch = s->columns * sizeof(float) + s->way->scratch(&s->avx512);
         return;
     }
-    s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]));
+    s->product = s->columns + mw__size_round_up((size_t)(elements * s->out[0] * s->out[1]), 16);
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 

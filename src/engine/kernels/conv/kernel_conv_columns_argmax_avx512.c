@@ -3,6 +3,7 @@
  * their positions. Sums, blocks and what is rounded are those of the dense form, so that no bit changes: products of
  * fp16 numbers are never so small that a zero which is left out would change the sign of a sum. Where x is not finite
  * the zeros are listed, too, as 0 * inf is not 0. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
@@ -14,9 +15,6 @@
 
 #define CHANNELS_LEAST 8 /* lanes of 16 that pay */
 #define FRAME          131072
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t round_lanes(int64_t count) { return (count + LANES - 1) / LANES * LANES; }
 
 typedef struct argmax_block {
     mw__conv_window window;
@@ -42,7 +40,8 @@ static int64_t frame_floats(const argmax_block *s) { return s->rows * s->columns
 
 static size_t scratch_bytes(const argmax_block *s)
 {
-    return (size_t)(frame_floats(s) + round_lanes(s->window.area_out) + 2 * s->share * s->sums) * sizeof(float) +
+    return (size_t)(frame_floats(s) + mw__i64_round_up(s->window.area_out, LANES) + 2 * s->share * s->sums) *
+               sizeof(float) +
            2 * mw__argmax_list_bytes(&s->pooling);
 }
 
@@ -50,7 +49,7 @@ static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
 {
     argmax_scratch out = {.frame = memory};
     out.plane = out.frame + frame_floats(s);
-    out.one = out.plane + round_lanes(s->window.area_out);
+    out.one = out.plane + mw__i64_round_up(s->window.area_out, LANES);
     out.sums = out.one + s->share * s->sums;
     out.list[0] = mw__argmax_list_in(&s->pooling, out.sums + s->share * s->sums);
     out.list[1] = mw__argmax_list_in(&s->pooling, out.list[0].d + mw__argmax_list_bytes(&s->pooling) / sizeof(float));
@@ -61,13 +60,13 @@ static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
 static void fill_frame(const argmax_block *s, const float *x, float *frame)
 {
     const mw__conv_window *w = &s->window;
-    const int64_t lines = smaller(w->in[1], s->rows - w->before[1]),
-                  width = smaller(w->in[2], s->columns - w->before[2]);
+    const int64_t lines = mw__i64_min(w->in[1], s->rows - w->before[1]),
+                  width = mw__i64_min(w->in[2], s->columns - w->before[2]);
     for (int64_t y = 0; y < lines; y++)
         for (int64_t c = 0; c < s->inputs; c += LANES)
-            mw__columns_avx512_transpose(x + c * w->area_in + y * w->in[2], smaller(LANES, s->inputs - c), w->area_in,
-                                         width, frame + ((y + w->before[1]) * s->columns + w->before[2]) * s->lanes + c,
-                                         s->lanes);
+            mw__columns_avx512_transpose(
+                x + c * w->area_in + y * w->in[2], mw__i64_min(LANES, s->inputs - c), w->area_in, width,
+                frame + ((y + w->before[1]) * s->columns + w->before[2]) * s->lanes + c, s->lanes);
 }
 
 /* The sums of one channel and example, anew for each block of positions. */
@@ -147,7 +146,7 @@ static void argmax_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         argmax_unit u = {.group = unit / s->shares, .first = unit % s->shares * s->share, .scratch = &scratch};
         u.x = call->in[0], u.dy = call->in[1], u.argmax = call->in[2];
-        u.outputs = smaller(s->share, s->outputs - u.first);
+        u.outputs = mw__i64_min(s->share, s->outputs - u.first);
         memset(scratch.sums, 0, (size_t)(u.outputs * s->sums) * sizeof(float));
         for (int64_t n = 0; n < s->examples; n++) {
             sum_example(s, &u, n, scratch.one);
@@ -170,7 +169,7 @@ static void read_block(const mw__conv_dweight_match *match, const mw__op *pool, 
     const mw__conv_window *w = &s->window;
     s->examples = x.dim[0];
     s->inputs = x.dim[1] / s->groups, s->outputs = mw__shape_of(match->dy).dim[1] / s->groups;
-    s->lanes = round_lanes(s->inputs);
+    s->lanes = mw__i64_round_up(s->inputs, LANES);
     s->rows = (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
     s->columns = (w->out[2] - 1) * w->stride[2] + (w->kernel[2] - 1) * w->dilation[2] + 1;
     s->sums = w->taps * s->lanes;

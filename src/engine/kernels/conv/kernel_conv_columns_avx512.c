@@ -1,25 +1,22 @@
 /* The kernels of kernel_conv_columns_avx512.h. When they are chosen, and their numbers, are in kernel_conv_columns.c.
  */
 #include "engine/kernels/conv/kernel_conv_columns_avx512.h"
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 
 #define PANEL 32 /* positions, or output channels, of a tile */
-
-static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
 
 /* From the first position to the last, with what lies between the rows. */
 static int64_t span_of(const mw__columns_avx512 *c) { return (c->rows - 1) * c->row_step + c->width; }
 
 size_t mw__columns_avx512_scratch(const mw__columns_avx512 *c)
 {
-    const int64_t product = round_up(c->outputs, LANES) * round_up(span_of(c), PANEL);
-    const int64_t dweight = PANEL * (round_up(c->rows * c->width, LANES) + round_up(c->depth, LANES));
+    const int64_t product = mw__i64_round_up(c->outputs, LANES) * mw__i64_round_up(span_of(c), PANEL);
+    const int64_t dweight = PANEL * (mw__i64_round_up(c->rows * c->width, LANES) + mw__i64_round_up(c->depth, LANES));
     const size_t dense = (size_t)(product > dweight ? product : dweight) * sizeof(float);
     const size_t sparse = c->where != NULL ? mw__columns_sparse_scratch(c) : 0;
     return dense > sparse ? dense : sparse;
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- y: lanes are positions, those between the rows too ---- */
 
@@ -96,7 +93,7 @@ static void put_rows(const mw__columns_avx512 *c, const float *sum, float *y)
 void mw__columns_avx512_product(const mw__columns_avx512 *c, const float *left, const float *image, float *y,
                                 float *scratch)
 {
-    const int64_t span = span_of(c), step = round_up(span, PANEL);
+    const int64_t span = span_of(c), step = mw__i64_round_up(span, PANEL);
     for (int64_t begin = 0; begin < c->depth; begin += MW__COLUMNS_BLOCK)
         for (int64_t p = 0; p < span; p += PANEL)
             for (int64_t o = 0; o < c->outputs; o += ROWS) {
@@ -104,11 +101,11 @@ void mw__columns_avx512_product(const mw__columns_avx512 *c, const float *left, 
                                         .x = image + p,
                                         .tap = c->tap + begin,
                                         .left_step = c->depth,
-                                        .count = smaller(MW__COLUMNS_BLOCK, c->depth - begin),
+                                        .count = mw__i64_min(MW__COLUMNS_BLOCK, c->depth - begin),
                                         .sum = scratch + o * step + p,
                                         .sum_step = step,
                                         .add = begin > 0};
-                products[smaller(ROWS, c->outputs - o) - 1][span - p > LANES](&t);
+                products[mw__i64_min(ROWS, c->outputs - o) - 1][span - p > LANES](&t);
             }
     for (int64_t o = 0; o < c->outputs; o++)
         put_rows(c, scratch + o * step, y + o * c->rows * c->width);
@@ -142,7 +139,7 @@ MW__INLINE void dweight_body(const int taps, const int vectors, const dweight_ti
     }
     int64_t column = t->begin % width, row = t->begin / width * t->columns->row_step;
     for (int64_t p = t->begin; p < t->end; column = 0, row += t->columns->row_step) {
-        const int64_t run = smaller(width - column, t->end - p);
+        const int64_t run = mw__i64_min(width - column, t->end - p);
         int64_t at = row + column * step;
         for (p += run; dy < t->dy + p * PANEL; dy += PANEL, at += step) {
             __m512 d[2];
@@ -189,7 +186,7 @@ void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, 
                                   int64_t out_step)
 {
     for (int64_t at = 0; at < columns; at += LANES) {
-        const __mmask16 there = (__mmask16)((1u << smaller(LANES, columns - at)) - 1);
+        const __mmask16 there = (__mmask16)((1u << mw__i64_min(LANES, columns - at)) - 1);
         __m512 r[LANES];
         UNROLL for (int i = 0; i < LANES; i++) r[i] =
             i < rows ? _mm512_maskz_loadu_ps(there, x + i * x_step + at) : _mm512_setzero_ps();
@@ -215,7 +212,7 @@ static void sum_positions(const mw__columns_avx512 *c, int vectors, const float 
                                     .dy = dy,
                                     .tap = c->tap + first,
                                     .begin = begin,
-                                    .end = smaller(begin + MW__COLUMNS_BLOCK, positions),
+                                    .end = mw__i64_min(begin + MW__COLUMNS_BLOCK, positions),
                                     .sum = sum + first * PANEL};
             dweights[vectors - 1][taps - 1](&t);
         }
@@ -227,15 +224,15 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, co
     const int64_t positions = c->rows * c->width;
     if (c->where != NULL && mw__columns_sparse_dweight(c, dy, image, dw, scratch))
         return;
-    float *const transposed = scratch, *const sum = transposed + PANEL * round_up(positions, LANES);
+    float *const transposed = scratch, *const sum = transposed + PANEL * mw__i64_round_up(positions, LANES);
     for (int64_t o = 0; o < c->outputs; o += PANEL) {
-        const int64_t there = smaller(PANEL, c->outputs - o);
+        const int64_t there = mw__i64_min(PANEL, c->outputs - o);
         for (int64_t v = 0; v < there; v += LANES)
-            mw__columns_avx512_transpose(dy + (o + v) * positions, smaller(LANES, there - v), positions, positions,
+            mw__columns_avx512_transpose(dy + (o + v) * positions, mw__i64_min(LANES, there - v), positions, positions,
                                          transposed + v, PANEL);
         sum_positions(c, there > LANES ? 2 : 1, transposed, image, sum);
         for (int64_t at = 0; at < c->depth; at += LANES)
-            mw__columns_avx512_transpose(sum + at * PANEL, smaller(LANES, c->depth - at), PANEL, there,
+            mw__columns_avx512_transpose(sum + at * PANEL, mw__i64_min(LANES, c->depth - at), PANEL, there,
                                          dw + o * c->depth + at, c->depth);
     }
 }

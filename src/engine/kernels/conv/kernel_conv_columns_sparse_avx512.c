@@ -2,6 +2,7 @@
  * channel after the other the elements that are not zero are listed, and lanes are channels of the image, which lie
  * side by side in a frame. Each sum keeps its order. That no bit changes needs numbers of fp16: no product of them, and
  * no sum, is so small that fp32 makes it -0, so that a zero changes none; and a finite image, as 0 * inf is not 0. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 
@@ -16,8 +17,6 @@ size_t mw__columns_sparse_scratch(const mw__columns_avx512 *c)
 }
 
 #define TAPS 9 /* of a tile: so many pointers stay in registers */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The first `count` of 16. */
 MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
@@ -133,8 +132,8 @@ void mw__columns_put_sums(const mw__columns_avx512 *c, const float *sums, float 
     const int64_t taps = c->depth / c->channels, lanes = lanes_of(c);
     for (int64_t v = 0; v < c->channels; v += LANES)
         for (int64_t i = 0; i < taps; i += LANES)
-            mw__columns_avx512_transpose(sums + i * lanes + v, smaller(LANES, taps - i), lanes,
-                                         smaller(LANES, c->channels - v), dw + v * taps + i, taps);
+            mw__columns_avx512_transpose(sums + i * lanes + v, mw__i64_min(LANES, taps - i), lanes,
+                                         mw__i64_min(LANES, c->channels - v), dw + v * taps + i, taps);
 }
 
 /* A list is made while the one before it is on its way to memory: what has just been stored is slow to read. */
@@ -148,7 +147,7 @@ static void sum_channels(const mw__columns_avx512 *c, const float *dy, float *dw
         const int64_t before = listed, begin = part % blocks * MW__COLUMNS_BLOCK;
         if (part < parts)
             listed = list_nonzero(c, dy + part / blocks * positions, begin,
-                                  smaller(begin + MW__COLUMNS_BLOCK, positions), &lists[part % 2]);
+                                  mw__i64_min(begin + MW__COLUMNS_BLOCK, positions), &lists[part % 2]);
         if (part == 0)
             continue;
         sums.d = lists[(part - 1) % 2].d, sums.at = lists[(part - 1) % 2].at;
@@ -168,7 +167,7 @@ bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, co
     if (count_nonzero(dy, elements) > elements / NONZERO_MOST || !mw__columns_is_finite(image, c->channels * c->area))
         return false;
     for (int64_t v = 0; v < c->channels; v += LANES)
-        mw__columns_avx512_transpose(image + v * c->area, smaller(LANES, c->channels - v), c->area, c->area,
+        mw__columns_avx512_transpose(image + v * c->area, mw__i64_min(LANES, c->channels - v), c->area, c->area,
                                      scratch + v, lanes);
     float *const sums = scratch + c->area * lanes;
     sparse_list *const lists = (sparse_list *)(void *)(sums + c->depth / c->channels * lanes);

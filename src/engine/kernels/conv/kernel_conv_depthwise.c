@@ -10,14 +10,12 @@
  * Where the code has masks, and rows of x and of a grid are of one length, planes are read where they lie, and what is
  * outside is masked: the same chains, so the same bits. */
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
+#include "base/number/integer.h"
 
 #include <string.h>
 
 #define BAND 2048 /* positions of y, about */
 #define PAGE 1024 /* floats */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct depthwise_block {
     mw__depthwise_frame frame;
@@ -35,7 +33,7 @@ typedef struct depthwise_block {
 } depthwise_block;
 
 /* Rows of one grid that are computed at a time. */
-static int64_t band_rows(const depthwise_block *s) { return larger(1, BAND / s->frame.pitch); }
+static int64_t band_rows(const depthwise_block *s) { return mw__i64_max(1, BAND / s->frame.pitch); }
 
 /* Rows from `row` on of a grid, which are in `band`, to their places. */
 static void cut_band(const depthwise_block *s, const mw__packed_grid *g, const float *band, int64_t pitch, int64_t row,
@@ -82,7 +80,7 @@ static void run_grid(const depthwise_block *s, const mw__kernel_call *call, size
     float *const bands = (float *)call->scratch + s->together * s->frame.floats;
     const int64_t pitch = s->frame.pitch, lines = band_rows(s);
     for (int64_t row = 0; row < g->extent[1]; row += lines) {
-        const int64_t here = smaller(lines, g->extent[1] - row);
+        const int64_t here = mw__i64_min(lines, g->extent[1] - row);
         for (int64_t i = 0; i < count; i++) {
             const plane_weight w = weight_of(s, call, unit + i, o);
             order_taps(g, w.weight, taps);
@@ -118,11 +116,11 @@ static void depthwise_run(const mw__kernel_call *call)
     float *const frames = call->scratch;
     memset(frames, 0, (size_t)(s->together * s->frame.floats) * sizeof *frames);
     for (int64_t unit = call->begin, count; unit < call->end; unit += count) {
-        count = smaller(s->together, call->end - unit);
+        count = mw__i64_min(s->together, call->end - unit);
         for (int64_t i = 0; i < count; i++)
             mw__depthwise_fill_frame(
                 &s->frame, s->code, mw__depthwise_plane(call->in[0], (unit + i) * s->area_in),
-                mw__depthwise_plane(call->in[0], (unit + i) * s->area_in + larger(s->together * s->area_in, PAGE)),
+                mw__depthwise_plane(call->in[0], (unit + i) * s->area_in + mw__i64_max(s->together * s->area_in, PAGE)),
                 frames + i * s->frame.floats);
         for (int64_t o = 0; o < s->outputs; o++) {
             const int32_t *at = s->at;
@@ -187,10 +185,10 @@ static void fill_places(mw__planner *planner, const int64_t in[2], const int64_t
     int32_t *const places = mw__plan_block(planner, (size_t)s->taps * sizeof *places), *at = places;
     for (const mw__packed_grid *g = s->grid; g < s->grid + s->grids; g++)
         for (int i = 0; i < 2; i++) {
-            extent[i] = larger(extent[i], g->extent[i + 1]);
+            extent[i] = mw__i64_max(extent[i], g->extent[i + 1]);
             for (int64_t t = 0; t < g->taps; t++) {
-                low[i] = smaller(low[i], g->tap[t].offset[i + 1]);
-                high[i] = larger(high[i], g->tap[t].offset[i + 1]);
+                low[i] = mw__i64_min(low[i], g->tap[t].offset[i + 1]);
+                high[i] = mw__i64_max(high[i], g->tap[t].offset[i + 1]);
             }
         }
     for (int i = 0; i < 2; i++) {
@@ -232,13 +230,13 @@ static void choose_scratch(depthwise_block *s)
 {
     int64_t rows = 0, area = 0;
     for (const mw__packed_grid *g = s->grid; g < s->grid + s->grids; g++)
-        rows = larger(rows, g->extent[1]), area = larger(area, g->area);
+        rows = mw__i64_max(rows, g->extent[1]), area = mw__i64_max(area, g->area);
     if (s->flat != NULL) {
         s->band = s->grids == 1 && s->spread[0] == 1 && s->spread[1] == 1 ? 0 : (area + 15) / 16 * 16;
         return;
     }
-    s->band = smaller(rows, band_rows(s)) * s->frame.pitch + MW__PACKED_SLACK;
-    s->together = larger(1, smaller(8, MW__DEPTHWISE_NEAR / (s->frame.floats + s->band)));
+    s->band = mw__i64_min(rows, band_rows(s)) * s->frame.pitch + MW__PACKED_SLACK;
+    s->together = mw__i64_max(1, mw__i64_min(8, MW__DEPTHWISE_NEAR / (s->frame.floats + s->band)));
 }
 
 static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthwise_block *s)

@@ -7,6 +7,7 @@
  *
  * In the form for chips each example has a gradient of its own, a product of dy with the columns of x, and the lanes of
  * planes as they lie are those of that product. */
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/reduce/simd_reduce.h"
@@ -14,9 +15,6 @@
 #include <string.h>
 
 #define GROUPS_MOST 32 /* of a block */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct dweight_block {
     mw__depthwise_frame frame;
@@ -73,7 +71,7 @@ static void add_frames(const dweight_block *s, const mw__kernel_call *call, int6
 static void add_flat(const dweight_block *s, const mw__kernel_call *call, int64_t n, int64_t unit, int64_t count,
                      float *sums)
 {
-    const int64_t after = smaller(n + 1, s->examples - 1);
+    const int64_t after = mw__i64_min(n + 1, s->examples - 1);
     for (int64_t i = 0; i < count; i++)
         for (int64_t o = 0; o < s->outputs; o++) {
             const bool last = i + 1 == count;
@@ -97,8 +95,9 @@ static void add_example(const dweight_block *s, const mw__kernel_call *call, int
     }
     for (int64_t at = unit; at < end; at += s->together) {
         const int64_t after = at + s->together;
-        add_frames(s, call, n, at, smaller(s->together, end - at), after < end ? n : smaller(n + 1, s->examples - 1),
-                   after < end ? after : unit, sums + (at - unit) * sums_floats(s));
+        add_frames(s, call, n, at, mw__i64_min(s->together, end - at),
+                   after < end ? n : mw__i64_min(n + 1, s->examples - 1), after < end ? after : unit,
+                   sums + (at - unit) * sums_floats(s));
     }
 }
 
@@ -110,7 +109,7 @@ static void depthwise_dweight_run(const mw__kernel_call *call)
     float *const scratch = call->scratch, *const sums = scratch + frames + s->together * dy_floats(s);
     memset(scratch, 0, (size_t)(frames + s->together * dy_floats(s)) * sizeof *scratch);
     for (int64_t unit = call->begin, end; unit < call->end; unit = end) {
-        end = smaller(unit + s->block, call->end);
+        end = mw__i64_min(unit + s->block, call->end);
         memset(sums, 0, (size_t)((end - unit) * sums_floats(s)) * sizeof *sums);
         for (int64_t c = unit * s->outputs; s->has_bias && c < end * s->outputs; c++)
             ((float *)call->out[1])[c] = 0.0f;
@@ -178,8 +177,10 @@ static void fill_dweight(mw__planner *planner, const mw__conv_dweight_match *mat
         at[t] = mw__depthwise_place_of(&s->frame, offset[1], offset[2]);
     }
     s->flat = lies_flat(s->code, w) ? make_flat(planner, s->code, w) : NULL;
-    s->block = larger(1, smaller(GROUPS_MOST, 2 * MW__DEPTHWISE_NEAR / larger(w->area_in, sums_floats(s))));
-    s->together = s->flat != NULL ? 0 : larger(1, smaller(8, MW__DEPTHWISE_NEAR / (s->frame.floats + dy_floats(s))));
+    s->block =
+        mw__i64_max(1, mw__i64_min(GROUPS_MOST, 2 * MW__DEPTHWISE_NEAR / mw__i64_max(w->area_in, sums_floats(s))));
+    s->together =
+        s->flat != NULL ? 0 : mw__i64_max(1, mw__i64_min(8, MW__DEPTHWISE_NEAR / (s->frame.floats + dy_floats(s))));
 }
 
 mw_status mw__plan_conv_dweight_depthwise(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)

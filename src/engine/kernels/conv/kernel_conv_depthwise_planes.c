@@ -1,12 +1,9 @@
 /* Frames, and masks of planes that are read where they lie: kernel_conv_depthwise.h. */
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 
 #define FRAME_MOST 4194304 /* floats */
 #define EXTENT     65536
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool mw__depthwise_fits(const mw__conv_window *w)
 {
@@ -15,8 +12,8 @@ bool mw__depthwise_fits(const mw__conv_window *w)
             w->before[i] > EXTENT || w->stride[i] > MW__DEPTHWISE_STEP)
             return false;
     /* what any of the frames below covers */
-    const int64_t rows = larger(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
-    const int64_t columns = larger(w->in[2], w->out[2] * w->stride[2]) + 2 * w->kernel[2] * w->dilation[2];
+    const int64_t rows = mw__i64_max(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
+    const int64_t columns = mw__i64_max(w->in[2], w->out[2] * w->stride[2]) + 2 * w->kernel[2] * w->dilation[2];
     return mw__conv_is_plane(w) && w->taps <= MW__DEPTHWISE_TAPS && rows <= FRAME_MOST / columns;
 }
 
@@ -26,9 +23,9 @@ bool mw__depthwise_fits(const mw__conv_window *w)
 static void find_inside(int64_t first, int64_t step, int64_t extent, int64_t count, int32_t *out_begin,
                         int32_t *out_end)
 {
-    const int64_t inside = extent > first ? divide_up(extent - first, step) : 0;
-    *out_begin = (int32_t)smaller(first < 0 ? divide_up(-first, step) : 0, count);
-    *out_end = (int32_t)larger(*out_begin, smaller(inside, count));
+    const int64_t inside = extent > first ? mw__i64_divide_up(extent - first, step) : 0;
+    *out_begin = (int32_t)mw__i64_min(first < 0 ? mw__i64_divide_up(-first, step) : 0, count);
+    *out_end = (int32_t)mw__i64_max(*out_begin, mw__i64_min(inside, count));
 }
 
 mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t step[2], const int64_t extent[2],
@@ -46,7 +43,7 @@ mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t st
 
 int64_t mw__depthwise_begin(int64_t offset, int64_t step)
 {
-    return (offset >= 0 ? offset / step : -divide_up(-offset, step)) * step;
+    return (offset >= 0 ? offset / step : -mw__i64_divide_up(-offset, step)) * step;
 }
 
 int32_t mw__depthwise_place_of(const mw__depthwise_frame *f, int64_t row, int64_t column)

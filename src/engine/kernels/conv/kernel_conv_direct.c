@@ -4,6 +4,7 @@
  * processor has it. The general form and the plain loops are in kernel_conv.c.
  */
 #include "engine/kernels/conv/kernel_conv_direct.h"
+#include "base/number/integer.h"
 
 #include <string.h>
 
@@ -16,10 +17,6 @@
 #define WIDTH   MW__DIRECT_WIDTH
 #define OUTPUTS MW__DIRECT_OUTPUTS
 #define VECTORS MW__DIRECT_VECTORS
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- geometry ---- */
 
@@ -39,7 +36,7 @@ static int64_t rows_of(const mw__direct *d) { return d->rows + border_of(&d->win
 static int64_t phases_of(const mw__conv_window *w)
 {
     const int64_t span = (w->kernel[1] - 1) * w->dilation[1] + 1;
-    return smaller(w->stride[1], span);
+    return mw__i64_min(w->stride[1], span);
 }
 
 /* Rows of y in bands of about one size whose images have up to that many floats; more than twice as many as the border
@@ -48,8 +45,8 @@ static int64_t choose_rows(const mw__direct *d, int64_t floats)
 {
     const mw__conv_window *w = &d->window;
     const int64_t row = d->inputs * w->kernel[2] * phases_of(w) * w->out[2];
-    const int64_t most = smaller(floats / row - border_of(w), w->out[1]);
-    const int64_t rows = most > 0 ? divide_up(w->out[1], divide_up(w->out[1], most)) : 0;
+    const int64_t most = mw__i64_min(floats / row - border_of(w), w->out[1]);
+    const int64_t rows = most > 0 ? mw__i64_divide_up(w->out[1], mw__i64_divide_up(w->out[1], most)) : 0;
     return rows == w->out[1] || rows > 2 * border_of(w) ? rows : 0;
 }
 
@@ -106,8 +103,8 @@ static void copy_row(const mw__conv_window *w, const float *row, int64_t first, 
     const int64_t stride = w->stride[2], count = w->out[2];
     int64_t begin = first < 0 ? (-first + stride - 1) / stride : 0;
     int64_t end = first < w->in[2] ? (w->in[2] - 1 - first) / stride + 1 : 0;
-    begin = smaller(begin, count);
-    end = end < begin ? begin : smaller(end, count);
+    begin = mw__i64_min(begin, count);
+    end = end < begin ? begin : mw__i64_min(end, count);
     for (int64_t i = 0; i < begin; i++)
         out[i] = 0.0f;
     if (stride == 1)
@@ -137,7 +134,8 @@ static void copy_plane(const mw__direct *d, const float *x, int64_t first, int64
 {
     const mw__conv_window *w = &d->window;
     const int64_t rows = rows_of(d), width = w->out[2], top = first - w->before[1], cut = left < 0 ? -left : left;
-    const int64_t begin = smaller(top < 0 ? -top : 0, rows), end = larger(begin, smaller(w->in[1] - top, rows));
+    const int64_t begin = mw__i64_min(top < 0 ? -top : 0, rows),
+                  end = mw__i64_max(begin, mw__i64_min(w->in[1] - top, rows));
     memset(out, 0, (size_t)(begin * width) * sizeof *out);
     memset(out + end * width, 0, (size_t)((rows - end) * width) * sizeof *out);
     if (begin == end)
@@ -279,7 +277,7 @@ static void pack_run(const mw__kernel_call *call)
     const direct_block *s = call->block;
     const mw__direct *d = &s->direct;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t first = unit % s->blocks * OUTPUTS, here = smaller(OUTPUTS, d->outputs - first);
+        const int64_t first = unit % s->blocks * OUTPUTS, here = mw__i64_min(OUTPUTS, d->outputs - first);
         const int64_t group = unit / s->blocks, channel = group * d->outputs + first;
         const float *weight = (const float *)call->in[0] + group * d->outputs * d->depth;
         float *packed = (float *)call->out[0] + unit * (d->depth + 1) * OUTPUTS;
@@ -306,9 +304,9 @@ static void set_block(const direct_block *s, int64_t block, const float *packed,
  */
 static int64_t set_vectors(const mw__direct *d, int64_t v, tile *t)
 {
-    const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
+    const int64_t left = d->vectors - v, count = left == 4 ? 2 : mw__i64_min(left, VECTORS);
     for (int64_t i = 0; i < count; i++)
-        t->at[i] = smaller((v + i) * WIDTH, d->positions - WIDTH);
+        t->at[i] = mw__i64_min((v + i) * WIDTH, d->positions - WIDTH);
     return count;
 }
 
@@ -350,7 +348,7 @@ static void direct_run(const mw__kernel_call *call)
         const float *packed = (const float *)call->in[1] + unit % d->groups * s->blocks * (d->depth + 1) * OUTPUTS;
         float *const out = (float *)call->out[0] + unit * d->outputs * area_out;
         for (int64_t row = 0; row < all; row += d->rows) {
-            const int64_t first = smaller(row, all - d->rows);
+            const int64_t first = mw__i64_min(row, all - d->rows);
             mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * area_in, first, image);
             run_group(s, image, packed, out + first * d->window.out[2], spare);
         }
@@ -434,7 +432,7 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__packed_request *r
         return mw__plan_check(planner, err);
     mw__direct *const d = &s->direct;
     mw__direct_prepare(planner, d);
-    s->blocks = divide_up(d->outputs, OUTPUTS);
+    s->blocks = mw__i64_divide_up(d->outputs, OUTPUTS);
     s->has_bias = r->bias != NULL;
     s->tiles = choose_tiles(mw__plan_level(planner));
     const uint32_t weights = plan_pack(planner, s, r);

@@ -6,6 +6,7 @@
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
 #include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/reduce/simd_reduce.h"
@@ -23,8 +24,6 @@
 #define COLUMNS 3
 #define SHARE   4    /* examples of a part */
 #define NEAR    8192 /* floats of dy that stay in the first-level cache */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the tile ---- */
 
@@ -162,11 +161,12 @@ static void add_group(const dweight_block *s, const float *images, const float *
     t.x_step = d->image, t.dy_step = d->groups * d->outputs * area, t.fresh = s->fresh;
     for (int64_t first = 0; first < d->outputs; first += most)
         for (int64_t at = 0; at < d->depth; at += COLUMNS) {
-            const int64_t outputs = smaller(most, d->outputs - first), columns = smaller(COLUMNS, d->depth - at);
+            const int64_t outputs = mw__i64_min(most, d->outputs - first),
+                          columns = mw__i64_min(COLUMNS, d->depth - at);
             for (int64_t o = 0; o < most; o++) /* the last again where there are fewer */
-                t.dy[o] = dy + (first + smaller(o, outputs - 1)) * area;
+                t.dy[o] = dy + (first + mw__i64_min(o, outputs - 1)) * area;
             for (int64_t k = 0; k < COLUMNS; k++)
-                t.x[k] = images + d->tap[at + smaller(k, columns - 1)];
+                t.x[k] = images + d->tap[at + mw__i64_min(k, columns - 1)];
             s->tile.run(&t);
             for (int64_t o = 0; o < outputs; o++)
                 for (int64_t k = 0; k < columns; k++)
@@ -199,10 +199,10 @@ static void dweight_run(const mw__kernel_call *call)
     const dweight_block *s = call->block;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         float *const sums = (float *)call->out[0] + unit * s->parts.stride;
-        const int64_t end = smaller((unit + 1) * s->parts.share, s->direct.examples);
+        const int64_t end = mw__i64_min((unit + 1) * s->parts.share, s->direct.examples);
         memset(sums, 0, (size_t)s->parts.stride * sizeof *sums);
         for (int64_t n = unit * s->parts.share; n < end; n += s->batch)
-            add_examples(s, call, n, smaller(s->batch, end - n), sums);
+            add_examples(s, call, n, mw__i64_min(s->batch, end - n), sums);
     }
 }
 
@@ -216,7 +216,7 @@ typedef struct sum_block {
 static void sum_run(const mw__kernel_call *call)
 {
     const sum_block *s = call->block;
-    const int64_t begin = call->begin * SUM_UNIT, end = smaller(call->end * SUM_UNIT, s->count);
+    const int64_t begin = call->begin * SUM_UNIT, end = mw__i64_min(call->end * SUM_UNIT, s->count);
     const float *sums = (const float *)call->in[0] + s->first;
     float *const out = call->out[0];
     memcpy(out + begin, sums + begin, (size_t)(end - begin) * sizeof *out);
@@ -339,7 +339,7 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     for (int64_t i = 0; i < s->tile.width; i++)
         s->fresh[i] = i >= s->tile.width - area % s->tile.width ? UINT32_MAX : 0;
     const int64_t near = NEAR / (s->tile.outputs * area);
-    s->batch = near < 1 ? 1 : smaller(near, SHARE);
+    s->batch = near < 1 ? 1 : mw__i64_min(near, SHARE);
 }
 
 static mw_status plan_direct(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)

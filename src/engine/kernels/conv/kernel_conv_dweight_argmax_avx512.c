@@ -4,6 +4,7 @@
  * a frame of the example with its border:
  *
  *     dweight[o][row][..] = sum over listed e of d[e] frame[at[e] + row ..] */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/pattern_avx512.h"
@@ -15,10 +16,6 @@
 #define VECTORS 4 /* of a row, in a tile */
 #define SHARE   16
 #define FRAME   131072
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t round_lanes(int64_t count) { return (count + LANES - 1) / LANES * LANES; }
 
 typedef struct argmax_block {
     mw__conv_window window;
@@ -39,7 +36,7 @@ typedef struct argmax_scratch {
     mw__argmax_list list[2];
 } argmax_scratch;
 
-static int64_t frame_floats(const argmax_block *s) { return round_lanes(s->frame + s->vectors * LANES); }
+static int64_t frame_floats(const argmax_block *s) { return mw__i64_round_up(s->frame + s->vectors * LANES, LANES); }
 
 static size_t scratch_bytes(const argmax_block *s)
 {
@@ -162,7 +159,8 @@ static void fill_frame(const argmax_block *s, const float *x, float *frame)
 {
     const mw__conv_window *w = &s->window;
     const int64_t c = s->inputs, rows = s->frame / (s->columns * c);
-    const int64_t lines = smaller(w->in[1], rows - w->before[1]), width = smaller(w->in[2], s->columns - w->before[2]);
+    const int64_t lines = mw__i64_min(w->in[1], rows - w->before[1]),
+                  width = mw__i64_min(w->in[2], s->columns - w->before[2]);
     if (c == 1 && width > 0) { /* nothing to turn */
         float *const out = frame + w->before[1] * s->columns + w->before[2];
         for (int64_t y = 0; y < lines; y++)
@@ -173,8 +171,8 @@ static void fill_frame(const argmax_block *s, const float *x, float *frame)
         for (int64_t p = 0; p < width; p += LANES)
             for (int64_t i = 0; i < c; i += LANES) {
                 const int64_t at = (y + w->before[1]) * s->columns + w->before[2] + p;
-                transpose_square(s, x + i * w->area_in + y * w->in[2] + p, smaller(LANES, c - i),
-                                 smaller(LANES, width - p), frame + at * c + i);
+                transpose_square(s, x + i * w->area_in + y * w->in[2] + p, mw__i64_min(LANES, c - i),
+                                 mw__i64_min(LANES, width - p), frame + at * c + i);
             }
 }
 
@@ -232,7 +230,7 @@ static void argmax_run(const mw__kernel_call *call)
     const argmax_scratch scratch = divide_scratch(s, call->scratch);
     memset(scratch.frame, 0, (size_t)frame_floats(s) * sizeof(float));
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t end = smaller((unit + 1) * s->parts.share, s->examples);
+        const int64_t end = mw__i64_min((unit + 1) * s->parts.share, s->examples);
         memset(scratch.sums, 0, (size_t)(s->groups * s->outputs * (s->sums + LANES)) * sizeof(float));
         for (int64_t n = unit * s->parts.share; n < end; n++)
             add_example(s, call, n, &scratch);
@@ -254,7 +252,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, argmax_block *s)
     s->pooling = mw__argmax_windows_of(pool);
     s->columns = (w->out[2] - 1) * w->stride[2] + w->kernel[2];
     s->frame = ((w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1) * s->columns * s->inputs;
-    s->vectors = round_lanes(w->kernel[2] * s->inputs) / LANES;
+    s->vectors = mw__i64_round_up(w->kernel[2] * s->inputs, LANES) / LANES;
     s->sums = w->kernel[1] * s->vectors * LANES;
     return true;
 }

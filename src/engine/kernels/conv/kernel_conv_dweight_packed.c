@@ -11,6 +11,7 @@
  *
  * In the form for chips the sums of each example are a product, whose order they have, and are rounded; a product with
  * ones adds them. No bit of either changes. */
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/conv/kernel_conv_places.h"
@@ -25,10 +26,6 @@
 #define PARTIAL_MOST 1048576 /* floats of all shares' sums */
 #define FRAME_ROWS   49152   /* elements: with what chunks add to them, places are 16 bits (mw__packed_place) */
 #define EXTENT       65536
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
 
 typedef struct packed_dweight {
     mw__conv_window window;
@@ -78,9 +75,9 @@ static dweight_chunk chunk_of(const packed_dweight *s, int64_t index)
     dweight_chunk c = {.example = index / (s->down * s->across) * s->cut.each,
                        .row = index / s->across % s->down * s->cut.height,
                        .column = index % s->across * s->cut.width};
-    c.examples = smaller(s->cut.each, s->examples - c.example);
-    c.rows = smaller(s->cut.height, w->out[1] - c.row);
-    c.columns = smaller(s->cut.width, w->out[2] - c.column);
+    c.examples = mw__i64_min(s->cut.each, s->examples - c.example);
+    c.rows = mw__i64_min(s->cut.height, w->out[1] - c.row);
+    c.columns = mw__i64_min(s->cut.width, w->out[2] - c.column);
     return c;
 }
 
@@ -89,7 +86,7 @@ static void pack_dy(const packed_dweight *s, const dweight_chunk *c, const float
 {
     const mw__conv_window *w = &s->window;
     for (int64_t p = 0; p < s->output_panels; p++) {
-        const int64_t first = p * s->rows, here = smaller(s->rows, s->outputs - first);
+        const int64_t first = p * s->rows, here = mw__i64_min(s->rows, s->outputs - first);
         float *to = packed + p * positions_of(s) * s->rows;
         for (int64_t n = c->example; n < c->example + c->examples; n++) {
             const float *from =
@@ -110,13 +107,14 @@ static void pack_line(const packed_dweight *s, const dweight_chunk *c, const flo
 {
     const mw__conv_window *w = &s->window;
     const int64_t start = c->column * w->stride[2] - w->before[2];
-    const int64_t begin = smaller(start < 0 ? -start : 0, s->cut.columns);
-    const int64_t inside = w->in[2] - start, end = inside < begin ? begin : smaller(inside, s->cut.columns);
+    const int64_t begin = mw__i64_min(start < 0 ? -start : 0, s->cut.columns);
+    const int64_t inside = w->in[2] - start, end = inside < begin ? begin : mw__i64_min(inside, s->cut.columns);
     memset(frame, 0, (size_t)(begin * s->lanes) * sizeof *frame);
     memset(frame + end * s->lanes, 0, (size_t)((s->cut.columns - end) * s->lanes) * sizeof *frame);
     for (int64_t lane = 0; end > begin && lane < channels; lane += s->code->width)
-        s->code->transpose(x + lane * w->area_in + start + begin, w->area_in, smaller(s->code->width, channels - lane),
-                           end - begin, s->code->width, frame + begin * s->lanes + lane, s->lanes);
+        s->code->transpose(x + lane * w->area_in + start + begin, w->area_in,
+                           mw__i64_min(s->code->width, channels - lane), end - begin, s->code->width,
+                           frame + begin * s->lanes + lane, s->lanes);
 }
 
 /* Channels of x from its plane `x` on to frames. */
@@ -145,7 +143,7 @@ static dweight_unit unit_of(const packed_dweight *s, int64_t index)
     dweight_unit u = {.part = index / s->ranges / s->groups,
                       .group = index / s->ranges % s->groups,
                       .panel = index % s->ranges * s->share};
-    u.panels = smaller(s->share, s->input_panels - u.panel);
+    u.panels = mw__i64_min(s->share, s->input_panels - u.panel);
     return u;
 }
 
@@ -167,11 +165,11 @@ static void add_chunk(const packed_dweight *s, const mw__kernel_call *call, cons
 {
     const mw__conv_window *w = &s->window;
     const int64_t lines = c->rows * s->cut.width;
-    float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
+    float *const dy = sums + sums_floats(s), *const frame = dy + mw__i64_round_up(dy_floats(s), 16);
     const bool fewer = pack_finite(s, call, u, c, dy);
     for (int64_t p = 0; p < u->panels; p++) {
-        const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
-        const int64_t vectors = divide_up(channels, s->code->width);
+        const int64_t first = (u->panel + p) * s->lanes, channels = mw__i64_min(s->lanes, s->inputs - first);
+        const int64_t vectors = mw__i64_divide_up(channels, s->code->width);
         mw__packed_sums *const run = s->code->sums[s->rows - 1][vectors - 1];
         pack_x(s, c, (const float *)call->in[0] + (u->group * s->inputs + first) * w->area_in, channels, frame);
         for (int64_t o = 0; o < s->output_panels; o++)
@@ -191,7 +189,7 @@ static void put_sums(const packed_dweight *s, const dweight_unit *u, const float
     const int64_t taps = s->window.taps;
     for (int64_t p = 0; p < u->panels; p++)
         for (int64_t o = 0; o < s->output_panels * s->rows; o++) {
-            const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
+            const int64_t first = (u->panel + p) * s->lanes, channels = mw__i64_min(s->lanes, s->inputs - first);
             const float *from =
                 sums + (p * s->output_panels + o / s->rows) * taps * tile_floats(s) + o % s->rows * s->lanes;
             float *to = out + ((u->group * s->outputs + o) * s->inputs + first) * taps;
@@ -239,25 +237,25 @@ static int64_t line_most(const mw__conv_window *w)
 {
     const int64_t reach[2] = {(w->kernel[1] - 1) * w->dilation[1], (w->kernel[2] - 1) * w->dilation[2]};
     const int64_t columns = FRAME_ROWS / (reach[0] + 1);
-    return columns > reach[1] ? smaller(POSITIONS, (columns - reach[1] - 1) / w->stride[2] + 1) : 0;
+    return columns > reach[1] ? mw__i64_min(POSITIONS, (columns - reach[1] - 1) / w->stride[2] + 1) : 0;
 }
 
 static void choose_chunk(packed_dweight *s)
 {
     const mw__conv_window *w = &s->window;
     const int64_t reach[2] = {(w->kernel[1] - 1) * w->dilation[1], (w->kernel[2] - 1) * w->dilation[2]};
-    s->across = divide_up(w->out[2], line_most(w));
-    s->cut.width = divide_up(w->out[2], s->across);
+    s->across = mw__i64_divide_up(w->out[2], line_most(w));
+    s->cut.width = mw__i64_divide_up(w->out[2], s->across);
     s->cut.columns = (s->cut.width - 1) * w->stride[2] + reach[1] + 1;
     const int64_t line = s->cut.columns * s->lanes * w->stride[1];
-    const int64_t lines = smaller(POSITIONS / s->cut.width, divide_up(FRAME_MOST, line));
-    s->cut.height = smaller(lines > 0 ? lines : 1, w->out[1]);
-    s->down = divide_up(w->out[1], s->cut.height);
+    const int64_t lines = mw__i64_min(POSITIONS / s->cut.width, mw__i64_divide_up(FRAME_MOST, line));
+    s->cut.height = mw__i64_min(lines > 0 ? lines : 1, w->out[1]);
+    s->down = mw__i64_divide_up(w->out[1], s->cut.height);
     s->cut.rows = (s->cut.height - 1) * w->stride[1] + reach[0] + 1;
     const int64_t whole = s->cut.height * s->cut.width, frame = s->cut.rows * s->cut.columns * s->lanes;
-    const int64_t each = smaller(POSITIONS / whole, FRAME_MOST / frame);
-    s->cut.each = s->down == 1 && s->across == 1 && each > 1 ? smaller(each, s->examples) : 1;
-    s->chunks = divide_up(s->examples, s->cut.each) * s->down * s->across;
+    const int64_t each = mw__i64_min(POSITIONS / whole, FRAME_MOST / frame);
+    s->cut.each = s->down == 1 && s->across == 1 && each > 1 ? mw__i64_min(each, s->examples) : 1;
+    s->chunks = mw__i64_divide_up(s->examples, s->cut.each) * s->down * s->across;
 }
 
 /* Shares of the chunks where their sums are small, else ranges of channels, which read dy again for each. */
@@ -268,8 +266,9 @@ static void choose_units(const mw__planner *planner, packed_dweight *s)
     if (partitions > 1 && s->chunks >= partitions && weights <= PARTIAL_MOST / partitions)
         s->parts.parts = partitions;
     else if (partitions > s->groups)
-        s->share = divide_up(s->input_panels, smaller(s->input_panels, divide_up(partitions, s->groups)));
-    s->ranges = divide_up(s->input_panels, s->share);
+        s->share =
+            mw__i64_divide_up(s->input_panels, mw__i64_min(s->input_panels, mw__i64_divide_up(partitions, s->groups)));
+    s->ranges = mw__i64_divide_up(s->input_panels, s->share);
 }
 
 static void read_numbers(const mw__conv_dweight_match *match, packed_dweight *s)
@@ -298,12 +297,12 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     read_numbers(match, s);
     s->code = mw__packed_code_of(mw__plan_level(planner));
     s->lanes = s->code->width * s->code->vectors;
-    s->output_panels = divide_up(s->outputs, s->code->rows);
-    s->rows = divide_up(s->outputs, s->output_panels);
-    s->input_panels = divide_up(s->inputs, s->lanes);
+    s->output_panels = mw__i64_divide_up(s->outputs, s->code->rows);
+    s->rows = mw__i64_divide_up(s->outputs, s->output_panels);
+    s->input_panels = mw__i64_divide_up(s->inputs, s->lanes);
     s->parts = (mw__dweight_parts){.weights = s->groups * s->outputs * s->inputs * s->window.taps,
                                    .biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0};
-    s->parts.stride = round_16(s->parts.weights + s->parts.biases);
+    s->parts.stride = mw__i64_round_up(s->parts.weights + s->parts.biases, 16);
     s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
     choose_chunk(s);
     choose_units(planner, s);
@@ -338,7 +337,7 @@ mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dwei
                                    0.02 * flops);
     step->block = s;
     step->flops = flops;
-    step->scratch = (size_t)(sums_floats(s) + round_16(dy_floats(s)) + frame_floats(s)) * sizeof(float);
+    step->scratch = (size_t)(sums_floats(s) + mw__i64_round_up(dy_floats(s), 16) + frame_floats(s)) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__WHOLE, 0, false);
     plan_results(planner, s, step, match);
@@ -356,7 +355,10 @@ typedef struct apart_sums {
     int64_t step;   /* floats between tiles; 0: one for all */
 } apart_sums;
 
-static int64_t kept_floats(const packed_dweight *s) { return round_16(is_whole(s) ? tile_floats(s) : sums_floats(s)); }
+static int64_t kept_floats(const packed_dweight *s)
+{
+    return mw__i64_round_up(is_whole(s) ? tile_floats(s) : sums_floats(s), 16);
+}
 
 static apart_sums divide_apart(const packed_dweight *s, float *memory)
 {
@@ -377,7 +379,7 @@ static void add_positions(const packed_dweight *s, const dweight_chunk *c, const
     const int64_t start = c->row * s->cut.width, end = start + c->rows * s->cut.width;
     for (int64_t p = start, next; p < end; p = next) {
         const int64_t block = p / MW__GEMM_DEPTH;
-        next = smaller((block + 1) * MW__GEMM_DEPTH, end);
+        next = mw__i64_min((block + 1) * MW__GEMM_DEPTH, end);
         float *const to = block == 0 ? sums : t->block;
         const mw__places_run run = mw__conv_places_of(t->places, &s->cut, c->row, c->rows, n, p - start, next - start);
         t->run(run.count, t->dy, t->frame, run.at, to, p % MW__GEMM_DEPTH != 0);
@@ -404,13 +406,13 @@ static void add_apart(const packed_dweight *s, const mw__kernel_call *call, cons
                       const dweight_chunk *c, float *sums)
 {
     const mw__conv_window *w = &s->window;
-    float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
-    const apart_sums apart = divide_apart(s, frame + round_16(frame_floats(s)));
+    float *const dy = sums + sums_floats(s), *const frame = dy + mw__i64_round_up(dy_floats(s), 16);
+    const apart_sums apart = divide_apart(s, frame + mw__i64_round_up(frame_floats(s), 16));
     apart_tile tile = {.sums = sums, .example = apart.example, .block = apart.block};
     const bool fewer = pack_finite(s, call, u, c, dy);
     for (int64_t p = 0; p < u->panels; p++) {
-        const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
-        tile.run = s->code->sums[s->rows - 1][divide_up(channels, s->code->width) - 1];
+        const int64_t first = (u->panel + p) * s->lanes, channels = mw__i64_min(s->lanes, s->inputs - first);
+        tile.run = s->code->sums[s->rows - 1][mw__i64_divide_up(channels, s->code->width) - 1];
         pack_x(s, c, (const float *)call->in[0] + (u->group * s->inputs + first) * w->area_in, channels, frame);
         for (int64_t o = 0; o < s->output_panels; o++)
             for (int64_t t = 0; t < w->taps; t++) {
@@ -446,8 +448,8 @@ static void apart_run(const mw__kernel_call *call)
 static bool keeps_order(const mw__config *config, int partitions, const packed_dweight *s)
 {
     const int64_t depth = s->inputs * s->window.taps;
-    const int64_t share = divide_up(s->examples * s->groups * s->outputs, partitions);
-    const mw__gemm_code each = mw__gemm_choose(config, smaller(share, s->outputs), depth, s->window.area_out);
+    const int64_t share = mw__i64_divide_up(s->examples * s->groups * s->outputs, partitions);
+    const mw__gemm_code each = mw__gemm_choose(config, mw__i64_min(share, s->outputs), depth, s->window.area_out);
     const mw__gemm_code sum = mw__gemm_choose(config, 1, depth, s->examples);
     return share > 1 && s->outputs > 1 && depth > 1 && each.sgemm == NULL && !each.in_fours && sum.sgemm == NULL;
 }
@@ -468,7 +470,7 @@ bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match,
         return false;
     read_numbers(&match->dweight, &s);
     s.code = mw__packed_code_of(config->level);
-    const int64_t panels = divide_up(s.inputs, s.code->width * s.code->vectors);
+    const int64_t panels = mw__i64_divide_up(s.inputs, s.code->width * s.code->vectors);
     return s.inputs >= s.code->width && s.window.out[2] <= line_most(&s.window) && s.groups * panels >= partitions &&
            keeps_order(config, partitions, &s);
 }
@@ -480,10 +482,10 @@ static void fill_apart(mw__planner *planner, const mw__conv_columns_dweight_matc
     s->round = mw__round_loop(level, mw__plan_rounds(planner, match->each));
     s->round_all = mw__round_loop(level, mw__plan_rounds(planner, match->result));
     s->add = mw__function2_find(MW__OP_add)->at[level];
-    const int64_t ranges = divide_up(mw__plan_partitions(planner), s->groups);
+    const int64_t ranges = mw__i64_divide_up(mw__plan_partitions(planner), s->groups);
     s->parts.parts = 1;
-    s->share = divide_up(s->input_panels, smaller(s->input_panels, ranges));
-    s->ranges = divide_up(s->input_panels, s->share);
+    s->share = mw__i64_divide_up(s->input_panels, mw__i64_min(s->input_panels, ranges));
+    s->ranges = mw__i64_divide_up(s->input_panels, s->share);
 }
 
 mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
@@ -498,7 +500,8 @@ mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_col
     step->block = s;
     step->flops = flops;
     step->rounds = true;
-    step->scratch = (size_t)(sums_floats(s) + round_16(dy_floats(s)) + round_16(frame_floats(s)) + 2 * kept_floats(s)) *
+    step->scratch = (size_t)(sums_floats(s) + mw__i64_round_up(dy_floats(s), 16) +
+                             mw__i64_round_up(frame_floats(s), 16) + 2 * kept_floats(s)) *
                     sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.dy), MW__WHOLE, 0, false);

@@ -6,6 +6,7 @@
  * Sums begin at +0 and a bias is added: what is left out changes no bit unless a weight is not finite or a bias is -0
  * (underflow makes sums of -0). Panels with such are multiplied one by one, with zeros. */
 #include "base/number/bits.h"
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_places.h"
 #include "engine/kernels/conv/kernel_conv_weights.h"
 
@@ -18,9 +19,6 @@
 #define TAPS        64     /* of a kernel */
 #define COLUMNS     1024   /* of x, to be transposed by a unit */
 #define MOST_OF_ALL 0.9    /* of the products of positions and lanes that are left, where it pays */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* What a position takes of a block of i: from input channel `channel` on. */
 typedef struct examples_list {
@@ -48,12 +46,12 @@ typedef struct examples_block {
 static void transpose_run(const mw__kernel_call *call)
 {
     const examples_block *s = call->block;
-    const int64_t all = s->w.groups * s->w.inputs * s->area_in, parts = divide_up(all, COLUMNS);
+    const int64_t all = s->w.groups * s->w.inputs * s->area_in, parts = mw__i64_divide_up(all, COLUMNS);
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t first = unit / parts * s->lanes, begin = unit % parts * COLUMNS;
-        const int64_t count = smaller(COLUMNS, all - begin), width = s->w.code->width;
+        const int64_t count = mw__i64_min(COLUMNS, all - begin), width = s->w.code->width;
         for (int64_t lane = 0; lane < s->lanes; lane += width) {
-            const int64_t left = s->examples - first - lane, rows = left < 0 ? 0 : smaller(width, left);
+            const int64_t left = s->examples - first - lane, rows = left < 0 ? 0 : mw__i64_min(width, left);
             s->w.code->transpose((const float *)call->in[0] + (rows > 0 ? (first + lane) * all + begin : 0), all, rows,
                                  count, width, (float *)call->out[0] + (first * all + begin * s->lanes) + lane,
                                  s->lanes);
@@ -160,7 +158,7 @@ static void store(const examples_block *s, const examples_tile *t)
     const int64_t width = s->w.code->width, tile = tile_floats(s), pitch = s->w.groups * s->w.outputs * s->area_out;
     for (int64_t row = 0; row < t->rows; row++)
         for (int64_t p = 0; p < s->area_out; p += width) {
-            const int64_t here = smaller(width, s->area_out - p);
+            const int64_t here = mw__i64_min(width, s->area_out - p);
             s->w.code->transpose(t->sums + p * tile + row * s->lanes, tile, here, t->count, here,
                                  t->y + row * s->area_out + p, pitch);
         }
@@ -198,14 +196,14 @@ static void examples_run(const mw__kernel_call *call)
     float *const sums = call->scratch;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t group = unit / s->shares / s->panels, examples = unit / s->shares % s->panels;
-        const int64_t begin = unit % s->shares * s->share, end = smaller(begin + s->share, s->w.panels);
+        const int64_t begin = unit % s->shares * s->share, end = mw__i64_min(begin + s->share, s->w.panels);
         examples_tile t = {.sums = sums, .part = sums + s->area_out * tile_floats(s)};
-        t.count = smaller(s->lanes, s->examples - examples * s->lanes);
+        t.count = mw__i64_min(s->lanes, s->examples - examples * s->lanes);
         t.x = (const float *)call->in[0] + (examples * s->w.groups + group) * s->w.inputs * s->area_in * s->lanes;
         t.weight = (const float *)call->in[1] + group * s->w.floats;
         for (t.panel = begin; t.panel < end; t.panel++) {
             const int64_t first = group * s->w.outputs + t.panel * s->w.rows;
-            t.rows = smaller(s->w.rows, s->w.outputs - t.panel * s->w.rows);
+            t.rows = mw__i64_min(s->w.rows, s->w.outputs - t.panel * s->w.rows);
             t.bias = s->has_bias ? (const float *)call->in[2] + first : NULL;
             t.y = (float *)call->out[0] + (examples * s->lanes * s->w.groups * s->w.outputs + first) * s->area_out;
             run_tile(s, &t);
@@ -257,7 +255,7 @@ const char *mw__conv_examples_declines(const mw__packed_request *r)
         (r->columns == NULL && mw__dtype_of(r->result) != MW_F32))
         return "large images or kernels, a weight as it is stored, or fp16";
     count_products(r, &all, &inside);
-    const double lanes = (double)(divide_up(examples, EXAMPLES) * EXAMPLES);
+    const double lanes = (double)(mw__i64_divide_up(examples, EXAMPLES) * EXAMPLES);
     if (inside * lanes > MOST_OF_ALL * all * (double)examples)
         return "few products are left out, or few examples";
     return r->columns == NULL || inside * inputs <= PLACES ? NULL : "more places than are listed";
@@ -309,7 +307,7 @@ static bool fill_positions(mw__planner *planner, const mw__packed_request *r, ex
 static int64_t first_channel(const examples_block *s, const mw__packed_grid *g, int64_t block)
 {
     const int64_t channels = g->taps > 0 && g->taps < MW__PACKED_DEPTH ? MW__PACKED_DEPTH / g->taps : 1;
-    return smaller(s->columns != NULL ? block * MW__PACKED_DEPTH / s->w.taps : block * channels, s->w.inputs);
+    return mw__i64_min(s->columns != NULL ? block * MW__PACKED_DEPTH / s->w.taps : block * channels, s->w.inputs);
 }
 
 static bool is_in_block(const examples_block *s, const mw__packed_grid *g, int64_t block, int64_t channel, int64_t tap)
@@ -326,7 +324,7 @@ static int64_t list_places(const examples_block *s, int64_t block, int64_t posit
     const mw__packed_grid *g = &s->w.grid[s->grid[position]];
     const int64_t last = s->columns != NULL ? first + MW__PACKED_DEPTH / s->w.taps + 2 : first_channel(s, g, block + 1);
     int64_t count = 0;
-    for (int64_t c = first; c < smaller(last, s->w.inputs); c++)
+    for (int64_t c = first; c < mw__i64_min(last, s->w.inputs); c++)
         for (int64_t t = 0; t < g->taps; t++) {
             const int64_t place = s->place[position * s->w.taps + t];
             if (place < 0 || !is_in_block(s, g, block, c, t))
@@ -343,7 +341,8 @@ static int64_t list_places(const examples_block *s, int64_t block, int64_t posit
 static bool fill_lists(mw__planner *planner, examples_block *s)
 {
     const int64_t taps = s->w.taps, channels = taps < MW__PACKED_DEPTH ? MW__PACKED_DEPTH / taps : 1;
-    s->blocks = s->columns != NULL ? divide_up(s->w.inputs * taps, MW__PACKED_DEPTH) : divide_up(s->w.inputs, channels);
+    s->blocks = s->columns != NULL ? mw__i64_divide_up(s->w.inputs * taps, MW__PACKED_DEPTH)
+                                   : mw__i64_divide_up(s->w.inputs, channels);
     examples_list *const lists = mw__plan_block(planner, (size_t)(s->blocks * s->area_out) * sizeof *lists);
     for (int64_t i = 0; lists != NULL && i < s->blocks * s->area_out; i++) {
         const int64_t block = i / s->area_out, position = i % s->area_out;
@@ -370,19 +369,19 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, exampl
     s->columns = r->columns, s->has_bias = r->bias != NULL;
     s->examples = mw__shape_of(r->x).dim[0];
     s->lanes = s->w.code->width * s->w.code->vectors;
-    s->panels = divide_up(s->examples, s->lanes);
+    s->panels = mw__i64_divide_up(s->examples, s->lanes);
     s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
     s->finite = mw__conv_finite_of(mw__plan_level(planner));
     const int64_t wanted = 4 * mw__plan_partitions(planner), units = s->w.groups * s->panels;
-    s->share = divide_up(s->w.panels, smaller(divide_up(wanted, units), s->w.panels));
-    s->shares = divide_up(s->w.panels, s->share);
+    s->share = mw__i64_divide_up(s->w.panels, mw__i64_min(mw__i64_divide_up(wanted, units), s->w.panels));
+    s->shares = mw__i64_divide_up(s->w.panels, s->share);
     return fill_positions(planner, r, s) && fill_lists(planner, s);
 }
 
 /* Plans the transposition of x. */
 static uint32_t plan_transpose(mw__planner *planner, const examples_block *s, const mw_tensor *x)
 {
-    const int64_t all = s->w.groups * s->w.inputs * s->area_in, units = s->panels * divide_up(all, COLUMNS);
+    const int64_t all = s->w.groups * s->w.inputs * s->area_in, units = s->panels * mw__i64_divide_up(all, COLUMNS);
     const size_t size = (size_t)(s->panels * s->lanes * all) * sizeof(float);
     const uint32_t from = mw__conv_operand(planner, x), to = mw__plan_temporary(planner, size);
     mw__step *step = mw__plan_step(planner, transpose_run, "conv.examples.x", units, mw__cost(2.0 * (double)size, 0.0));

@@ -1,10 +1,8 @@
 /* The grids of a packed convolution (kernel_conv_packed.h): which elements of the kernel reach which results. */
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 
 #include <string.h>
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* Along one axis, the elements of the kernel that reach results at `start` + j stride, from the last to the first. */
 static int64_t axis_taps(const mw__conv_window *w, int axis, int64_t start, int64_t *element, int64_t *offset)
@@ -25,7 +23,7 @@ static void transposed_grid(const mw__conv_window *w, const int64_t start[3], mw
     for (int i = 0; i < 3; i++) {
         count[i] = axis_taps(w, i, start[i], element[i], offset[i]);
         out->start[i] = start[i];
-        out->extent[i] = divide_up(w->in[i] - start[i], w->stride[i]);
+        out->extent[i] = mw__i64_divide_up(w->in[i] - start[i], w->stride[i]);
         out->area *= out->extent[i];
     }
     for (int64_t z = 0; z < count[0]; z++)
@@ -39,8 +37,8 @@ static void transposed_grid(const mw__conv_window *w, const int64_t start[3], mw
 /* A grid for each remainder; together they have each element of the kernel once. */
 static void fill_transposed(const mw__conv_window *w, mw__packed_tap *tap, mw__packed_grid *grid)
 {
-    const int64_t ends[3] = {smaller(w->stride[0], w->in[0]), smaller(w->stride[1], w->in[1]),
-                             smaller(w->stride[2], w->in[2])};
+    const int64_t ends[3] = {mw__i64_min(w->stride[0], w->in[0]), mw__i64_min(w->stride[1], w->in[1]),
+                             mw__i64_min(w->stride[2], w->in[2])};
     for (int64_t z = 0; z < ends[0]; z++)
         for (int64_t y = 0; y < ends[1]; y++)
             for (int64_t x = 0; x < ends[2]; x++, grid++) {
@@ -64,7 +62,7 @@ int64_t mw__packed_grids(const mw__packed_request *r)
     const mw__conv_window *w = &r->window;
     int64_t all = 1;
     for (int i = 0; r->transposed && i < 3 && all <= MW__PACKED_GRIDS; i++)
-        all *= smaller(w->stride[i], w->in[i]);
+        all *= mw__i64_min(w->stride[i], w->in[i]);
     return all;
 }
 

@@ -3,14 +3,12 @@
  * positions. Scratch of a partition: one panel of x, the sums of a tile (at most SUMS floats, or one panel's), and the
  * runs of one panel. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
+#include "base/number/integer.h"
 #include "engine/core/unpack.h"
 #include "engine/kernels/conv/kernel_conv_weights.h"
 
 #define OUTPUTS_LEAST 4
 #define SUMS          98304 /* floats: part of the second-level cache */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 typedef struct packed_block {
     mw__packed_weights w;
@@ -43,9 +41,9 @@ static int64_t split(const packed_block *s, const mw__packed_grid *g, int64_t at
     int64_t made = 0;
     for (int64_t lane = 0; lane < count;) {
         const int64_t position = at + lane, in = position % g->area, left = line - in % line;
-        int64_t here = smaller(left, count - lane);
+        int64_t here = mw__i64_min(left, count - lane);
         if (cut)
-            here = smaller(here, s->w.code->width - lane % s->w.code->width);
+            here = mw__i64_min(here, s->w.code->width - lane % s->w.code->width);
         pieces[made++] = (packed_piece){
             .example = position / g->area,
             .at = {in / (g->extent[1] * g->extent[2]), in / g->extent[2] % g->extent[1], in % g->extent[2]},
@@ -63,8 +61,9 @@ static bool run_of(const packed_block *s, const packed_piece *piece, const mw__p
     const int64_t step = s->step[2], x = piece->at[2] * step + tap->offset[2];
     if (z < 0 || z >= s->in[0] || y < 0 || y >= s->in[1])
         return false;
-    const int64_t skip = x < 0 ? divide_up(-x, step) : 0, inside = s->in[2] > x ? divide_up(s->in[2] - x, step) : 0;
-    const int64_t end = smaller(piece->count, inside);
+    const int64_t skip = x < 0 ? mw__i64_divide_up(-x, step) : 0,
+                  inside = s->in[2] > x ? mw__i64_divide_up(s->in[2] - x, step) : 0;
+    const int64_t end = mw__i64_min(piece->count, inside);
     const int64_t lane = piece->first % s->w.code->width, row = (z * s->in[1] + y) * s->in[2];
     if (end <= skip)
         return false;
@@ -161,7 +160,7 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
     const mw__packed_grid *g = t->grid;
     const bool dense = s->w.grids == 1 && s->spread[2] == 1; /* lines follow each other */
     const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
-    const int64_t first = t->panel * s->w.rows, end = smaller(first + t->panels * s->w.rows, s->w.outputs);
+    const int64_t first = t->panel * s->w.rows, end = mw__i64_min(first + t->panels * s->w.rows, s->w.outputs);
     if (s->columns != NULL)
         finish(s, t, first, end, sums);
     for (int64_t p = 0; p < all; p++)
@@ -172,13 +171,13 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
 static int64_t depth_from(const packed_block *s, const mw__packed_grid *g, int64_t k)
 {
     if (s->columns == NULL || g->taps == s->w.taps || k == g->depth)
-        return smaller(MW__PACKED_DEPTH, g->depth - k);
+        return mw__i64_min(MW__PACKED_DEPTH, g->depth - k);
     const int64_t at = k / g->taps * s->w.taps + s->w.taps - 1 - g->tap[k % g->taps].element;
     const int64_t limit = (at / MW__PACKED_DEPTH + 1) * MW__PACKED_DEPTH;
     int64_t end = limit / s->w.taps * g->taps;
     for (int64_t t = 0; t < g->taps; t++)
         end += s->w.taps - 1 - g->tap[t].element < limit % s->w.taps;
-    return smaller(end, g->depth) - k;
+    return mw__i64_min(end, g->depth) - k;
 }
 
 /* A tile of sums that begin anew: of the product of columns. */
@@ -203,7 +202,7 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
         const int64_t depth = depth_from(s, g, k);
         float *sums = scratch->sums;
         for (int64_t at = t->begin; at < t->end; at += s->lanes, sums += sums_of_panel) {
-            const int64_t count = smaller(s->lanes, t->end - at);
+            const int64_t count = mw__i64_min(s->lanes, t->end - at);
             const float *weight = t->weight + (t->panel * g->depth + k) * s->w.rows;
             fill_source(s, g, at, count, scratch);
             if (depth > 0)
@@ -225,7 +224,7 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
 static void unpack_panel(const packed_block *s, const packed_tile *t, int64_t panel, int64_t k, int64_t depth,
                          const packed_scratch *scratch)
 {
-    const int64_t first = panel * s->w.rows, here = smaller(s->w.rows, s->w.outputs - first);
+    const int64_t first = panel * s->w.rows, here = mw__i64_min(s->w.rows, s->w.outputs - first);
     for (int64_t r = 0; r < here; r++)
         mw__unpack(s->level, s->stored, (t->channel + first + r) * t->grid->depth + k, depth,
                    scratch->raw + r * MW__PACKED_DEPTH);
@@ -238,13 +237,14 @@ static void run_stored(const packed_block *s, const packed_tile *t, const packed
     const mw__packed_grid *g = t->grid;
     const mw__packed_source source = {
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
-    const int64_t panels = divide_up(t->end - t->begin, s->lanes), sums_of_panel = t->panels * s->w.rows * s->lanes;
+    const int64_t panels = mw__i64_divide_up(t->end - t->begin, s->lanes),
+                  sums_of_panel = t->panels * s->w.rows * s->lanes;
     const int64_t panel_floats = MW__PACKED_DEPTH * s->lanes;
     for (int64_t k = 0, depth; k < g->depth; k += depth) {
-        depth = smaller(MW__PACKED_DEPTH, g->depth - k);
+        depth = mw__i64_min(MW__PACKED_DEPTH, g->depth - k);
         for (int64_t i = 0; i < panels; i++) {
             const int64_t at = t->begin + i * s->lanes;
-            fill_source(s, g, at, smaller(s->lanes, t->end - at), scratch);
+            fill_source(s, g, at, mw__i64_min(s->lanes, t->end - at), scratch);
             s->w.code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
                               scratch->panel + i * panel_floats);
         }
@@ -257,7 +257,7 @@ static void run_stored(const packed_block *s, const packed_tile *t, const packed
     }
     for (int64_t i = 0; i < panels; i++) {
         const int64_t at = t->begin + i * s->lanes;
-        store(s, t, at, smaller(s->lanes, t->end - at), scratch->sums + i * sums_of_panel);
+        store(s, t, at, mw__i64_min(s->lanes, t->end - at), scratch->sums + i * sums_of_panel);
     }
 }
 
@@ -288,7 +288,7 @@ static void run_examples(const packed_block *s, const mw__kernel_call *call, con
         packed_tile t = tile_of(s, call, i / s->w.grids, i % s->w.grids);
         const int64_t end = call->end * t.grid->area;
         for (t.begin = call->begin * t.grid->area; t.begin < end; t.begin = t.end) {
-            t.end = smaller(t.begin + s->tile * s->lanes, end);
+            t.end = mw__i64_min(t.begin + s->tile * s->lanes, end);
             run(s, &t, scratch);
         }
     }
@@ -299,14 +299,12 @@ static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t
 {
     const int64_t share = unit / s->tiles % s->shares, of = unit / s->tiles / s->shares;
     packed_tile t = tile_of(s, call, of / s->w.grids, of % s->w.grids);
-    t.panel = share * s->share, t.panels = smaller(s->share, s->w.panels - t.panel);
+    t.panel = share * s->share, t.panels = mw__i64_min(s->share, s->w.panels - t.panel);
     t.begin = unit % s->tiles * s->tile * s->lanes;
-    t.end = smaller(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
+    t.end = mw__i64_min(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
     if (t.begin < t.end)
         run(s, &t, scratch);
 }
-
-static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
 
 static int64_t sums_floats(const packed_block *s) { return s->tile * s->share * s->w.rows * s->lanes; }
 
@@ -320,7 +318,10 @@ static int64_t weight_floats(const packed_block *s)
     return s->stored != NULL ? MW__PACKED_DEPTH * s->w.code->rows : 0;
 }
 
-static int64_t part_floats(const packed_block *s) { return s->columns != NULL ? round_16(s->w.rows * s->lanes) : 0; }
+static int64_t part_floats(const packed_block *s)
+{
+    return s->columns != NULL ? mw__i64_round_up(s->w.rows * s->lanes, 16) : 0;
+}
 
 static packed_scratch divide_scratch(const packed_block *s, void *memory)
 {
@@ -329,14 +330,14 @@ static packed_scratch divide_scratch(const packed_block *s, void *memory)
     out.raw = out.weight + weight_floats(s);
     out.part = out.raw + weight_floats(s);
     out.sums = out.part + part_floats(s);
-    out.runs = (mw__packed_run *)(void *)(out.sums + round_16(sums_floats(s)));
+    out.runs = (mw__packed_run *)(void *)(out.sums + mw__i64_round_up(sums_floats(s), 16));
     out.begin = (int32_t *)(void *)(out.runs + s->w.taps * s->lanes);
     return out;
 }
 
 static size_t scratch_bytes(const packed_block *s)
 {
-    return (size_t)(panel_floats(s) + 2 * weight_floats(s) + part_floats(s) + round_16(sums_floats(s))) *
+    return (size_t)(panel_floats(s) + 2 * weight_floats(s) + part_floats(s) + mw__i64_round_up(sums_floats(s), 16)) *
                sizeof(float) +
            (size_t)(s->w.taps * s->lanes) * sizeof(mw__packed_run) +
            (size_t)(s->w.taps * s->w.code->vectors + 1) * sizeof(int32_t);
@@ -371,23 +372,23 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
  */
 static void choose_units(const mw__planner *planner, packed_block *s)
 {
-    const int64_t partitions = mw__plan_partitions(planner), most = divide_up(s->examples, partitions);
+    const int64_t partitions = mw__plan_partitions(planner), most = mw__i64_divide_up(s->examples, partitions);
     int64_t area = 0;
     for (int64_t i = 0; i < s->w.grids; i++)
         area = s->w.grid[i].area > area ? s->w.grid[i].area : area;
     const bool one_block = s->w.inputs * s->w.taps <= MW__PACKED_DEPTH;
     s->share = s->w.panels, s->shares = 1;
     const int64_t fits = SUMS / (s->share * s->w.rows * s->lanes);
-    s->tile = fits < 1 || (one_block && s->stored == NULL) ? 1 : smaller(fits, s->stored != NULL ? 16 : 8);
+    s->tile = fits < 1 || (one_block && s->stored == NULL) ? 1 : mw__i64_min(fits, s->stored != NULL ? 16 : 8);
     if (10 * most * partitions <= 11 * s->examples)
         return;
-    const int64_t wanted = 2 * partitions, panels = divide_up(s->examples * area, s->lanes);
-    while (s->tile > 1 && divide_up(panels, s->tile) * s->w.groups * s->w.grids < wanted)
+    const int64_t wanted = 2 * partitions, panels = mw__i64_divide_up(s->examples * area, s->lanes);
+    while (s->tile > 1 && mw__i64_divide_up(panels, s->tile) * s->w.groups * s->w.grids < wanted)
         s->tile--;
-    s->tiles = divide_up(panels, s->tile);
-    const int64_t shares = divide_up(wanted, s->tiles * s->w.groups * s->w.grids);
-    s->share = divide_up(s->w.panels, smaller(shares, s->w.panels));
-    s->shares = divide_up(s->w.panels, s->share);
+    s->tiles = mw__i64_divide_up(panels, s->tile);
+    const int64_t shares = mw__i64_divide_up(wanted, s->tiles * s->w.groups * s->w.grids);
+    s->share = mw__i64_divide_up(s->w.panels, mw__i64_min(shares, s->w.panels));
+    s->shares = mw__i64_divide_up(s->w.panels, s->share);
 }
 
 static void fill_block(mw__planner *planner, const mw__packed_request *r, packed_block *s)

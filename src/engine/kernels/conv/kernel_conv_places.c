@@ -2,6 +2,7 @@
  * lines of each; else when they are read, as chunks of one list have other lines. Positions of lines are left out where
  * a chunk has whole ones. Taps that need the same positions have one list. */
 #include "engine/kernels/conv/kernel_conv_places.h"
+#include "base/number/integer.h"
 #include "engine/kernels/reduce/simd_reduce.h"
 
 #define TAPS 64 /* of a kernel for which lists are kept */
@@ -13,18 +14,13 @@ MW__TARGET_AVX2 static bool are_finite_avx2(const float *x, int64_t count) { ret
 
 mw__conv_finite *mw__conv_finite_of(mw__level level) { return MW__DISPATCH(are_finite, level); }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* Positions of y along an axis that lie on x under element k of the kernel: [*low, *high). */
 static void inside(const mw__conv_window *w, int axis, int64_t k, int64_t *low, int64_t *high)
 {
     const int64_t offset = k * w->dilation[axis] - w->before[axis], stride = w->stride[axis];
     const int64_t after = w->in[axis] - offset;
-    *low = clamp(offset < 0 ? (-offset + stride - 1) / stride : 0, 0, w->out[axis]);
-    *high = clamp(after > 0 ? (after - 1) / stride + 1 : 0, *low, w->out[axis]);
+    *low = mw__i64_clamp(offset < 0 ? (-offset + stride - 1) / stride : 0, 0, w->out[axis]);
+    *high = mw__i64_clamp(after > 0 ? (after - 1) / stride + 1 : 0, *low, w->out[axis]);
 }
 
 static const mw__packed_place *list(mw__planner *planner, const mw__conv_window *w, const mw__conv_chunk *c,
@@ -86,15 +82,15 @@ const mw__conv_places *mw__conv_list_places(mw__planner *planner, const mw__conv
 static int64_t places_before(const mw__conv_places *p, int64_t width, int64_t low, int64_t high, int64_t position)
 {
     const int64_t line = position / width, x = position % width;
-    const int64_t part = line >= low && line < high ? clamp(x - p->left, 0, p->columns) : 0;
-    return (clamp(line, low, high) - p->top) * p->columns + part;
+    const int64_t part = line >= low && line < high ? mw__i64_clamp(x - p->left, 0, p->columns) : 0;
+    return (mw__i64_clamp(line, low, high) - p->top) * p->columns + part;
 }
 
 mw__places_run mw__conv_places_of(const mw__conv_places *p, const mw__conv_chunk *c, int64_t row, int64_t lines,
                                   int64_t example, int64_t begin, int64_t end)
 {
-    const int64_t low = clamp(p->low - row, p->top, p->top + p->lines);
-    const int64_t high = clamp(p->high - row < lines ? p->high - row : lines, low, p->top + p->lines);
+    const int64_t low = mw__i64_clamp(p->low - row, p->top, p->top + p->lines);
+    const int64_t high = mw__i64_clamp(p->high - row < lines ? p->high - row : lines, low, p->top + p->lines);
     const int64_t first = places_before(p, c->width, low, high, begin);
     return (mw__places_run){.at = p->at + example * p->lines * p->columns + first,
                             .count = places_before(p, c->width, low, high, end) - first};

@@ -1,6 +1,7 @@
 /* conv, relu if there is one, and max_pool over windows of 2 x 2 as one step: two rows of the convolution are pooled
  * while they are near, and its result is never stored. What the pooling took is remembered for its gradient
  * (kernel_pool_argmax.h). Same bits as the three operations. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_avx512.h"
 #include "engine/kernels/pattern_avx512.h"
@@ -11,8 +12,6 @@
 
 #define PANEL           MW__CONV_PANEL
 #define CHUNK_POSITIONS 128 /* windows that are transposed to planes together */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 typedef struct pool_block {
     mw__conv_avx512 conv;
@@ -132,7 +131,7 @@ static void transpose_argmax(const uint8_t *x, int64_t positions, int64_t channe
 {
     for (int64_t p = 0; p < positions; p += LANES)
         for (int64_t o = 0; o < channels; o += LANES)
-            transpose_square(x + p * PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
+            transpose_square(x + p * PANEL + o, mw__i64_min(LANES, positions - p), mw__i64_min(LANES, channels - o),
                              planes + o * area + p, area);
 }
 
@@ -152,8 +151,8 @@ static void run_lines(const pool_block *s, const pool_scratch *scratch, const po
         mw__conv_avx512_row(c, scratch->frame, g->packed, panel, 0, 2 * row + half,
                             scratch->lines + half * width * PANEL);
     if (s->columns != NULL)
-        mw__conv_avx512_finish(s->columns, g->bias != NULL ? g->bias + first : NULL, smaller(PANEL, c->outputs - first),
-                               2 * width, scratch->lines);
+        mw__conv_avx512_finish(s->columns, g->bias != NULL ? g->bias + first : NULL,
+                               mw__i64_min(PANEL, c->outputs - first), 2 * width, scratch->lines);
 }
 
 /* Rows of windows [row, row + count) of one panel to their planes. */
@@ -161,8 +160,8 @@ static void run_rows(const pool_block *s, const pool_scratch *scratch, const poo
 {
     const mw__conv_avx512 *c = &s->conv;
     const mw__argmax_windows *p = &s->pooling;
-    const int64_t first = panel * PANEL, channels = smaller(PANEL, c->outputs - first);
-    const int64_t count = smaller(s->rows, p->out[0] - row), to = first * p->count + row * p->out[1];
+    const int64_t first = panel * PANEL, channels = mw__i64_min(PANEL, c->outputs - first);
+    const int64_t count = mw__i64_min(s->rows, p->out[0] - row), to = first * p->count + row * p->out[1];
     for (int64_t i = 0; i < count; i++) {
         run_lines(s, scratch, g, panel, row + i);
         pool_lines(s, scratch, channels, i * p->out[1]);

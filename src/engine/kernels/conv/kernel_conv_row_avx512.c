@@ -3,12 +3,11 @@
  * at +0, and so 0 times a finite weight changes it no more than a -0, which underflow makes, into +0; adding a bias
  * other than -0 does the same. Panels that cannot promise that (pack_run) are multiplied whole, with the zeros of the
  * frame. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_avx512.h"
 
 #define POSITIONS 14 /* of a tile */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* i runs from begin to end, with gaps: from stop on `gap` are left out, and then after each `run`. */
 typedef struct tile {
@@ -32,7 +31,7 @@ MW__INLINE void tile_body(const int positions, const int vectors, const bool edg
     __m512 sum[POSITIONS][2];
     UNROLL for (int p = 0; p < positions; p++) UNROLL for (int v = 0; v < vectors; v++) sum[p][v] = _mm512_setzero_ps();
     int64_t column = edge ? t->begin % t->columns : 0;
-    for (int64_t i = t->begin, stop = t->stop; i < t->end; i += t->gap, stop = smaller(i + t->run, t->end)) {
+    for (int64_t i = t->begin, stop = t->stop; i < t->end; i += t->gap, stop = mw__i64_min(i + t->run, t->end)) {
         for (; i < stop; i++) {
             const float *x = t->x + t->tap[i], *weight = t->weight + i * LANES * vectors;
             __m512 w[2];
@@ -102,8 +101,8 @@ static span inside(const mw__conv_window *w, int axis, int64_t position)
 {
     const int64_t start = position * w->stride[axis] - w->before[axis], step = w->dilation[axis];
     const int64_t after = w->in[axis] - start; /* elements from there on */
-    const int64_t low = start < 0 ? smaller((-start + step - 1) / step, w->kernel[axis]) : 0;
-    const int64_t high = after > 0 ? smaller((after - 1) / step + 1, w->kernel[axis]) : 0;
+    const int64_t low = start < 0 ? mw__i64_min((-start + step - 1) / step, w->kernel[axis]) : 0;
+    const int64_t high = after > 0 ? mw__i64_min((after - 1) / step + 1, w->kernel[axis]) : 0;
     return (span){.low = low, .high = high > low ? high : low};
 }
 
@@ -116,7 +115,7 @@ static void set_range(const mw__conv_window *w, span rows, int64_t begin, int64_
     t->stop = t->begin - t->begin % w->taps + high;
     if (t->gap == 0)
         t->stop = end;
-    t->begin = smaller(t->begin, end), t->stop = smaller(t->stop, end);
+    t->begin = mw__i64_min(t->begin, end), t->stop = mw__i64_min(t->stop, end);
 }
 
 void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t band,
@@ -137,7 +136,7 @@ void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const flo
         t.high = whole || end < width ? t.columns : inside(w, 2, width - 1).high;
         const bool edge = t.low > 0 || t.high < t.columns;
         for (int64_t i = 0; i < c->depth; i += block) {
-            set_range(w, rows, i, smaller(i + block, c->depth), &t);
+            set_range(w, rows, i, mw__i64_min(i + block, c->depth), &t);
             t.add = i > 0;
             tiles[edge][end - begin - 1][vectors - 1](&t);
         }
@@ -165,6 +164,6 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
 {
     for (int64_t p = 0; p < positions; p += LANES)
         for (int64_t o = 0; o < channels; o += LANES)
-            transpose_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
-                             planes + o * area + p, area);
+            transpose_square(x + p * MW__CONV_PANEL + o, mw__i64_min(LANES, positions - p),
+                             mw__i64_min(LANES, channels - o), planes + o * area + p, area);
 }

@@ -1,5 +1,6 @@
 /* conv_transpose: the weight times a tile of x, then the products are added where they belong (col2im). A unit is a
  * block of channels of one example, which no other unit writes. The plain loops are transpose_ref. */
+#include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
@@ -23,9 +24,6 @@ typedef struct transpose_block {
 typedef struct transpose_unit {
     int64_t example, group, channel; /* the first one within the group */
 } transpose_unit;
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
 
 static transpose_unit unit_of(const transpose_block *s, int64_t unit)
 {
@@ -63,9 +61,9 @@ static void add_tile(const transpose_block *s, const mw__kernel_call *call, cons
                      float *sums)
 {
     const mw__conv_window *w = &s->window;
-    const int64_t count = smaller(s->tile, w->area_out - first);
+    const int64_t count = mw__i64_min(s->tile, w->area_out - first);
     float *const products = call->scratch; /* [channels, taps, count] */
-    void *const gemm = products + round_16(s->channels * w->taps * s->tile);
+    void *const gemm = products + mw__i64_round_up(s->channels * w->taps * s->tile, 16);
     const mw__gemm_shape shape = {.m = s->channels * w->taps,
                                   .n = count,
                                   .k = s->inputs,
@@ -85,7 +83,7 @@ static void transpose_run(const mw__kernel_call *call)
     const transpose_block *s = call->block;
     const float *bias = s->has_bias ? call->in[2] : NULL;
     const int64_t elements = s->channels * s->window.area_in;
-    const size_t products = (size_t)round_16(s->channels * s->window.taps * s->tile) * sizeof(float);
+    const size_t products = (size_t)mw__i64_round_up(s->channels * s->window.taps * s->tile, 16) * sizeof(float);
     const size_t gemm = mw__gemm_scratch(s->channels * s->window.taps, s->tile, s->inputs);
     float *const own = (float *)(void *)((char *)call->scratch + products + (gemm + 63) / 64 * 64);
     for (int64_t unit = call->begin; unit < call->end; unit++) {
@@ -144,7 +142,7 @@ static void transpose_ref(const mw__kernel_call *call)
 static void choose_unit(mw__planner *planner, transpose_block *s)
 {
     const mw__conv_window *w = &s->window;
-    const int64_t least = smaller(TILE_LEAST, w->area_out) * w->taps;
+    const int64_t least = mw__i64_min(TILE_LEAST, w->area_out) * w->taps;
     const int64_t each = least > w->area_in ? least : w->area_in;
     s->channels = 1;
     for (int64_t n = 2; n <= s->outputs && n * each <= UNIT_FLOATS; n++)
@@ -152,13 +150,13 @@ static void choose_unit(mw__planner *planner, transpose_block *s)
             s->channels = n;
     s->blocks = s->outputs / s->channels;
     const int64_t wanted = UNIT_FLOATS / (s->channels * w->taps);
-    s->tile = smaller(wanted > TILE_LEAST ? wanted : TILE_LEAST, w->area_out);
+    s->tile = mw__i64_min(wanted > TILE_LEAST ? wanted : TILE_LEAST, w->area_out);
     s->code = mw__plan_gemm(planner, s->channels * w->taps, s->tile, s->inputs);
 }
 
 static size_t scratch_bytes(const transpose_block *s)
 {
-    const size_t products = (size_t)round_16(s->channels * s->window.taps * s->tile) * sizeof(float);
+    const size_t products = (size_t)mw__i64_round_up(s->channels * s->window.taps * s->tile, 16) * sizeof(float);
     const size_t gemm = mw__gemm_scratch(s->channels * s->window.taps, s->tile, s->inputs);
     const size_t sums = s->dtype == MW_F32 ? 0 : (size_t)(s->channels * s->window.area_in) * sizeof(float);
     return products + (gemm + 63) / 64 * 64 + sums;

@@ -1,13 +1,11 @@
 /* Packing of kernel_conv_weights.h. */
 #include "engine/kernels/conv/kernel_conv_weights.h"
+#include "base/number/integer.h"
 
 #include <string.h>
 
 #define TAPS 64 /* of a kernel that is transposed as a whole */
 #define ROWS 16 /* of a panel, at most */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* Of an input channel of a transposed weight: its elements of each grid, from weight [outputs, taps] on. */
 static void pack_kernel(const mw__packed_weights *w, const float *weight, int64_t here, int64_t channel, int64_t panel,
@@ -33,7 +31,7 @@ static void pack_run(const mw__kernel_call *call)
     const mw__packed_weights *w = call->block;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t group = unit / w->panels, panel = unit % w->panels, first = panel * w->rows;
-        const int64_t here = smaller(w->rows, w->outputs - first), depth = w->inputs * w->taps;
+        const int64_t here = mw__i64_min(w->rows, w->outputs - first), depth = w->inputs * w->taps;
         const float *const weight = (const float *)call->in[0] + group * w->outputs * depth;
         float *const packed = (float *)call->out[0] + group * w->floats;
         if (!w->transposed) /* one grid */
@@ -55,8 +53,8 @@ bool mw__packed_weights_read(mw__planner *planner, const mw__packed_request *r, 
     out->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
     out->grid = grids, out->grids = mw__packed_grids(r);
     out->code = mw__packed_code_of(mw__plan_level(planner));
-    out->panels = divide_up(out->outputs, out->code->rows);
-    out->rows = divide_up(out->outputs, out->panels);
+    out->panels = mw__i64_divide_up(out->outputs, out->code->rows);
+    out->rows = mw__i64_divide_up(out->outputs, out->panels);
     for (int64_t i = 0; i < out->grids; i++) {
         grids[i].depth = out->inputs * grids[i].taps;
         grids[i].weights = out->floats;

@@ -2,6 +2,7 @@
  * of AVX-512 is gemm_across_avx512.c. C^T = B A^T is computed instead, in panels of PANEL rows of B: the lanes of
  * vectors are rows of A, which are packed once, and B is read once, as it lies. Sums are those of gemm_blocked.c, in
  * the same order. */
+#include "base/number/integer.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 
 #include "engine/core/kernel.h"
@@ -10,14 +11,12 @@
 #define CHUNK 16 /* rows of A, or half of them if there are no more */
 #define LINE  16 /* floats that come together */
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static int64_t lanes_of(int64_t rows) { return rows <= CHUNK / 2 ? CHUNK / 2 : CHUNK; }
 
 /* Rows [i, i + CHUNK) of A: [k, lanes], those that lack are zeros. */
 static void pack_rows(const mw__gemm_shape *s, const float *a, int64_t i, float *out)
 {
-    const int64_t rows = smaller(CHUNK, s->m - i), lanes = lanes_of(rows);
+    const int64_t rows = mw__i64_min(CHUNK, s->m - i), lanes = lanes_of(rows);
     const int64_t row = s->transpose_a ? 1 : s->lda, step = s->transpose_a ? s->lda : 1;
     for (int64_t p = 0; p < s->k; p++)
         for (int64_t r = 0; r < lanes; r++)
@@ -31,7 +30,7 @@ static void run_panel(const mw__gemm_strips *strips, const mw__gemm_shape *s, in
     float sums[PANEL * CHUNK] = {0}, part[PANEL * CHUNK];
     const int64_t lanes = lanes_of(rows);
     for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH) {
-        const int64_t k = smaller(MW__GEMM_DEPTH, s->k - p);
+        const int64_t k = mw__i64_min(MW__GEMM_DEPTH, s->k - p);
         float *const to = p == 0 ? sums : part;
         for (int64_t r = 0; r < PANEL; r++)
             for (int64_t q = 0; q < k; q += LINE)
@@ -59,7 +58,7 @@ static int64_t packed_floats(int64_t m, int64_t k) { return (m + CHUNK - 1) / CH
 
 size_t mw__gemm_across_scratch(int64_t m, int64_t k)
 {
-    return (size_t)smaller(packed_floats(m, k), MOST_FLOATS) * sizeof(float);
+    return (size_t)mw__i64_min(packed_floats(m, k), MOST_FLOATS) * sizeof(float);
 }
 
 bool mw__gemm_takes_across(int64_t m, int64_t n, int64_t k)
@@ -75,9 +74,9 @@ bool mw__gemm_across(const mw__gemm_strips *strips, const mw__gemm_shape *s, con
     for (int64_t i = 0; i < s->m; i += CHUNK)
         pack_rows(s, a, i, scratch + i * s->k);
     for (int64_t j = 0; j < s->n; j += PANEL) {
-        const int64_t from = smaller(j, s->n - PANEL); /* the last panel takes again what it lacks */
+        const int64_t from = mw__i64_min(j, s->n - PANEL); /* the last panel takes again what it lacks */
         for (int64_t i = 0; i < s->m; i += CHUNK)
-            run_panel(strips, s, smaller(CHUNK, s->m - i), scratch + i * s->k, b + from * s->ldb,
+            run_panel(strips, s, mw__i64_min(CHUNK, s->m - i), scratch + i * s->k, b + from * s->ldb,
                       c + i * s->ldc + from);
     }
     return true;

@@ -1,14 +1,13 @@
 /* Products of few rows with a B that is transposed, as those of a layer with its weight, with AVX-512. C^T = B A^T is
  * computed instead, in panels of PANEL rows of B: the lanes of a vector are rows of A, which are packed once, and B is
  * read once, as it lies. Sums are those of gemm_blocked.c, in the same order. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/gemm/gemm_avx512.h"
 
 #define PANEL   16 /* rows of B */
 #define VECTORS 4  /* rows of A at a time, in vectors */
 #define TURN    8  /* steps of k */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Rows of B times all that is packed of A, for some k. */
 typedef struct strip {
@@ -98,7 +97,7 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
     for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH) {
         strip t = {.a = packed + p * vectors * LANES,
                    .b = b + p,
-                   .k = smaller(MW__GEMM_DEPTH, s->k - p),
+                   .k = mw__i64_min(MW__GEMM_DEPTH, s->k - p),
                    .ldb = s->ldb,
                    .sums = sums,
                    .add = p > 0};
@@ -120,7 +119,7 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
 size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k)
 {
     const int64_t all = (m + LANES - 1) / LANES * LANES * k;
-    return (size_t)(smaller(all, MOST_FLOATS) + LANES) * sizeof(float);
+    return (size_t)(mw__i64_min(all, MOST_FLOATS) + LANES) * sizeof(float);
 }
 
 bool mw__gemm_avx512_across(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
@@ -130,7 +129,7 @@ bool mw__gemm_avx512_across(const mw__gemm_shape *s, const float *a, const float
         (s->m + LANES - 1) / LANES * LANES * s->k > MOST_FLOATS)
         return false;
     for (int64_t i = 0; i < s->m; i += CHUNK) {
-        const int64_t rows = smaller(CHUNK, s->m - i);
+        const int64_t rows = mw__i64_min(CHUNK, s->m - i);
         mw__gemm_avx512_set.pack(scratch + i * s->k, (rows + LANES - 1) / LANES * LANES,
                                  &(mw__gemm_lanes){.from = a + i * (s->transpose_a ? 1 : s->lda),
                                                    .count = rows,
@@ -139,9 +138,9 @@ bool mw__gemm_avx512_across(const mw__gemm_shape *s, const float *a, const float
                                                    .side_by_side = s->transpose_a});
     }
     for (int64_t j = 0; j < s->n; j += PANEL) {
-        const int64_t from = smaller(j, s->n - PANEL); /* the last panel takes again what it lacks */
+        const int64_t from = mw__i64_min(j, s->n - PANEL); /* the last panel takes again what it lacks */
         for (int64_t i = 0; i < s->m; i += CHUNK)
-            run_panel(s, smaller(CHUNK, s->m - i), scratch + i * s->k, b + from * s->ldb, c + i * s->ldc + from);
+            run_panel(s, mw__i64_min(CHUNK, s->m - i), scratch + i * s->k, b + from * s->ldb, c + i * s->ldc + from);
     }
     return true;
 }

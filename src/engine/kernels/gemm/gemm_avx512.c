@@ -1,12 +1,11 @@
 /* The product with AVX-512, by the loops of gemm_blocked.c: tiles of up to 14 x 32 sums in registers. */
 #include "engine/kernels/gemm/gemm_avx512.h"
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 
 #define ROWS 14 /* of a tile of 32 columns */
 #define DOTS 8
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the tile ---- */
 
@@ -39,7 +38,7 @@ MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side,
     UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] = a + 3 * g * a_row;
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
     int64_t p = 0;
-    for (const int64_t asked = smaller(rows, k); p < asked; p++, ahead += c_row) {
+    for (const int64_t asked = mw__i64_min(rows, k); p < asked; p++, ahead += c_row) {
         _mm_prefetch((const char *)ahead, _MM_HINT_T0);
         _mm_prefetch((const char *)(ahead + t->columns - 1), _MM_HINT_T0);
         STEP(0)
@@ -133,7 +132,7 @@ static void pack_apart(float *out, int64_t width, const float *from, int64_t ste
 {
     for (int64_t p = 0; p < k; p += LANES) {
         float *const to = out + p * width;
-        const int64_t steps = smaller(LANES, k - p);
+        const int64_t steps = mw__i64_min(LANES, k - p);
         if (steps == LANES && lanes == LANES)
             pack_square(to, width, from + p, step, LANES, LANES);
         else if (steps == LANES && lanes == ROWS)
@@ -146,7 +145,7 @@ static void pack_apart(float *out, int64_t width, const float *from, int64_t ste
 static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
 {
     for (int64_t first = 0; first < l->count; first += LANES) {
-        const int64_t lanes = smaller(LANES, l->count - first);
+        const int64_t lanes = mw__i64_min(LANES, l->count - first);
         const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - lanes));
         if (!l->side_by_side)
             pack_apart(out + first, width, l->from + first * l->step, l->step, lanes, l->k);

@@ -1,6 +1,7 @@
 /* The loops around the tiles: blocks of columns, of k and of rows. A panel of B stays in the first cache while the rows
  * of a block of A, in the second, pass by; it is packed when the first of them do. */
 #include "engine/kernels/gemm/gemm_blocked.h"
+#include "base/number/integer.h"
 
 /* A block of A is small, since its pages, those of a panel of B and those of a tile's rows of C share the table of the
  * processor that knows fewest. */
@@ -10,9 +11,6 @@
 #define BLOCK_N_FEW 256
 #define FEW         32 /* rows */
 #define SLACK       16 /* floats that are written after panels */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
 
 /* What is being multiplied. */
 typedef struct product {
@@ -40,7 +38,7 @@ static cut cut_rows(int64_t rows, int64_t most)
     return (cut){panels, rows / panels, rows % panels};
 }
 
-static int64_t first_row(const cut *c, int64_t panel) { return panel * c->height + smaller(panel, c->higher); }
+static int64_t first_row(const cut *c, int64_t panel) { return panel * c->height + mw__i64_min(panel, c->higher); }
 
 static const float *at_a(const product *t, int64_t i, int64_t p)
 {
@@ -101,7 +99,7 @@ static void run_block(const product *t, const block *at)
     if (t->pack_a)
         pack_rows(t, at, &rows);
     for (int64_t j = 0; j < at->columns; j += t->set->columns) {
-        mw__gemm_tile tile = {.columns = smaller(t->set->columns, at->columns - j), .b_step = t->s->ldb};
+        mw__gemm_tile tile = {.columns = mw__i64_min(t->set->columns, at->columns - j), .b_step = t->s->ldb};
         tile.b = at_b(t, at->p, at->j + j);
         if (t->pack_b || tile.columns % t->set->whole != 0) {
             float *const panel = t->panels_b + (t->pack_b ? j * at->k : 0);
@@ -118,11 +116,12 @@ static void run_block(const product *t, const block *at)
 
 size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, int64_t k)
 {
-    const int64_t depth = smaller(k, MW__GEMM_DEPTH);
-    const int64_t rows = smaller(round_up(m, set->rows), BLOCK_M),
-                  columns = smaller(round_up(n, set->columns), BLOCK_N);
+    const int64_t depth = mw__i64_min(k, MW__GEMM_DEPTH);
+    const int64_t rows = mw__i64_min(mw__i64_round_up(m, set->rows), BLOCK_M),
+                  columns = mw__i64_min(mw__i64_round_up(n, set->columns), BLOCK_N);
     const size_t blocks =
-        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + 2 * SLACK) * sizeof(float);
+        (size_t)(mw__i64_round_up(depth * columns, 16) + mw__i64_round_up(depth * rows, 16) + 2 * SLACK) *
+        sizeof(float);
     const size_t across = set->across_scratch != NULL ? set->across_scratch(m, k) : 0;
     return across > blocks ? across : blocks;
 }
@@ -135,19 +134,20 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 static void multiply(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
                      bool add, float *scratch)
 {
-    const int64_t depth = smaller(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
+    const int64_t depth = mw__i64_min(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
     const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
-    const product t = {.set = set,
-                       .s = s,
-                       .a = a,
-                       .b = b,
-                       .c = c,
-                       .add = add,
-                       .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
-                       .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
-                       .panels_b = scratch,
-                       .panels_a =
-                           scratch + round_up(depth * smaller(round_up(s->n, set->columns), width), 16) + SLACK};
+    const product t = {
+        .set = set,
+        .s = s,
+        .a = a,
+        .b = b,
+        .c = c,
+        .add = add,
+        .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
+        .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
+        .panels_b = scratch,
+        .panels_a =
+            scratch + mw__i64_round_up(depth * mw__i64_min(mw__i64_round_up(s->n, set->columns), width), 16) + SLACK};
     for (int64_t j = 0; j < s->n; j += width)
         for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH)
             for (int64_t q = 0; q < blocks; q++) {
@@ -155,9 +155,9 @@ static void multiply(const mw__gemm_set *set, const mw__gemm_shape *s, const flo
                 run_block(&t, &(block){.i = i,
                                        .rows = s->m * (q + 1) / blocks - i,
                                        .j = j,
-                                       .columns = smaller(width, s->n - j),
+                                       .columns = mw__i64_min(width, s->n - j),
                                        .p = p,
-                                       .k = smaller(MW__GEMM_DEPTH, s->k - p)});
+                                       .k = mw__i64_min(MW__GEMM_DEPTH, s->k - p)});
             }
 }
 

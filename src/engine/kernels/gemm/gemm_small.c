@@ -1,6 +1,7 @@
 /* Products that need no packed panels: vectors, and matrices so small that packing both and a BLAS call cost more than
  * they give. A row of the first operand is read where it stands, whatever its strides; of the second only what is
  * transposed or narrow is copied. */
+#include "base/number/integer.h"
 #include "engine/kernels/gemm/gemm.h"
 
 #include <string.h>
@@ -16,8 +17,6 @@ typedef float32x4_t quad;
 #else
 typedef float quad __attribute__((vector_size(16)));
 #endif
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- instructions: `name_fma` adds x * y to a sum, `name_quad` adds the halves of a vector ---- */
 
@@ -239,7 +238,7 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
                       float *c, float *panel)
 {
     for (int64_t j = 0; j < s->n; j += COLUMNS) {
-        const int64_t columns = smaller(COLUMNS, s->n - j);
+        const int64_t columns = mw__i64_min(COLUMNS, s->n - j);
         const float *from = s->transpose_b ? b + j * s->ldb : b + j;
         const bool copied = s->transpose_b || columns < COLUMNS;
         if (copied)

@@ -9,6 +9,7 @@
 #include "engine/kernels/reduce/simd_reduce.h"
 
 #include "base/number/fp16.h"
+#include "base/number/integer.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,8 +184,6 @@ static void attention_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-static size_t aligned(size_t size) { return (size + 63) / 64 * 64; }
-
 /* As many as the caches allow, but blocks enough for all partitions. */
 static int64_t block_rows(const mw__planner *planner, const mw__op *op, const attention_block *s)
 {
@@ -224,10 +223,13 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->fed = mw__plan_fed(planner, MW_F16);
     s->scores_code = mw__plan_gemm(planner, rows, s->keys, s->inner);
     s->result_code = mw__plan_gemm(planner, rows, s->values, s->keys);
-    s->panel_at = aligned((size_t)(rows * s->keys) * sizeof(float));
-    s->keys_at = s->panel_at + (s->dtype == MW_F32 ? 0 : aligned((size_t)(rows * s->values) * sizeof(float)));
-    s->values_at = s->keys_at + (s->half_keys ? aligned((size_t)(s->keys * s->inner) * sizeof(float)) : 0);
-    s->gemm_at = s->values_at + (s->half_values ? aligned((size_t)(s->keys * s->values) * sizeof(float)) : 0);
+    s->panel_at = mw__size_round_up((size_t)(rows * s->keys) * sizeof(float), 64);
+    s->keys_at =
+        s->panel_at + (s->dtype == MW_F32 ? 0 : mw__size_round_up((size_t)(rows * s->values) * sizeof(float), 64));
+    s->values_at =
+        s->keys_at + (s->half_keys ? mw__size_round_up((size_t)(s->keys * s->inner) * sizeof(float), 64) : 0);
+    s->gemm_at =
+        s->values_at + (s->half_values ? mw__size_round_up((size_t)(s->keys * s->values) * sizeof(float), 64) : 0);
     if (mask == NULL)
         return;
     mw_shape scores = query;

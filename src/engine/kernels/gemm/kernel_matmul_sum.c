@@ -1,6 +1,7 @@
 /* Sums of matrix products, where each tile of a product is added to the sum that lies in a cache: no product is
  * written. The bits are those of products that are computed and then added. What is rounded to fp16, products or sums,
  * is so between them: then some columns of a product lie in scratch until they are added. */
+#include "base/number/integer.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 #include "engine/kernels/gemm/kernel_matmul.h"
@@ -23,8 +24,6 @@ typedef struct sum_block {
     void (*add)(float *sum, const float *x, int64_t count);
     size_t panel; /* of `rounds`: where columns of a product begin in scratch */
 } sum_block;
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static mw__gemm_shape shape_of(const mw__op *product)
 {
@@ -122,7 +121,7 @@ static void sum_rows(const mw__kernel_call *call)
     const float *before = s->has_before ? call->in[2 * s->count] : NULL;
     float *const out = call->out[0];
     for (int64_t column = 0; column < s->n; column += COLUMNS) {
-        const int64_t columns = smaller(COLUMNS, s->n - column);
+        const int64_t columns = mw__i64_min(COLUMNS, s->n - column);
         for (int64_t row = call->begin; before != NULL && before != out && row < call->end; row++)
             memcpy(out + row * s->n + column, before + row * s->n + column, (size_t)columns * sizeof *out);
         add_products(s, call, column, columns);
@@ -135,7 +134,7 @@ static void sum_run(const mw__kernel_call *call)
     const sum_block *s = call->block;
     mw__kernel_call some = *call;
     for (int64_t end = call->end; some.begin < end; some.begin = some.end) {
-        some.end = s->rounds ? smaller(end, some.begin + PANEL_ROWS) : end;
+        some.end = s->rounds ? mw__i64_min(end, some.begin + PANEL_ROWS) : end;
         sum_rows(&some);
     }
 }
@@ -171,7 +170,7 @@ static void round_products(mw__planner *planner, const mw__matmul_sum_match *mat
     s->panel = (step->scratch + 63) / 64 * 64;
     if (s->rounds)
         step->scratch =
-            s->panel + (size_t)(smaller(PANEL_ROWS, s->shape[0].m) * smaller(COLUMNS, s->n)) * sizeof(float);
+            s->panel + (size_t)(mw__i64_min(PANEL_ROWS, s->shape[0].m) * mw__i64_min(COLUMNS, s->n)) * sizeof(float);
 }
 
 mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *match, mw_error *err)

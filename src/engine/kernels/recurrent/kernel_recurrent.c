@@ -4,6 +4,7 @@
 #include "engine/kernels/recurrent/kernel_recurrent.h"
 
 #include "base/memory/checked.h"
+#include "base/number/integer.h"
 
 #include <math.h>
 
@@ -32,8 +33,6 @@ static void inputs_run(const mw__kernel_call *call)
 }
 
 /* ---- planning ---- */
-
-static size_t aligned(size_t size) { return (size + 63) / 64 * 64; }
 
 static mw__recurrent_activation find_activation(mw_activation kind, mw__level level)
 {
@@ -131,13 +130,13 @@ static uint32_t plan_inputs(const plan *p, int half)
 /* Room in scratch for `rows` rows of the batch. */
 static size_t place_scratch(mw__recurrent_block *s, int64_t rows)
 {
-    const size_t states = aligned((size_t)(rows * s->hidden) * sizeof(float));
+    const size_t states = mw__size_round_up((size_t)(rows * s->hidden) * sizeof(float), 64);
     const size_t all = mw__gemm_scratch(rows, s->gates * s->hidden, s->hidden);
     const size_t one = mw__gemm_scratch(rows, s->hidden, s->hidden);
     s->c_at = states;
     s->work_at = 2 * states;
     s->sums_at = 3 * states;
-    s->gemm_at = s->sums_at + aligned((size_t)(rows * s->gates * s->hidden) * sizeof(float));
+    s->gemm_at = s->sums_at + mw__size_round_up((size_t)(rows * s->gates * s->hidden) * sizeof(float), 64);
     return s->gemm_at + (all > one ? all : one);
 }
 

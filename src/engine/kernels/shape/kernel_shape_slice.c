@@ -1,5 +1,6 @@
 /* slice_by_index, slice_by_size and slice_update. The first two are strided copies. A begin that is computed is
  * clamped, so that the part, whose size is declared, lies within x: nothing else is read or written. */
+#include "base/number/integer.h"
 #include "engine/core/kernel.h"
 
 #include <string.h>
@@ -10,11 +11,6 @@ typedef struct slice_rule {
     bool begin_known, end_known;
 } slice_rule;
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* Python's x[begin:end:stride] on an axis of extent n: first element and how many. */
 static void slice_axis(const slice_rule *r, int axis, int64_t n, int64_t *out_first, int64_t *out_count)
 {
@@ -22,17 +18,17 @@ static void slice_axis(const slice_rule *r, int axis, int64_t n, int64_t *out_fi
     int64_t begin = r->begin[axis] < 0 ? r->begin[axis] + n : r->begin[axis];
     int64_t end = r->end[axis] < 0 ? r->end[axis] + n : r->end[axis];
     if (r->squeeze[axis]) {
-        *out_first = clamp(begin, 0, n - 1);
+        *out_first = mw__i64_clamp(begin, 0, n - 1);
         *out_count = 1;
         return;
     }
     if (stride > 0) {
-        begin = r->begin_mask[axis] ? 0 : clamp(begin, 0, n);
-        end = r->end_mask[axis] ? n : clamp(end, 0, n);
+        begin = r->begin_mask[axis] ? 0 : mw__i64_clamp(begin, 0, n);
+        end = r->end_mask[axis] ? n : mw__i64_clamp(end, 0, n);
         *out_count = end > begin ? (end - begin + stride - 1) / stride : 0;
     } else {
-        begin = r->begin_mask[axis] ? n - 1 : clamp(begin, -1, n - 1);
-        end = r->end_mask[axis] ? -1 : clamp(end, -1, n - 1);
+        begin = r->begin_mask[axis] ? n - 1 : mw__i64_clamp(begin, -1, n - 1);
+        end = r->end_mask[axis] ? -1 : mw__i64_clamp(end, -1, n - 1);
         *out_count = begin > end ? (begin - end - stride - 1) / -stride : 0;
     }
     *out_first = begin;
@@ -85,7 +81,7 @@ static mw_status read_origin(mw__planner *planner, const mw__op *op, const slice
             slice_axis(rule, axis, n, &first, &ignored);
         const bool fixed = known || count[axis] == 0;
         out->extent[axis] = n;
-        out->low[axis] = fixed ? (count[axis] > 0 ? clamp(first, low, high) : 0) : low;
+        out->low[axis] = fixed ? (count[axis] > 0 ? mw__i64_clamp(first, low, high) : 0) : low;
         out->high[axis] = fixed ? out->low[axis] : high;
         out->rank = fixed ? out->rank : shape.rank;
     }

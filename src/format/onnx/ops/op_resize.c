@@ -1,5 +1,6 @@
 /* Resizing and sampling. What MIL has an operation for is that operation; else an axis is a gather (nearest) or a
  * product with a matrix of weights (linear, cubic), n elements to m. */
+#include "base/number/integer.h"
 #include "format/onnx/read/import.h"
 
 #include <millwright/op_elementwise.h>
@@ -144,8 +145,6 @@ static double position(const resize *r, int axis, int64_t i)
     }
 }
 
-static int64_t clamp(int64_t value, int64_t high) { return value < 0 ? 0 : value > high ? high : value; }
-
 static int64_t nearest(const resize *r, int axis, int64_t i)
 {
     const double at = position(r, axis, i);
@@ -153,7 +152,7 @@ static int64_t nearest(const resize *r, int axis, int64_t i)
                            : r->rounding == PREFER_CEIL ? floor(at + 0.5)
                            : r->rounding == FLOOR       ? floor(at)
                                                         : ceil(at);
-    return clamp((int64_t)rounded, r->from.dim[axis] - 1);
+    return mw__i64_clamp((int64_t)rounded, 0, r->from.dim[axis] - 1);
 }
 
 /* Keys 1981, of the distance d. */
@@ -181,7 +180,7 @@ static void weigh(const resize *r, int axis, int64_t i, float *matrix)
         total += weights[k];
     }
     for (int k = 0; k < 2 * reach; k++) {
-        const int64_t from = clamp((int64_t)low + k + 1 - reach, n - 1);
+        const int64_t from = mw__i64_clamp((int64_t)low + k + 1 - reach, 0, n - 1);
         matrix[from * m + i] += (float)(weights[k] / (r->exclude_outside ? total : 1));
     }
 }

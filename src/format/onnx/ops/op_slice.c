@@ -1,4 +1,5 @@
 /* Parts and borders. */
+#include "base/number/integer.h"
 #include "format/onnx/read/import.h"
 
 #include <millwright/op_compare.h>
@@ -36,19 +37,14 @@ static mw_status read_numbers(mw__onnx_node *node, slice_numbers *out)
     return read_optional(node, "steps", 4, out->steps, out->count, false);
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* What Python's x[start:end:step] takes of an axis, with nothing left to interpret. */
 static void take(int64_t extent, int64_t start, int64_t end, int64_t step, mw_slice *out)
 {
     const bool forward = step > 0;
     start += start < 0 ? extent : 0;
     end += end < 0 ? extent : 0;
-    start = forward ? clamp(start, 0, extent) : clamp(start, 0, extent - 1);
-    end = forward ? clamp(end, 0, extent) : clamp(end, -1, extent - 1);
+    start = forward ? mw__i64_clamp(start, 0, extent) : mw__i64_clamp(start, 0, extent - 1);
+    end = forward ? mw__i64_clamp(end, 0, extent) : mw__i64_clamp(end, -1, extent - 1);
     if (forward && end < start)
         end = start;
     if (!forward && end > start)
@@ -69,7 +65,7 @@ mw_status mw__onnx_slice(mw__onnx_node *node)
     for (size_t i = 0; i < numbers.count; i++) {
         int axis;
         MW_TRY(mw__onnx_axis(node, numbers.axes[i], x.rank, &axis));
-        const int64_t step = clamp(numbers.steps[i], -INT32_MAX, INT32_MAX);
+        const int64_t step = mw__i64_clamp(numbers.steps[i], -INT32_MAX, INT32_MAX);
         if (step == 0)
             return mw__onnx_refuse(node, "a step of 0");
         take(x.dim[axis], numbers.starts[i], numbers.ends[i], step, &slices[axis]);

@@ -4,6 +4,7 @@
 
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
+#include "base/number/integer.h"
 #include "graph/ir/rule.h"
 
 #include <inttypes.h>
@@ -65,11 +66,6 @@ static mw_status read_slices(const mw__infer *infer, int rank, slices *out)
     return MW_OK;
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* Python's slice.indices on one axis; flags mark bounds that are left out or unknown. */
 static int64_t count_slice(const slices *s, int axis, int64_t extent)
 {
@@ -81,9 +77,9 @@ static int64_t count_slice(const slices *s, int axis, int64_t extent)
     const int64_t low = forward ? 0 : -1, high = forward ? extent : extent - 1;
     int64_t begin = forward ? low : high, end = forward ? high : low;
     if (!from_edge)
-        begin = clamp(s->begin[axis] < 0 ? s->begin[axis] + extent : s->begin[axis], low, high);
+        begin = mw__i64_clamp(s->begin[axis] < 0 ? s->begin[axis] + extent : s->begin[axis], low, high);
     if (!to_edge)
-        end = clamp(s->end[axis] < 0 ? s->end[axis] + extent : s->end[axis], low, high);
+        end = mw__i64_clamp(s->end[axis] < 0 ? s->end[axis] + extent : s->end[axis], low, high);
     const int64_t distance = forward ? end - begin : begin - end;
     const int64_t step = forward ? stride : -stride;
     return distance <= 0 ? 0 : (distance - 1) / step + 1;
@@ -231,7 +227,7 @@ static bool clamp_begin(const mw_tensor *x, const mw_tensor *begin, const int64_
         if (shape.dim[i] < 0 || size[i] < 0 || size[i] > shape.dim[i])
             return false;
         const int64_t at = mw__payload_int(payload, (size_t)i);
-        out[i] = clamp(at < 0 ? at + shape.dim[i] : at, 0, shape.dim[i] - size[i]);
+        out[i] = mw__i64_clamp(at < 0 ? at + shape.dim[i] : at, 0, shape.dim[i] - size[i]);
     }
     return true;
 }
