@@ -135,7 +135,7 @@ static size_t choose(const end *ends, size_t count, size_t pieces, const mw_tens
 mw_status mw__recompute_cut(mw__arena *arena, const mw_tensor *loss, size_t pieces, const mw_tensor *const **out,
                             size_t *out_count, mw_error *err)
 {
-    const mw__block *body = mw__function_find(loss->graph, "main")->body;
+    const mw__block *body = mw__graph_main(loss->graph)->body;
     const size_t values = loss->graph->value_count, positions = body->op_count + 1;
     cutter c = {.arena = arena, .body = body, .loss = loss};
     c.needed = mw__arena_alloc(arena, values, sizeof *c.needed, err);

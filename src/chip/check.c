@@ -87,7 +87,7 @@ static mw_status check_form(const mw_graph *source, const mw__legality *legality
     mw_error why = {0};
     mw_status status = mw__chip_form_make(&f, source, legality, allocator, &why);
     if (status == MW_OK) {
-        status = mw__chip_walk(after, arena, legality, mw__function_find(f.legal.graph, "main"), err);
+        status = mw__chip_walk(after, arena, legality, mw__graph_main(f.legal.graph), err);
         if (status == MW_OK)
             note_rewritten(before, after);
         if (status == MW_OK)
@@ -124,7 +124,7 @@ static mw_status check(mw_chip_report *report, const mw_graph *graph, const mw_c
     mw_graph *source = mw__chip_copy_named(graph, options->function, report->allocator, err);
     if (source == NULL)
         return err->status;
-    mw_status status = mw__chip_walk(&before, &report->arena, &legality, mw__function_find(source, "main"), err);
+    mw_status status = mw__chip_walk(&before, &report->arena, &legality, mw__graph_main(source), err);
     if (status == MW_OK && !options->as_it_is)
         status = check_form(source, &legality, report->allocator, &report->arena, &before, &after, err);
     mw__graph_free(source);

@@ -80,8 +80,7 @@ mw_graph *mw__chip_copy_named(const mw_graph *graph, const char *function_name, 
     const mw__function *function = mw__function_choose(graph, function_name, err);
     const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
     mw_graph *copy = function != NULL ? mw__clone_function(allocator, function, &whole, NULL, err) : NULL;
-    if (copy == NULL ||
-        (name_values(copy, mw__function_find(copy, "main"), err) == MW_OK && fill_weights(copy, err) == MW_OK))
+    if (copy == NULL || (name_values(copy, mw__graph_main(copy), err) == MW_OK && fill_weights(copy, err) == MW_OK))
         return copy;
     mw__graph_free(copy);
     return NULL;
@@ -132,7 +131,7 @@ mw_status mw__chip_form_make(mw__chip_form *f, const mw_graph *source, const mw_
                                    .arithmetic = mw__arithmetic_of(f->legality->chip->chip),
                                    .unchecked = true,
                                    .allocator = f->allocator};
-    const mw__function *main = mw__function_find(source, "main");
+    const mw__function *main = mw__graph_main(source);
     if (mw__wants_specialising(main)) {
         MW_TRY(specialise(f, main, err));
         source = f->specialised;

@@ -115,7 +115,7 @@ static mw_status place_form(mw_chip_placement *p, const mw_graph *form, const mw
     mw__place *places = NULL;
     size_t count = 0;
     mw__arena_init(&scratch, p->allocator);
-    mw_status status = mw__place_function(mw__function_find(form, "main"), how, &scratch, &places, &count, err);
+    mw_status status = mw__place_function(mw__graph_main(form), how, &scratch, &places, &count, err);
     if (status == MW_OK)
         status = add_all(p, how, places, count, err);
     mw__arena_deinit(&scratch);

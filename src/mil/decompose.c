@@ -34,7 +34,7 @@ mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legali
 {
     decomposer self = {.legality = legality};
     const mw__clone_options how = {.rule = decompose_op, .user = &self, .keep_outputs = true};
-    const mw__function *main = mw__function_find(from, "main");
+    const mw__function *main = mw__graph_main(from);
     *out_any = false;
     if (mw__failed(err))
         return err->status;

@@ -37,7 +37,7 @@ mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *le
 {
     mw__legality own = *legality;
     const mw__clone_options how = {.rule = fit_op, .user = &own};
-    const mw__function *main = mw__function_find(from, "main");
+    const mw__function *main = mw__graph_main(from);
     *out_any = false;
     if (mw__failed(err))
         return err->status;

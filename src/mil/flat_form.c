@@ -88,12 +88,12 @@ static mw_status flatten(mw__flat_form *out, const mw_graph *graph, mw_error *er
 mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__flat_form *out, mw_error *err)
 {
     *out = (mw__flat_form){0};
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     if (main == NULL)
         return MW_OK; /* refused later */
     if (mw__wants_lowering(main, true))
         MW_TRY(lower_states(out, graph, main, err));
-    main = mw__function_find(out->graph != NULL ? out->graph : graph, "main");
+    main = mw__graph_main(out->graph != NULL ? out->graph : graph);
     return device->half_ports && mw__wants_lowering(main, false) ? flatten(out, graph, err) : MW_OK;
 }
 

@@ -102,7 +102,7 @@ mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *opt
     *out = (mw__legal_form){0};
     if (mw__failed(err))
         return err->status;
-    const mw__function *main = mw__function_find(from, "main");
+    const mw__function *main = mw__graph_main(from);
     making m = {.options = options,
                 .legality = {.device = options->device, .chip = options->chip},
                 .opset = main != NULL ? main->opset : mw_graph_defaults().opset,

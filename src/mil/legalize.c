@@ -290,7 +290,7 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
-    const mw__function *function = mw__function_find(from, "main");
+    const mw__function *function = mw__graph_main(from);
     if (function == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
     mw__legalizer self = {.from = from,

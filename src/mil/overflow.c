@@ -198,7 +198,7 @@ static mw_status check_op(overflows *o, const mw__op *op)
 
 mw_status mw__mil_list_overflows(mw_graph *graph, mw__arithmetic arithmetic, mw__narrowing **end, mw_error *err)
 {
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     overflows o = {.graph = graph, .arithmetic = arithmetic, .end = end, .err = err};
     while (*o.end != NULL)
         o.end = &(*o.end)->next;

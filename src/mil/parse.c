@@ -289,7 +289,7 @@ static mw_status parse_text(mw__parser *parser)
     MW_TRY(mw__parser_advance(parser));
     MW_TRY(mw__parser_advance(parser));
     MW_TRY(parse_program(parser));
-    mw__function *main = mw__function_find(parser->graph, "main");
+    mw__function *main = mw__graph_main(parser->graph);
     parser->graph->current = main != NULL ? main : parser->graph->functions[0];
     parser->graph->block = parser->graph->current->body;
     parser->graph->final_newline = parser->lexer.text[parser->lexer.size - 1] == '\n';

@@ -143,7 +143,7 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_opti
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
-    mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = options->axis_max};
+    mw__split split = {.from = mw__graph_main(from), .to = to, .axis_max = options->axis_max};
     split.keeps_indices = (options->kept & 1u << MW__REWRITE_DIGITS) != 0;
     if ((options->kept & 1u << MW__REWRITE_BLOCKS) != 0)
         split.axis_max = INT64_MAX;

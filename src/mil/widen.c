@@ -99,7 +99,7 @@ mw_status mw__mil_widen(const mw_graph *from, mw_graph *to, const mw__device_tra
                         mw_error *err)
 {
     const mw__clone_options how = {.rule = widen_op, .input = widen_input, .keep_outputs = true};
-    const mw__function *main = mw__function_find(from, "main");
+    const mw__function *main = mw__graph_main(from);
     *out_any = false;
     if (mw__failed(err))
         return err->status;

@@ -89,7 +89,7 @@ static void make(layer_case *c, const char *note, mw_error *err)
         build_recurrent(c, note);
     if (mw_graph_check(c->graph, err) != MW_OK)
         return;
-    const mw__block *body = mw__function_find(c->graph, "main")->body;
+    const mw__block *body = mw__graph_main(c->graph)->body;
     for (size_t i = 0; i < body->input_count && c->leaf_count < TENSORS; i++)
         if (find(c, "d.", mw_tensor_name(body->inputs[i])) != NULL)
             c->leaves[c->leaf_count++] = body->inputs[i];

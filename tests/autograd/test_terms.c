@@ -23,7 +23,7 @@ static mw__term *terms_of(mw__arena *arena, mw_tensor *scalar, int64_t batch, mw
 {
     mw__term *terms = NULL;
     mw__arena_init(arena, mw_tensor_graph(scalar)->allocator);
-    const mw__function *main = mw__function_find(mw_tensor_graph(scalar), "main");
+    const mw__function *main = mw__graph_main(mw_tensor_graph(scalar));
     const mw__batch_rows *table = mw__batch_find(arena, main, batch, err);
     if (table != NULL)
         mw__terms_make(arena, table, scalar, &terms, err);
@@ -183,7 +183,7 @@ static void test_failing_allocations_are_errors(void)
     mw_tensor *sum = mw_add(mw_mul(k, p.mean), p.norm);
     for (int i = 0; i < 300; i++)
         sum = mw_add(sum, mw_real_div(p.mean, mw_reduce_sum(p.x, MW_ALL_AXES, false)));
-    const mw__function *main = mw__function_find(p.graph, "main");
+    const mw__function *main = mw__graph_main(p.graph);
     bool done = false;
     for (long n = 0; !done && n < 100; n++) {
         failing_allocator failing = {.fail_at = n};

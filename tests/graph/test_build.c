@@ -447,7 +447,7 @@ static void test_function_replaces_the_empty_main_once(void)
     mw_error err = {0};
     mw__function *first = mw__function_create(g, "predict", MW_IOS16, &err);
     REQUIRE(first != NULL);
-    CHECK(mw__function_find(g, "main") == NULL && g->current == first && g->block == first->body);
+    CHECK(mw__graph_main(g) == NULL && g->current == first && g->block == first->body);
     mw_input(g, "x", MW_F32, S(1));
     CHECK(mw__function_create(g, "main", MW_IOS16, &err) != NULL);
     CHECK_INT(g->function_count, 2);

@@ -124,7 +124,7 @@ static const mw__op *parse(const char *statement, mw_graph **out)
              statement);
     *out = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
     check_note(*out != NULL, __FILE__, __LINE__, "%s in %s", err.message, text);
-    const mw__block *body = *out != NULL ? mw__function_find(*out, "main")->body : NULL;
+    const mw__block *body = *out != NULL ? mw__graph_main(*out)->body : NULL;
     return body != NULL && body->op_count > 0 ? body->ops[body->op_count - 1] : NULL;
 }
 

@@ -22,7 +22,7 @@ static mw_shape legal_shape(const mw_graph *graph, mw_error *err)
     const mw__legal_options how = {.device = mw__device_find(MW_DEVICE_ANE)};
     mw_shape shape = {.rank = -1};
     if (mw__legal_form_make(graph, &how, &form, err) == MW_OK)
-        shape = mw_tensor_shape(mw__function_find(form.graph, "main")->body->outputs[0]);
+        shape = mw_tensor_shape(mw__graph_main(form.graph)->body->outputs[0]);
     mw__legal_form_deinit(&form);
     return shape;
 }
@@ -129,7 +129,7 @@ static void test_a_range_has_the_same_numbers_on_the_ane(void)
 /* Nothing is declared any more: a copy infers every result anew. */
 static void open_results(mw_graph *graph, mw_error *err)
 {
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     for (size_t i = 0; i < body->op_count; i++)
         for (size_t k = 0; k < body->ops[i]->result_count; k++) {
             mw_tensor *value = body->ops[i]->results[k];
@@ -146,10 +146,7 @@ static mw_graph *infer(const mw_graph *graph, mw_error *err)
     return mw__clone_graph(NULL, graph, &how, NULL, err);
 }
 
-static mw_shape result_shape(const mw_graph *graph)
-{
-    return mw_tensor_shape(mw__function_find(graph, "main")->body->outputs[0]);
-}
+static mw_shape result_shape(const mw_graph *graph) { return mw_tensor_shape(mw__graph_main(graph)->body->outputs[0]); }
 
 /* With the constant at `slot` times `by`: true if the shape follows from it. */
 static bool check_constant(const op_case *c, size_t at, size_t slot, float by)
@@ -161,7 +158,7 @@ static bool check_constant(const op_case *c, size_t at, size_t slot, float by)
         return false;
     mw_output(instance.y, "result");
     const mw_shape before = mw_tensor_shape(instance.y);
-    const mw__op *op = mw__function_find(instance.graph, "main")->body->ops[at];
+    const mw__op *op = mw__graph_main(instance.graph)->body->ops[at];
     const mw_tensor *value = op->slots[slot].count == 1 ? op->slots[slot].operands[0].value : NULL;
     if (value != NULL && mw_tensor_dtype(value) == MW_F32 && value->payload != NULL && value->payload->data != NULL &&
         value->payload->size == sizeof(float)) {
@@ -185,7 +182,7 @@ static size_t check_case(const op_case *c)
     size_t found = 0;
     if (!op_instance_init(&instance, c, MW_F32, 7))
         return 0;
-    const mw__block *body = mw__function_find(instance.graph, "main")->body;
+    const mw__block *body = mw__graph_main(instance.graph)->body;
     for (size_t at = 0; at < body->op_count; at++)
         for (size_t slot = 0; slot < body->ops[at]->slot_count; slot++)
             for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)

@@ -252,7 +252,7 @@ static bool check_case(const op_case *c)
     }
     add_outputs(&instance);
     mw_graph_options options = mw_graph_defaults();
-    options.opset = mw__function_find(instance.graph, "main")->opset;
+    options.opset = mw__graph_main(instance.graph)->opset;
     mw_graph *to = mw_graph_create(&options);
     const int64_t most = longest(instance.graph);
     if (most > 1)

@@ -69,7 +69,7 @@ static void feed(recorded_case *c, const char *name, mw_error *err)
 /* What PyTorch's own gradients lose: 1 - tanh^2 of fp32 is off by 2^-24 however small it is. As a share of dy. */
 static double lost_by_torch(const recorded_case *c, const char *prefix)
 {
-    const mw__block *body = mw__function_find(c->graph, "main")->body;
+    const mw__block *body = mw__graph_main(c->graph)->body;
     for (size_t i = 0; i < body->op_count && prefix[0] == 'd'; i++)
         if (strcmp(body->ops[i]->kind, "scaled_tanh") == 0) {
             double alpha = 0.0, beta = 0.0;
@@ -166,7 +166,7 @@ static void check_case(const record *r, long index)
     recorded_case c = {.record = r, .index = index};
     c.graph = text != NULL ? mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err) : NULL;
     if (c.graph != NULL && mw_graph_verify(c.graph, &err) == MW_OK) {
-        const mw__block *body = mw__function_find(c.graph, "main")->body;
+        const mw__block *body = mw__graph_main(c.graph)->body;
         if (body->input_count > INPUTS)
             mw__fail(&err, MW_ERROR_STATE, "%zu inputs, room is for %d", body->input_count, INPUTS);
         for (size_t i = 0; i < body->input_count && c.count < INPUTS; i++)

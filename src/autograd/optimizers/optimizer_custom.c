@@ -308,7 +308,7 @@ static mw_status ask(const mw__optimizer_request *r, const mw_update_call *call,
                      mw_tensor **out_state, mw_error *err)
 {
     const mw_optimizer_rule *rule = r->optimizer->rule;
-    const mw__block *body = mw__function_find(r->graph, "main")->body;
+    const mw__block *body = mw__graph_main(r->graph)->body;
     const size_t inputs = body->input_count, outputs = body->output_count;
     mw_error said = {0};
     r->graph->exposed = true; /* the user may keep what the rule is shown */

@@ -87,7 +87,7 @@ static mw_status read_procedures(mw__net_reader *r)
         r->network = older ? mw__net_dict(r->root, own) : NULL;
         MW_TRY(read_function(r, procedure, count == 1 ? "main" : own));
     }
-    mw__function *first = mw__function_find(r->graph, "main");
+    mw__function *first = mw__graph_main(r->graph);
     r->graph->current = first != NULL ? first : r->graph->functions[0];
     r->graph->block = r->graph->current->body;
     return answer_problems(r);

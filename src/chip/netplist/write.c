@@ -252,7 +252,7 @@ typedef struct network {
 static mw_status write_network(mw__net_writer *w, const mw_graph *graph, const char *function, network *out)
 {
     w->graph = graph;
-    w->function = mw__function_find(graph, "main");
+    w->function = mw__graph_main(graph);
     w->made = w->entry_count = 0;
     mw__map_init(&w->taken, w->arena.allocator);
     mw__map_init(&w->inputs, w->arena.allocator);

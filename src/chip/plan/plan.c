@@ -119,7 +119,7 @@ static mw_status make(mw_chip_plan *plan, const mw_graph *form, const mw__legali
                           .options = options,
                           .legality = *legality,
                           .chip = plan->chip,
-                          .main = mw__function_find(form, "main"),
+                          .main = mw__graph_main(form),
                           .matmul_weight_max = or_default(options->matmul_weight_max, plan->chip->working_set),
                           .kernel_max = or_default(options->kernel_max, plan->chip->kernel_stream),
                           .budget = (int64_t)(options->margin * (double)plan->chip->working_set),

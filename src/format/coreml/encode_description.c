@@ -207,7 +207,7 @@ static bool fill_only(mw__encoder *e, const mw_graph *graph, const mw_descriptio
 
 static bool fill_functions(mw__encoder *e, const mw_graph *graph, const mw_description *given, pb_description *out)
 {
-    const char *standard = mw__function_find(graph, "main") != NULL ? "main" : graph->functions[0]->name;
+    const char *standard = mw__graph_main(graph) != NULL ? "main" : graph->functions[0]->name;
     if (given != NULL && given->standard < given->function_count &&
         mw__function_find(graph, or_empty(given->functions[given->standard].name)) != NULL)
         standard = given->functions[given->standard].name;

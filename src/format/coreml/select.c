@@ -82,7 +82,7 @@ static bool has_short_value(const mw__block *block)
 
 mw_status mw__coreml_widen_selects(const mw_graph *graph, mw_graph **out, mw_error *err)
 {
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     const mw__clone_options options = {.rule = copy_op, .keep_outputs = true};
     *out = NULL;
     if (main == NULL || graph->function_count != 1 || !has_short_value(main->body))

@@ -362,7 +362,7 @@ static const mw__function *main_of(const mw_graph *graph, const char *call, mw_e
     if (graph == NULL)
         mw__fail(err, MW_ERROR_ARGUMENT, "%s: the graph is NULL", call);
     else if (mw_graph_check(graph, err) == MW_OK) {
-        function = mw__function_find(graph, "main");
+        function = mw__graph_main(graph);
         if (function == NULL)
             mw__fail(err, MW_ERROR_ARGUMENT, "%s: there is no function \"main\"; take one by mw_graph_function", call);
     }

@@ -14,7 +14,7 @@ const char *mw_graph_function_at(const mw_graph *graph, size_t index)
 
 mw_opset mw_graph_opset(const mw_graph *graph)
 {
-    const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
+    const mw__function *function = graph != NULL ? mw__graph_main(graph) : NULL;
     if (function == NULL && mw_graph_function_count(graph) == 1)
         function = graph->functions[0];
     return function != NULL ? function->opset : (mw_opset)0;

@@ -293,6 +293,8 @@ mw__function *mw__function_find(const mw_graph *graph, const char *name)
     return NULL;
 }
 
+mw__function *mw__graph_main(const mw_graph *graph) { return mw__function_find(graph, "main"); }
+
 mw__block *mw__block_create(mw__function *function, mw__op *owner, mw_error *err)
 {
     mw__block *block = mw__arena_alloc(&function->graph->arena, 1, sizeof *block, err);

@@ -32,6 +32,8 @@ mw_status mw__block_add_input(mw__block *block, mw_tensor *value, mw_error *err)
 mw_status mw__block_add_op(mw__block *block, mw__op *op, mw_error *err);
 mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err);
 mw__function *mw__function_find(const mw_graph *graph, const char *name);
+/* The function "main"; NULL if the program has none. */
+mw__function *mw__graph_main(const mw_graph *graph);
 /* The same, or for NULL "main" or the only one; NULL with MW_ERROR_ARGUMENT, listing those that there are. */
 const mw__function *mw__function_choose(const mw_graph *graph, const char *name, mw_error *err);
 /* A const statement in the current block. The payload is not copied, and lives at least as long as the graph. */

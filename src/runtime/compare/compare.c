@@ -141,7 +141,7 @@ static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *
 {
     mw_comparison *c = run->comparison;
     mw__names names = {0};
-    const mw__function *function = mw__function_find(run->request->graph, "main");
+    const mw__function *function = mw__graph_main(run->request->graph);
     c->items = mw__arena_alloc(&c->arena, count, sizeof *c->items, err);
     mw_status status = c->items != NULL ? mw__names_assign(function, &names, err) : MW_ERROR_MEMORY;
     for (c->count = 0; status == MW_OK && c->count < count; c->count++) {
@@ -197,7 +197,7 @@ static mw_status forgive_overflows(const mw__compare_run *run, mw_error *err)
 {
     mw_comparison *c = run->comparison;
     const mw_graph *graph = run->request->graph;
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     bool *leaves = mw__alloc(c->allocator, graph->value_count, sizeof *leaves, err);
     if (leaves == NULL)
         return MW_ERROR_MEMORY;
@@ -221,7 +221,7 @@ static mw_status forgive_overflows(const mw__compare_run *run, mw_error *err)
 
 mw_status mw__compare_check(const mw_graph *graph, mw_error *err)
 {
-    const mw__function *function = mw__function_find(graph, "main");
+    const mw__function *function = mw__graph_main(graph);
     if (function == NULL || function->body->output_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
     for (size_t i = 0; i < function->body->input_count; i++)
@@ -234,7 +234,7 @@ mw_status mw__compare_check(const mw_graph *graph, mw_error *err)
 
 static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err)
 {
-    const mw__function *function = mw__function_find(run->request->graph, "main");
+    const mw__function *function = mw__graph_main(run->request->graph);
     size_t count = 0;
     MW_TRY(mw__compare_check(run->request->graph, err));
     MW_TRY(resolve(run, err));

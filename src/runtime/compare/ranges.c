@@ -66,7 +66,7 @@ static mw_status name_items(run *r, mw__names *names, mw_error *err)
 {
     mw_ranges *ranges = r->ranges;
     mw__arena *arena = &ranges->arena;
-    MW_TRY(mw__names_assign(mw__function_find(r->request->graph, "main"), names, err));
+    MW_TRY(mw__names_assign(mw__graph_main(r->request->graph), names, err));
     for (size_t i = 0; i < r->count; i++) {
         const mw__compare_value *value = &r->values[i];
         if (!is_measured(value))
@@ -164,7 +164,7 @@ static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
 {
     const mw_graph *graph = r->request->graph;
     MW_TRY(mw__compare_check(graph, err));
-    mw_graph *shown = show(r, mw__function_find(graph, "main"), scratch, err);
+    mw_graph *shown = show(r, mw__graph_main(graph), scratch, err);
     mw_status status = shown != NULL ? make_items(r, scratch, err) : mw__status_or(err, MW_ERROR_MEMORY);
     if (status == MW_OK)
         status = run_program(r, shown, err);

@@ -163,7 +163,7 @@ const char *mw__trainer_measure_name(const mw_trainer *t, size_t measure, char *
 static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error *err)
 {
     size_t count = 0;
-    const mw__function *main = mw__function_find(t->model, "main");
+    const mw__function *main = mw__graph_main(t->model);
     const mw__batch_rows *table = mw__batch_find(&view->arena, main, t->batch, err);
     view->measure_count = 1 + t->metric_count;
     view->measures = mw__arena_alloc(&view->arena, view->measure_count, sizeof *view->measures, err);

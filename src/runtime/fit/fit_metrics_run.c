@@ -54,7 +54,7 @@ static bool computes(const mw__op *op) { return strcmp(op->kind, "const") != 0; 
 
 static mw_status put_model(mw__fitting *fit, mw_error *err)
 {
-    const mw__block *body = mw__function_find(fit->trainer->model, "main")->body;
+    const mw__block *body = mw__graph_main(fit->trainer->model)->body;
     double operations = 0.0, parameters = 0.0;
     for (size_t i = 0; i < body->op_count; i++)
         operations += computes(body->ops[i]);

@@ -77,7 +77,7 @@ static mw_status note_input(mw_model *model, const mw__function *function, const
 
 static mw_status note_inputs(mw_model *model, mw_error *err)
 {
-    const mw__function *function = mw__function_find(model->graph, "main");
+    const mw__function *function = mw__graph_main(model->graph);
     const mw__block *body = function->body;
     model->inputs = mw__arena_alloc(&model->arena, body->input_count, sizeof *model->inputs, err);
     model->shapes = mw__arena_alloc(&model->arena, body->input_count, sizeof *model->shapes, err);
@@ -164,7 +164,7 @@ void mw__model_release(mw_model *model)
 
 static mw_status make_first(mw_model *model, const mw_model_options *options, mw_error *err)
 {
-    const mw__function *function = mw__function_find(model->graph, "main");
+    const mw__function *function = mw__graph_main(model->graph);
     if (function == NULL)
         return mw__fail(err, MW_ERROR_STATE, "the model has no function \"main\"");
     MW_TRY(note_inputs(model, err));

@@ -38,7 +38,7 @@ static mw_status choose_shapes(const mw_model *model, const mw_shape *shapes, mw
 /* *graph for runs of plan->wanted examples; *own is freed when it is replaced. */
 static mw_status choose_batch(mw__model_plan *plan, const mw_graph **graph, mw_graph **own, mw_error *err)
 {
-    const int64_t batch = mw__batch_of(mw__function_find(*graph, "main"));
+    const int64_t batch = mw__batch_of(mw__graph_main(*graph));
     plan->examples = batch > 0 ? batch : 1;
     if (plan->wanted == 0 || plan->wanted == plan->examples)
         return MW_OK;
@@ -72,7 +72,7 @@ static mw_status note_results(mw__model_plan *plan, const mw_graph *graph, mw_er
 {
     mw__arena arena;
     mw_program *program = plan->program;
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     plan->result_count = mw_program_port_count(program) - program->input_count;
     plan->results = mw__arena_alloc(&program->arena, plan->result_count, sizeof *plan->results, err);
     mw__arena_init(&arena, program->allocator);

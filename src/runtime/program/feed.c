@@ -42,7 +42,7 @@ mw_status mw__feeder_find_tables(mw__feeder *feeder, mw_program *program, const 
     mw__arena scratch;
     mw_status status = MW_OK;
     const mw__use *const *uses = NULL;
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     mw__arena_init(&scratch, graph->allocator);
     for (size_t i = 0; i < feeder->count && main != NULL && status == MW_OK; i++) {
         mw__feed_port *fed = &feeder->ports[i];

@@ -142,7 +142,7 @@ static mw_status create(mw__flexible *f, const mw__function *function, const mw_
     f->source = mw__clone_function(f->allocator, function, &whole, NULL, err);
     if (f->source == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
-    f->function = mw__function_find(f->source, "main");
+    f->function = mw__graph_main(f->source);
     if (f->function->body->output_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
     const mw_tensor *deciding[MW__DECIDING_MAX];

@@ -150,7 +150,7 @@ static mw_status specialise(mw__flexible *f, mw_graph **out, mw_error *err)
     mw__free(f->allocator, given);
     mw_status status = graph != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     if (status == MW_OK)
-        status = mw__find_deciding(mw__function_find(graph, "main"), deciding, &count, err);
+        status = mw__find_deciding(mw__graph_main(graph), deciding, &count, err);
     if (status == MW_OK)
         status = mw__flexible_decide(f, deciding, count, err);
     if (status == MW_OK && count == 0)

@@ -11,7 +11,7 @@ static mw_program *create(const mw__flat_form *lowered, const mw__program_reques
     if (program == NULL)
         return NULL;
     program->hidden_count = lowered->state_count;
-    const mw__function *source = mw__function_find(request->graph, "main");
+    const mw__function *source = mw__graph_main(request->graph);
     if (source != NULL && mw__program_take_classes(program, source, err) != MW_OK) {
         mw_program_destroy(program);
         return NULL;

@@ -156,7 +156,7 @@ static mw_status describe_ports(compilation *c, const mw__block *body, mw_error 
     program->rules = mw__arena_alloc(&program->arena, count, sizeof *program->rules, err);
     program->places = mw__arena_alloc(&program->arena, count, sizeof *program->places, err);
     mw__port_part *parts = mw__arena_alloc(&program->arena, count, sizeof *parts, err);
-    c->uses = mw__uses_make(&c->scratch, mw__function_find(c->request->graph, "main"), err);
+    c->uses = mw__uses_make(&c->scratch, mw__graph_main(c->request->graph), err);
     if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL || c->uses == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(add_ports(c, body->inputs, body->input_count, false, 0, parts, err));
@@ -243,7 +243,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
 static mw_status compile(compilation *c, mw_error *err)
 {
     MW_TRY(legalise(c, err));
-    const mw__function *function = mw__function_find(c->legal, "main");
+    const mw__function *function = mw__graph_main(c->legal);
     if (function == NULL || function->body->output_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
     MW_TRY(prepare_folder(c, err));

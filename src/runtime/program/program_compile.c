@@ -69,7 +69,7 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
 static mw_status take_weights(mw_program *program, const mw_graph *graph, const mw_compile_options *options,
                               mw_error *err)
 {
-    const mw__function *main = mw__function_find(graph, "main");
+    const mw__function *main = mw__graph_main(graph);
     if (main != NULL)
         MW_TRY(mw__program_take_weights(program, main, err));
     if (options->weights_of != NULL)
@@ -139,7 +139,7 @@ static mw_status specialise_fixed(const mw__function *function, const mw_allocat
     mw__free(allocator, given);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
-    const mw_status status = mw__find_deciding(mw__function_find(graph, "main"), deciding, &count, err);
+    const mw_status status = mw__find_deciding(mw__graph_main(graph), deciding, &count, err);
     if (status == MW_OK && count == 0)
         *out = graph;
     else

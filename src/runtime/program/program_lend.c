@@ -85,7 +85,7 @@ static mw_status check_entry(const mw__state_entry *entry, const mw_tensor *weig
 mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *lender, const mw__target *target,
                                   mw_error *err)
 {
-    const mw__function *function = mw__function_find(graph, "main");
+    const mw__function *function = mw__graph_main(graph);
     size_t common = 0;
     MW_TRY(mw__state_owner_check_lender(lender, &target->symbols, "state_of", err));
     for (size_t i = 0; function != NULL && i < function->body->input_count; i++) {

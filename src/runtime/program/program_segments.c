@@ -62,7 +62,7 @@ mw_status mw__program_cut(mw_program *program, const mw__program_request *reques
 {
     if (request->calls_max <= 1)
         return MW_OK;
-    const mw__function *function = mw__function_find(legal, "main");
+    const mw__function *function = mw__graph_main(legal);
     mw__program_segments *made = mw__arena_alloc(&program->arena, 1, sizeof *made, err);
     mw__arena scratch;
     mw__arena_init(&scratch, program->allocator);

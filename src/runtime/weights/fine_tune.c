@@ -236,7 +236,7 @@ static bool is_merged(const tuned *t, const char *parameter)
 
 static mw_status check_complete(const tuned *t, mw_error *err)
 {
-    const mw__block *body = mw__function_find(t->trainer->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->trainer->model)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *value = body->inputs[i];
         if (value->role != MW__PARAMETER || mw__map_get(&t->values, value->name) != NULL || is_merged(t, value->name))
@@ -263,7 +263,7 @@ static mw_status collect(tuned *t, const mw_graph *source, mw_error *err)
     MW_TRY(mw__tune_collect(&t->arena, source, &t->items, err));
     for (size_t i = 0; i < t->items.count; i++)
         MW_TRY(add_weight(t, &t->items.items[i], err));
-    const mw__block *body = mw__function_find(source, "main")->body;
+    const mw__block *body = mw__graph_main(source)->body;
     for (size_t i = 0; i < body->input_count; i++)
         MW_TRY(add_state(t, body->inputs[i], err));
     return check_complete(t, err);
@@ -330,7 +330,7 @@ static mw_status merge_all(tuned *t, mw_error *err)
     MW_TRY(mw__tune_collect(&t->arena, t->trainer->model, &t->items, err));
     for (size_t i = 0; i < t->items.count; i++)
         MW_TRY(merge_item(t, &t->items.items[i], err));
-    const mw__block *body = mw__function_find(t->trainer->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->trainer->model)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         mw__tune_item item = item_of(body->inputs[i]);
         if (body->inputs[i]->role == MW__RESIDENT && mw__type_bytes(body->inputs[i]->type, &item.weight.size))
@@ -342,7 +342,7 @@ static mw_status merge_all(tuned *t, mw_error *err)
 /* The values of what the graph has as inputs, but for weights that are merged. */
 static mw_status add_inputs(tuned *t, const mw_graph *graph, mw_error *err)
 {
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *value = body->inputs[i];
         mw__tune_item item = item_of(value);

@@ -36,7 +36,7 @@ static mw_status add_slots(filling *f, const mw_tensor ***out_values, mw_error *
 {
     mw__tune_items items;
     MW_TRY(mw__tune_collect(&f->arena, f->source, &items, err));
-    const mw__block *body = mw__function_find(f->source, "main")->body;
+    const mw__block *body = mw__graph_main(f->source)->body;
     const size_t most = items.count + body->input_count;
     f->slots = (mw__weight_slots){.allocator = f->source->allocator, .owner = "the graph"};
     f->slots.slot = mw__arena_alloc(&f->arena, most, sizeof *f->slots.slot, err);

@@ -153,7 +153,7 @@ static void test_softplus_is_taken_of_negative_numbers_only(void)
     mw_tensor *x[2] = {f.x, f.p}, *dx[2];
     mw_grad(mw_binary_cross_entropy(f.x, f.p, f.p), x, 2, dx, &err);
     CHECK_OK(err);
-    const mw__block *body = mw__function_find(f.graph, "main")->body;
+    const mw__block *body = mw__graph_main(f.graph)->body;
     int found = 0;
     for (size_t i = 0; i < body->op_count; i++) {
         if (strcmp(body->ops[i]->kind, "softplus") != 0)

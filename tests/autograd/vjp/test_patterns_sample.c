@@ -73,7 +73,7 @@ static void test_the_form_for_chips_is_one_that_they_run(void)
         const op_case *c = &op_cases_sample.rows[i];
         fixture f;
         if (strcmp(c->name, "crop_resize") != 0 && make(&f, c, MW__LOWERING_DECOMPOSED)) {
-            const mw__block *body = mw__function_find(f.instance.graph, "main")->body;
+            const mw__block *body = mw__graph_main(f.instance.graph)->body;
             mw_error err = {0};
             for (size_t k = 0; k < body->op_count && err.status == MW_OK; k++) {
                 const char *kind = body->ops[k]->kind;

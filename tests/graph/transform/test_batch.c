@@ -118,7 +118,7 @@ static size_t claims_of(const op_case *c)
     const bool built = op_instance_init(&t.one, c, MW_F32, 1);
     const bool both = op_instance_init(&t.other, c, MW_F32, 2) && built;
     if (both) {
-        t.main = mw__function_find(t.one.graph, "main");
+        t.main = mw__graph_main(t.one.graph);
         t.table = calloc(t.one.graph->value_count, sizeof *t.table);
         oracle_init(&t.truth, t.one.graph);
         oracle_init(&t.mixed, t.one.graph);

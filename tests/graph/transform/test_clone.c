@@ -17,7 +17,7 @@ typedef struct copied {
 static copied run_clone(const mw_graph *from, const mw__clone_options *options)
 {
     copied result = {.to = mw_graph_create(NULL)};
-    result.status = mw__clone_run(&result.clone, mw__function_find(from, "main"), result.to, options, &result.err);
+    result.status = mw__clone_run(&result.clone, mw__graph_main(from), result.to, options, &result.err);
     return result;
 }
 

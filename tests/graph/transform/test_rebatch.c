@@ -50,8 +50,8 @@ static int64_t source_index(mw_shape shape, mw_shape more, mw__batch_rows rows, 
 
 static void check_result(trial *t, const op_case *c)
 {
-    const mw__function *main = mw__function_find(t->instance.graph, "main");
-    const mw_tensor *few = main->body->outputs[0], *many = mw__function_find(t->more, "main")->body->outputs[0];
+    const mw__function *main = mw__graph_main(t->instance.graph);
+    const mw_tensor *few = main->body->outputs[0], *many = mw__graph_main(t->more)->body->outputs[0];
     const int64_t batch = mw__batch_of(main);
     mw_error err = {0};
     mw__arena arena;
@@ -78,7 +78,7 @@ static bool try_case(const op_case *c)
     if (!op_instance_init(&t.instance, c, MW_F32, 7))
         return false;
     mw_output(t.instance.y, "result");
-    const int64_t batch = mw__batch_of(mw__function_find(t.instance.graph, "main"));
+    const int64_t batch = mw__batch_of(mw__graph_main(t.instance.graph));
     t.more = batch > 0 ? mw_graph_rebatch(t.instance.graph, TIMES * batch, &err) : NULL;
     const bool made = t.more != NULL;
     if (made) {

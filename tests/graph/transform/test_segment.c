@@ -65,14 +65,14 @@ static mw_status cut(const mw_graph *graph, const layers *l, size_t calls, mw__s
 {
     *out = (mw__segmentation){0};
     MW_TRY(mw_graph_check(graph, err));
-    return mw__segment_make(mw__function_find(graph, "main"),
-                            &(mw__segment_options){.calls_max = calls, .half_ports = l->half}, out, err);
+    return mw__segment_make(mw__graph_main(graph), &(mw__segment_options){.calls_max = calls, .half_ports = l->half},
+                            out, err);
 }
 
 /* Every place is written before it is read, by one call at a time, and holds what is put there. */
 static void check_places(const mw_graph *graph, const mw__segmentation *s)
 {
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     const size_t ports = body->input_count + body->output_count;
     bool written[4096] = {false};
     for (size_t i = 0; i < ports + s->between_count; i++)
@@ -96,7 +96,7 @@ static void check_places(const mw_graph *graph, const mw__segmentation *s)
 static void check_graphs(const mw__segmentation *s)
 {
     for (size_t i = 0; i < s->segment_count; i++) {
-        const mw__block *body = mw__function_find(s->segments[i].graph, "main")->body;
+        const mw__block *body = mw__graph_main(s->segments[i].graph)->body;
         mw_error err = {0};
         CHECK_INT(mw_graph_verify(s->segments[i].graph, &err), MW_OK);
         CHECK_INT(body->input_count, s->segments[i].input_count);
@@ -184,8 +184,7 @@ static void test_what_reads_a_state_stands_before_what_writes_it(void)
     const size_t old[] = {0, SIZE_MAX};
     for (size_t calls = 2; calls < 20; calls++) {
         mw__segmentation s;
-        mw__segment_make(mw__function_find(graph, "main"), &(mw__segment_options){.calls_max = calls, .old = old}, &s,
-                         &err);
+        mw__segment_make(mw__graph_main(graph), &(mw__segment_options){.calls_max = calls, .old = old}, &s, &err);
         CHECK_OK(err);
         bool written = false;
         for (size_t c = 0; c < s.call_count && s.call_count > 1; c++) {

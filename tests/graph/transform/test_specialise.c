@@ -41,7 +41,7 @@ static void check_shape(const mw_graph *graph, const char *name, mw_shape wanted
 }
 #define CHECK_SHAPE(graph, name, ...) check_shape((graph), (name), (__VA_ARGS__), __LINE__)
 
-static const mw__block *body_of(const mw_graph *graph) { return mw__function_find(graph, "main")->body; }
+static const mw__block *body_of(const mw_graph *graph) { return mw__graph_main(graph)->body; }
 
 /* [b, t, 6] -> [b, t, 2, 3] -> [b, 2, t, 3], with b and t taken from the shape, as traced attention does. */
 static const char heads[] =
@@ -74,15 +74,15 @@ static void test_a_pruned_copy_has_no_arithmetic_left(void)
     mw_error err = {0};
     mw_graph *g = parse_with(heads, NULL, &err);
     const mw__given given = {.shape = S(5, 7, 6)};
-    mw_graph *made = mw__specialise(NULL, mw__function_find(g, "main"), &given, true, &err);
+    mw_graph *made = mw__specialise(NULL, mw__graph_main(g), &given, true, &err);
     CHECK_OK(err);
     REQUIRE(made != NULL);
     CHECK_INT(op_count(body_of(made), "shape"), 0);
     CHECK_INT(op_count(body_of(made), "gather"), 0);
     CHECK_INT(op_count(body_of(made), "concat"), 0);
     CHECK_INT(op_count(body_of(made), "const"), 2);
-    CHECK(!mw__wants_specialising(mw__function_find(made, "main")));
-    CHECK(mw__wants_specialising(mw__function_find(g, "main")));
+    CHECK(!mw__wants_specialising(mw__graph_main(made)));
+    CHECK(mw__wants_specialising(mw__graph_main(g)));
     mw_graph_destroy(g);
     mw__graph_free(made);
 }
@@ -144,15 +144,15 @@ static void test_inputs_whose_values_decide_are_named(void)
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count = 9;
     CHECK_OK(err);
-    mw_graph *open = mw__specialise(NULL, mw__function_find(g, "main"), given, true, &err);
-    CHECK_INT(mw__find_deciding(mw__function_find(open, "main"), deciding, &count, &err), MW_OK);
+    mw_graph *open = mw__specialise(NULL, mw__graph_main(g), given, true, &err);
+    CHECK_INT(mw__find_deciding(mw__graph_main(open), deciding, &count, &err), MW_OK);
     CHECK_OK(err);
     if (CHECK_INT(count, 1))
         CHECK_STR(mw_tensor_name(deciding[0]), "n");
     mw__graph_free(open);
     given[1].value = &(int32_t){4};
-    mw_graph *closed = mw__specialise(NULL, mw__function_find(g, "main"), given, true, &err);
-    CHECK_INT(mw__find_deciding(mw__function_find(closed, "main"), deciding, &count, &err), MW_OK);
+    mw_graph *closed = mw__specialise(NULL, mw__graph_main(g), given, true, &err);
+    CHECK_INT(mw__find_deciding(mw__graph_main(closed), deciding, &count, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(count, 0);
     CHECK_SHAPE(closed, "z", S(8));
@@ -391,7 +391,7 @@ static void test_functions_are_listed_and_taken_alone(void)
     CHECK_INT(mw_graph_function_count(decode), 1);
     CHECK_STR(mw_graph_function_at(decode, 0), "main");
     CHECK(mw_graph_find(decode, "z") != NULL && mw_graph_find(decode, "y") == NULL);
-    CHECK_INT(mw__function_find(decode, "main")->opset, MW_IOS18);
+    CHECK_INT(mw__graph_main(decode)->opset, MW_IOS18);
     CHECK_INT(mw_graph_admitted_shapes(decode, "x", &admitted, &err), MW_OK);
     CHECK_INT(admitted.high.dim[0], 4);
     mw_graph *four = mw_graph_specialise(decode, NULL, 0, &err);

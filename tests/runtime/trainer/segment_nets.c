@@ -162,7 +162,7 @@ static void fill_one(mw_feed *feed, const mw_tensor *input, unsigned *seed)
 
 void segment_fill(segment_batch *out, const mw_graph *graph, unsigned seed)
 {
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     *out = (segment_batch){.batch = {0}};
     for (size_t i = 0; i < body->input_count; i++)
         if (body->inputs[i]->role == MW__INPUT && out->batch.feed_count < SEGMENT_FEEDS)

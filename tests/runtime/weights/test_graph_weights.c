@@ -284,7 +284,7 @@ static void compute(const blocks *b, const float *x, double logits[BATCH * OUT])
 static size_t count_compressed(const mw_graph *graph)
 {
     size_t count = 0;
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     for (size_t i = 0; i < body->op_count; i++)
         count += mw__op_is_constexpr(body->ops[i]);
     return count;

@@ -84,7 +84,7 @@ static double loss_of(const float *logits, const int32_t *labels)
 static size_t count_constexprs(const mw_graph *graph)
 {
     size_t count = 0;
-    const mw__block *body = mw__function_find(graph, "main")->body;
+    const mw__block *body = mw__graph_main(graph)->body;
     for (size_t i = 0; i < body->op_count; i++)
         count += mw__op_is_constexpr(body->ops[i]);
     return count;

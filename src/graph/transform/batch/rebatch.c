@@ -224,7 +224,7 @@ static bool extents_reach(const mw_graph *graph, int64_t examples)
 
 static mw_graph *rebatch_main(const mw_graph *graph, int64_t examples, bool trained, mw_error *err)
 {
-    const mw__function *function = mw__function_find(graph, "main");
+    const mw__function *function = mw__graph_main(graph);
     mw__rebatch r = {.from = function != NULL ? mw__batch_of(function) : 0, .to = examples, .trained = trained};
     if (function == NULL || r.from == 0) {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_rebatch: %s",

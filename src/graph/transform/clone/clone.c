@@ -512,7 +512,7 @@ mw_status mw__clone_ports(const mw__function *from, mw_graph *to, const mw__clon
 mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
                           mw_tensor **out_copies, mw_error *err)
 {
-    return mw__clone_function(allocator, mw__function_find(from, "main"), options, out_copies, err);
+    return mw__clone_function(allocator, mw__graph_main(from), options, out_copies, err);
 }
 
 mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
@@ -522,7 +522,7 @@ mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
         return NULL;
     if (mw_graph_check(graph, err) != MW_OK)
         return NULL;
-    const mw__function *function = mw__function_find(graph, "main");
+    const mw__function *function = mw__graph_main(graph);
     if (function == NULL || function->body->output_count == 0) {
         mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
         return NULL;

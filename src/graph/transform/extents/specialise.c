@@ -256,7 +256,7 @@ static mw_status refuse_deciding(const mw_graph *graph, mw_error *err)
 {
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count;
-    MW_TRY(mw__find_deciding(mw__function_find(graph, "main"), deciding, &count, err));
+    MW_TRY(mw__find_deciding(mw__graph_main(graph), deciding, &count, err));
     if (count == 0)
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED,
@@ -266,7 +266,7 @@ static mw_status refuse_deciding(const mw_graph *graph, mw_error *err)
 
 static mw_graph *specialise(const mw_graph *source, const mw_input_shape *shapes, size_t count, mw_error *err)
 {
-    const mw__function *function = mw__function_find(source, "main");
+    const mw__function *function = mw__graph_main(source);
     if (function == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "specialise: there is no function \"main\"; take one by mw_graph_function");
         return NULL;

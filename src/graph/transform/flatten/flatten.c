@@ -305,7 +305,7 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
         return NULL;
     if (graph != NULL && mw_graph_check(graph, err) != MW_OK)
         return NULL;
-    const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
+    const mw__function *function = graph != NULL ? mw__graph_main(graph) : NULL;
     if (function == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "flatten: %s",
                  graph == NULL ? "the graph is NULL" : "there is no function main");

@@ -154,7 +154,7 @@ static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
 /* What is not chosen does not train. Adapters are parameters that the source has not. */
 static void freeze_others(const mw__tuning *t, const mw_graph *copy)
 {
-    const mw__block *body = mw__function_find(copy, "main")->body;
+    const mw__block *body = mw__graph_main(copy)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         mw_tensor *value = body->inputs[i];
         const mw_tensor *source = mw_graph_find(t->source, value->name);
@@ -262,7 +262,7 @@ typedef struct choice {
 /* The number of examples that the shapes ask for, if they differ in their first extents alone; else 0. */
 static int64_t batch_asked_for(const mw__tuning *t)
 {
-    const mw__function *function = mw__function_find(t->source, "main");
+    const mw__function *function = mw__graph_main(t->source);
     const int64_t from = function != NULL ? mw__batch_of(function) : 0;
     int64_t to = 0;
     for (size_t i = 0; i < t->shape_count; i++) {
@@ -320,7 +320,7 @@ static int64_t changed_batch(const mw__tuning *t)
 
 static mw_status find_batch(mw__tuning *t, mw_error *err)
 {
-    const mw__function *function = mw__function_find(t->source, "main");
+    const mw__function *function = mw__graph_main(t->source);
     const int64_t changed = function != NULL ? changed_batch(t) : 0;
     t->rows = changed > 0 ? mw__batch_find_trained(&t->arena, function, changed, err) : NULL;
     if (changed > 0 && t->rows == NULL)

@@ -156,7 +156,7 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph whose weights are wanted is NULL");
     MW_TRY(mw_graph_check(graph, err));
-    const mw__function *function = mw__function_find(graph, "main");
+    const mw__function *function = mw__graph_main(graph);
     if (function == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function \"main\"");
     const mw__block *body = function->body;
@@ -233,7 +233,7 @@ mw_status mw_graph_weights(const mw_graph *graph, mw_weight *out_weights, size_t
 
 static const mw__block *main_body(const mw_graph *graph)
 {
-    const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
+    const mw__function *function = graph != NULL ? mw__graph_main(graph) : NULL;
     return function != NULL ? function->body : NULL;
 }
 

@@ -37,14 +37,14 @@ static mw_shape standard_shape(void *user, const mw_tensor *input)
 {
     (void)user;
     mw_admitted_shapes admitted;
-    const mw__function *function = mw__function_find(input->graph, "main");
+    const mw__function *function = mw__graph_main(input->graph);
     const bool known = mw__is_fed(input) && mw__admitted_read(function, input, &admitted, NULL) == MW_OK;
     return known && admitted.has_standard ? admitted.standard : mw_tensor_shape(input);
 }
 
 static mw_status check_known(const mw_graph *model, mw_error *err)
 {
-    const mw__function *function = mw__function_find(model, "main");
+    const mw__function *function = mw__graph_main(model);
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count;
     char text[200];
@@ -87,7 +87,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
     MW_TRY(mw__trainer_hold_roots(t, &held, err));
     const mw_graph *source = o->loss->graph;
-    model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
+    model_rules rules = {.open = mw__wants_specialising(mw__graph_main(source))};
     const mw__clone_options options = {.rule = apply_rules,
                                        .shape = rules.open ? standard_shape : NULL,
                                        .input = copy_input,

@@ -15,7 +15,7 @@
 
 static mw_status collect_parameters(mw__trainer_build *b, mw_error *err)
 {
-    const mw__block *body = mw__function_find(b->graph, "main")->body;
+    const mw__block *body = mw__graph_main(b->graph)->body;
     b->parameters = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->parameters, err);
     b->gradients = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->gradients, err);
     b->raw = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->raw, err);

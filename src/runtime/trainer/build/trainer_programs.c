@@ -79,7 +79,7 @@ mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *pr
 static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     const size_t most = body->input_count + 2 + t->gauge_count;
     mw_tensor **roots = mw__arena_alloc(&b->arena, most, sizeof *roots, err);
     mw_tensor **copies = mw__arena_alloc(&b->arena, most, sizeof *copies, err);
@@ -116,7 +116,7 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
  * random_* a position that no checkpoint has. */
 static mw_status check_drawn(const mw__trainer_build *b, mw_error *err)
 {
-    const mw__block *body = mw__function_find(b->graph, "main")->body;
+    const mw__block *body = mw__graph_main(b->graph)->body;
     const char *drawn = NULL;
     for (size_t i = 0; i < body->input_count; i++)
         if (body->inputs[i]->role == MW__RESIDENT && mw_graph_find(b->trainer->model, body->inputs[i]->name) == NULL)

@@ -169,7 +169,7 @@ static mw_status check_shared(const mw_trainer *t, mw_error *err)
 
 mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
 {
-    const mw__block *body = mw__function_find(b->trainer->model, "main")->body;
+    const mw__block *body = mw__graph_main(b->trainer->model)->body;
     mw_graph *evaluation = copy_evaluation(b->trainer, err);
     mw_status status = evaluation != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     for (size_t i = 0; status == MW_OK && i < body->input_count; i++) {

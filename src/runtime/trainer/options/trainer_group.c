@@ -62,7 +62,7 @@ bool mw__trainer_freezes(void *trainer, const mw_tensor *state)
 /* "fc1.weight", "fc1.bias", ... */
 static const char *list_parameters(const mw_trainer *t, char *out, size_t size)
 {
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < body->input_count && used + 80 < size; i++) {
@@ -82,7 +82,7 @@ static bool is_frozen_by(const mw_trainer *t, size_t group, const mw_tensor *val
 static mw_status check_matches(const mw_trainer *t, mw_error *err)
 {
     char list[512];
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     size_t trained = 0, parameters = 0;
     for (size_t group = 0; group < t->group_count; group++) {
         size_t members = 0, states = 0;

@@ -68,7 +68,7 @@ static bool is_half(const mw_trainer *t, const mw_tensor *value)
 /* True if anything is computed in fp16, whatever the parameters are stored in. */
 static bool computes_half(const mw_trainer *t)
 {
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     for (size_t i = 0; i < body->op_count; i++) {
         for (size_t k = 0; k < body->ops[i]->result_count; k++)
             if (is_half(t, body->ops[i]->results[k]))
@@ -79,7 +79,7 @@ static bool computes_half(const mw_trainer *t)
 
 static bool has_half(const mw_trainer *t)
 {
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         if (mw__is_resident(body->inputs[i]) && is_half(t, body->inputs[i]))
             return true;

@@ -192,7 +192,7 @@ mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build 
     MW_TRY(make_room(b, from, err));
     mw_graph_options options = mw_graph_defaults();
     options.allocator = b->trainer->allocator;
-    options.opset = mw__function_find(from->graph, "main")->opset;
+    options.opset = mw__graph_main(from->graph)->opset;
     b->graph = mw__graph_make(&options, err);
     if (b->graph == NULL)
         return MW_ERROR_MEMORY;

@@ -119,7 +119,7 @@ static mw_status add_handed(mw__trainer_build *b, const mw_tensor *like, const c
 mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     t->ranks->generators = mw__arena_alloc(&t->arena, body->input_count + 1, sizeof(size_t), err);
     if (t->ranks->generators == NULL)
         return MW_ERROR_MEMORY;

@@ -109,11 +109,11 @@ static void watch_limits(blame *a, size_t index)
 
 /* ---- the program ---- */
 
-static size_t op_count(const blame *a) { return mw__function_find(a->b.graph, "main")->body->op_count; }
+static size_t op_count(const blame *a) { return mw__graph_main(a->b.graph)->body->op_count; }
 
 static mw_status make_room(blame *a, mw_error *err)
 {
-    const mw__block *body = mw__function_find(a->b.graph, "main")->body;
+    const mw__block *body = mw__graph_main(a->b.graph)->body;
     size_t most = 2 * a->b.count;
     for (size_t i = 0; i < body->op_count; i++)
         most += body->ops[i]->result_count;
@@ -157,13 +157,13 @@ static mw_status build(blame *a, mw_error *err)
         end[i] = op_count(a);
     }
     MW_TRY(make_room(a, err));
-    const mw__block *body = mw__function_find(a->b.graph, "main")->body;
+    const mw__block *body = mw__graph_main(a->b.graph)->body;
     for (size_t i = 0, count = body->op_count; i < count; i++)
         watch_operation(a, body->ops[i], updated_by(a, end, first, i));
     for (size_t i = 0; i < a->b.count; i++)
         watch_limits(a, i);
     MW_TRY(write_groups(a, err));
-    return mw__names_assign(mw__function_find(a->b.graph, "main"), &a->names, err);
+    return mw__names_assign(mw__graph_main(a->b.graph), &a->names, err);
 }
 
 /* Building the update again must not count the scalars of the step a second time. */

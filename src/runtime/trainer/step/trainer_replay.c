@@ -27,7 +27,7 @@ static mw_status path_in(const mw_trainer *t, const char *name, mw__text *out, m
 
 static mw_status list_inputs(const mw__replay_step *step, mw__safetensors_item *items, size_t *out_count, mw_error *err)
 {
-    const mw__block *body = mw__function_find(step->graph, "main")->body;
+    const mw__block *body = mw__graph_main(step->graph)->body;
     *out_count = 0;
     for (size_t i = 0; i < body->input_count; i++) {
         const size_t port = mw__program_find(step->program, body->inputs[i]->name);
@@ -48,7 +48,7 @@ static mw_status write_inputs(const mw_trainer *t, const mw__replay_step *step, 
     char number[24];
     mw__text path;
     MW_TRY(path_in(t, MW__REPLAY_INPUTS, &path, err));
-    const size_t most = mw__function_find(step->graph, "main")->body->input_count;
+    const size_t most = mw__graph_main(step->graph)->body->input_count;
     mw__safetensors_item *items = mw__alloc(t->allocator, most, sizeof *items, err);
     size_t count = 0;
     mw_status status = items != NULL ? list_inputs(step, items, &count, err) : MW_ERROR_MEMORY;

@@ -184,7 +184,7 @@ static void mark_step(const mw_trainer *t, const mw__block *body, bool *marks)
 /* Else it would be a parameter of the step, or a state that steps move. */
 mw_status mw__trainer_check_gauges(const mw_trainer *t, mw_error *err)
 {
-    const mw__block *body = mw__function_find(t->model, "main")->body;
+    const mw__block *body = mw__graph_main(t->model)->body;
     mw_status status = MW_OK;
     for (size_t i = 0; status == MW_OK && i < t->gauge_count; i++) {
         bool *step = mw__alloc(t->allocator, 2 * t->model->value_count, sizeof *step, err);
