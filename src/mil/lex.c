@@ -1,5 +1,6 @@
 /* Cuts MIL text into tokens. Knows white space, comments, words, numbers and strings; does not know the grammar. */
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 #include "mil/token.h"
 
 #include <limits.h>
@@ -76,24 +77,6 @@ static void new_line(mw__lexer *lexer)
     lexer->line_start = lexer->position;
 }
 
-/* Bytes of the UTF-8 sequence at the position, 0 if it is malformed, overlong, a surrogate or above U+10FFFF. */
-static size_t utf8_length(const mw__lexer *lexer)
-{
-    const unsigned char *s = (const unsigned char *)lexer->text + lexer->position;
-    const size_t left = lexer->size - lexer->position;
-    const size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
-    if (length == 1)
-        return 1;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    const bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    const bool outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return overlong || outside ? 0 : length;
-}
-
 static mw__token here(const mw__lexer *lexer, int kind)
 {
     return (mw__token){.kind = kind,
@@ -119,7 +102,7 @@ static mw_status bad_byte(const mw__lexer *lexer, mw_error *err)
 /* One character of a string or comment, which may be any UTF-8 but NUL. */
 static mw_status skip_character(mw__lexer *lexer, mw_error *err)
 {
-    const size_t length = utf8_length(lexer);
+    const size_t length = mw__utf8_length(lexer->text + lexer->position, lexer->text + lexer->size);
     if (length == 0 || peek(lexer, 0) == '\0')
         return bad_byte(lexer, err);
     const bool line_end = peek(lexer, 0) == '\n';

@@ -2,8 +2,8 @@
 #include "tool/classes.h"
 
 #include "base/number/number.h"
-#include "base/text/json.h"
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 #include "tool/model_text.h"
 #include "tool/tool.h"
 
@@ -27,39 +27,21 @@ void class_list_free(class_list *list)
 
 /* ---- names that a package can hold ---- */
 
-static bool is_utf8(const char *text)
-{
-    const char *end = text + strlen(text);
-    for (size_t length; text < end; text += length) {
-        length = mw__utf8_length(text, end);
-        if (length == 0)
-            return false;
-    }
-    return true;
-}
-
-/* Latin 1, whose bytes are the first 256 characters of Unicode. */
 static char *from_latin1(const char *text)
 {
-    char *out = malloc(2 * strlen(text) + 1), *at = out;
-    for (; out != NULL && *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte >= 0x80)
-            *at++ = (char)(0xc0 | byte >> 6);
-        *at++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
-    }
+    char *out = malloc(2 * strlen(text) + 1);
     if (out != NULL)
-        *at = '\0';
+        mw__utf8_from_latin1(text, out);
     return out;
 }
 
 /* A copy in UTF-8 and on one line. */
 static char *make_name(const char *name)
 {
-    char *copy = is_utf8(name) ? strdup(name) : from_latin1(name);
+    char *copy = mw__utf8_check(name) ? strdup(name) : from_latin1(name);
     if (copy == NULL)
         return NULL;
-    if (!is_utf8(name))
+    if (!mw__utf8_check(name))
         tool_complain("the class \"%.100s\" is no UTF-8; it is taken for Latin 1 and written as \"%.100s\"", name,
                       copy);
     if (copy[strcspn(copy, "\r\n")] == '\0')

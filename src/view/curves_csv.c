@@ -1,8 +1,8 @@
 /* CSV (RFC 4180): names in the first line, a record in each other one; an empty field is not there. */
 #include "base/number/number.h"
 #include "base/text/error.h"
-#include "base/text/json.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "view/curves.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "base/number/float_mode.h"
 #include "base/text/error.h"
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static size_t letters(const char *text, size_t size)
 {
     size_t count = 0;
     for (size_t i = 0; i < size; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+        count += !mw__utf8_continues(text[i]);
     return count;
 }
 

@@ -1,6 +1,6 @@
 #include "base/file/temporary.h"
 #include "base/number/hash.h"
-#include "base/text/json.h"
+#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>

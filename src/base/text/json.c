@@ -4,6 +4,7 @@
 
 #include "base/memory/map.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 #include <limits.h>
 #include <string.h>
@@ -67,51 +68,6 @@ static mw_status emit(reader *json, mw__json_event event, uint64_t number)
 
 /* ---- strings ---- */
 
-size_t mw__utf8_length(const char *at, const char *end)
-{
-    const unsigned char *bytes = (const unsigned char *)at;
-    const size_t left = (size_t)(end - at);
-    const unsigned char lead = bytes[0];
-    if (lead < 0x80)
-        return 1;
-    const size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                          : lead >= 0xe0 && lead <= 0xef ? 3
-                          : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                         : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((lead == 0xe0 && bytes[1] < 0xa0) || (lead == 0xed && bytes[1] > 0x9f) || (lead == 0xf0 && bytes[1] < 0x90) ||
-        (lead == 0xf4 && bytes[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-static void append_utf8(mw__text *text, uint32_t code)
-{
-    char bytes[4];
-    size_t length = 0;
-    if (code < 0x80) {
-        bytes[length++] = (char)code;
-    } else if (code < 0x800) {
-        bytes[length++] = (char)(0xc0 | code >> 6);
-        bytes[length++] = (char)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        bytes[length++] = (char)(0xe0 | code >> 12);
-        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code & 0x3f));
-    } else {
-        bytes[length++] = (char)(0xf0 | code >> 18);
-        bytes[length++] = (char)(0x80 | (code >> 12 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code & 0x3f));
-    }
-    mw__text_append(text, bytes, length);
-}
-
 /* Four hexadecimal digits, or -1. */
 static int32_t take_hex4(reader *json)
 {
@@ -148,7 +104,7 @@ static mw_status read_unicode(reader *json)
             return malformed(json, place, "half of a surrogate pair");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    append_utf8(&json->string, (uint32_t)code);
+    mw__utf8_put(&json->string, (uint32_t)code);
     return MW_OK;
 }
 

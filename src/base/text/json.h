@@ -47,7 +47,4 @@ void mw__json_put_string(mw__text *text, const char *string);
 /* Appends the UTF-8 character of `length` bytes at `at`, escaped where JSON or a terminal needs it. */
 void mw__json_put_character(mw__text *text, const char *at, size_t length);
 
-/* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
-size_t mw__utf8_length(const char *at, const char *end);
-
 #endif

@@ -1,6 +1,7 @@
 /* JSON that is written. */
 #include "base/text/json.h"
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 

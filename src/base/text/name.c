@@ -1,7 +1,7 @@
 /* What may be a name. */
 #include "base/text/name.h"
 
-#include "base/text/json.h"
+#include "base/text/utf8.h"
 
 #include <millwright/graph.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Showing foreign text: what is escaped, where it is cut, and a printf that does both. Allocates nothing. */
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,29 +9,6 @@
 /* ---- characters ---- */
 
 enum { UNIT_MAX = 16 }; /* of one character, escaped */
-
-static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
-
-/* Bytes of the UTF-8 character at `s`, of which `size` > 0 may be read, or 0 if there is none (Unicode 15, table 3-7).
- */
-static size_t decode(const char *s, size_t size, unsigned *out)
-{
-    const unsigned char lead = (unsigned char)s[0];
-    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    if (length == 0 || length > size)
-        return 0;
-    unsigned code = length == 1 ? lead : lead & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (!is_continuation(s[i]))
-            return 0;
-        code = code << 6 | ((unsigned char)s[i] & 0x3f);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 0;
-    *out = code;
-    return length;
-}
 
 /* Characters that a terminal obeys, and those of the general category Cf and Z that reorder, hide or end text. */
 bool mw__shown_hides(unsigned code)
@@ -51,8 +29,8 @@ bool mw__shown_hides(unsigned code)
 /* One character as it is shown. Returns how many bytes of `s` it took. */
 static size_t show_unit(const char *s, size_t size, char unit[UNIT_MAX])
 {
-    unsigned code = 0;
-    const size_t length = decode(s, size, &code);
+    uint32_t code = 0;
+    const size_t length = mw__utf8_read(s, s + size, &code);
     if (length == 0) {
         snprintf(unit, UNIT_MAX, "\\x%02x", (unsigned)(unsigned char)s[0]);
         return 1;
@@ -119,7 +97,7 @@ static void put_head(sink *to, const char *s, size_t size, size_t limit)
 static size_t find_tail(const char *s, size_t size, size_t limit)
 {
     size_t start = size - (limit < size ? limit : size);
-    while (start < size && is_continuation(s[start]))
+    while (start < size && mw__utf8_continues(s[start]))
         start++;
     char unit[UNIT_MAX];
     while (start < size && measure(s + start, size - start, limit) > limit)
@@ -355,7 +333,7 @@ static bool print(sink *to, const char *format, va_list list, size_t longest)
         const size_t plain = strcspn(at, "%");
         for (size_t i = 0; i < plain; i++) {
             size_t character = 1;
-            while (i + character < plain && is_continuation(at[i + character]))
+            while (i + character < plain && mw__utf8_continues(at[i + character]))
                 character++;
             put(to, at + i, character);
             i += character - 1;

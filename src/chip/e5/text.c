@@ -3,6 +3,7 @@
 
 #include "base/memory/live.h"
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -104,36 +105,19 @@ static void put_text(mw__text *out, const mw_e5_program *program)
 
 /* ---- JSON ---- */
 
-/* Length of the UTF-8 character at `s`, 0 if it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-    const size_t length = s[0] < 0x80                   ? 1
-                          : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                          : (s[0] & 0xf0) == 0xe0       ? 3
-                          : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                        : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] >= 0x90))
-        return 0;
-    return length;
-}
-
 static void put_string(mw__text *out, const char *string)
 {
     mw__text_puts(out, "\"");
-    for (const unsigned char *s = (const unsigned char *)string; *s != 0;) {
-        const size_t length = utf8_length(s);
+    for (const char *s = string, *end = s + strlen(s); s < end;) {
+        const size_t length = mw__utf8_length(s, end);
         if (length == 0)
             mw__text_puts(out, "\xef\xbf\xbd");
-        else if (*s < 0x20)
-            mw__text_printf(out, "\\u%04x", *s);
+        else if ((unsigned char)*s < 0x20)
+            mw__text_printf(out, "\\u%04x", (unsigned)*s);
         else if (*s == '"' || *s == '\\')
             mw__text_printf(out, "\\%c", *s);
         else
-            mw__text_append(out, (const char *)s, length);
+            mw__text_append(out, s, length);
         s += length > 0 ? length : 1;
     }
     mw__text_puts(out, "\"");

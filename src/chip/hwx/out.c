@@ -4,6 +4,7 @@
 #include "base/number/number.h"
 #include "base/text/json.h"
 #include "base/text/shown.h"
+#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 
 #include "base/memory/map.h"
 #include "base/text/error.h"
-#include "base/text/json.h"
 #include "base/text/log.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 
@@ -53,17 +53,6 @@ static const char **field_of(const mw_description *description, size_t index)
     return (const char **)((uintptr_t)description + fields[index].offset);
 }
 
-static bool is_utf8(const char *text)
-{
-    const char *end = text + strlen(text);
-    for (size_t length; text < end; text += length) {
-        length = mw__utf8_length(text, end);
-        if (length == 0)
-            return false;
-    }
-    return true;
-}
-
 /* Pairs that are gathered: the first of a key counts. */
 typedef struct gathering {
     mw__pairs *pairs;
@@ -74,7 +63,7 @@ typedef struct gathering {
 
 bool mw__build_info_is_text(const char *key, const char *text)
 {
-    const bool good = is_utf8(text);
+    const bool good = mw__utf8_check(text);
     if (!good)
         mw__log(MW_LOG_WARNING, "\"%.80s\" of the description is no UTF-8 and is not written", key);
     return good;
@@ -134,22 +123,17 @@ mw_status mw__build_info_list(const mw_description *description, mw__arena *aren
 
 /* ---- into a description ---- */
 
-/* Its bytes are the first 256 characters of Unicode. */
 static char *copy_latin1(const gathering *g, const char *text)
 {
-    char *copy = mw__arena_alloc(g->arena, 2 * strlen(text) + 1, 1, g->err), *at = copy;
-    for (; copy != NULL && *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte >= 0x80)
-            *at++ = (char)(0xc0 | byte >> 6);
-        *at++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
-    }
-    return copy; /* the arena gives zeros */
+    char *copy = mw__arena_alloc(g->arena, 2 * strlen(text) + 1, 1, g->err);
+    if (copy != NULL)
+        mw__utf8_from_latin1(text, copy);
+    return copy;
 }
 
 static mw_status copy_text(const gathering *g, const char *key, const char *text, const char **out)
 {
-    const bool good = is_utf8(text);
+    const bool good = mw__utf8_check(text);
     if (!good)
         mw__log(MW_LOG_WARNING, "\"%.80s\" of the model is no UTF-8; it is taken for Latin 1", key);
     *out = good ? mw__arena_string(g->arena, text, strlen(text), g->err) : copy_latin1(g, text);
