@@ -1,4 +1,5 @@
 /* Placements as data, as text and as JSON. */
+#include "base/text/json_write.h"
 #include "base/text/shown.h"
 #include "chip/place.h"
 
@@ -88,95 +89,82 @@ static void print_placement(mw__text *text, const mw_chip_placement *p)
 
 /* ---- JSON ---- */
 
-/* What is shown holds no control character, so that quotes and backslashes are all that JSON wants escaped. */
-static void put_string(mw__text *text, const char *key, const char *string)
-{
-    char shown[600];
-    mw__text_printf(text, "\"%s\":", key);
-    if (string == NULL) {
-        mw__text_puts(text, "null");
-        return;
-    }
-    mw__text_puts(text, "\"");
-    for (const char *c = mw__shown(shown, sizeof shown, string); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            mw__text_puts(text, "\\");
-        mw__text_append(text, c, 1);
-    }
-    mw__text_puts(text, "\"");
-}
+enum { STRING_BYTES = 599 }; /* what is shown of one */
 
-static void put_number(mw__text *text, const char *key, double value)
+static void add_number(mw__json_writer *json, const char *key, double value)
 {
-    mw__text_printf(text, "\"%s\":", key);
-    put(text, "%.9g", value);
+    mw__json_add_key(json, key);
+    put(&json->text, "%.9g", value);
 }
 
 /* null where it does not run. */
-static void put_costs(mw__text *text, const double us[MW_CHIP_BACKENDS])
+static void add_costs(mw__json_writer *json, const double us[MW_CHIP_BACKENDS])
 {
-    mw__text_puts(text, ",\"us_on\":{");
+    mw__json_open(json, "us_on", '{');
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
-        mw__text_puts(text, b > 0 ? "," : "");
         if (us[b] >= 0.0)
-            put_number(text, mw_chip_backend_name(b), us[b]);
+            add_number(json, mw_chip_backend_name(b), us[b]);
         else
-            mw__text_printf(text, "\"%s\":null", mw_chip_backend_name(b));
+            mw__json_add_null(json, mw_chip_backend_name(b));
     }
-    mw__text_puts(text, "}");
+    mw__json_close(json, '}');
 }
 
-static void write_segment(mw__text *text, const mw_chip_placed_segment *s)
+static void add_segment(mw__json_writer *json, const mw_chip_placed_segment *s)
 {
-    mw__text_printf(text, "{\"backend\":\"%s\",\"first\":%zu,\"count\":%zu,", mw_chip_backend_name(s->backend),
-                    s->first, s->count);
-    put_number(text, "us", s->us);
-    mw__text_puts(text, ",");
-    put_number(text, "launch_us", s->launch_us);
-    mw__text_puts(text, ",");
-    put_number(text, "transfer_us", s->transfer_us);
-    mw__text_puts(text, "}");
+    mw__json_break(json);
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "backend", mw_chip_backend_name(s->backend));
+    mw__json_add_unsigned(json, "first", s->first);
+    mw__json_add_unsigned(json, "count", s->count);
+    add_number(json, "us", s->us);
+    add_number(json, "launch_us", s->launch_us);
+    add_number(json, "transfer_us", s->transfer_us);
+    mw__json_close(json, '}');
 }
 
-static void write_operation(mw__text *text, const mw_chip_placed *o)
+static void add_operation(mw__json_writer *json, const mw_chip_placed *o)
 {
-    mw__text_puts(text, "{");
-    put_string(text, "operation", o->operation);
-    mw__text_puts(text, ",");
-    put_string(text, "name", o->name);
-    mw__text_printf(text, ",\"backend\":\"%s\",\"segment\":%zu,", mw_chip_backend_name(o->backend), o->segment);
-    put_number(text, "us", o->cost.us);
-    mw__text_printf(text, ",\"bound\":\"%s\",", mw_chip_bound_name(o->cost.bound));
-    put_number(text, "flops", o->cost.flops);
-    mw__text_printf(text, ",\"bytes\":%llu", (unsigned long long)o->cost.bytes);
-    put_costs(text, o->us);
-    mw__text_puts(text, ",");
-    put_string(text, "reason", o->reason);
-    mw__text_puts(text, ",");
-    put_string(text, "refusal", o->refusal);
-    mw__text_puts(text, ",");
-    put_string(text, "message", o->message);
-    mw__text_puts(text, "}");
+    mw__json_break(json);
+    mw__json_open(json, NULL, '{');
+    mw__json_add_shown(json, "operation", o->operation, STRING_BYTES);
+    mw__json_add_shown(json, "name", o->name, STRING_BYTES);
+    mw__json_add_string(json, "backend", mw_chip_backend_name(o->backend));
+    mw__json_add_unsigned(json, "segment", o->segment);
+    add_number(json, "us", o->cost.us);
+    mw__json_add_string(json, "bound", mw_chip_bound_name(o->cost.bound));
+    add_number(json, "flops", o->cost.flops);
+    mw__json_add_unsigned(json, "bytes", o->cost.bytes);
+    add_costs(json, o->us);
+    mw__json_add_shown(json, "reason", o->reason, STRING_BYTES);
+    mw__json_add_shown(json, "refusal", o->refusal, STRING_BYTES);
+    mw__json_add_shown(json, "message", o->message, STRING_BYTES);
+    mw__json_close(json, '}');
 }
 
 static void write_placement(mw__text *text, const mw_chip_placement *p)
 {
     const mw_chip_placement_totals *t = &p->totals;
-    mw__text_printf(text, "{\"chip\":\"%s\",\"segmenter\":\"%s\",", p->chip->name, segmenters[p->segmenter]);
-    put_string(text, "form", t->form);
-    mw__text_puts(text, ",");
-    put_number(text, "us", t->us);
-    mw__text_puts(text, ",\n\"segments\":[");
-    for (size_t i = 0; i < t->segment_count; i++) {
-        mw__text_puts(text, i > 0 ? ",\n" : "\n");
-        write_segment(text, &p->segments[i]);
-    }
-    mw__text_puts(text, "],\n\"operations\":[");
-    for (size_t i = 0; i < t->operation_count; i++) {
-        mw__text_puts(text, i > 0 ? ",\n" : "\n");
-        write_operation(text, &p->operations[i]);
-    }
-    mw__text_puts(text, "]}\n");
+    mw__json_writer json;
+    mw__json_writer_init(&json, text->allocator, true);
+    mw__json_open(&json, NULL, '{');
+    mw__json_add_string(&json, "chip", p->chip->name);
+    mw__json_add_string(&json, "segmenter", segmenters[p->segmenter]);
+    mw__json_add_shown(&json, "form", t->form, STRING_BYTES);
+    add_number(&json, "us", t->us);
+    mw__json_break(&json);
+    mw__json_open(&json, "segments", '[');
+    for (size_t i = 0; i < t->segment_count; i++)
+        add_segment(&json, &p->segments[i]);
+    mw__json_close(&json, ']');
+    mw__json_break(&json);
+    mw__json_open(&json, "operations", '[');
+    for (size_t i = 0; i < t->operation_count; i++)
+        add_operation(&json, &p->operations[i]);
+    mw__json_close(&json, ']');
+    mw__json_close(&json, '}');
+    mw__text_puts(&json.text, "\n");
+    *text = json.text; /* which was empty */
 }
 
 /* ---- both ---- */

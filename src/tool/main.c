@@ -78,16 +78,16 @@ static int run_checked(const tool_command *command, tool_call *call)
 
 static int run_with_json(const tool_command *command, tool_call *call)
 {
-    tool_json json;
-    tool_json_init(&json);
-    tool_json_open(&json, NULL, '{');
+    mw__json_writer json;
+    mw__json_writer_init(&json, mw__allocator_or_default(NULL), false);
+    mw__json_open(&json, NULL, '{');
     call->json = &json;
     const int code = run_checked(command, call);
-    tool_json_close(&json, '}');
-    const char *text = tool_json_text(&json);
+    mw__json_close(&json, '}');
+    const char *text = mw__json_text(&json);
     tool_puts(text != NULL ? text : "{}");
     tool_puts("\n");
-    tool_json_deinit(&json);
+    mw__json_writer_deinit(&json);
     return code;
 }
 

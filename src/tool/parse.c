@@ -86,17 +86,29 @@ bool tool_ends_in(const char *path, const char *ending)
     return length > own && strcmp(path + length - own, ending) == 0;
 }
 
-void tool_json_error(tool_json *json, const mw_error *err)
+void tool_json_shape(mw__json_writer *json, const char *key, mw_shape shape)
 {
-    tool_json_open(json, "error", '{');
-    tool_json_string(json, "kind", mw_status_name(err->status));
-    tool_json_integer(json, "status", err->status);
-    tool_json_string(json, "message", err->message);
-    tool_json_string(json, "operation", err->operation[0] != '\0' ? err->operation : NULL);
-    tool_json_string(json, "tensor", err->tensor[0] != '\0' ? err->tensor : NULL);
-    if (err->text_line > 0) {
-        tool_json_integer(json, "line", err->text_line);
-        tool_json_integer(json, "column", err->text_column);
+    mw__json_open(json, key, '[');
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dim[i] == MW_DIM_UNKNOWN)
+            mw__json_add_null(json, NULL);
+        else
+            mw__json_add_integer(json, NULL, shape.dim[i]);
     }
-    tool_json_close(json, '}');
+    mw__json_close(json, ']');
+}
+
+void tool_json_error(mw__json_writer *json, const mw_error *err)
+{
+    mw__json_open(json, "error", '{');
+    mw__json_add_string(json, "kind", mw_status_name(err->status));
+    mw__json_add_integer(json, "status", err->status);
+    mw__json_add_string(json, "message", err->message);
+    mw__json_add_string(json, "operation", err->operation[0] != '\0' ? err->operation : NULL);
+    mw__json_add_string(json, "tensor", err->tensor[0] != '\0' ? err->tensor : NULL);
+    if (err->text_line > 0) {
+        mw__json_add_integer(json, "line", err->text_line);
+        mw__json_add_integer(json, "column", err->text_column);
+    }
+    mw__json_close(json, '}');
 }

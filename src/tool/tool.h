@@ -3,8 +3,8 @@
 #ifndef MW__TOOL_TOOL_H
 #define MW__TOOL_TOOL_H
 
+#include "base/text/json_write.h"
 #include "tool/options.h"
-#include "tool/show/json.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ typedef enum tool_exit {
 typedef struct tool_call {
     const char **arguments; /* without options; NULL behind the last */
     int count;
-    tool_json *json; /* its answer as JSON, an object that is open; NULL: text */
-    bool quiet;      /* no progress */
+    mw__json_writer *json; /* its answer as JSON, an object that is open; NULL: text */
+    bool quiet;            /* no progress */
     mw_error *err;
     const char *command; /* all that was typed */
 } tool_call;
@@ -100,9 +100,10 @@ bool tool_parse_shape(const char *text, mw_shape *out);
 /* Whether there is something before the ending. */
 bool tool_ends_in(const char *path, const char *ending);
 
-/* ---- json for errors ---- */
+/* ---- JSON ---- */
 
+void tool_json_shape(mw__json_writer *json, const char *key, mw_shape shape); /* null for an extent that is not known */
 /* The error as members of an open object. */
-void tool_json_error(tool_json *json, const mw_error *err);
+void tool_json_error(mw__json_writer *json, const mw_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* The strict JSON reader: what it tells, what it refuses and where, and that nothing leaks on the way. */
 #include "base/text/json.h"
+#include "base/text/json_write.h"
 #include "base/text/text.h"
 #include "support/check.h"
 #include "support/failing.h"

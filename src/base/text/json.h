@@ -4,7 +4,6 @@
 #define MW__BASE_TEXT_JSON_H
 
 #include "base/memory/alloc.h"
-#include "base/text/text.h"
 
 #define MW__JSON_DEPTH 8
 
@@ -40,11 +39,5 @@ mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t 
 /* The same with all that JSON has. */
 mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                             void *user, mw_error *err);
-
-/* Appends the string in quotes, escaped, as is what a terminal would obey; what is no UTF-8 becomes U+FFFD. */
-void mw__json_put_string(mw__text *text, const char *string);
-
-/* Appends the UTF-8 character of `length` bytes at `at`, escaped where JSON or a terminal needs it. */
-void mw__json_put_character(mw__text *text, const char *at, size_t length);
 
 #endif

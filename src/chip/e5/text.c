@@ -2,8 +2,8 @@
 #include "chip/e5/e5.h"
 
 #include "base/memory/live.h"
+#include "base/text/json_write.h"
 #include "base/text/shown.h"
-#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -105,137 +105,128 @@ static void put_text(mw__text *out, const mw_e5_program *program)
 
 /* ---- JSON ---- */
 
-static void put_string(mw__text *out, const char *string)
+static void add_numbers(mw__json_writer *json, const char *key, const uint64_t *values, size_t count)
 {
-    mw__text_puts(out, "\"");
-    for (const char *s = string, *end = s + strlen(s); s < end;) {
-        const size_t length = mw__utf8_length(s, end);
-        if (length == 0)
-            mw__text_puts(out, "\xef\xbf\xbd");
-        else if ((unsigned char)*s < 0x20)
-            mw__text_printf(out, "\\u%04x", (unsigned)*s);
-        else if (*s == '"' || *s == '\\')
-            mw__text_printf(out, "\\%c", *s);
-        else
-            mw__text_append(out, s, length);
-        s += length > 0 ? length : 1;
-    }
-    mw__text_puts(out, "\"");
-}
-
-static void put_key(mw__text *out, const char *key, const char *value)
-{
-    mw__text_printf(out, "\"%s\": ", key);
-    if (value != NULL)
-        put_string(out, value);
-    else
-        mw__text_puts(out, "null");
-}
-
-static void put_numbers(mw__text *out, const char *key, const uint64_t *values, size_t count)
-{
-    mw__text_printf(out, ", \"%s\": [", key);
+    mw__json_open(json, key, '[');
     for (size_t i = 0; i < count; i++)
-        mw__text_printf(out, "%s%" PRIu64, i > 0 ? ", " : "", values[i]);
-    mw__text_puts(out, "]");
+        mw__json_add_unsigned(json, NULL, values[i]);
+    mw__json_close(json, ']');
+}
+
+static void add_strings(mw__json_writer *json, const char *key, const char *const *strings, size_t count)
+{
+    mw__json_break(json);
+    mw__json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        mw__json_add_string(json, NULL, strings[i]);
+    mw__json_close(json, ']');
 }
 
 /* An operand, or a port. */
-static void put_json_operand(mw__text *out, const char *symbol, bool is_output, const mw_e5_layout *layout)
+static void add_operand(mw__json_writer *json, const char *symbol, bool is_output, const mw_e5_layout *layout)
 {
     const uint64_t axes[] = {layout->width, layout->height, layout->channels, layout->batch_number,
                              layout->sequence_length};
     const uint64_t strides[] = {layout->stride_width, layout->stride_height, layout->stride_channels,
                                 layout->stride_batch_number, layout->stride_sequence_length};
-    mw__text_puts(out, "{");
-    put_key(out, "symbol", symbol);
-    mw__text_printf(out, ", \"output\": %s, \"storage_type\": %d", is_output ? "true" : "false",
-                    (int)layout->storage_type);
-    put_numbers(out, "dim", layout->dim, 4);
-    put_numbers(out, "stride", layout->stride, 4);
-    put_numbers(out, "whcns", axes, 5);
-    put_numbers(out, "whcns_stride", strides, 5);
-    mw__text_puts(out, "}");
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "symbol", symbol);
+    mw__json_add_bool(json, "output", is_output);
+    mw__json_add_integer(json, "storage_type", (int)layout->storage_type);
+    add_numbers(json, "dim", layout->dim, 4);
+    add_numbers(json, "stride", layout->stride, 4);
+    add_numbers(json, "whcns", axes, 5);
+    add_numbers(json, "whcns_stride", strides, 5);
+    mw__json_close(json, '}');
 }
 
-static void put_json_operation(mw__text *out, const mw_e5_operation *op)
+static void add_operation(mw__json_writer *json, const mw_e5_operation *op)
 {
-    mw__text_puts(out, "{");
-    put_key(out, "name", op->name);
-    mw__text_puts(out, ", ");
-    put_key(out, "kind", mw_e5_kind_name(op->kind));
-    if (op->kind == MW_E5_CAST)
-        mw__text_printf(out, ", \"from\": %d, \"to\": %d", op->from, op->to);
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "name", op->name);
+    mw__json_add_string(json, "kind", mw_e5_kind_name(op->kind));
+    if (op->kind == MW_E5_CAST) {
+        mw__json_add_integer(json, "from", op->from);
+        mw__json_add_integer(json, "to", op->to);
+    }
     if (op->procedure != NULL) {
-        mw__text_printf(out, ", \"segment\": %u, ", op->segment);
-        put_key(out, "procedure", op->procedure);
-        mw__text_puts(out, ", ");
-        put_key(out, "container", op->container);
+        mw__json_add_unsigned(json, "segment", op->segment);
+        mw__json_add_string(json, "procedure", op->procedure);
+        mw__json_add_string(json, "container", op->container);
     }
-    mw__text_puts(out, ", \"operands\": [");
-    for (size_t i = 0; i < op->operand_count; i++) {
-        mw__text_puts(out, i > 0 ? ", " : "");
-        put_json_operand(out, op->operands[i].symbol, op->operands[i].is_output, &op->operands[i].layout);
-    }
-    mw__text_puts(out, "]}");
+    mw__json_open(json, "operands", '[');
+    for (size_t i = 0; i < op->operand_count; i++)
+        add_operand(json, op->operands[i].symbol, op->operands[i].is_output, &op->operands[i].layout);
+    mw__json_close(json, ']');
+    mw__json_close(json, '}');
 }
 
-static void put_strings(mw__text *out, const char *key, const char *const *strings, size_t count)
+static void add_head(mw__json_writer *json, const mw_e5_program *program)
 {
-    mw__text_printf(out, ",\n\"%s\": [", key);
-    for (size_t i = 0; i < count; i++) {
-        mw__text_puts(out, i > 0 ? ", " : "");
-        put_string(out, strings[i]);
-    }
-    mw__text_puts(out, "]");
-}
-
-static void put_json_head(mw__text *out, const mw_e5_program *program)
-{
-    mw__text_printf(out, "{\"format_version\": %d,\n", (int)program->format_version);
-    put_key(out, "function", program->function);
-    mw__text_puts(out, ",\n\"build_info\": [");
+    mw__json_add_integer(json, "format_version", (int)program->format_version);
+    mw__json_break(json);
+    mw__json_add_string(json, "function", program->function);
+    mw__json_break(json);
+    mw__json_open(json, "build_info", '[');
     for (size_t i = 0; i < program->build_info_count; i++) {
-        mw__text_puts(out, i > 0 ? ", {" : "{");
-        put_key(out, "key", program->build_info[i].key);
-        mw__text_puts(out, ", ");
-        put_key(out, "value", program->build_info[i].value);
-        mw__text_puts(out, "}");
+        mw__json_open(json, NULL, '{');
+        mw__json_add_string(json, "key", program->build_info[i].key);
+        mw__json_add_string(json, "value", program->build_info[i].value);
+        mw__json_close(json, '}');
     }
-    mw__text_puts(out, "]");
-    put_strings(out, "symbols", program->symbols, program->symbol_count);
-    mw__text_puts(out, ",\n\"sections\": [");
+    mw__json_close(json, ']');
+    add_strings(json, "symbols", program->symbols, program->symbol_count);
+    mw__json_break(json);
+    mw__json_open(json, "sections", '[');
     for (size_t i = 0; i < program->section_count; i++) {
-        mw__text_puts(out, i > 0 ? ", {" : "{");
-        put_key(out, "name", program->sections[i].name);
-        mw__text_printf(out, ", \"size\": %zu}", program->sections[i].size);
+        mw__json_open(json, NULL, '{');
+        mw__json_add_string(json, "name", program->sections[i].name);
+        mw__json_add_unsigned(json, "size", program->sections[i].size);
+        mw__json_close(json, '}');
     }
+    mw__json_close(json, ']');
+}
+
+static void add_ports(mw__json_writer *json, const mw_e5_program *program)
+{
+    mw__json_break(json);
+    mw__json_open(json, "ports", '[');
+    for (size_t i = 0; i < program->port_count; i++) {
+        mw__json_break(json);
+        add_operand(json, program->ports[i].symbol, program->ports[i].is_output, &program->ports[i].layout);
+    }
+    mw__json_close(json, ']');
+    mw__json_break(json);
+    mw__json_open(json, "aliases", '[');
+    for (size_t i = 0; i < program->alias_count; i++) {
+        mw__json_open(json, NULL, '{');
+        mw__json_add_string(json, "name", program->aliases[i].name);
+        mw__json_add_string(json, "symbol", program->aliases[i].symbol);
+        mw__json_add_unsigned(json, "offset", program->aliases[i].offset);
+        mw__json_close(json, '}');
+    }
+    mw__json_close(json, ']');
 }
 
 static void put_json(mw__text *out, const mw_e5_program *program)
 {
-    put_json_head(out, program);
-    mw__text_puts(out, "],\n\"ports\": [");
-    for (size_t i = 0; i < program->port_count; i++) {
-        mw__text_puts(out, i > 0 ? ",\n" : "\n");
-        put_json_operand(out, program->ports[i].symbol, program->ports[i].is_output, &program->ports[i].layout);
-    }
-    mw__text_puts(out, "],\n\"aliases\": [");
-    for (size_t i = 0; i < program->alias_count; i++) {
-        mw__text_puts(out, i > 0 ? ", {" : "{");
-        put_key(out, "name", program->aliases[i].name);
-        mw__text_puts(out, ", ");
-        put_key(out, "symbol", program->aliases[i].symbol);
-        mw__text_printf(out, ", \"offset\": %u}", program->aliases[i].offset);
-    }
-    mw__text_puts(out, "],\n\"operations\": [");
+    mw__json_writer json;
+    mw__json_writer_init(&json, out->allocator, false);
+    json.style = MW__JSON_VALID;
+    mw__json_open(&json, NULL, '{');
+    add_head(&json, program);
+    add_ports(&json, program);
+    mw__json_break(&json);
+    mw__json_open(&json, "operations", '[');
     for (size_t i = 0; i < program->operation_count; i++) {
-        mw__text_puts(out, i > 0 ? ",\n" : "\n");
-        put_json_operation(out, &program->operations[i]);
+        mw__json_break(&json);
+        add_operation(&json, &program->operations[i]);
     }
-    mw__text_puts(out, "]");
-    put_strings(out, "notes", program->notes, program->note_count);
-    mw__text_puts(out, "}\n");
+    mw__json_close(&json, ']');
+    add_strings(&json, "notes", program->notes, program->note_count);
+    mw__json_close(&json, '}');
+    mw__text_puts(&json.text, "\n");
+    *out = json.text; /* which was empty */
 }
 
 /* ---- the calls ---- */

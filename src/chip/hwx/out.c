@@ -2,9 +2,8 @@
 #include "chip/hwx/out.h"
 
 #include "base/number/number.h"
-#include "base/text/json.h"
+#include "base/text/json_write.h"
 #include "base/text/shown.h"
-#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,26 +60,11 @@ void mw__hwx_out_close(mw__hwx_out *out, bool list)
 
 /* ---- values ---- */
 
-/* Bytes that are no UTF-8 are shown escaped, as a JSON text cannot hold them. */
-static void put_json_string(mw__text *text, const char *value)
-{
-    mw__text_puts(text, "\"");
-    for (const char *at = value, *end = value + strlen(value); at < end;) {
-        const size_t length = mw__utf8_length(at, end);
-        if (length == 0)
-            mw__text_printf(text, "\\\\x%02x", (unsigned)(unsigned char)*at);
-        else
-            mw__json_put_character(text, at, length);
-        at += length > 0 ? length : 1;
-    }
-    mw__text_puts(text, "\"");
-}
-
 void mw__hwx_out_string(mw__hwx_out *out, const char *name, const char *value)
 {
     begin(out, name);
     if (out->json)
-        put_json_string(&out->text, value);
+        mw__json_put_bytes(&out->text, value, strlen(value), MW__JSON_SPELLED);
     else
         mw__text_show(&out->text, value, STRING_SHOWN);
 }

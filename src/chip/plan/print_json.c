@@ -1,227 +1,192 @@
 /* Plans as JSON: one object of arrays, with the fields of chip_plan.h. */
-#include "base/text/shown.h"
+#include "base/text/json_write.h"
 #include "chip/plan/print.h"
 
-enum { STRING_BYTES = 400 }; /* what is shown of one */
+enum { STRING_BYTES = 399 }; /* what is shown of one */
 
-/* What is shown holds no control character, so that quotes and backslashes are all that JSON wants escaped. */
-static void put_string(mw__text *text, const char *string)
+static void put_text(mw__json_writer *json, const char *key, const char *string)
 {
-    char shown[STRING_BYTES];
-    if (string == NULL) {
-        mw__text_puts(text, "null");
-        return;
-    }
-    mw__text_puts(text, "\"");
-    for (const char *c = mw__shown(shown, sizeof shown, string); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            mw__text_puts(text, "\\");
-        mw__text_append(text, c, 1);
-    }
-    mw__text_puts(text, "\"");
-}
-
-static void put_key(mw__text *text, const char *key) { mw__text_printf(text, ", \"%s\": ", key); }
-
-static void put_text(mw__text *text, const char *key, const char *string)
-{
-    put_key(text, key);
-    put_string(text, string);
+    mw__json_add_shown(json, key, string, STRING_BYTES);
 }
 
 /* MW_CHIP_NONE is null. */
-static void put_index(mw__text *text, const char *key, size_t index)
+static void put_index(mw__json_writer *json, const char *key, size_t index)
 {
-    put_key(text, key);
     if (index == MW_CHIP_NONE)
-        mw__text_puts(text, "null");
+        mw__json_add_null(json, key);
     else
-        mw__text_printf(text, "%zu", index);
+        mw__json_add_unsigned(json, key, index);
 }
 
-static void put_number(mw__text *text, const char *key, int64_t number)
+static void put_real(mw__json_writer *json, const char *key, double number)
 {
-    put_key(text, key);
-    mw__text_printf(text, "%lld", (long long)number);
+    mw__json_add_key(json, key);
+    mw__chip_plan_put_fixed(&json->text, number, 3);
 }
 
-static void put_real(mw__text *text, const char *key, double number)
+static void put_list(mw__json_writer *json, const char *key, const size_t *items, size_t count)
 {
-    put_key(text, key);
-    mw__chip_plan_put_fixed(text, number, 3);
-}
-
-static void put_bool(mw__text *text, const char *key, bool value)
-{
-    put_key(text, key);
-    mw__text_puts(text, value ? "true" : "false");
-}
-
-static void put_list(mw__text *text, const char *key, const size_t *items, size_t count)
-{
-    put_key(text, key);
-    mw__text_puts(text, "[");
+    mw__json_open(json, key, '[');
     for (size_t i = 0; i < count; i++)
-        mw__text_printf(text, "%s%zu", i > 0 ? ", " : "", items[i]);
-    mw__text_puts(text, "]");
+        mw__json_add_unsigned(json, NULL, items[i]);
+    mw__json_close(json, ']');
 }
 
-/* ---- items: the first field of each has no comma before it ---- */
+/* ---- items ---- */
 
-static void put_op(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_op(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_plan_op *op = &plan->ops[index];
-    mw__text_puts(text, "{\"operation\": ");
-    put_string(text, op->operation);
-    put_text(text, "tensor", op->tensor);
-    put_index(text, "layer", op->layer);
-    put_text(text, "slot", mw_chip_slot_name(op->slot));
-    put_text(text, "rule", op->rule->id);
-    put_text(text, "reason", op->reason);
+    put_text(json, "operation", op->operation);
+    put_text(json, "tensor", op->tensor);
+    put_index(json, "layer", op->layer);
+    put_text(json, "slot", mw_chip_slot_name(op->slot));
+    put_text(json, "rule", op->rule->id);
+    put_text(json, "reason", op->reason);
 }
 
-static void put_layer(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_layer(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_layer *l = &plan->layers[index];
-    mw__text_puts(text, "{\"kind\": ");
-    put_string(text, l->kind);
-    put_text(text, "name", l->name);
-    put_text(text, "engine", mw_chip_engine_name(l->engine));
-    put_list(text, "ops", l->ops, l->op_count);
-    put_list(text, "inputs", l->inputs, l->input_count);
-    put_list(text, "outputs", l->outputs, l->output_count);
-    put_real(text, "flops", l->flops);
-    put_number(text, "bytes_in", l->bytes_in);
-    put_number(text, "bytes_out", l->bytes_out);
-    put_number(text, "weight_bytes", l->weight_bytes);
-    put_number(text, "weight_offset", l->weight_offset);
-    put_bool(text, "weights_stay", l->weights_stay);
-    put_index(text, "kernel_parts", l->kernel_parts);
-    put_index(text, "tiles", l->tiles);
-    put_text(text, "refused", l->refused);
-    put_text(text, "refused_rule", l->refused_rule);
-    put_index(text, "segment", l->segment);
-    put_index(text, "partition", l->partition);
-    put_index(text, "partner", l->partner);
-    put_real(text, "start_us", l->start_us);
-    put_real(text, "time_us", l->time_us);
-    put_text(text, "bound", l->bound == MW_CHIP_BOUND_COMPUTE ? "compute" : "bandwidth");
+    put_text(json, "kind", l->kind);
+    put_text(json, "name", l->name);
+    put_text(json, "engine", mw_chip_engine_name(l->engine));
+    put_list(json, "ops", l->ops, l->op_count);
+    put_list(json, "inputs", l->inputs, l->input_count);
+    put_list(json, "outputs", l->outputs, l->output_count);
+    put_real(json, "flops", l->flops);
+    mw__json_add_integer(json, "bytes_in", l->bytes_in);
+    mw__json_add_integer(json, "bytes_out", l->bytes_out);
+    mw__json_add_integer(json, "weight_bytes", l->weight_bytes);
+    mw__json_add_integer(json, "weight_offset", l->weight_offset);
+    mw__json_add_bool(json, "weights_stay", l->weights_stay);
+    put_index(json, "kernel_parts", l->kernel_parts);
+    put_index(json, "tiles", l->tiles);
+    put_text(json, "refused", l->refused);
+    put_text(json, "refused_rule", l->refused_rule);
+    put_index(json, "segment", l->segment);
+    put_index(json, "partition", l->partition);
+    put_index(json, "partner", l->partner);
+    put_real(json, "start_us", l->start_us);
+    put_real(json, "time_us", l->time_us);
+    put_text(json, "bound", l->bound == MW_CHIP_BOUND_COMPUTE ? "compute" : "bandwidth");
 }
 
-static void put_split(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_split(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_split *s = &plan->splits[index];
-    mw__text_puts(text, "{\"rule\": ");
-    put_string(text, s->rule->id);
-    put_index(text, "layer", s->layer);
-    put_text(text, "reason", s->reason);
-    put_number(text, "limit", s->limit);
-    put_number(text, "there", s->there);
+    put_text(json, "rule", s->rule->id);
+    put_index(json, "layer", s->layer);
+    put_text(json, "reason", s->reason);
+    mw__json_add_integer(json, "limit", s->limit);
+    mw__json_add_integer(json, "there", s->there);
 }
 
-static void put_segment(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_segment(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_segment *s = &plan->segments[index];
-    mw__text_printf(text, "{\"first_layer\": %zu", s->first_layer);
-    put_index(text, "layer_count", s->layer_count);
-    put_bool(text, "is_bridge", s->is_bridge);
+    mw__json_add_unsigned(json, "first_layer", s->first_layer);
+    put_index(json, "layer_count", s->layer_count);
+    mw__json_add_bool(json, "is_bridge", s->is_bridge);
 }
 
-static void put_partition(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_partition(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_partition *part = &plan->partitions[index];
-    mw__text_printf(text, "{\"first_layer\": %zu", part->first_layer);
-    put_index(text, "layer_count", part->layer_count);
-    put_index(text, "segment", part->segment);
-    put_number(text, "peak", part->peak);
-    put_text(text, "closed_by", part->closed_by->id);
-    put_number(text, "refused_peak", part->refused_peak);
+    mw__json_add_unsigned(json, "first_layer", part->first_layer);
+    put_index(json, "layer_count", part->layer_count);
+    put_index(json, "segment", part->segment);
+    mw__json_add_integer(json, "peak", part->peak);
+    put_text(json, "closed_by", part->closed_by->id);
+    mw__json_add_integer(json, "refused_peak", part->refused_peak);
 }
 
-static void put_pair(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_pair(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     const mw_chip_pair *pair = &plan->pairs[index];
-    mw__text_printf(text, "{\"first\": %zu", pair->first);
-    put_index(text, "second", pair->second);
-    put_bool(text, "issued", pair->issued);
-    put_text(text, "rule", pair->rule->id);
+    mw__json_add_unsigned(json, "first", pair->first);
+    put_index(json, "second", pair->second);
+    mw__json_add_bool(json, "issued", pair->issued);
+    put_text(json, "rule", pair->rule->id);
 }
 
-static void put_shape(mw__text *text, mw_shape shape)
+static void put_shape(mw__json_writer *json, mw_shape shape)
 {
-    put_key(text, "shape");
+    mw__json_open(json, "shape", '[');
     for (int i = 0; i < shape.rank; i++)
-        mw__text_printf(text, "%s%lld", i > 0 ? ", " : "[", (long long)shape.dim[i]);
-    mw__text_puts(text, shape.rank > 0 ? "]" : "[]");
+        mw__json_add_integer(json, NULL, shape.dim[i]);
+    mw__json_close(json, ']');
 }
 
-static void put_value(mw__text *text, const mw_chip_plan *plan, size_t index)
+static void put_value(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
 {
     static const char *const memories[] = {"chip", "dram", "port"};
     const mw_chip_value *v = &plan->values[index];
-    mw__text_puts(text, "{\"name\": ");
-    put_string(text, v->name);
-    put_text(text, "dtype", mw_dtype_name(v->dtype));
-    put_shape(text, v->shape);
-    put_number(text, "bytes", v->bytes);
-    put_index(text, "producer", v->producer);
-    put_list(text, "readers", v->readers, v->reader_count);
-    put_bool(text, "is_output", v->is_output);
-    put_index(text, "first", v->first);
-    put_index(text, "last", v->last);
-    put_number(text, "allocation", v->allocation);
-    put_text(text, "reason", v->reason);
-    put_text(text, "memory", memories[v->memory]);
-    put_number(text, "offset", v->offset);
-    put_number(text, "extent", v->extent);
-    put_index(text, "over", v->over);
+    put_text(json, "name", v->name);
+    put_text(json, "dtype", mw_dtype_name(v->dtype));
+    put_shape(json, v->shape);
+    mw__json_add_integer(json, "bytes", v->bytes);
+    put_index(json, "producer", v->producer);
+    put_list(json, "readers", v->readers, v->reader_count);
+    mw__json_add_bool(json, "is_output", v->is_output);
+    put_index(json, "first", v->first);
+    put_index(json, "last", v->last);
+    mw__json_add_integer(json, "allocation", v->allocation);
+    put_text(json, "reason", v->reason);
+    put_text(json, "memory", memories[v->memory]);
+    mw__json_add_integer(json, "offset", v->offset);
+    mw__json_add_integer(json, "extent", v->extent);
+    put_index(json, "over", v->over);
 }
 
 /* ---- all of it ---- */
 
-typedef void put_item(mw__text *text, const mw_chip_plan *plan, size_t index);
+typedef void put_item(mw__json_writer *json, const mw_chip_plan *plan, size_t index);
 
-static void put_items(mw__text *text, const mw_chip_plan *plan, const char *key, size_t count, put_item *put)
+static void put_items(mw__json_writer *json, const mw_chip_plan *plan, const char *key, size_t count, put_item *put)
 {
-    mw__text_printf(text, ",\n\"%s\": [", key);
+    mw__json_break(json);
+    mw__json_open(json, key, '[');
     for (size_t i = 0; i < count; i++) {
-        mw__text_puts(text, i > 0 ? ",\n" : "\n");
-        put(text, plan, i);
-        mw__text_puts(text, "}");
+        mw__json_break(json);
+        mw__json_open(json, NULL, '{');
+        put(json, plan, i);
+        mw__json_close(json, '}');
     }
-    mw__text_puts(text, "]");
+    mw__json_close(json, ']');
 }
 
-static void put_totals(mw__text *text, const mw_chip_plan *plan)
+static void put_totals(mw__json_writer *json, const mw_chip_plan *plan)
 {
     const mw_chip_plan_totals *t = &plan->totals;
-    mw__text_puts(text, "{\"chip\": ");
-    put_string(text, plan->chip->name);
-    put_number(text, "on_chip_peak", t->on_chip_peak);
-    put_number(text, "working_set", t->working_set);
-    put_number(text, "budget", t->budget);
-    put_number(text, "dram_bytes", t->dram_bytes);
-    put_number(text, "streamed_bytes", t->streamed_bytes);
-    put_number(text, "weight_bytes", t->weight_bytes);
-    put_real(text, "flops", t->flops);
-    put_real(text, "time_us", t->time_us);
-    put_real(text, "floor_us", t->floor_us);
+    put_text(json, "chip", plan->chip->name);
+    mw__json_add_integer(json, "on_chip_peak", t->on_chip_peak);
+    mw__json_add_integer(json, "working_set", t->working_set);
+    mw__json_add_integer(json, "budget", t->budget);
+    mw__json_add_integer(json, "dram_bytes", t->dram_bytes);
+    mw__json_add_integer(json, "streamed_bytes", t->streamed_bytes);
+    mw__json_add_integer(json, "weight_bytes", t->weight_bytes);
+    put_real(json, "flops", t->flops);
+    put_real(json, "time_us", t->time_us);
+    put_real(json, "floor_us", t->floor_us);
 }
 
 char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err)
 {
-    mw__text text;
+    mw__json_writer json;
     if (mw__skips(err) || mw__chip_plan_writes(plan, __func__, err) != MW_OK)
         return NULL;
-    mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
-    put_totals(&text, plan);
-    put_items(&text, plan, "ops", plan->op_count, put_op);
-    put_items(&text, plan, "layers", plan->layer_count, put_layer);
-    put_items(&text, plan, "splits", plan->split_count, put_split);
-    put_items(&text, plan, "segments", plan->segment_count, put_segment);
-    put_items(&text, plan, "partitions", plan->partition_count, put_partition);
-    put_items(&text, plan, "pairs", plan->pair_count, put_pair);
-    put_items(&text, plan, "values", plan->value_count, put_value);
-    mw__text_puts(&text, "}\n");
-    return mw__chip_plan_finish(&text, err);
+    mw__json_writer_init(&json, mw__allocator_default(), false); /* mw_string_free knows no other */
+    mw__json_open(&json, NULL, '{');
+    put_totals(&json, plan);
+    put_items(&json, plan, "ops", plan->op_count, put_op);
+    put_items(&json, plan, "layers", plan->layer_count, put_layer);
+    put_items(&json, plan, "splits", plan->split_count, put_split);
+    put_items(&json, plan, "segments", plan->segment_count, put_segment);
+    put_items(&json, plan, "partitions", plan->partition_count, put_partition);
+    put_items(&json, plan, "pairs", plan->pair_count, put_pair);
+    put_items(&json, plan, "values", plan->value_count, put_value);
+    mw__json_close(&json, '}');
+    mw__text_puts(&json.text, "\n");
+    return mw__chip_plan_finish(&json.text, err);
 }

@@ -2,7 +2,7 @@
  * at all. */
 #include "base/memory/checked.h"
 #include "base/number/hash.h"
-#include "base/text/text.h"
+#include "base/text/json_write.h"
 #include "format/tensors/safetensors.h"
 
 #include <string.h>
@@ -12,18 +12,10 @@ static size_t item_size(const mw__safetensors_item *item)
     return (size_t)mw_shape_count(item->shape) * ((size_t)mw_dtype_bits(item->dtype) / 8);
 }
 
+/* Names have been checked; the bytes of notes stay as they are. */
 static void put_string(mw__text *text, const char *string)
 {
-    mw__text_puts(text, "\"");
-    for (const char *at = string; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\')
-            mw__text_puts(text, "\\");
-        if ((unsigned char)*at < 0x20)
-            mw__text_printf(text, "\\u%04x", (unsigned)(unsigned char)*at);
-        else
-            mw__text_append(text, at, 1);
-    }
-    mw__text_puts(text, "\"");
+    mw__json_put_bytes(text, string, strlen(string), MW__JSON_EXACT);
 }
 
 static void put_item(mw__text *text, const mw__safetensors_item *item, unsigned long long offset)

@@ -1,6 +1,6 @@
 /* JSON Lines: {"kind":"step","step":10,"loss":0.5,..}. What is no number in JSON is null, and named at the end. */
 #include "base/number/number.h"
-#include "base/text/json.h"
+#include "base/text/json_write.h"
 #include "runtime/metrics/metrics.h"
 
 #include <inttypes.h>

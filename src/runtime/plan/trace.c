@@ -3,8 +3,7 @@
 #include "base/file/file.h"
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
-#include "base/text/text.h"
+#include "base/text/json_write.h"
 #include "runtime/plan/plan_read.h"
 
 #include <stdio.h>
@@ -18,25 +17,14 @@ typedef struct tracer {
     bool first; /* no event yet */
 } tracer;
 
-enum { NAME_BYTES = 256 }; /* what is shown of a name */
+enum { NAME_BYTES = 255 }; /* what is shown of a name */
 
 /* ---- JSON ---- */
-
-/* What is shown holds no control character, so that quotes and backslashes are all that JSON wants escaped. */
-static void put_escaped(mw__text *text, const char *string)
-{
-    char shown[NAME_BYTES];
-    for (const char *c = mw__shown(shown, sizeof shown, string); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            mw__text_puts(text, "\\");
-        mw__text_append(text, c, 1);
-    }
-}
 
 static void put_string(mw__text *text, const char *string)
 {
     mw__text_puts(text, "\"");
-    put_escaped(text, string);
+    mw__json_put_shown(text, string, NAME_BYTES);
     mw__text_puts(text, "\"");
 }
 
@@ -94,9 +82,9 @@ static void put_operations(mw__text *text, const mw_plan_step *step)
     mw__text_puts(text, ",\"operations\":[");
     for (size_t i = 0; i < step->operation_count; i++) {
         mw__text_puts(text, i > 0 ? ",\"" : "\"");
-        put_escaped(text, step->operations[i].kind);
+        mw__json_put_shown(text, step->operations[i].kind, NAME_BYTES);
         mw__text_puts(text, " ");
-        put_escaped(text, step->operations[i].name);
+        mw__json_put_shown(text, step->operations[i].name, NAME_BYTES);
         mw__text_puts(text, "\"");
     }
     mw__text_puts(text, "]");

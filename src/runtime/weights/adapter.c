@@ -2,6 +2,7 @@
 #include "runtime/weights/adapter.h"
 #include "base/file/file.h"
 #include "base/number/number.h"
+#include "base/text/json_write.h"
 #include "base/text/text.h"
 #include "runtime/weights/adapter_config.h"
 
@@ -86,18 +87,6 @@ void mw__adapters_deinit(mw__adapters *a) { mw__arena_deinit(&a->arena); }
 
 /* ---- the configuration ---- */
 
-static void put_string(mw__text *text, const char *string, size_t length)
-{
-    mw__text_puts(text, "\"");
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)string[i] < 0x20)
-            mw__text_printf(text, "\\u%04x", (unsigned)string[i]);
-        else
-            mw__text_printf(text, string[i] == '"' || string[i] == '\\' ? "\\%c" : "%c", string[i]);
-    }
-    mw__text_puts(text, "\"");
-}
-
 /* The modules with an adapter, or those that are trained themselves. */
 static void put_modules(mw__text *text, const mw__adapters *a, bool with_adapter)
 {
@@ -112,7 +101,7 @@ static void put_modules(mw__text *text, const mw__adapters *a, bool with_adapter
         if (with_adapter)
             length = strlen(name) - strlen(MW__LORA_A);
         mw__text_puts(text, before);
-        put_string(text, name, length);
+        mw__json_put_bytes(text, name, length, MW__JSON_EXACT);
         before = ", ";
     }
     mw__text_puts(text, "]");

@@ -24,19 +24,19 @@ static const char *verdict_name(mw_chip_verdict verdict)
     return verdict == MW_CHIP_REFUSED ? "refused" : verdict == MW_CHIP_WARNED ? "warned" : "noted";
 }
 
-static void json_finding(tool_json *json, const mw_chip_finding *finding)
+static void json_finding(mw__json_writer *json, const mw_chip_finding *finding)
 {
-    tool_json_open(json, NULL, '{');
-    tool_json_string(json, "rule", finding->rule);
-    tool_json_string(json, "verdict", verdict_name(finding->verdict));
-    tool_json_string(json, "operation", finding->operation);
-    tool_json_string(json, "tensor", finding->tensor);
-    tool_json_string(json, "message", finding->message);
-    tool_json_string(json, "source", finding->source);
-    tool_json_string(json, "rewrite", finding->rewrite);
-    tool_json_bool(json, "rewritten", finding->rewritten);
-    tool_json_integer(json, "line", finding->text_line);
-    tool_json_close(json, '}');
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "rule", finding->rule);
+    mw__json_add_string(json, "verdict", verdict_name(finding->verdict));
+    mw__json_add_string(json, "operation", finding->operation);
+    mw__json_add_string(json, "tensor", finding->tensor);
+    mw__json_add_string(json, "message", finding->message);
+    mw__json_add_string(json, "source", finding->source);
+    mw__json_add_string(json, "rewrite", finding->rewrite);
+    mw__json_add_bool(json, "rewritten", finding->rewritten);
+    mw__json_add_integer(json, "line", finding->text_line);
+    mw__json_close(json, '}');
 }
 
 static void say_report(const mw_chip_report *report, mw_chip chip, const tool_call *call)
@@ -49,12 +49,12 @@ static void say_report(const mw_chip_report *report, mw_chip chip, const tool_ca
         mw_string_free(text);
         return;
     }
-    tool_json_string(call->json, "chip", mw_chip_name(chip));
-    tool_json_bool(call->json, "passes", mw_chip_report_passes(report));
-    tool_json_open(call->json, "findings", '[');
+    mw__json_add_string(call->json, "chip", mw_chip_name(chip));
+    mw__json_add_bool(call->json, "passes", mw_chip_report_passes(report));
+    mw__json_open(call->json, "findings", '[');
     for (size_t i = 0; (finding = mw_chip_finding_at(report, i)) != NULL; i++)
         json_finding(call->json, finding);
-    tool_json_close(call->json, ']');
+    mw__json_close(call->json, ']');
 }
 
 int tool_check(const tool_call *call)
@@ -101,7 +101,7 @@ static int plan_of_chip(const tool_call *call)
     if (plan != NULL) {
         char *text = (call->json != NULL ? mw_chip_plan_print_json : mw_chip_plan_print)(plan, call->err);
         if (call->json != NULL)
-            tool_json_raw(call->json, "plan", text);
+            mw__json_add_raw(call->json, "plan", text);
         else
             tool_puts(text != NULL ? text : "");
         mw_string_free(text);
@@ -137,7 +137,7 @@ int tool_inspect(const tool_call *call)
     mw_hwx *hwx = mw_hwx_open(call->arguments[0], call->err);
     char *text = hwx != NULL ? (call->json != NULL ? mw_hwx_json : mw_hwx_text)(hwx, call->err) : NULL;
     if (call->json != NULL)
-        tool_json_raw(call->json, "file", text);
+        mw__json_add_raw(call->json, "file", text);
     else
         tool_puts(text != NULL ? text : "");
     mw_string_free(text);

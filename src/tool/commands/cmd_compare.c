@@ -31,39 +31,39 @@ const tool_option tool_compare_options[] = {
     TOOL_OPTIONS_END,
 };
 
-static void json_difference(tool_json *json, const char *key, const mw_difference *d)
+static void json_difference(mw__json_writer *json, const char *key, const mw_difference *d)
 {
-    tool_json_open(json, key, '{');
-    tool_json_bool(json, "compared", d->compared);
-    tool_json_integer(json, "beyond", (int64_t)d->beyond);
-    tool_json_number(json, "max_absolute", d->max_absolute);
-    tool_json_number(json, "max_relative", d->max_relative);
-    tool_json_number(json, "tolerance", d->tolerance);
-    tool_json_close(json, '}');
+    mw__json_open(json, key, '{');
+    mw__json_add_bool(json, "compared", d->compared);
+    mw__json_add_integer(json, "beyond", (int64_t)d->beyond);
+    mw__json_add_number(json, "max_absolute", d->max_absolute);
+    mw__json_add_number(json, "max_relative", d->max_relative);
+    mw__json_add_number(json, "tolerance", d->tolerance);
+    mw__json_close(json, '}');
 }
 
-static void json_compared(tool_json *json, const char *key, const mw_compared *compared)
+static void json_compared(mw__json_writer *json, const char *key, const mw_compared *compared)
 {
     if (compared == NULL) {
-        tool_json_null(json, key);
+        mw__json_add_null(json, key);
         return;
     }
-    tool_json_open(json, key, '{');
-    tool_json_string(json, "operation", compared->operation);
-    tool_json_string(json, "tensor", compared->tensor);
-    tool_json_string(json, "parameter", compared->parameter);
+    mw__json_open(json, key, '{');
+    mw__json_add_string(json, "operation", compared->operation);
+    mw__json_add_string(json, "tensor", compared->tensor);
+    mw__json_add_string(json, "parameter", compared->parameter);
     json_difference(json, "local", &compared->local);
     json_difference(json, "accumulated", &compared->accumulated);
-    tool_json_close(json, '}');
+    mw__json_close(json, '}');
 }
 
 static void say_comparison(const mw_comparison *comparison, const tool_call *call)
 {
     if (call->json != NULL) {
-        tool_json_string(call->json, "reference", mw_comparison_where(comparison, 0));
-        tool_json_string(call->json, "device", mw_comparison_where(comparison, 1));
-        tool_json_bool(call->json, "passes", mw_comparison_passes(comparison));
-        tool_json_integer(call->json, "compared", (int64_t)mw_comparison_count(comparison));
+        mw__json_add_string(call->json, "reference", mw_comparison_where(comparison, 0));
+        mw__json_add_string(call->json, "device", mw_comparison_where(comparison, 1));
+        mw__json_add_bool(call->json, "passes", mw_comparison_passes(comparison));
+        mw__json_add_integer(call->json, "compared", (int64_t)mw_comparison_count(comparison));
         json_compared(call->json, "first", mw_comparison_first(comparison, o.outputs));
         return;
     }
@@ -171,11 +171,11 @@ static bool say_result(const mw_result *a, const mw_result *b, double tolerance,
     const double d = alike ? difference_of(a, b) : INFINITY;
     const bool good = d <= tolerance;
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", a->name);
-        tool_json_number(call->json, "difference", d);
-        tool_json_bool(call->json, "passes", good);
-        tool_json_close(call->json, '}');
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", a->name);
+        mw__json_add_number(call->json, "difference", d);
+        mw__json_add_bool(call->json, "passes", good);
+        mw__json_close(call->json, '}');
     } else {
         tool_show(a->name);
         if (alike)
@@ -191,14 +191,14 @@ static bool say_sides(const side *a, const side *b, double tolerance, const tool
 {
     bool good = true;
     if (call->json != NULL)
-        tool_json_open(call->json, "results", '[');
+        mw__json_open(call->json, "results", '[');
     for (size_t i = 0; i < a->results.count; i++) {
         const mw_result *result = &a->results.results[i];
         good = say_result(result, partner_of(&b->results, result->name, i), tolerance, call) && good;
     }
     if (call->json != NULL) {
-        tool_json_close(call->json, ']');
-        tool_json_bool(call->json, "passes", good);
+        mw__json_close(call->json, ']');
+        mw__json_add_bool(call->json, "passes", good);
     }
     return good;
 }
@@ -292,15 +292,15 @@ static mw_tensor **list_leaves(mw_graph *graph, size_t *out_count, mw_error *err
 static void say_report(const mw_gradcheck_report *report, size_t leaves, const tool_call *call)
 {
     if (call->json != NULL) {
-        tool_json_bool(call->json, "passes", report->passed);
-        tool_json_integer(call->json, "tensors", (int64_t)leaves);
-        tool_json_integer(call->json, "checked", (int64_t)report->checked);
-        tool_json_integer(call->json, "skipped", (int64_t)report->skipped);
-        tool_json_string(call->json, "tensor", report->tensor);
-        tool_json_integer(call->json, "index", report->index);
-        tool_json_number(call->json, "analytic", report->analytic);
-        tool_json_number(call->json, "numeric", report->numeric);
-        tool_json_number(call->json, "allowed", report->allowed);
+        mw__json_add_bool(call->json, "passes", report->passed);
+        mw__json_add_integer(call->json, "tensors", (int64_t)leaves);
+        mw__json_add_integer(call->json, "checked", (int64_t)report->checked);
+        mw__json_add_integer(call->json, "skipped", (int64_t)report->skipped);
+        mw__json_add_string(call->json, "tensor", report->tensor);
+        mw__json_add_integer(call->json, "index", report->index);
+        mw__json_add_number(call->json, "analytic", report->analytic);
+        mw__json_add_number(call->json, "numeric", report->numeric);
+        mw__json_add_number(call->json, "allowed", report->allowed);
         return;
     }
     tool_print("%zu tensors, %zu comparisons, %zu skipped at kinks: %s\nworst: ", leaves, report->checked,

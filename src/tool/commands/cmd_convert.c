@@ -150,7 +150,7 @@ static int convert_model(const tool_call *call)
                                                       : 1e-5,
                                   call);
     if (code == TOOL_DONE && call->json != NULL)
-        tool_json_string(call->json, "written", call->arguments[1]);
+        mw__json_add_string(call->json, "written", call->arguments[1]);
     return code;
 }
 
@@ -177,7 +177,7 @@ static int convert_tensors(const tool_call *call)
     say_left_out(tensors);
     const mw_status status = mw_tensors_convert(tensors, call->arguments[1], wanted, call->err);
     if (status == MW_OK && call->json != NULL)
-        tool_json_integer(call->json, "tensors", (int64_t)mw_tensors_count(tensors));
+        mw__json_add_integer(call->json, "tensors", (int64_t)mw_tensors_count(tensors));
     mw_tensors_close(tensors);
     return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }

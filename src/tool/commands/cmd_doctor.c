@@ -297,18 +297,18 @@ static void say(const char *name, verdict found, const char *line, const tool_ca
         tool_puts("\n");
         return;
     }
-    tool_json_open(call->json, NULL, '{');
-    tool_json_string(call->json, "check", name);
-    tool_json_string(call->json, "verdict", found == GOOD ? "good" : found == ABSENT ? "absent" : "bad");
-    tool_json_string(call->json, "text", line);
-    tool_json_close(call->json, '}');
+    mw__json_open(call->json, NULL, '{');
+    mw__json_add_string(call->json, "check", name);
+    mw__json_add_string(call->json, "verdict", found == GOOD ? "good" : found == ABSENT ? "absent" : "bad");
+    mw__json_add_string(call->json, "text", line);
+    mw__json_close(call->json, '}');
 }
 
 int tool_doctor(const tool_call *call)
 {
     bool bad = false;
     if (call->json != NULL)
-        tool_json_open(call->json, "checks", '[');
+        mw__json_open(call->json, "checks", '[');
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         char line[LINE + 1];
         const verdict found = run_apart(checks[i].check, line);
@@ -316,6 +316,6 @@ int tool_doctor(const tool_call *call)
         bad = bad || (found != GOOD && found != ABSENT);
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
     return bad ? TOOL_DIFFERS : TOOL_DONE;
 }

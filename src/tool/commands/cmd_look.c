@@ -27,10 +27,10 @@ static void say_description(const mw_model *model, const tool_call *call)
     if (text != NULL && call->json == NULL)
         tool_puts(text);
     if (d != NULL && call->json != NULL) {
-        tool_json_string(call->json, "description", d->text);
-        tool_json_string(call->json, "version", d->version);
-        tool_json_string(call->json, "author", d->author);
-        tool_json_string(call->json, "license", d->license);
+        mw__json_add_string(call->json, "description", d->text);
+        mw__json_add_string(call->json, "version", d->version);
+        mw__json_add_string(call->json, "author", d->author);
+        mw__json_add_string(call->json, "license", d->license);
     }
     mw_string_free(text);
 }
@@ -39,11 +39,11 @@ static void say_port(const char *kind, const mw_tensor *tensor, const tool_call 
 {
     char shape[128];
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", mw_tensor_name(tensor));
-        tool_json_string(call->json, "dtype", mw_dtype_name(mw_tensor_dtype(tensor)));
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", mw_tensor_name(tensor));
+        mw__json_add_string(call->json, "dtype", mw_dtype_name(mw_tensor_dtype(tensor)));
         tool_json_shape(call->json, "shape", mw_tensor_shape(tensor));
-        tool_json_close(call->json, '}');
+        mw__json_close(call->json, '}');
         return;
     }
     tool_print("%-8s", kind);
@@ -57,25 +57,25 @@ static void say_ports(const mw_graph *graph, const char *key, const char *kind,
 {
     const mw_tensor *tensor;
     if (call->json != NULL)
-        tool_json_open(call->json, key, '[');
+        mw__json_open(call->json, key, '[');
     for (size_t i = 0; (tensor = at(graph, i)) != NULL; i++)
         say_port(kind, tensor, call);
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
 }
 
 static void say_weight(const mw_weight *weight, const tool_call *call)
 {
     char shape[128], size[32];
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", weight->name);
-        tool_json_string(call->json, "dtype", mw_dtype_name(weight->dtype));
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", weight->name);
+        mw__json_add_string(call->json, "dtype", mw_dtype_name(weight->dtype));
         tool_json_shape(call->json, "shape", weight->shape);
-        tool_json_integer(call->json, "bytes", (int64_t)weight->size);
-        tool_json_string(call->json, "role", mw_weight_role_name(weight->role));
-        tool_json_string(call->json, "obstacle", weight->obstacle);
-        tool_json_close(call->json, '}');
+        mw__json_add_integer(call->json, "bytes", (int64_t)weight->size);
+        mw__json_add_string(call->json, "role", mw_weight_role_name(weight->role));
+        mw__json_add_string(call->json, "obstacle", weight->obstacle);
+        mw__json_close(call->json, '}');
         return;
     }
     tool_print("  %-10s %-10s ", tool_bytes(size, sizeof size, (double)weight->size),
@@ -98,13 +98,13 @@ static void say_trainable(const mw_weight *weight, const tool_call *call)
     char shape[128];
     const char *why = weight->obstacle != NULL ? weight->obstacle : weight->reason;
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", weight->name);
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", weight->name);
         tool_json_shape(call->json, "shape", weight->shape);
-        tool_json_string(call->json, "role", mw_weight_role_name(weight->role));
-        tool_json_string(call->json, "trained", trained_by(weight));
-        tool_json_string(call->json, "why", why);
-        tool_json_close(call->json, '}');
+        mw__json_add_string(call->json, "role", mw_weight_role_name(weight->role));
+        mw__json_add_string(call->json, "trained", trained_by(weight));
+        mw__json_add_string(call->json, "why", why);
+        mw__json_close(call->json, '}');
         return;
     }
     tool_print("  %-8s %-10s ", trained_by(weight), mw_weight_role_name(weight->role));
@@ -126,11 +126,11 @@ static void say_weights(const mw_graph *graph, const char *key, void (*say)(cons
     if (weights != NULL)
         mw_graph_weights(graph, weights, count, &count, call->err);
     if (call->json != NULL)
-        tool_json_open(call->json, key, '[');
+        mw__json_open(call->json, key, '[');
     for (size_t i = 0; weights != NULL && call->err->status == MW_OK && i < count; i++)
         say(&weights[i], call);
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
     free(weights);
 }
 
@@ -139,19 +139,19 @@ static void say_functions(const mw_graph *graph, const tool_call *call)
     const char *name;
     const size_t count = mw_graph_function_count(graph);
     if (call->json != NULL)
-        tool_json_integer(call->json, "opset", mw_graph_opset(graph));
+        mw__json_add_integer(call->json, "opset", mw_graph_opset(graph));
     else
         tool_print("opset   ios%d\n", (int)mw_graph_opset(graph));
     if (call->json != NULL)
-        tool_json_open(call->json, "functions", '[');
+        mw__json_open(call->json, "functions", '[');
     for (size_t i = 0; (name = mw_graph_function_at(graph, i)) != NULL; i++) {
         if (call->json != NULL)
-            tool_json_string(call->json, NULL, name);
+            mw__json_add_string(call->json, NULL, name);
         else if (count > 1)
             tool_print("function %s\n", name);
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
 }
 
 /* Where an input admits several shapes, which. */
@@ -229,20 +229,20 @@ static void say_operation(size_t index, const mw_operation *operation, const too
         tool_puts("\n");
         return;
     }
-    tool_json_open(call->json, NULL, '{');
-    tool_json_string(call->json, "name", operation->name);
-    tool_json_integer(call->json, "since", operation->since);
-    tool_json_string(call->json, "gradient", gradient_name(operation->gradient));
-    tool_json_open(call->json, "arguments", '[');
+    mw__json_open(call->json, NULL, '{');
+    mw__json_add_string(call->json, "name", operation->name);
+    mw__json_add_integer(call->json, "since", operation->since);
+    mw__json_add_string(call->json, "gradient", gradient_name(operation->gradient));
+    mw__json_open(call->json, "arguments", '[');
     for (size_t i = 0; mw_operation_argument_at(index, i, &argument); i++) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", argument.name);
-        tool_json_bool(call->json, "constant", argument.constant);
-        tool_json_bool(call->json, "optional", argument.optional);
-        tool_json_close(call->json, '}');
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", argument.name);
+        mw__json_add_bool(call->json, "constant", argument.constant);
+        mw__json_add_bool(call->json, "optional", argument.optional);
+        mw__json_close(call->json, '}');
     }
-    tool_json_close(call->json, ']');
-    tool_json_close(call->json, '}');
+    mw__json_close(call->json, ']');
+    mw__json_close(call->json, '}');
 }
 
 int tool_ops(const tool_call *call)
@@ -251,7 +251,7 @@ int tool_ops(const tool_call *call)
     size_t shown = 0;
     const char *pattern = call->count > 0 ? call->arguments[0] : "*";
     if (call->json != NULL)
-        tool_json_open(call->json, "operations", '[');
+        mw__json_open(call->json, "operations", '[');
     for (size_t i = 0; mw_operation_at(i, &operation); i++) {
         if (fnmatch(pattern, operation.name, 0) != 0)
             continue;
@@ -259,7 +259,7 @@ int tool_ops(const tool_call *call)
         shown++;
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
     if (shown == 0)
         tool_complain("no operation matches \"%.100s\"", pattern);
     return shown > 0 ? TOOL_DONE : TOOL_FAILED;
@@ -321,20 +321,20 @@ static void say_statistics(mw_tensors *tensors, const mw_tensor_info *info, cons
             tool_print(", %zu not finite", s.not_finite);
         return;
     }
-    tool_json_number(call->json, "least", s.low);
-    tool_json_number(call->json, "largest", s.high);
-    tool_json_number(call->json, "mean", s.mean);
-    tool_json_integer(call->json, "not_finite", (int64_t)s.not_finite);
+    mw__json_add_number(call->json, "least", s.low);
+    mw__json_add_number(call->json, "largest", s.high);
+    mw__json_add_number(call->json, "mean", s.mean);
+    mw__json_add_integer(call->json, "not_finite", (int64_t)s.not_finite);
 }
 
 static void say_tensor(mw_tensors *tensors, const mw_tensor_info *info, const tool_call *call)
 {
     char shape[128], size[32];
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", info->name);
-        tool_json_string(call->json, "dtype", mw_dtype_name(info->dtype));
-        tool_json_string(call->json, "stored", info->stored);
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", info->name);
+        mw__json_add_string(call->json, "dtype", mw_dtype_name(info->dtype));
+        mw__json_add_string(call->json, "stored", info->stored);
         tool_json_shape(call->json, "shape", info->shape);
     } else {
         tool_print("%-10s ", tool_bytes(size, sizeof size, (double)info->size));
@@ -344,7 +344,7 @@ static void say_tensor(mw_tensors *tensors, const mw_tensor_info *info, const to
     if (t.statistics)
         say_statistics(tensors, info, call);
     if (call->json != NULL)
-        tool_json_close(call->json, '}');
+        mw__json_close(call->json, '}');
     else
         tool_puts("\n");
 }
@@ -353,10 +353,10 @@ static void say_notes(const mw_tensors *tensors, const tool_call *call)
 {
     const mw_tensors_note *note;
     if (call->json != NULL)
-        tool_json_open(call->json, "notes", '{');
+        mw__json_open(call->json, "notes", '{');
     for (size_t i = 0; (note = mw_tensors_note_at(tensors, i)) != NULL; i++) {
         if (call->json != NULL) {
-            tool_json_string(call->json, note->key, note->value);
+            mw__json_add_string(call->json, note->key, note->value);
             continue;
         }
         tool_puts("# ");
@@ -366,7 +366,7 @@ static void say_notes(const mw_tensors *tensors, const tool_call *call)
         tool_puts("\n");
     }
     if (call->json != NULL)
-        tool_json_close(call->json, '}');
+        mw__json_close(call->json, '}');
 }
 
 /* What the file has besides: it is said even if a pattern chose other tensors. */
@@ -374,7 +374,7 @@ static void say_left_out(const mw_tensors *tensors, const tool_call *call)
 {
     const mw_tensors_note *item;
     if (call->json != NULL)
-        tool_json_open(call->json, "left_out", '[');
+        mw__json_open(call->json, "left_out", '[');
     for (size_t i = 0; (item = mw_tensors_left_out_at(tensors, i)) != NULL; i++) {
         if (call->json == NULL) {
             tool_puts("left out: ");
@@ -384,13 +384,13 @@ static void say_left_out(const mw_tensors *tensors, const tool_call *call)
             tool_puts("\n");
             continue;
         }
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", item->key);
-        tool_json_string(call->json, "reason", item->value);
-        tool_json_close(call->json, '}');
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", item->key);
+        mw__json_add_string(call->json, "reason", item->value);
+        mw__json_close(call->json, '}');
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
 }
 
 int tool_tensors(const tool_call *call)
@@ -404,7 +404,7 @@ int tool_tensors(const tool_call *call)
         return TOOL_FAILED;
     say_notes(tensors, call);
     if (call->json != NULL)
-        tool_json_open(call->json, "tensors", '[');
+        mw__json_open(call->json, "tensors", '[');
     for (size_t i = 0; (info = mw_tensors_at(tensors, i)) != NULL; i++) {
         if (t.pattern != NULL && fnmatch(t.pattern, info->name, 0) != 0)
             continue;
@@ -414,11 +414,11 @@ int tool_tensors(const tool_call *call)
         bytes += (double)info->size;
     }
     if (call->json != NULL) {
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
         say_left_out(tensors, call);
-        tool_json_string(call->json, "format", mw_tensors_format(tensors));
-        tool_json_number(call->json, "elements", elements);
-        tool_json_number(call->json, "bytes", bytes);
+        mw__json_add_string(call->json, "format", mw_tensors_format(tensors));
+        mw__json_add_number(call->json, "elements", elements);
+        mw__json_add_number(call->json, "bytes", bytes);
     } else {
         say_left_out(tensors, call);
         tool_print("%s, %zu tensors, %s elements, %s\n", mw_tensors_format(tensors), mw_tensors_count(tensors),

@@ -16,25 +16,25 @@ const tool_option tool_ranges_options[] = {
     TOOL_OPTIONS_END,
 };
 
-static void json_range(tool_json *json, const mw_range *range)
+static void json_range(mw__json_writer *json, const mw_range *range)
 {
-    tool_json_open(json, NULL, '{');
-    tool_json_string(json, "operation", range->operation);
-    tool_json_string(json, "tensor", range->tensor);
-    tool_json_string(json, "parameter", range->parameter);
-    tool_json_string(json, "dtype", mw_dtype_name(range->dtype));
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "operation", range->operation);
+    mw__json_add_string(json, "tensor", range->tensor);
+    mw__json_add_string(json, "parameter", range->parameter);
+    mw__json_add_string(json, "dtype", mw_dtype_name(range->dtype));
     tool_json_shape(json, "shape", range->shape);
-    tool_json_integer(json, "elements", (int64_t)range->count);
-    tool_json_number(json, "smallest", range->smallest);
-    tool_json_number(json, "largest", range->largest);
-    tool_json_number(json, "max_absolute", range->max_absolute);
-    tool_json_number(json, "min_absolute", range->min_absolute);
-    tool_json_integer(json, "not_finite", (int64_t)range->not_finite);
-    tool_json_integer(json, "overflowed", (int64_t)range->overflowed);
-    tool_json_integer(json, "subnormal", (int64_t)range->subnormal);
-    tool_json_integer(json, "lost", (int64_t)range->lost);
-    tool_json_number(json, "headroom", range->headroom);
-    tool_json_close(json, '}');
+    mw__json_add_integer(json, "elements", (int64_t)range->count);
+    mw__json_add_number(json, "smallest", range->smallest);
+    mw__json_add_number(json, "largest", range->largest);
+    mw__json_add_number(json, "max_absolute", range->max_absolute);
+    mw__json_add_number(json, "min_absolute", range->min_absolute);
+    mw__json_add_integer(json, "not_finite", (int64_t)range->not_finite);
+    mw__json_add_integer(json, "overflowed", (int64_t)range->overflowed);
+    mw__json_add_integer(json, "subnormal", (int64_t)range->subnormal);
+    mw__json_add_integer(json, "lost", (int64_t)range->lost);
+    mw__json_add_number(json, "headroom", range->headroom);
+    mw__json_close(json, '}');
 }
 
 static void say_ranges(const mw_ranges *ranges, const tool_call *call)
@@ -45,11 +45,11 @@ static void say_ranges(const mw_ranges *ranges, const tool_call *call)
         mw_string_free(text);
         return;
     }
-    tool_json_bool(call->json, "fits", mw_ranges_fit(ranges));
-    tool_json_open(call->json, "values", '[');
+    mw__json_add_bool(call->json, "fits", mw_ranges_fit(ranges));
+    mw__json_open(call->json, "values", '[');
     for (size_t i = 0; i < mw_ranges_count(ranges); i++)
         json_range(call->json, mw_ranges_worst(ranges, i));
-    tool_json_close(call->json, ']');
+    mw__json_close(call->json, ']');
 }
 
 /* As the options say; another device than the CPU is refused by the library. */

@@ -18,12 +18,12 @@ static void say_result(const mw_replay_result *result, const tool_call *call)
         tool_puts("\n");
         return;
     }
-    tool_json_integer(call->json, "step", result->step);
-    tool_json_integer(call->json, "values", (int64_t)result->values);
-    tool_json_integer(call->json, "non_finite", (int64_t)result->non_finite);
-    tool_json_string(call->json, "operation", result->operation);
-    tool_json_string(call->json, "tensor", result->tensor);
-    tool_json_string(call->json, "text", result->text);
+    mw__json_add_integer(call->json, "step", result->step);
+    mw__json_add_integer(call->json, "values", (int64_t)result->values);
+    mw__json_add_integer(call->json, "non_finite", (int64_t)result->non_finite);
+    mw__json_add_string(call->json, "operation", result->operation);
+    mw__json_add_string(call->json, "tensor", result->tensor);
+    mw__json_add_string(call->json, "text", result->text);
 }
 
 int tool_replay(const tool_call *call)

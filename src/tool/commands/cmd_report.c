@@ -200,9 +200,9 @@ static void say_page(const reporting *r)
 {
     const mw_dataset *set = r->data.test != NULL ? r->data.test : r->data.validation;
     if (r->call->json != NULL) {
-        tool_json_string(r->call->json, "report", r->page);
-        tool_json_string(r->call->json, "set", r->set);
-        tool_json_integer(r->call->json, "examples", mw_dataset_examples(set));
+        mw__json_add_string(r->call->json, "report", r->page);
+        mw__json_add_string(r->call->json, "set", r->set);
+        mw__json_add_integer(r->call->json, "examples", mw_dataset_examples(set));
     } else if (r->set != NULL) {
         tool_print("%s  %s, %lld examples\n", r->page, r->set, (long long)mw_dataset_examples(set));
     } else {

@@ -38,14 +38,14 @@ static void say_values(const mw_result *result, mw_shape shape, const tool_call 
     const size_t shown = result->count < (size_t)o.values ? result->count : (size_t)o.values;
     char text[128];
     if (call->json != NULL) {
-        tool_json_open(call->json, NULL, '{');
-        tool_json_string(call->json, "name", result->name);
+        mw__json_open(call->json, NULL, '{');
+        mw__json_add_string(call->json, "name", result->name);
         tool_json_shape(call->json, "shape", shape);
-        tool_json_open(call->json, "values", '[');
+        mw__json_open(call->json, "values", '[');
         for (size_t i = 0; i < shown; i++)
-            tool_json_number(call->json, NULL, (double)values[i]);
-        tool_json_close(call->json, ']');
-        tool_json_close(call->json, '}');
+            mw__json_add_number(call->json, NULL, (double)values[i]);
+        mw__json_close(call->json, ']');
+        mw__json_close(call->json, '}');
         return;
     }
     tool_show(result->name);
@@ -108,7 +108,7 @@ static void say_classes(const char *lines, const mw_result *result, mw_shape sha
     if (examples == 0 || result->count != examples * classes)
         return;
     if (call->json != NULL)
-        tool_json_open(call->json, "classes", '[');
+        mw__json_open(call->json, "classes", '[');
     for (size_t i = 0; i < examples && i < (size_t)o.values; i++) {
         const float *p = (const float *)result->data + i * classes;
         size_t best = 0;
@@ -116,7 +116,7 @@ static void say_classes(const char *lines, const mw_result *result, mw_shape sha
             best = p[k] > p[best] ? k : best;
         char *name = copy_line(lines, best);
         if (call->json != NULL) {
-            tool_json_string(call->json, NULL, name != NULL ? name : "");
+            mw__json_add_string(call->json, NULL, name != NULL ? name : "");
         } else {
             tool_print("  example %zu: ", i);
             tool_show(name);
@@ -125,13 +125,13 @@ static void say_classes(const char *lines, const mw_result *result, mw_shape sha
         free(name);
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
 }
 
 static void say_results(const mw_model *model, const tool_results *results, const tool_call *call)
 {
     if (call->json != NULL)
-        tool_json_open(call->json, "results", '[');
+        mw__json_open(call->json, "results", '[');
     for (size_t i = 0; i < results->count; i++) {
         const mw_result *result = &results->results[i];
         mw_classes classes;
@@ -142,7 +142,7 @@ static void say_results(const mw_model *model, const tool_results *results, cons
             say_labels(result, &classes, call);
     }
     if (call->json != NULL)
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
     char *lines = NULL;
     if (results->count == 1)
         tool_model_text(model, call->arguments[0], NULL, "classes", &lines, call->err);
@@ -261,15 +261,15 @@ static void say_times(mw_program *program, int64_t batch, const double *times, s
     char median[32], low[32], high[32], memory[32];
     const double middle = times[runs / 2], late = times[runs - 1 - runs / 20];
     if (call->json != NULL) {
-        tool_json_string(call->json, "where", mw_program_where(program));
-        tool_json_integer(call->json, "runs", (int64_t)runs);
-        tool_json_number(call->json, "median_ns", middle);
-        tool_json_number(call->json, "least_ns", times[0]);
-        tool_json_number(call->json, "p95_ns", late);
-        tool_json_number(call->json, "runs_per_second", 1e9 / middle);
-        tool_json_integer(call->json, "examples_per_run", batch);
-        tool_json_number(call->json, "examples_per_second", 1e9 / middle * (double)batch);
-        tool_json_number(call->json, "peak_bytes", peak_bytes());
+        mw__json_add_string(call->json, "where", mw_program_where(program));
+        mw__json_add_integer(call->json, "runs", (int64_t)runs);
+        mw__json_add_number(call->json, "median_ns", middle);
+        mw__json_add_number(call->json, "least_ns", times[0]);
+        mw__json_add_number(call->json, "p95_ns", late);
+        mw__json_add_number(call->json, "runs_per_second", 1e9 / middle);
+        mw__json_add_integer(call->json, "examples_per_run", batch);
+        mw__json_add_number(call->json, "examples_per_second", 1e9 / middle * (double)batch);
+        mw__json_add_number(call->json, "peak_bytes", peak_bytes());
         return;
     }
     tool_print("%s\n", mw_program_where(program));
@@ -363,18 +363,18 @@ static void put_line(void *user, const char *line)
 
 static void say_step(const mw_plan_step *step, double all_ns, const tool_call *call)
 {
-    tool_json_open(call->json, NULL, '{');
-    tool_json_string(call->json, "kernel", step->kernel);
-    tool_json_string(call->json, "implementation", step->implementation);
-    tool_json_open(call->json, "operations", '[');
+    mw__json_open(call->json, NULL, '{');
+    mw__json_add_string(call->json, "kernel", step->kernel);
+    mw__json_add_string(call->json, "implementation", step->implementation);
+    mw__json_open(call->json, "operations", '[');
     for (size_t i = 0; i < step->operation_count; i++)
-        tool_json_string(call->json, NULL, step->operations[i].name);
-    tool_json_close(call->json, ']');
-    tool_json_number(call->json, "median_ns", step->time.median_ns);
-    tool_json_number(call->json, "share", all_ns > 0 ? step->time.median_ns / all_ns : 0);
-    tool_json_number(call->json, "flops", step->flops);
-    tool_json_number(call->json, "bytes", (double)(step->bytes_read + step->bytes_written));
-    tool_json_close(call->json, '}');
+        mw__json_add_string(call->json, NULL, step->operations[i].name);
+    mw__json_close(call->json, ']');
+    mw__json_add_number(call->json, "median_ns", step->time.median_ns);
+    mw__json_add_number(call->json, "share", all_ns > 0 ? step->time.median_ns / all_ns : 0);
+    mw__json_add_number(call->json, "flops", step->flops);
+    mw__json_add_number(call->json, "bytes", (double)(step->bytes_read + step->bytes_written));
+    mw__json_close(call->json, '}');
 }
 
 void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
@@ -385,16 +385,16 @@ void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
         mw_plan_print(plan, put_line, NULL);
         return;
     }
-    tool_json_string(call->json, "where", totals.where);
-    tool_json_number(call->json, "median_ns", totals.time.median_ns);
-    tool_json_number(call->json, "flops", totals.flops);
-    tool_json_number(call->json, "intermediate_bytes", (double)totals.intermediate_bytes);
-    tool_json_number(call->json, "constant_bytes", (double)totals.constant_bytes);
-    tool_json_number(call->json, "port_bytes", (double)totals.port_bytes);
-    tool_json_open(call->json, "steps", '[');
+    mw__json_add_string(call->json, "where", totals.where);
+    mw__json_add_number(call->json, "median_ns", totals.time.median_ns);
+    mw__json_add_number(call->json, "flops", totals.flops);
+    mw__json_add_number(call->json, "intermediate_bytes", (double)totals.intermediate_bytes);
+    mw__json_add_number(call->json, "constant_bytes", (double)totals.constant_bytes);
+    mw__json_add_number(call->json, "port_bytes", (double)totals.port_bytes);
+    mw__json_open(call->json, "steps", '[');
     for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
         say_step(&step, totals.time.median_ns, call);
-    tool_json_close(call->json, ']');
+    mw__json_close(call->json, ']');
 }
 
 mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { return compile(call, NULL, out_usage); }

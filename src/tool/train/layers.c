@@ -3,35 +3,35 @@
 
 #include <millwright/summary.h>
 
-static void json_layer(tool_json *json, const mw_summary_layer *layer)
+static void json_layer(mw__json_writer *json, const mw_summary_layer *layer)
 {
-    tool_json_open(json, NULL, '{');
-    tool_json_string(json, "name", layer->name);
-    tool_json_string(json, "kind", layer->kind);
-    tool_json_string(json, "detail", layer->detail);
-    tool_json_integer(json, "operations", (int64_t)layer->operation_count);
-    tool_json_string(json, "dtype", mw_dtype_name(layer->dtype));
+    mw__json_open(json, NULL, '{');
+    mw__json_add_string(json, "name", layer->name);
+    mw__json_add_string(json, "kind", layer->kind);
+    mw__json_add_string(json, "detail", layer->detail);
+    mw__json_add_integer(json, "operations", (int64_t)layer->operation_count);
+    mw__json_add_string(json, "dtype", mw_dtype_name(layer->dtype));
     tool_json_shape(json, "shape", layer->shape);
-    tool_json_integer(json, "parameters", layer->parameters);
-    tool_json_integer(json, "weight_bytes", (int64_t)layer->weight_bytes);
+    mw__json_add_integer(json, "parameters", layer->parameters);
+    mw__json_add_integer(json, "weight_bytes", (int64_t)layer->weight_bytes);
     if (layer->flops >= 0)
-        tool_json_number(json, "flops", layer->flops);
-    tool_json_open(json, "reads", '[');
+        mw__json_add_number(json, "flops", layer->flops);
+    mw__json_open(json, "reads", '[');
     for (size_t i = 0; i < layer->read_count; i++)
-        tool_json_integer(json, NULL, (int64_t)layer->reads[i]);
-    tool_json_close(json, ']');
-    tool_json_close(json, '}');
+        mw__json_add_integer(json, NULL, (int64_t)layer->reads[i]);
+    mw__json_close(json, ']');
+    mw__json_close(json, '}');
 }
 
-static void json_totals(tool_json *json, mw_summary_totals totals)
+static void json_totals(mw__json_writer *json, mw_summary_totals totals)
 {
-    tool_json_integer(json, "operations", (int64_t)totals.operations);
-    tool_json_integer(json, "parameters", totals.parameters);
-    tool_json_integer(json, "weight_bytes", (int64_t)totals.weight_bytes);
-    tool_json_number(json, "flops", totals.flops);
-    tool_json_integer(json, "largest_bytes", (int64_t)totals.largest_bytes);
-    tool_json_integer(json, "activation_bytes", (int64_t)totals.activation_bytes);
-    tool_json_bool(json, "open", totals.open);
+    mw__json_add_integer(json, "operations", (int64_t)totals.operations);
+    mw__json_add_integer(json, "parameters", totals.parameters);
+    mw__json_add_integer(json, "weight_bytes", (int64_t)totals.weight_bytes);
+    mw__json_add_number(json, "flops", totals.flops);
+    mw__json_add_integer(json, "largest_bytes", (int64_t)totals.largest_bytes);
+    mw__json_add_integer(json, "activation_bytes", (int64_t)totals.activation_bytes);
+    mw__json_add_bool(json, "open", totals.open);
 }
 
 void tool_say_layers(const mw_graph *graph, const tool_call *call)
@@ -39,10 +39,10 @@ void tool_say_layers(const mw_graph *graph, const tool_call *call)
     mw_summary *summary = mw_summary_create(graph, call->err);
     char *text = call->json == NULL && summary != NULL ? mw_summary_print(summary, call->err) : NULL;
     if (call->json != NULL) {
-        tool_json_open(call->json, "layers", '[');
+        mw__json_open(call->json, "layers", '[');
         for (size_t i = 0; i < mw_summary_count(summary); i++)
             json_layer(call->json, mw_summary_at(summary, i));
-        tool_json_close(call->json, ']');
+        mw__json_close(call->json, ']');
         json_totals(call->json, mw_summary_total(summary));
     }
     tool_puts(text != NULL ? text : "");

@@ -108,12 +108,12 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
         tool_print(" of %lld examples\n", (long long)found.examples);
         return;
     }
-    tool_json_open(t->call->json, set, '{');
-    tool_json_number(t->call->json, "loss", found.loss);
+    mw__json_open(t->call->json, set, '{');
+    mw__json_add_number(t->call->json, "loss", found.loss);
     for (size_t i = 0; i < found.metric_count; i++)
-        tool_json_number(t->call->json, found.metrics[i].name, found.metrics[i].value);
-    tool_json_integer(t->call->json, "examples", found.examples);
-    tool_json_close(t->call->json, '}');
+        mw__json_add_number(t->call->json, found.metrics[i].name, found.metrics[i].value);
+    mw__json_add_integer(t->call->json, "examples", found.examples);
+    mw__json_close(t->call->json, '}');
 }
 
 static void say_what_is_there(training *t)
@@ -122,9 +122,9 @@ static void say_what_is_there(training *t)
     const mw_summary_totals totals = mw_summary_total(summary);
     mw_summary_destroy(summary);
     if (t->call->json != NULL) {
-        tool_json_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
-        tool_json_integer(t->call->json, "classes", t->data.classes);
-        tool_json_integer(t->call->json, "parameters", totals.parameters);
+        mw__json_add_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
+        mw__json_add_integer(t->call->json, "classes", t->data.classes);
+        mw__json_add_integer(t->call->json, "parameters", totals.parameters);
         return;
     }
     tool_print("%lld examples, %lld for validation", (long long)mw_dataset_examples(t->data.training),

@@ -16,28 +16,28 @@
 static void write_about(const training *t, mw_error *err)
 {
     char path[TRAINING_PATH_BYTES + 16];
-    tool_json about;
+    mw__json_writer about;
     char *classes = class_list_lines(&t->classes);
-    tool_json_init(&about);
-    tool_json_open(&about, NULL, '{');
-    tool_json_string(&about, "command", t->call->command);
-    tool_json_string(&about, "data", t->data_path);
-    tool_json_string(&about, "loss", training_losses[t->loss_kind]);
+    mw__json_writer_init(&about, mw__allocator_or_default(NULL), false);
+    mw__json_open(&about, NULL, '{');
+    mw__json_add_string(&about, "command", t->call->command);
+    mw__json_add_string(&about, "data", t->data_path);
+    mw__json_add_string(&about, "loss", training_losses[t->loss_kind]);
     if (classes != NULL)
-        tool_json_string(&about, "classes", classes);
+        mw__json_add_string(&about, "classes", classes);
     if (t->data.offsets.values != NULL) {
-        tool_json_open(&about, DATA_OFFSETS_KEY, '[');
+        mw__json_open(&about, DATA_OFFSETS_KEY, '[');
         for (size_t i = 0; i < t->data.offsets.count; i++)
-            tool_json_number(&about, NULL, t->data.offsets.values[i]);
-        tool_json_close(&about, ']');
+            mw__json_add_number(&about, NULL, t->data.offsets.values[i]);
+        mw__json_close(&about, ']');
     }
-    tool_json_close(&about, '}');
+    mw__json_close(&about, '}');
     free(classes);
     snprintf(path, sizeof path, "%s/about.json", t->run);
-    const char *text = tool_json_text(&about);
+    const char *text = mw__json_text(&about);
     if (text != NULL)
         mw__file_write(mw__allocator_or_default(NULL), path, text, strlen(text), false, err);
-    tool_json_deinit(&about);
+    mw__json_writer_deinit(&about);
 }
 
 /* run/recipe.json: the settings; run/about.json: how it was called, for mw report. The run is accepted by now; that
