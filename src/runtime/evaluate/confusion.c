@@ -164,7 +164,7 @@ static mw_status count_all(counting *c, const mw_dataset *dataset, mw_error *err
     options.shuffle = options.drop_last = false;
     options.allocator = t->allocator;
     if (t->ranks != NULL)
-        MW_TRY(mw__trainer_meet(t, err));
+        MW_TRY(mw__trainer_synchronize(t, err));
     mw__trainer_share_batches(t, &options);
     const size_t rows = (size_t)t->batch * c->rows;
     c->predicted = mw__alloc(t->allocator, rows * (size_t)c->classes, sizeof *c->predicted, err);

@@ -3,7 +3,6 @@
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "runtime/data/files.h"
-#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/trainer_view.h"
 
@@ -130,7 +129,7 @@ static mw_status evaluate(mw_trainer *t, const mw_dataset *dataset, bool first, 
 {
     MW_TRY(mw__trainer_check_alive(t, err));
     if (!first)
-        MW_TRY(mw__trainer_meet(t, err));
+        MW_TRY(mw__trainer_synchronize(t, err));
     MW_TRY(mw__trainer_need_evaluation(t, err));
     mw_loader_options options = mw_loader_defaults(dataset, t->batch);
     options.shuffle = false;

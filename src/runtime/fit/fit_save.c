@@ -146,7 +146,7 @@ static mw_status save(mw__fitting *fit, mw_error *err)
 /* Rank 0 saves what all have. */
 static mw_status save_together(mw__fitting *fit, mw__fit_part *part, mw_error *err)
 {
-    MW_TRY(mw__trainer_meet(fit->trainer, err));
+    MW_TRY(mw__trainer_synchronize(fit->trainer, err));
     MW_TRY(mw__trainer_gather_wholes(fit->trainer, err));
     const mw_status status = mw__fit_on_first(fit, part, err);
     mw__trainer_drop_wholes(fit->trainer);

@@ -3,7 +3,6 @@
 
 #include "base/number/float_mode.h"
 #include "runtime/program/program_object.h"
-#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/trainer_view.h"
 
 #include <string.h>

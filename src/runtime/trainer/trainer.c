@@ -3,7 +3,6 @@
 #include "graph/transform/clone/clone.h"
 #include "graph/values/convert.h"
 #include "runtime/data/files.h"
-#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
@@ -31,7 +30,8 @@ static void destroy_owner(mw__state_owner *owner)
     mw__view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->accumulation);
-    mw__trainer_leave_ranks(trainer);
+    if (trainer->strategy->leave != NULL)
+        trainer->strategy->leave(trainer);
     pass_deinit(&trainer->step);
     mw__state_deinit(&owner->state);
     mw__graph_free(trainer->model);
@@ -112,6 +112,23 @@ mw_program *mw_trainer_program(const mw_trainer *trainer)
 }
 
 /* ---- for files and fit ---- */
+
+mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
+{
+    if (t->health == MW__TRAINER_TORN)
+        return mw__fail(err, MW_ERROR_STATE,
+                        "the trainer's parameters are of two steps, as the ranks were cut off while they exchanged "
+                        "them: go on from a checkpoint");
+    if (t->health == MW__TRAINER_SOUND)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)",
+                    t->step.program->where);
+}
+
+mw_status mw__trainer_synchronize(mw_trainer *t, mw_error *err)
+{
+    return t->strategy->synchronize != NULL ? t->strategy->synchronize(t, err) : MW_OK;
+}
 
 /* A dead one would put wrong state into files, or learn nothing from them. */
 mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)

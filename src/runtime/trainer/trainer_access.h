@@ -40,6 +40,10 @@ int mw__trainer_accumulated(const mw_trainer *trainer);
 uint64_t mw__trainer_seed(const mw_trainer *trainer);
 /* Adds to the counters of state bytes that crossed the host boundary. */
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);
+/* Ranks that have trained by themselves average their parameters; a call of all ranks, else MW_OK. */
+mw_status mw__trainer_synchronize(mw_trainer *trainer, mw_error *err);
+/* MW_ERROR_STATE once its state is wrong. */
+mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);
 /* The batch size: first extent of the inputs. */
 int64_t mw__trainer_batch(const mw_trainer *trainer);
 /* Optimizer and its numbers (but the learning rate) as one line, so that a checkpoint of another optimizer is refused

@@ -8,6 +8,7 @@
 #include "runtime/program/feed.h"
 #include "runtime/program/program_object.h"
 #include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/trainer_strategy.h"
 
 #include <assert.h>
 #include <millwright/trainer.h>
@@ -76,6 +77,13 @@ typedef struct mw__loss_watch {
     bool warned;
 } mw__loss_watch;
 
+/* Whether its state can be used. */
+typedef enum mw__trainer_health {
+    MW__TRAINER_SOUND,
+    MW__TRAINER_WRONG, /* the comparison with a shadow program failed */
+    MW__TRAINER_TORN   /* an exchange of parameters was cut off: they are of two steps */
+} mw__trainer_health;
+
 /* What a trainer is as the owner of its state; in trainer.c. */
 extern const mw__state_owner_kind mw__trainer_kind;
 
@@ -104,11 +112,14 @@ struct mw_trainer {
     mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
     size_t metric_count;
     mw__trainer_pass step;
-    mw__trainer_pass accumulation;   /* no program unless batches are accumulated */
-    struct mw__trainer_ranks *ranks; /* with others: the step ends with gradients; or NULL */
+    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
+    const mw__trainer_strategy *strategy;
+    struct mw__trainer_ranks *ranks; /* what a strategy of several ranks has besides; or NULL */
+    int gradient_ranks;              /* whose gradients a step sums: 1 unless it is data-parallel */
+    const mw__trainer_pass *update;  /* has the update: the step, or a pass behind the exchange */
     mw__trainer_many many;
     struct mw__trainer_compared *compared; /* the first step is compared; NULL = it is not */
-    bool dead;                             /* the comparison with a shadow program failed: the state is wrong */
+    mw__trainer_health health;
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__map declared; /* by parameter: the states of its optimizer, which is asked once; in the arena */

@@ -160,7 +160,7 @@ static mw_status save_once(mw_trainer *trainer, const char *path, const mw_loade
     if (ranks == NULL)
         return save(trainer, path, position, err);
     MW_TRY(mw__communicator_check(ranks->communicator, "mw_trainer_save", err));
-    MW_TRY(mw__trainer_meet(trainer, err));
+    MW_TRY(mw__trainer_synchronize(trainer, err));
     MW_TRY(mw__trainer_gather_wholes(trainer, err));
     mw_error own = {0};
     const bool is_first = mw_communicator_rank(ranks->communicator) == 0;

@@ -9,7 +9,6 @@
 #include "graph/transform/tune/trainable.h"
 #include "graph/values/convert.h"
 #include "runtime/model/model_file.h"
-#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/trainer_object.h"
 
 #include <math.h>

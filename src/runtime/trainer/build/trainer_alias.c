@@ -4,7 +4,6 @@
 #include "runtime/trainer/build/trainer_alias.h"
 
 #include "runtime/trainer/build/trainer_programs.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include <string.h>
 
@@ -52,25 +51,14 @@ mw_status mw__trainer_run_twice(mw_trainer *t, mw__trainer_pass *pass, mw_error 
     const size_t port = find_difference(program, pass->shadow);
     mw_program *shadow = pass->shadow;
     pass->shadow = NULL;
-    if (port < program->port_count) {
-        t->dead = true;
+    const bool differs = port < program->port_count;
+    if (differs) {
+        t->health = MW__TRAINER_WRONG;
         mw__fail(err, MW_ERROR_DEVICE,
                  "output \"%s\" differs when it shares memory with its input (%s): this library cannot keep training "
                  "state in place",
                  program->ports[port].name, program->where);
     }
     mw_program_destroy(shadow);
-    return t->dead ? MW_ERROR_DEVICE : MW_OK;
-}
-
-mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
-{
-    if (t->ranks != NULL && t->ranks->shards != NULL && t->ranks->shards->torn)
-        return mw__fail(err, MW_ERROR_STATE,
-                        "the trainer's parameters are of two steps, as the ranks were cut off while they exchanged "
-                        "them: go on from a checkpoint");
-    if (!t->dead)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)",
-                    t->step.program->where);
+    return differs ? MW_ERROR_DEVICE : MW_OK;
 }

@@ -10,7 +10,5 @@ bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer 
 mw_status mw__trainer_make_shadow(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
 /* Runs shadow and program, compares and drops the shadow. */
 mw_status mw__trainer_run_twice(mw_trainer *trainer, mw__trainer_pass *pass, mw_error *err);
-/* MW_ERROR_STATE once the comparison has failed. */
-mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);
 
 #endif

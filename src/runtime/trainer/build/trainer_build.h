@@ -4,15 +4,27 @@
 
 #include "runtime/trainer/trainer_object.h"
 
+/* Which program of a trainer is built. */
+typedef enum mw__pass_kind {
+    MW__PASS_UPDATE,       /* ends with the update: a step of one rank, or what follows the exchange */
+    MW__PASS_SUM,          /* only adds to the accumulated gradients */
+    MW__PASS_EXCHANGE,     /* ends with gradients and states that other ranks get */
+    MW__PASS_PARTS_CHECK,  /* ends with the flag, for other ranks; parameters are this rank's parts, as in the next */
+    MW__PASS_PARTS_UPDATE, /* the flag and the norm come from there, of all ranks */
+    MW__PASS_AVERAGES      /* the moving averages alone */
+} mw__pass_kind;
+
+/* Whether it is about the parts of parameters that this rank has. */
+static inline bool mw__pass_has_parts(mw__pass_kind kind)
+{
+    return kind == MW__PASS_PARTS_CHECK || kind == MW__PASS_PARTS_UPDATE;
+}
+
 /* What exists while a step graph is built. */
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
-    bool accumulates; /* the program that only adds to the accumulated gradients */
-    bool hands_on;    /* ends with gradients and states that other ranks get: trainer_ranks_graph.c goes on */
-    bool watched;     /* ends before the flag: trainer_blame.c goes on */
-    bool judges;      /* ends with the flag, for other ranks; parameters are this rank's parts, as in the next */
-    bool judged;      /* the flag and the norm come from there, of all ranks */
-    bool averages;    /* the moving averages alone */
+    mw__pass_kind kind;
+    bool ends_before_check; /* stops before the finite check: trainer_blame.c adds the rest */
     mw_graph *graph;
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */

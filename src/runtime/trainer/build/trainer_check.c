@@ -91,7 +91,8 @@ static mw_status check_update(checks *c, size_t index, mw_error *err)
 {
     mw__trainer_build *b = c->b;
     const mw__optimizer_limits *limits = mw__trainer_limits(b->trainer, b->parameters[index]);
-    if (b->accumulates || b->hands_on) /* the sum is the gradient that has been looked at; the update is not here */
+    if (b->kind == MW__PASS_SUM ||
+        b->kind == MW__PASS_EXCHANGE) /* the sum is the gradient that has been looked at; the update is not here */
         return MW_OK;
     if (limits->gradient > 0.0) {
         if (isfinite(limits->parameter))

@@ -129,7 +129,7 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     }
     t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(mw__trainer_join_ranks(t, o, err));
-    if (mw__trainer_hands_on(t) && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
+    if (t->strategy->sums_gradients && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
                         "local_steps, or leave the communicator out",
@@ -151,7 +151,7 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
     MW_TRY(prepare(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
     MW_TRY(mw__trainer_find_gauges(t, err));
-    if (t->accumulate > 1 && !mw__trainer_hands_on(t))
+    if (t->accumulate > 1 && !t->strategy->sums_gradients)
         MW_TRY(mw__trainer_make_accumulation(t, err));
     MW_TRY(mw__trainer_describe(t, err));
     if (t->ranks != NULL)
@@ -181,6 +181,9 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__map_init(&trainer->declared, allocator);
+    trainer->strategy = &mw__trainer_alone;
+    trainer->gradient_ranks = 1;
+    trainer->update = &trainer->step;
     mw__state_owner_init(&trainer->owner, &mw__trainer_kind, allocator, &trainer->target.symbols);
     const mw_status status = create(trainer, options, pieces, err);
     if (status == MW_OK)

@@ -7,7 +7,6 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/watch/trainer_gauges.h"
 
 #include <millwright/millwright.h>
@@ -47,7 +46,7 @@ static mw_status check_gradients(mw__trainer_build *b, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, "
                         "a comparison, a cast to integers, sign or floor_div, or a tensor without elements)");
-    if (unreached == 0 || b->accumulates || b->watched)
+    if (unreached == 0 || b->kind == MW__PASS_SUM || b->ends_before_check)
         return MW_OK; /* the step has said it */
     return mw__trainer_keep_unreached(b->trainer, still, unreached, err);
 }
@@ -88,7 +87,7 @@ static mw_status build_probe(mw__trainer_build *b, mw_error *err)
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && !mw__trainer_hands_on(t))
+    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && !t->strategy->sums_gradients)
         return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
     mw_tensor *seed = mw__trainer_start(b);
     MW_TRY(mw_graph_check(b->graph, err));
@@ -137,19 +136,19 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     mw__trainer_rescale(b);
     MW_TRY(add_earlier(b, err));
     memcpy(b->raw, b->gradients, b->count * sizeof *b->raw);
-    if (!b->hands_on)
+    if (b->kind != MW__PASS_EXCHANGE)
         MW_TRY(mw__trainer_clip(b, err));
-    if (b->watched)
+    if (b->ends_before_check)
         return MW_OK;
     MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
-    if (!b->accumulates)
+    if (b->kind != MW__PASS_SUM)
         MW_TRY(mw__trainer_name_gauges(b, err));
     MW_TRY(mw__trainer_show_values(b, err));
-    if (!b->hands_on)
+    if (b->kind != MW__PASS_EXCHANGE)
         return mw__trainer_build_updates(b, err);
     MW_TRY(mw__trainer_show_norms(b, err));
-    return mw__trainer_hand_on(b, err);
+    return b->trainer->strategy->end_step(b, err);
 }
 
 mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err)

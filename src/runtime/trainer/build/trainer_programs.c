@@ -8,7 +8,6 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/watch/trainer_gauges.h"
 
 #include <millwright/millwright.h>
@@ -94,9 +93,9 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
             roots[count++] = body->inputs[i];
     }
     b->state_count = count - 1;
-    if (t->probe != NULL && !b->accumulates)
+    if (t->probe != NULL && b->kind != MW__PASS_SUM)
         roots[count++] = t->probe;
-    for (size_t i = 0; i < t->gauge_count && !b->accumulates && !b->watched; i++)
+    for (size_t i = 0; i < t->gauge_count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
         if (t->gauges[i].value != NULL)
             roots[count++] = t->gauges[i].value;
     const mw__clone_options options = {
@@ -105,7 +104,7 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     b->loss = copies[0];
-    const size_t probes = t->probe != NULL && !b->accumulates;
+    const size_t probes = t->probe != NULL && b->kind != MW__PASS_SUM;
     b->probe = probes > 0 ? copies[1 + b->state_count] : NULL;
     b->shown = copies + 1 + b->state_count + probes;
     memcpy(b->states, copies + 1, b->state_count * sizeof *copies);
@@ -149,7 +148,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const char *folder = b->accumulates ? NULL : t->compile.keep_folder;
+    const char *folder = b->kind == MW__PASS_SUM ? NULL : t->compile.keep_folder;
     pass->program = mw__trainer_compile(t, b->graph, mw__trainer_bind, folder, pass, err);
     if (pass->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
@@ -160,18 +159,19 @@ static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    b->hands_on = mw__trainer_hands_on(t);
+    const mw__trainer_strategy *strategy = t->strategy;
+    b->kind = strategy->sums_gradients ? MW__PASS_EXCHANGE : MW__PASS_UPDATE;
     MW_TRY(mw__trainer_build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
-    if (b->hands_on)
-        MW_TRY(mw__trainer_build_handed(b, err));
+    if (strategy->plan != NULL)
+        MW_TRY(strategy->plan(b, err));
     MW_TRY(mw__trainer_build_state(b, err));
-    if (t->ranks != NULL)
-        MW_TRY(b->hands_on ? mw__trainer_list_generators(b, err) : mw__trainer_build_meeting(b, err));
+    if (strategy->resolve != NULL)
+        MW_TRY(strategy->resolve(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
     t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;
-    return b->hands_on ? mw__trainer_make_applies(b, err) : mw__trainer_resolve_scalars(b, t->step.program, err);
+    return strategy->finish != NULL ? strategy->finish(b, err) : mw__trainer_resolve_scalars(b, t->step.program, err);
 }
 
 static mw_status make_accumulation(mw__trainer_build *b, mw_error *err)
@@ -182,7 +182,7 @@ static mw_status make_accumulation(mw__trainer_build *b, mw_error *err)
 
 static mw_status make_pass(mw_trainer *t, bool accumulates, mw_error *err)
 {
-    mw__trainer_build b = {.trainer = t, .accumulates = accumulates};
+    mw__trainer_build b = {.trainer = t, .kind = accumulates ? MW__PASS_SUM : MW__PASS_UPDATE};
     const mw_status status = accumulates ? make_accumulation(&b, err) : make_step(&b, err);
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);

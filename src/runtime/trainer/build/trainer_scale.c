@@ -5,7 +5,6 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -23,7 +22,7 @@ static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
 mw_tensor *mw__trainer_start(mw__trainer_build *b)
 {
     const mw_trainer *t = b->trainer;
-    const int64_t batches = (int64_t)t->accumulate * (mw__trainer_hands_on(t) ? mw__trainer_rank_count(t) : 1);
+    const int64_t batches = (int64_t)t->accumulate * t->gradient_ranks;
     const double share = 1.0 / (double)batches;
     if (t->scale_interval == 0)
         return mw__trainer_number(b, t->loss_scale * share);
@@ -62,7 +61,7 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
     mw_tensor *half = mw_mul_scalar(b->scale, 0.5);
     mw_tensor *less = mw_maximum(half, mw__trainer_number(b, 1.0));
     mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, mw__trainer_number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
-    mw_tensor *good = mw_add_scalar(b->good_steps, b->accumulates ? 0.0 : 1.0);
+    mw_tensor *good = mw_add_scalar(b->good_steps, b->kind == MW__PASS_SUM ? 0.0 : 1.0);
     mw_tensor *full = mw_greater_equal(good, mw__trainer_number(b, (double)b->trainer->scale_interval));
     mw_tensor *more = mw_select(full, twice, b->scale);
     mw_tensor *counted = mw_select(full, mw__trainer_number(b, 0.0), good);
@@ -127,12 +126,12 @@ static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *e
 mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->clip_norm != 0.0 && !b->accumulates) {
+    if (t->clip_norm != 0.0 && b->kind != MW__PASS_SUM) {
         if (b->norm == NULL)
             MW_TRY(mw__trainer_build_norm(b, err));
         MW_TRY(clip_to_norm(b, b->norm, err));
     }
-    if (t->clip_value != 0.0 && !b->accumulates)
+    if (t->clip_value != 0.0 && b->kind != MW__PASS_SUM)
         MW_TRY(clip_values(b, err));
     return mw_graph_check(b->graph, err);
 }

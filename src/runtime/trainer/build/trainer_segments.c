@@ -1,7 +1,6 @@
 /* Steps of several programs: what is asked of the programs that learn, and what they came to. */
 #include "runtime/program/program_segments.h"
 #include "runtime/trainer/build/trainer_programs.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 /* What a process can hold on the device at once. source  ANEForge; seen on Macs, imitated here for whoever cuts */
 enum { OPERATIONS_MAX = 128 };
@@ -44,10 +43,10 @@ static size_t operations_of(const mw_trainer *t)
 void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, mw__program_request *request)
 {
     const bool is_step = pass == &t->step;
-    request->watched = is_step && mw__trainer_hands_on(t);
+    request->watched = is_step && t->strategy->sums_gradients;
     request->cut_automatically = t->segments == MW_SEGMENTS_AUTO;
     request->calls_max = (size_t)t->segments;
-    if (request->watched && t->segments == 0 && mw__trainer_wants_overlap(t))
+    if (request->watched && t->segments == 0 && t->strategy->wants_overlap != NULL && t->strategy->wants_overlap(t))
         request->calls_max = OVERLAPPING_CALLS;
     if (request->cut_automatically)
         request->calls_max = (OPERATIONS_MAX - VIEWS) / (times_of_step(t) + times_of_accumulation(t));

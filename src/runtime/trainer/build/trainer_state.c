@@ -6,7 +6,6 @@
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -40,11 +39,9 @@ static mw_status add_optimizer_state(mw__trainer_build *b, const mw_tensor *para
                                      mw_shape whole, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const mw__trainer_ranks *r = t->ranks;
-    if (r == NULL || r->shards == NULL)
+    mw__owned part;
+    if (t->strategy->own_part == NULL || !t->strategy->own_part(t, parameter->name, &part))
         return add_state(b, parameter, suffix, whole, err);
-    const size_t gradient = mw__trainer_gradient_of(t, parameter->name, strlen(parameter->name));
-    const mw__owned part = mw__trainer_part(t, gradient, mw_communicator_rank(r->communicator));
     MW_TRY(add_state(b, parameter, suffix, MW_SHAPE((int64_t)part.count), err));
     t->owner.state.entries[t->owner.state.count - 1].is_part = true;
     t->owner.state.entries[t->owner.state.count - 1].whole = whole;
@@ -193,8 +190,8 @@ bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
     if (length < suffix || (suffix > 0 && strcmp(port->name + length - suffix, MW__NEXT) != 0))
         return false;
     const mw__state_entry *entry = mw__state_find_n(&t->owner.state, port->name, length - suffix);
-    if (entry == NULL && t->ranks != NULL)
-        entry = mw__state_find_n(&t->ranks->handed, port->name, length - suffix);
+    if (entry == NULL && t->strategy->find_exchanged != NULL)
+        entry = t->strategy->find_exchanged(t, port->name, length - suffix);
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
     entry = mw__trainer_shown(t, entry);

@@ -127,7 +127,7 @@ mw_tensor *mw__trainer_average(const mw_trainer *t, mw_tensor *average, mw_tenso
 static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw__trainer_changes *out,
                                 mw_error *err)
 {
-    if (b->trainer->average_decay == 0.0 || b->judged)
+    if (b->trainer->average_decay == 0.0 || b->kind == MW__PASS_PARTS_UPDATE)
         return MW_OK;
     mw_tensor *old = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
@@ -149,7 +149,7 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
         const char *suffix = mw__trainer_join(b, "#", states->items[i].name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        const bool in_parts = b->judges || b->judged; /* then a state has the shape of its parameter */
+        const bool in_parts = mw__pass_has_parts(b->kind); /* then a state has the shape of its parameter */
         const mw_shape shape = in_parts ? mw_tensor_shape(p) : states->items[i].shape;
         MW_TRY(resident(b, p, suffix, shape, &state[i], err));
     }
@@ -172,7 +172,7 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
 mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err)
 {
     *out = (mw__trainer_changes){.count = 0};
-    if (!b->accumulates)
+    if (b->kind != MW__PASS_SUM)
         return change_parameter(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), out,
                                 err);
     change(out, b->sums[index], b->gradients[index]);
@@ -186,14 +186,14 @@ mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error 
     if (b->updates != NULL)
         changes = b->updates[index];
     if (changes.count == 0) {
-        b->again =
-            !b->judged && mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
+        b->again = b->kind != MW__PASS_PARTS_UPDATE &&
+                   mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
         MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
     }
     MW_TRY(next_parameter(b, index, &changes.items[0], err));
     for (size_t i = 1; i < changes.count; i++)
         MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
-    if (sum == NULL || b->accumulates)
+    if (sum == NULL || b->kind == MW__PASS_SUM)
         return MW_OK;
     return mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err);
 }

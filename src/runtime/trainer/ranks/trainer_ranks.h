@@ -45,15 +45,9 @@ typedef struct mw__trainer_shards {
     float *flags;                     /* [ranks] */
     void **wholes;                    /* [state.count]: states of all ranks, for a file or from one; or NULL */
     unsigned char *marks;             /* [state.count]: what all ranks are to know of them, MW__MARK_* */
-    bool torn;                        /* an exchange of parameters was cut off: they are of two steps */
 } mw__trainer_shards;
 
 enum { MW__MARK_LOADED = 1, MW__MARK_DROPPED = 2 };
-
-/* Elements of a tensor, as one row. */
-typedef struct mw__owned {
-    size_t first, count;
-} mw__owned;
 
 /* What each rank tells the others of its batch. */
 enum { MW__RECORD_TEXT = 320 };
@@ -112,8 +106,6 @@ typedef struct mw__trainer_ranks {
 const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *trainer);
 /* 1 without others. */
 int mw__trainer_rank_count(const mw_trainer *trainer);
-/* Whether a step ends with gradients for others; else ranks train apart, or there are none. */
-bool mw__trainer_hands_on(const mw_trainer *trainer);
 
 /* A loader that serves this rank's share of the batches, unless the data is a part already. */
 void mw__trainer_share_batches(const mw_trainer *trainer, mw_loader_options *options);
@@ -163,6 +155,8 @@ mw_status mw__trainer_settle_shards(mw_trainer *trainer, mw_error *err);
 void mw__trainer_drop_shards(mw_trainer *trainer);
 /* Elements of what entry `handed` is the gradient of. */
 mw__owned mw__trainer_part(const mw_trainer *trainer, size_t handed, int rank);
+/* Of this rank; false: it has the whole. */
+bool mw__trainer_own_part(const mw_trainer *trainer, const char *parameter, mw__owned *out);
 /* The entry of the gradient of a parameter, or that of which the entry is a state; handed.count if there is none. */
 size_t mw__trainer_gradient_of(const mw_trainer *trainer, const char *name, size_t length);
 /* Where this rank's part of the sums is: the beginning of the gradient's buffer, unless that is needed as a whole. */
@@ -202,13 +196,7 @@ mw_status mw__trainer_send_generators(mw_trainer *trainer, mw_error *err);
 
 /* ---- trainer_ranks_local.c: ranks that train apart ---- */
 
-/* The step is built. */
-mw_status mw__trainer_build_meeting(mw__trainer_build *b, mw_error *err);
 void mw__trainer_set_anchors(mw_trainer *trainer);
-/* Now, if they have trained since they last met; a call of all ranks. Without such ranks MW_OK. */
-mw_status mw__trainer_meet(mw_trainer *trainer, mw_error *err);
-/* Behind a step of this rank with that status; meets if it is time. */
-mw_status mw__trainer_step_apart(mw_trainer *trainer, mw_status status, mw_error *err);
 
 /* ---- trainer_ranks_step.c ---- */
 
@@ -216,7 +204,6 @@ mw_status mw__trainer_step_apart(mw_trainer *trainer, mw_status status, mw_error
 mw_status mw__trainer_gather_records(mw_trainer *trainer, const mw_error *own, mw_error *err);
 bool mw__trainer_any_unequal(const mw__trainer_ranks *ranks);
 
-mw_status mw__trainer_step_ranks(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 /* Runs a program behind the exchange, whose scalars are written. */
 mw_status mw__trainer_run_apply(mw_trainer *trainer, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
                                 mw_error *err);

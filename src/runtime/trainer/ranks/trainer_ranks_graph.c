@@ -41,7 +41,7 @@ static mw_tensor *input_like(mw__trainer_build *b, const mw_tensor *like)
 
 static mw_status count_sums(mw__trainer_build *b, size_t count, mw_error *err)
 {
-    if (b->trainer->accumulate == 1 || b->judges || b->judged)
+    if (b->trainer->accumulate == 1 || mw__pass_has_parts(b->kind))
         return MW_OK;
     b->sums = mw__arena_alloc(&b->arena, count, sizeof *b->sums, err);
     return b->sums != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -92,7 +92,7 @@ static mw_status take_norm(mw__trainer_build *b, const mw__trainer_build *from, 
 {
     if (b->trainer->clip_norm == 0.0)
         return MW_OK;
-    if (b->judged) {
+    if (b->kind == MW__PASS_PARTS_UPDATE) {
         b->norm = mw_input(b->graph, "step#norm", mw_tensor_dtype(from->loss), mw_shape_scalar());
         return mw_graph_check(b->graph, err);
     }
@@ -178,11 +178,11 @@ static mw_status clip(mw__trainer_build *b, mw_error *err)
 static mw_status take_numbers(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err)
 {
     const mw_dtype dtype = mw_tensor_dtype(from->loss);
-    if (!b->judges)
+    if (b->kind != MW__PASS_PARTS_CHECK)
         b->agreed = mw_input(b->graph, "step#agreed", dtype, mw_shape_scalar());
-    b->loss = b->judged ? b->agreed : mw_input(b->graph, "step#loss", dtype, mw_shape_scalar());
+    b->loss = b->kind == MW__PASS_PARTS_UPDATE ? b->agreed : mw_input(b->graph, "step#loss", dtype, mw_shape_scalar());
     MW_TRY(mw_graph_check(b->graph, err));
-    if (!b->judges)
+    if (b->kind != MW__PASS_PARTS_CHECK)
         mw__trainer_need_scale(b);
     return mw_graph_check(b->graph, err);
 }
@@ -198,16 +198,16 @@ mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build 
         return MW_ERROR_MEMORY;
     b->graph->lowering = from->graph->lowering;
     b->graph->stage = MW__STEP_GATE;
-    if (b->averages)
+    if (b->kind == MW__PASS_AVERAGES)
         return build_averages(b, from, err);
     MW_TRY(take_numbers(b, from, err));
-    MW_TRY(b->judges || b->judged ? take_parts(b, from, err) : take_parameters(b, from, err));
+    MW_TRY(mw__pass_has_parts(b->kind) ? take_parts(b, from, err) : take_parameters(b, from, err));
     MW_TRY(take_states(b, from, err));
     MW_TRY(clip(b, err));
-    if (b->judged)
+    if (b->kind == MW__PASS_PARTS_UPDATE)
         return build_judged(b, from, err);
     MW_TRY(mw__trainer_build_gate(b, err));
     b->ok_output = mw_output(b->ok_number, "step#ok");
     MW_TRY(mw_graph_check(b->graph, err));
-    return b->judges ? MW_OK : mw__trainer_build_updates(b, err);
+    return b->kind == MW__PASS_PARTS_CHECK ? MW_OK : mw__trainer_build_updates(b, err);
 }

@@ -35,7 +35,7 @@ static mw_status add_average(mw__trainer_build *b, const char *parameter, mw_err
     return name != NULL ? add(b, name, false, err) : MW_ERROR_MEMORY;
 }
 
-mw_status mw__trainer_build_meeting(mw__trainer_build *b, mw_error *err)
+static mw_status plan_averages(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     mw__trainer_ranks *r = t->ranks;
@@ -121,23 +121,43 @@ static mw_status meet_all(mw_trainer *t, mw_error *err)
     return mw__trainer_send_generators(t, err);
 }
 
-mw_status mw__trainer_meet(mw_trainer *t, mw_error *err)
+static mw_status synchronize(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    if (r == NULL || r->local_steps <= 1 || r->apart == 0)
+    if (r->apart == 0)
         return MW_OK;
     MW_TRY(mw__communicator_check(r->communicator, "the trainer", err));
     r->apart = 0;
     return mw__communicator_end(r->communicator, meet_all(t, err), err);
 }
 
-/* A step that is refused here ends all: the others would wait at the next meeting. */
-mw_status mw__trainer_step_apart(mw_trainer *t, mw_status status, mw_error *err)
+/* ---- the strategy ---- */
+
+/* Behind a step of this rank with that status. If it was refused, all end: the others would wait for this rank when
+ * they synchronize. */
+static mw_status finish_step(mw_trainer *t, mw_status status, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     if (status != MW_OK)
         return mw__communicator_end(r->communicator, status, err);
     mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
     r->apart++;
-    return r->apart == (int64_t)r->local_steps * t->accumulate ? mw__trainer_meet(t, err) : MW_OK;
+    return r->apart == (int64_t)r->local_steps * t->accumulate ? synchronize(t, err) : MW_OK;
 }
+
+/* Whatever this rank fails with, the others learn. */
+static mw_status step_local(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    mw_error local = {0};
+    MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
+    const mw_status status = finish_step(t, mw__trainer_step_alone(t, batch, out_loss, &local), &local);
+    if (status != MW_OK && err != NULL)
+        *err = local;
+    return status;
+}
+
+const mw__trainer_strategy mw__trainer_local_steps = {.name = "local steps",
+                                                      .resolve = plan_averages,
+                                                      .step = step_local,
+                                                      .synchronize = synchronize,
+                                                      .leave = mw__trainer_leave_ranks};

@@ -20,8 +20,6 @@ enum { VERIFY_STEPS = 100 };
 
 const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *t) { return t != NULL ? t->ranks : NULL; }
 
-bool mw__trainer_hands_on(const mw_trainer *t) { return t->ranks != NULL && t->ranks->local_steps <= 1; }
-
 int mw__trainer_rank_count(const mw_trainer *t)
 {
     return t->ranks != NULL ? mw_communicator_size(t->ranks->communicator) : 1;
@@ -85,14 +83,16 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
     mw__state_init(&r->handed, t->allocator, &t->target.symbols);
     t->ranks = r;
+    const bool is_local = r->local_steps > 1;
+    t->strategy = is_local ? &mw__trainer_local_steps : &mw__trainer_data_parallel;
+    t->gradient_ranks = is_local ? 1 : mw_communicator_size(o->communicator);
+    t->update = is_local ? &t->step : &r->update.pass;
     return r->records != NULL ? share_states(t, o, err) : MW_ERROR_MEMORY;
 }
 
 void mw__trainer_leave_ranks(mw_trainer *t)
 {
     mw__trainer_ranks *r = t->ranks;
-    if (r == NULL)
-        return;
     mw__trainer_apply *const applies[] = {&r->update, &r->keep};
     for (size_t i = 0; i < 2; i++) {
         mw__program_destroy(applies[i]->pass.shadow);
@@ -275,22 +275,24 @@ static mw_status resolve(mw__trainer_build *b, mw__trainer_apply *apply, mw_erro
     apply->agreed = find_port(program, "step#agreed", &apply->dtype);
     apply->norm = find_port(program, "step#norm", &apply->dtype);
     apply->pass.ok_port = mw__program_find(program, b->ok_output->name);
-    if ((apply->loss == NULL && !b->judged) || (apply->agreed == NULL && !b->judges) ||
-        (apply->norm == NULL && b->judges && b->norm != NULL) || apply->pass.ok_port == program->port_count)
+    if ((apply->loss == NULL && b->kind != MW__PASS_PARTS_UPDATE) ||
+        (apply->agreed == NULL && b->kind != MW__PASS_PARTS_CHECK) ||
+        (apply->norm == NULL && b->kind == MW__PASS_PARTS_CHECK && b->norm != NULL) ||
+        apply->pass.ok_port == program->port_count)
         return mw__fail(err, MW_ERROR_STATE, "the program of the update lost a port");
-    return b->accumulates ? MW_OK : mw__trainer_resolve_scalars(b, program, err);
+    return b->kind == MW__PASS_SUM ? MW_OK : mw__trainer_resolve_scalars(b, program, err);
 }
 
 /* What judges writes nothing that it reads. */
 static mw_status compile(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const bool in_parts = b->judges || b->judged;
+    const bool in_parts = mw__pass_has_parts(b->kind);
     pass->program =
         mw__trainer_compile(t, b->graph, in_parts ? mw__trainer_bind_parts : mw__trainer_bind, NULL, NULL, err);
     if (pass->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
-    return b->judges ? MW_OK : mw__trainer_make_shadow(t, pass, b->graph, err);
+    return b->kind == MW__PASS_PARTS_CHECK ? MW_OK : mw__trainer_make_shadow(t, pass, b->graph, err);
 }
 
 static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from, mw__trainer_apply *apply,
@@ -298,10 +300,10 @@ static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from
 {
     mw_trainer *t = b->trainer;
     MW_TRY(mw__trainer_build_apply(b, from, err));
-    if (!b->accumulates)
+    if (b->kind != MW__PASS_SUM)
         MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(compile(b, &apply->pass, err));
-    return b->averages ? MW_OK : resolve(b, apply, err);
+    return b->kind == MW__PASS_AVERAGES ? MW_OK : resolve(b, apply, err);
 }
 
 /* kind: which it is */
@@ -323,10 +325,10 @@ static mw_status make_updates(const mw__trainer_build *from, mw_error *err)
     if (r->shards == NULL)
         return make_apply(from, &(mw__trainer_build){.trainer = NULL}, &r->update, err);
     MW_TRY(mw__trainer_settle_shards(from->trainer, err));
-    MW_TRY(make_apply(from, &(mw__trainer_build){.judges = true}, &r->shards->judge, err));
+    MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_CHECK}, &r->shards->judge, err));
     if (from->trainer->average_decay != 0.0)
-        MW_TRY(make_apply(from, &(mw__trainer_build){.averages = true}, &r->shards->average, err));
-    return make_apply(from, &(mw__trainer_build){.judged = true}, &r->update, err);
+        MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_AVERAGES}, &r->shards->average, err));
+    return make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_UPDATE}, &r->update, err);
 }
 
 mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
@@ -334,7 +336,7 @@ mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
     mw_trainer *t = from->trainer;
     MW_TRY(make_updates(from, err));
     if (t->accumulate > 1)
-        MW_TRY(make_apply(from, &(mw__trainer_build){.accumulates = true}, &t->ranks->keep, err));
+        MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_SUM}, &t->ranks->keep, err));
     mw__trainer_time_buckets(t);
     return MW_OK;
 }

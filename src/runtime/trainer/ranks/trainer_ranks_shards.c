@@ -45,6 +45,14 @@ static mw__owned own_part(const mw_trainer *t, size_t handed)
     return mw__trainer_part(t, handed, mw_communicator_rank(t->ranks->communicator));
 }
 
+bool mw__trainer_own_part(const mw_trainer *t, const char *parameter, mw__owned *out)
+{
+    if (t->ranks->shards == NULL)
+        return false;
+    *out = own_part(t, mw__trainer_gradient_of(t, parameter, strlen(parameter)));
+    return true;
+}
+
 /* ---- making ---- */
 
 static mw_status add_part(mw_trainer *t, const char *name, mw_dtype dtype, size_t count, size_t *out, mw_error *err)
@@ -232,7 +240,6 @@ static mw_status update_averages(mw_trainer *t, mw_error *err)
 
 mw_status mw__trainer_update_parts(mw_trainer *t, float loss, bool agreed, float *out_ok, mw_error *err)
 {
-    mw__trainer_shards *s = t->ranks->shards;
     bool good = agreed;
     take_parts(t);
     MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
@@ -241,9 +248,9 @@ mw_status mw__trainer_update_parts(mw_trainer *t, float loss, bool agreed, float
     MW_TRY(mw__trainer_run_apply(t, &t->ranks->update, loss, good, out_ok, err));
     if (!good)
         return MW_OK;
-    s->torn = true;
+    t->health = MW__TRAINER_TORN;
     MW_TRY(mw__trainer_exchange_parts(t, err));
     MW_TRY(update_averages(t, err));
-    s->torn = false;
+    t->health = MW__TRAINER_SOUND;
     return MW_OK;
 }

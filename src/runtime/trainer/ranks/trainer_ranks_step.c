@@ -44,7 +44,7 @@ mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_erro
     mw__step_record record = {.wish = r->wish, .unequal = r->unequal, .learning_rate = t->learning_rate};
     record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
-    if (record.status == MW_OK && mw__trainer_hands_on(t))
+    if (record.status == MW_OK && t->strategy->sums_gradients)
         take_results(t, &record);
     r->wish = 0;
     MW_TRY(mw__ranks_gather(r->communicator, &record, sizeof record, r->records, err));
@@ -190,12 +190,13 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
         mw__trainer_drop_carried(r);
     else
         mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
+    r->agreed = result.ok != 1.0f;
     MW_TRY(mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err));
     const bool due = updates && result.ok == 1.0f && r->verify_steps > 0 && t->steps % r->verify_steps == 0;
     return due ? mw__trainer_verify(t, err) : MW_OK;
 }
 
-mw_status mw__trainer_step_ranks(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+static mw_status step_together(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     mw_error local = {0};
     MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
@@ -205,3 +206,22 @@ mw_status mw__trainer_step_ranks(mw_trainer *t, const mw_batch *batch, float *ou
         *err = local;
     return status;
 }
+
+/* ---- the strategy ---- */
+
+static const mw__state_entry *find_exchanged(const mw_trainer *t, const char *name, size_t length)
+{
+    return mw__state_find_n(&t->ranks->handed, name, length);
+}
+
+const mw__trainer_strategy mw__trainer_data_parallel = {.name = "data-parallel",
+                                                        .sums_gradients = true,
+                                                        .end_step = mw__trainer_hand_on,
+                                                        .plan = mw__trainer_build_handed,
+                                                        .resolve = mw__trainer_list_generators,
+                                                        .finish = mw__trainer_make_applies,
+                                                        .own_part = mw__trainer_own_part,
+                                                        .find_exchanged = find_exchanged,
+                                                        .wants_overlap = mw__trainer_wants_overlap,
+                                                        .step = step_together,
+                                                        .leave = mw__trainer_leave_ranks};

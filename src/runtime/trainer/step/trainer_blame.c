@@ -2,7 +2,6 @@
  * operation in the order of execution whose result is not finite is named, with the forward operation and the parameter
  * that it belongs to. Made for one refusal and thrown away; where that fails, the message goes without it. */
 #include "runtime/trainer/step/trainer_blame.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include "base/text/shown.h"
 #include "graph/ir/names.h"
@@ -298,9 +297,10 @@ void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *o
 {
     mw_error ignored = {0};
     blame a = {.b = {.trainer = t,
-                     .accumulates = pass == &t->accumulation,
-                     .hands_on = mw__trainer_hands_on(t),
-                     .watched = true},
+                     .kind = pass == &t->accumulation      ? MW__PASS_SUM
+                             : t->strategy->sums_gradients ? MW__PASS_EXCHANGE
+                                                           : MW__PASS_UPDATE,
+                     .ends_before_check = true},
                .trainer = t,
                .pass = pass};
     *out = (mw__blame){{0}, {0}, {0}};

@@ -1,7 +1,6 @@
 /* Several steps by one dispatch: every slot has inputs and results of its own, all work on the same state. */
 #include "base/number/float_mode.h"
 #include "runtime/dispatch/dispatch.h"
-#include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/step/trainer_compare.h"
 #include "runtime/trainer/step/trainer_step.h"

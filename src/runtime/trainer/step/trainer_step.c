@@ -6,7 +6,6 @@
 #include "base/text/log.h"
 #include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/options/trainer_numbers.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_blame.h"
 #include "runtime/trainer/step/trainer_compare.h"
 
@@ -169,7 +168,6 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
 {
     const bool good = result->ok == 1.0f;
     note_step(t, updates);
-    t->ranks->agreed = !good;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
         return mw__fail(err, MW_ERROR_NUMERIC,
@@ -225,29 +223,18 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
     return MW_OK;
 }
 
-static mw_status step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(trainer, batch, err));
     return run_step(trainer, batch, out_loss, err);
 }
 
-/* Whatever this rank fails with, the others learn. */
-static mw_status step_apart(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
-{
-    mw_error local = {0};
-    MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
-    const mw_status status = mw__trainer_step_apart(t, step_alone(t, batch, out_loss, &local), &local);
-    if (status != MW_OK && err != NULL)
-        *err = local;
-    return status;
-}
+const mw__trainer_strategy mw__trainer_alone = {.name = "alone", .step = mw__trainer_step_alone};
 
 static mw_status step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
-    if (trainer == NULL || trainer->ranks == NULL)
-        return step_alone(trainer, batch, out_loss, err);
-    return mw__trainer_hands_on(trainer) ? mw__trainer_step_ranks(trainer, batch, out_loss, err)
-                                         : step_apart(trainer, batch, out_loss, err);
+    return trainer != NULL ? trainer->strategy->step(trainer, batch, out_loss, err)
+                           : mw__trainer_step_alone(NULL, batch, out_loss, err); /* has the message for it */
 }
 
 mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)

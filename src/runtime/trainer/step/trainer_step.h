@@ -31,6 +31,9 @@ mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_b
 #define MW__LOSS_GROWTH 1e3
 bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
 
+/* A step of this rank, without any other. */
+mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
+
 /* ---- trainer_many.c ---- */
 
 mw_status mw__trainer_make_slots(mw_trainer *trainer, size_t count, mw_error *err);

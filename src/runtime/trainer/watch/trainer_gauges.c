@@ -6,7 +6,6 @@
 #include "graph/ir/ir_make.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include <fnmatch.h>
 #include <millwright/millwright.h>
@@ -128,7 +127,7 @@ static mw_status add_of_parameter(mw__trainer_build *b, const mw_watch *watch, c
                        .kind = watch->kind,
                        .name = mw__arena_string(&t->arena, name, strlen(name), err),
                        .elements = mw_shape_count(mw_tensor_shape(parameter)),
-                       .behind = b->hands_on};
+                       .behind = b->kind == MW__PASS_EXCHANGE};
     gauge.parameter = gauge.name != NULL ? strchr(gauge.name, '/') + 1 : NULL;
     if (gauge.name == NULL)
         return MW_ERROR_MEMORY;
@@ -252,7 +251,7 @@ static mw_status show(mw__trainer_build *b, mw__gauge *gauge, mw_tensor *value, 
 mw_status mw__trainer_show_values(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0, k = 0; !b->accumulates && i < t->gauge_count; i++)
+    for (size_t i = 0, k = 0; b->kind != MW__PASS_SUM && i < t->gauge_count; i++)
         if (t->gauges[i].value != NULL)
             MW_TRY(show(b, &t->gauges[i], b->shown[k++], err));
     return MW_OK;
@@ -261,7 +260,7 @@ mw_status mw__trainer_show_values(mw__trainer_build *b, mw_error *err)
 static mw_status show_of(mw__trainer_build *b, mw_watch_of of, size_t index, mw_tensor *value, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0; !b->accumulates && i < t->gauge_count; i++)
+    for (size_t i = 0; b->kind != MW__PASS_SUM && i < t->gauge_count; i++)
         if (t->gauges[i].of == of && strcmp(t->gauges[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
             MW_TRY(show(b, &t->gauges[i], value, err));
     return MW_OK;
@@ -286,7 +285,7 @@ static bool is_watched(const mw_trainer *t, mw_watch_of of)
 
 mw_status mw__trainer_show_update(mw__trainer_build *b, size_t index, mw_tensor *old, mw_tensor *next, mw_error *err)
 {
-    if (b->accumulates || !is_watched(b->trainer, MW_WATCH_UPDATE))
+    if (b->kind == MW__PASS_SUM || !is_watched(b->trainer, MW_WATCH_UPDATE))
         return MW_OK;
     return show_of(b, MW_WATCH_UPDATE, index, mw_sub(next, old), err);
 }
@@ -319,7 +318,7 @@ mw_status mw__trainer_find_gauges(mw_trainer *t, mw_error *err)
 {
     for (size_t i = 0; i < t->gauge_count; i++) {
         mw__gauge *gauge = &t->gauges[i];
-        const mw_program *program = gauge->behind ? t->ranks->update.pass.program : t->step.program;
+        const mw_program *program = gauge->behind ? t->update->program : t->step.program;
         gauge->port = mw__program_find(program, gauge->port_name);
         if (gauge->port == program->port_count)
             return mw__fail(err, MW_ERROR_STATE, "the step program lost \"%.100s\", which is watched", gauge->name);

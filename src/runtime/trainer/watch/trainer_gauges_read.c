@@ -2,7 +2,6 @@
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "graph/values/convert.h"
-#include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_step.h"
 #include "runtime/trainer/watch/trainer_gauges.h"
 
@@ -16,7 +15,7 @@ size_t mw_trainer_watch_count(const mw_trainer *trainer)
 /* Of a dispatch with several steps the last. */
 static const void *data_of(const mw_trainer *t, const mw__gauge *gauge, mw_dtype *out_dtype)
 {
-    const mw_program *program = gauge->behind ? t->ranks->update.pass.program : t->step.program;
+    const mw_program *program = gauge->behind ? t->update->program : t->step.program;
     *out_dtype = program->ports[gauge->port].dtype;
     return t->last_in_slot ? mw__trainer_slot_data(t, t->many.count - 1, gauge->port)
                            : mw__program_data(program, gauge->port);
