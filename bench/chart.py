@@ -2,7 +2,7 @@
 import math
 import statistics
 
-COLOURS = {"millwright": "#1f5fa8", "floor": "#3b8c3b", "torch": "#d1495b", "fp16": "#8d6fc0", "fp16 ieee": "#b9a5dd"}
+COLORS = {"millwright": "#1f5fa8", "floor": "#3b8c3b", "torch": "#d1495b", "fp16": "#8d6fc0", "fp16 ieee": "#b9a5dd"}
 LEFT, RIGHT, ROW, TOP, WIDTH = 190, 40, 34, 70, 900
 NOT_DRAWN = {"loss", "peak_mb", "cpu_ms", "compile_ms"}
 
@@ -15,9 +15,9 @@ def relative(metric, peers, more_is_better):
     return {peer: [value / base for value in values] for peer, values in peers.items()}
 
 
-def text(x, y, string, anchor="start", size=12, colour="#222"):
+def text(x, y, string, anchor="start", size=12, color="#222"):
     escaped = string.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{colour}">{escaped}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}">{escaped}</text>'
 
 
 def axis(low, high, place, bottom):
@@ -27,8 +27,8 @@ def axis(low, high, place, bottom):
         for digit in (1, 2, 5):
             value = digit * 10.0 ** power
             if low <= value <= high:
-                colour, x = "#888" if value == 1 else "#ddd", place(value)
-                parts.append(f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{bottom}" stroke="{colour}"/>')
+                color, x = "#888" if value == 1 else "#ddd", place(value)
+                parts.append(f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{bottom}" stroke="{color}"/>')
                 parts.append(text(x, bottom + 16, f"{value:g}", "middle", 11, "#555"))
     return parts
 
@@ -45,9 +45,9 @@ def draw(results, names, more_is_better, title):
         return LEFT + span * math.log(value / low) / math.log(high / low)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{bottom + 44}" font-family="sans-serif">',
-             f'<rect width="{WIDTH}" height="{bottom + 44}" fill="white"/>', text(12, 20, title[:140], size=10, colour="#555")]
+             f'<rect width="{WIDTH}" height="{bottom + 44}" fill="white"/>', text(12, 20, title[:140], size=10, color="#555")]
     for i, name in enumerate(names):
-        parts.append(f'<circle cx="{LEFT + 130 * i}" cy="40" r="5" fill="{COLOURS[name]}"/>')
+        parts.append(f'<circle cx="{LEFT + 130 * i}" cy="40" r="5" fill="{COLORS[name]}"/>')
         parts.append(text(LEFT + 130 * i + 10, 44, name))
     parts += axis(low, high, place, bottom)
     parts.append(text(LEFT + span / 2, bottom + 34, "time as a multiple of Millwright's (left is faster)", "middle"))
@@ -56,7 +56,7 @@ def draw(results, names, more_is_better, title):
         parts.append(text(12, y + 4, f"{workload} {metric}, {threads} thread{'s' if threads > 1 else ''}"))
         for name, values in scaled[i].items():
             left, middle, right = place(min(values)), place(statistics.median(values)), place(max(values))
-            colour = COLOURS[name]
-            parts.append(f'<line x1="{left:.1f}" y1="{y}" x2="{right:.1f}" y2="{y}" stroke="{colour}" stroke-width="2"/>')
-            parts.append(f'<circle cx="{middle:.1f}" cy="{y}" r="5" fill="{colour}" fill-opacity="0.85"/>')
+            color = COLORS[name]
+            parts.append(f'<line x1="{left:.1f}" y1="{y}" x2="{right:.1f}" y2="{y}" stroke="{color}" stroke-width="2"/>')
+            parts.append(f'<circle cx="{middle:.1f}" cy="{y}" r="5" fill="{color}" fill-opacity="0.85"/>')
     return "\n".join(parts + ["</svg>"]) + "\n"

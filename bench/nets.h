@@ -10,7 +10,7 @@ extern double net_products;
 
 /* ---- nets_text.c ---- */
 
-/* GPT-2: pre-norm blocks, learnt positions, GELU (tanh form), the table of words is the head, too. */
+/* GPT-2: pre-norm blocks, learned positions, GELU (tanh form), the table of words is the head, too. */
 typedef struct gpt_form {
     int layers, heads, width, words, positions;
     int batch, tokens;

@@ -1,5 +1,5 @@
 /* A pre-norm transformer (4 layers, width 128, 4 heads, 128 characters of context) learns to write from a text or a
- * folder of texts, by default Debian's licences. Prints the loss on the last tenth of the text, and a sample. With
+ * folder of texts, by default Debian's licenses. Prints the loss on the last tenth of the text, and a sample. With
  * --checkpoint it can be stopped and goes on, and a finished one only writes. */
 #include "options.h"
 #include "text.h"

@@ -1,5 +1,5 @@
 /* A generator and a discriminator, trained in turns by two trainers on one device state, learn the eight clusters of a
- * ring. The discriminator is a layer that is applied twice, to what is real and to what is made, and is penalised for
+ * ring. The discriminator is a layer that is applied twice, to what is real and to what is made, and is penalized for
  * its slope at what is real, a gradient inside its loss. Prints how many clusters the generator finds, and that no
  * weight crossed to the host while they played.
  *
@@ -88,7 +88,7 @@ static float normal(uint64_t *state)
     return (float)(radius * cos(6.283185307179586 * uniform(state)));
 }
 
-static void centre(int mode, float out[2])
+static void center(int mode, float out[2])
 {
     out[0] = cosf(6.2831853f * (float)mode / MODES);
     out[1] = sinf(6.2831853f * (float)mode / MODES);
@@ -98,7 +98,7 @@ static void draw_real(float *points, uint64_t *state)
 {
     for (int i = 0; i < N; i++) {
         float at[2];
-        centre((int)(uniform(state) * MODES), at);
+        center((int)(uniform(state) * MODES), at);
         points[2 * i] = at[0] + 0.05f * normal(state);
         points[2 * i + 1] = at[1] + 0.05f * normal(state);
     }
@@ -118,7 +118,7 @@ static void judge(mw_program *program, uint64_t *state, mw_error *err)
         for (int i = 0; i < N; i++)
             for (int mode = 0; mode < MODES; mode++) {
                 float at[2];
-                centre(mode, at);
+                center(mode, at);
                 const bool hit = hypotf(points[2 * i] - at[0], points[2 * i + 1] - at[1]) < 0.2f;
                 hits[mode] += hit, near += hit;
             }

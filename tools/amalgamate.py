@@ -309,7 +309,7 @@ HEAD = """/* Millwright @VERSION@ as one file, beside millwright.h. Made of its 
  *     -DMW_HAVE_AVX512=0                  leaves out the kernels of AVX-512, which are chosen when the program runs
  *
  * Calls that need what was left out return MW_ERROR_UNSUPPORTED and say so. Two more headers are in it, with their
- * licences: xxhash.h and uthash.h.
+ * licenses: xxhash.h and uthash.h.
  *
 @LICENSE@ */
 #if defined(__FAST_MATH__)

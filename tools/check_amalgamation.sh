@@ -95,7 +95,7 @@ for compiler in "$@"; do
     for wide in 256 512; do
         MW_ENGINE_WIDE=$wide ../train >expected
         MW_ENGINE_WIDE=$wide ./train >found
-        grep -q '^ane all loss .* accuracy 1.0000$' expected || fail "train.c has not learnt"
+        grep -q '^ane all loss .* accuracy 1.0000$' expected || fail "train.c has not learned"
         cmp found expected || fail "other numbers than the library's ($compiler, $wide bits)"
     done
 done

@@ -18,7 +18,7 @@ slow_tests() { build release && MW_NIGHTLY=1 tools/test.sh build/release --timeo
 avx2_tests() { build release && MW_ENGINE_WIDE=256 tools/test.sh build/release -E "^(engine/cache|mpi/)" --timeout 3600; }
 
 # Random programs are where plans differ, so they get more than everyday lengths; the gradients of random graphs are
-# arithmetic, which the optimised build checks by the thousands.
+# arithmetic, which the optimized build checks by the thousands.
 asan_tests() {
     build clang-asan && MW_TEST_PROGRAMS=4000 MW_TEST_GRAPHS=500 tools/test.sh build/clang-asan --timeout 3600
 }

@@ -28,9 +28,9 @@ def unfiltered(line, before, how, size):
 def brightness(path):
     """Mean of the bytes of a PNG, and how many different ones there are."""
     parts = list(chunks(open(path, "rb").read()))
-    width, height, _, colour = struct.unpack(">IIBB", dict(parts)[b"IHDR"][:10])
+    width, height, _, color = struct.unpack(">IIBB", dict(parts)[b"IHDR"][:10])
     raw = zlib.decompress(b"".join(body for kind, body in parts if kind == b"IDAT"))
-    size = {2: 3, 6: 4}[colour]
+    size = {2: 3, 6: 4}[color]
     row, before, total, seen = width * size, bytearray(width * size), 0, set()
     for y in range(height):
         at = y * (row + 1)

@@ -1,4 +1,4 @@
-/* Layer normalisation of rows of D channels: the mean is taken out before the
+/* Layer normalization of rows of D channels: the mean is taken out before the
  * squares are summed. */
 #include "block.h"
 #include "vector.h"
@@ -21,9 +21,9 @@ void norm_forward(norm *layer, const float *x, int from, int to)
         float *normal = layer->normal + r * D;
         vec squares = splat(0.0f);
         for (int c = 0; c < D; c += LANES) {
-            const vec centred = load(x + r * D + c) - mean;
-            squares += centred * centred;
-            store(normal + c, centred);
+            const vec centered = load(x + r * D + c) - mean;
+            squares += centered * centered;
+            store(normal + c, centered);
         }
         const float inverse = 1.0f / sqrtf(add_lanes(squares) / D + 1e-5f);
         layer->inverse[r] = inverse;

@@ -101,14 +101,14 @@ MW_API int ane_e5rt_program_bind_output_memory(ane_e5rt_program_t *program, size
 MW_API int ane_e5rt_program_chain_ops(ane_e5rt_program_t *program, size_t src_op_idx, size_t dst_op_idx,
                                       const char *event_name);
 
-/** The value that the completion event of an operation was last signalled with; it counts asynchronous runs and not
+/** The value that the completion event of an operation was last signaled with; it counts asynchronous runs and not
  *  those of execute. *out is 0 on failure. */
 MW_API int ane_e5rt_program_get_chain_event_last_signaled(ane_e5rt_program_t *program, size_t op_idx, uint64_t *out);
 
 /* ---- runs that are not waited for ---- */
 
 /** Submits all operations and returns at once. Until they are waited for their buffers belong to the device: do not
- *  read or write ports. More may be submitted meanwhile; they run one after the other. Events are signalled: that of
+ *  read or write ports. More may be submitted meanwhile; they run one after the other. Events are signaled: that of
  *  each operation counts the runs. */
 MW_API int ane_e5rt_program_execute_async(ane_e5rt_program_t *program);
 
@@ -116,7 +116,7 @@ MW_API int ane_e5rt_program_execute_async(ane_e5rt_program_t *program);
  *  return  0; -1 if the last run did not end well, -2 if nothing was submitted since the last wait */
 MW_API int ane_e5rt_program_wait_for_completion(ane_e5rt_program_t *program);
 
-/** The last signalled value of the event of the last operation: before the last submission, and now. Either may be
+/** The last signaled value of the event of the last operation: before the last submission, and now. Either may be
  *  NULL; 0 on failure. */
 MW_API int ane_e5rt_program_get_final_event_signaled(ane_e5rt_program_t *program, uint64_t *before, uint64_t *after);
 

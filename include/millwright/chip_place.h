@@ -1,6 +1,6 @@
 /* Where a planner would put the operations of a program: on the CPU, the GPU or the ANE of a chip. A model of the stage
  * of Core ML that does so before anything is compiled (docs/chip_cost.md): each operation has a cost on each backend
- * that takes it, each segment of neighbours on one backend a launch, and each change of backend a transfer.
+ * that takes it, each segment of neighbors on one backend a launch, and each change of backend a transfer.
  *
  *     mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H13, NULL, &err);
  *     char *text = mw_chip_placement_print(placement, &err);
@@ -22,7 +22,7 @@ extern "C" {
 /** How a way through the costs is chosen. The names are those of Core ML's compiler, of which no more is public. */
 typedef enum mw_chip_segmenter {
     MW_CHIP_COARSE = 0,       /* greedy: each operation where it costs least behind the one before it */
-    MW_CHIP_GRAPH = 1,        /* neighbours that run on the same backends stay together, and each such group likewise */
+    MW_CHIP_GRAPH = 1,        /* neighbors that run on the same backends stay together, and each such group likewise */
     MW_CHIP_SHORTEST_PATH = 2 /* the least sum of all */
 } mw_chip_segmenter;
 
@@ -64,7 +64,7 @@ typedef struct mw_chip_placed {
     int text_column;
 } mw_chip_placed;
 
-/** Neighbours on one backend. */
+/** Neighbors on one backend. */
 typedef struct mw_chip_placed_segment {
     mw_chip_backend backend;
     size_t first, count; /* operations */

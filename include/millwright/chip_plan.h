@@ -74,7 +74,7 @@ typedef struct mw_chip_plan_options {
     mw_chip_concat concat;         /* BOUNDARY. What IsFusableConcat asks is not published */
     bool published_functions_only; /* false: any function of one element takes an activation slot, as a table can hold
                                     * any; true: relu and its kin, clamps, silu, sigmoid, tanh, gelu, as published */
-    /* legalisation */
+    /* legalization */
     int64_t kernel_max; /* 0 = what the chip streams, 16 MB: weights beyond it cut a layer along its output channels.
                          * source  ane-guide, ch. 22 and appendix A; the cap is per buffer, which one is open */
     bool keep_fusions;  /* false: a layer that is cut gives up a transpose behind it. That capacity passes undo

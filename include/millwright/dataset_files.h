@@ -83,8 +83,8 @@ MW_API mw_dataset *mw_dataset_open_tensors(const char *path, const mw_tensor_col
 /** How to read pictures. Fill with mw_image_defaults. */
 typedef struct mw_image_options {
     size_t struct_size;
-    int channels;        /* 3 (default): red, green, blue; 1: grey, 0.299 red + 0.587 green + 0.114 blue */
-    bool channels_first; /* [3, H, W] instead of [H, W, 3]; grey is [H, W] */
+    int channels;        /* 3 (default): red, green, blue; 1: gray, 0.299 red + 0.587 green + 0.114 blue */
+    bool channels_first; /* [3, H, W] instead of [H, W, 3]; gray is [H, W] */
     int64_t pixels_max;  /* of one picture; a larger one is refused before it is unpacked. Default 2^24, at most 2^28 */
     int64_t bytes_max;   /* of all pictures, unpacked; default 2^32 */
     const char *const *class_names; /* [class_count] the classes in this order, as those of another folder; NULL: the

@@ -10,7 +10,7 @@
  *
  * Most programs have one function. Every other call that takes a graph means its function "main".
  * A program whose inputs have `?` extents is compiled for one shape after the other (mw_program_set_shapes); training
- * wants it specialised. The constructors of operations are made for known extents: give inputs of a graph that you
+ * wants it specialized. The constructors of operations are made for known extents: give inputs of a graph that you
  * build numbers.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */

@@ -61,7 +61,7 @@ typedef struct mw_hwx_section {
 typedef struct mw_hwx_port {
     const char *name, *symbol;
     bool is_output;
-    uint32_t type;      /* element type, an entry of the catalogue in the symbol table; 5 = fp16 */
+    uint32_t type;      /* element type, an entry of the catalog in the symbol table; 5 = fp16 */
     uint32_t extent[5]; /* N, C, H, W and a fifth */
     uint64_t stride[5]; /* bytes: of a batch, a plane, a row, an element, and all */
     uint32_t interleave;

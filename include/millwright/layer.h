@@ -62,7 +62,7 @@ MW_API mw_layer *mw_layer_conv(mw_graph *graph, int64_t channels, mw_shape kerne
 MW_API mw_layer *mw_layer_embedding(mw_graph *graph, int64_t count, int64_t dim, const char *name);
 /** mw_layer_norm_layer. */
 MW_API mw_layer *mw_layer_layer_norm(mw_graph *graph, int axis_count, float epsilon, const char *name);
-/** mw_batch_norm_layer: each application normalises by its own batch, and the running statistics follow all of them. */
+/** mw_batch_norm_layer: each application normalizes by its own batch, and the running statistics follow all of them. */
 MW_API mw_layer *mw_layer_batch_norm(mw_graph *graph, float momentum, float epsilon, const char *name);
 
 #ifdef __cplusplus

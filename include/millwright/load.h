@@ -63,7 +63,7 @@ typedef struct mw_load_options {
     bool partial;    /* parameters that the file lacks keep their values; else they are an error */
     bool new_heads;  /* so do those of another shape */
     bool base;       /* the factors of adapters (mw_graph_lora) keep theirs: the file has the weights under them */
-    bool compressed; /* of a graph: quantised blocks of the file stay so (mw_tensors_constant) */
+    bool compressed; /* of a graph: quantized blocks of the file stay so (mw_tensors_constant) */
     mw_load_report *report; /* NULL = none */
     void *report_user;
 } mw_load_options;
@@ -91,7 +91,7 @@ MW_API mw_status mw_program_load_tensors(mw_program *program, const char *path, 
  *      mw_graph *base = mw_graph_load_tensors(source, "base.safetensors", NULL, &err);
  *      mw_graph *graph = mw_graph_lora(base, &lora, &err);
  *
- *  Constants that were compressed become dense ones. With options->compressed quantised blocks stay as the file has
+ *  Constants that were compressed become dense ones. With options->compressed quantized blocks stay as the file has
  *  them; a parameter that gets some becomes a constant of its name.
  *  options  NULL = mw_load_defaults(). States may be missing, unless options->base is set
  *  return   owned by the caller, by the allocator of the source; NULL with err set on failure

@@ -11,11 +11,11 @@
  *         return err.status != MW_OK;
  *     }
  *
- * A rank that fails prints its error and ends: what launches the ranks then ends those that are left. MPI is finalised
+ * A rank that fails prints its error and ends: what launches the ranks then ends those that are left. MPI is finalized
  * only after all went well, as that waits for all ranks and has no time limit. After a failure, end the process:
  * messages that were under way may still be about memory that is gone, should MPI go on.
  *
- * Threads: as in communicator.h. Where the program initialised MPI with less than MPI_THREAD_SERIALIZED, all calls come
+ * Threads: as in communicator.h. Where the program initialized MPI with less than MPI_THREAD_SERIALIZED, all calls come
  * from the thread that did so. */
 #ifndef MILLWRIGHT_MPI_H
 #define MILLWRIGHT_MPI_H
@@ -31,13 +31,13 @@ extern "C" {
 /** A communicator of the ranks of `comm`, which all call this. `comm` is duplicated, so that our messages meet no
  *  others, and the duplicate returns its errors. Finish the communicator before MPI_Finalize.
  *  comm    an intracommunicator
- *  errors  MW_ERROR_STATE if MPI is not initialised or is finalised; MW_ERROR_ARGUMENT for MPI_COMM_NULL and
+ *  errors  MW_ERROR_STATE if MPI is not initialized or is finalized; MW_ERROR_ARGUMENT for MPI_COMM_NULL and
  *          intercommunicators; MW_ERROR_COMMUNICATION with what MPI says */
 MW_API mw_communicator *mw_communicator_mpi(MPI_Comm comm, mw_error *err);
 
-/** A communicator of all ranks (MPI_COMM_WORLD), for programs that have no other use for MPI: initialises it with
- *  MPI_THREAD_SERIALIZED, and mw_communicator_finish finalises it if all went well. What is initialised stays the
- *  program's to finalise. Without mpiexec it has one rank. After a failure it takes 1.5 seconds to free the
+/** A communicator of all ranks (MPI_COMM_WORLD), for programs that have no other use for MPI: initializes it with
+ *  MPI_THREAD_SERIALIZED, and mw_communicator_finish finalizes it if all went well. What is initialized stays the
+ *  program's to finalize. Without mpiexec it has one rank. After a failure it takes 1.5 seconds to free the
  *  communicator, so that the others have said what they know before they are ended with this one.
  *  argc, argv  of main, from which an MPI may take arguments of its own; both may be NULL
  *  errors      as mw_communicator_mpi */

@@ -1,4 +1,4 @@
-/* Normalisation along axes.
+/* Normalization along axes.
  *
  *     mw_tensor *p = mw_softmax(logits, -1);
  *     mw_tensor *h = mw_layer_norm_layer(x, 1, 1e-5f, "ln1");   // parameters ln1.weight and ln1.bias [D], x is [.., D]
@@ -135,7 +135,7 @@ MW_API mw_tensor *mw_local_response_norm(mw_tensor *x, int size, float alpha, fl
 /* ---- layers ---- */
 
 /** mw_layer_norm over the last axes with new parameters: PyTorch's LayerNorm.
- *  x           [..]  F16 or F32; the normalised extents must be known
+ *  x           [..]  F16 or F32; the normalized extents must be known
  *  axis_count  in [1, rank]
  *  epsilon     as mw_layer_norm
  *  name        the parameters are `name`.weight (ones) and `name`.bias (zeros), in the extents of those axes and the

@@ -1,4 +1,4 @@
-/* Quantisation of values, and constants that are stored compressed.
+/* Quantization of values, and constants that are stored compressed.
  *
  *     mw_tensor *weight = mw_constexpr_blockwise_shift_scale(int4_data, scale, NULL);  // stays int4 in file and memory
  *     mw_tensor *aware = mw_fake_quantize(x, scale, NULL, 0, MW_I8);                   // trains as if it were int8
@@ -44,7 +44,7 @@ MW_API mw_tensor *mw_quantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_po
  *  source      MIL dequantize */
 MW_API mw_tensor *mw_dequantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_point, int axis);
 
-/** y = dequantize(quantize(x)), with the straight-through gradient: for training that knows of the quantisation.
+/** y = dequantize(quantize(x)), with the straight-through gradient: for training that knows of the quantization.
  *  arguments   as mw_quantize; scale may be a parameter, which then is trained too
  *  return      [..]  dtype of x; from ios17 on
  *  errors      as mw_quantize

@@ -5,13 +5,13 @@
  *     mw_tensor *warped = mw_resample(x, grid, NULL);                         // PyTorch's F.grid_sample(x, grid)
  *     mw_tensor *patches = mw_crop_resize(x, boxes, whose, 7, 7, NULL);       // of every box
  *
- * A place is a row and a column, in pixels: whole numbers are the centres of pixels. An element is (1 - f) (1 - g) a +
+ * A place is a row and a column, in pixels: whole numbers are the centers of pixels. An element is (1 - f) (1 - g) a +
  * (1 - f) g b + f (1 - g) c + f g d of the four pixels around its place, where f and g are the fractions of row and
  * column; or it is one pixel, the nearest, of two the even one. Places are found in double and the element is rounded
  * once. A place that is no number gives NaN.
  *
  * Gradients flow to x and to what the places come from: coordinates, matrix, boxes. To the latter there is none of the
- * nearest pixel. An element is not differentiable in a place on the centre line of pixels.
+ * nearest pixel. An element is not differentiable in a place on the center line of pixels.
  *
  * In the VJPs y is the result and dy its cotangent. Every call returns NULL and leaves an error on the graph when it
  * fails; a NULL operand yields NULL (except where NULL is said to mean none). Results live as long as the graph.
@@ -35,12 +35,12 @@ typedef enum mw_border {
     MW_BORDER_SYMMETRIC /* 3 2 1 1 2 3 3 2 1 */
 } mw_border;
 
-/** What coordinates count. The ends of a range are the centres of the outermost pixels with align_corners, else their
+/** What coordinates count. The ends of a range are the centers of the outermost pixels with align_corners, else their
  *  outer edges. */
 typedef enum mw_coordinates {
     MW_COORDINATES_MINUS_ONE_TO_ONE, /* [-1, 1] is the image */
     MW_COORDINATES_ZERO_TO_ONE,      /* [0, 1] is the image */
-    MW_COORDINATES_PIXELS            /* 0 is the centre of the first pixel; align_corners does not matter */
+    MW_COORDINATES_PIXELS            /* 0 is the center of the first pixel; align_corners does not matter */
 } mw_coordinates;
 
 /** The numbers of mw_resample; fill it with mw_resample_defaults. */
@@ -88,15 +88,15 @@ MW_API mw_tensor *mw_affine(mw_tensor *x, mw_tensor *transform_matrix, int64_t h
 typedef enum mw_box {
     MW_BOX_CORNERS_HEIGHT_FIRST,     /* top, left, bottom, right */
     MW_BOX_CORNERS_WIDTH_FIRST,      /* left, top, right, bottom */
-    MW_BOX_CENTER_SIZE_HEIGHT_FIRST, /* row and column of the centre, height, width */
-    MW_BOX_CENTER_SIZE_WIDTH_FIRST   /* column and row of the centre, width, height */
+    MW_BOX_CENTER_SIZE_HEIGHT_FIRST, /* row and column of the center, height, width */
+    MW_BOX_CENTER_SIZE_WIDTH_FIRST   /* column and row of the center, width, height */
 } mw_box;
 
 /** The numbers of mw_crop_resize; fill it with mw_crop_resize_defaults. */
 typedef struct mw_crop_resize_options {
     size_t struct_size;        /* set by mw_crop_resize_defaults */
     mw_box box;                /* default MW_BOX_CORNERS_HEIGHT_FIRST */
-    bool normalized;           /* numbers count from 0 to 1 over the centres of the pixels; default false: pixels */
+    bool normalized;           /* numbers count from 0 to 1 over the centers of the pixels; default false: pixels */
     float spatial_scale;       /* times every number; default 1 */
     mw_sampling_mode sampling; /* where the elements stand in a box, as those of mw_resize_bilinear stand among its n
                                   pixels, n = bottom - top + 1; default MW_SAMPLING_DEFAULT */
@@ -107,7 +107,7 @@ typedef struct mw_crop_resize_options {
 MW_API mw_crop_resize_options mw_crop_resize_defaults(void);
 
 /** y[r, c] = the part boxes[r] of image indices[r] of x, resized linearly. A place is outside if it lies beyond the
- *  centres of the outermost pixels, by more than 1/4096 of a pixel, so that the rounding of an edge decides nothing;
+ *  centers of the outermost pixels, by more than 1/4096 of a pixel, so that the rounding of an edge decides nothing;
  *  an element there is pad_value, however near. Needs MW_IOS17.
  *  x        [B, C, H, W]  F16 or F32
  *  boxes    [R, 4]        F16, F32 or U16 (these and other integers only in pixels); a box may be turned

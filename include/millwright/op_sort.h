@@ -59,7 +59,7 @@ MW_API mw_non_maximum_suppression_options mw_non_maximum_suppression_defaults(vo
 /** The boxes that stay, of each image: the box with the largest score, then the next of those left that overlaps none
  *  of the ones that stay by more than iou_threshold, and so on, at most max_boxes; of equal scores the lower index
  *  first. What is not filled is 0, of the indices -1.
- *  boxes        [N, B, 4]  F16 or F32: column and row of the centre, width, height; MW_IOS17: [N, 4, B]
+ *  boxes        [N, B, 4]  F16 or F32: column and row of the center, width, height; MW_IOS17: [N, 4, B]
  *  scores       [N, B, K]  dtype of boxes, K classes, at least one;                  MW_IOS17: [N, K, B]
  *  max_boxes    M, at least 1; may exceed B
  *  options      NULL = mw_non_maximum_suppression_defaults()

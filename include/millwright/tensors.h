@@ -27,7 +27,7 @@ typedef struct mw_tensors mw_tensors;
 typedef struct mw_tensor_info {
     const char *name; /* "layer.0.weight": dicts within a dict are joined with dots; of a .npy the file's name without
                        * its folder and ".npy" */
-    mw_dtype dtype;   /* of the elements; F32 for GGUF's quantised blocks */
+    mw_dtype dtype;   /* of the elements; F32 for GGUF's quantized blocks */
     mw_shape shape;
     size_t size;        /* bytes of the elements in that type */
     const char *stored; /* the type in the words of the file: "BF16", "<f8", "HalfStorage", "Q4_K" */

@@ -33,9 +33,9 @@ typedef struct mw_parameter_group {
     const char *pattern;    /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
     bool frozen;            /* no gradient and no optimizer state: the values stay, bit for bit. States that the pattern
                              * matches are not assigned either, but for generators of random numbers; a batch norm layer
-                             * whose two running statistics are among them normalises by these, as in evaluation (PyTorch's
+                             * whose two running statistics are among them normalizes by these, as in evaluation (PyTorch's
                              * requires_grad = False and eval()) */
-    bool moving_statistics; /* of a frozen group: freeze parameters only; batch norm layers go on to normalise by the
+    bool moving_statistics; /* of a frozen group: freeze parameters only; batch norm layers go on to normalize by the
                              * batch and to update their running statistics (PyTorch's requires_grad = False alone) */
     float rate_factor;      /* > 0; multiplies the learning rate */
     float weight_decay;     /* negative = the optimizer's */
@@ -169,7 +169,7 @@ typedef struct mw_trainer_options {
     struct mw_trainer *share; /* not NULL: parameters and states of the model that this trainer has by the same name are
                                * its buffers, not copies: what one step writes the other reads, and nothing crosses to
                                * the host (docs/training.md). Each has its own groups, optimizer states, averages and
-                               * loss scale; of shared tensors the values count that are there, not their initialisers.
+                               * loss scale; of shared tensors the values count that are there, not their initializers.
                                * Types and shapes must be equal. Calls on trainers and programs that share come one at a
                                * time, as if they were one object (between the steps of one's mw_fit, its progress
                                * callback may use the others). They may be destroyed in any order; the allocator of

@@ -116,7 +116,7 @@ MW_API mw_tune_options mw_tune_defaults(const char *const *patterns, size_t coun
 /** A copy of "main" in which the matching constants are parameters of the same name that start with their values.
  *  Operations that want constants there are replaced by others of the same value (linear by matmul and add). Other
  *  constants stay, and other parameters of the source become states: frozen, without optimizer state. So are batch norm
- *  layers of which no pattern takes weight or bias: they keep their running statistics, and normalise by them.
+ *  layers of which no pattern takes weight or bias: they keep their running statistics, and normalize by them.
  *  return  owned by the caller, by the allocator of the source; NULL with err set on failure
  *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights) or nothing but
  *          what is no weight of a layer (it lists that, with reasons), a shape for an
@@ -188,7 +188,7 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
  *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is no strict JSON (a name twice in one
  *          object, text behind its end), or has another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
  *          of the numbers: a peft_type but LORA, a bias but "none", use_rslora, use_dora, fan_in_fan_out, a pattern of
- *          ranks or alphas, initialisations that change the weights beneath, modules_to_save that the trainer does not
+ *          ranks or alphas, initializations that change the weights beneath, modules_to_save that the trainer does not
  *          train, and keys that are not known with a value but null, false, {} or [] */
 MW_API mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 

@@ -91,7 +91,7 @@ static bool check(mw_tensor *x, float momentum, float epsilon, const char *name)
 }
 
 /* The same operations for both forms; r = (variance + epsilon)^-1/2 broadcasts against x. */
-static mw_tensor *normalise(const batch_norm *b, mw_tensor *centered, mw_tensor *r)
+static mw_tensor *normalize(const batch_norm *b, mw_tensor *centered, mw_tensor *r)
 {
     return mw__affine(mw_mul(centered, r), b->weight, b->bias, channel_axis);
 }
@@ -101,7 +101,7 @@ static mw_tensor *evaluation_form(const batch_norm *b)
     mw_tensor *mean = mw__along_axes(b->running_mean, b->x, channel_axis);
     mw_tensor *variance = mw__along_axes(b->running_var, b->x, channel_axis);
     mw_tensor *centered = mw_sub(b->x, mean);
-    return normalise(b, centered, mw_rsqrt(variance, b->epsilon));
+    return normalize(b, centered, mw_rsqrt(variance, b->epsilon));
 }
 
 /* running = (1 - momentum) * running + rate * statistic. */
@@ -120,7 +120,7 @@ static mw_tensor *training_form(batch_norm *b)
     follow(b, b->running_mean, mean, b->momentum);
     follow(b, b->running_var, variance, b->momentum * b->count / (b->count - 1.0));
     b->r = mw_rsqrt(variance, b->epsilon);
-    return normalise(b, centered, b->r);
+    return normalize(b, centered, b->r);
 }
 
 mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name)

@@ -256,7 +256,7 @@ static mw_tensor *assemble(assembly *a, const region *r, piece **pieces, size_t 
     return plus(sum, rest);
 }
 
-/* By the place, so that equal ones are neighbours. */
+/* By the place, so that equal ones are neighbors. */
 static int compare_places(const void *left, const void *right)
 {
     const piece *a = *(piece *const *)left, *b = *(piece *const *)right;
@@ -287,7 +287,7 @@ static size_t merge_equal(const assembly *a, piece **pieces, size_t count)
 
 /* ---- strided pieces ---- */
 
-/* The first axis whose elements are not neighbours, or the rank. */
+/* The first axis whose elements are not neighbors, or the rank. */
 static int strided_axis(const assembly *a, const piece *p)
 {
     int axis = 0;

@@ -5,7 +5,7 @@
 #include "chip/rules/arithmetic.h"
 #include "graph/ir/admitted.h"
 #include "graph/ir/names.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ mw_graph *mw__chip_copy_named(const mw_graph *graph, const char *function_name, 
 void mw__chip_form_deinit(mw__chip_form *f)
 {
     mw__legal_form_deinit(&f->legal);
-    mw__graph_free(f->specialised);
+    mw__graph_free(f->specialized);
     mw__flat_form_deinit(&f->flat);
 }
 
@@ -109,7 +109,7 @@ static mw_status read_shape(const mw__function *main, const mw_tensor *input, mw
 }
 
 /* The program for its default shapes. */
-static mw_status specialise(mw__chip_form *f, const mw__function *main, mw_error *err)
+static mw_status specialize(mw__chip_form *f, const mw__function *main, mw_error *err)
 {
     const mw__block *body = main->body;
     mw__given *given = mw__alloc(f->allocator, body->input_count, sizeof *given, err);
@@ -117,9 +117,9 @@ static mw_status specialise(mw__chip_form *f, const mw__function *main, mw_error
     for (size_t i = 0; status == MW_OK && i < body->input_count; i++)
         status = read_shape(main, body->inputs[i], &given[i], err);
     if (status == MW_OK)
-        f->specialised = mw__specialise(f->allocator, main, given, true, err);
+        f->specialized = mw__specialize(f->allocator, main, given, true, err);
     mw__free(f->allocator, given);
-    return status != MW_OK ? status : f->specialised != NULL ? MW_OK : err->status;
+    return status != MW_OK ? status : f->specialized != NULL ? MW_OK : err->status;
 }
 
 mw_status mw__chip_form_make(mw__chip_form *f, const mw_graph *source, const mw__legality *legality,
@@ -132,9 +132,9 @@ mw_status mw__chip_form_make(mw__chip_form *f, const mw_graph *source, const mw_
                                    .unchecked = true,
                                    .allocator = f->allocator};
     const mw__function *main = mw__graph_main(source);
-    if (mw__wants_specialising(main)) {
-        MW_TRY(specialise(f, main, err));
-        source = f->specialised;
+    if (mw__wants_specializing(main)) {
+        MW_TRY(specialize(f, main, err));
+        source = f->specialized;
     }
     MW_TRY(mw__flat_form_make(source, f->legality->device, &f->flat, err));
     return mw__legal_form_make(f->flat.graph != NULL ? f->flat.graph : source, &how, &f->legal, err);

@@ -17,7 +17,7 @@ typedef struct mw__chip_form {
     const mw_allocator *allocator;
     const mw__legality *legality;
     mw__flat_form flat;
-    mw_graph *specialised;
+    mw_graph *specialized;
 } mw__chip_form;
 
 /* Of a graph of mw__chip_copy_named, which must outlive it. What no rewrite stands for is left in.

@@ -68,9 +68,9 @@ mw_tensor *mw__fit_linear(const mw__legality *legality, mw__clone *clone, const 
     return mw__reshape_to(y, mw_tensor_shape(op->results[0]));
 }
 
-/* ---- normalisation of the last axes ---- */
+/* ---- normalization of the last axes ---- */
 
-static int normalised(const mw__op *op)
+static int normalized(const mw__op *op)
 {
     int64_t axes[MW_RANK_MAX];
     size_t count = 0;
@@ -84,14 +84,14 @@ static int normalised(const mw__op *op)
 bool mw__fit_is_norm(const mw__legality *legality, const mw__op *op)
 {
     (void)legality;
-    return normalised(op) > 0 && normalised(op) < 3 && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
+    return normalized(op) > 0 && normalized(op) < 3 && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }
 
 mw_tensor *mw__fit_norm(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     double epsilon = 0.0;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    const int count = normalised(op);
+    const int count = normalized(op);
     (void)legality;
     mw__arg_float(op, "epsilon", &epsilon);
     if (x == NULL)

@@ -40,7 +40,7 @@ static mw_status split(making *m, const mw_graph *from, mw_graph *to, bool *out_
     return mw__mil_split(from, to, &how, out_any, err);
 }
 
-static mw_status legalise(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
+static mw_status legalize(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
     const mw__legalize_options how = {.device = m->options->device,
                                       .kept = m->options->kept,
@@ -81,7 +81,7 @@ static mw_status make_form(making *m, form_maker *make, const mw_graph *from, mw
 /* A form goes when the next one is there, but for the one that lists what was narrowed. */
 static mw_status make_forms(making *m, const mw_graph *from, mw_error *err)
 {
-    static form_maker *const makers[] = {widen, decompose, split, legalise, fit};
+    static form_maker *const makers[] = {widen, decompose, split, legalize, fit};
     mw__legal_form *out = m->out;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         MW_TRY(make_form(m, makers[i], out->graph != NULL ? out->graph : from, &out->forms[i], err));

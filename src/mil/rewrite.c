@@ -417,7 +417,7 @@ static const mw__rewrite rows[] = {
     {.name = "layer_norm_rank",
      .operations = OPERATIONS("layer_norm"),
      .fit = {.when = mw__fit_is_norm, .emit = mw__fit_norm},
-     .reason = "axes that are not normalised are one"},
+     .reason = "axes that are not normalized are one"},
     {.name = "attention",
      .operations = OPERATIONS("scaled_dot_product_attention"),
      .fit = {.when = mw__fit_always, .emit = mw__fit_attention},

@@ -56,7 +56,7 @@ static mw_status duplicate(MPI_Comm comm, MPI_Comm *out, mw_error *err)
     return MW_OK;
 }
 
-static mw_communicator *make(MPI_Comm comm, bool finalises, mw_error *err)
+static mw_communicator *make(MPI_Comm comm, bool finalizes, mw_error *err)
 {
     MPI_Comm own;
     int rank = 0, size = 1;
@@ -64,7 +64,7 @@ static mw_communicator *make(MPI_Comm comm, bool finalises, mw_error *err)
         return NULL;
     MPI_Comm_rank(own, &rank);
     MPI_Comm_size(own, &size);
-    void *link = mw__mpi_link_create(own, finalises);
+    void *link = mw__mpi_link_create(own, finalizes);
     if (link == NULL) {
         mw__mpi_fail(err, MW_ERROR_MEMORY, "MPI: out of memory for a communicator");
         return NULL;
@@ -84,7 +84,7 @@ mw_communicator *mw_communicator_mpi(MPI_Comm comm, mw_error *err)
     if (err != NULL && err->status != MW_OK)
         return NULL;
     if (!mw__mpi_is_up())
-        mw__mpi_fail(err, MW_ERROR_STATE, "mw_communicator_mpi: MPI is not initialised, or is finalised");
+        mw__mpi_fail(err, MW_ERROR_STATE, "mw_communicator_mpi: MPI is not initialized, or is finalized");
     else if (comm == MPI_COMM_NULL || is_between_groups(comm))
         mw__mpi_fail(err, MW_ERROR_ARGUMENT,
                      "mw_communicator_mpi: the communicator is MPI_COMM_NULL or joins two groups");
@@ -103,7 +103,7 @@ mw_communicator *mw_mpi_start(int *argc, char ***argv, mw_error *err)
     if (!begun && !ended)
         code = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
     if (ended)
-        mw__mpi_fail(err, MW_ERROR_STATE, "mw_mpi_start: MPI is finalised, and cannot be begun again");
+        mw__mpi_fail(err, MW_ERROR_STATE, "mw_mpi_start: MPI is finalized, and cannot be begun again");
     else if (code != MPI_SUCCESS)
         mw__mpi_fail_code(err, code, "MPI_Init_thread failed");
     else

@@ -27,7 +27,7 @@ typedef struct chunk {
 typedef struct link {
     MPI_Comm comm;
     int rank;
-    bool finalises;
+    bool finalizes;
     chunk *chunks;
     request *free;
     request *awaiting, **awaiting_end; /* receives that no message has met, in the order in which they were begun */
@@ -58,7 +58,7 @@ static void give_back(link *l, request *r)
 static request *take(link *l, const request *as, mw_error *err)
 {
     if (!mw__mpi_is_up())
-        mw__mpi_fail(err, MW_ERROR_STATE, "MPI is finalised: finish the communicator first");
+        mw__mpi_fail(err, MW_ERROR_STATE, "MPI is finalized: finish the communicator first");
     else if (as->size > INT_MAX)
         mw__mpi_fail(err, MW_ERROR_ARGUMENT, "MPI: a message of %zu bytes; at most %d", as->size, INT_MAX);
     else if (l->free == NULL && !grow(l))
@@ -173,7 +173,7 @@ static mw_status look(link *l, request *r, mw_error *err)
 
 /* ---- both ---- */
 
-/* A request that failed stays, to be cancelled. */
+/* A request that failed stays, to be canceled. */
 static mw_status test(void *user, void *object, bool *out_done, size_t *out_size, mw_error *err)
 {
     link *l = user;
@@ -181,7 +181,7 @@ static mw_status test(void *user, void *object, bool *out_done, size_t *out_size
     int done = 0;
     *out_done = false;
     if (!mw__mpi_is_up())
-        return mw__mpi_fail(err, MW_ERROR_STATE, "MPI is finalised: finish the communicator first");
+        return mw__mpi_fail(err, MW_ERROR_STATE, "MPI is finalized: finish the communicator first");
     const mw_status status = r->awaits ? look(l, r, err) : MW_OK;
     if (status != MW_OK)
         return status;
@@ -228,9 +228,9 @@ static void finish(void *user, bool clean)
     const bool is_up = mw__mpi_is_up();
     if (is_up && clean)
         MPI_Comm_free(&l->comm);
-    if (is_up && clean && l->finalises)
+    if (is_up && clean && l->finalizes)
         MPI_Finalize();
-    else if (is_up && l->finalises) /* soon the process ends, and all others with it */
+    else if (is_up && l->finalizes) /* soon the process ends, and all others with it */
         nanosleep(&parting, NULL);
     for (chunk *c = l->chunks, *next; c != NULL; c = next) {
         next = c->next;
@@ -239,13 +239,13 @@ static void finish(void *user, bool clean)
     free(l);
 }
 
-void *mw__mpi_link_create(MPI_Comm comm, bool finalises)
+void *mw__mpi_link_create(MPI_Comm comm, bool finalizes)
 {
     link *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
     l->comm = comm;
-    l->finalises = finalises;
+    l->finalizes = finalizes;
     l->awaiting_end = &l->awaiting;
     return l;
 }

@@ -12,9 +12,9 @@ mw_status mw__mpi_fail_code(mw_error *err, int code, const char *what);
 /* Whether MPI may be called. */
 bool mw__mpi_is_up(void);
 
-/* Takes `comm`, which returns its errors and is freed at a clean end; `finalises`: so is MPI. NULL without memory, and
+/* Takes `comm`, which returns its errors and is freed at a clean end; `finalizes`: so is MPI. NULL without memory, and
  * then nothing is taken. */
-void *mw__mpi_link_create(MPI_Comm comm, bool finalises);
+void *mw__mpi_link_create(MPI_Comm comm, bool finalizes);
 /* `user` is a link. */
 mw_transport mw__mpi_transport(void *user, int rank, int size);
 

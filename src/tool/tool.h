@@ -59,7 +59,7 @@ void tool_show(const char *text);
 void tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The last one; NULL if there was none. */
 const char *tool_last_complaint(void);
-/* Whether `stream` is a terminal. Nothing is coloured, so that NO_COLOR has nothing to say. */
+/* Whether `stream` is a terminal. Nothing is colored, so that NO_COLOR has nothing to say. */
 bool tool_is_terminal(FILE *stream);
 /* Columns of the terminal, 80 where there is none. */
 int tool_columns(void);

@@ -1,7 +1,7 @@
 /* Where boxes stand: in rows, so that arrows lead down; in an order along each row that crosses few arrows; and at
  * places that are as straight as the widths allow. Arrows that pass rows have a place in each of them, as boxes have.
  * source  Sugiyama, Tagawa and Toda 1981; places by isotonic regression (pool adjacent violators) of the means of their
- *         neighbours, row by row */
+ *         neighbors, row by row */
 #include "base/text/error.h"
 #include "view/draw.h"
 #include "view/markup.h"
@@ -28,7 +28,7 @@ typedef struct layout {
     uint32_t node_count;
     link *links;
     uint32_t link_count;
-    uint32_t *first_in, *in, *first_out, *out; /* neighbours by node */
+    uint32_t *first_in, *in, *first_out, *out; /* neighbors by node */
     uint32_t *row_begin, *row;                 /* nodes of each row, in their order */
     double *pool_x, *pool_weight;
     uint32_t *pool_count;
@@ -248,9 +248,9 @@ static double pull(const node *a, const node *b)
     return bends == 2 ? 8.0 : bends == 1 ? 1.0 : 3.0;
 }
 
-enum { NEIGHBOURS = 32 };
+enum { NEIGHBORS = 32 };
 
-/* The median of the neighbours' places by weight: it makes arrows straight, where a mean would make all of them slant.
+/* The median of the neighbors' places by weight: it makes arrows straight, where a mean would make all of them slant.
  */
 static double median(const double *places, const double *weights, size_t count)
 {
@@ -267,13 +267,13 @@ static double median(const double *places, const double *weights, size_t count)
     return places[count - 1];
 }
 
-/* Of the neighbours in the row above (or below); more than NEIGHBOURS are as good as those. */
+/* Of the neighbors in the row above (or below); more than NEIGHBORS are as good as those. */
 static void wish_place(layout *l, uint32_t index, bool downwards)
 {
     const uint32_t *first = downwards ? l->first_in : l->first_out, *list = downwards ? l->in : l->out;
-    double places[NEIGHBOURS], weights[NEIGHBOURS];
+    double places[NEIGHBORS], weights[NEIGHBORS];
     size_t count = 0;
-    for (uint32_t i = first[index]; i < first[index + 1] && count < NEIGHBOURS; i++) {
+    for (uint32_t i = first[index]; i < first[index + 1] && count < NEIGHBORS; i++) {
         const node *other = &l->nodes[list[i]];
         size_t at = count++;
         for (; at > 0 && places[at - 1] > other->x; at--) {

@@ -7,14 +7,14 @@
 
 enum { LINE_HEIGHT = 15, FRAME = 12, FRAME_TOP = 24 };
 
-/* ---- colours ---- */
+/* ---- colors ---- */
 
-/* What kinds of layers have in common: the number of a colour. */
-static int colour_of(const char *kind)
+/* What kinds of layers have in common: the number of a color. */
+static int color_of(const char *kind)
 {
     static const struct {
         const char *part;
-        int colour;
+        int color;
     } rows[] = {{"conv", 0},      {"linear", 0},  {"matmul", 0},    {"einsum", 0},  {"norm", 3},  {"relu", 1},
                 {"gelu", 1},      {"silu", 1},    {"sigmoid", 1},   {"tanh", 1},    {"swish", 1}, {"mish", 1},
                 {"elu", 1},       {"softmax", 1}, {"embedding", 2}, {"lstm", 6},    {"gru", 6},   {"rnn", 6},
@@ -22,7 +22,7 @@ static int colour_of(const char *kind)
                 {"gradient", 4},  {"dropout", 4}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(kind, rows[i].part) != NULL)
-            return rows[i].colour;
+            return rows[i].color;
     return 7;
 }
 
@@ -196,7 +196,7 @@ static void put_arrows(const mw__drawing *d, const double *row_top, const double
 static void put_class(const mw__box *box, mw__text *out)
 {
     if (box->kind == MW__BOX_LAYER)
-        mw__text_printf(out, " class=\"box k%d\" rx=\"5\"", colour_of(box->layer->kind));
+        mw__text_printf(out, " class=\"box k%d\" rx=\"5\"", color_of(box->layer->kind));
     else if (box->kind == MW__BOX_FROM)
         mw__text_puts(out, " class=\"from\" rx=\"10\"");
     else

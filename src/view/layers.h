@@ -89,7 +89,7 @@ mw_status mw__view_find_prefixes(mw__view *view, mw_error *err);
 
 mw_status mw__view_group(mw__view *view, mw_error *err);
 void mw__view_find_patterns(mw__view *view);
-void mw__view_join_neighbours(mw__view *view);
+void mw__view_join_neighbors(mw__view *view);
 
 /* A part of the program between one value and an operation: what all ways from before to `op` pass, and what is
  * between. */

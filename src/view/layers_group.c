@@ -1,5 +1,5 @@
 /* Joins operations to layers: those that share the names of their weights, those that a record calls one, then what
- * belongs to a neighbour. */
+ * belongs to a neighbor. */
 #include "view/layers.h"
 
 #include <string.h>
@@ -339,6 +339,6 @@ mw_status mw__view_group(mw__view *view, mw_error *err)
     join_loops(view);
     join_last_steps(view);
     mw__view_find_patterns(view);
-    mw__view_join_neighbours(view);
+    mw__view_join_neighbors(view);
     return join_gradients(view, err);
 }

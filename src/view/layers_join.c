@@ -202,7 +202,7 @@ static void join_bound(mw__view *view, uint32_t op)
         mw__view_label(view, op, relu ? "relu_clip" : "clip");
 }
 
-void mw__view_join_neighbours(mw__view *view)
+void mw__view_join_neighbors(mw__view *view)
 {
     join_before_attention(view);
     join_indices(view);

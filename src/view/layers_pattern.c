@@ -138,8 +138,8 @@ static bool find_norm(mw__view *view, uint32_t op, const mw__region *region)
     if (!sums || !root)
         return false;
     const bool whole = !HAS(view, region, "reduce_mean") && !has_factor(view, region);
-    const bool centred = HAS(view, region, "sub");
-    join_region(view, region, op, centred ? norm_by_axes(view, region) : whole ? "l2_norm" : "rms_norm");
+    const bool centered = HAS(view, region, "sub");
+    join_region(view, region, op, centered ? norm_by_axes(view, region) : whole ? "l2_norm" : "rms_norm");
     join_center(view, region->from, op);
     return true;
 }

@@ -22,7 +22,7 @@ size_t mw__text_room(double pixels, double font_size);
 /* Bytes of a string as it is shown, cut to `longest`. */
 size_t mw__shown_length(const char *string, size_t longest);
 
-/* The colours, light and dark, that pictures and pages share: declarations of CSS variables for :root. */
+/* The colors, light and dark, that pictures and pages share: declarations of CSS variables for :root. */
 extern const char mw__palette_light[], mw__palette_dark[];
 
 /* Gives the text away as a string of mw_string_free, which must have been made with mw__allocator_default(); NULL with

@@ -14,7 +14,7 @@ enum {
     ROW = 16,
     LEGEND = 32,
     SWATCH = 18,
-    COLOURS = 7,
+    COLORS = 7,
     SMOOTHED_LEAST = 32
 };
 
@@ -87,16 +87,16 @@ double mw__chart_head(const mw__plot *p, const mw__chart *chart, double width)
 
 /* ---- looks ---- */
 
-static size_t colour_of(const mw__plot *p, const mw__line *line)
+static size_t color_of(const mw__plot *p, const mw__line *line)
 {
-    return (p->run_count > 1 ? line->run : line->index) % COLOURS;
+    return (p->run_count > 1 ? line->run : line->index) % COLORS;
 }
 
 static void put_look(const mw__plot *p, const mw__line *line, bool raw, mw__text *out)
 {
     static const char *const dashes[] = {"", "6 3", "2 3", "8 3 2 3"};
-    const size_t dash = (p->run_count > 1 ? line->index : line->index / COLOURS) % 4;
-    mw__text_printf(out, " class=\"l%zu\"", colour_of(p, line));
+    const size_t dash = (p->run_count > 1 ? line->index : line->index / COLORS) % 4;
+    mw__text_printf(out, " class=\"l%zu\"", color_of(p, line));
     if (dash > 0)
         mw__text_printf(out, " stroke-dasharray=\"%s\"", dashes[dash]);
     if (raw)
@@ -302,7 +302,7 @@ static void put_single_points(const mw__plot *p, const mw__line *line, const mw_
     for (size_t i = 0; i < c->count && c->count <= 64; i++) {
         if (!isfinite(c->points[i].y) || !isfinite(c->points[i].x))
             continue;
-        mw__text_printf(out, "<circle class=\"d%zu\" r=\"2.2\"", colour_of(p, line));
+        mw__text_printf(out, "<circle class=\"d%zu\" r=\"2.2\"", color_of(p, line));
         mw__put_attribute(out, "cx", mw__scale_at(x, c->points[i].x));
         mw__put_attribute(out, "cy", mw__scale_at(y, c->points[i].y));
         mw__text_puts(out, "/>");

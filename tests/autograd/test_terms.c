@@ -18,7 +18,7 @@ static size_t count_kind(const mw__term *terms, mw__term_kind kind)
     return count;
 }
 
-/* Terms of a scalar for a batch of N; `arena` is initialised here. */
+/* Terms of a scalar for a batch of N; `arena` is initialized here. */
 static mw__term *terms_of(mw__arena *arena, mw_tensor *scalar, int64_t batch, mw_error *err)
 {
     mw__term *terms = NULL;

@@ -7,7 +7,7 @@
 /* U-Net (Ronneberger et al. 2015) of 16 x 16 pictures: two convolutions a block, two times down and up again, each
  * block of the way up with that of the way down beside it. */
 typedef struct unet_form {
-    bool strides;  /* down by convolutions of stride 2, up by nearest neighbours, not max_pool and conv_transpose */
+    bool strides;  /* down by convolutions of stride 2, up by nearest neighbors, not max_pool and conv_transpose */
     bool segments; /* which pixels belong to the disc, by cross-entropy; else the picture without its noise, by mse */
     int norm;      /* 0 none, 'b' batch, 'g' group, 'i' instance */
     bool classify; /* no way up: the mean over all pixels, and which of three figures is in the picture */

@@ -75,7 +75,7 @@ static void test_every_half_survives_the_round_trip(void)
     }
 }
 
-/* Around each value and each half-way point: the float itself and its neighbours. */
+/* Around each value and each half-way point: the float itself and its neighbors. */
 static void test_from_float_rounds_to_nearest_even_at_every_boundary(void)
 {
     for (int i = 0; i < 0x7c00; i++) {
@@ -128,7 +128,7 @@ static void test_bulk_from_float_has_the_bits_of_the_portable_form(void)
     for (uint64_t first = 0; first <= UINT32_MAX; first += (uint64_t)stride * RUN_LENGTH)
         REQUIRE(run_agrees((uint32_t)first, stride));
     /* all floats around the edges: zero, half of the smallest subnormal, the smallest, the smallest normal, the
-     * largest, the overflow threshold, infinity, quiet and signalling NaN */
+     * largest, the overflow threshold, infinity, quiet and signaling NaN */
     const uint32_t edges[] = {0x00000000, 0x33000000, 0x33800000, 0x38800000, 0x477fe000,
                               0x477ff000, 0x7f800000, 0x7fc00000, 0x7fa00000};
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
@@ -165,7 +165,7 @@ static void test_bulk_converts_every_count_and_nothing_beyond(void)
     }
 }
 
-/* bfloat16 is the upper half of a float: its neighbours are floats with a zero lower half. */
+/* bfloat16 is the upper half of a float: its neighbors are floats with a zero lower half. */
 static void test_bf16_rounds_once(void)
 {
     for (uint32_t i = 0; i < 0x7f80; i++) {

@@ -159,7 +159,7 @@ static void test_double_rounding_traps(void)
     }
 }
 
-/* The half-way points between neighbouring doubles have up to 768 digits: printed by a wider type where there is one.
+/* The half-way points between neighboring doubles have up to 768 digits: printed by a wider type where there is one.
  */
 static void test_half_way_points_of_double_round_once(void)
 {

@@ -2,7 +2,7 @@
 #include "case.h"
 #include "support/on_engine.h"
 
-#include "graph/transform/extents/generalise.h"
+#include "graph/transform/extents/generalize.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static mw_graph *flexible(const run *r, mw_error *err)
         witness[k] = build(r, 4 + 2 * k, err);
         all = all && witness[k] != NULL;
     }
-    mw_graph *open = all ? mw__graph_publish(mw__generalise(witness, err), err) : NULL;
+    mw_graph *open = all ? mw__graph_publish(mw__generalize(witness, err), err) : NULL;
     if (open != NULL)
         made = mw_graph_specialise(open, shapes, run_shapes(r->n, r->n->examples, shapes), err);
     mw_graph_destroy(open);

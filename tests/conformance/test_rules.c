@@ -78,8 +78,8 @@ static const mw_device both[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
 /* ---- images ---- */
 
 /* coremltools tests test_resize_nearest_neighbor (DEFAULT: [a, b] becomes [a, b, b]); its TensorFlow frontend writes
- * this operation for half_pixel_centers: the element whose cell holds the centre of the new one. */
-static void test_resize_takes_the_element_under_the_centre(void)
+ * this operation for half_pixel_centers: the element whose cell holds the center of the new one. */
+static void test_resize_takes_the_element_under_the_center(void)
 {
     static const char text[] =
         PROGRAM("ios17", "tensor<fp32, [1, 1, 2, 3]> x",
@@ -728,7 +728,7 @@ static void test_gradient_of_a_mask_of_the_other_type(void)
 
 int main(void)
 {
-    RUN(test_resize_takes_the_element_under_the_centre);
+    RUN(test_resize_takes_the_element_under_the_center);
     RUN(test_resize_copies_extents_for_zeros);
     RUN(test_resize_takes_integers);
     RUN(test_resize_takes_a_computed_shape);

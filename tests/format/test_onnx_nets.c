@@ -363,7 +363,7 @@ static void test_recurrent_layers_are_one_operation_each(void)
 
 /* ---- open extents ---- */
 
-/* One read serves all batches: what is specialised is what is read for that batch, up to how reshapes say it. */
+/* One read serves all batches: what is specialized is what is read for that batch, up to how reshapes say it. */
 static void check_open(const net *n)
 {
     mw_error err = {0};

@@ -1,4 +1,4 @@
-/* Tensors of files as constants of a graph: quantised blocks stay compressed, in forms whose numbers are those of the
+/* Tensors of files as constants of a graph: quantized blocks stay compressed, in forms whose numbers are those of the
  * expansion, to the last bit or within a bound that docs/tensors.md names; everything else is dense. */
 #include "base/number/fp16.h"
 #include "format/tensors/tensors.h"

@@ -35,7 +35,7 @@ static void round_trip(const char *text)
 }
 
 /* Every `?` of an input gets a number. */
-static void specialise(const mw_graph *graph)
+static void specialize(const mw_graph *graph)
 {
     enum { INPUTS = 8 };
     mw_input_shape shapes[INPUTS];
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_graph_verify(graph, NULL);
     lower(graph);
     mw_graph_destroy(mw_graph_flatten(graph, NULL));
-    specialise(graph);
+    specialize(graph);
     check_chips(graph);
     place(graph);
     plan(graph);

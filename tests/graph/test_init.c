@@ -1,4 +1,4 @@
-/* Initialisers: bounds and moments against the textbook formulas, determinism, streams by name. */
+/* Initializers: bounds and moments against the textbook formulas, determinism, streams by name. */
 #include "graph_check.h"
 
 #include "base/number/fp16.h"
@@ -124,14 +124,14 @@ static void refuse(mw_init init, mw_dtype dtype, mw_shape shape, mw_status statu
     CHECK_ERROR(err, status, part);
 }
 
-static void test_bad_initialisers_are_refused(void)
+static void test_bad_initializers_are_refused(void)
 {
     refuse((mw_init){0}, MW_F32, S(1), MW_ERROR_ARGUMENT, "not made by an mw_init function");
     refuse((mw_init){.kind = 99}, MW_F32, S(1), MW_ERROR_ARGUMENT, "not made by");
     refuse(mw_init_uniform(1, 0), MW_F32, S(1), MW_ERROR_ARGUMENT, "uniform from 1 to 0 is empty");
     refuse(mw_init_normal(0, -1), MW_F32, S(1), MW_ERROR_ARGUMENT, "deviation -1 is negative");
     refuse(mw_init_constant(NAN), MW_F32, S(1), MW_ERROR_ARGUMENT, "not finite");
-    refuse(mw_init_data(NULL), MW_F32, S(1), MW_ERROR_ARGUMENT, "data of the initialiser is NULL");
+    refuse(mw_init_data(NULL), MW_F32, S(1), MW_ERROR_ARGUMENT, "data of the initializer is NULL");
     refuse(mw_init_zeros(), MW_I32, S(1), MW_ERROR_DTYPE, "int32 cannot be drawn");
     refuse(mw_init_zeros(), MW_F32, S(-1), MW_ERROR_SHAPE, "every extent must be known");
 }
@@ -143,6 +143,6 @@ int main(void)
     RUN(test_constants_and_data);
     RUN(test_name_and_seed_decide);
     RUN(test_half_is_the_rounded_draw);
-    RUN(test_bad_initialisers_are_refused);
+    RUN(test_bad_initializers_are_refused);
     return check_finish();
 }

@@ -102,7 +102,7 @@ CASES = [
      "pad = tensor<int32, [2]>([1, 1]), pad_type = string(\"custom\"), x = x)", {"x": [[[2.0, 4.0]]]}, [[[2, 3, 4]]]),
     ("l2_pool(kernel_sizes = tensor<int32, [1]>([2]), pad_type = string(\"valid\"), x = x)", {"x": [[[3.0,
      4.0]]]}, [[[5]]]),
-    # normalisation
+    # normalization
     ("batch_norm(beta = tensor<fp32, [1]>([1]), epsilon = fp32(0), gamma = tensor<fp32, [1]>([3]), "
      "mean = tensor<fp32, [1]>([1]), "
      "variance = tensor<fp32, [1]>([4]), x = x)", {"x": [[[5.0]]]}, [[[7]]]),
@@ -222,7 +222,7 @@ CASES = [
      "weight_ih = tensor<fp32, [4, 1]>([[0], [0], [0], [1]]), bias = tensor<fp32, [4]>([0, 0, 0, 0]), "
          "activation = string(\"linear\"), "
      "cell_activation = string(\"linear\"), x = x)", {"x": [[[2.0]]], "c": [[4.0]], "h": [[0.0]]}, [[[1.5]]]),
-    # quantised
+    # quantized
     ("quantize(input = x, output_dtype = string(\"int8\"), scale = fp32(0.5))", {"x": [0.25, 0.75, 100.0]}, [0,
      2, 127]),
     ("dequantize(input = tensor<int8, [2]>([1, -3]), scale = fp32(0.5), zero_point = int8(1))", {}, [0, -2]),

@@ -242,7 +242,7 @@ def backward(lib, case):
         return None, 0.0
     read = lib.read(case.path)
     if case.open:
-        source, read = read, read.specialised(case.shapes())
+        source, read = read, read.specialized(case.shapes())
         source.close()
     graph = read.flat()
     try:

@@ -85,7 +85,7 @@ class Graph:
         handle = self.library.calls.mw_graph_flatten(self.handle, ctypes.byref(error))
         return Graph(self.library, self.library.checked(error, handle))
 
-    def specialised(self, shapes):
+    def specialized(self, shapes):
         error = Error()
         handle = self.library.calls.mw_graph_specialise(self.handle, *InputShape.all(shapes), ctypes.byref(error))
         return Graph(self.library, self.library.checked(error, handle))

@@ -1,4 +1,4 @@
-"""Compressed constants, and quantisation of values. Sub-byte integers come as plain integers (blob.py)."""
+"""Compressed constants, and quantization of values. Sub-byte integers come as plain integers (blob.py)."""
 import torch
 
 from blob import pack_bits, unpack_bits

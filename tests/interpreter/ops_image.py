@@ -1,6 +1,6 @@
 """Resizing and sampling of images [.., H, W].
 
-A resize is one matrix for each axis: from the coordinates of its grid points come two neighbours and their weights.
+A resize is one matrix for each axis: from the coordinates of its grid points come two neighbors and their weights.
 """
 import math
 
@@ -30,7 +30,7 @@ def grid(n, out, mode):
 
 
 def linear_matrix(points, n, precision):
-    """[out, n]: row i mixes the two neighbours of point i, cut to [0, n - 1]."""
+    """[out, n]: row i mixes the two neighbors of point i, cut to [0, n - 1]."""
     points = points.clamp(0, n - 1)
     low = points.floor().long().clamp(max=n - 1)
     high = (low + 1).clamp(max=n - 1)

@@ -141,7 +141,7 @@ def one_hot(indices, one_hot_vector_size: int, axis: int = -1, on_value=None, of
 # ---- boxes ----
 
 def overlap(box, others):
-    """Intersection over union of boxes [centre x, centre y, width, height]."""
+    """Intersection over union of boxes [center x, center y, width, height]."""
     low, high = box[:2] - box[2:] / 2, box[:2] + box[2:] / 2
     lows, highs = others[:, :2] - others[:, 2:] / 2, others[:, :2] + others[:, 2:] / 2
     shared = (torch.minimum(high, highs) - torch.maximum(low, lows)).clamp(min=0).prod(-1)

@@ -1,4 +1,4 @@
-"""Normalisation. Variances are those of the population (divided by n)."""
+"""Normalization. Variances are those of the population (divided by n)."""
 import torch
 
 from ops_elementwise import by_channel, rounded_epsilon
@@ -19,8 +19,8 @@ def scaled(y, gamma, beta, x):
 
 def standard(x, axes, epsilon):
     mean = x.mean(axes, keepdim=True)
-    centred = x - mean
-    return centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + epsilon)
+    centered = x - mean
+    return centered / torch.sqrt((centered * centered).mean(axes, keepdim=True) + epsilon)
 
 
 @operator("instance_norm")
@@ -46,7 +46,7 @@ def l2_norm(x, epsilon: float = 1e-6):
 
 @operator("local_response_norm")
 def local_response_norm(x, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
-    """Squares are summed over `size` neighbouring channels, of which size // 2 come before, cut at both ends."""
+    """Squares are summed over `size` neighboring channels, of which size // 2 come before, cut at both ends."""
     squares = x * x
     channels = x.shape[1]
     sums = []

@@ -1,6 +1,6 @@
 /* Every real program of the shared corpus: parses, prints, and comes back. The files are read where they are. */
 #include "graph/ir/ir.h"
-#include "mil/normalise.h"
+#include "mil/normalize.h"
 #include "support/check.h"
 #include <millwright/mil.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void test_programs_of_apple_come_back_byte_for_byte(void)
     CHECK_INT(seen, 14);
 }
 
-static void test_programs_come_back_equal_when_normalised(void)
+static void test_programs_come_back_equal_when_normalized(void)
 {
     if (program_count == 0)
         SKIP("no corpus at " MW_SHARED_DATA "/mil");
@@ -108,7 +108,7 @@ static void test_programs_come_back_equal_when_normalised(void)
         REQUIRE(text != NULL);
         char *printed = print_text(text, size, programs[i].folder);
         if (printed != NULL) {
-            char *before = normalise(text, size), *after = normalise(printed, strlen(printed));
+            char *before = normalize(text, size), *after = normalize(printed, strlen(printed));
             report_difference(&programs[i], after, before);
             free(before);
             free(after);
@@ -216,7 +216,7 @@ int main(void)
 {
     read_index();
     RUN(test_programs_of_apple_come_back_byte_for_byte);
-    RUN(test_programs_come_back_equal_when_normalised);
+    RUN(test_programs_come_back_equal_when_normalized);
     RUN(test_printing_is_a_fixed_point);
     RUN(test_programs_of_known_operations_verify);
     RUN(test_operations_of_the_table_verify_everywhere);

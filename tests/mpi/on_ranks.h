@@ -15,11 +15,11 @@
 #include <millwright/mpi.h>
 #include <stdbool.h>
 
-/* Initialises MPI. */
+/* Initializes MPI. */
 void on_ranks_begin(int *argc, char ***argv);
 /* After a test, with all ranks. */
 void on_ranks_end(void);
-/* Finalises MPI; what main returns. */
+/* Finalizes MPI; what main returns. */
 int on_ranks_finish(void);
 
 int on_ranks_rank(void);

@@ -78,7 +78,7 @@ static results train_together(net n, mw_communicator *c)
     return all;
 }
 
-static void summarise(const results *r, double *least, double *mean, double *most)
+static void summarize(const results *r, double *least, double *mean, double *most)
 {
     *least = *most = r->of[0];
     *mean = 0.0;
@@ -101,8 +101,8 @@ static void check_net(net_kind kind, mw_device device)
     mw_communicator_set_timeout(c, 600.0, &err);
     const net n = {.kind = kind, .accumulate = 1, .device = device};
     const results one = train_alone(n, c), many = train_together(n, c);
-    summarise(&one, &alone[0], &alone[1], &alone[2]);
-    summarise(&many, &together[0], &together[1], &together[2]);
+    summarize(&one, &alone[0], &alone[1], &alone[2]);
+    summarize(&many, &together[0], &together[1], &together[2]);
     const double spread = alone[2] - alone[0];
     CHECK_NEAR(together[1], alone[1], spread);
     CHECK(together[0] >= alone[0] - spread && together[2] <= alone[2] + spread);

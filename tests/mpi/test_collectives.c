@@ -173,7 +173,7 @@ static void test_what_is_no_group_of_ranks_is_refused(void)
 }
 
 /* MPI is the program's: it goes on after the communicator. */
-static void test_what_was_initialised_is_not_finalised(void)
+static void test_what_was_initialized_is_not_finalized(void)
 {
     mw_error err = {0};
     int ended = 1;
@@ -194,6 +194,6 @@ int main(int argc, char **argv)
     RUN(test_communicators_do_not_hear_each_other);
     RUN(test_a_communicator_of_some_ranks);
     RUN(test_what_is_no_group_of_ranks_is_refused);
-    RUN(test_what_was_initialised_is_not_finalised);
+    RUN(test_what_was_initialized_is_not_finalized);
     return on_ranks_finish();
 }

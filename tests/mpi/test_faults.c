@@ -137,7 +137,7 @@ static void check_sizes(const run *r)
 
 /* ---- tests ---- */
 
-static void test_ranks_that_start_mpi_finalise_it(void)
+static void test_ranks_that_start_mpi_finalize_it(void)
 {
     static run r;
     begin(&r, "", "nothing", 0, 0);
@@ -165,7 +165,7 @@ static void test_long_messages_of_another_size_end_all(void) { repeat("", "size"
 
 int main(void)
 {
-    RUN(test_ranks_that_start_mpi_finalise_it);
+    RUN(test_ranks_that_start_mpi_finalize_it);
     RUN(test_a_killed_rank_ends_all);
     RUN(test_a_killed_rank_is_named_by_those_that_live_on);
     RUN(test_a_stopped_rank_is_named_by_all);

@@ -35,7 +35,7 @@ static long run_once(const loop *l, long fail_at, bool and_after)
     return failing.requests;
 }
 
-#define SPREAD 40503u /* 2^16 over the golden ratio: the first requests of neighbouring turns lie apart */
+#define SPREAD 40503u /* 2^16 over the golden ratio: the first requests of neighboring turns lie apart */
 
 static void run_form(loop *l, long samples, size_t turn)
 {

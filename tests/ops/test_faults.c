@@ -112,7 +112,7 @@ static void test_every_gradient_survives_every_failed_allocation(void)
 
 static void test_every_step_survives_every_failed_allocation(void) { loop_over_cases(use, "step", 4); }
 
-/* The engine recognises these by writing their gradients into graphs of its own, so that few requests are special. */
+/* The engine recognizes these by writing their gradients into graphs of its own, so that few requests are special. */
 static void test_every_idiom_survives_every_failed_allocation(void)
 {
     static const char *const names[] = {"conv", "max_pool"};

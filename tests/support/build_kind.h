@@ -1,4 +1,4 @@
-/* Whether the program is what users get: optimised, and without sanitizers. */
+/* Whether the program is what users get: optimized, and without sanitizers. */
 #ifndef TESTS_SUPPORT_BUILD_KIND_H
 #define TESTS_SUPPORT_BUILD_KIND_H
 

@@ -190,7 +190,7 @@ static void test_a_file_with_thousands_of_classes_and_fields_is_read(void)
 
 static void test_a_model_for_gray_pictures_is_tuned_on_them(void)
 {
-    static const char pictures[] = MW_TESTS_DIR "/data/images"; /* in colour and gray, 9 by 7 */
+    static const char pictures[] = MW_TESTS_DIR "/data/images"; /* in color and gray, 9 by 7 */
     folder_put("gray.json", "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"epochs\": 1,\n"
                             " \"batch\": 4, \"data\": {\"channels\": 1}}");
     shell_result r = MW("train", "gray.json", "--data", pictures, "--run", "gray", "-q");

@@ -15,7 +15,7 @@ static const char head[] =
     "\n"
     "`--json` gives the answer of any command as one JSON object; an error is then a member `error` with `kind`, "
     "`status`\n"
-    "and `message`, and is said on standard error, too. Progress is shown on a terminal only. Nothing is coloured.\n"
+    "and `message`, and is said on standard error, too. Progress is shown on a terminal only. Nothing is colored.\n"
     "\n"
     "| exit code | |\n"
     "|---|---|\n"

@@ -274,9 +274,9 @@ static void test_pictures_of_a_page_are_png(void)
     FILE *file = fopen("png/a/1.png", "wb");
     fwrite(bytes, 1, size, file);
     fclose(file);
-    mw_image_options grey = mw_image_defaults();
-    grey.channels = 1;
-    mw_dataset *read = mw_dataset_open_images("png", &grey, &err);
+    mw_image_options gray = mw_image_defaults();
+    gray.channels = 1;
+    mw_dataset *read = mw_dataset_open_images("png", &gray, &err);
     if (read == NULL && err.status == MW_ERROR_UNSUPPORTED)
         SKIP("%s", err.message);
     CHECK_OK(err);

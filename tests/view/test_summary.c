@@ -131,9 +131,9 @@ static mw_tensor *number(const mw_tensor *x, double value) { return mw_scalar(mw
 
 static mw_tensor *spelled_norm(mw_tensor *x)
 {
-    mw_tensor *centred = mw_sub(x, mw_reduce_mean(x, MW_AXES(1), true));
-    mw_tensor *variance = mw_reduce_mean(mw_square(centred), MW_AXES(1), true);
-    return mw_real_div(centred, mw_sqrt(mw_add(variance, number(x, 1e-5))));
+    mw_tensor *centered = mw_sub(x, mw_reduce_mean(x, MW_AXES(1), true));
+    mw_tensor *variance = mw_reduce_mean(mw_square(centered), MW_AXES(1), true);
+    return mw_real_div(centered, mw_sqrt(mw_add(variance, number(x, 1e-5))));
 }
 
 static mw_tensor *spelled_rms(mw_tensor *x)

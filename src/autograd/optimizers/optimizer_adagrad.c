@@ -22,7 +22,7 @@ static double reach(const mw_optimizer *o, double loss_scale)
 static mw_tensor *change(mw__optimizer_update *u)
 {
     mw_tensor *g = mw__update_decayed(u);
-    return mw_mul(mw__update_normalised(u, g, mw__update_root_of(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
+    return mw_mul(mw__update_normalized(u, g, mw__update_root_of(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
 }
 
 const mw__optimizer_row mw__optimizer_adagrad = {

@@ -70,7 +70,7 @@ static mw_tensor *change(mw__optimizer_update *u)
     mw_tensor *m = mw__update_mean(u, u->state[MW__ROLE_M], g, (double)u->optimizer->beta1);
     mw_tensor *deviation = mw_mul(adam_deviation(u, g), u->scalars->scalar[1]);
     u->new_state[MW__ROLE_M] = m;
-    return mw_mul(mw__update_normalised(u, m, deviation), u->scalars->scalar[0]);
+    return mw_mul(mw__update_normalized(u, m, deviation), u->scalars->scalar[0]);
 }
 
 /* The mean in fp16 where 1 - beta is far above its rounding, which beta's factor may then have: it adds up to 1 with

@@ -32,7 +32,7 @@ static mw_tensor *change(mw__optimizer_update *u)
         u->new_state[MW__ROLE_MEAN] = mw_add(u->state[MW__ROLE_MEAN], mw_mul_scalar(x, 1.0 - alpha));
     }
     mw_tensor *deviation = mw__update_root_of(u, x, alpha, (o->centered ? alpha : 1.0) * (1.0 - alpha));
-    mw_tensor *step = mw__update_normalised(u, g, deviation);
+    mw_tensor *step = mw__update_normalized(u, g, deviation);
     if (o->momentum != 0.0f) {
         step = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), step);
         u->new_state[MW__ROLE_MOMENTUM] = step;

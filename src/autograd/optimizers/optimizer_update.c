@@ -117,7 +117,7 @@ mw_tensor *mw__update_root_of(update *u, mw_tensor *x, double keep, double gain)
 }
 
 /* x / (deviation + epsilon), both in the scale of the gradients */
-mw_tensor *mw__update_normalised(const update *u, mw_tensor *x, mw_tensor *deviation)
+mw_tensor *mw__update_normalized(const update *u, mw_tensor *x, mw_tensor *deviation)
 {
     return mw_real_div(x, mw_add_scalar(deviation, (double)u->optimizer->epsilon * u->scalars->loss_scale));
 }

@@ -134,7 +134,7 @@ mw_tensor *mw__update_root_half(mw__optimizer_update *u, mw_tensor *x, double ke
 /* Whichever of the two it is, with the second scalar as `fall`. */
 mw_tensor *mw__update_root_of(mw__optimizer_update *u, mw_tensor *x, double keep, double gain);
 /* x / (deviation + epsilon), both in the scale of the gradients. */
-mw_tensor *mw__update_normalised(const mw__optimizer_update *u, mw_tensor *x, mw_tensor *deviation);
+mw_tensor *mw__update_normalized(const mw__optimizer_update *u, mw_tensor *x, mw_tensor *deviation);
 
 /* ---- asking the rows ---- */
 

@@ -1,4 +1,4 @@
-/* VJPs of normalisation. The statistics are computed anew from x. */
+/* VJPs of normalization. The statistics are computed anew from x. */
 #include "autograd/rules.h"
 #include "graph/patterns/normalize.h"
 
@@ -36,7 +36,7 @@ static mw_tensor *sum_onto(mw_tensor *terms, mw_tensor *vector, const bool *mark
     return mw_tensor_dtype(vector) == mw_tensor_dtype(terms) ? terms : mw_cast(terms, mw_tensor_dtype(vector));
 }
 
-/* dgamma = sum of dy n, dbeta = sum of dy, where n is normalised x and `marks` the axes that gamma lies along. */
+/* dgamma = sum of dy n, dbeta = sum of dy, where n is normalized x and `marks` the axes that gamma lies along. */
 static void set_affine(mw__vjp *vjp, mw_tensor *n, const bool *marks)
 {
     mw_tensor *dy = vjp->dy[0];
@@ -78,10 +78,10 @@ static void vjp_moments(mw__vjp *vjp, mw_axes axes, const bool *affine)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x");
     const bool plain = mw__vjp_arg(vjp, "gamma") == NULL && mw__vjp_arg(vjp, "beta") == NULL;
-    mw_tensor *centred = mw_sub(x, mw_reduce_mean(x, axes, true));
-    mw_tensor *variance = mw_reduce_mean(mw_square(centred), axes, true);
-    mw_tensor *r = inverse_root(centred, axes, variance, 1.0, number(vjp, "epsilon"));
-    mw_tensor *n = plain ? vjp->y[0] : mw_mul(centred, r);
+    mw_tensor *centered = mw_sub(x, mw_reduce_mean(x, axes, true));
+    mw_tensor *variance = mw_reduce_mean(mw_square(centered), axes, true);
+    mw_tensor *r = inverse_root(centered, axes, variance, 1.0, number(vjp, "epsilon"));
+    mw_tensor *n = plain ? vjp->y[0] : mw_mul(centered, r);
     set_affine(vjp, n, affine);
     if (!mw__vjp_wants(vjp, "x"))
         return;
@@ -142,8 +142,8 @@ void mw__vjp_batch_norm(mw__vjp *vjp)
         mw__vjp_set(vjp, "mean", mw_neg(sum_onto(dx, mean, channel_axis)));
     if (!mw__vjp_wants(vjp, "gamma") && !mw__vjp_wants(vjp, "beta") && !mw__vjp_wants(vjp, "variance"))
         return;
-    mw_tensor *centred = mw_sub(x, mw__along_axes(mean, x, channel_axis));
-    mw_tensor *n = mw_mul(centred, r);
+    mw_tensor *centered = mw_sub(x, mw__along_axes(mean, x, channel_axis));
+    mw_tensor *n = mw_mul(centered, r);
     set_affine(vjp, n, channel_axis);
     if (mw__vjp_wants(vjp, "variance")) {
         mw_tensor *terms = mw_mul(mw_mul(dx, n), r);

@@ -126,7 +126,7 @@ static mw_status fail_and_drop(mw__file_writer *writer, const char *what, mw_err
 void mw__file_writer_deinit(mw__file_writer *writer)
 {
     if (writer->path == NULL && writer->name == NULL)
-        return; /* zeroed, or deinitialised before */
+        return; /* zeroed, or deinitialized before */
     if (writer->descriptor >= 0)
         calls->close(writer->descriptor);
     if (writer->temporary != NULL)

@@ -10,7 +10,7 @@
 #define MW__NUMBER_MAX 40
 
 /* C99 hex float, shortest form, exponent always signed: 0x1p+0, -0x1.8p-3, 0x0p+0, -0x0p+0, inf, -inf, nan.
- * Subnormals are normalised (0x1p-149). Returns the length. */
+ * Subnormals are normalized (0x1p-149). Returns the length. */
 size_t mw__number_print_hex(char *out, double value);
 
 /* Decimal, correctly rounded to the fewest digits (at most 9) that read back to the same float; for people: 0.001,

@@ -49,7 +49,7 @@ static bool same_backends(const mw__segmenting *s, size_t i, size_t k)
     return true;
 }
 
-/* Greedy by operations, or by groups of neighbours that run on the same backends. */
+/* Greedy by operations, or by groups of neighbors that run on the same backends. */
 static void place_groups(const mw__segmenting *s, bool grouped, unsigned *out)
 {
     unsigned before = START;

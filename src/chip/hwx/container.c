@@ -21,14 +21,14 @@ enum {
     BINDING_NAME = 0x14,
     PROGRAM_NAME = 0x860,
     PORT_NAMES = 0x88,
-    FIRST_TYPE = 11, /* of a port, behind the catalogue */
+    FIRST_TYPE = 11, /* of a port, behind the catalog */
     TYPES_OF_PORT = 5,
     NAME_MOST = 128,
     KERNELS_TIMES = 16, /* bytes of all kernels, in those of their section */
     LOOKED_AT_MOST = 1 << 26
 };
 
-static const char *const catalogue[] = {
+static const char *const catalog[] = {
     "void:t1=1",       "int8:t2=r2;0;127",     "uint8:t3=r1;0;255", "int16:t4=r1;-32768;32767", "float16:t5=r1;2;0",
     "float:t6=r1;4;0", "raw10:t7=r1;-512;511", "lut:t8=",           "uint4:t9=r1;0;15",         "uint6:t10=r1;0;63",
 };
@@ -199,8 +199,8 @@ static mw_status add_symbols(plan *p, mw_error *err)
                                           .description = i < p->inputs ? 2 : 0,
                                           .value = p->addresses[i]},
                           err));
-    for (size_t i = 0; i < sizeof catalogue / sizeof *catalogue; i++)
-        MW_TRY(add_symbol(p, catalogue[i], (mw_hwx_symbol){.type = 0x80}, err));
+    for (size_t i = 0; i < sizeof catalog / sizeof *catalog; i++)
+        MW_TRY(add_symbol(p, catalog[i], (mw_hwx_symbol){.type = 0x80}, err));
     for (size_t i = 0; i < p->count; i++)
         MW_TRY(add_stab(p, i, err));
     return mw__text_check(&p->strings, err);
@@ -307,7 +307,7 @@ static void put_program(plan *p, uint8_t *out)
     state.registers[1] = p->kernels->public.address;
     for (size_t i = 0; i < p->count; i++)
         state.registers[p->windows[i]->base_register] = p->addresses[i];
-    mw__hwx_layout_write(&mw__hwx_thread_layout, &(mw__hwx_thread){.flavour = 1, .count = 0x214}, at);
+    mw__hwx_layout_write(&mw__hwx_thread_layout, &(mw__hwx_thread){.flavor = 1, .count = 0x214}, at);
     mw__hwx_layout_write(&mw__hwx_program_layout, &state, at);
     memcpy(at + PROGRAM_NAME, p->procedure, length);
 }
@@ -339,7 +339,7 @@ static void put_port(plan *p, uint8_t *out, size_t index)
                                 .size = port->is_output ? used_size(port) : port->stride[4]};
     memcpy(state.extent, port->extent, sizeof state.extent);
     memcpy(state.stride, port->stride, sizeof state.stride);
-    mw__hwx_layout_write(&mw__hwx_thread_layout, &(mw__hwx_thread){.flavour = 3, .count = 0x1e}, at);
+    mw__hwx_layout_write(&mw__hwx_thread_layout, &(mw__hwx_thread){.flavor = 3, .count = 0x1e}, at);
     mw__hwx_layout_write(&mw__hwx_port_layout, &state, at);
     memcpy(at + PORT_NAMES, p->procedure, procedure);
     memcpy(at + state.tensor_at, port->name, name);

@@ -74,7 +74,7 @@ typedef struct mw__hwx_binding {
     mw__hwx_string name;
 } mw__hwx_binding;
 
-/* Flavour 1: where the program stands. */
+/* Flavor 1: where the program stands. */
 typedef struct mw__hwx_program_state {
     uint64_t registers[MW__HWX_REGISTERS];
     uint64_t first_task;
@@ -86,7 +86,7 @@ typedef struct mw__hwx_program_state {
     uint64_t note_value;
 } mw__hwx_program_state;
 
-/* Flavour 3: a port. */
+/* Flavor 3: a port. */
 typedef struct mw__hwx_port_state {
     uint32_t kind, direction, procedure_at, tensor_at, type, extent[5];
     uint64_t stride[5];
@@ -94,7 +94,7 @@ typedef struct mw__hwx_port_state {
     uint64_t size;
 } mw__hwx_port_state;
 
-/* Flavour 4: a segment of the program, on H17. */
+/* Flavor 4: a segment of the program, on H17. */
 typedef struct mw__hwx_segment_state {
     uint64_t registers[MW__HWX_REGISTERS];
     uint64_t address, section;
@@ -102,8 +102,8 @@ typedef struct mw__hwx_segment_state {
 } mw__hwx_segment_state;
 
 typedef struct mw__hwx_thread {
-    uint32_t flavour, count;
-    mw__hwx_program_state *program; /* one of these, by the flavour; or none */
+    uint32_t flavor, count;
+    mw__hwx_program_state *program; /* one of these, by the flavor; or none */
     mw__hwx_port_state *port;
     mw__hwx_segment_state *segment;
     mw__hwx_string procedure, tensor, symbol;

@@ -1,5 +1,5 @@
 /* The records of the container as rows, and the loops over them.
- * Sources: Mach-O for header, segments, sections, symbols and relocations; hwx.h of A. Sanchez Bach for the flavours of
+ * Sources: Mach-O for header, segments, sections, symbols and relocations; hwx.h of A. Sanchez Bach for the flavors of
  * threads; eiln/ane for the .ane; the rest was read from the public files of tinygrad and allbilly/ane. */
 #include "chip/hwx/layout.h"
 
@@ -77,7 +77,7 @@ static const mw__hwx_field binding_64_fields[] = {
 LAYOUT(binding_64);
 
 static const mw__hwx_field thread_fields[] = {
-    FIELD(mw__hwx_thread, flavour, 8, 4, MW__HWX_DECIMAL),
+    FIELD(mw__hwx_thread, flavor, 8, 4, MW__HWX_DECIMAL),
     FIELD(mw__hwx_thread, count, 12, 4, MW__HWX_HEX),
 };
 LAYOUT(thread);

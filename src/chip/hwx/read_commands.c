@@ -245,9 +245,9 @@ static mw_status read_thread(mw__hwx_reader *reader, mw__hwx_command *command)
     static const struct {
         const mw__hwx_layout *layout;
         mw_status (*read)(mw__hwx_reader *, mw__hwx_command *, mw__hwx_thread *);
-    } flavours[] = {[1] = {&mw__hwx_program_layout, read_program},
-                    [3] = {&mw__hwx_port_layout, read_port},
-                    [4] = {&mw__hwx_segment_state_layout, read_segment_state}};
+    } flavors[] = {[1] = {&mw__hwx_program_layout, read_program},
+                   [3] = {&mw__hwx_port_layout, read_port},
+                   [4] = {&mw__hwx_segment_state_layout, read_segment_state}};
     if (command->public.size < 16)
         return refuse(reader, command, "is shorter than 16 bytes");
     mw__hwx_thread *thread = make_state(reader, command, sizeof *thread);
@@ -256,13 +256,13 @@ static mw_status read_thread(mw__hwx_reader *reader, mw__hwx_command *command)
     MW_TRY(mw__hwx_read_layout(reader, command->public.offset, &mw__hwx_thread_layout, thread, "a thread"));
     if (thread->count > (command->public.size - 16) / 4)
         return refuse(reader, command, "has more words of state than fit in it");
-    if (thread->flavour >= sizeof flavours / sizeof *flavours || flavours[thread->flavour].read == NULL)
+    if (thread->flavor >= sizeof flavors / sizeof *flavors || flavors[thread->flavor].read == NULL)
         return MW_OK;
-    if (16 + (size_t)thread->count * 4 < mw__hwx_layout_size(flavours[thread->flavour].layout)) {
+    if (16 + (size_t)thread->count * 4 < mw__hwx_layout_size(flavors[thread->flavor].layout)) {
         /* No file with segment states is public: a shorter one is kept as it is. */
-        return thread->flavour == 4 ? MW_OK : refuse(reader, command, "has fewer words of state than its flavour");
+        return thread->flavor == 4 ? MW_OK : refuse(reader, command, "has fewer words of state than its flavor");
     }
-    return flavours[thread->flavour].read(reader, command, thread);
+    return flavors[thread->flavor].read(reader, command, thread);
 }
 
 mw_status mw__hwx_read_command(mw__hwx_reader *reader, mw__hwx_command *command)

@@ -285,7 +285,7 @@ mw_tensor *mw__net_read_topk(mw__net_reader *r, const mw__net_unit *unit, const 
     return topk(r, unit->bottom[0], k, strcmp(type, "Min") == 0, mw__net_bool(unit->params, "Indices", false));
 }
 
-/* Over all channels: MIL's window is centred, so that it has to reach as far on both sides. */
+/* Over all channels: MIL's window is centered, so that it has to reach as far on both sides. */
 mw_tensor *mw__net_read_lrn(mw__net_reader *r, const mw__net_unit *unit, const mw__net_row *row)
 {
     const int64_t channels = mw_tensor_shape(unit->bottom[0]).dim[1];

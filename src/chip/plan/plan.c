@@ -101,7 +101,7 @@ static mw_status run_phases(mw__chip_planner *p)
 {
     static mw_status (*const phases[])(mw__chip_planner *) = {
         number_results,         mw__chip_plan_collapse, mw__chip_plan_fuse,
-        mw__chip_plan_legalise, mw__chip_plan_connect,  mw__chip_plan_schedule,
+        mw__chip_plan_legalize, mw__chip_plan_connect,  mw__chip_plan_schedule,
         mw__chip_plan_pair,     mw__chip_plan_allocate, mw__chip_plan_time};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         if (phases[i](p) != MW_OK || mw__failed(p->err))

@@ -181,7 +181,7 @@ mw_status mw__chip_plan_reorder(mw__chip_planner *p);
 
 mw_status mw__chip_plan_collapse(mw__chip_planner *p); /* collapse.c: what vanishes before layers are made */
 mw_status mw__chip_plan_fuse(mw__chip_planner *p);     /* fuse.c */
-mw_status mw__chip_plan_legalise(mw__chip_planner *p); /* legalise.c */
+mw_status mw__chip_plan_legalize(mw__chip_planner *p); /* legalize.c */
 mw_status mw__chip_plan_connect(mw__chip_planner *p);  /* values.c */
 mw_status mw__chip_plan_schedule(
     mw__chip_planner *p); /* schedule.c; afterwards layers stand in the order of the schedule */

@@ -1,5 +1,5 @@
 /* Plans as pictures: above, layers over time, a lane for each engine, in the boxes of their partitions; below, what of
- * the working set and of DRAM each value takes while it lives, in the colour of its allocation. */
+ * the working set and of DRAM each value takes while it lives, in the color of its allocation. */
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "base/text/shown.h"
@@ -33,9 +33,9 @@ typedef struct drawing {
     int lanes_end, chip_y, dram_y, height;
 } drawing;
 
-static const char *const allocation_colours[ALLOCATIONS] = {"#4c8ed9", "#8a8f98", "#3aa76d", "#7cc5a0", "#e0a030",
-                                                            "#eec97a", "#b06ad0", "#d3a5e6", "#c0605a"};
-static const char *const engine_colours[ENGINES] = {"#3f78bf", "#b8652a", "#8f55ad", "#2f8659", "#a84c46"};
+static const char *const allocation_colors[ALLOCATIONS] = {"#4c8ed9", "#8a8f98", "#3aa76d", "#7cc5a0", "#e0a030",
+                                                           "#eec97a", "#b06ad0", "#d3a5e6", "#c0605a"};
+static const char *const engine_colors[ENGINES] = {"#3f78bf", "#b8652a", "#8f55ad", "#2f8659", "#a84c46"};
 
 /* ---- pieces ---- */
 
@@ -250,7 +250,7 @@ static void put_layer(drawing *d, size_t index)
     put(d, "<g>");
     put_layer_title(d, index);
     begin_box(d, x, y, width - 0.5, LANE);
-    mw__text_printf(&d->text, " rx=\"2\" fill=\"%s\"%s/>\n", engine_colours[l->engine],
+    mw__text_printf(&d->text, " rx=\"2\" fill=\"%s\"%s/>\n", engine_colors[l->engine],
                     l->multiplies ? "" : " fill-opacity=\"0.75\"");
     if (letters >= 7) {
         begin_text(d, x + 4, y + 16, "class=\"in\" font-size=\"11\"");
@@ -347,7 +347,7 @@ static void put_value(drawing *d, size_t index, double y, double pixels)
     mw__chip_plan_put_bytes(&d->text, v->extent);
     mw__text_printf(&d->text, ", %d %s</title>", (int)v->allocation, mw_chip_allocation_name(v->allocation));
     begin_box(d, from, top, to - from - 0.3, height - 0.4);
-    mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colours[v->allocation]);
+    mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colors[v->allocation]);
     if (height > 11 && to - from > 40) {
         begin_text(d, from + 3, top + 10, "class=\"on\" font-size=\"9\"");
         put_escaped(d, v->name != NULL ? v->name : "?",
@@ -387,7 +387,7 @@ static void put_allocations(drawing *d, int y)
         x = next ? LEFT : x;
         y += next ? 16 : 0;
         begin_box(d, x, y - 9, 10, 10);
-        mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colours[a]);
+        mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colors[a]);
         begin_text(d, x + 14, y, "font-size=\"11\"");
         mw__text_printf(&d->text, "%d %s (%zu)</text>\n", a, name, count);
         x += width + 10;

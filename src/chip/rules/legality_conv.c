@@ -260,7 +260,7 @@ static const mw__legality_row rows[] = {
      .op = long_window,
      .rule = "a window of {there} is longer than {limit}",
      .validator = "Pooling mode \"%s\" is not available on this ANE architecture.",
-     .source = "ane-guide, appendix A, and the catalogue of ANEForge: 29 on M1, 31 from M2 on; ane-guide, chapter 17: "
+     .source = "ane-guide, appendix A, and the catalog of ANEForge: 29 on M1, 31 from M2 on; ane-guide, chapter 17: "
                "128 runs, in tiles with other borders. It is let through"},
     {.id = "pool_input",
      .operations = MW__OPERATIONS("max_pool", "avg_pool", "l2_pool"),

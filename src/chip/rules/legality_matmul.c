@@ -1,4 +1,4 @@
-/* Rows of products, attention and normalisation. That a product has two operands and attention three or four (Apple:
+/* Rows of products, attention and normalization. That a product has two operands and attention three or four (Apple:
  * "Matrix mult. layer can only have two bottoms", "4 or 5 bottoms must be present for SDPA") is held by the operation
  * table: no text is read that lacks one. */
 #include "chip/rules/legality.h"

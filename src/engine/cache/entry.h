@@ -24,7 +24,7 @@ typedef struct mw__cache_entry {
 char *mw__entry_folder(const mw_allocator *allocator, const char *location, const char *key, mw_error *err);
 
 /* Reads the manifest and looks at every file. `record`: what it must be of; NULL = anything. False: there is no such
- * entry, or it is damaged; then there is nothing to deinitialise. */
+ * entry, or it is damaged; then there is nothing to deinitialize. */
 bool mw__entry_open(mw__cache_entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record);
 void mw__entry_deinit(mw__cache_entry *entry);
 /* The line of its manifest. */

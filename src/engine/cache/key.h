@@ -26,7 +26,7 @@ typedef struct mw__key {
 } mw__key;
 
 /* *made = false: the text names weights that cannot be read, and its compilation will say so. After a failure, and
- * without a key, nothing is to be deinitialised. */
+ * without a key, nothing is to be deinitialized. */
 mw_status mw__key_make(mw__key *key, const mw__source *source, const mw__cache_request *request, bool *made,
                        mw_error *err);
 /* The digest of text and weights alone, for a file that is compiled in whatever way. */

@@ -1,5 +1,5 @@
 /* Patterns whose kernels are there with AVX-512 alone; their rows have its level, so the processor has it. Where the
- * files are not built, such a pattern is never recognised, and its plan is refused. */
+ * files are not built, such a pattern is never recognized, and its plan is refused. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 

@@ -71,7 +71,7 @@ struct mw__nested_commands {
 /* Checks the bindings (each bound, large enough, aligned; an output overlaps no other port but an input of exactly its
  * bytes: same first byte, same size) and makes the command list. On failure it is empty.
  * room  NULL = memory of its own. None of the room's command lists may be running, and this one stays where it is until
- *       it is deinitialised */
+ *       it is deinitialized */
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
                      const mw_allocator *allocator, mw__room *room, mw__command_list *commands, mw_error *err);
 void mw__command_list_deinit(mw__command_list *commands);

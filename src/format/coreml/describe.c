@@ -143,7 +143,7 @@ static mw_status take_image(const describer *d, const pb_image *from, mw_feature
     out->kind = MW_FEATURE_IMAGE;
     out->layout = mw__coreml_layout(from->color_space);
     if (out->layout == MW_IMAGE_NONE)
-        return malformed(d, "its colour space is unknown");
+        return malformed(d, "its color space is unknown");
     out->has_shape = from->width != 0 || from->height != 0;
     MW_TRY(take_size(d, (uint64_t)from->width, (uint64_t)from->height, &out->shape));
     if (from->flexibility_case == MW__COREML__IMAGE_TYPE__FLEXIBILITY_SIZES)

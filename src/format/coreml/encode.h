@@ -48,7 +48,7 @@ mw_status mw__coreml_fit_feature(const mw__encoder *encoder, const mw_feature *f
 mw_status mw__coreml_feature_of(mw__encoder *encoder, const mw_graph *alone, const mw_tensor *port, bool is_input,
                                 mw_feature *out);
 
-/* A message in the arena, which is zeroed and not yet initialised. */
+/* A message in the arena, which is zeroed and not yet initialized. */
 #define MW__MAKE(encoder, type) ((type *)mw__arena_alloc((encoder)->arena, 1, sizeof(type), (encoder)->err))
 
 #endif

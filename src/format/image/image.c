@@ -34,7 +34,7 @@ mw_status mw__image_read(const mw_allocator *allocator, const void *data, size_t
     return status;
 }
 
-void mw__image_to_grey(const mw__image *image, uint8_t *out)
+void mw__image_to_gray(const mw__image *image, uint8_t *out)
 {
     const uint8_t *rgb = image->pixels;
     for (int64_t i = 0; i < image->height * image->width; i++, rgb += 3)

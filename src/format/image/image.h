@@ -30,6 +30,6 @@ mw_status mw__image_begin(const mw_allocator *allocator, const char *path, uint6
                           int64_t pixels_max, mw__image *out, mw_error *err);
 
 /* out [height, width] = 0.299 red + 0.587 green + 0.114 blue, in 16 bits and rounded. */
-void mw__image_to_grey(const mw__image *image, uint8_t *out);
+void mw__image_to_gray(const mw__image *image, uint8_t *out);
 
 #endif

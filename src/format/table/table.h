@@ -50,7 +50,7 @@ mw_status mw__table_end_row(mw__table *table, const mw__table_place *place, mw_e
 /* Sorts classes; a table without rows is refused. */
 mw_status mw__table_finish(mw__table *table, mw_error *err);
 
-/* Both read into a table that was initialised. */
+/* Both read into a table that was initialized. */
 mw_status mw__table_read_csv(mw__table *table, const mw_table_options *options, mw_error *err);
 mw_status mw__table_read_jsonl(mw__table *table, mw_error *err);
 

@@ -1,4 +1,4 @@
-/* A tensor of a file as a constant of a graph: dense, or for quantised blocks as constexpr_blockwise_shift_scale. */
+/* A tensor of a file as a constant of a graph: dense, or for quantized blocks as constexpr_blockwise_shift_scale. */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "format/tensors/tensors.h"

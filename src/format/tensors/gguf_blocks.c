@@ -1,4 +1,4 @@
-/* Blocks of quantised weights, taken apart into small integers and the numbers that they share. d and m are halves: a
+/* Blocks of quantized weights, taken apart into small integers and the numbers that they share. d and m are halves: a
  * scale, and a minimum that is added or taken away; q are the integers. Expanding is in single precision, one product
  * and one sum an element. */
 #include "format/tensors/gguf_blocks.h"

@@ -1,4 +1,4 @@
-/* The element types of GGUF: plain ones, and blocks of quantised weights.
+/* The element types of GGUF: plain ones, and blocks of quantized weights.
  * source  the GGUF specification of the ggml project, and the block layouts of ggml's type traits */
 #ifndef MW__FORMAT_GGUF_BLOCKS_H
 #define MW__FORMAT_GGUF_BLOCKS_H

@@ -1,4 +1,4 @@
-/* A .npz: a zip archive of .npy files, each a tensor. Archives of PyTorch are recognised here and go on in torch.c. */
+/* A .npz: a zip archive of .npy files, each a tensor. Archives of PyTorch are recognized here and go on in torch.c. */
 #include "format/tensors/archive.h"
 #include "format/tensors/npy.h"
 

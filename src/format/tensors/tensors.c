@@ -113,7 +113,7 @@ static bool begins_with(const unsigned char *bytes, size_t size, const char *mar
 }
 
 /* An index of shards is JSON; a safetensors file has 8 bytes, a length, before its JSON. */
-static const mw__tensors_format *recognise(const unsigned char *bytes, size_t size)
+static const mw__tensors_format *recognize(const unsigned char *bytes, size_t size)
 {
     if (begins_with(bytes, size, "\x93NUMPY", 6))
         return &mw__tensors_npy;
@@ -156,7 +156,7 @@ static mw_status find_format(mw_tensors *tensors, const mw__file *file, mw_error
     unsigned char bytes[LOOKED_AT] = {0};
     const size_t size = file->size < sizeof bytes ? (size_t)file->size : sizeof bytes;
     MW_TRY(mw__file_read_at(file, 0, bytes, size, tensors->path, err));
-    tensors->format = recognise(bytes, size);
+    tensors->format = recognize(bytes, size);
     if (tensors->format != NULL)
         return MW_OK;
     const char *hint = hint_for(bytes, size);

@@ -14,7 +14,7 @@ typedef struct mw__tensors_item {
     const void *own; /* of the format, in the arena */
 } mw__tensors_item;
 
-/* How quantised elements are stored: x = scale (code - offset), scale and offset shared by a part of the last axis. */
+/* How quantized elements are stored: x = scale (code - offset), scale and offset shared by a part of the last axis. */
 typedef struct mw__tensors_form {
     mw_dtype code;
     int64_t part; /* elements; divides the last extent */

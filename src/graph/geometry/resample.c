@@ -86,7 +86,7 @@ static mw_status read_mode(const mw__infer *infer, mw_sampling_mode *out, bool *
         return read_corners(infer, out);
     if (has(infer, "sampling_mode"))
         MW_TRY(read_sampling(infer, out));
-    /* The nearest under DEFAULT of `resize` is that of centres: coremltools writes it for TensorFlow's
+    /* The nearest under DEFAULT of `resize` is that of centers: coremltools writes it for TensorFlow's
      * half_pixel_centers, and its test test_resize_nearest_neighbor makes [a, b, b] of [a, b]. */
     if (has(infer, "interpolation_mode") && *out_nearest && *out == MW_SAMPLING_DEFAULT)
         *out = MW_SAMPLING_UNALIGN_CORNERS;

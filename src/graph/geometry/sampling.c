@@ -75,7 +75,7 @@ static mw_status read_box_mode(const mw__infer *infer, mw__sample *s)
     int box = MW_BOX_CORNERS_HEIGHT_FIRST;
     if (text == NULL || strcmp(text, "CONRNERS_HEIGHT_FIRST") != 0)
         MW_TRY(read_word(infer, "box_coordinate_mode", boxes, COUNT(boxes), &box));
-    s->centred = box == MW_BOX_CENTER_SIZE_HEIGHT_FIRST || box == MW_BOX_CENTER_SIZE_WIDTH_FIRST;
+    s->centered = box == MW_BOX_CENTER_SIZE_HEIGHT_FIRST || box == MW_BOX_CENTER_SIZE_WIDTH_FIRST;
     s->width_first = box == MW_BOX_CORNERS_WIDTH_FIRST || box == MW_BOX_CENTER_SIZE_WIDTH_FIRST;
     return MW_OK;
 }
@@ -93,7 +93,7 @@ static mw_status read_grid(const mw__infer *infer, mw__sample *s)
 
 /* ---- coordinates ---- */
 
-/* With align_corners the ends of the range are the centres of the outermost pixels, else their outer edges. */
+/* With align_corners the ends of the range are the centers of the outermost pixels, else their outer edges. */
 static void set_scale(mw__sample_axis *axis, mw_coordinates mode, bool align)
 {
     const double n = (double)axis->in, length = align ? n - 1.0 : n;
@@ -245,7 +245,7 @@ static mw_status read_crop(const mw__infer *infer, mw__sample *s)
     if (normalized && is_integer(mw__rule_dtype(infer, s->places)))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "boxes of integers cannot be normalized coordinates");
     /* what Apple's own test of crop_resize has: roi_invert, normalized, UNALIGN_CORNERS */
-    s->whole_if_inverted = normalized && !s->centred && s->grid == MW_SAMPLING_UNALIGN_CORNERS;
+    s->whole_if_inverted = normalized && !s->centered && s->grid == MW_SAMPLING_UNALIGN_CORNERS;
     for (int i = 0; i < 2; i++)
         s->axis[i].factor = normalized ? scale * (double)(s->axis[i].in - 1) : scale;
     return MW_OK;
@@ -311,8 +311,8 @@ double mw__sample_in_box(const mw__sample *sample, const double box[4], int axis
 {
     const double factor = sample->axis[axis].factor;
     const double first = box[axis ^ (int)sample->width_first], second = box[2 + (axis ^ (int)sample->width_first)];
-    double start = (sample->centred ? first - second / 2.0 : first) * factor;
-    double span = (sample->centred ? second : second - first) * factor;
+    double start = (sample->centered ? first - second / 2.0 : first) * factor;
+    double span = (sample->centered ? second : second - first) * factor;
     if (sample->whole_if_inverted && span < 0.0) {
         start = 0.0;
         span = (double)(sample->axis[axis].in - 1);

@@ -16,7 +16,7 @@ typedef enum mw__sample_kind { MW__SAMPLE_AT, MW__SAMPLE_AFFINE, MW__SAMPLE_BOXE
 /* Axis 0 is the height, axis 1 the width. */
 typedef struct mw__sample_axis {
     int64_t in, out;     /* MW_DIM_UNKNOWN while a shape is */
-    double scale, shift; /* of coordinates: at * scale + shift is in pixels, 0 in the centre of the first */
+    double scale, shift; /* of coordinates: at * scale + shift is in pixels, 0 in the center of the first */
     double factor;       /* of boxes: an edge times this is in pixels */
 } mw__sample_axis;
 
@@ -36,9 +36,9 @@ typedef struct mw__sample {
     bool align;
     /* boxes */
     mw_sampling_mode grid;
-    bool centred, width_first; /* centre and size instead of edges; columns before rows */
-    bool whole_if_inverted;    /* a box that ends before it starts is the whole image */
-    int box_numbers;           /* 4, or 5 with the index in front */
+    bool centered, width_first; /* center and size instead of edges; columns before rows */
+    bool whole_if_inverted;     /* a box that ends before it starts is the whole image */
+    int box_numbers;            /* 4, or 5 with the index in front */
 } mw__sample;
 
 mw_status mw__sample_read(const mw__op *op, mw__sample *out, mw_error *err);
@@ -56,8 +56,8 @@ double mw__sample_coordinate(const mw__sample *sample, int axis, int64_t i);
 /* Where element i of a crop lies along an axis, of a box of four numbers as the operation has them. */
 double mw__sample_in_box(const mw__sample *sample, const double box[4], int axis, int64_t i);
 
-/* Its parts: start + fraction * length(span) + shift, of a box that spans so many pixels from the centre of its first
- * to the centre of its last. */
+/* Its parts: start + fraction * length(span) + shift, of a box that spans so many pixels from the center of its first
+ * to the center of its last. */
 double mw__sample_fraction(const mw__sample *sample, int axis, int64_t i);
 typedef enum mw__sample_length {
     MW__LENGTH_SPAN,    /* span */
@@ -67,7 +67,7 @@ typedef enum mw__sample_length {
 mw__sample_length mw__sample_length_of(const mw__sample *sample);
 double mw__sample_box_shift(const mw__sample *sample);
 
-/* How far beyond the centre of the last pixel a place of a crop is still inside: what rounding makes of an edge. */
+/* How far beyond the center of the last pixel a place of a crop is still inside: what rounding makes of an edge. */
 #define MW__SAMPLE_SLACK (1.0 / 4096.0)
 
 /* MIL's names; NULL for a value outside the enumeration. */

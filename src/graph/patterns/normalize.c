@@ -1,4 +1,4 @@
-/* Vectors over some axes, what is done with them after normalisation, and the parameters of normalisation layers. */
+/* Vectors over some axes, what is done with them after normalization, and the parameters of normalization layers. */
 #include "graph/patterns/normalize.h"
 
 #include <millwright/op_elementwise.h>

@@ -1,4 +1,4 @@
-/* What normalisation with run-time vectors is made of: expansions, layers and gradients write it with these. */
+/* What normalization with run-time vectors is made of: expansions, layers and gradients write it with these. */
 #ifndef MW__GRAPH_PATTERNS_NORMALIZE_H
 #define MW__GRAPH_PATTERNS_NORMALIZE_H
 

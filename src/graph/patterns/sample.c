@@ -85,8 +85,8 @@ static void find_in_boxes(writing *w, mw_tensor *boxes)
         const int64_t from = s->box_numbers - 4 + (i ^ (int)s->width_first), out = s->axis[i].out;
         mw_tensor *first = last(flat, from, MW_SHAPE(s->planes, 1, 1));
         mw_tensor *second = last(flat, from + 2, MW_SHAPE(s->planes, 1, 1));
-        mw_tensor *start = s->centred ? mw_sub(first, mw_mul(second, number(w, 0.5))) : first;
-        mw_tensor *span = scaled(w, s->centred ? second : mw_sub(second, first), s->axis[i].factor, 0.0);
+        mw_tensor *start = s->centered ? mw_sub(first, mw_mul(second, number(w, 0.5))) : first;
+        mw_tensor *span = scaled(w, s->centered ? second : mw_sub(second, first), s->axis[i].factor, 0.0);
         start = scaled(w, start, s->axis[i].factor, 0.0);
         if (s->whole_if_inverted) {
             mw_tensor *inverted = mw_less(span, number(w, 0.0));

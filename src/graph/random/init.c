@@ -1,4 +1,4 @@
-/* Initialisers of parameters: the records, and drawing from them. */
+/* Initializers of parameters: the records, and drawing from them. */
 #include "graph/random/init.h"
 
 #include "base/number/float_mode.h"
@@ -42,15 +42,15 @@ mw_status mw__init_check(const mw_init *init, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser was not made by an mw_init function");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initializer was not made by an mw_init function");
     if (!isfinite(init->a) || !isfinite(init->b))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser has a number that is not finite");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initializer has a number that is not finite");
     if (init->kind == INIT_UNIFORM && init->a > init->b)
         return mw__fail(err, MW_ERROR_ARGUMENT, "uniform from %g to %g is empty", (double)init->a, (double)init->b);
     if (init->kind == INIT_NORMAL && init->b < 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the standard deviation %g is negative", (double)init->b);
     if (init->kind == INIT_DATA && init->data == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the data of the initialiser is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the data of the initializer is NULL");
     return MW_OK;
 }
 

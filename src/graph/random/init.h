@@ -8,7 +8,7 @@
  * alone, so that adding a parameter does not change the others; element i takes the i-th draw of its stream.
  *  shape   known extents
  *  dtype   MW_F32 or MW_F16 (drawn in fp32 and rounded once)
- *  errors  MW_ERROR_ARGUMENT for an initialiser that no mw_init_* made or bad bounds, MW_ERROR_SHAPE, MW_ERROR_DTYPE */
+ *  errors  MW_ERROR_ARGUMENT for an initializer that no mw_init_* made or bad bounds, MW_ERROR_SHAPE, MW_ERROR_DTYPE */
 mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
                         mw_error *err);
 
@@ -16,7 +16,7 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
 mw_init mw__init_integers(int bound);
 bool mw__init_draws_integers(const mw_init *init);
 
-/* Refuses an initialiser that no mw_init_* made, and bad numbers. */
+/* Refuses an initializer that no mw_init_* made, and bad numbers. */
 mw_status mw__init_check(const mw_init *init, mw_error *err);
 
 #endif

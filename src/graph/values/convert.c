@@ -96,7 +96,7 @@ static void convert_bytes(void *out, mw_dtype to, const uint8_t *in, size_t coun
     }
 }
 
-/* byte * scale is exact before its one rounding to float, and vectorises. */
+/* byte * scale is exact before its one rounding to float, and vectorizes. */
 static void convert_bytes_scaled(float *out, const uint8_t *in, size_t count, float scale)
 {
     for (size_t i = 0; i < count; i++)

@@ -166,7 +166,7 @@ static bool surely_fine(const passage *p)
 
 enum { BLOCK = 1024 };
 
-/* The begin of the first block from `begin` on in which a float is not smaller than the limit; vectorises. */
+/* The begin of the first block from `begin` on in which a float is not smaller than the limit; vectorizes. */
 static size_t skip_small(const float *data, size_t begin, size_t count, float limit)
 {
     for (; begin < count; begin += BLOCK) {

@@ -103,7 +103,7 @@ static void put_plane(const augmentation *a, const placing *p, const char *in, c
 
 /* ---- brightness and contrast ---- */
 
-static double centred(const mw_map_example *example, draw number, float half)
+static double centered(const mw_map_example *example, draw number, float half)
 {
     return (2.0 * (double)mw_map_uniform(example, number) - 1.0) * (double)half;
 }
@@ -124,8 +124,8 @@ static uint8_t to_byte(double value)
 static void jitter(const augmentation *a, const mw_map_example *example, void *image, size_t count)
 {
     const double range = a->is_float ? 1.0 : 255.0;
-    const double more = centred(example, BRIGHTNESS, a->options.brightness) * range;
-    const double factor = 1.0 + centred(example, CONTRAST, a->options.contrast);
+    const double more = centered(example, BRIGHTNESS, a->options.brightness) * range;
+    const double factor = 1.0 + centered(example, CONTRAST, a->options.contrast);
     const double mean = mean_of(a, image, count);
     float *const floats = image;
     uint8_t *const bytes = image;

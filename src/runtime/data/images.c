@@ -70,7 +70,7 @@ static void store(const images *set, const mw__image *image, uint8_t *out)
 {
     const size_t count = (size_t)(set->height * set->width);
     if (set->options.channels == 1)
-        mw__image_to_grey(image, out);
+        mw__image_to_gray(image, out);
     else if (!set->options.channels_first)
         memcpy(out, image->pixels, set->bytes);
     for (size_t i = 0; set->options.channels == 3 && set->options.channels_first && i < count; i++)
@@ -140,11 +140,11 @@ static mw_status take_class_names(images *set, mw_error *err)
 
 static mw_dataset *make_dataset(images *set, mw_error *err)
 {
-    const mw_shape grey = MW_SHAPE(set->height, set->width), last = MW_SHAPE(set->height, set->width, 3),
+    const mw_shape gray = MW_SHAPE(set->height, set->width), last = MW_SHAPE(set->height, set->width, 3),
                    first = MW_SHAPE(3, set->height, set->width);
     const mw_column columns[] = {{.name = "x",
                                   .dtype = MW_U8,
-                                  .shape = set->options.channels == 1    ? grey
+                                  .shape = set->options.channels == 1    ? gray
                                            : set->options.channels_first ? first
                                                                          : last,
                                   .scale = 1.0f / 255.0f,

@@ -7,7 +7,7 @@
 
 typedef struct mw__stream_entry {
     mw__dispatch *dispatch;
-    void *event;  /* signalled when the operation is done, if the library has events; or NULL */
+    void *event;  /* signaled when the operation is done, if the library has events; or NULL */
     void **waits; /* events of others that it waits for */
     size_t wait_count, wait_capacity;
 } mw__stream_entry;

@@ -407,7 +407,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     status = mw__fit_metrics_end(&fit, status, reason);
     status = mw__fit_alone(&fit, status, reason);
     release(&fit);
-    mw__fit_summarise(&fit, status);
+    mw__fit_summarize(&fit, status);
     mw_loader_destroy(fit.loader);
     mw_dataset_destroy(fit.parts[0]);
     mw_dataset_destroy(fit.parts[1]);

@@ -46,7 +46,7 @@ void mw__interrupt_end(void);
 int mw__interrupted(void); /* the signal; 0 = none */
 
 /* The progress of one mw_fit on standard error: one line that is rewritten on a terminal, one line per epoch elsewhere.
- * No colours, so NO_COLOR is honoured. A line that cannot be written because the pipe has no reader or the file is full
+ * No colors, so NO_COLOR is honored. A line that cannot be written because the pipe has no reader or the file is full
  * is an error; without a place for lines (standard error is closed, the terminal is gone) there are none. */
 typedef struct mw__reporter {
     bool quiet;

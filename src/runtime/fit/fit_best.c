@@ -201,7 +201,7 @@ mw_status mw__fit_restore_best(mw__fitting *fit, mw_error *err)
     else {
         MW_TRY(mw__fit_on_first(fit, restore_file, err));
         if (fit->trainer->ranks != NULL)
-            MW_TRY(mw__trainer_equalise(fit->trainer, err));
+            MW_TRY(mw__trainer_equalize(fit->trainer, err));
     }
     fit->best.restored = true;
     return MW_OK;

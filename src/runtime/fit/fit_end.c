@@ -54,7 +54,7 @@ static mw_fit_end end_of(const mw__fitting *fit, mw_status status)
     return mw__fit_is_early(fit) ? MW_FIT_EARLY : MW_FIT_FINISHED;
 }
 
-void mw__fit_summarise(const mw__fitting *fit, mw_status status)
+void mw__fit_summarize(const mw__fitting *fit, mw_status status)
 {
     mw_fit_summary *out = fit->options->summary;
     if (out == NULL)

@@ -96,7 +96,7 @@ mw_status mw__fit_share_start(mw__fitting *fit, mw_error *err)
     fit->loss_sum = s.loss_sum, fit->best.value = s.best, fit->progress.loss = s.mean;
     fit->best.step = s.best_step, fit->base_rate = s.base_rate;
     fit->best.early = s.early, fit->best.plateau = s.plateau;
-    return mw__trainer_equalise(fit->trainer, err);
+    return mw__trainer_equalize(fit->trainer, err);
 }
 
 /* ---- the same data ---- */

@@ -57,7 +57,7 @@ mw_status mw__fit_compare_ranks(const mw__fitting *fit, mw_error *err);
 /* Part of the training set becomes the validation set, if the options say so. */
 mw_status mw__fit_split(mw__fitting *fit, mw_error *err);
 /* Fills the summary of the options. */
-void mw__fit_summarise(const mw__fitting *fit, mw_status status);
+void mw__fit_summarize(const mw__fitting *fit, mw_status status);
 
 /* Whether the options of saving go together. */
 mw_status mw__fit_check_saving(const mw_fit_options *options, mw_error *err);

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_PROGRAM_FLEXIBLE_H
 #define MW__RUNTIME_PROGRAM_FLEXIBLE_H
 
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 #include "runtime/program/program_object.h"
 
 enum { MW__PLANS_DEFAULT = 8, MW__PLANS_MAX = 1024, MW__HELD_SIZE = 8 * 64 };
@@ -61,7 +61,7 @@ typedef struct mw__flexible {
     size_t share_count, share_capacity;
 } mw__flexible;
 
-/* The program of a function that wants specialising. What can be compiled now is: with default shapes, or if no input
+/* The program of a function that wants specializing. What can be compiled now is: with default shapes, or if no input
  * is open. If default shapes do not fit each other there is no plan until others are chosen. `function` may go
  * afterwards. */
 mw_program *mw__flexible_create(const mw__function *function, const mw_compile_options *options,

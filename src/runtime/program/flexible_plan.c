@@ -136,7 +136,7 @@ mw_status mw__flexible_decide(mw__flexible *f, const mw_tensor *const *deciding,
 }
 
 /* The function for what is chosen, or NULL in *out and more inputs that decide. */
-static mw_status specialise(mw__flexible *f, mw_graph **out, mw_error *err)
+static mw_status specialize(mw__flexible *f, mw_graph **out, mw_error *err)
 {
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count = 0;
@@ -146,7 +146,7 @@ static mw_status specialise(mw__flexible *f, mw_graph **out, mw_error *err)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < f->input_count; i++)
         given[i] = (mw__given){.shape = f->inputs[i].shape, .value = f->inputs[i].deciding ? f->inputs[i].held : NULL};
-    mw_graph *graph = mw__specialise(f->allocator, f->function, given, true, err);
+    mw_graph *graph = mw__specialize(f->allocator, f->function, given, true, err);
     mw__free(f->allocator, given);
     mw_status status = graph != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     if (status == MW_OK)
@@ -198,7 +198,7 @@ static mw_status make(mw__flexible *f, const mw__flexible_plan **out, mw_error *
     mw_graph *graph;
     mw__flexible_plan plan = {0};
     *out = NULL;
-    const mw_status fit = specialise(f, &graph, err);
+    const mw_status fit = specialize(f, &graph, err);
     f->unsuitable = fit == MW_ERROR_SHAPE || fit == MW_ERROR_ARGUMENT;
     MW_TRY(fit);
     if (graph == NULL)

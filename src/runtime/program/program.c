@@ -47,7 +47,7 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
 
 /* ---- text ---- */
 
-static mw_status legalise(compilation *c, mw_error *err)
+static mw_status legalize(compilation *c, mw_error *err)
 {
     const mw__target *target = c->request->target;
     mw__legal_options how = {.device = target->device,
@@ -242,7 +242,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
 
 static mw_status compile(compilation *c, mw_error *err)
 {
-    MW_TRY(legalise(c, err));
+    MW_TRY(legalize(c, err));
     const mw__function *function = mw__graph_main(c->legal);
     if (function == NULL || function->body->output_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");

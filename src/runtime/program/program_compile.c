@@ -120,7 +120,7 @@ static bool has_open_input(const mw__function *function)
 }
 
 /* Extents that are computed, but from constants: one shape after all. NULL in *out if values decide. */
-static mw_status specialise_fixed(const mw__function *function, const mw_allocator *allocator, mw_graph **out,
+static mw_status specialize_fixed(const mw__function *function, const mw_allocator *allocator, mw_graph **out,
                                   mw_error *err)
 {
     const mw__block *body = function->body;
@@ -135,7 +135,7 @@ static mw_status specialise_fixed(const mw__function *function, const mw_allocat
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++)
         given[i].shape = mw_tensor_shape(body->inputs[i]);
-    mw_graph *graph = mw__specialise(allocator, function, given, true, err);
+    mw_graph *graph = mw__specialize(allocator, function, given, true, err);
     mw__free(allocator, given);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
@@ -162,7 +162,7 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
 {
     mw_graph *fixed = NULL;
     if (!has_open_input(function) &&
-        specialise_fixed(function, mw__allocator_or_default(options->allocator), &fixed, err) != MW_OK)
+        specialize_fixed(function, mw__allocator_or_default(options->allocator), &fixed, err) != MW_OK)
         return NULL;
     if (fixed != NULL)
         return compile_copy(fixed, options, target, err);
@@ -180,7 +180,7 @@ static mw_program *compile_function(const mw_graph *graph, const mw_compile_opti
     const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
     if (function == NULL)
         return NULL;
-    if (mw__wants_specialising(function))
+    if (mw__wants_specializing(function))
         return compile_open(function, options, target, err);
     if (strcmp(function->name, "main") == 0)
         return mw__compile_graph(graph, options, target, err);

@@ -67,7 +67,7 @@ typedef struct mw__program_request {
 
 /* An empty one, among the live objects. */
 mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err);
-/* Legalises, writes, compiles and binds. Parameters without a binding are not filled. */
+/* Legalizes, writes, compiles and binds. Parameters without a binding are not filled. */
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
 /* For the owner of a program that is held. NULL is fine. */
 void mw__program_destroy(mw_program *program);
@@ -171,7 +171,7 @@ void mw__program_borrow_state(mw_program *program, mw__state_owner *lender);
 /* True if the memory of a port is the lender's. */
 bool mw__program_is_borrowed(const mw_program *program, size_t port);
 
-/* Copies what the legaliser replaced into the program, and logs it once. */
+/* Copies what the legalizer replaced into the program, and logs it once. */
 struct mw__narrowing;
 mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrowing *narrowed, mw_error *err);
 

@@ -2,7 +2,7 @@
 #include "base/file/file.h"
 #include "tool/commands/commands.h"
 #include "tool/model_text.h"
-#include "tool/show/colours.h"
+#include "tool/show/colors.h"
 #include "tool/source.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static int run_converter(const char *svg, const char *png)
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Over the file, with its colours in their places. */
-static bool put_colours(const char *svg, mw_error *err)
+/* Over the file, with its colors in their places. */
+static bool put_colors(const char *svg, mw_error *err)
 {
     char *text = NULL;
     size_t size;
@@ -37,7 +37,7 @@ static bool put_colours(const char *svg, mw_error *err)
     const mw_allocator *heap = mw__allocator_or_default(NULL);
     mw__text_init(&plain, heap);
     if (mw__file_read(heap, svg, (size_t)1 << 30, &text, &size, err) == MW_OK)
-        tool_put_colours(text, &plain);
+        tool_put_colors(text, &plain);
     if (mw__text_check(&plain, err) == MW_OK && plain.data != NULL)
         mw__file_write(heap, svg, plain.data, plain.size, false, err);
     mw__text_deinit(&plain);
@@ -55,7 +55,7 @@ static int write_picture(const char *path, mw_status (*write)(const char *path, 
     snprintf(svg, sizeof svg, "%s.%ld.svg", path, (long)getpid());
     if (write(svg, user, call->err) != MW_OK)
         return TOOL_FAILED;
-    const int code = put_colours(svg, call->err) ? run_converter(svg, path) : 1;
+    const int code = put_colors(svg, call->err) ? run_converter(svg, path) : 1;
     unlink(svg);
     if (code != 0)
         tool_complain("rsvg-convert, which makes PNG of SVG, %s",

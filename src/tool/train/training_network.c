@@ -39,7 +39,7 @@ static mw_shape input_shape(const training *t)
 }
 
 /* (x - mean) / deviation of each input, as constants: whoever runs the model feeds what the data has. */
-static mw_tensor *normalise(training *t, mw_tensor *x)
+static mw_tensor *normalize(training *t, mw_tensor *x)
 {
     data_moments moments = {0};
     const bool good = data_moments_take(&moments, t->data.plain, t->err);
@@ -87,7 +87,7 @@ static bool build_network(training *t)
     const config_node *layers = config_get(t->c.root, "network");
     t->graph = mw_graph_create(NULL);
     t->x = mw_input(t->graph, "x", input_dtype(t), input_shape(t));
-    mw_tensor *h = t->data.normalizes ? normalise(t, t->x) : t->x;
+    mw_tensor *h = t->data.normalizes ? normalize(t, t->x) : t->x;
     if (layers == NULL)
         return training_fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
     t->out = name_result(t, network_build(&t->c, layers, h, t->data.classes));

@@ -1,4 +1,4 @@
-/* Normalisation with run-time weights against PyTorch: values and gradients recorded by data/torch/norm_layers.py. The
+/* Normalization with run-time weights against PyTorch: values and gradients recorded by data/torch/norm_layers.py. The
  * single operations of MIL are compared in ops/test_torch.c. */
 #include "support/check.h"
 #include "support/on_engine.h"

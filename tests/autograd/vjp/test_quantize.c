@@ -1,4 +1,4 @@
-/* Training that knows of quantisation: the straight-through gradient against the formulas of PyTorch's fake_quantize
+/* Training that knows of quantization: the straight-through gradient against the formulas of PyTorch's fake_quantize
  * (torch/csrc and aten/src/ATen/native/quantized, 1.13), written out in double, on both devices. */
 #include "support/check.h"
 #include "support/on_engine.h"

@@ -62,7 +62,7 @@ static const lie lies[] = {
     {"4 words of a state", PROGRAM, 12, 0x40000000, "more words of state"},
     {"4 too few words", PROGRAM, 12, 0x100, "fewer words of state"},
     {"4 too few words of a port", PORT, 12, 4, "fewer words of state"},
-    {"4 unknown flavour", PORT, 8, 77, NULL},
+    {"4 unknown flavor", PORT, 8, 77, NULL},
     {"5 symbols beyond the file", SYMTAB, 12, 0x10000000, "symbol table"},
     {"5 names beyond the file", SYMTAB, 20, 0x7fffffff, "symbol table"},
     {"5 name behind the last NUL", SYMBOLS, 0, 0x2000, "last NUL"},

@@ -273,7 +273,7 @@ static void check_pair(const char *inputs, const char *body, const char *outputs
     mw_chip_plan *plan = plan_checked(inputs, body, outputs, NULL);
     const mw_chip_pair *pair = pair_of(plan, first, second);
     check_note(pair != NULL && strcmp(pair->rule->id, rule) == 0, __FILE__, __LINE__, "%s and %s: %s, not %s", first,
-               second, pair != NULL ? pair->rule->id : "no neighbours", rule);
+               second, pair != NULL ? pair->rule->id : "no neighbors", rule);
     mw_chip_plan_destroy(plan);
 }
 

@@ -53,7 +53,7 @@ static void test_the_table_of_training_steps_is_that_of_the_examples(void)
     struct stat found;
     static char text[PAGE_MAX];
     if (stat(MW_DATA_DIR "/mnist", &found) != 0 || stat("/usr/share/common-licenses", &found) != 0)
-        SKIP("no MNIST or no licences");
+        SKIP("no MNIST or no licenses");
     char work[512];
     REQUIRE(folder_enter(work));
     size_t used = (size_t)snprintf(text, sizeof text, "%s", head);

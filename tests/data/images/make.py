@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes small pictures of every form with Pillow (and so libpng and libjpeg), and records in pixels.txt what Pillow reads
-back as RGB and as grey: lines of file, mode and bytes. usage: make.py"""
+back as RGB and as gray: lines of file, mode and bytes. usage: make.py"""
 import os
 
 import PIL
@@ -24,14 +24,14 @@ def main():
     rgb = picture("RGB")
     rgb.save("png/rgb.png")
     picture("RGBA").save("png/rgba.png")
-    picture("L").save("png/grey.png")
+    picture("L").save("png/gray.png")
     picture("1").convert("1").save("png/bits.png")
     rgb.quantize(16).save("png/palette.png")
     rgb.quantize(4).save("png/transparent.PNG", transparency=1)
     rgb.save("jpeg/plain.jpg", quality=90)
     rgb.save("jpeg/progressive.jpeg", quality=80, progressive=True)
     rgb.save("jpeg/full.JPG", quality=95, subsampling=0, optimize=True)
-    picture("L").save("jpeg/grey.jpg")
+    picture("L").save("jpeg/gray.jpg")
     with open("pixels.txt", "w") as out:
         print("# make.py, Pillow", PIL.__version__, file=out)
         for folder in ("jpeg", "png"):

@@ -3,7 +3,7 @@
 
 Element i of a tensor is (i * 7 % 23 - 11) / 4 for floats, i * 7 % 23 - 11 for signed integers, i * 7 % 23 for unsigned
 ones and i % 3 == 0 for bools, where nothing else is said. safetensors and GGUF have no library here: they are written
-by hand, and the quantised blocks are expanded one element at a time into blocks.f32.
+by hand, and the quantized blocks are expanded one element at a time into blocks.f32.
 """
 import argparse
 import collections

@@ -34,7 +34,7 @@ def positions(mode, n, m):
 
 
 def along(x, axis, p):
-    """x interpolated at positions p of an axis, by taking both neighbours."""
+    """x interpolated at positions p of an axis, by taking both neighbors."""
     low = p.floor().long()
     high = (low + 1).clamp(max=x.shape[axis] - 1)
     shape = [-1 if i == axis else 1 for i in range(x.dim())]

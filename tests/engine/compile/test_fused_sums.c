@@ -145,7 +145,7 @@ static void test_sums_in_groups_change_no_bit(void)
 }
 
 /* Bits do not tell whether anything was joined. */
-static void test_normalisations_run_as_chains(void)
+static void test_normalizations_run_as_chains(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mw_error err = {0};
@@ -164,7 +164,7 @@ static void test_normalisations_run_as_chains(void)
 }
 
 /* One mean for each pixel comes from one number for each example: nothing as large as x holds it. */
-static void test_the_gradient_of_a_mean_is_not_materialised(void)
+static void test_the_gradient_of_a_mean_is_not_materialized(void)
 {
     mw_error err = {0};
     const sums_case c = {"squeeze", squeeze, {4, {4, 8, 9, 9}}, false};
@@ -182,7 +182,7 @@ static void test_the_gradient_of_a_mean_is_not_materialised(void)
 int main(void)
 {
     RUN(test_sums_in_groups_change_no_bit);
-    RUN(test_normalisations_run_as_chains);
-    RUN(test_the_gradient_of_a_mean_is_not_materialised);
+    RUN(test_normalizations_run_as_chains);
+    RUN(test_the_gradient_of_a_mean_is_not_materialized);
     return check_finish();
 }

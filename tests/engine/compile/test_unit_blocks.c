@@ -27,7 +27,7 @@ static mw_tensor *loss(mw_graph *graph, const int64_t *n, mw_tensor **x, size_t 
     return mw_cross_entropy(x[0], mw_input(graph, "labels", MW_I32, MW_SHAPE(n[0])));
 }
 
-static mw_tensor *normalised(mw_graph *graph, const int64_t *n, mw_tensor **x, size_t *x_count)
+static mw_tensor *normalized(mw_graph *graph, const int64_t *n, mw_tensor **x, size_t *x_count)
 {
     x[0] = input(graph, "x0", MW_SHAPE(n[0], n[1]));
     x[1] = input(graph, "x1", MW_SHAPE(n[0], n[1]));
@@ -93,7 +93,7 @@ static const blocks_case cases[] = {
     {"loss, rows beyond a tile", loss, {64, 1031}, 64 * 1031 * 4},
     {"loss, several rows a block and a rest", loss, {257, 601}, 257 * 601 * 4},
     {"loss, a row more than a block", loss, {6, 70001}, 6 * 70001 * 4},
-    {"normalised rows", normalised, {131, 700}, 0},
+    {"normalized rows", normalized, {131, 700}, 0},
     {"other rows", many_numbers, {60, 90, 9}, 0},
     {"other rows, many numbers", many_numbers, {60, 90, 25}, 0},
     {"other rows, more numbers than a step reads", many_numbers, {60, 90, 70}, 0},

@@ -62,7 +62,7 @@ static void test_half_a_pixel_outside_is_half_the_constant(void)
     CHECK(at(0, -1.0f, "bilinear", "constant") == 7.0f);
 }
 
-/* One row of four pixels, at their centres. */
+/* One row of four pixels, at their centers. */
 static void test_a_pixel_without_a_share_may_be_infinite(void)
 {
     char text[1200];

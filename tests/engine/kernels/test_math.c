@@ -354,7 +354,7 @@ static void test_mod_is_exact(void)
 }
 
 /* What stands beside an element changes nothing of it: far angles and quotients are computed apart. */
-static void test_neighbours_change_no_bit(void)
+static void test_neighbors_change_no_bit(void)
 {
     static const mw__op_id angles[] = {MW__OP_sin, MW__OP_cos, MW__OP_tan};
     float x[200], alone, all[200];
@@ -384,6 +384,6 @@ int main(void)
     RUN(test_powers_are_near_the_exact_ones);
     RUN(test_special_powers);
     RUN(test_mod_is_exact);
-    RUN(test_neighbours_change_no_bit);
+    RUN(test_neighbors_change_no_bit);
     return check_finish();
 }

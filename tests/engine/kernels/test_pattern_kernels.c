@@ -1,4 +1,4 @@
-/* Gradient patterns: they are recognised in what the autograd writes, and give what the operations give one by one
+/* Gradient patterns: they are recognized in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient and conv's by x the same bytes for any numbers, conv's weight gradient where
  * sums are exact. */
 #include "base/number/random.h"
@@ -89,10 +89,10 @@ static void check_numbers(const gradient_family *family, const gradient_case *c,
     mw_program *plain = program_compile_plain(graph, MW_DEVICE_CPU, threads, &err);
     if (CHECK_OK(err))
         check_label(family, c, dtype, fused);
-    program_outputs recognised = compute(family, c, numbers, fused), apart = compute(family, c, numbers, plain);
-    snprintf(what, sizeof what, "%s, %s, %d threads, recognised and plain", c->what, mw_dtype_name(dtype), threads);
-    program_outputs_compare(&recognised, &apart, 2, what);
-    program_outputs_deinit(&recognised);
+    program_outputs recognized = compute(family, c, numbers, fused), apart = compute(family, c, numbers, plain);
+    snprintf(what, sizeof what, "%s, %s, %d threads, recognized and plain", c->what, mw_dtype_name(dtype), threads);
+    program_outputs_compare(&recognized, &apart, 2, what);
+    program_outputs_deinit(&recognized);
     program_outputs_deinit(&apart);
     mw_graph_destroy(graph);
 }
@@ -112,7 +112,7 @@ static void check_families(int threads)
                 check_case(families[f], &families[f]->rows[i], half ? MW_F16 : MW_F32, threads);
 }
 
-static void test_recognised_gradients_agree_with_the_plain_ones(void)
+static void test_recognized_gradients_agree_with_the_plain_ones(void)
 {
     for (int threads = 1; threads <= 3; threads++)
         check_families(threads);
@@ -486,7 +486,7 @@ int main(void)
     RUN(test_columns_made_where_they_are_multiplied_change_no_bit);
     RUN(test_nor_do_they_in_any_profile);
     RUN(test_nor_with_narrower_vectors);
-    RUN(test_recognised_gradients_agree_with_the_plain_ones);
+    RUN(test_recognized_gradients_agree_with_the_plain_ones);
     RUN(test_poolings_agree_on_what_is_no_number);
     RUN(test_narrower_vectors_agree_too);
     RUN(test_frames_of_wide_vectors_agree_too);

@@ -11,7 +11,7 @@
 
 enum { AROUND = 5, HARD = 65536 * AROUND, SWEEP = 1 << 22 };
 
-/* Every half with its neighbours in fp32, and half way to the next half with its neighbours: ties, 65520 and infinity,
+/* Every half with its neighbors in fp32, and half way to the next half with its neighbors: ties, 65520 and infinity,
  * subnormals, 0, NaN. */
 static float hard(int i)
 {

@@ -25,7 +25,7 @@ static bool is_good(client *k, e5rt_error_code code)
     return k->good;
 }
 
-/* Submits, waits and executes in turns, and reads the events of a neighbour. */
+/* Submits, waits and executes in turns, and reads the events of a neighbor. */
 static void *run_client(void *user)
 {
     client *k = user;

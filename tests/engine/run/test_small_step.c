@@ -54,7 +54,7 @@ static void test_a_tiny_step_takes_few_instructions(void)
     char self[1024], command[2048], out[] = "/tmp/millwright-count-XXXXXX";
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (!COUNTS || length < 0)
-        SKIP("counted in optimised builds, on Linux");
+        SKIP("counted in optimized builds, on Linux");
     self[length] = '\0';
     snprintf(command, sizeof command, "valgrind -q \"%s\" nothing >/dev/null 2>&1", self);
     if (system(command) != 0)

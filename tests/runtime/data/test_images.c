@@ -30,21 +30,21 @@ static bool is_left_out(void)
 /* ---- against Pillow ---- */
 
 /* "file mode hex": pictures come in the order of the lines. */
-static void check_line(const char *line, const mw_dataset *rgb, const mw_dataset *planes, const mw_dataset *grey,
+static void check_line(const char *line, const mw_dataset *rgb, const mw_dataset *planes, const mw_dataset *gray,
                        int index)
 {
     char name[64], mode[8];
     REQUIRE(sscanf(line, "%63s %7s", name, mode) == 2);
     const char *hex = line + strlen(name) + strlen(mode) + 2;
-    const bool is_grey = strcmp(mode, "L") == 0;
-    const size_t count = is_grey ? W * H : 3 * W * H;
-    const uint8_t *got = mw_dataset_column_at(is_grey ? grey : rgb, 0)->data;
+    const bool is_gray = strcmp(mode, "L") == 0;
+    const size_t count = is_gray ? W * H : 3 * W * H;
+    const uint8_t *got = mw_dataset_column_at(is_gray ? gray : rgb, 0)->data;
     const uint8_t *planar = mw_dataset_column_at(planes, 0)->data;
     bool good = true;
     for (size_t i = 0; i < count; i++) {
         unsigned value;
         good = good && sscanf(hex + 2 * i, "%2x", &value) == 1 && got[(size_t)index * count + i] == value;
-        if (!is_grey)
+        if (!is_gray)
             good = good && planar[(size_t)index * count + i % 3 * (W * H) + i / 3] == value;
     }
     check_note(good, __FILE__, __LINE__, "%s as %s differs", name, mode);
@@ -61,24 +61,24 @@ static void test_pictures_are_read_as_pillow_reads_them(void)
     options.channels_first = true;
     mw_dataset *planes = mw_dataset_open_images("data/images", &options, &err);
     options.channels = 1;
-    mw_dataset *grey = mw_dataset_open_images("data/images", &options, &err);
+    mw_dataset *gray = mw_dataset_open_images("data/images", &options, &err);
     CHECK_OK(err);
     FILE *file = fopen("data/images/pixels.txt", "r");
-    REQUIRE(rgb != NULL && planes != NULL && grey != NULL && file != NULL);
+    REQUIRE(rgb != NULL && planes != NULL && gray != NULL && file != NULL);
     CHECK_INT(mw_dataset_examples(rgb), PICTURES);
     CHECK(mw_shape_equal(mw_dataset_column_at(rgb, 0)->shape, MW_SHAPE(H, W, 3)));
     CHECK(mw_shape_equal(mw_dataset_column_at(planes, 0)->shape, MW_SHAPE(3, H, W)));
-    CHECK(mw_shape_equal(mw_dataset_column_at(grey, 0)->shape, MW_SHAPE(H, W)));
+    CHECK(mw_shape_equal(mw_dataset_column_at(gray, 0)->shape, MW_SHAPE(H, W)));
     CHECK_INT(mw_dataset_class_count(rgb, "y"), 2);
     int lines = 0;
     for (char line[1000]; fgets(line, sizeof line, file) != NULL;)
         if (line[0] != '#')
-            check_line(line, rgb, planes, grey, lines++ / 2);
+            check_line(line, rgb, planes, gray, lines++ / 2);
     CHECK_INT(lines, 2 * PICTURES);
     fclose(file);
     mw_dataset_destroy(rgb);
     mw_dataset_destroy(planes);
-    mw_dataset_destroy(grey);
+    mw_dataset_destroy(gray);
 }
 
 /* ---- a folder of one's own ---- */

@@ -21,7 +21,7 @@ static mw_trainer *create(mw_device device, mw_dtype dtype, int64_t classes, mw_
 }
 
 /* 2049 is 2048 in fp16, and so were the classes of 2047.5 to 2050. */
-static void check_neighbours(mw_device device, mw_dtype dtype)
+static void check_neighbors(mw_device device, mw_dtype dtype)
 {
     static float x[N * C];
     static const int32_t right[N] = {2048, 2049, 4096, 4999}, wrong[N] = {2049, 2048, 4097, 4998};
@@ -43,12 +43,12 @@ static void check_neighbours(mw_device device, mw_dtype dtype)
     mw_trainer_destroy(trainer);
 }
 
-static void test_accuracy_tells_neighbours_apart(void)
+static void test_accuracy_tells_neighbors_apart(void)
 {
-    check_neighbours(MW_DEVICE_CPU, MW_F16);
-    check_neighbours(MW_DEVICE_CPU, MW_F32);
-    check_neighbours(MW_DEVICE_ANE, MW_F16);
-    check_neighbours(MW_DEVICE_ANE, MW_F32);
+    check_neighbors(MW_DEVICE_CPU, MW_F16);
+    check_neighbors(MW_DEVICE_CPU, MW_F32);
+    check_neighbors(MW_DEVICE_ANE, MW_F16);
+    check_neighbors(MW_DEVICE_ANE, MW_F32);
 }
 
 /* A number that is computed with labels of so many classes has no form in two digits. */
@@ -97,7 +97,7 @@ static void test_indices_that_a_port_cannot_hold_are_refused(void)
 
 int main(void)
 {
-    RUN(test_accuracy_tells_neighbours_apart);
+    RUN(test_accuracy_tells_neighbors_apart);
     RUN(test_numbers_that_a_chip_cannot_count_are_refused);
     RUN(test_indices_that_a_port_cannot_hold_are_refused);
     return check_finish();

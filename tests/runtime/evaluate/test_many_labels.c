@@ -208,7 +208,7 @@ static float accuracy(int64_t classes, mw_chip chip, const float *logits, const 
     return found;
 }
 
-/* The first of several largest wins, be it in another block; neighbours are told apart. */
+/* The first of several largest wins, be it in another block; neighbors are told apart. */
 static void check_accuracy(int64_t classes, mw_chip chip)
 {
     float *x = calloc((size_t)(N * classes), sizeof *x);

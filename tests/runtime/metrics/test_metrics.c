@@ -182,7 +182,7 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
     for (int n = 0; n < SMALL_EXAMPLES; n++)
         ignored.y[n] = -1;
     outside.y[3] = 7;
-    const mw_column unlabelled[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = good.x}};
+    const mw_column unlabeled[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = good.x}};
     const mw_column narrow[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D - 1), .data = good.x},
                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = good.y}};
     mw_error err = {0};
@@ -192,7 +192,7 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
         mw_status status;
         const char *said;
     } cases[] = {
-        {mw_dataset_from_memory(unlabelled, 1, 21, true, &err), MW_ERROR_ARGUMENT, "has no feed \"y\""},
+        {mw_dataset_from_memory(unlabeled, 1, 21, true, &err), MW_ERROR_ARGUMENT, "has no feed \"y\""},
         {mw_dataset_from_memory(narrow, 2, 21, true, &err), MW_ERROR_SHAPE, "feed \"x\" has 32 elements, its port 40"},
         {small_open_data(&ignored, 21, &err), MW_ERROR_NUMERIC,
          "the loss has no mean: every label of the data set is ignored"},

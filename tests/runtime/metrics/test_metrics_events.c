@@ -177,7 +177,7 @@ static events read_events(const char *path)
 
 /* ---- tests ---- */
 
-/* RFC 3720, B.4, and the check value of the catalogue of parametrised CRC algorithms. */
+/* RFC 3720, B.4, and the check value of the catalog of parametrized CRC algorithms. */
 static void test_the_sum_has_the_published_values(void)
 {
     unsigned char data[32];

@@ -367,7 +367,7 @@ static void test_shapes_are_chosen(void)
 
 /* ---- what brings examples together ---- */
 
-static const char centred[] =
+static const char centered[] =
     "program(1.3){func main<ios17>(tensor<fp32, [4, 2]> x){"
     "tensor<fp32, [1, 2]> m = reduce_mean(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), x = x);"
     "tensor<fp32, [4, 2]> y = sub(x = x, y = m);} -> (y);}";
@@ -376,7 +376,7 @@ static void test_a_program_that_keeps_its_batch(void)
 {
     mw_error err = {0};
     mw_model_options options = mw_model_defaults();
-    mw_model *model = parse_model(centred, NULL, &err);
+    mw_model *model = parse_model(centered, NULL, &err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     const float x[] = {1, 2, 3, 4, 5, 6, 7, 8};
     float y[8] = {0};
@@ -394,7 +394,7 @@ static void test_a_program_that_keeps_its_batch(void)
     mw_model_destroy(model);
     err = (mw_error){0};
     options.batch = 2;
-    CHECK(parse_model(centred, &options, &err) == NULL);
+    CHECK(parse_model(centered, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "reduce_mean");
 }
 

@@ -156,7 +156,7 @@ static void test_a_package_and_a_folder_of_a_trainer_take_one_example(void)
 }
 
 /* A mean over the batch belongs to all examples of it. */
-static mw_tensor *centred(mw_tensor *x)
+static mw_tensor *centered(mw_tensor *x)
 {
 
     return mw_dense(mw_sub(x, mw_reduce_mean(x, MW_AXES(0), true)), CLASSES, "dense");
@@ -165,7 +165,7 @@ static mw_tensor *centred(mw_tensor *x)
 static void test_a_program_that_mixes_examples_keeps_its_batch(void)
 {
     mw_error err = {0};
-    net n = make_net(centred, &err);
+    net n = make_net(centered, &err);
     mw_trainer_write_model(n.trainer, NULL, NULL, "mixed", &err);
     CHECK_OK(err);
     check_interface("mixed", BATCH);

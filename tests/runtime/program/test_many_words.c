@@ -50,7 +50,7 @@ static void test_an_embedding_finds_every_row(void)
 }
 
 /* Every index around each digit, one by one: nothing but its own row. */
-static void test_each_number_is_told_from_its_neighbours(void)
+static void test_each_number_is_told_from_its_neighbors(void)
 {
     enum { COUNT = 4096 + 3, ROWS = 4096 + 3 };
     static float table[ROWS], found[COUNT];
@@ -64,7 +64,7 @@ static void test_each_number_is_told_from_its_neighbours(void)
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     for (int i = 0; i < ROWS; i++) {
-        table[i] = (float)(i % 2039) - 1000.0f; /* a prime: neighbours, and numbers a digit apart, differ */
+        table[i] = (float)(i % 2039) - 1000.0f; /* a prime: neighbors, and numbers a digit apart, differ */
         ids[i] = i;
     }
     mw_program_write(program, "t", MW_F32, table, ROWS, &err);
@@ -298,7 +298,7 @@ static void test_a_chip_that_there_is_not_is_refused(void)
 int main(void)
 {
     RUN(test_an_embedding_finds_every_row);
-    RUN(test_each_number_is_told_from_its_neighbours);
+    RUN(test_each_number_is_told_from_its_neighbors);
     RUN(test_a_port_of_digits_is_one_port_of_integers);
     RUN(test_a_word_that_there_is_not_is_refused_by_name);
     RUN(test_a_number_that_two_digits_cannot_hold_is_refused_by_name);

@@ -34,10 +34,10 @@ static mw_tensor *make_sum_square(mw_tensor *x)
     mw_tensor *sum = mw_reshape(mw_reduce_sum_square(x, MW_AXES(0), true), MW_SHAPE(1, 1));
     return mw_mul(x, mw_reshape(mw_inverse(mw_sqrt(sum), 1e-3f), MW_SHAPE(1)));
 }
-static mw_tensor *make_centred(mw_tensor *x)
+static mw_tensor *make_centered(mw_tensor *x)
 {
-    mw_tensor *centred = mw_sub(x, mw_reduce_mean(x, MW_AXES(0), true));
-    return mw_mul(centred, mw_rsqrt(mw_reduce_mean(mw_square(centred), MW_AXES(0), true), 1e-3f));
+    mw_tensor *centered = mw_sub(x, mw_reduce_mean(x, MW_AXES(0), true));
+    return mw_mul(centered, mw_rsqrt(mw_reduce_mean(mw_square(centered), MW_AXES(0), true), 1e-3f));
 }
 
 /* ---- what is not ---- */
@@ -85,7 +85,7 @@ static const form forms[] = {
     {"x / sqrt(mean(x x) + e)", make_root, 300.0f, "the square of a number beyond 255.9"},
     {"x sum(x^2)^-0.5", make_power, 300.0f, "the square of a number beyond 255.9"},
     {"x / sqrt(reduce_sum_square), reshaped", make_sum_square, 300.0f, "the square of a number beyond 255.9"},
-    {"layer norm by hand", make_centred, 300.0f, "the square of a number beyond 255.9"},
+    {"layer norm by hand", make_centered, 300.0f, "the square of a number beyond 255.9"},
     {"e^x / sum e^x", exponential_share, 20.0f, "e^x is infinite in fp16 from x = 11.09 on"},
     {"softplus(min(x, 2))", make_low_softplus, 0, NULL},
     {"softplus(-|x|)", make_even_softplus, 0, NULL},

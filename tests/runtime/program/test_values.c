@@ -547,7 +547,7 @@ static void test_whole_scales_keep_integers_and_fractions_make_numbers(void)
 /* ---- indices ---- */
 
 /* Labels that reach the loss and the table in another shape are labels still. */
-static mw_graph *labelled(bool reshaped, mw_cross_entropy_options *options)
+static mw_graph *labeled(bool reshaped, mw_cross_entropy_options *options)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *y = mw_input(graph, "y", MW_I32, reshaped ? MW_SHAPE(1, 2) : MW_SHAPE(2));
@@ -575,7 +575,7 @@ static void test_labels_out_of_range_do_not_enter_a_program(void)
         mw_cross_entropy_options loss = mw_cross_entropy_defaults();
         if (ignores)
             loss.ignore_index = -100;
-        mw_graph *graph = labelled(reshaped, &loss);
+        mw_graph *graph = labeled(reshaped, &loss);
         mw_compile_options options = mw_compile_defaults();
         options.device = form & 4 ? MW_DEVICE_ANE : MW_DEVICE_CPU;
         options.provider = MW_PROVIDER_ENGINE;

@@ -101,7 +101,7 @@ static double correlation(const unsigned char *a, const unsigned char *b, size_t
     return sum / sqrt(variance * (double)count);
 }
 
-static void test_neighbours_and_steps_are_uncorrelated(void)
+static void test_neighbors_and_steps_are_uncorrelated(void)
 {
     /* along the row, the column, both diagonals, far ones; the next steps */
     const int lags[] = {1, 2, 31, COLUMNS, COLUMNS + 1, COLUMNS - 1, 31 * COLUMNS, COUNT, 2 * COUNT, 30 * COUNT};
@@ -114,7 +114,7 @@ static void test_neighbours_and_steps_are_uncorrelated(void)
     free(masks);
 }
 
-/* Eight neighbours as a byte: 256 equally likely ones. */
+/* Eight neighbors as a byte: 256 equally likely ones. */
 static void check_bytes(const unsigned char *masks, int stride)
 {
     double seen[256] = {0}, chi = 0;
@@ -132,7 +132,7 @@ static void check_bytes(const unsigned char *masks, int stride)
     CHECK_NEAR(chi, 255.0, 5 * sqrt(2 * 255.0));
 }
 
-static void test_bytes_of_neighbours_are_equally_likely(void)
+static void test_bytes_of_neighbors_are_equally_likely(void)
 {
     mw_error err = {0};
     const source s = standard();
@@ -309,8 +309,8 @@ int main(void)
 {
     unsetenv("MW_E5RT_LIBRARY");
     RUN(test_the_rate_and_its_spread_are_those_of_fair_draws);
-    RUN(test_neighbours_and_steps_are_uncorrelated);
-    RUN(test_bytes_of_neighbours_are_equally_likely);
+    RUN(test_neighbors_and_steps_are_uncorrelated);
+    RUN(test_bytes_of_neighbors_are_equally_likely);
     RUN(test_no_two_rows_are_alike);
     RUN(test_seeds_and_layers_are_uncorrelated);
     RUN(test_fp16_and_fp32_give_the_same_masks);

@@ -1,4 +1,4 @@
-/* Frozen groups and batch norm: by default the running statistics stay and the layer normalises by them, so that a step
+/* Frozen groups and batch norm: by default the running statistics stay and the layer normalizes by them, so that a step
  * computes what evaluation does; moving_statistics freezes parameters alone. */
 #include "runtime/files.h"
 #include "runtime/trainer/trainer_object.h"
@@ -118,7 +118,7 @@ static void check_group(const setup *s, bool parameters, bool statistics)
     const layer after = read_layer(trainer, &err);
     CHECK_OK(err);
     check_moved(&before, &after, parameters, statistics);
-    /* the loss of a step is that of evaluation, if the layer normalises by its running statistics */
+    /* the loss of a step is that of evaluation, if the layer normalizes by its running statistics */
     const double apart = fabs(first - expected) / expected;
     CHECK((apart < (s->device == MW_DEVICE_ANE ? 2e-3 : 1e-6)) == !statistics);
     mw_trainer_destroy(trainer);

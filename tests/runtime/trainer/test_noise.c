@@ -80,11 +80,11 @@ static float *draw(const source *s) { return draw_steps(s, STEPS); }
 
 /* ---- distributions ---- */
 
-static double power_mean(const float *values, size_t count, double centre, int power)
+static double power_mean(const float *values, size_t count, double center, int power)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
-        sum += pow((double)values[i] - centre, power);
+        sum += pow((double)values[i] - center, power);
     return sum / (double)count;
 }
 
@@ -192,7 +192,7 @@ static void test_numbers_of_fp16_fill_bins_equally(void)
     }
 }
 
-/* 256 equal squares of two neighbours. */
+/* 256 equal squares of two neighbors. */
 static void check_pairs(const source *s, const float *values, int lag)
 {
     double seen[256] = {0};
@@ -236,7 +236,7 @@ static double correlation(const float *a, const float *b, size_t count, int powe
     return ab / sqrt(aa * bb) * sqrt((double)count);
 }
 
-static void test_neighbours_and_steps_are_uncorrelated(void)
+static void test_neighbors_and_steps_are_uncorrelated(void)
 {
     /* along the row, the column, both diagonals, far ones; the next steps */
     const int lags[] = {1, 2, 31, COLUMNS, COLUMNS + 1, COLUMNS - 1, 31 * COLUMNS, COUNT, 2 * COUNT, 30 * COUNT};
@@ -373,7 +373,7 @@ static double quantile(double p)
     return low;
 }
 
-/* The same name and seed give both the same pairs. Above the centre the fraction counts towards it, below from it. */
+/* The same name and seed give both the same pairs. Above the center the fraction counts towards it, below from it. */
 static void test_normal_is_the_quantile_of_its_pair(void)
 {
     source n = normal, u = uniform;
@@ -505,7 +505,7 @@ int main(void)
     RUN(test_numbers_fill_equal_bins_equally);
     RUN(test_numbers_of_fp16_fill_bins_equally);
     RUN(test_pairs_fill_squares_equally);
-    RUN(test_neighbours_and_steps_are_uncorrelated);
+    RUN(test_neighbors_and_steps_are_uncorrelated);
     RUN(test_seeds_and_names_are_uncorrelated);
     RUN(test_no_two_of_many_rows_are_alike);
     RUN(test_uniform_has_the_values_that_are_promised);

@@ -371,7 +371,7 @@ static void test_statistics_stay_when_all_weights_train(void)
     mw_graph_destroy(source);
 }
 
-/* A layer that no pattern takes keeps its statistics, and normalises by them: a step has the loss that evaluation has.
+/* A layer that no pattern takes keeps its statistics, and normalizes by them: a step has the loss that evaluation has.
  * One whose weights train follows the batches. */
 static void test_statistics_move_only_with_their_layer(void)
 {

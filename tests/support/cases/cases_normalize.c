@@ -1,4 +1,4 @@
-/* Cases of normalisation. To cover a row: one builder if none fits, one line in the table. */
+/* Cases of normalization. To cover a row: one builder if none fits, one line in the table. */
 #include "support/cases/op_case_rows.h"
 
 #include "base/number/fp16.h"

@@ -53,7 +53,7 @@ static double weight(const mw__op *op, int axis, int64_t i, int64_t k, int64_t i
         if (strcmp(mode, "DEFAULT") != 0)
             at = (fraction){2 * at.up + at.down, 2 * at.down};
         else if (strcmp(op->kind, "resize") == 0)
-            at = (fraction){(2 * i + 1) * in, 2 * out}; /* the element whose cell holds the centre */
+            at = (fraction){(2 * i + 1) * in, 2 * out}; /* the element whose cell holds the center */
         const int64_t nearest = floor_of(at);
         return k == (nearest < 0 ? 0 : nearest > in - 1 ? in - 1 : nearest);
     }

@@ -1,4 +1,4 @@
-/* The reference evaluator: normalisation. Each element looks for its own group by coordinates. */
+/* The reference evaluator: normalization. Each element looks for its own group by coordinates. */
 #include "support/oracles/oracle.h"
 
 #include <math.h>

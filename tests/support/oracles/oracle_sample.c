@@ -124,11 +124,11 @@ static double in_box(const mw__op *op, const double *box, bool wide, int64_t n, 
     const size_t length = strlen(mode);
     const bool width_first = length > 11 && strcmp(mode + length - 11, "WIDTH_FIRST") == 0;
     const double a = box[wide != width_first], b = box[2 + (wide != width_first)];
-    const bool centre = strncmp(mode, "CENTER", 6) == 0;
+    const bool center = strncmp(mode, "CENTER", 6) == 0;
     const double scale =
         oracle_number(op, "spatial_scale") * (oracle_flag(op, "normalized_coordinates", 0) ? (double)(n - 1) : 1.0);
-    const double start = centre ? a - b / 2.0 : a, end = centre ? a + b / 2.0 : b;
-    const bool inverted = !centre && end < start && oracle_flag(op, "normalized_coordinates", 0) &&
+    const double start = center ? a - b / 2.0 : a, end = center ? a + b / 2.0 : b;
+    const bool inverted = !center && end < start && oracle_flag(op, "normalized_coordinates", 0) &&
                           strcmp(mw__arg_string(op, "sampling_mode"), "UNALIGN_CORNERS") == 0;
     if (inverted) /* the whole image */
         return between("UNALIGN_CORNERS", 0.0, (double)(n - 1), i, out);

@@ -1,5 +1,5 @@
 /* Finds groups that run unit by unit, one after the other: a group that sums over rows or planes begins a chain, and
- * those join it that read of its values only what belongs to their own unit. So a normalisation reads its tensor once
+ * those join it that read of its values only what belongs to their own unit. So a normalization reads its tensor once
  * from memory, however many passes it takes over each row or channel. */
 #include "engine/compile/fuse/fuse.h"
 

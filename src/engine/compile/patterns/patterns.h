@@ -1,7 +1,7 @@
 /* Fusion patterns: groups of operations that one kernel computes. Each is a row of the table in patterns.c. Only the
  * operation that a pattern is put at gets another plan; the other operations, where nothing else needs them, are
- * dropped with all steps that no output depends on. Gradients are recognised by running the builder that wrote them
- * (graph/patterns/) on placeholders and comparing structure, so that writer and recogniser cannot drift. */
+ * dropped with all steps that no output depends on. Gradients are recognized by running the builder that wrote them
+ * (graph/patterns/) on placeholders and comparing structure, so that writer and recognizer cannot drift. */
 #ifndef MW__ENGINE_COMPILE_PATTERNS_PATTERNS_H
 #define MW__ENGINE_COMPILE_PATTERNS_PATTERNS_H
 

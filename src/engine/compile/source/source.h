@@ -11,7 +11,7 @@ typedef struct mw__source {
     char *folder;
 } mw__source;
 
-/* `path`: a model.mil, or its folder. After a failure there is nothing to deinitialise. */
+/* `path`: a model.mil, or its folder. After a failure there is nothing to deinitialize. */
 mw_status mw__source_read(mw__source *source, const mw_allocator *allocator, const char *path, mw_error *err);
 void mw__source_deinit(mw__source *source);
 

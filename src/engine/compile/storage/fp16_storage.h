@@ -14,7 +14,7 @@
 
 /* Copies a function into `to`, which shares its constants: `from` lives as long. If there is no fp16 in it, *out
  * is `from`.
- *  arithmetic    of the chip that is modelled (engine/compile/storage/chip_rounding.h)
+ *  arithmetic    of the chip that is modeled (engine/compile/storage/chip_rounding.h)
  *  out_rounding  lives in `arena`; all NULL if *out is `from` */
 mw_status mw__store_as_fp32(const mw__function *from, mw__arithmetic arithmetic, mw_graph *to, mw__arena *arena,
                             const mw__function **out, mw__rounding *out_rounding, mw_error *err);

@@ -129,7 +129,7 @@ static void copy_rows(const mw__direct *d, const float *x, int64_t phase, int64_
     }
 }
 
-/* All rows at once, where they lie as densely in x as in the copy; then the elements that came from a neighbour row. */
+/* All rows at once, where they lie as densely in x as in the copy; then the elements that came from a neighbor row. */
 static void copy_plane(const mw__direct *d, const float *x, int64_t first, int64_t left, float *out)
 {
     const mw__conv_window *w = &d->window;

@@ -11,7 +11,7 @@
 typedef void compare_i32(uint8_t *out, const int32_t *x, int64_t sx, const int32_t *y, int64_t sy, int64_t count);
 typedef void compare_bool(uint8_t *out, const uint8_t *x, int64_t sx, const uint8_t *y, int64_t sy, int64_t count);
 
-/* sx and sy are 0 for an operand that is repeated, else 1; each case is a loop of its own that vectorises. */
+/* sx and sy are 0 for an operand that is repeated, else 1; each case is a loop of its own that vectorizes. */
 #define COMPARE_LOOP(value) MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = (uint8_t)(value);
 
 /* `test` is a macro of two values. */

@@ -1,4 +1,4 @@
-/* Quantisation of values. Constants that are stored compressed are no steps: compile/weights.c makes literals of them.
+/* Quantization of values. Constants that are stored compressed are no steps: compile/weights.c makes literals of them.
  */
 #include "engine/core/kernel.h"
 

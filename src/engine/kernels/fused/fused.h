@@ -1,6 +1,6 @@
 /* Element-wise fusion groups: several element-wise steps as one, whose intermediates stay in tiles of 512 elements.
  *
- * An element-wise step says what it computes of each element (mw__element). fuse.c collects neighbouring ones into a
+ * An element-wise step says what it computes of each element (mw__element). fuse.c collects neighboring ones into a
  * fusion group; fused_build.c runs it, instruction by instruction over one tile after the other. Every MIL value is
  * rounded to its type inside a fusion group too, so that fusing changes no bit.
  *

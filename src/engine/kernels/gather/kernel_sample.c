@@ -64,7 +64,7 @@ static place find_in_box(const sample_block *block, const void *places, int64_t 
 
 static double clamp(double at, double low, double high) { return at < low ? low : at > high ? high : at; }
 
-/* Mirrored until it lies in the image: at the centres of the outermost pixels, or at their outer edges. */
+/* Mirrored until it lies in the image: at the centers of the outermost pixels, or at their outer edges. */
 static double mirror(double at, double extent, bool at_edges)
 {
     const double low = at_edges ? -0.5 : 0.0, span = at_edges ? extent : extent > 1.0 ? extent - 1.0 : 1.0;

@@ -160,7 +160,7 @@ static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
 
 /* ---- dots: rows of b times a, DOTS at a time so that as many loads are under way ---- */
 
-/* rows is a constant where this is inlined; a row's sum does not depend on its neighbours. */
+/* rows is a constant where this is inlined; a row's sum does not depend on its neighbors. */
 MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     __m512 sum[DOTS];

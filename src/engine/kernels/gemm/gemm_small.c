@@ -55,7 +55,7 @@ MW__INLINE void transpose(quad rows[4])
 #endif
 }
 
-/* ---- vectors: c[j] = a . row j of b, four rows at a time; a row's sum does not depend on its neighbours ---- */
+/* ---- vectors: c[j] = a . row j of b, four rows at a time; a row's sum does not depend on its neighbors ---- */
 
 #define UNROLL _Pragma("GCC unroll 8")
 #define DOTS_FUNCTION(vector, prefix, rows)                                                                            \

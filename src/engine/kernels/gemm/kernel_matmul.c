@@ -465,7 +465,7 @@ static size_t product_scratch(matmul_block *s)
     return s->packed != NULL || s->half_y ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
 }
 
-/* A matrix times a column, whose sums do not depend on their neighbours. */
+/* A matrix times a column, whose sums do not depend on their neighbors. */
 static bool is_column(const matmul_block *s)
 {
     return s->n == 1 && !s->by_columns && s->code.kernel == NULL && s->code.sgemm == NULL && s->dtype == MW_F32;

@@ -1,5 +1,5 @@
 /* Loops over one or two fp32 arrays: arithmetic and elementary functions. `ref` is libm; the others are polynomials
- * with an error of 3 ulp at most (each function's bound stands in tests/engine/kernels/test_math.c), which vectorise
+ * with an error of 3 ulp at most (each function's bound stands in tests/engine/kernels/test_math.c), which vectorize
  * and give the same bits at every width and with every C library. */
 #ifndef MW__ENGINE_KERNELS_MATH_H
 #define MW__ENGINE_KERNELS_MATH_H

@@ -29,7 +29,7 @@
     MW__LOOP1_BODY(name, expression)                                                                                   \
     LEVELS(name)
 
-/* Functions of angles. Those that are far need another reduction, which does not vectorise: stretches without one are
+/* Functions of angles. Those that are far need another reduction, which does not vectorize: stretches without one are
  * computed as a whole, the others element by element, each as it would be in the other place. */
 #define STRETCH 64
 #define ANGLES(name, function)                                                                                         \

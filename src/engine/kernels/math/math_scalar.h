@@ -1,6 +1,6 @@
 /* What element-wise functions compute of one element: inline, so that the loops of math.c and math_pair.c and the
  * fusion groups of precompiled.def are made of the same expressions. Elementary functions are written without
- * branches, so that loops over them vectorise; their coefficients are minimax fits (Remez in 60 digits or more) to the
+ * branches, so that loops over them vectorize; their coefficients are minimax fits (Remez in 60 digits or more) to the
  * functions named beside them. NaN stays NaN. */
 #ifndef MW__ENGINE_KERNELS_MATH_SCALAR_H
 #define MW__ENGINE_KERNELS_MATH_SCALAR_H

@@ -31,7 +31,7 @@ MW__TARGET_AVX2 MW__INLINE __m256 mw__round_avx2(__m256 v, unsigned how)
 }
 
 /* NaN as 0 and what is beyond a tie, by one look at what each number is: four bits of a table say, for quiet and
- * signalling NaN, 0, 1, the two infinities, what is negative and what is positive, from the lowest on, whether it
+ * signaling NaN, 0, 1, the two infinities, what is negative and what is positive, from the lowest on, whether it
  * becomes the first operand (0), the second (1) or 0 (8). */
 MW__TARGET_AVX512 MW__INLINE __m512 mw__mend_avx512(__m512 v, unsigned how)
 {

@@ -1,5 +1,5 @@
 /* softmax along one axis: the maximum is subtracted first, sums are taken in fp32 partial sums, and each result is
- * rounded once. A partition's units are rows (last axis), or stretches of up to 64 neighbouring columns (another axis).
+ * rounded once. A partition's units are rows (last axis), or stretches of up to 64 neighboring columns (another axis).
  */
 #include "engine/core/kernel.h"
 #include "engine/kernels/implementation.h"

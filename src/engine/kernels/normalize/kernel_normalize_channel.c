@@ -1,5 +1,5 @@
 /* batch_norm and local_response_norm, whose numbers belong to channels. A lane's units are planes of one channel, or
- * stretches of up to 64 neighbouring positions with all their channels. Each result is rounded once. */
+ * stretches of up to 64 neighboring positions with all their channels. Each result is rounded once. */
 #include "engine/core/kernel.h"
 
 #include <math.h>

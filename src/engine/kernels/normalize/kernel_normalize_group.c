@@ -14,7 +14,7 @@ typedef struct group_block {
     int64_t n;            /* elements of a group */
     int64_t channels;     /* gamma and beta: one each for group index % channels; 0 = one for each element of a group */
     bool contiguous;      /* group after group, without gaps */
-    bool centre;          /* takes out the mean and divides the squares by n; l2_norm does neither */
+    bool center;          /* takes out the mean and divides the squares by n; l2_norm does neither */
     bool has_gamma, has_beta;
     mw_dtype dtype;
     float epsilon;
@@ -140,12 +140,12 @@ static void group_run(const mw__kernel_call *call)
         mw__nd_position_seek(&s->groups, &position, group);
         const float *x = read_group(s, call->in[0], position.offset[0], call->scratch);
         float *row = direct ? (float *)call->out[0] + position.offset[0] : call->scratch;
-        if (s->centre)
+        if (s->center)
             s->subtract_mean(row, x, s->n);
         else if (row != x)
             memcpy(row, x, (size_t)s->n * sizeof *row);
         const float squares = s->sum_squares(row, s->n);
-        const float factor = 1.0f / sqrtf((s->centre ? squares / (float)s->n : squares) + s->epsilon);
+        const float factor = 1.0f / sqrtf((s->center ? squares / (float)s->n : squares) + s->epsilon);
         scale_group(s, group, factor, gamma, beta, row);
         if (!direct)
             write_group(s, call->out[0], position.offset[0], row);
@@ -191,7 +191,7 @@ static void plan_groups(mw__planner *planner, const mw__op *op, const mw_tensor 
 }
 
 /* A block for groups over the marked axes; NULL when there is nothing to compute. */
-static group_block *make_block(mw__planner *planner, const mw__op *op, const bool *in_group, bool centre)
+static group_block *make_block(mw__planner *planner, const mw__op *op, const bool *in_group, bool center)
 {
     const mw_tensor *x = mw__arg(op, "x");
     group_block *s = mw__plan_block(planner, sizeof *s);
@@ -199,7 +199,7 @@ static group_block *make_block(mw__planner *planner, const mw__op *op, const boo
         return NULL;
     double epsilon = 0.0;
     mw__arg_float(op, "epsilon", &epsilon);
-    *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .centre = centre};
+    *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .center = center};
     s->subtract_mean = MW__DISPATCH_BEST(subtract_mean, mw__plan_level(planner));
     s->sum_squares = MW__DISPATCH_BEST(sum_squares, mw__plan_level(planner));
     s->scale_all = MW__DISPATCH_BEST(scale_all, mw__plan_level(planner));

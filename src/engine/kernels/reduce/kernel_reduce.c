@@ -140,7 +140,7 @@ static const char *small_rows_decline(const void *subject)
 static const char *columns_decline(const void *subject)
 {
     const reduce_request *r = subject;
-    return r->columns ? NULL : "neighbouring results do not read neighbouring elements";
+    return r->columns ? NULL : "neighboring results do not read neighboring elements";
 }
 
 static mw__implementations reductions(void)

@@ -32,7 +32,7 @@ static void copy_strided(void *out, const void *x, int64_t stride, int64_t count
     }
 }
 
-/* ROWS neighbours in x become ROWS rows of the result: x is read in short contiguous pieces. */
+/* ROWS neighbors in x become ROWS rows of the result: x is read in short contiguous pieces. */
 #define ROWS 8
 #define TRANSPOSED(type)                                                                                               \
     for (int64_t i = 0; i < width; i++)                                                                                \
@@ -54,7 +54,7 @@ static void copy_transposed(void *out, const void *x, int64_t stride, int64_t wi
     }
 }
 
-/* True if ROWS whole rows of the result stand here that are neighbours in x. */
+/* True if ROWS whole rows of the result stand here that are neighbors in x. */
 static bool block_here(const mw__nd_iter *iter, const mw__nd_position *position, int64_t left)
 {
     const int last = iter->rank - 1;

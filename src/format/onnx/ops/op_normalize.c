@@ -39,7 +39,7 @@ mw_status mw__onnx_softmax(mw__onnx_node *node)
     const int64_t given = mw__onnx_int(node, "axis", joined ? 1 : -1);
     mw_tensor *x = mw__onnx_in(node, 0);
     if (joined && given == shape.rank)
-        return mw__onnx_refuse(node, "axis %lld leaves nothing to normalise", (long long)given);
+        return mw__onnx_refuse(node, "axis %lld leaves nothing to normalize", (long long)given);
     MW_TRY(mw__onnx_axis(node, given, shape.rank, &axis));
     if (!joined || axis == shape.rank - 1)
         return give(node, along(node, x, axis));
@@ -190,9 +190,9 @@ mw_status mw__onnx_mean_variance(mw__onnx_node *node)
     axes.count = (int)(count > 0 ? count : 3);
     for (int i = 0; i < axes.count; i++)
         MW_TRY(mw__onnx_axis(node, list[i], mw__onnx_shape(node, 0).rank, &axes.axis[i]));
-    mw_tensor *x = mw__onnx_in(node, 0), *centred = mw_sub(x, mw_reduce_mean(x, axes, true));
-    mw_tensor *deviation = mw_sqrt(mw_reduce_mean(mw_square(centred), axes, true));
-    return give(node, mw_real_div(centred, mw_add_scalar(deviation, 1e-9)));
+    mw_tensor *x = mw__onnx_in(node, 0), *centered = mw_sub(x, mw_reduce_mean(x, axes, true));
+    mw_tensor *deviation = mw_sqrt(mw_reduce_mean(mw_square(centered), axes, true));
+    return give(node, mw_real_div(centered, mw_add_scalar(deviation, 1e-9)));
 }
 
 mw_status mw__onnx_lrn(mw__onnx_node *node)

@@ -1,4 +1,4 @@
-/* Quantised numbers and arithmetic on them. Integers of 8 bits are int32 here, so that nothing saturates unasked. */
+/* Quantized numbers and arithmetic on them. Integers of 8 bits are int32 here, so that nothing saturates unasked. */
 #include "format/onnx/read/import.h"
 #include "format/onnx/window.h"
 
@@ -100,7 +100,7 @@ mw_status mw__onnx_dynamic_quantize(mw__onnx_node *node)
 
 /* An operand without its zero point, as floating-point numbers: products of 8 bits are exact in fp32 up to sums of
  * 2^24 / 2^16 = 256 terms of the largest size, and int32 is used where the operation takes it. */
-static mw_tensor *centred(mw__onnx_node *node, size_t index, size_t zero, int axis)
+static mw_tensor *centered(mw__onnx_node *node, size_t index, size_t zero, int axis)
 {
     mw_tensor *x = mw__onnx_in(node, index);
     if (!mw__onnx_has(node, zero))
@@ -111,7 +111,7 @@ static mw_tensor *centred(mw__onnx_node *node, size_t index, size_t zero, int ax
 static mw_tensor *integer_product(mw__onnx_node *node, size_t a, size_t a_zero, size_t b, size_t b_zero)
 {
     const int rows = mw__onnx_shape(node, a).rank - 2, columns = mw__onnx_shape(node, b).rank - 1;
-    mw_tensor *x = centred(node, a, a_zero, rows), *y = centred(node, b, b_zero, columns);
+    mw_tensor *x = centered(node, a, a_zero, rows), *y = centered(node, b, b_zero, columns);
     return mw_matmul(x, y, MW_TRANSPOSE_NONE);
 }
 
@@ -172,7 +172,7 @@ static mw_status convolve(mw__onnx_node *node, mw_tensor *x, mw_tensor *weight, 
 
 mw_status mw__onnx_conv_integer(mw__onnx_node *node)
 {
-    mw_tensor *sum = NULL, *x = centred(node, 0, 2, 0), *weight = centred(node, 1, 3, 0);
+    mw_tensor *sum = NULL, *x = centered(node, 0, 2, 0), *weight = centered(node, 1, 3, 0);
     MW_TRY(convolve(node, x, weight, 1, &sum));
     return mw__onnx_set(node, 0, MW__ONNX_INT32, mw__onnx_to(sum, MW_I32));
 }
@@ -182,7 +182,7 @@ mw_status mw__onnx_conv_quantized(mw__onnx_node *node)
     mw_tensor *sum = NULL;
     const int rank = mw__onnx_shape(node, 0).rank;
     MW_TRY(check_result(node, 6));
-    mw_tensor *x = centred(node, 0, 2, 0), *weight = centred(node, 3, 5, 0);
+    mw_tensor *x = centered(node, 0, 2, 0), *weight = centered(node, 3, 5, 0);
     MW_TRY(convolve(node, x, weight, 3, &sum));
     if (mw__onnx_has(node, 8))
         sum = mw_add(sum, along_axis(mw__onnx_to(mw__onnx_in(node, 8), MW_F32), 1, rank));

@@ -1,6 +1,6 @@
 #include "format/onnx/read/open.h"
 #include "graph/ir/ir.h"
-#include "graph/transform/extents/generalise.h"
+#include "graph/transform/extents/generalize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static mw_graph *build_rest(const Mw__Onnx__Model *model, const mw__onnx_request
         open->read = witness[k] != NULL;
     }
     if (open->read)
-        made = mw__generalise(witness, err);
+        made = mw__generalize(witness, err);
     for (int k = 0; k < MW__WITNESSES; k++)
         mw__graph_free(witness[k]);
     return made;

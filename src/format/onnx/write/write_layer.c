@@ -273,7 +273,7 @@ void mw__onnx_write_instance_norm(mw__onnx_writer *w, const mw__op *op, const ch
     mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon", number(op, "epsilon"));
 }
 
-/* The first normalised axis if they are the last ones; -1 if not. */
+/* The first normalized axis if they are the last ones; -1 if not. */
 static int first_axis(const mw__op *op, int rank)
 {
     int64_t axes[MW_RANK_MAX];

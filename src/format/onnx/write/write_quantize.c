@@ -1,4 +1,4 @@
-/* Quantised values and weights. Scales of fp16 are computed with in fp32, as operator set 17 has no others. */
+/* Quantized values and weights. Scales of fp16 are computed with in fp32, as operator set 17 has no others. */
 #include "format/onnx/write/write_args.h"
 
 static const char *as_single(mw__onnx_writer *w, const mw__op *op, const char *name)

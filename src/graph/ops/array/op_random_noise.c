@@ -125,7 +125,7 @@ static mw_tensor *make_quotient(mw_tensor *s)
     return sum;
 }
 
-/* mean + stddev z. With r = rest / 961 the distance from the centre is y = |level| + r (v = y / 480.5), and that from
+/* mean + stddev z. With r = rest / 961 the distance from the center is y = |level| + r (v = y / 480.5), and that from
  * the nearer end t = 480.5 - y, so that small ones keep their digits; 1 - v^2 = s / 240.25 with s = t (1 - t / 961). */
 static mw_tensor *make_normal(const drawn *d, double mean, double stddev)
 {

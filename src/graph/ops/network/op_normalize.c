@@ -1,4 +1,4 @@
-/* Normalisation along axes: shape rules, constructors and expansions of ops/normalize.def. The layers are in
+/* Normalization along axes: shape rules, constructors and expansions of ops/normalize.def. The layers are in
  * op_normalize_layer.c. */
 #include <millwright/op_normalize.h>
 
@@ -123,7 +123,7 @@ mw_status mw__shape_layer_norm(mw__infer *infer)
     mw_shape vector = {.rank = 0};
     MW_TRY(mw__rule_axes(infer, "axes", x.rank, marks, &count));
     if (!all && count == 0)
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "axes is empty; leave it out to normalise over every axis");
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "axes is empty; leave it out to normalize over every axis");
     for (int i = 0; i < x.rank; i++)
         if (all || marks[i])
             vector.dim[vector.rank++] = x.dim[i];
@@ -169,7 +169,7 @@ static bool fits(const char *operation, const mw_tensor *vector, const char *arg
     return false;
 }
 
-/* The axes along which gamma and beta of a layer_norm lie: those it normalises. */
+/* The axes along which gamma and beta of a layer_norm lie: those it normalizes. */
 static void mark_axes(const mw__op *op, int rank, bool *marks)
 {
     int64_t axes[MW_RANK_MAX];
@@ -253,8 +253,8 @@ mw_tensor *mw__expand_batch_norm(mw_graph *graph, const mw_argument *arguments, 
             return NULL;
     const bool given = epsilon != NULL && epsilon->payload != NULL && epsilon->payload->data != NULL;
     mw_tensor *scale = mw_rsqrt(vectors[1], given ? (float)mw__payload_float(epsilon->payload, 0) : 1e-5f);
-    mw_tensor *centred = mw_sub(x, mw__along_axes(vectors[0], x, channel_axis));
-    return mw__affine(mw_mul(centred, mw__along_axes(scale, x, channel_axis)), vectors[2], vectors[3], channel_axis);
+    mw_tensor *centered = mw_sub(x, mw__along_axes(vectors[0], x, channel_axis));
+    return mw__affine(mw_mul(centered, mw__along_axes(scale, x, channel_axis)), vectors[2], vectors[3], channel_axis);
 }
 
 /* ---- constructors ---- */

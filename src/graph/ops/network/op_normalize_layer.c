@@ -1,4 +1,4 @@
-/* Normalisation layers: those with new parameters, and group_norm, which is made of layer_norm. rms_norm is a composite
+/* Normalization layers: those with new parameters, and group_norm, which is made of layer_norm. rms_norm is a composite
  * with a gradient of its own and lives in src/autograd. */
 #include <millwright/op_normalize.h>
 

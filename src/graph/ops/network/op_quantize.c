@@ -1,4 +1,4 @@
-/* Quantisation: shape rules and constructors of ops/quantize.def. What constexpr operations hold is in compressed.h. */
+/* Quantization: shape rules and constructors of ops/quantize.def. What constexpr operations hold is in compressed.h. */
 #include <millwright/op_quantize.h>
 
 #include "base/memory/checked.h"

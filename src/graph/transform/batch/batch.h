@@ -12,7 +12,7 @@ typedef enum mw__batch_kind {
 } mw__batch_kind;
 
 /* MW__BATCH_ROWS: index i of `axis` belongs to example (i / inner) % batch. An example may thus have several
- * neighbouring rows (the T words of [N * T, C]), and several runs of them (two crops of each picture, [2 * N, D]). Of a
+ * neighboring rows (the T words of [N * T, C]), and several runs of them (two crops of each picture, [2 * N, D]). Of a
  * list, its elements are so. */
 typedef struct mw__batch_rows {
     mw__batch_kind kind;

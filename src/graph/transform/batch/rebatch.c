@@ -5,7 +5,7 @@
 #include "base/number/float_mode.h"
 #include "graph/ir/admitted.h"
 #include "graph/ir/rule.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 #include "graph/transform/segment/prune.h"
 
 #include <inttypes.h>

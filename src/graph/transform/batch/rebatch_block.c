@@ -2,7 +2,7 @@
  * what goes in gets them first; a list is made for elements with the rows of what is written to it anywhere. */
 #include "graph/ir/rule.h"
 #include "graph/transform/batch/rebatch.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 #include "graph/transform/lower.h"
 
 #include <string.h>

@@ -62,7 +62,7 @@ struct mw__clone {
     size_t swap_count;
 };
 
-/* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;
+/* Copies `from` into the current function of `to`. Names, roles, initializers, composites and stop marks go along;
  * row operations are re-inferred, so that shapes and types follow what the rule changed.
  * options  NULL = copy everything, declare no outputs; must outlive the clone
  * clone->map is freed with mw__clone_deinit, also after a failure. */

@@ -1,7 +1,7 @@
-/* One program for any number of examples is made of the same program for three numbers of them (generalise.h). */
+/* One program for any number of examples is made of the same program for three numbers of them (generalize.h). */
 #include "graph/transform/extents/interface.h"
 
-#include "graph/transform/extents/generalise.h"
+#include "graph/transform/extents/generalize.h"
 
 #include <inttypes.h>
 #include <millwright/function.h>
@@ -66,7 +66,7 @@ static mw_graph *open_with(const mw_graph *graph, const int64_t *examples, mw_er
     for (int k = 0; good && k < MW__WITNESSES; k++)
         good = (witness[k] = mw_graph_rebatch(graph, examples[k], err)) != NULL;
     if (good)
-        made = mw__generalise(witness, err);
+        made = mw__generalize(witness, err);
     if (made != NULL && name_ports(made, witness, examples) != MW_OK) {
         mw_graph_check(made, err);
         mw__graph_free(made);

@@ -406,7 +406,7 @@ static bool cut_longest(const cutter *c, size_t most)
     return longest > 0;
 }
 
-static mw_status analyse(cutter *c, mw_error *err)
+static mw_status analyze(cutter *c, mw_error *err)
 {
     mw__sequence *s = c->s;
     c->run_count = 0;
@@ -471,11 +471,11 @@ static mw_status prepare(cutter *c, mw_error *err)
     c->periods = mw__arena_alloc(s->arena, s->count, sizeof *c->periods, err);
     if (c->hash == NULL || c->runs == NULL || c->windows == NULL || c->periods == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(analyse(c, err));
+    MW_TRY(analyze(c, err));
     bool moved = false;
     if (c->run_count > 0 && node_at(s, c->runs[c->run_count - 1].first)->op->stage == MW__STEP_UPDATE)
         MW_TRY(move_rest(c, &moved, err));
-    return moved ? analyse(c, err) : MW_OK;
+    return moved ? analyze(c, err) : MW_OK;
 }
 
 static void choose_cuts(cutter *c)

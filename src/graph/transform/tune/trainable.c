@@ -10,7 +10,7 @@
 #include "graph/ir/copy.h"
 #include "graph/ir/rule.h"
 #include "graph/transform/batch/rebatch.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -197,7 +197,7 @@ static const mw_tensor *without_numbers(const mw_tensor *value)
 }
 
 /* x over its deviation, also spelled out, or what is still to be multiplied with x. */
-static bool is_normalised(const mw_tensor *value)
+static bool is_normalized(const mw_tensor *value)
 {
     value = without_numbers(value);
     if (IS_MADE_BY(value, "layer_norm", "instance_norm", "batch_norm", "l2_norm", "rsqrt"))
@@ -214,7 +214,7 @@ static bool is_scaled_normal(const mw_tensor *value)
     if (!IS_MADE_BY(value, "mul"))
         return false;
     const mw_tensor *x = mw__tune_operand(value->op, "x"), *y = mw__tune_operand(value->op, "y");
-    return (mw__tune_is_fixed(x) && is_normalised(y)) || (mw__tune_is_fixed(y) && is_normalised(x));
+    return (mw__tune_is_fixed(x) && is_normalized(y)) || (mw__tune_is_fixed(y) && is_normalized(x));
 }
 
 /* The factor of a norm that is a number or gamma leads to the norm. */
@@ -245,7 +245,7 @@ static bool has_norm_axis(const mw_tensor *norm, int axis)
     return over;
 }
 
-/* `value` is normalised, perhaps also scaled. */
+/* `value` is normalized, perhaps also scaled. */
 static bool lies_along_norm(const mw_tensor *value, int axis)
 {
     value = origin_along(value, &axis);
@@ -273,7 +273,7 @@ static bool is_added_to_gate(const mw__use *const *uses, const mw__op *op, int64
            shape.dim[shape.rank - 1] == length && is_sum_of_products(mw__tune_origin(gate));
 }
 
-/* Over the last axes of what is normalised: no mask, of which some elements are 0 and others 1. */
+/* Over the last axes of what is normalized: no mask, of which some elements are 0 and others 1. */
 static bool is_over_last_axes(const mw_tensor *root, const mw_tensor *own, const mw_tensor *other)
 {
     const mw_shape a = mw_tensor_shape(own), b = mw_tensor_shape(other);
@@ -303,7 +303,7 @@ static bool is_bias(const beside *b)
 
 static bool is_of_norm(const beside *b)
 {
-    if (!(b->adds ? is_scaled_normal(b->origin) : is_normalised(b->origin)))
+    if (!(b->adds ? is_scaled_normal(b->origin) : is_normalized(b->origin)))
         return false;
     if (mw__guess_is_buffer(b->root) || mw__guess_is_switch(b->root))
         return false;

@@ -3,7 +3,7 @@
 #include "graph/ir/admitted.h"
 #include "graph/random/noise.h"
 #include "graph/transform/clone/clone.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 #include "graph/transform/flatten/flatten.h"
 #include "runtime/trainer/build/trainer_memory.h"
 #include "runtime/trainer/build/trainer_programs.h"
@@ -87,7 +87,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
     MW_TRY(mw__trainer_hold_roots(t, &held, err));
     const mw_graph *source = o->loss->graph;
-    model_rules rules = {.open = mw__wants_specialising(mw__graph_main(source))};
+    model_rules rules = {.open = mw__wants_specializing(mw__graph_main(source))};
     const mw__clone_options options = {.rule = apply_rules,
                                        .shape = rules.open ? standard_shape : NULL,
                                        .input = copy_input,

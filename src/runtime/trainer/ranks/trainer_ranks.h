@@ -183,7 +183,7 @@ void mw__trainer_take_whole(mw_trainer *trainer, size_t entry, void **data);
 /* All ranks have the same model, options and library, else it is said who has not.  errors  MW_ERROR_ARGUMENT */
 mw_status mw__trainer_compare_ranks(mw_trainer *trainer, mw_error *err);
 /* Parameters and states become those of rank 0, where they are not equal. */
-mw_status mw__trainer_equalise(mw_trainer *trainer, mw_error *err);
+mw_status mw__trainer_equalize(mw_trainer *trainer, mw_error *err);
 /* What rank 0 did for all: every rank returns its status. */
 mw_status mw__trainer_share_status(mw_trainer *trainer, mw_status status, mw_error *err);
 /* That they still are.  errors  MW_ERROR_COMMUNICATION naming the first rank that is not */

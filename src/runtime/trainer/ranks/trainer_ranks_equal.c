@@ -69,7 +69,7 @@ mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
             status = mw__fail(err, MW_ERROR_ARGUMENT, "trainer: rank %d has %s than rank 0", i, what);
     }
     mw__free(t->allocator, all);
-    return status == MW_OK ? mw__trainer_equalise(t, err) : status;
+    return status == MW_OK ? mw__trainer_equalize(t, err) : status;
 }
 
 /* ---- generators ---- */
@@ -151,7 +151,7 @@ static mw_status gather_standings(mw_trainer *t, standing *all, bool *out_equal,
     return MW_OK;
 }
 
-static mw_status equalise(mw_trainer *t, standing *all, mw_error *err)
+static mw_status equalize(mw_trainer *t, standing *all, mw_error *err)
 {
     bool equal;
     MW_TRY(gather_standings(t, all, &equal, err));
@@ -169,12 +169,12 @@ static mw_status equalise(mw_trainer *t, standing *all, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__trainer_equalise(mw_trainer *t, mw_error *err)
+mw_status mw__trainer_equalize(mw_trainer *t, mw_error *err)
 {
     standing *all = mw__alloc(t->allocator, (size_t)mw_communicator_size(t->ranks->communicator), sizeof *all, err);
     if (all == NULL)
         return mw__communicator_end(t->ranks->communicator, MW_ERROR_MEMORY, err);
-    const mw_status status = equalise(t, all, err);
+    const mw_status status = equalize(t, all, err);
     mw__free(t->allocator, all);
     return status;
 }

@@ -113,7 +113,7 @@ static mw_status meet_all(mw_trainer *t, mw_error *err)
     mw__trainer_ranks *r = t->ranks;
     MW_TRY(mw__trainer_gather_records(t, &(mw_error){0}, err));
     if (mw__trainer_any_unequal(r)) {
-        MW_TRY(mw__trainer_equalise(t, err));
+        MW_TRY(mw__trainer_equalize(t, err));
         return MW_OK;
     }
     for (size_t i = 0; i < r->met_count; i++)

@@ -174,7 +174,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     mw_error own = {0};
     MW_TRY(run_batch(t, batch, &own, err));
     if (mw__trainer_any_unequal(r)) { /* then the batch was run on other parameters than it should */
-        MW_TRY(mw__trainer_equalise(t, err));
+        MW_TRY(mw__trainer_equalize(t, err));
         own = (mw_error){0};
         MW_TRY(run_batch(t, batch, &own, err));
     }

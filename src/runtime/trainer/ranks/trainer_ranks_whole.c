@@ -114,7 +114,7 @@ mw_status mw__trainer_gather_wholes(mw_trainer *t, mw_error *err)
         marked |= r->shards->marks[i];
     MW_TRY(mw__ranks_broadcast(r->communicator, 0, &marked, sizeof marked, err));
     if (marked != 0)
-        MW_TRY(mw__trainer_equalise(t, err));
+        MW_TRY(mw__trainer_equalize(t, err));
     return mw__communicator_end(r->communicator, gather_all(t, err), err);
 }
 

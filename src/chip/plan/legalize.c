@@ -214,7 +214,7 @@ static mw_status renumber(mw__chip_planner *p)
     return MW_OK;
 }
 
-mw_status mw__chip_plan_legalise(mw__chip_planner *p)
+mw_status mw__chip_plan_legalize(mw__chip_planner *p)
 {
     MW_TRY(ask_rules(p));
     add_weights(p);

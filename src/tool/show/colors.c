@@ -1,5 +1,5 @@
 /* var(--name) becomes what stands behind the first "--name:". */
-#include "tool/show/colours.h"
+#include "tool/show/colors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *value_of(const char *svg, const char *name, size_t length, si
     return at;
 }
 
-void tool_put_colours(const char *svg, mw__text *out)
+void tool_put_colors(const char *svg, mw__text *out)
 {
     for (const char *at = svg, *next; *at != '\0'; at = next) {
         next = strstr(at, "var(--");

@@ -1,7 +1,7 @@
 /* One program with `?` extents of the same program for several shapes: extents that differ become `?`, constants that
  * follow from them are computed from extents. It is how a program gets `?` whose builder needs numbers. */
-#ifndef MW__GRAPH_TRANSFORM_EXTENTS_GENERALISE_H
-#define MW__GRAPH_TRANSFORM_EXTENTS_GENERALISE_H
+#ifndef MW__GRAPH_TRANSFORM_EXTENTS_GENERALIZE_H
+#define MW__GRAPH_TRANSFORM_EXTENTS_GENERALIZE_H
 
 #include "graph/ir/ir.h"
 
@@ -14,6 +14,6 @@ enum { MW__WITNESSES = 3 };
  *  return   NULL with err set on failure
  *  errors   MW_ERROR_UNSUPPORTED, naming the operation, if the graphs differ in more than extents and what is a
  * multiple of an extent, or of two, plus a number */
-mw_graph *mw__generalise(mw_graph *const witness[MW__WITNESSES], mw_error *err);
+mw_graph *mw__generalize(mw_graph *const witness[MW__WITNESSES], mw_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* See normalise.h. Cuts into words, then rebuilds each bracket group with its named entries sorted. */
-#include "mil/normalise.h"
+/* See normalize.h. Cuts into words, then rebuilds each bracket group with its named entries sorted. */
+#include "mil/normalize.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -233,7 +233,7 @@ static void group(words *w, string *out, const char *close)
         add_word(out, close, 1);
 }
 
-char *normalise(const char *text, size_t size)
+char *normalize(const char *text, size_t size)
 {
     words w = cut(text, size);
     string out = {0};

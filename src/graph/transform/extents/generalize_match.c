@@ -1,6 +1,6 @@
 /* Which value of one graph is which of another: operations of the same order and kind, whose operands are the same. */
 #include "graph/constants/evaluate_small.h"
-#include "graph/transform/extents/generalise_parts.h"
+#include "graph/transform/extents/generalize_parts.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ mw_status mw__match_refuse(const mw__match *match, const mw__op *op, const char 
 
 /* ---- constants ---- */
 
-/* Made of constants alone, by what mw__generalise_constant writes. */
+/* Made of constants alone, by what mw__generalize_constant writes. */
 static bool is_filled(const mw_tensor *value)
 {
     const mw__op *op = value->op;

@@ -2,7 +2,7 @@
  * and ranges. */
 #include "graph/ir/op_build.h"
 #include "graph/ir/rule.h"
-#include "graph/transform/extents/generalise_parts.h"
+#include "graph/transform/extents/generalize_parts.h"
 
 #include <math.h>
 #include <millwright/op_elementwise.h>
@@ -270,7 +270,7 @@ static mw_tensor *make_range(const maker *m, payloads c)
     return mw__build_end(&build);
 }
 
-mw_tensor *mw__generalise_constant(const mw__match *match, mw__clone *clone, const mw__op *op, size_t slot,
+mw_tensor *mw__generalize_constant(const mw__match *match, mw__clone *clone, const mw__op *op, size_t slot,
                                    payloads constants)
 {
     maker m = {.match = match, .clone = clone};

@@ -1,9 +1,9 @@
-/* What the files of generalise.h share. */
-#ifndef MW__GRAPH_TRANSFORM_EXTENTS_GENERALISE_PARTS_H
-#define MW__GRAPH_TRANSFORM_EXTENTS_GENERALISE_PARTS_H
+/* What the files of generalize.h share. */
+#ifndef MW__GRAPH_TRANSFORM_EXTENTS_GENERALIZE_PARTS_H
+#define MW__GRAPH_TRANSFORM_EXTENTS_GENERALIZE_PARTS_H
 
 #include "graph/transform/clone/clone.h"
-#include "graph/transform/extents/generalise.h"
+#include "graph/transform/extents/generalize.h"
 
 /* Two or three graphs held against each other, value by value. */
 typedef struct mw__match {
@@ -30,7 +30,7 @@ mw_status mw__match_refuse(const mw__match *match, const mw__op *op, const char 
 
 /* What stands for a constant operand that differs: an expression of extents, in the graph of the clone. `constants` are
  * the operand in each graph, `op` the operation that takes it. NULL with an error on the target graph. */
-mw_tensor *mw__generalise_constant(const mw__match *match, mw__clone *clone, const mw__op *op, size_t slot,
+mw_tensor *mw__generalize_constant(const mw__match *match, mw__clone *clone, const mw__op *op, size_t slot,
                                    const mw__payload *const constants[MW__WITNESSES]);
 
 #endif

@@ -1,8 +1,8 @@
 /* One program with `?` of the same for three shapes: what is computed from extents, and what is refused. */
 #include "graph/graph_check.h"
 
-#include "graph/transform/extents/generalise.h"
-#include "graph/transform/extents/generalise_parts.h"
+#include "graph/transform/extents/generalize.h"
+#include "graph/transform/extents/generalize_parts.h"
 #include "support/failing.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static mw_graph *build(builder *body, int64_t n, int64_t t, const mw_allocator *
     return graph;
 }
 
-static mw_graph *generalise_with(builder *body, const mw_allocator *allocator, mw_error *err)
+static mw_graph *generalize_with(builder *body, const mw_allocator *allocator, mw_error *err)
 {
     mw_graph *witness[MW__WITNESSES] = {NULL}, *made = NULL;
     bool all = true;
@@ -29,7 +29,7 @@ static mw_graph *generalise_with(builder *body, const mw_allocator *allocator, m
         all = all && witness[k] != NULL && mw_graph_check(witness[k], err) == MW_OK;
     }
     if (all)
-        made = mw__generalise(witness, err);
+        made = mw__generalize(witness, err);
     else if (err->status == MW_OK)
         err->status = MW_ERROR_MEMORY; /* of a graph that there is not */
     for (int k = 0; k < MW__WITNESSES; k++)
@@ -42,7 +42,7 @@ static void check(builder *body, const char *part)
 {
     mw_error err = {0};
     const mw_input_shape five = {"x", MW_SHAPE(5, 9, 3)};
-    mw_graph *open = generalise_with(body, NULL, &err);
+    mw_graph *open = generalize_with(body, NULL, &err);
     CHECK_OK(err);
     char *text = mw_graph_print_mil(open, NULL, &err);
     CHECK(text != NULL && strstr(text, part) != NULL && strstr(text, "tensor<fp32, [?, ?, 3]> x") != NULL);
@@ -144,7 +144,7 @@ static mw_tensor *sized(mw_tensor *x, int64_t n, int64_t t)
 static void refuse(builder *body, const char *part)
 {
     mw_error err = {0};
-    mw_graph *made = generalise_with(body, NULL, &err);
+    mw_graph *made = generalize_with(body, NULL, &err);
     CHECK(made == NULL);
     CHECK_ERROR(err, err.status == MW_ERROR_ARGUMENT ? MW_ERROR_ARGUMENT : MW_ERROR_UNSUPPORTED, part);
     mw_graph_destroy(made);
@@ -168,7 +168,7 @@ static void test_every_allocation_may_fail(void)
             failing_allocator failing = {.fail_at = n};
             const mw_allocator allocator = failing_allocator_of(&failing);
             mw_error err = {0};
-            mw_graph *made = generalise_with(bodies[i], &allocator, &err);
+            mw_graph *made = generalize_with(bodies[i], &allocator, &err);
             done = !failing.failed;
             CHECK(done == (made != NULL));
             CHECK(done == (err.status == MW_OK));

@@ -1,6 +1,6 @@
 /* The copy of a function for given shapes: inputs get them, the clone infers what follows, small integers are folded on
- * the way. What is open afterwards is explained in specialise_open.c. */
-#include "graph/transform/extents/specialise.h"
+ * the way. What is open afterwards is explained in specialize_open.c. */
+#include "graph/transform/extents/specialize.h"
 
 #include "base/number/float_mode.h"
 #include "graph/constants/evaluate_small.h"
@@ -68,12 +68,12 @@ bool mw__fold_rule(void *user, mw__clone *clone, const mw__op *op)
 
 /* ---- inputs ---- */
 
-typedef struct specialiser {
+typedef struct specializer {
     const mw__function *function;
     const mw__given *given;
-} specialiser;
+} specializer;
 
-static const mw__given *given_of(const specialiser *s, const mw_tensor *input)
+static const mw__given *given_of(const specializer *s, const mw_tensor *input)
 {
     const mw__block *body = s->function->body;
     for (size_t i = 0; i < body->input_count; i++)
@@ -128,7 +128,7 @@ static mw_status copy_results(const mw__clone *clone)
         mw_tensor *copy = own_result(to, body->outputs[i], mw__clone_get(clone, body->outputs[i]));
         MW_TRY(to->error.status);
         if (copy == NULL)
-            return mw__fail(&to->error, MW_ERROR_STATE, "specialise: result %zu was not copied", i);
+            return mw__fail(&to->error, MW_ERROR_STATE, "specialize: result %zu was not copied", i);
         copy->part = mw__part_copy(to, body->outputs[i]->part);
         copy->note = copy->note != NULL ? copy->note : mw__port_note_copy(to, body->outputs[i]->note);
         MW_TRY(to->error.status);
@@ -180,7 +180,7 @@ static void drop_attribute(mw__function *function)
     function->attribute_count = kept;
 }
 
-static mw_status copy_function(specialiser *s, mw_graph *to, bool prune, mw_error *err)
+static mw_status copy_function(specializer *s, mw_graph *to, bool prune, mw_error *err)
 {
     const mw__clone_options options = {
         .rule = mw__fold_rule, .shape = shape_of_input, .input = value_of_input, .user = s};
@@ -195,7 +195,7 @@ static mw_status copy_function(specialiser *s, mw_graph *to, bool prune, mw_erro
     return status == MW_OK && prune ? mw__prune(to->current, err) : status;
 }
 
-mw_graph *mw__specialise(const mw_allocator *allocator, const mw__function *function, const mw__given *given,
+mw_graph *mw__specialize(const mw_allocator *allocator, const mw__function *function, const mw__given *given,
                          bool prune, mw_error *err)
 {
     mw_graph_options made = mw_graph_defaults();
@@ -207,7 +207,7 @@ mw_graph *mw__specialise(const mw_allocator *allocator, const mw__function *func
         return NULL;
     }
     graph->arena.block_size = function->graph->arena.block_size;
-    specialiser s = {.function = function, .given = given};
+    specializer s = {.function = function, .given = given};
     if (copy_function(&s, graph, prune, err) == MW_OK && mw_graph_check(graph, err) == MW_OK)
         return graph;
     mw__graph_free(graph);
@@ -223,11 +223,11 @@ static mw_status settle_shapes(const mw__function *function, const mw_input_shap
     const mw__block *body = function->body;
     for (size_t i = 0; i < count; i++) {
         mw_tensor *input;
-        MW_TRY(mw__fed_input(function, "specialise", shapes[i].input, &input, err));
+        MW_TRY(mw__fed_input(function, "specialize", shapes[i].input, &input, err));
         MW_TRY(mw__admitted_check(function, input, shapes[i].shape, err));
         for (size_t k = 0; k < i; k++)
             if (strcmp(shapes[k].input, shapes[i].input) == 0)
-                return mw__fail(err, MW_ERROR_ARGUMENT, "specialise: input \"%.96s\" is named twice", input->name);
+                return mw__fail(err, MW_ERROR_ARGUMENT, "specialize: input \"%.96s\" is named twice", input->name);
     }
     for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *input = body->inputs[i];
@@ -244,7 +244,7 @@ static mw_status settle_shapes(const mw__function *function, const mw_input_shap
             }
         char text[200];
         if (!found)
-            return mw__fail(err, MW_ERROR_SHAPE, "specialise: input \"%.96s\" is %s and has no default: give its shape",
+            return mw__fail(err, MW_ERROR_SHAPE, "specialize: input \"%.96s\" is %s and has no default: give its shape",
                             mw_tensor_name(input), mw__shape_print(input->type->shape, text, sizeof text));
         settled[i] = given[i].shape;
     }
@@ -260,15 +260,15 @@ static mw_status refuse_deciding(const mw_graph *graph, mw_error *err)
     if (count == 0)
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "specialise: the values of input \"%.96s\" decide extents, so that there is no one shape for it",
+                    "specialize: the values of input \"%.96s\" decide extents, so that there is no one shape for it",
                     mw_tensor_name(deciding[0]));
 }
 
-static mw_graph *specialise(const mw_graph *source, const mw_input_shape *shapes, size_t count, mw_error *err)
+static mw_graph *specialize(const mw_graph *source, const mw_input_shape *shapes, size_t count, mw_error *err)
 {
     const mw__function *function = mw__graph_main(source);
     if (function == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "specialise: there is no function \"main\"; take one by mw_graph_function");
+        mw__fail(err, MW_ERROR_ARGUMENT, "specialize: there is no function \"main\"; take one by mw_graph_function");
         return NULL;
     }
     const size_t inputs = function->body->input_count;
@@ -276,7 +276,7 @@ static mw_graph *specialise(const mw_graph *source, const mw_input_shape *shapes
     mw_shape *settled = mw__alloc(source->allocator, inputs, sizeof *settled, err);
     mw_graph *graph = NULL;
     if (given != NULL && settled != NULL && settle_shapes(function, shapes, count, given, settled, err) == MW_OK)
-        graph = mw__specialise(source->allocator, function, given, false, err);
+        graph = mw__specialize(source->allocator, function, given, false, err);
     mw__free(source->allocator, settled);
     mw__free(source->allocator, given);
     if (graph == NULL || refuse_deciding(graph, err) == MW_OK)
@@ -293,10 +293,10 @@ mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape *shape
     if (mw__skips(err))
         return NULL;
     if (graph == NULL || (shapes == NULL && count > 0)) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "specialise: %s NULL", graph == NULL ? "the graph is" : "shapes is");
+        mw__fail(err, MW_ERROR_ARGUMENT, "specialize: %s NULL", graph == NULL ? "the graph is" : "shapes is");
         return NULL;
     }
     if (mw_graph_check(graph, err) != MW_OK)
         return NULL;
-    return mw__graph_publish(specialise(graph, shapes, count, err), err);
+    return mw__graph_publish(specialize(graph, shapes, count, err), err);
 }

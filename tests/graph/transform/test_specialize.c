@@ -1,7 +1,7 @@
 /* A program for one shape of its inputs: what becomes known, what becomes a constant, what is refused by name. */
 #include "graph/graph_check.h"
 
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/specialize.h"
 #include "support/failing.h"
 #include "support/op_count.h"
 
@@ -22,7 +22,7 @@ static mw_graph *parse_with(const char *text, const mw_allocator *allocator, mw_
     return mw_graph_parse_mil(text, strlen(text), NULL, &options, err);
 }
 
-static mw_graph *specialise(const char *text, const char *input, mw_shape shape, mw_error *err)
+static mw_graph *specialize(const char *text, const char *input, mw_shape shape, mw_error *err)
 {
     const mw_input_shape wanted = {input, shape};
     mw_graph *graph = parse_with(text, NULL, err);
@@ -56,7 +56,7 @@ static const char heads[] =
 static void test_extents_follow_through_shape_arithmetic(void)
 {
     mw_error err = {0};
-    mw_graph *g = specialise(heads, "x", S(5, 7, 6), &err);
+    mw_graph *g = specialize(heads, "x", S(5, 7, 6), &err);
     CHECK_OK(err);
     REQUIRE(g != NULL);
     CHECK_SHAPE(g, "r", S(5, 7, 2, 3));
@@ -74,15 +74,15 @@ static void test_a_pruned_copy_has_no_arithmetic_left(void)
     mw_error err = {0};
     mw_graph *g = parse_with(heads, NULL, &err);
     const mw__given given = {.shape = S(5, 7, 6)};
-    mw_graph *made = mw__specialise(NULL, mw__graph_main(g), &given, true, &err);
+    mw_graph *made = mw__specialize(NULL, mw__graph_main(g), &given, true, &err);
     CHECK_OK(err);
     REQUIRE(made != NULL);
     CHECK_INT(op_count(body_of(made), "shape"), 0);
     CHECK_INT(op_count(body_of(made), "gather"), 0);
     CHECK_INT(op_count(body_of(made), "concat"), 0);
     CHECK_INT(op_count(body_of(made), "const"), 2);
-    CHECK(!mw__wants_specialising(mw__graph_main(made)));
-    CHECK(mw__wants_specialising(mw__graph_main(g)));
+    CHECK(!mw__wants_specializing(mw__graph_main(made)));
+    CHECK(mw__wants_specializing(mw__graph_main(g)));
     mw_graph_destroy(g);
     mw__graph_free(made);
 }
@@ -90,7 +90,7 @@ static void test_a_pruned_copy_has_no_arithmetic_left(void)
 static void test_a_result_that_becomes_a_constant_keeps_its_name(void)
 {
     mw_error err = {0};
-    mw_graph *g = specialise(HEAD "tensor<fp32, [?]> x){tensor<int32, [1]> n = shape(x = x);" INT(
+    mw_graph *g = specialize(HEAD "tensor<fp32, [?]> x){tensor<int32, [1]> n = shape(x = x);" INT(
                                  "two", "2") "tensor<int32, [1]> twice = mul(x = n, y = two);"
                                              "tensor<fp32, [?]> z = fill(shape = twice);} -> (n, twice, z);}",
                              "x", S(9), &err);
@@ -109,12 +109,12 @@ static void test_a_result_that_becomes_a_constant_keeps_its_name(void)
 static void test_a_declared_extent_that_cannot_be_had_is_refused(void)
 {
     mw_error err = {0};
-    CHECK(specialise(HEAD "tensor<fp32, [?]> x, tensor<fp32, [4]> w){"
+    CHECK(specialize(HEAD "tensor<fp32, [?]> x, tensor<fp32, [4]> w){"
                           "tensor<fp32, [4]> y = relu(x = x);} -> (y);}",
                      "x", S(5), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "relu \"y\": its result is declared fp32 [4], the shapes of the inputs make it");
     mw_error_clear(&err);
-    CHECK(specialise(HEAD "tensor<fp32, [?]> x, tensor<fp32, [4]> w){"
+    CHECK(specialize(HEAD "tensor<fp32, [?]> x, tensor<fp32, [4]> w){"
                           "tensor<fp32, [4]> y = add(x = x, y = w);} -> (y);}",
                      "x", S(5), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "shapes do not broadcast: x [5] and y");
@@ -123,7 +123,7 @@ static void test_a_declared_extent_that_cannot_be_had_is_refused(void)
 static void test_a_product_of_extents_that_overflows_is_refused(void)
 {
     mw_error err = {0};
-    CHECK(specialise(HEAD "tensor<fp32, [?, 1]> x, tensor<fp32, [1, 4000000000]> w){"
+    CHECK(specialize(HEAD "tensor<fp32, [?, 1]> x, tensor<fp32, [1, 4000000000]> w){"
                           "tensor<fp32, [?, 4000000000]> y = add(x = x, y = w);} -> (y);}",
                      "x", S(4000000000, 1), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "more than 2^63");
@@ -144,14 +144,14 @@ static void test_inputs_whose_values_decide_are_named(void)
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count = 9;
     CHECK_OK(err);
-    mw_graph *open = mw__specialise(NULL, mw__graph_main(g), given, true, &err);
+    mw_graph *open = mw__specialize(NULL, mw__graph_main(g), given, true, &err);
     CHECK_INT(mw__find_deciding(mw__graph_main(open), deciding, &count, &err), MW_OK);
     CHECK_OK(err);
     if (CHECK_INT(count, 1))
         CHECK_STR(mw_tensor_name(deciding[0]), "n");
     mw__graph_free(open);
     given[1].value = &(int32_t){4};
-    mw_graph *closed = mw__specialise(NULL, mw__graph_main(g), given, true, &err);
+    mw_graph *closed = mw__specialize(NULL, mw__graph_main(g), given, true, &err);
     CHECK_INT(mw__find_deciding(mw__graph_main(closed), deciding, &count, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(count, 0);
@@ -234,7 +234,7 @@ static void test_hostile_calls_are_refused(void)
     mw_graph_destroy(g);
 }
 
-static mw_status specialise_once(const mw_allocator *allocator, mw_error *err)
+static mw_status specialize_once(const mw_allocator *allocator, mw_error *err)
 {
     const mw_input_shape wanted = {"x", S(2, 3, 6)};
     mw_graph *g = parse_with(heads, allocator, err);
@@ -250,7 +250,7 @@ static void test_every_failing_allocation_is_survived(void)
         mw_error err = {0};
         failing_allocator failing = {.fail_at = n};
         const mw_allocator allocator = failing_allocator_of(&failing);
-        const mw_status status = specialise_once(&allocator, &err);
+        const mw_status status = specialize_once(&allocator, &err);
         CHECK_INT(failing.live, 0);
         if (status == MW_OK)
             break;
@@ -274,7 +274,7 @@ static const char looped[] = HEAD "tensor<fp32, [?, 3]> x){" INT(
 static void test_extents_follow_into_a_loop(void)
 {
     mw_error err = {0};
-    mw_graph *g = specialise(looped, "x", S(4, 3), &err);
+    mw_graph *g = specialize(looped, "x", S(4, 3), &err);
     CHECK_OK(err);
     REQUIRE(g != NULL);
     CHECK_SHAPE(g, "y", S(4, 3));
@@ -296,7 +296,7 @@ static void test_extents_follow_into_branches(void)
                                     " tensor<fp32, [?]> b = fill(shape = s, value = one);} -> (b);"
                                     "tensor<fp32, [?]> z = tanh(x = y);} -> (z);}";
     mw_error err = {0};
-    mw_graph *g = specialise(text, "x", S(6), &err);
+    mw_graph *g = specialize(text, "x", S(6), &err);
     CHECK_OK(err);
     CHECK_SHAPE(g, "z", S(6));
     mw_graph_destroy(g);
@@ -314,7 +314,7 @@ static void test_a_variable_that_grows_is_refused(void)
                                          "int32 j = add(x = i, y = one);} -> (w, j);"
                                          "tensor<fp32, [?]> z = relu(x = y);} -> (z);}";
     mw_error err = {0};
-    CHECK(specialise(text, "x", S(4), &err) == NULL);
+    CHECK(specialize(text, "x", S(4), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "extents that are not known before the program runs");
 }
 
@@ -337,7 +337,7 @@ static void test_extents_of_list_elements_follow(void)
                                         "tensor<int32, [2]> both = const()[val = tensor<int32, [2]>([0, 1])];"
                                         "tensor<fp32, [2, ?, 3]> z = list_gather(indices = both, ls = all);} -> (z);}";
     mw_error err = {0};
-    mw_graph *g = specialise(text, "x", S(4, 3), &err);
+    mw_graph *g = specialize(text, "x", S(4, 3), &err);
     CHECK_OK(err);
     CHECK_SHAPE(g, "z", S(2, 4, 3));
     mw_graph_destroy(g);
@@ -361,7 +361,7 @@ static void test_nested_loops_end(void)
                     i, i, i, i);
     sprintf(at, "} -> (y1);}");
     mw_error err = {0};
-    CHECK(specialise(text, "v0", S(4), &err) == NULL);
+    CHECK(specialize(text, "v0", S(4), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "not known before the program runs");
 }
 

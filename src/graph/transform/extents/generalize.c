@@ -1,7 +1,7 @@
 /* The copy whose extents are open, and the proof that it is the last of the graphs when it gets that one's shapes. */
 #include "graph/ir/admitted.h"
-#include "graph/transform/extents/generalise_parts.h"
-#include "graph/transform/extents/specialise.h"
+#include "graph/transform/extents/generalize_parts.h"
+#include "graph/transform/extents/specialize.h"
 #include "graph/transform/segment/prune.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static mw_tensor *swap_constant(void *user, mw__clone *clone, const mw__op *op, 
     }
     if (same || clone->to->error.status != MW_OK)
         return NULL;
-    return mw__generalise_constant(match, clone, op, slot, constants);
+    return mw__generalize_constant(match, clone, op, slot, constants);
 }
 
 static bool copy_op(void *user, mw__clone *clone, const mw__op *op)
@@ -119,7 +119,7 @@ static mw_graph *close(const mw__match *match, const mw_graph *open, shape_choic
         return NULL;
     for (size_t i = 0; i < body->input_count; i++)
         given[i].shape = choice(match, i);
-    return mw__specialise(open->allocator, open->functions[0], given, true, err);
+    return mw__specialize(open->allocator, open->functions[0], given, true, err);
 }
 
 static mw_status prove(const mw__match *match, const mw_graph *open)
@@ -152,7 +152,7 @@ static mw_status admit(const mw__match *match, mw_graph *open)
     return mw_graph_check(open, match->err);
 }
 
-static mw_graph *generalise(mw__match *match)
+static mw_graph *generalize(mw__match *match)
 {
     if (mw__match_graphs(match) != MW_OK || open_types(match) != MW_OK)
         return NULL;
@@ -163,12 +163,12 @@ static mw_graph *generalise(mw__match *match)
     return NULL;
 }
 
-mw_graph *mw__generalise(mw_graph *const witness[MW__WITNESSES], mw_error *err)
+mw_graph *mw__generalize(mw_graph *const witness[MW__WITNESSES], mw_error *err)
 {
     mw__arena arena;
     mw__arena_init(&arena, witness[0]->allocator);
     mw__match match = {.graphs = witness, .count = MW__WITNESSES, .arena = &arena, .err = err};
-    mw_graph *open = generalise(&match);
+    mw_graph *open = generalize(&match);
     mw__arena_deinit(&arena);
     return open;
 }

@@ -1,5 +1,5 @@
-/* Which extents of a specialised function are still open, and what decides them. */
-#include "graph/transform/extents/specialise.h"
+/* Which extents of a specialized function are still open, and what decides them. */
+#include "graph/transform/extents/specialize.h"
 
 #include "base/text/shown.h"
 #include "graph/constants/evaluate_small.h"
@@ -55,7 +55,7 @@ static bool wants(const mw__block *block)
     return false;
 }
 
-bool mw__wants_specialising(const mw__function *function) { return wants(function->body); }
+bool mw__wants_specializing(const mw__function *function) { return wants(function->body); }
 
 /* ---- what decides ---- */
 
