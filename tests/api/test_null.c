@@ -695,7 +695,7 @@ static char *read_cases(const char *header)
     char path[512];
     if (strncmp(header, "op_", 3) != 0)
         return NULL;
-    snprintf(path, sizeof path, "%s/support/cases_%.*s.c", MW_TESTS_DIR, (int)strlen(header + 3) - 2, header + 3);
+    snprintf(path, sizeof path, "%s/support/cases/cases_%.*s.c", MW_TESTS_DIR, (int)strlen(header + 3) - 2, header + 3);
     return read_text(path);
 }
 
