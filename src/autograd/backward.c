@@ -228,7 +228,7 @@ static void mark_dependent(backward *b)
     }
 }
 
-static mw_status refuse(const backward *b, const mw__op *op)
+static mw_status refuse_op_without_vjp(const backward *b, const mw__op *op)
 {
     char subject[160];
     const bool flattened = op->block_count > 0 || mw__row_is_lowered(op->row);
@@ -249,7 +249,7 @@ static mw_status mark_operation(backward *b, const mw__op *op)
     if (!active)
         return MW_OK;
     if (own == NULL && (op->row == NULL || op->block_count > 0 || mw__vjp_find(op->row->id) == NULL))
-        return any_operand_depends(b, op) ? refuse(b, op) : MW_OK;
+        return any_operand_depends(b, op) ? refuse_op_without_vjp(b, op) : MW_OK;
     MW_TRY(own != NULL ? list_inputs(b, own) : list_operands(b, op));
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants)
@@ -465,8 +465,8 @@ static mw_status differentiate(backward *b, const mw_pullback *p, mw_tensor *con
     return mw_graph_check(b->graph, b->err);
 }
 
-static mw_status run(mw_graph *graph, const mw_pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
-                     mw_error *err)
+static mw_status run_pullback(mw_graph *graph, const mw_pullback *p, mw_tensor *const *x, size_t count,
+                              mw_tensor **out_dx, mw_error *err)
 {
     const mw_allocator *allocator = graph->allocator;
     size_t values = graph->value_count;
@@ -524,7 +524,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw_pullback *p, mw_ten
     if (status == MW_OK && !w->within)
         status = mw__recompute_find_leaves(graph, err);
     if (status == MW_OK)
-        status = run(graph, p, x, count, out_dx, err);
+        status = run_pullback(graph, p, x, count, out_dx, err);
     status = mw__graph_drop(graph, w->call, status, err);
     if (status != MW_OK)
         mw__autograd_clear(out_dx, count);

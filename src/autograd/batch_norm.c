@@ -63,7 +63,7 @@ static void vjp_batch_norm(mw__vjp *vjp)
 
 /* ---- the layer ---- */
 
-static bool check(mw_tensor *x, float momentum, float epsilon, const char *name)
+static bool check_batch_norm(mw_tensor *x, float momentum, float epsilon, const char *name)
 {
     char text[200];
     const mw_shape shape = mw_tensor_shape(x);
@@ -105,7 +105,7 @@ static mw_tensor *evaluation_form(const batch_norm *b)
 }
 
 /* running = (1 - momentum) * running + rate * statistic. */
-static void follow(const batch_norm *b, mw_tensor *running, mw_tensor *statistic, double rate)
+static void follow_statistic(const batch_norm *b, mw_tensor *running, mw_tensor *statistic, double rate)
 {
     mw_tensor *kept = mw_mul_scalar(mw__state_now(running), 1.0 - b->momentum);
     mw_tensor *seen = mw_mul_scalar(mw__reshape_to(statistic, mw_tensor_shape(running)), rate);
@@ -117,8 +117,8 @@ static mw_tensor *training_form(batch_norm *b)
     mw_tensor *mean = b->mean = mw_reduce_mean(b->x, b->axes, true);
     mw_tensor *centered = mw_sub(b->x, mean);
     mw_tensor *variance = mw_reduce_mean(mw_square(centered), b->axes, true);
-    follow(b, b->running_mean, mean, b->momentum);
-    follow(b, b->running_var, variance, b->momentum * b->count / (b->count - 1.0));
+    follow_statistic(b, b->running_mean, mean, b->momentum);
+    follow_statistic(b, b->running_var, variance, b->momentum * b->count / (b->count - 1.0));
     b->r = mw_rsqrt(variance, b->epsilon);
     return normalize(b, centered, b->r);
 }
@@ -126,7 +126,7 @@ static mw_tensor *training_form(batch_norm *b)
 mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name)
 {
     MW__FLOAT_SCOPE;
-    if (x == NULL || x->graph->error.status != MW_OK || !check(x, momentum, epsilon, name))
+    if (x == NULL || x->graph->error.status != MW_OK || !check_batch_norm(x, momentum, epsilon, name))
         return NULL;
     const mw_shape shape = mw_tensor_shape(x), channels = MW_SHAPE(shape.dim[1]);
     batch_norm b = {.x = x, .momentum = (double)momentum, .epsilon = epsilon};

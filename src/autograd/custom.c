@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static mw_status fail(const mw__vjp *vjp, mw_status status, const char *what, size_t index)
+static mw_status fail_custom(const mw__vjp *vjp, mw_status status, const char *what, size_t index)
 {
     const char *name = vjp->composite->name;
     mw__fail(vjp->err, status, "custom_vjp \"%s\": the rule gave %s for input %zu", name, what, index);
@@ -20,9 +20,9 @@ static mw_status check_answer(const mw__vjp *vjp, size_t index, const mw_tensor 
     char has[64], wanted[64];
     const mw_tensor *x = vjp->composite->inputs[index];
     if (dx == NULL)
-        return fail(vjp, MW_ERROR_ARGUMENT, "nothing (zeros are made with mw_fill)", index);
+        return fail_custom(vjp, MW_ERROR_ARGUMENT, "nothing (zeros are made with mw_fill)", index);
     if (dx->graph != vjp->graph)
-        return fail(vjp, MW_ERROR_ARGUMENT, "a tensor of another graph (append to call->graph)", index);
+        return fail_custom(vjp, MW_ERROR_ARGUMENT, "a tensor of another graph (append to call->graph)", index);
     if (dx->type->kind == MW__TENSOR && mw_tensor_dtype(dx) == mw_tensor_dtype(x) &&
         mw_shape_equal(mw_tensor_shape(dx), mw_tensor_shape(x)))
         return MW_OK;

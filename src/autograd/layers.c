@@ -47,7 +47,7 @@ static mw_tensor *batch_norm(void *user, mw_graph *graph, const char *name, mw_t
     return mw_batch_norm_layer(x[0], n->momentum, n->epsilon, name);
 }
 
-static mw_layer *make(mw_graph *graph, const char *name, mw_layer_function *function, numbers given)
+static mw_layer *make_layer(mw_graph *graph, const char *name, mw_layer_function *function, numbers given)
 {
     numbers *kept = mw__layer_memory(graph, sizeof *kept);
     if (kept == NULL)
@@ -58,7 +58,7 @@ static mw_layer *make(mw_graph *graph, const char *name, mw_layer_function *func
 
 mw_layer *mw_layer_dense(mw_graph *graph, int64_t units, const char *name)
 {
-    return make(graph, name, dense, (numbers){.count = units});
+    return make_layer(graph, name, dense, (numbers){.count = units});
 }
 
 mw_layer *mw_layer_conv(mw_graph *graph, int64_t channels, mw_shape kernel, const char *name,
@@ -67,20 +67,20 @@ mw_layer *mw_layer_conv(mw_graph *graph, int64_t channels, mw_shape kernel, cons
     numbers n = {.count = channels, .kernel = kernel, .has_conv = options != NULL};
     if (options != NULL)
         n.conv = *options;
-    return make(graph, name, conv, n);
+    return make_layer(graph, name, conv, n);
 }
 
 mw_layer *mw_layer_embedding(mw_graph *graph, int64_t count, int64_t dim, const char *name)
 {
-    return make(graph, name, embedding, (numbers){.count = count, .dim = dim});
+    return make_layer(graph, name, embedding, (numbers){.count = count, .dim = dim});
 }
 
 mw_layer *mw_layer_layer_norm(mw_graph *graph, int axis_count, float epsilon, const char *name)
 {
-    return make(graph, name, layer_norm, (numbers){.axis_count = axis_count, .epsilon = epsilon});
+    return make_layer(graph, name, layer_norm, (numbers){.axis_count = axis_count, .epsilon = epsilon});
 }
 
 mw_layer *mw_layer_batch_norm(mw_graph *graph, float momentum, float epsilon, const char *name)
 {
-    return make(graph, name, batch_norm, (numbers){.momentum = momentum, .epsilon = epsilon});
+    return make_layer(graph, name, batch_norm, (numbers){.momentum = momentum, .epsilon = epsilon});
 }

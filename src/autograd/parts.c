@@ -133,7 +133,7 @@ static mw_tensor *gap(assembly *a, const region *r)
 }
 
 /* The pieces, sorted along `axis`, as the operands of one concat: chains of them, with zeros where there is a gap. */
-static mw_tensor *join(assembly *a, const region *r, piece **pieces, size_t count, int axis)
+static mw_tensor *join_pieces(assembly *a, const region *r, piece **pieces, size_t count, int axis)
 {
     mw_tensor **operands = mw__arena_alloc(a->arena, 2 * count + 1, sizeof *operands, a->err);
     size_t operand_count = 0;
@@ -228,7 +228,7 @@ static mw_tensor *assemble_partial(assembly *a, const region *r, piece **pieces,
         int64_t end;
         sort_by_axis(pieces, count, axis);
         if (chain_of(pieces, count, axis, &end) < count)
-            return join(a, r, pieces, count, axis);
+            return join_pieces(a, r, pieces, count, axis);
     }
     const region hull = hull_of(a, pieces, count);
     if (same_region(a, &hull, r))
@@ -315,7 +315,7 @@ static void turn(const assembly *a, piece *p)
 static int64_t length_of(const mw__span *span) { return (span->count - 1) * span->stride + 1; }
 
 /* One strided axis with zeros between its elements. */
-static void spread(const assembly *a, piece *p, int axis)
+static void spread_piece(const assembly *a, piece *p, int axis)
 {
     mw__span *span = &p->span[axis];
     const int64_t length = length_of(span);
@@ -414,7 +414,7 @@ static void make_dense(const assembly *a, piece *pieces, size_t count, piece **g
     }
     for (int i = axis; i < a->rank; i++)
         if (pieces->span[i].stride != 1)
-            spread(a, pieces, i);
+            spread_piece(a, pieces, i);
 }
 
 /* ---- all ---- */

@@ -118,7 +118,7 @@ static size_t find_ends(const cutter *c, end *ends)
 }
 
 /* Of all ends those that come nearest behind the borders between equal pieces. */
-static size_t choose(const end *ends, size_t count, size_t pieces, const mw_tensor **out)
+static size_t choose_ends(const end *ends, size_t count, size_t pieces, const mw_tensor **out)
 {
     size_t chosen = 0, border = 1;
     const uint64_t total = count > 0 ? ends[count - 1].bytes : 0;
@@ -150,7 +150,7 @@ mw_status mw__recompute_cut(mw__arena *arena, const mw_tensor *loss, size_t piec
         return MW_ERROR_MEMORY;
     find_needed(&c);
     find_moving(&c);
-    *out_count = choose(ends, find_ends(&c, ends), pieces, chosen);
+    *out_count = choose_ends(ends, find_ends(&c, ends), pieces, chosen);
     *out = chosen;
     return MW_OK;
 }

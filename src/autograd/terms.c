@@ -27,7 +27,7 @@ typedef struct part {
     mw__term_factor *factors;
 } part;
 
-static bool split(splitting *s, part p, int depth);
+static bool split_part(splitting *s, part p, int depth);
 
 static double count_of(const mw_tensor *x) { return (double)mw_shape_count(mw_tensor_shape(x)); }
 
@@ -113,9 +113,9 @@ static bool add_quotient(splitting *s, const part *p, mw_tensor *above, mw_tenso
         return false;
     inner.strict = true;
     inner.end = &quotient.above;
-    bool good = split(&inner, (part){.x = above, .number = 1.0}, DEPTH / 2);
+    bool good = split_part(&inner, (part){.x = above, .number = 1.0}, DEPTH / 2);
     inner.end = &quotient.below;
-    good = good && split(&inner, (part){.x = unguarded(s, below), .number = 1.0}, DEPTH / 2);
+    good = good && split_part(&inner, (part){.x = unguarded(s, below), .number = 1.0}, DEPTH / 2);
     s->visits = inner.visits;
     mw__term *term = good ? add_term(s, MW__TERM_QUOTIENT, p) : NULL;
     if (term == NULL)
@@ -180,7 +180,7 @@ static bool step_sum(splitting *s, part *p, int depth)
     const part second = {.x = y, .number = number_y, .factors = p->factors};
     const bool chain = is_sum(y) && !is_sum(x);
     *p = chain ? second : first;
-    return split(s, chain ? first : second, depth + 1);
+    return split_part(s, chain ? first : second, depth + 1);
 }
 
 static bool step_join(splitting *s, part *p, int depth)
@@ -190,7 +190,8 @@ static bool step_join(splitting *s, part *p, int depth)
     const size_t count = mw__arg_values(p->x->op, "values", &values);
     for (size_t i = 0; i < count; i++) {
         p->x = values[i].value;
-        if (i + 1 < count && !split(s, (part){.x = p->x, .number = whole.number, .factors = whole.factors}, depth + 1))
+        if (i + 1 < count &&
+            !split_part(s, (part){.x = p->x, .number = whole.number, .factors = whole.factors}, depth + 1))
             return false;
     }
     return count > 0;
@@ -271,7 +272,7 @@ static bool resign(splitting *s, const resort *last, const mw__op *reason)
     return term != NULL;
 }
 
-static bool split(splitting *s, part p, int depth)
+static bool split_part(splitting *s, part p, int depth)
 {
     resort last = {0};
     for (;;) {
@@ -299,7 +300,7 @@ mw_status mw__terms_make(mw__arena *arena, const mw__batch_rows *table, mw_tenso
     mw_error local = {0}; /* a lack of memory is no lack of linearity, also when err is NULL */
     splitting s = {.arena = arena, .table = table, .end = out, .err = &local};
     *out = NULL;
-    if (split(&s, (part){.x = scalar, .number = 1.0}, 0))
+    if (split_part(&s, (part){.x = scalar, .number = 1.0}, 0))
         return MW_OK;
     if (local.status == MW_OK)
         return mw__fail(err, MW_ERROR_DTYPE, "a loss or metric must be a scalar of fp16 or fp32");

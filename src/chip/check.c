@@ -19,7 +19,7 @@ mw_chip_check_options mw_chip_check_defaults(void)
 static bool same(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
 
 /* The finding of that rule at that place. */
-static mw__finding *find(const mw__findings *findings, const mw_chip_finding *wanted)
+static mw__finding *find_finding(const mw__findings *findings, const mw_chip_finding *wanted)
 {
     for (mw__finding *f = findings->first; f != NULL; f = f->next)
         if (!f->matched && f->public.rule == wanted->rule && same(f->public.operation, wanted->operation) &&
@@ -31,7 +31,7 @@ static mw__finding *find(const mw__findings *findings, const mw_chip_finding *wa
 static void note_rewritten(mw__findings *before, const mw__findings *after)
 {
     for (mw__finding *f = before->first; f != NULL; f = f->next) {
-        mw__finding *left = find(after, &f->public);
+        mw__finding *left = find_finding(after, &f->public);
         if (left != NULL) {
             left->matched = true;
             continue;
@@ -103,7 +103,8 @@ static mw_status check_form(const mw_graph *source, const mw__legality *legality
 
 /* ---- the report ---- */
 
-static mw_status gather(mw_chip_report *report, const mw__findings *before, const mw__findings *after, mw_error *err)
+static mw_status gather_report(mw_chip_report *report, const mw__findings *before, const mw__findings *after,
+                               mw_error *err)
 {
     report->findings = mw__arena_alloc(&report->arena, before->count + after->count, sizeof *report->findings, err);
     if (report->findings == NULL)
@@ -116,8 +117,8 @@ static mw_status gather(mw_chip_report *report, const mw__findings *before, cons
     return MW_OK;
 }
 
-static mw_status check(mw_chip_report *report, const mw_graph *graph, const mw_chip_check_options *options,
-                       mw_error *err)
+static mw_status check_graph(mw_chip_report *report, const mw_graph *graph, const mw_chip_check_options *options,
+                             mw_error *err)
 {
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = report->chip};
     mw__findings before = {0}, after = {0};
@@ -128,7 +129,7 @@ static mw_status check(mw_chip_report *report, const mw_graph *graph, const mw_c
     if (status == MW_OK && !options->as_it_is)
         status = check_form(source, &legality, report->allocator, &report->arena, &before, &after, err);
     mw__graph_free(source);
-    return status == MW_OK ? gather(report, &before, &after, err) : status;
+    return status == MW_OK ? gather_report(report, &before, &after, err) : status;
 }
 
 static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *options, mw_error *err)
@@ -173,7 +174,7 @@ mw_chip_report *mw_chip_check(const mw_graph *graph, mw_chip chip, const mw_chip
     if (report == NULL)
         return NULL;
     mw__graph_hold(graph);
-    if (mw__graph_drop(graph, __func__, check(report, graph, options, err), err) == MW_OK)
+    if (mw__graph_drop(graph, __func__, check_graph(report, graph, options, err), err) == MW_OK)
         return report;
     mw_chip_report_destroy(report);
     return NULL;

@@ -17,7 +17,7 @@ typedef struct walk {
 
 static const char *name_of(const mw_tensor *value) { return value != NULL ? value->name : NULL; }
 
-static bool add(void *user, const mw__legality_row *row, const mw__trip *trip)
+static bool add_trip(void *user, const mw__legality_row *row, const mw__trip *trip)
 {
     walk *w = user;
     char message[512];
@@ -68,7 +68,7 @@ static bool walk_block(walk *w, const mw__block *block)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         w->op = block->ops[i];
-        if (!walk_sound(w, w->op) || !mw__legality_ask_op(w->legality, w->op, add, w))
+        if (!walk_sound(w, w->op) || !mw__legality_ask_op(w->legality, w->op, add_trip, w))
             return false;
         const mw__op *op = block->ops[i];
         for (size_t k = 0; k < op->block_count; k++)
@@ -83,7 +83,7 @@ static bool walk_ports(walk *w, mw_tensor *const *ports, size_t count, bool are_
 {
     for (size_t i = 0; i < count; i++) {
         w->port = ports[i];
-        if (!mw__legality_ask_port(w->legality, ports[i], are_outputs, add, w))
+        if (!mw__legality_ask_port(w->legality, ports[i], are_outputs, add_trip, w))
             return false;
     }
     w->port = NULL;
@@ -97,7 +97,7 @@ mw_status mw__chip_walk(mw__findings *findings, mw__arena *arena, const mw__lega
     const mw__block *body = function->body;
     if (mw__failed(err))
         return err->status;
-    const bool all = mw__legality_ask_function(legality, function, add, &w) && walk_block(&w, body) &&
+    const bool all = mw__legality_ask_function(legality, function, add_trip, &w) && walk_block(&w, body) &&
                      walk_ports(&w, body->inputs, body->input_count, false) &&
                      walk_ports(&w, body->outputs, body->output_count, true);
     return all ? MW_OK : mw__failed(err) ? err->status : MW_ERROR_MEMORY;

@@ -38,7 +38,8 @@ static mw_status check_options(const mw_hwx_emit_options *options, mw_error *err
     return MW_OK;
 }
 
-static mw_status emit(const mw_graph *graph, const mw_hwx_emit_options *options, mw_hwx_emission *out, mw_error *err)
+static mw_status emit_graph(const mw_graph *graph, const mw_hwx_emit_options *options, mw_hwx_emission *out,
+                            mw_error *err)
 {
     mw__emit_source source = {0};
     const mw__function *function = mw__function_choose(graph, options->function, err);
@@ -66,5 +67,5 @@ mw_status mw_hwx_emit(const mw_graph *graph, const mw_hwx_emit_options *options,
     if (options == NULL)
         options = &defaults;
     MW_TRY(check_options(options, to));
-    return emit(graph, options, out, to);
+    return emit_graph(graph, options, out, to);
 }

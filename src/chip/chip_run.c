@@ -87,7 +87,7 @@ static mw_status add_sections(program *p)
 static const char *name_of(const mw_hwx_port *port) { return port->name != NULL ? port->name : ""; }
 
 /* Elements of a port, and how many bytes they lie in; false if that does not fit in 64 bits. */
-static bool measure(const mw_hwx_port *port, uint64_t *out_count, uint64_t *out_span)
+static bool measure_port(const mw_hwx_port *port, uint64_t *out_count, uint64_t *out_span)
 {
     uint64_t count = 1, span = 2;
     for (int i = 0; i < 4; i++) {
@@ -112,7 +112,7 @@ static mw_status check_port(const program *p, const mw_hwx_port *port)
                         "fp16 in a row is what is run",
                         name_of(port), (unsigned)port->type, (unsigned)port->interleave, port->stride[3],
                         (unsigned)port->extent[4]);
-    if (!measure(port, &count, &span))
+    if (!measure_port(port, &count, &span))
         return mw__fail(p->err, MW_ERROR_FORMAT, "port \"%s\": extents and strides that no memory has", name_of(port));
     return MW_OK;
 }
@@ -128,7 +128,7 @@ static mw_status add_port(program *p, size_t index)
     const mw_hwx_port *port = &p->hwx->ports[index];
     uint64_t count = 0, span = 0;
     MW_TRY(check_port(p, port));
-    measure(port, &count, &span);
+    measure_port(port, &count, &span);
     const uint64_t address = address_of(p, port);
     const mw_hwx_section *room = find_room(p->hwx, address);
     const uint64_t size = room != NULL ? room->size - (address - room->address) : port->stride[4];
@@ -177,7 +177,7 @@ static mw_status check_buffer(const program *p, const mw_hwx_port *port, const m
     if (buffer == NULL || buffer->data == NULL)
         return mw__fail(p->err, MW_ERROR_ARGUMENT, "no buffer for the %s \"%s\"", port->is_output ? "output" : "input",
                         name_of(port));
-    measure(port, &elements, &span);
+    measure_port(port, &elements, &span);
     if (buffer->size != 2 * elements)
         return mw__fail(p->err, MW_ERROR_ARGUMENT,
                         "buffer \"%s\" has %zu bytes; the port is [%u, %u, %u, %u] of fp16, %" PRIu64 " bytes",

@@ -34,7 +34,7 @@ const mw_chip_placed_segment *mw_chip_placed_segment_at(const mw_chip_placement 
 /* ---- text ---- */
 
 /* Doubles have a point in every locale. */
-static void put(mw__text *text, const char *format, double value)
+static void put_double(mw__text *text, const char *format, double value)
 {
     char number[64];
     mw__shown_printf(number, sizeof number, format, value);
@@ -45,10 +45,10 @@ static void print_segment(mw__text *text, size_t index, const mw_chip_placed_seg
 {
     mw__text_printf(text, "segment %zu on the %s: %zu operation%s, ", index, mw_chip_backend_name(s->backend), s->count,
                     s->count == 1 ? "" : "s");
-    put(text, "%.6g us and ", s->us);
-    put(text, "%.6g to launch", s->launch_us);
+    put_double(text, "%.6g us and ", s->us);
+    put_double(text, "%.6g to launch", s->launch_us);
     if (s->transfer_us > 0.0)
-        put(text, ", %.6g to get there", s->transfer_us);
+        put_double(text, ", %.6g to get there", s->transfer_us);
     mw__text_puts(text, "\n");
 }
 
@@ -59,7 +59,7 @@ static void print_operation(mw__text *text, const mw_chip_placed *o)
     mw__text_puts(text, " \"");
     mw__text_show(text, o->name, MW__SHOWN_NAME);
     mw__text_puts(text, "\": ");
-    put(text, "%.6g us", o->cost.us);
+    put_double(text, "%.6g us", o->cost.us);
     mw__text_printf(text, " (%s), %s\n", mw_chip_bound_name(o->cost.bound), o->reason);
     if (o->refusal != NULL) {
         mw__text_printf(text, "        not on the ane: rule %s, ", o->refusal);
@@ -74,7 +74,7 @@ static void print_placement(mw__text *text, const mw_chip_placement *p)
     mw__text_printf(text, "%s, %s: %zu operation%s in %zu segment%s, ", p->chip->name, segmenters[p->segmenter],
                     t->operation_count, t->operation_count == 1 ? "" : "s", t->segment_count,
                     t->segment_count == 1 ? "" : "s");
-    put(text, "%.6g us\n", t->us);
+    put_double(text, "%.6g us\n", t->us);
     if (t->form != NULL) {
         mw__text_puts(text, "as it stands, for it has no form of the chip's: ");
         mw__text_show(text, t->form, 512);
@@ -94,7 +94,7 @@ enum { STRING_BYTES = 599 }; /* what is shown of one */
 static void add_number(mw__json_writer *json, const char *key, double value)
 {
     mw__json_add_key(json, key);
-    put(&json->text, "%.9g", value);
+    put_double(&json->text, "%.9g", value);
 }
 
 /* null where it does not run. */

@@ -38,7 +38,7 @@ static uint32_t u32(const unsigned char *at) { return (uint32_t)u16(at) | (uint3
 
 static uint64_t u64(const unsigned char *at) { return (uint64_t)u32(at) | (uint64_t)u32(at + 4) << 32; }
 
-static mw_status malformed(const mw__zip *zip, const char *what, mw_error *err)
+static mw_status malformed_zip(const mw__zip *zip, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is no sound zip archive: %s", zip->path, what);
 }
@@ -79,18 +79,18 @@ static mw_status read_end64(const mw__zip *zip, uint64_t at, directory *out, mw_
 {
     unsigned char record[END64_SIZE];
     if (at < LOCATOR_SIZE + END64_SIZE)
-        return malformed(zip, "its zip64 end is missing", err);
+        return malformed_zip(zip, "its zip64 end is missing", err);
     unsigned char locator[LOCATOR_SIZE];
     MW_TRY(mw__file_read_at(&zip->file, at - LOCATOR_SIZE, locator, sizeof locator, zip->path, err));
     const uint64_t start = u64(locator + 8);
     if (u32(locator) != LOCATOR_MARK || u32(locator + 4) != 0 || u32(locator + 16) > 1)
-        return malformed(zip, "its zip64 locator is missing, or it has several disks", err);
+        return malformed_zip(zip, "its zip64 locator is missing, or it has several disks", err);
     if (start != at - LOCATOR_SIZE - END64_SIZE)
-        return malformed(zip, "its zip64 end is not before its locator", err);
+        return malformed_zip(zip, "its zip64 end is not before its locator", err);
     MW_TRY(mw__file_read_at(&zip->file, start, record, sizeof record, zip->path, err));
     if (u32(record) != END64_MARK || u64(record + 4) != END64_SIZE - 12 || u32(record + 16) != 0 ||
         u32(record + 20) != 0 || u64(record + 24) != u64(record + 32))
-        return malformed(zip, "its zip64 end is damaged, or it has several disks", err);
+        return malformed_zip(zip, "its zip64 end is damaged, or it has several disks", err);
     *out = (directory){.count = u64(record + 32), .size = u64(record + 40), .offset = u64(record + 48), .end = start};
     return MW_OK;
 }
@@ -100,10 +100,10 @@ static mw_status read_end(const mw__zip *zip, const tail *last, directory *out, 
 {
     const size_t found = find_end(last);
     if (found == last->size)
-        return malformed(zip, "the end of its directory is missing: it is cut off", err);
+        return malformed_zip(zip, "the end of its directory is missing: it is cut off", err);
     const unsigned char *at = last->bytes + found;
     if (u16(at + 4) != 0 || u16(at + 6) != 0 || u16(at + 8) != u16(at + 10))
-        return malformed(zip, "it has several disks", err);
+        return malformed_zip(zip, "it has several disks", err);
     *out =
         (directory){.count = u16(at + 10), .size = u32(at + 12), .offset = u32(at + 16), .end = last->offset + found};
     if (out->count == UINT16_MAX || out->size == UINT32_MAX || out->offset == UINT32_MAX)
@@ -111,9 +111,9 @@ static mw_status read_end(const mw__zip *zip, const tail *last, directory *out, 
     else if (found >= LOCATOR_SIZE && u32(at - LOCATOR_SIZE) == LOCATOR_MARK)
         MW_TRY(read_end64(zip, out->end, out, err)); /* zip64 where it was not needed, as PyTorch writes it */
     if (out->offset > out->end || out->size != out->end - out->offset)
-        return malformed(zip, "its directory does not lie before its end", err);
+        return malformed_zip(zip, "its directory does not lie before its end", err);
     if (out->size > MW__ZIP_DIRECTORY_MAX || out->count > out->size / CENTRAL_SIZE)
-        return malformed(zip, "its directory is larger than 64 MiB, or too small for its entries", err);
+        return malformed_zip(zip, "its directory is larger than 64 MiB, or too small for its entries", err);
     return MW_OK;
 }
 
@@ -152,7 +152,7 @@ static bool is_inside(const char *name)
 static mw_status take_name(mw__zip *zip, mw__zip_entry *entry, const unsigned char *text, size_t length, mw_error *err)
 {
     if (length > NAME_BYTES_MAX || memchr(text, 0, length) != NULL)
-        return malformed(zip, "an entry's name has a zero byte or more than 4096 bytes", err);
+        return malformed_zip(zip, "an entry's name has a zero byte or more than 4096 bytes", err);
     entry->name = mw__arena_string(&zip->strings, (const char *)text, length, err);
     if (entry->name == NULL)
         return MW_ERROR_MEMORY;
@@ -168,8 +168,8 @@ static mw_status take_name(mw__zip *zip, mw__zip_entry *entry, const unsigned ch
 }
 
 /* zip64 extra ::= 1:2 length:2 [size:8] [packed:8] [header:8] , each where the field of 4 bytes is all ones */
-static mw_status widen(const mw__zip *zip, mw__zip_entry *entry, const unsigned char *extra, size_t length,
-                       mw_error *err)
+static mw_status widen_entry(const mw__zip *zip, mw__zip_entry *entry, const unsigned char *extra, size_t length,
+                             mw_error *err)
 {
     uint64_t *const fields[] = {&entry->size, &entry->packed, &entry->header};
     while (length >= 4) {
@@ -216,11 +216,11 @@ static mw_status check_kind(const mw__zip *zip, const mw__zip_entry *entry, unsi
 static mw_status read_central(mw__zip *zip, const unsigned char *at, size_t left, size_t *out_size, mw_error *err)
 {
     if (left < CENTRAL_SIZE || u32(at) != CENTRAL_MARK)
-        return malformed(zip, "its directory has fewer entries than its end says", err);
+        return malformed_zip(zip, "its directory has fewer entries than its end says", err);
     const size_t name = u16(at + 28), extra = u16(at + 30), comment = u16(at + 32);
     *out_size = CENTRAL_SIZE + name + extra + comment;
     if (*out_size > left)
-        return malformed(zip, "an entry of its directory is cut off", err);
+        return malformed_zip(zip, "an entry of its directory is cut off", err);
     mw__zip_entry *entry = &zip->entries[zip->count];
     *entry = (mw__zip_entry){.crc = u32(at + 16),
                              .packed = u32(at + 20),
@@ -230,7 +230,7 @@ static mw_status read_central(mw__zip *zip, const unsigned char *at, size_t left
     MW_TRY(take_name(zip, entry, at + CENTRAL_SIZE, name, err));
     if (u16(at + 34) != 0)
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "it is on another disk", err);
-    MW_TRY(widen(zip, entry, at + CENTRAL_SIZE + name, extra, err));
+    MW_TRY(widen_entry(zip, entry, at + CENTRAL_SIZE + name, extra, err));
     MW_TRY(check_kind(zip, entry, u16(at + 8), u16(at + 10), err));
     zip->count++;
     return mw__map_set(&zip->by_name, entry->name, entry, err);
@@ -293,7 +293,7 @@ static mw_status read_entries(mw__zip *zip, const directory *from, const unsigne
     for (uint64_t i = 0; i < from->count; i++, at += size)
         MW_TRY(read_central(zip, bytes + at, (size_t)from->size - at, &size, err));
     if (at != from->size)
-        return malformed(zip, "its directory has more entries than its end says", err);
+        return malformed_zip(zip, "its directory has more entries than its end says", err);
     return check_entries(zip, from->offset, err);
 }
 

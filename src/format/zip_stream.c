@@ -11,7 +11,7 @@ mw_status mw__zip_stream_begin(mw__zip_stream *stream, const mw__zip *zip, const
     return mw__inflate_begin(&stream->inflate, zip->allocator, &source, err);
 }
 
-static mw_status fail(const mw__zip_stream *stream, const char *what, mw_error *err)
+static mw_status fail_stream(const mw__zip_stream *stream, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": entry \"%.150s\" %s", stream->zip->path, stream->entry->name,
                     what);
@@ -25,9 +25,9 @@ static mw_status check_end(mw__zip_stream *stream, mw_error *err)
     if (stream->inflate != NULL)
         MW_TRY(mw__inflate_read(stream->inflate, &beyond, 1, &got, err));
     if (got != 0 || (stream->inflate != NULL && !mw__inflate_is_whole(stream->inflate)))
-        return fail(stream, "unpacks to more than the directory says", err);
+        return fail_stream(stream, "unpacks to more than the directory says", err);
     if (stream->crc != stream->entry->crc)
-        return fail(stream, "is damaged: its checksum differs", err);
+        return fail_stream(stream, "is damaged: its checksum differs", err);
     return MW_OK;
 }
 
@@ -37,13 +37,13 @@ mw_status mw__zip_stream_read(mw__zip_stream *stream, void *out, size_t size, mw
     const mw__zip_entry *entry = stream->entry;
     size_t got = size;
     if (size > entry->size - stream->done)
-        return fail(stream, "is shorter than what it should hold", err);
+        return fail_stream(stream, "is shorter than what it should hold", err);
     if (stream->inflate != NULL)
         MW_TRY(mw__inflate_read(stream->inflate, out, size, &got, err));
     else
         MW_TRY(mw__file_read_at(&zip->file, entry->offset + stream->done, out, size, zip->path, err));
     if (got < size)
-        return fail(stream, "unpacks to less than the directory says", err);
+        return fail_stream(stream, "unpacks to less than the directory says", err);
     stream->crc = mw__crc32_add(&zip->crc, stream->crc, out, size);
     stream->done += size;
     return stream->done == entry->size ? check_end(stream, err) : MW_OK;

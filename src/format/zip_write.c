@@ -14,7 +14,7 @@ void mw__zip_writer_init(mw__zip_writer *writer, const mw_allocator *allocator, 
 
 void mw__zip_writer_deinit(mw__zip_writer *writer) { mw__text_deinit(&writer->directory); }
 
-static void put(mw__text *text, uint64_t value, size_t bytes)
+static void put_field(mw__text *text, uint64_t value, size_t bytes)
 {
     char out[8];
     for (size_t i = 0; i < bytes; i++)
@@ -25,29 +25,29 @@ static void put(mw__text *text, uint64_t value, size_t bytes)
 /* From "version needed" to the length of the extra field: equal in local header and directory. */
 static void put_common(mw__text *text, uint32_t crc, size_t name, size_t extra)
 {
-    put(text, VERSION, 2);
-    put(text, FLAG_UTF8, 2);
-    put(text, 0, 2); /* stored */
-    put(text, 0, 2);
-    put(text, FIRST_DATE, 2);
-    put(text, crc, 4);
-    put(text, UINT32_MAX, 4); /* sizes: in the extra field */
-    put(text, UINT32_MAX, 4);
-    put(text, name, 2);
-    put(text, extra, 2);
+    put_field(text, VERSION, 2);
+    put_field(text, FLAG_UTF8, 2);
+    put_field(text, 0, 2); /* stored */
+    put_field(text, 0, 2);
+    put_field(text, FIRST_DATE, 2);
+    put_field(text, crc, 4);
+    put_field(text, UINT32_MAX, 4); /* sizes: in the extra field */
+    put_field(text, UINT32_MAX, 4);
+    put_field(text, name, 2);
+    put_field(text, extra, 2);
 }
 
 static void put_sizes(mw__text *text, uint64_t size, size_t extra)
 {
-    put(text, 1, 2);
-    put(text, extra - 4, 2);
-    put(text, size, 8);
-    put(text, size, 8);
+    put_field(text, 1, 2);
+    put_field(text, extra - 4, 2);
+    put_field(text, size, 8);
+    put_field(text, size, 8);
 }
 
 static void put_local(mw__text *text, const char *name, uint64_t size, uint32_t crc)
 {
-    put(text, 0x04034b50, 4);
+    put_field(text, 0x04034b50, 4);
     put_common(text, crc, strlen(name), EXTRA_SIZE);
     mw__text_puts(text, name);
     put_sizes(text, size, EXTRA_SIZE);
@@ -55,17 +55,17 @@ static void put_local(mw__text *text, const char *name, uint64_t size, uint32_t 
 
 static void put_central(mw__text *text, const char *name, uint64_t size, uint32_t crc, uint64_t header)
 {
-    put(text, 0x02014b50, 4);
-    put(text, VERSION | 3 << 8, 2); /* made on Unix */
+    put_field(text, 0x02014b50, 4);
+    put_field(text, VERSION | 3 << 8, 2); /* made on Unix */
     put_common(text, crc, strlen(name), EXTRA_SIZE + 8);
-    put(text, 0, 2);                         /* comment */
-    put(text, 0, 2);                         /* disk */
-    put(text, 0, 2);                         /* internal attributes */
-    put(text, (uint64_t)(0100644) << 16, 4); /* a regular file */
-    put(text, UINT32_MAX, 4);
+    put_field(text, 0, 2);                         /* comment */
+    put_field(text, 0, 2);                         /* disk */
+    put_field(text, 0, 2);                         /* internal attributes */
+    put_field(text, (uint64_t)(0100644) << 16, 4); /* a regular file */
+    put_field(text, UINT32_MAX, 4);
     mw__text_puts(text, name);
     put_sizes(text, size, EXTRA_SIZE + 8);
-    put(text, header, 8);
+    put_field(text, header, 8);
 }
 
 static mw_status write_text(mw__zip_writer *writer, const mw__text *text, mw_error *err)
@@ -101,25 +101,25 @@ mw_status mw__zip_writer_finish(mw__zip_writer *writer, mw_error *err)
 {
     mw__text *text = &writer->directory;
     const uint64_t start = writer->at, size = text->size, end = start + size;
-    put(text, 0x06064b50, 4);
-    put(text, 44, 8);
-    put(text, VERSION | 3 << 8, 2);
-    put(text, VERSION, 2);
-    put(text, 0, 8); /* disks */
-    put(text, writer->count, 8);
-    put(text, writer->count, 8);
-    put(text, size, 8);
-    put(text, start, 8);
-    put(text, 0x07064b50, 4);
-    put(text, 0, 4);
-    put(text, end, 8);
-    put(text, 1, 4);
-    put(text, 0x06054b50, 4);
-    put(text, 0, 4); /* disks */
-    put(text, UINT16_MAX, 2);
-    put(text, UINT16_MAX, 2);
-    put(text, UINT32_MAX, 4);
-    put(text, UINT32_MAX, 4);
-    put(text, 0, 2);
+    put_field(text, 0x06064b50, 4);
+    put_field(text, 44, 8);
+    put_field(text, VERSION | 3 << 8, 2);
+    put_field(text, VERSION, 2);
+    put_field(text, 0, 8); /* disks */
+    put_field(text, writer->count, 8);
+    put_field(text, writer->count, 8);
+    put_field(text, size, 8);
+    put_field(text, start, 8);
+    put_field(text, 0x07064b50, 4);
+    put_field(text, 0, 4);
+    put_field(text, end, 8);
+    put_field(text, 1, 4);
+    put_field(text, 0x06054b50, 4);
+    put_field(text, 0, 4); /* disks */
+    put_field(text, UINT16_MAX, 2);
+    put_field(text, UINT16_MAX, 2);
+    put_field(text, UINT32_MAX, 4);
+    put_field(text, UINT32_MAX, 4);
+    put_field(text, 0, 2);
     return write_text(writer, text, err);
 }

@@ -30,7 +30,7 @@ static uint64_t get(const unsigned char *bytes, size_t size)
     return value;
 }
 
-static void put(unsigned char *bytes, size_t size, uint64_t value)
+static void put_little_endian(unsigned char *bytes, size_t size, uint64_t value)
 {
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(value >> (8 * i));
@@ -233,7 +233,7 @@ uint64_t mw__blob_store_count(mw__blob_store *store, uint64_t bytes)
 bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
 {
     unsigned char header[BLOB_ENTRY] = {0};
-    put(header + 4, 4, BLOB_VERSION);
+    put_little_endian(header + 4, 4, BLOB_VERSION);
     store->bulk = mw__bulk_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
     if (store->bulk == NULL)
         return false;
@@ -249,10 +249,10 @@ bool mw__blob_store_fill(const mw__blob_store *store, uint64_t entry, uint64_t a
 const void *mw__blob_store_finish(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes)
 {
     unsigned char head[BLOB_ENTRY] = {0};
-    put(head, 4, BLOB_SENTINEL);
-    put(head + 4, 4, mw__blob_code(dtype));
-    put(head + 8, 8, bytes);
-    put(head + 16, 8, entry + BLOB_ENTRY);
+    put_little_endian(head, 4, BLOB_SENTINEL);
+    put_little_endian(head + 4, 4, mw__blob_code(dtype));
+    put_little_endian(head + 8, 8, bytes);
+    put_little_endian(head + 16, 8, entry + BLOB_ENTRY);
     if (!mw__file_parts_put(&store->bulk->parts, entry, head, sizeof head))
         return NULL;
     return (const char *)store->bulk->data + entry + BLOB_ENTRY;
@@ -363,11 +363,11 @@ static mw_status write_entry(mw__file_writer *writer, const mw__payload *payload
     unsigned char entry[BLOB_ENTRY] = {0};
     size_t bytes = 0;
     mw__type_bytes(payload->type, &bytes); /* cannot fail: checked by add */
-    put(entry, 4, BLOB_SENTINEL);
-    put(entry + 4, 4, mw__blob_code(payload->type->dtype));
-    put(entry + 8, 8, bytes);
-    put(entry + 16, 8, offset + BLOB_ENTRY);
-    put(entry + 24, 8, mw_dtype_bits(payload->type->dtype) < 8 ? unused_bits(payload->type, bytes) : 0);
+    put_little_endian(entry, 4, BLOB_SENTINEL);
+    put_little_endian(entry + 4, 4, mw__blob_code(payload->type->dtype));
+    put_little_endian(entry + 8, 8, bytes);
+    put_little_endian(entry + 16, 8, offset + BLOB_ENTRY);
+    put_little_endian(entry + 24, 8, mw_dtype_bits(payload->type->dtype) < 8 ? unused_bits(payload->type, bytes) : 0);
     MW_TRY(mw__file_writer_write(writer, entry, sizeof entry, err));
     if (payload->splat)
         MW_TRY(write_splat(writer, payload, bytes, err));
@@ -379,8 +379,8 @@ static mw_status write_entry(mw__file_writer *writer, const mw__payload *payload
 static mw_status write_entries(const mw__blob_list *list, mw__file_writer *writer, mw_error *err)
 {
     unsigned char header[BLOB_ENTRY] = {0};
-    put(header, 4, list->count);
-    put(header + 4, 4, BLOB_VERSION);
+    put_little_endian(header, 4, list->count);
+    put_little_endian(header + 4, 4, BLOB_VERSION);
     MW_TRY(mw__file_writer_write(writer, header, sizeof header, err));
     for (size_t i = 0; i < list->count; i++) {
         const uint64_t next = i + 1 < list->count ? list->offsets[i + 1] : list->end;

@@ -4,7 +4,7 @@
 
 #include <millwright/millwright.h>
 
-static mw_tensor *number(const mw_tensor *like, double value)
+static mw_tensor *number_like(const mw_tensor *like, double value)
 {
     return mw_scalar(mw_tensor_graph(like), mw_tensor_dtype(like), value);
 }
@@ -16,9 +16,9 @@ static mw_tensor *number(const mw_tensor *like, double value)
 /* coefficients[0] + coefficients[1] x + .. */
 static mw_tensor *polynomial(mw_tensor *x, const double *coefficients, int count)
 {
-    mw_tensor *sum = number(x, coefficients[count - 1]);
+    mw_tensor *sum = number_like(x, coefficients[count - 1]);
     for (int i = count - 2; i >= 0; i--)
-        sum = mw_add(mw_mul(sum, x), number(x, coefficients[i]));
+        sum = mw_add(mw_mul(sum, x), number_like(x, coefficients[i]));
     return sum;
 }
 
@@ -33,18 +33,18 @@ static mw_tensor *asin_near_zero(mw_tensor *x)
  * Beyond 1 the root has none: NaN. */
 static mw_tensor *half_angle(mw_tensor *x)
 {
-    mw_tensor *rest = mw_sub(number(x, 1.0), mw_abs(x));
-    return asin_near_zero(mw_sqrt(mw_mul(rest, number(x, 0.5))));
+    mw_tensor *rest = mw_sub(number_like(x, 1.0), mw_abs(x));
+    return asin_near_zero(mw_sqrt(mw_mul(rest, number_like(x, 0.5))));
 }
 
-static mw_tensor *is_near_zero(mw_tensor *x) { return mw_less(mw_abs(x), number(x, 0.5)); }
+static mw_tensor *is_near_zero(mw_tensor *x) { return mw_less(mw_abs(x), number_like(x, 0.5)); }
 
 /* asin x = sign(x) (pi / 2 - 2 half_angle) */
 mw_tensor *mw__decompose_asin(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     (void)legality;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *angle = half_angle(x);
-    mw_tensor *far = mw_sub(number(x, PI / 2.0), mw_add(angle, angle));
+    mw_tensor *far = mw_sub(number_like(x, PI / 2.0), mw_add(angle, angle));
     mw_tensor *signed_far = mw_mul(mw_sign(x), far), *near = asin_near_zero(x);
     return mw_select(is_near_zero(x), near, signed_far);
 }
@@ -54,9 +54,9 @@ mw_tensor *mw__decompose_acos(const mw__legality *legality, mw__clone *clone, co
 {
     (void)legality;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *half = half_angle(x), *angle = mw_add(half, half);
-    mw_tensor *behind = mw_sub(number(x, PI), angle);
-    mw_tensor *far = mw_select(mw_greater(x, number(x, 0.0)), angle, behind);
-    mw_tensor *near = mw_sub(number(x, PI / 2.0), asin_near_zero(x));
+    mw_tensor *behind = mw_sub(number_like(x, PI), angle);
+    mw_tensor *far = mw_select(mw_greater(x, number_like(x, 0.0)), angle, behind);
+    mw_tensor *near = mw_sub(number_like(x, PI / 2.0), asin_near_zero(x));
     return mw_select(is_near_zero(x), near, far);
 }
 
@@ -65,9 +65,9 @@ mw_tensor *mw__decompose_atanh(const mw__legality *legality, mw__clone *clone, c
 {
     static const double series[] = {1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0};
     (void)legality;
-    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *one = number(x, 1.0);
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *one = number_like(x, 1.0);
     mw_tensor *above = mw_add(one, x), *below = mw_sub(one, x);
-    mw_tensor *far = mw_mul(mw_log(mw_real_div(above, below), 0.0F), number(x, 0.5));
+    mw_tensor *far = mw_mul(mw_log(mw_real_div(above, below), 0.0F), number_like(x, 0.5));
     mw_tensor *near = mw_mul(x, polynomial(mw_mul(x, x), series, 5));
     return mw_select(is_near_zero(x), near, far);
 }

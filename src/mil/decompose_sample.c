@@ -9,7 +9,7 @@ static mw_tensor *index_of(const mw__op *op, const mw__sample *sample)
     return sample->index != NULL && sample->box_numbers == 4 ? mw__arg(op, sample->index) : NULL;
 }
 
-static bool fits(const mw__sample *s)
+static bool fits_sample(const mw__sample *s)
 {
     if (s->planes < 1 || s->images < 1 || s->planes > WEIGHTS_MAX)
         return false;
@@ -25,7 +25,7 @@ bool mw__decompose_is_sampling(const mw__legality *legality, const mw__op *op)
     mw__sample s;
     mw_error err = {0};
     return mw__legality_wants(legality, op, "sampling") && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 &&
-           mw__sample_read(op, &s, &err) == MW_OK && fits(&s);
+           mw__sample_read(op, &s, &err) == MW_OK && fits_sample(&s);
 }
 
 bool mw__decompose_is_crop(const mw__legality *legality, const mw__op *op)
@@ -33,7 +33,7 @@ bool mw__decompose_is_crop(const mw__legality *legality, const mw__op *op)
     mw__sample s;
     mw_error err = {0};
     if (!mw__decompose_always(legality, op) || mw_shape_count(mw_tensor_shape(op->results[0])) == 0 ||
-        mw__sample_read(op, &s, &err) != MW_OK || !fits(&s))
+        mw__sample_read(op, &s, &err) != MW_OK || !fits_sample(&s))
         return false;
     return mw__sample_is_constant(&s, mw__arg(op, s.places), index_of(op, &s));
 }

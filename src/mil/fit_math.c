@@ -5,7 +5,7 @@
 #include <millwright/millwright.h>
 #include <string.h>
 
-static mw_tensor *number(const mw_tensor *like, double value)
+static mw_tensor *number_like(const mw_tensor *like, double value)
 {
     return mw_scalar(mw_tensor_graph(like), mw_tensor_dtype(like), value);
 }
@@ -18,9 +18,9 @@ static mw_tensor *number(const mw_tensor *like, double value)
  * multiplied by a number, which a chip would lose (ANEForge, issue 112): something is added first. */
 static mw_tensor *multiple(mw_tensor *x, bool cosine)
 {
-    mw_tensor *turns = mw_mul(x, number(x, 1.0 / PI));
-    return cosine ? mw_add(mw_floor(turns), number(x, 0.5))
-                  : mw_sub(mw_floor(mw_add(turns, number(x, 1.5))), number(x, 1.0));
+    mw_tensor *turns = mw_mul(x, number_like(x, 1.0 / PI));
+    return cosine ? mw_add(mw_floor(turns), number_like(x, 0.5))
+                  : mw_sub(mw_floor(mw_add(turns, number_like(x, 1.5))), number_like(x, 1.0));
 }
 
 /* x - k pi in steps that fp16 does not round: pi = 3 + 2^-3 + 2^-6 + 2^-10 - 8.909e-6, where the products of the first
@@ -30,10 +30,10 @@ static mw_tensor *remainder_of(mw_tensor *x, mw_tensor *k)
     static const double parts[] = {3.0, 0x1p-3, 0x1p-6, 0x1p-10};
     double rest = PI;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        x = mw_sub(x, mw_mul(k, number(x, parts[i])));
+        x = mw_sub(x, mw_mul(k, number_like(x, parts[i])));
         rest -= parts[i];
     }
-    return mw_sub(x, mw_mul(mw_mul(k, number(x, 0x1p-10)), number(x, rest * 0x1p10)));
+    return mw_sub(x, mw_mul(mw_mul(k, number_like(x, 0x1p-10)), number_like(x, rest * 0x1p10)));
 }
 
 /* The series of sine in t = (r / 2)^2, whose coefficients fp16 holds; 2e-4 off at 2.2, to which the rounded quotient
@@ -41,19 +41,19 @@ static mw_tensor *remainder_of(mw_tensor *x, mw_tensor *k)
 static mw_tensor *series(mw_tensor *r)
 {
     static const double coefficients[] = {256.0 / 362880.0, -64.0 / 5040.0, 16.0 / 120.0, -4.0 / 6.0, 1.0};
-    mw_tensor *half = mw_mul(r, number(r, 0.5)), *t = mw_mul(half, half);
-    mw_tensor *sum = number(r, coefficients[0]);
+    mw_tensor *half = mw_mul(r, number_like(r, 0.5)), *t = mw_mul(half, half);
+    mw_tensor *sum = number_like(r, coefficients[0]);
     for (size_t i = 1; i < sizeof coefficients / sizeof *coefficients; i++)
-        sum = mw_add(mw_mul(sum, t), number(r, coefficients[i]));
+        sum = mw_add(mw_mul(sum, t), number_like(r, coefficients[i]));
     return mw_mul(r, sum);
 }
 
 /* 1 for even whole numbers, -1 for odd ones. */
 static mw_tensor *sign_of(mw_tensor *whole)
 {
-    mw_tensor *even = mw_floor(mw_mul(whole, number(whole, 0.5)));
+    mw_tensor *even = mw_floor(mw_mul(whole, number_like(whole, 0.5)));
     mw_tensor *odd = mw_sub(mw_sub(whole, even), even);
-    return mw_sub(number(whole, 1.0), mw_mul(odd, number(whole, 2.0)));
+    return mw_sub(number_like(whole, 1.0), mw_mul(odd, number_like(whole, 2.0)));
 }
 
 /* sin(k pi + r) = (-1)^k sin r, cos((k + 1/2) pi + r) = -(-1)^k sin r */
@@ -65,8 +65,8 @@ mw_tensor *mw__fit_sine(const mw__legality *legality, mw__clone *clone, const mw
     if (x == NULL)
         return NULL;
     mw_tensor *k = multiple(x, cosine), *sine = series(remainder_of(x, k));
-    mw_tensor *y = mw_mul(sign_of(cosine ? mw_sub(k, number(x, 0.5)) : k), sine);
-    return cosine ? mw_sub(number(x, 0.0), y) : y;
+    mw_tensor *y = mw_mul(sign_of(cosine ? mw_sub(k, number_like(x, 0.5)) : k), sine);
+    return cosine ? mw_sub(number_like(x, 0.0), y) : y;
 }
 
 /* ---- beyond what a chip computes right ---- */
@@ -75,8 +75,8 @@ mw_tensor *mw__fit_softplus(const mw__legality *legality, mw__clone *clone, cons
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
-    mw_tensor *low = mw_softplus(mw_minimum(x, number(x, 10.0)));
-    mw_tensor *high = mw_relu(mw_sub(x, number(x, 10.0)));
+    mw_tensor *low = mw_softplus(mw_minimum(x, number_like(x, 10.0)));
+    mw_tensor *high = mw_relu(mw_sub(x, number_like(x, 10.0)));
     return mw_add(low, high);
 }
 
@@ -84,7 +84,7 @@ mw_tensor *mw__fit_round(const mw__legality *legality, mw__clone *clone, const m
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
-    mw_tensor *near = mw_less(mw_abs(x), number(x, 1024.0)), *rounded = mw_round(x);
+    mw_tensor *near = mw_less(mw_abs(x), number_like(x, 1024.0)), *rounded = mw_round(x);
     return mw_select(near, rounded, x);
 }
 

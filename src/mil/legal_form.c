@@ -21,7 +21,7 @@ typedef struct making {
 /* `to` is what the form makes of `from`; *out_any false if it had nothing to do. */
 typedef mw_status form_maker(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err);
 
-static mw_status widen(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
+static mw_status widen_form(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
     return mw__mil_widen(from, to, m->options->device, out_any, err);
 }
@@ -32,7 +32,7 @@ static mw_status decompose(making *m, const mw_graph *from, mw_graph *to, bool *
 }
 
 /* With what the chip cannot hold in parts. */
-static mw_status split(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
+static mw_status split_form(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
     const mw__split_options how = {.axis_max = mw__legality_chip(&m->legality)->axis_max, .kept = m->options->kept};
     if (!m->options->device->half_ports && !m->options->device->is_chip)
@@ -81,7 +81,7 @@ static mw_status make_form(making *m, form_maker *make, const mw_graph *from, mw
 /* A form goes when the next one is there, but for the one that lists what was narrowed. */
 static mw_status make_forms(making *m, const mw_graph *from, mw_error *err)
 {
-    static form_maker *const makers[] = {widen, decompose, split, legalize, fit};
+    static form_maker *const makers[] = {widen_form, decompose, split_form, legalize, fit};
     mw__legal_form *out = m->out;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         MW_TRY(make_form(m, makers[i], out->graph != NULL ? out->graph : from, &out->forms[i], err));

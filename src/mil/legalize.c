@@ -266,7 +266,7 @@ static mw_status check_source(const mw__legalizer *legalizer, const mw__function
 }
 
 /* Operations that no result needs stay behind, such as those that mw_jvp differentiates on its way. */
-static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
+static mw_status run_legalizer(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
     const bool half = legalizer->legality.device->half_ports;
     const mw__clone_options options = {
@@ -306,7 +306,7 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
     if (self.facts != NULL && self.half != NULL) {
         const bool *known = options->device->half_ports ? self.half : NULL;
         self.legality = (mw__legality){.device = options->device, .half = known, .count = from->value_count};
-        status = run(&self, function, err);
+        status = run_legalizer(&self, function, err);
     }
     mw__free(to->allocator, self.facts);
     mw__free(to->allocator, self.half);

@@ -64,7 +64,7 @@ static const unsigned char classes[256] = {
     [','] = MARK, ['='] = MARK, [';'] = MARK, ['?'] = MARK};
 /* clang-format on */
 
-static bool is(char c, int what) { return (classes[(unsigned char)c] & what) != 0; }
+static bool is_letter(char c, int what) { return (classes[(unsigned char)c] & what) != 0; }
 
 static char peek(const mw__lexer *lexer, size_t ahead)
 {
@@ -166,7 +166,7 @@ static mw_status read_string(mw__lexer *lexer, mw__token *out, mw_error *err)
 static size_t word_length(const mw__lexer *lexer)
 {
     size_t end = lexer->position + 1;
-    while (end < lexer->size && is(lexer->text[end], WORD_PART))
+    while (end < lexer->size && is_letter(lexer->text[end], WORD_PART))
         end++;
     return end - lexer->position;
 }
@@ -179,7 +179,7 @@ static size_t number_length(const mw__lexer *lexer)
         const char c = peek(lexer, length);
         const char before = length > 0 ? peek(lexer, length - 1) : '\0';
         const bool after_exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
-        if (!is(c, WORD_PART) && c != '.' && !((c == '+' || c == '-') && after_exponent))
+        if (!is_letter(c, WORD_PART) && c != '.' && !((c == '+' || c == '-') && after_exponent))
             return length;
     }
 }
@@ -196,16 +196,16 @@ mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err)
     if (c == '-' && peek(lexer, 1) == '>') {
         out->kind = MW__TOKEN_ARROW;
         out->length = 2;
-    } else if (is(c, WORD_START)) {
+    } else if (is_letter(c, WORD_START)) {
         out->kind = MW__TOKEN_WORD;
         out->length = word_length(lexer);
         if (out->length > MW__WORD_MAX)
             return mw__token_fail(out, err, MW_ERROR_FORMAT, "name of %zu bytes; the limit is %d", out->length,
                                   MW__WORD_MAX);
-    } else if (is(c, DIGIT) || c == '-') {
+    } else if (is_letter(c, DIGIT) || c == '-') {
         out->kind = MW__TOKEN_NUMBER;
         out->length = number_length(lexer);
-    } else if (is(c, MARK)) {
+    } else if (is_letter(c, MARK)) {
         out->kind = c;
         out->length = 1;
     } else {

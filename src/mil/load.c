@@ -86,7 +86,7 @@ static mw_status open_file(load_state *loader, const char *path, opened **out)
     return mw__map_set(&loader->files, path, file, loader->err);
 }
 
-static mw_status load(load_state *loader, mw__payload *payload)
+static mw_status load_one_payload(load_state *loader, mw__payload *payload)
 {
     char key[512];
     opened *file = NULL;
@@ -111,7 +111,7 @@ static mw_status load(load_state *loader, mw__payload *payload)
 static mw_status load_payload(load_state *loader, const mw__payload *payload)
 {
     if (payload->blob_path != NULL && payload->data == NULL)
-        MW_TRY(load(loader, (mw__payload *)(uintptr_t)payload));
+        MW_TRY(load_one_payload(loader, (mw__payload *)(uintptr_t)payload));
     for (size_t i = 0; i < payload->member_count; i++)
         MW_TRY(load_payload(loader, payload->members[i]));
     return MW_OK;

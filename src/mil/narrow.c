@@ -74,7 +74,7 @@ static use_role role_of(const mw__use *use)
 
 /* ---- following ---- */
 
-static mw_status prepare(mw__narrow_flow *flow, mw_error *err)
+static mw_status prepare_flow(mw__narrow_flow *flow, mw_error *err)
 {
     if (flow->uses == NULL)
         flow->uses = mw__uses_make(flow->arena, flow->function, err);
@@ -131,7 +131,7 @@ static bool guards_division(mw__narrow_flow *flow, const mw_tensor *constant)
 mw_status mw__narrow_replace(mw__narrow_flow *flow, const mw_tensor *constant, double number, double *out,
                              mw_error *err)
 {
-    MW_TRY(prepare(flow, err));
+    MW_TRY(prepare_flow(flow, err));
     if (fabs(number) > 1.0)
         *out = reaches(flow, constant, ROLE_ADDS) ? HALF_OF_MAX : (double)MW__FP16_MAX;
     else

@@ -56,7 +56,7 @@ static mw_status check_input(const snippet *s, const mw_tensor *declared, size_t
                     mw__shape_print(mw_tensor_shape(declared), b, sizeof b));
 }
 
-static mw_status check(const snippet *s, const mw__function *function, mw_error *err)
+static mw_status check_snippet(const snippet *s, const mw__function *function, mw_error *err)
 {
     const mw__block *body = function->body;
     if (body->input_count != s->input_count || body->output_count != s->out_count)
@@ -105,13 +105,13 @@ static mw_status copy(const snippet *s, const mw__function *function, mw_error *
     return status == MW_OK ? mw_graph_check(s->graph, err) : status;
 }
 
-static mw_status append(const snippet *s, const char *text, mw_error *err)
+static mw_status append_snippet(const snippet *s, const char *text, mw_error *err)
 {
     mw_graph *parsed = parse(s->graph, text, err);
     if (parsed == NULL)
         return err->status;
     const mw__function *function = mw__function_choose(parsed, NULL, err);
-    mw_status status = function != NULL ? check(s, function, err) : err->status;
+    mw_status status = function != NULL ? check_snippet(s, function, err) : err->status;
     if (status == MW_OK)
         status = mw_graph_verify(parsed, err);
     if (status == MW_OK) {
@@ -140,7 +140,7 @@ mw_status mw_mil_snippet(mw_graph *graph, const char *text, mw_tensor *const *in
                  : inputs == NULL && input_count > 0 ? "inputs are"
                                                      : "results are");
     else
-        append(&s, text, &err);
+        append_snippet(&s, text, &err);
     if (err.status == MW_OK)
         return MW_OK;
     for (size_t i = 0; out_results != NULL && i < result_count; i++)

@@ -24,7 +24,8 @@ static const char *part_name(mw__split *split, const mw__part *part, int64_t blo
 }
 
 /* What the block and digit hold of the value. */
-static const mw__part *describe(mw__split *split, const mw_tensor *value, const char *whole, int64_t block, int digit)
+static const mw__part *describe_part(mw__split *split, const mw_tensor *value, const char *whole, int64_t block,
+                                     int digit)
 {
     int64_t begin = 0, count;
     const mw_shape shape = mw_tensor_shape(value);
@@ -42,7 +43,7 @@ static const mw__part *describe(mw__split *split, const mw_tensor *value, const 
 
 static void add_input(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits, int digit)
 {
-    const mw__part *part = describe(split, value, value->name, block, digits == 2 ? digit : -1);
+    const mw__part *part = describe_part(split, value, value->name, block, digits == 2 ? digit : -1);
     const char *name = part != NULL ? part_name(split, part, block, mw__split_blocks_of(split, value)) : NULL;
     const mw_dtype dtype = digits == 2 ? MW_F32 : mw_tensor_dtype(value);
     mw_tensor *input = name != NULL ? mw_input(split->to, name, dtype, mw__split_extents(split, value, block)) : NULL;
@@ -78,7 +79,7 @@ static void add_output_parts(mw__split *split, const mw_tensor *value, size_t in
         snprintf(whole, sizeof whole, value->role == MW__VALUE ? "%s" : "%.240s_out", value->name);
     for (int64_t i = 0; i < form->blocks * form->digits && split->to->error.status == MW_OK; i++) {
         const int64_t block = i / form->digits;
-        const mw__part *part = describe(split, value, whole, block, form->digits == 2 ? (int)(i % 2) : -1);
+        const mw__part *part = describe_part(split, value, whole, block, form->digits == 2 ? (int)(i % 2) : -1);
         const char *name = part != NULL ? part_name(split, part, block, form->blocks) : NULL;
         mw_tensor *output = name != NULL ? mw_output(form->parts[i], name) : NULL;
         if (output != NULL)
@@ -117,7 +118,7 @@ static bool split_op(void *user, mw__clone *clone, const mw__op *op)
 
 /* ---- the whole ---- */
 
-static mw_status run(mw__split *split, mw_error *err)
+static mw_status run_split(mw__split *split, mw_error *err)
 {
     const mw__clone_options how = {.rule = split_op, .input = split_input, .user = split};
     return mw__clone_ports(split->from, split->to, &how, add_outputs, err);
@@ -153,7 +154,7 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_opti
     mw_status status = allocate(&split, err);
     if (status == MW_OK && mw__split_plan(&split)) {
         *out_split = true;
-        status = run(&split, err);
+        status = run_split(&split, err);
     }
     mw__free(to->allocator, split.parents);
     mw__free(to->allocator, split.marks);

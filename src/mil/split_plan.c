@@ -28,7 +28,7 @@ static bool is_float(const mw_tensor *value)
 
 typedef enum group_kind { INDEX, LONG } group_kind;
 
-static uint32_t find(const mw__split *split, group_kind kind, uint32_t id)
+static uint32_t find_root(const mw__split *split, group_kind kind, uint32_t id)
 {
     uint32_t *parents = split->parents + (size_t)kind * split->count;
     while (parents[id] != id) {
@@ -41,18 +41,18 @@ static uint32_t find(const mw__split *split, group_kind kind, uint32_t id)
 /* Marks of a group are those of its root. */
 static bool has(const mw__split *split, group_kind kind, const mw_tensor *value, mw__split_mark mark)
 {
-    return (split->marks[find(split, kind, value->id)] & mark) != 0;
+    return (split->marks[find_root(split, kind, value->id)] & mark) != 0;
 }
 
-static void put(mw__split *split, group_kind kind, const mw_tensor *value, mw__split_mark mark)
+static void put_mark(mw__split *split, group_kind kind, const mw_tensor *value, mw__split_mark mark)
 {
-    split->marks[find(split, kind, value->id)] |= (unsigned char)mark;
+    split->marks[find_root(split, kind, value->id)] |= (unsigned char)mark;
 }
 
-static void join(mw__split *split, group_kind kind, const mw_tensor *a, const mw_tensor *b)
+static void join_groups(mw__split *split, group_kind kind, const mw_tensor *a, const mw_tensor *b)
 {
     static const unsigned char kept[2] = {MW__SPLIT_WIDE | MW__SPLIT_NO_INDEX, MW__SPLIT_NO_LONG};
-    const uint32_t from = find(split, kind, b->id), to = find(split, kind, a->id);
+    const uint32_t from = find_root(split, kind, b->id), to = find_root(split, kind, a->id);
     split->parents[(size_t)kind * split->count + from] = to;
     split->marks[to] |= split->marks[from] & kept[kind];
 }
@@ -162,25 +162,25 @@ static void visit(mw__split *split, const mw__op *op, visitor *each)
                 each(split, op, op->row != NULL ? &op->row->args[i] : NULL, op->slots[i].operands[k].value);
 }
 
-static void refuse(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
+static void refuse_arg(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
 {
     (void)op;
     (void)row;
-    put(split, INDEX, value, MW__SPLIT_NO_INDEX);
-    put(split, LONG, value, MW__SPLIT_NO_LONG);
+    put_mark(split, INDEX, value, MW__SPLIT_NO_INDEX);
+    put_mark(split, LONG, value, MW__SPLIT_NO_LONG);
 }
 
 /* Operations with blocks, and those that the table does not know: nothing that they touch is split. */
 static void refuse_all(mw__split *split, const mw__op *op)
 {
-    visit(split, op, refuse);
+    visit(split, op, refuse_arg);
     for (size_t i = 0; i < op->result_count; i++)
-        refuse(split, op, NULL, op->results[i]);
+        refuse_arg(split, op, NULL, op->results[i]);
     for (size_t b = 0; b < op->block_count; b++) {
         for (size_t i = 0; i < op->blocks[b]->op_count; i++)
             refuse_all(split, op->blocks[b]->ops[i]);
         for (size_t i = 0; i < op->blocks[b]->output_count; i++)
-            refuse(split, op, NULL, op->blocks[b]->outputs[i]);
+            refuse_arg(split, op, NULL, op->blocks[b]->outputs[i]);
     }
 }
 
@@ -268,11 +268,11 @@ static void gather_group(mw__split *split, const mw__op *op, const mw__arg_row *
     if (!mw__split_is_int(value) || first == NULL || row->kind == MW__CONST)
         return;
     if (!mw__split_carries(row))
-        refuse(split, op, row, value);
+        refuse_arg(split, op, row, value);
     else if (!mw__split_is_source(split, value))
-        join(split, INDEX, first, value);
+        join_groups(split, INDEX, first, value);
     else if (largest(value) > MW__COUNTED_MAX)
-        put(split, INDEX, first, largest(value) > MW__DIGITS_MAX ? MW__SPLIT_NO_INDEX : MW__SPLIT_WIDE);
+        put_mark(split, INDEX, first, largest(value) > MW__DIGITS_MAX ? MW__SPLIT_NO_INDEX : MW__SPLIT_WIDE);
 }
 
 static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
@@ -282,9 +282,9 @@ static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *
     if (!mw__split_is_int(value) || row->kind == MW__CONST || mw__split_is_source(split, value))
         return;
     if (!form || indexed_extent(op, indexing) > MW__DIGITS_MAX)
-        put(split, INDEX, value, MW__SPLIT_NO_INDEX);
+        put_mark(split, INDEX, value, MW__SPLIT_NO_INDEX);
     else if (indexed_extent(op, indexing) > MW__COUNTED_MAX)
-        put(split, INDEX, value, MW__SPLIT_WIDE);
+        put_mark(split, INDEX, value, MW__SPLIT_WIDE);
 }
 
 static void plan_index(mw__split *split, const mw__op *op)
@@ -298,9 +298,9 @@ static void plan_index(mw__split *split, const mw__op *op)
         if (!mw__split_is_int(result))
             continue;
         if (first != NULL)
-            join(split, INDEX, first, result);
+            join_groups(split, INDEX, first, result);
         else
-            put(split, INDEX, result, MW__SPLIT_NO_INDEX);
+            put_mark(split, INDEX, result, MW__SPLIT_NO_INDEX);
     }
 }
 
@@ -311,7 +311,7 @@ static void refuse_long(mw__split *split, const mw__op *op, const mw__arg_row *r
     (void)op;
     (void)row;
     if (mw__split_axis(split, value) != -1)
-        put(split, LONG, value, MW__SPLIT_NO_LONG);
+        put_mark(split, LONG, value, MW__SPLIT_NO_LONG);
 }
 
 static const mw_tensor *first_long(const mw__split *split, const mw__op *op)
@@ -333,9 +333,9 @@ static void long_group(mw__split *split, const mw__op *op, const mw__arg_row *ro
     if (mw__split_axis(split, value) < 0)
         return;
     if ((row->kind == MW__CONST && !mw__split_is(op, "linear")) || row->type == MW__I32)
-        put(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
+        put_mark(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
     else if (!mw__split_is_source(split, value))
-        join(split, LONG, first_long(split, op), value);
+        join_groups(split, LONG, first_long(split, op), value);
 }
 
 /* An integer of a long axis that is not in digits has no part: the operations on it stay whole. */
@@ -348,7 +348,7 @@ static void refuse_unsettled(mw__split *split, const mw__op *op, const mw__arg_r
 {
     (void)row;
     if (mw__split_axis(split, value) != -1 && !is_settled(split, value))
-        put(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
+        put_mark(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
 }
 
 static bool fits_blocks(const mw__split *split, const mw__op *op)
@@ -374,7 +374,7 @@ static void plan_long(mw__split *split, const mw__op *op)
     visit(split, op, refuse_unsettled);
     for (size_t i = 0; i < op->result_count; i++)
         if (mw__split_axis(split, op->results[i]) >= 0)
-            join(split, LONG, first, op->results[i]);
+            join_groups(split, LONG, first, op->results[i]);
 }
 
 /* A parameter's blocks are parts of its memory, so that nothing stands before the long axis. */
@@ -385,13 +385,13 @@ static void plan_input(mw__split *split, const mw_tensor *value)
     if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32 && !split->keeps_indices)
         split->marks[value->id] |= MW__SPLIT_FED;
     else if (mw__split_is_int(value)) /* no fp16 port */
-        put(split, INDEX, value, MW__SPLIT_NO_INDEX);
+        put_mark(split, INDEX, value, MW__SPLIT_NO_INDEX);
     if (value->index_use == MW__INDEX_IGNORES && !counts)
-        put(split, INDEX, value, MW__SPLIT_WIDE);
+        put_mark(split, INDEX, value, MW__SPLIT_WIDE);
     if (value->role != MW__INPUT && axis > 0 && mw__shape_span(mw_tensor_shape(value), 0, axis) != 1)
-        put(split, LONG, value, MW__SPLIT_NO_LONG);
+        put_mark(split, LONG, value, MW__SPLIT_NO_LONG);
     if (axis == -2 || value->type->kind != MW__TENSOR)
-        refuse(split, NULL, NULL, value);
+        refuse_arg(split, NULL, NULL, value);
 }
 
 /* ---- the whole ---- */

@@ -4,7 +4,7 @@
 
 #include <millwright/millwright.h>
 
-static mw_tensor *number(mw__split *split, double value) { return mw_scalar(split->to, MW_F32, value); }
+static mw_tensor *number_tensor(mw__split *split, double value) { return mw_scalar(split->to, MW_F32, value); }
 
 /* The digits of both operands of an operation, for one block of its result. */
 typedef struct operands {
@@ -22,7 +22,7 @@ static mw_tensor *order(mw__split *split, const operands *o)
 {
     mw_tensor *high = mw_sign(mw_sub(o->x.digit[0], o->y.digit[0]));
     mw_tensor *low = mw_sign(mw_sub(o->x.digit[1], o->y.digit[1]));
-    return mw_add(mw_mul(high, number(split, 2.0)), low);
+    return mw_add(mw_mul(high, number_tensor(split, 2.0)), low);
 }
 
 static void set_digits(mw__split *split, mw__clone *clone, const mw_tensor *result, int64_t block, mw_tensor *high,
@@ -54,10 +54,11 @@ static void sum_block(mw__split *split, mw__clone *clone, const mw__op *op, int6
     const operands o = read_operands(split, clone, op, block);
     mw_tensor *high = adds ? mw_add(o.x.digit[0], o.y.digit[0]) : mw_sub(o.x.digit[0], o.y.digit[0]);
     mw_tensor *low = adds ? mw_add(o.x.digit[1], o.y.digit[1]) : mw_sub(o.x.digit[1], o.y.digit[1]);
-    mw_tensor *carries = adds ? mw_greater_equal(low, number(split, MW__DIGIT_BASE)) : mw_less(low, number(split, 0.0));
-    mw_tensor *carry = mw_select(carries, number(split, adds ? 1.0 : -1.0), number(split, 0.0));
+    mw_tensor *carries =
+        adds ? mw_greater_equal(low, number_tensor(split, MW__DIGIT_BASE)) : mw_less(low, number_tensor(split, 0.0));
+    mw_tensor *carry = mw_select(carries, number_tensor(split, adds ? 1.0 : -1.0), number_tensor(split, 0.0));
     set_digits(split, clone, op->results[0], block, mw_add(high, carry),
-               mw_sub(low, mw_mul(carry, number(split, MW__DIGIT_BASE))));
+               mw_sub(low, mw_mul(carry, number_tensor(split, MW__DIGIT_BASE))));
 }
 
 void mw__split_digit_sum(mw__split *split, mw__clone *clone, const mw__op *op)
@@ -69,9 +70,9 @@ void mw__split_digit_sum(mw__split *split, mw__clone *clone, const mw__op *op)
 
 /* ---- order ---- */
 
-static mw_tensor *compare(mw__split *split, const mw__op *op, const operands *o)
+static mw_tensor *compare_parts(mw__split *split, const mw__op *op, const operands *o)
 {
-    mw_tensor *sign = order(split, o), *zero = number(split, 0.0);
+    mw_tensor *sign = order(split, o), *zero = number_tensor(split, 0.0);
     if (mw__split_is(op, "less"))
         return mw_less(sign, zero);
     if (mw__split_is(op, "less_equal"))
@@ -84,7 +85,7 @@ void mw__split_order(mw__split *split, mw__clone *clone, const mw__op *op)
     const int64_t blocks = mw__split_blocks_of(split, op->results[0]);
     for (int64_t b = 0; b < blocks; b++) {
         const operands o = read_operands(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE);
-        mw__split_set(split, clone, op->results[0], b, 1, 0, compare(split, op, &o));
+        mw__split_set(split, clone, op->results[0], b, 1, 0, compare_parts(split, op, &o));
     }
 }
 
@@ -94,7 +95,7 @@ void mw__split_bound(mw__split *split, mw__clone *clone, const mw__op *op)
     for (int64_t b = 0; b < blocks; b++) {
         const int64_t block = blocks > 1 ? b : MW__SPLIT_WHOLE;
         const operands o = read_operands(split, clone, op, block);
-        mw_tensor *sign = order(split, &o), *zero = number(split, 0.0);
+        mw_tensor *sign = order(split, &o), *zero = number_tensor(split, 0.0);
         mw_tensor *takes_x = mw__split_is(op, "maximum") ? mw_greater(sign, zero) : mw_less(sign, zero);
         set_digits(split, clone, op->results[0], block, mw_select(takes_x, o.x.digit[0], o.y.digit[0]),
                    mw_select(takes_x, o.x.digit[1], o.y.digit[1]));

@@ -56,7 +56,7 @@ static mw_status duplicate(MPI_Comm comm, MPI_Comm *out, mw_error *err)
     return MW_OK;
 }
 
-static mw_communicator *make(MPI_Comm comm, bool finalizes, mw_error *err)
+static mw_communicator *make_communicator(MPI_Comm comm, bool finalizes, mw_error *err)
 {
     MPI_Comm own;
     int rank = 0, size = 1;
@@ -89,7 +89,7 @@ mw_communicator *mw_communicator_mpi(MPI_Comm comm, mw_error *err)
         mw__mpi_fail(err, MW_ERROR_ARGUMENT,
                      "mw_communicator_mpi: the communicator is MPI_COMM_NULL or joins two groups");
     else
-        return make(comm, false, err);
+        return make_communicator(comm, false, err);
     return NULL;
 }
 
@@ -107,6 +107,6 @@ mw_communicator *mw_mpi_start(int *argc, char ***argv, mw_error *err)
     else if (code != MPI_SUCCESS)
         mw__mpi_fail_code(err, code, "MPI_Init_thread failed");
     else
-        return make(MPI_COMM_WORLD, !begun, err);
+        return make_communicator(MPI_COMM_WORLD, !begun, err);
     return NULL;
 }

@@ -55,7 +55,7 @@ static void give_back(link *l, request *r)
     l->free = r;
 }
 
-static request *take(link *l, const request *as, mw_error *err)
+static request *take_request(link *l, const request *as, mw_error *err)
 {
     if (!mw__mpi_is_up())
         mw__mpi_fail(err, MW_ERROR_STATE, "MPI is finalized: finish the communicator first");
@@ -85,7 +85,7 @@ static mw_status fail_message(const request *r, int code, mw_error *err)
 static mw_status send(void *user, int to, int tag, const void *data, size_t size, void **out_request, mw_error *err)
 {
     link *l = user;
-    request *r = take(l, &(request){.peer = to, .tag = tag, .size = size}, err);
+    request *r = take_request(l, &(request){.peer = to, .tag = tag, .size = size}, err);
     if (r == NULL)
         return err != NULL ? err->status : MW_ERROR_COMMUNICATION;
     const int code = MPI_Isend(data, (int)size, MPI_BYTE, to, tag, l->comm, &r->handle);
@@ -107,7 +107,7 @@ static mw_status send(void *user, int to, int tag, const void *data, size_t size
 static mw_status receive(void *user, int from, int tag, void *data, size_t size, void **out_request, mw_error *err)
 {
     link *l = user;
-    request *r = take(
+    request *r = take_request(
         l, &(request){.receives = true, .awaits = true, .peer = from, .tag = tag, .data = data, .size = size}, err);
     if (r == NULL)
         return err != NULL ? err->status : MW_ERROR_COMMUNICATION;
@@ -222,7 +222,7 @@ static void abort_all(void *user, int code)
 
 /* ---- making and ending ---- */
 
-static void finish(void *user, bool clean)
+static void finish_transport(void *user, bool clean)
 {
     link *l = user;
     const bool is_up = mw__mpi_is_up();
@@ -260,6 +260,6 @@ mw_transport mw__mpi_transport(void *user, int rank, int size)
     t.test = test;
     t.cancel = cancel;
     t.abort = abort_all;
-    t.finish = finish;
+    t.finish = finish_transport;
     return t;
 }

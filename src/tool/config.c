@@ -20,7 +20,7 @@ static const config_kind kinds[] = {
     [MW__JSON_FALSE] = CONFIG_BOOL,          [MW__JSON_NULL] = CONFIG_NULL,
 };
 
-static void append(config *c, config_node *node)
+static void append_node(config *c, config_node *node)
 {
     config_node *parent = c->open;
     node->parent = parent;
@@ -44,7 +44,7 @@ static mw_status add_node(config *c, const mw__json_item *item, mw_error *err)
     node->number = item->event == MW__JSON_TRUE ? 1 : (double)item->number;
     if (item->event == MW__JSON_REAL)
         mw__number_read(item->text, item->length, MW__NUMBER_F64, &node->number);
-    append(c, node);
+    append_node(c, node);
     if (node->kind == CONFIG_OBJECT || node->kind == CONFIG_ARRAY)
         c->open = node;
     return item->text == NULL || node->text != NULL ? MW_OK : MW_ERROR_MEMORY;

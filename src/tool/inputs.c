@@ -26,7 +26,7 @@ static int64_t one_of(const mw_model *model, const mw_port *port)
     return count >= 0 && batch > 0 ? count / batch : -1;
 }
 
-static bool add(tool_inputs *inputs, const char *name, mw_dtype dtype, void *data, size_t count)
+static bool add_input(tool_inputs *inputs, const char *name, mw_dtype dtype, void *data, size_t count)
 {
     const size_t room = inputs->count + 1;
     mw_feed *feeds = data != NULL ? realloc(inputs->feeds, room * sizeof *feeds) : NULL;
@@ -43,7 +43,8 @@ static bool add(tool_inputs *inputs, const char *name, mw_dtype dtype, void *dat
 
 /* ---- files ---- */
 
-static const mw_tensor_info *choose(const mw_tensors *tensors, const char *tensor, const char *input, mw_error *err)
+static const mw_tensor_info *choose_tensor(const mw_tensors *tensors, const char *tensor, const char *input,
+                                           mw_error *err)
 {
     const mw_tensor_info *found = mw_tensors_find(tensors, tensor != NULL ? tensor : input);
     if (found == NULL && tensor == NULL && mw_tensors_count(tensors) == 1)
@@ -136,7 +137,7 @@ static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tenso
         free(data);
         return false;
     }
-    return add(inputs, port->name, dtype, data, count);
+    return add_input(inputs, port->name, dtype, data, count);
 }
 
 static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port, const mw_model *model, mw_error *err)
@@ -147,7 +148,7 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
     if (colon != NULL)
         *colon = '\0';
     mw_tensors *tensors = mw_tensors_open(path, err);
-    const mw_tensor_info *info = choose(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
+    const mw_tensor_info *info = choose_tensor(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
     const bool good = tensors != NULL && info != NULL &&
                       take_tensor(inputs, tensors, info, port, mw_model_batch(model), one_of(model, port), err);
     mw_tensors_close(tensors);
@@ -161,17 +162,17 @@ static bool fill_wide(tool_inputs *inputs, double number, const mw_port *port, i
     double *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
     for (int64_t i = 0; data != NULL && i < count; i++)
         data[i] = number;
-    return add(inputs, port->name, MW_F64, data, (size_t)count);
+    return add_input(inputs, port->name, MW_F64, data, (size_t)count);
 }
 
-static bool fill(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
+static bool fill_input(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
 {
     if (inputs->is_wide)
         return fill_wide(inputs, number, port, count);
     float *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
     for (int64_t i = 0; data != NULL && i < count; i++)
         data[i] = (float)number;
-    return add(inputs, port->name, MW_F32, data, (size_t)count);
+    return add_input(inputs, port->name, MW_F32, data, (size_t)count);
 }
 
 static bool has(const tool_inputs *inputs, const char *name)
@@ -225,7 +226,7 @@ static bool read_given(tool_inputs *inputs, const char **given, const mw_model *
             return false;
         }
         const bool is_number = mw__number_read(rest, strlen(rest), MW__NUMBER_F64, &number);
-        if (!(is_number ? fill(inputs, number, &port, mw_shape_count(port.shape))
+        if (!(is_number ? fill_input(inputs, number, &port, mw_shape_count(port.shape))
                         : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
@@ -258,9 +259,9 @@ static float *draw_values(const mw_port *port, int64_t count, mw__random *random
     return data;
 }
 
-static bool draw(tool_inputs *inputs, const mw_port *port, int64_t count, mw__random *random)
+static bool draw_input(tool_inputs *inputs, const mw_port *port, int64_t count, mw__random *random)
 {
-    return add(inputs, port->name, MW_F32, draw_values(port, count, random), (size_t)count);
+    return add_input(inputs, port->name, MW_F32, draw_values(port, count, random), (size_t)count);
 }
 
 mw_status tool_draw_ports(mw_program *program, uint64_t seed, mw_error *err)
@@ -295,7 +296,7 @@ bool tool_inputs_draw(tool_inputs *inputs, const mw_model *model, int64_t exampl
         if (port.is_output || has(inputs, port.name))
             continue;
         const int64_t one = one_of(model, &port);
-        if (one < 0 || !draw(inputs, &port, one * examples, &random))
+        if (one < 0 || !draw_input(inputs, &port, one * examples, &random))
             return complain_open(port.name, err);
     }
     inputs->examples = examples;
@@ -309,7 +310,7 @@ bool tool_inputs_draw_graph(tool_inputs *inputs, const mw_graph *graph, uint64_t
     for (size_t i = 0; (input = mw_graph_input_at(graph, i)) != NULL; i++) {
         const mw_port port = {.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input)};
         const int64_t count = mw_shape_count(mw_tensor_shape(input));
-        if (count < 0 || !draw(inputs, &port, count, &random))
+        if (count < 0 || !draw_input(inputs, &port, count, &random))
             return complain_open(port.name, err);
     }
     inputs->examples = 1;

@@ -12,7 +12,7 @@
 
 /* ---- what is kept ---- */
 
-static const char *keep(mw__curves *c, const char *text, size_t length, mw_error *err)
+static const char *keep_text(mw__curves *c, const char *text, size_t length, mw_error *err)
 {
     return mw__arena_string(&c->arena, text, length, err);
 }
@@ -22,7 +22,7 @@ static mw_status add_curve(mw__curves *c, const char *name, size_t length, mw__c
     if (c->count == MW__CURVES_MAX)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "metrics: more than %d names", MW__CURVES_MAX);
     MW_TRY(mw__grow(c->allocator, &c->curves, &c->capacity, c->count + 1, sizeof *c->curves, err));
-    const char *kept = keep(c, name, length, err);
+    const char *kept = keep_text(c, name, length, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__map_set_n(&c->names, name, length, (void *)(uintptr_t)(c->count + 1), err));
@@ -31,7 +31,7 @@ static mw_status add_curve(mw__curves *c, const char *name, size_t length, mw__c
     return MW_OK;
 }
 
-static mw__curve *find(const mw__curves *c, const char *name, size_t length)
+static mw__curve *find_curve(const mw__curves *c, const char *name, size_t length)
 {
     const uintptr_t place = (uintptr_t)mw__map_get_n(&c->names, name, length);
     return place > 0 ? &c->curves[place - 1] : NULL;
@@ -39,7 +39,7 @@ static mw__curve *find(const mw__curves *c, const char *name, size_t length)
 
 static mw_status add_point(mw__curves *c, const char *name, size_t length, mw__point point, mw_error *err)
 {
-    mw__curve *curve = find(c, name, length);
+    mw__curve *curve = find_curve(c, name, length);
     if (curve == NULL)
         MW_TRY(add_curve(c, name, length, &curve, err));
     if (curve->count == curve->capacity) { /* small at first: a file may have many names with one point each */
@@ -57,8 +57,8 @@ static mw_status add_point(mw__curves *c, const char *name, size_t length, mw__p
 static mw_status add_fact(mw__curves *c, const char *kind, const mw__curve_field *field, mw_error *err)
 {
     MW_TRY(mw__grow(c->allocator, &c->facts, &c->fact_capacity, c->fact_count + 1, sizeof *c->facts, err));
-    const char *key = keep(c, field->name, field->name_length, err);
-    const char *text = keep(c, field->text, field->text_length, err);
+    const char *key = keep_text(c, field->name, field->name_length, err);
+    const char *text = keep_text(c, field->text, field->text_length, err);
     if (key == NULL || text == NULL)
         return MW_ERROR_MEMORY;
     c->facts[c->fact_count++] = (mw__fact){.kind = kind, .record = c->records, .key = key, .text = text};
@@ -172,7 +172,7 @@ void mw__curves_deinit(mw__curves *c)
 
 /* ---- asking ---- */
 
-const mw__curve *mw__curves_find(const mw__curves *c, const char *name) { return find(c, name, strlen(name)); }
+const mw__curve *mw__curves_find(const mw__curves *c, const char *name) { return find_curve(c, name, strlen(name)); }
 
 const char *mw__curves_fact(const mw__curves *c, const char *kind, const char *key)
 {

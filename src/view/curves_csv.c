@@ -24,7 +24,7 @@ typedef struct table {
     bool torn; /* the file ended inside of quotes */
 } table;
 
-static mw_status fail(const table *t, const char *at, const char *what, mw_error *err)
+static mw_status fail_table(const table *t, const char *at, const char *what, mw_error *err)
 {
     return mw__curves_fail(t->path, t->line, (size_t)(at - t->line_begin) + 1, what, err);
 }
@@ -40,20 +40,20 @@ static mw_status read_quoted(table *t, mw_error *err)
             return MW_OK;
         }
         if (*t->at == '\0')
-            return fail(t, t->at, "a byte 0", err);
+            return fail_table(t, t->at, "a byte 0", err);
         t->at += *t->at == '"';
         mw__text_append(&t->bytes, t->at, 1);
         t->at++;
     }
     t->torn = true;
-    return fail(t, begin, "a quote that does not end", err);
+    return fail_table(t, begin, "a quote that does not end", err);
 }
 
 static mw_status read_plain(table *t, mw_error *err)
 {
     for (; t->at < t->end && *t->at != ',' && *t->at != '\n' && *t->at != '\r'; t->at++) {
         if (*t->at == '"' || *t->at == '\0')
-            return fail(t, t->at, *t->at == '"' ? "a quote inside of a field without quotes" : "a byte 0", err);
+            return fail_table(t, t->at, *t->at == '"' ? "a quote inside of a field without quotes" : "a byte 0", err);
         mw__text_append(&t->bytes, t->at, 1);
     }
     return MW_OK;
@@ -72,7 +72,7 @@ static mw_status read_field(table *t, mw_error *err)
     for (const char *c = t->bytes.data + begin; *c != '\0';) {
         const size_t length = mw__utf8_length(c, t->bytes.data + t->bytes.size - 1);
         if (length == 0)
-            return fail(t, from, "a field that is not UTF-8", err);
+            return fail_table(t, from, "a field that is not UTF-8", err);
         c += length;
     }
     return MW_OK;
@@ -92,7 +92,7 @@ static mw_status read_record(table *t, mw_error *err)
         }
         t->at += t->at < t->end && *t->at == '\r';
         if (t->at < t->end && *t->at != '\n')
-            return fail(t, t->at, "a field that goes on behind its quotes", err);
+            return fail_table(t, t->at, "a field that goes on behind its quotes", err);
         return MW_OK;
     }
 }
@@ -116,12 +116,12 @@ static mw_status take_names(table *t, mw_error *err)
     for (size_t i = 0; i < t->cell_count && status == MW_OK; i++) {
         const char *name = t->bytes.data + t->cells[i].at;
         if (name[0] == '\0')
-            status = fail(t, t->line_begin, "a column without a name", err);
+            status = fail_table(t, t->line_begin, "a column without a name", err);
         else if (t->cell_count > MW__CURVES_MAX)
             status = mw__fail(err, MW_ERROR_UNSUPPORTED, "metrics \"%.200s\": more than %d columns", t->path,
                               MW__CURVES_MAX);
         else if (mw__map_get(&seen, name) != NULL)
-            status = fail(t, t->line_begin, "two columns of one name", err);
+            status = fail_table(t, t->line_begin, "two columns of one name", err);
         else
             status = mw__map_set(&seen, name, &present, err);
         if (status == MW_OK)
@@ -142,7 +142,7 @@ static mw_status take_record(table *t, mw_error *err)
     if (t->cell_count == 1 && t->cells[0].length == 0)
         return MW_OK; /* an empty line */
     if (t->cell_count != t->columns)
-        return fail(
+        return fail_table(
             t, t->line_begin,
             t->cell_count < t->columns ? "fewer fields than there are names" : "more fields than there are names", err);
     MW_TRY(mw__grow(t->curves->allocator, &t->fields, &t->field_capacity, t->columns, sizeof *t->fields, err));

@@ -27,7 +27,7 @@ typedef struct record {
 
 /* ---- events ---- */
 
-static size_t put(record *r, const char *text, size_t length)
+static size_t put_name(record *r, const char *text, size_t length)
 {
     const size_t at = r->bytes.size;
     mw__text_append(&r->bytes, text, length);
@@ -35,7 +35,7 @@ static size_t put(record *r, const char *text, size_t length)
     return at;
 }
 
-static mw_status add(record *r, const mw__json_item *item, bool is_number, double number, mw_error *err)
+static mw_status add_number(record *r, const mw__json_item *item, bool is_number, double number, mw_error *err)
 {
     char digits[24];
     MW_TRY(mw__grow(r->curves->allocator, &r->fields, &r->capacity, r->count + 1, sizeof *r->fields, err));
@@ -46,14 +46,14 @@ static mw_status add(record *r, const mw__json_item *item, bool is_number, doubl
         size_t length = 0;
         for (uint64_t left = item->number; length == 0 || left > 0; left /= 10)
             digits[sizeof digits - ++length] = (char)('0' + left % 10);
-        f->text = put(r, digits + sizeof digits - length, length);
+        f->text = put_name(r, digits + sizeof digits - length, length);
         f->text_length = length;
     } else if (item->text != NULL) {
-        f->text = put(r, item->text, item->length);
+        f->text = put_name(r, item->text, item->length);
         f->text_length = item->length;
     } else if (f->has_text) {
         const char *word = item->event == MW__JSON_TRUE ? "true" : "false";
-        f->text = put(r, word, strlen(word));
+        f->text = put_name(r, word, strlen(word));
         f->text_length = strlen(word);
     }
     return MW_OK;
@@ -79,7 +79,7 @@ static mw_status take_value(record *r, const mw__json_item *item, mw_error *err)
         number = (double)NAN;
     const bool is_number =
         item->event == MW__JSON_NUMBER || item->event == MW__JSON_REAL || item->event == MW__JSON_NULL;
-    return add(r, item, is_number, number, err);
+    return add_number(r, item, is_number, number, err);
 }
 
 static mw_status handle(void *user, const mw__json_item *item, mw_error *err)
@@ -87,7 +87,7 @@ static mw_status handle(void *user, const mw__json_item *item, mw_error *err)
     record *r = user;
     if (item->event == MW__JSON_KEY && item->depth <= 2) {
         r->key_length = item->length;
-        r->key = put(r, item->text, item->length);
+        r->key = put_name(r, item->text, item->length);
     } else if (item->event == MW__JSON_BEGIN_OBJECT && item->depth == 0) {
         r->is_object = true;
     } else if (item->event == MW__JSON_BEGIN_OBJECT && item->depth == 1) {

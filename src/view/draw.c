@@ -14,7 +14,7 @@ mw_draw_options mw_draw_defaults(void)
     return (mw_draw_options){.struct_size = sizeof(mw_draw_options), .most = MOST};
 }
 
-static mw_status check(const mw_graph *graph, const mw_draw_options *options, mw_error *err)
+static mw_status check_draw_options(const mw_graph *graph, const mw_draw_options *options, mw_error *err)
 {
     if (graph == NULL)
         return mw__fail_null(err, "draw: the graph is NULL");
@@ -25,7 +25,7 @@ static mw_status check(const mw_graph *graph, const mw_draw_options *options, mw
     return mw_graph_check(graph, err);
 }
 
-static mw_status draw(mw__drawing *d, bool dot, mw__text *out)
+static mw_status draw_graph(mw__drawing *d, bool dot, mw__text *out)
 {
     if (dot)
         return mw__draw_dot(d, out);
@@ -46,7 +46,7 @@ mw_status mw__draw_graph(const mw_graph *graph, const mw_draw_options *options, 
 {
     const mw_draw_options defaults = mw_draw_defaults();
     options = options != NULL ? options : &defaults;
-    MW_TRY(check(graph, options, err));
+    MW_TRY(check_draw_options(graph, options, err));
     const mw__function *function = mw__function_choose(graph, NULL, err);
     mw_summary *summary = function != NULL ? mw__summary_create(graph, !options->operations, err) : NULL;
     if (summary == NULL)
@@ -55,7 +55,7 @@ mw_status mw__draw_graph(const mw_graph *graph, const mw_draw_options *options, 
     mw_status status = mw__draw_make(&drawing, summary, options, err);
     drawing.title = options->title != NULL ? options->title : function->name;
     if (status == MW_OK)
-        status = draw(&drawing, dot, out);
+        status = draw_graph(&drawing, dot, out);
     mw__draw_deinit(&drawing);
     mw_summary_destroy(summary);
     return status == MW_OK ? mw__text_check(out, err) : status;

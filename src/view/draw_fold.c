@@ -275,7 +275,7 @@ static mw_status add_outputs(mw__drawing *d, const uint32_t *box_of)
 
 /* ---- all ---- */
 
-static mw_status make(mw__drawing *d)
+static mw_status make_boxes(mw__drawing *d)
 {
     const size_t count = d->summary->count;
     uint32_t *box_of = mw__arena_alloc(&d->arena, count + 1, sizeof *box_of, d->err);
@@ -302,7 +302,7 @@ mw_status mw__draw_make(mw__drawing *d, const mw_summary *summary, const mw_draw
 {
     *d = (mw__drawing){.summary = summary, .options = *options, .err = err};
     mw__arena_init(&d->arena, summary->allocator);
-    return make(d);
+    return make_boxes(d);
 }
 
 void mw__draw_deinit(mw__drawing *d) { mw__arena_deinit(&d->arena); }

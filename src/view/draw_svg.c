@@ -267,7 +267,7 @@ static void measure_rows(const mw__drawing *d, double *top, double *bottom)
     }
 }
 
-static mw_status measure(mw__drawing *d, double **out_top, double **out_bottom)
+static mw_status measure_drawing(mw__drawing *d, double **out_top, double **out_bottom)
 {
     *out_top = mw__arena_alloc(&d->arena, (size_t)d->rank_count + 1, sizeof **out_top, d->err);
     *out_bottom = mw__arena_alloc(&d->arena, (size_t)d->rank_count + 1, sizeof **out_bottom, d->err);
@@ -281,7 +281,7 @@ mw_status mw__draw_svg(mw__drawing *d, mw__text *out)
 {
     double *row_top, *row_bottom;
     mw__text line;
-    MW_TRY(measure(d, &row_top, &row_bottom));
+    MW_TRY(measure_drawing(d, &row_top, &row_bottom));
     mw__text_init(&line, d->summary->allocator);
     put_head(d, out);
     for (uint32_t i = 0; i < d->fold_count; i++)

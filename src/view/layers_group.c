@@ -112,7 +112,7 @@ static bool is_stop(const cone *c, const mw_tensor *value)
     return false;
 }
 
-static void enter(cone *c, const mw_tensor *value)
+static void enter_cone(cone *c, const mw_tensor *value)
 {
     mw__view *view = c->view;
     if (mw__view_is_fixed(view, value) || is_stop(c, value))
@@ -136,11 +136,11 @@ static void walk_cone(cone *c, const mw_tensor *value)
     c->view->mark++;
     c->count = 0;
     c->outside = c->foreign = false;
-    enter(c, value);
+    enter_cone(c, value);
     for (uint32_t i = 0; i < c->count && !c->outside; i++) {
         const mw__view_op *o = &c->view->ops[c->ops[i]];
         for (uint32_t k = 0; k < o->read_count; k++)
-            enter(c, c->view->reads[o->first_read + k]);
+            enter_cone(c, c->view->reads[o->first_read + k]);
     }
 }
 

@@ -14,7 +14,7 @@ typedef struct frontier {
     size_t count;
 } frontier;
 
-static bool put(const mw__view *view, frontier *f, uint32_t op)
+static bool put_frontier_op(const mw__view *view, frontier *f, uint32_t op)
 {
     for (uint32_t k = 0; k < view->ops[op].read_count; k++) {
         const mw_tensor *value = view->reads[view->ops[op].first_read + k];
@@ -51,12 +51,12 @@ bool mw__view_find_region(const mw__view *view, uint32_t op, mw__region *out)
 {
     frontier f = {.count = 0};
     out->count = 0;
-    if (!put(view, &f, op))
+    if (!put_frontier_op(view, &f, op))
         return false;
     while (f.count > 1) {
         const uint32_t maker = take_last(view, &f);
         if (maker == MW__VIEW_NONE || out->count == MW__REGION_MAX || !mw__view_is_light(view, maker) ||
-            !put(view, &f, maker))
+            !put_frontier_op(view, &f, maker))
             return false;
         if (out->count == 0 || out->ops[out->count - 1] != maker)
             out->ops[out->count++] = maker;

@@ -102,7 +102,7 @@ void mw__put_charts(const mw__plot *p, mw__text *out)
 
 /* ---- options ---- */
 
-static mw_status check(const char *metrics, const mw_plot_options *o, mw_error *err)
+static mw_status check_plot_options(const char *metrics, const mw_plot_options *o, mw_error *err)
 {
     if (metrics == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "plot: the metrics file is NULL");
@@ -176,7 +176,7 @@ static mw_status name_runs(mw__plot *p, const char *const *paths)
 
 /* ---- all ---- */
 
-static mw_status make(mw__plot *p, mw__curves *runs, const char *const *paths, mw__text *out)
+static mw_status make_plot(mw__plot *p, mw__curves *runs, const char *const *paths, mw__text *out)
 {
     for (size_t i = 0; i < p->run_count; i++) {
         p->runs[i] = &runs[i];
@@ -193,12 +193,12 @@ static mw_status plot(const char *metrics, const mw_plot_options *options, mw__t
     const char *paths[MW__RUNS_MAX] = {metrics};
     mw__curves runs[MW__RUNS_MAX] = {{0}};
     mw__arena arena;
-    MW_TRY(check(metrics, options, err));
+    MW_TRY(check_plot_options(metrics, options, err));
     mw__arena_init(&arena, options->allocator);
     mw__plot p = {.arena = &arena, .options = *options, .run_count = options->other_count + 1, .err = err};
     for (size_t i = 0; i < options->other_count; i++)
         paths[i + 1] = options->others[i];
-    const mw_status status = make(&p, runs, paths, out);
+    const mw_status status = make_plot(&p, runs, paths, out);
     for (size_t i = 0; i < p.run_count; i++)
         if (p.runs[i] != NULL)
             mw__curves_deinit(&runs[i]);

@@ -151,7 +151,7 @@ static void meet(extents *e, const mw__point *point)
     e->y1 = point->y > e->y1 ? point->y : e->y1;
 }
 
-static extents measure(const mw__plot *p, const mw__chart *chart)
+static extents measure_chart(const mw__plot *p, const mw__chart *chart)
 {
     extents e = {.x0 = INFINITY, .x1 = -INFINITY, .y0 = INFINITY, .y1 = -INFINITY, .log = p->options.log_scale};
     for (size_t i = 0; i < chart->line_count; i++)
@@ -357,7 +357,7 @@ static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
 
 void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, double head, mw__text *out)
 {
-    const extents e = measure(p, chart);
+    const extents e = measure_chart(p, chart);
     const mw__plot_scale x = mw__scale_make(e.x0, e.x1, false, f.x + LEFT, f.x + f.width - RIGHT, 70);
     const mw__plot_scale y = mw__scale_make(e.y0, e.y1, e.log, f.y + f.height - BOTTOM, f.y + head + 6, 30);
     put_title(chart, f, out);

@@ -201,7 +201,7 @@ static mw_status check_pointers(const mw_report_options *o, mw_error *err)
     return MW_OK;
 }
 
-static mw_status check(const mw_report_options *o, mw_error *err)
+static mw_status check_report_options(const mw_report_options *o, mw_error *err)
 {
     if (o == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "report: the options are NULL");
@@ -243,7 +243,7 @@ static mw_status report(const mw_report_options *options, mw__text *out, mw_erro
 {
     mw__arena arena;
     mw__curves curves = {0};
-    MW_TRY(check(options, err));
+    MW_TRY(check_report_options(options, err));
     mw__arena_init(&arena, options->allocator);
     mw__report r = {.arena = &arena, .options = *options, .out = out, .err = err};
     r.graph = options->graph != NULL ? options->graph : mw_model_graph(options->model);

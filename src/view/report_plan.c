@@ -55,7 +55,7 @@ static void put_totals(const mw_plan_totals *t, mw__text *out)
 /* ---- memory over the steps ---- */
 
 /* Bytes of intermediates that live at each step; buffers that share memory count once. */
-static mw_status measure(const mw__report *r, const mw_plan *plan, size_t steps, uint64_t *alive)
+static mw_status measure_alive(const mw__report *r, const mw_plan *plan, size_t steps, uint64_t *alive)
 {
     const size_t buffers = mw_plan_total(plan).buffer_count;
     int64_t *change = mw__arena_alloc(r->arena, steps + 2, sizeof *change, r->err);
@@ -125,7 +125,7 @@ static mw_status put_memory(const mw__report *r, const mw_plan *plan)
         return MW_ERROR_MEMORY;
     if (steps == 0)
         return MW_OK;
-    MW_TRY(measure(r, plan, steps, alive));
+    MW_TRY(measure_alive(r, plan, steps, alive));
     for (size_t i = 0; i < steps; i++)
         most = alive[i] > most ? alive[i] : most;
     const mw__plot_scale y = mw__scale_make(0.0, (double)most, false, HEIGHT - BOTTOM, 12, 34);

@@ -48,7 +48,7 @@ static bool is_parameter(const making *m, const mw_tensor *weight)
 
 static int64_t add_count(int64_t a, int64_t b) { return b < 0 ? a : a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-static void weigh(void *user, const mw_tensor *weight)
+static void weigh_tensor(void *user, const mw_tensor *weight)
 {
     weighing *w = user;
     if (w->m->seen_input[weight->id] == w->stamp)
@@ -229,7 +229,7 @@ static mw_status make_layer(making *m, uint32_t layer, mw_summary_layer *out)
     for (uint32_t i = m->member_begin[layer]; i < m->member_begin[layer + 1]; i++) {
         const mw__view_op *o = &m->view.ops[m->members[i]];
         out->operation_count += count_ops(o->op);
-        mw__view_visit_weights(&m->view, m->members[i], weigh, &w);
+        mw__view_visit_weights(&m->view, m->members[i], weigh_tensor, &w);
         if (!o->spare)
             add_flops(out, o->op);
     }
@@ -408,7 +408,7 @@ static mw_status make_layers(making *m)
     return measure_memory(m);
 }
 
-static mw_status make(making *m, const mw_graph *graph, bool grouped)
+static mw_status make_summary(making *m, const mw_graph *graph, bool grouped)
 {
     MW_TRY(mw__view_make(&m->view, &m->scratch, graph, grouped, m->err));
     m->uses = mw__uses_make(&m->scratch, m->view.function, m->err);
@@ -442,7 +442,7 @@ mw_summary *mw__summary_create(const mw_graph *graph, bool grouped, mw_error *er
     m.summary->allocator = graph->allocator;
     mw__arena_init(&m.summary->arena, graph->allocator);
     mw__arena_init(&m.scratch, graph->allocator);
-    const mw_status status = make(&m, graph, grouped);
+    const mw_status status = make_summary(&m, graph, grouped);
     mw__names_deinit(&m.names);
     mw__arena_deinit(&m.scratch);
     if (status == MW_OK && mw__live_add(m.summary, MW__LIVE_SUMMARY, m.err) == MW_OK)

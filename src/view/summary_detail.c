@@ -75,7 +75,7 @@ void mw__layer_weigh(mw__layer_weights *w, const mw_tensor *weight)
     }
 }
 
-static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
 const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main, const mw__layer_weights *w)
 {
@@ -89,16 +89,16 @@ const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__o
         return "batch_norm";
     if (label != NULL)
         return label;
-    if ((is(main, "matmul") || is(main, "einsum") || is(main, "linear")) && weighted)
+    if ((is_kind(main, "matmul") || is_kind(main, "einsum") || is_kind(main, "linear")) && weighted)
         return "linear";
-    if (is(main, "gather") && weighted)
+    if (is_kind(main, "gather") && weighted)
         return "embedding";
-    return is(main, "scaled_dot_product_attention") ? "attention" : main->kind;
+    return is_kind(main, "scaled_dot_product_attention") ? "attention" : main->kind;
 }
 
 /* ---- details ---- */
 
-static void put(mw__text *out, const char *text)
+static void put_detail(mw__text *out, const char *text)
 {
     mw__text_puts(out, out->size > 0 ? ", " : "");
     mw__text_puts(out, text);
@@ -106,7 +106,7 @@ static void put(mw__text *out, const char *text)
 
 static void put_number(mw__text *out, const char *before, int64_t number)
 {
-    put(out, before);
+    put_detail(out, before);
     mw__text_printf(out, "%lld", (long long)number);
 }
 
@@ -120,7 +120,7 @@ static void put_extent(mw__text *out, int64_t extent)
 
 static void put_from_to(mw__text *out, int64_t from, int64_t to)
 {
-    put(out, "");
+    put_detail(out, "");
     put_extent(out, from);
     mw__text_puts(out, " -> ");
     put_extent(out, to);
@@ -132,7 +132,7 @@ static void put_window(mw__text *out, const char *before, const int64_t *extents
     bool equal = true;
     for (size_t i = 1; i < count; i++)
         equal = equal && extents[i] == extents[0];
-    put(out, before);
+    put_detail(out, before);
     const size_t shown = before[0] != '\0' && equal && count > 0 ? 1 : count;
     for (size_t i = 0; i < shown; i++) {
         mw__text_puts(out, i > 0 ? "x" : "");
@@ -169,7 +169,7 @@ static void detail_conv(mw__text *out, const mw__op *op)
     put_numbers(out, op, "strides", "stride ");
     put_numbers(out, op, "dilations", "dilation ");
     if (groups > 1 && groups == in.dim[1])
-        put(out, "depthwise");
+        put_detail(out, "depthwise");
     else if (groups > 1)
         put_number(out, "groups ", groups);
 }
@@ -192,9 +192,9 @@ static int64_t last_extent(const mw_tensor *value, int from_end)
 static void detail_linear(mw__text *out, const mw__op *op)
 {
     bool transposed = false;
-    if (is(op, "einsum"))
+    if (is_kind(op, "einsum"))
         return;
-    if (is(op, "matmul"))
+    if (is_kind(op, "matmul"))
         mw__arg_bool(op, "transpose_x", &transposed);
     put_from_to(out, last_extent(mw__arg(op, "x"), transposed ? 2 : 1), last_extent(op->results[0], 1));
 }
@@ -206,27 +206,27 @@ static void detail_recurrent(mw__text *out, const mw__op *op, const mw__layer_we
         if (w->layers > 1)
             put_number(out, "layers ", w->layers);
         if (w->directions == 2)
-            put(out, "bidirectional");
+            put_detail(out, "bidirectional");
         return;
     }
-    const char *direction = is(op, "lstm") ? mw__arg_string(op, "direction") : NULL;
+    const char *direction = is_kind(op, "lstm") ? mw__arg_string(op, "direction") : NULL;
     const int64_t outputs = last_extent(op->results[0], 1);
     const bool both = direction != NULL && strcmp(direction, "bidirectional") == 0;
     put_from_to(out, last_extent(mw__arg(op, "x"), 1), both && outputs > 0 ? outputs / 2 : outputs);
     if (both)
-        put(out, "bidirectional");
+        put_detail(out, "bidirectional");
 }
 
 static void detail_attention(mw__text *out, const mw__op *op)
 {
-    const mw_tensor *q = is(op, "scaled_dot_product_attention") ? mw__arg(op, "query")
-                         : is(op, "matmul")                     ? mw__arg(op, "x")
-                                                                : NULL;
+    const mw_tensor *q = is_kind(op, "scaled_dot_product_attention") ? mw__arg(op, "query")
+                         : is_kind(op, "matmul")                     ? mw__arg(op, "x")
+                                                                     : NULL;
     const mw_shape shape = mw_tensor_shape(q);
     if (shape.rank < 4 || shape.dim[1] < 0 || shape.dim[3] < 0)
         return;
     put_number(out, "heads ", shape.dim[1]);
-    if (is(op, "scaled_dot_product_attention"))
+    if (is_kind(op, "scaled_dot_product_attention"))
         put_number(out, "width ", shape.dim[3]);
 }
 
@@ -243,7 +243,7 @@ static void detail_axes(mw__text *out, const mw__op *op, const char *argument)
     size_t count = 0;
     if (!mw__arg_ints(op, argument, axes, MW_RANK_MAX, &count) || count == 0)
         return;
-    put(out, count == 1 ? "axis " : "axes ");
+    put_detail(out, count == 1 ? "axis " : "axes ");
     for (size_t i = 0; i < count; i++)
         mw__text_printf(out, "%s%lld", i > 0 ? " " : "", (long long)axes[i]);
 }
@@ -268,7 +268,7 @@ static void detail_transpose(mw__text *out, const mw__op *op)
     size_t count = 0;
     if (!mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count))
         return;
-    put(out, "axes ");
+    put_detail(out, "axes ");
     for (size_t i = 0; i < count; i++)
         mw__text_printf(out, "%s%lld", i > 0 ? " " : "", (long long)perm[i]);
 }
@@ -310,12 +310,12 @@ static void put_storage(mw__text *out, const mw_tensor *weight)
         return;
     const mw_tensor *stored = stored_in(op);
     if (stored == NULL || strstr(op->kind, "sparse") != NULL) {
-        put(out, "compressed");
+        put_detail(out, "compressed");
     } else if (strstr(op->kind, "lut") != NULL) {
         put_number(out, "palette of ", palette_bits(op, stored));
         mw__text_puts(out, " bits");
     } else {
-        put(out, mw_dtype_name(mw_tensor_dtype(stored)));
+        put_detail(out, mw_dtype_name(mw_tensor_dtype(stored)));
         mw__text_puts(out, " weights");
     }
 }
@@ -323,7 +323,7 @@ static void put_storage(mw__text *out, const mw_tensor *weight)
 static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw__layer_weights *w)
 {
     const bool own = strcmp(kind, op->kind) == 0;
-    if (is(op, "conv") || is(op, "conv_transpose"))
+    if (is_kind(op, "conv") || is_kind(op, "conv_transpose"))
         detail_conv(out, op);
     else if (strcmp(kind, "linear") == 0)
         detail_linear(out, op);
@@ -335,13 +335,13 @@ static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw
         detail_embedding(out, w->largest);
     else if (strstr(kind, "_norm") != NULL)
         detail_norm(out, kind, w->largest);
-    else if (own && (is(op, "max_pool") || is(op, "avg_pool") || is(op, "l2_pool")))
+    else if (own && (is_kind(op, "max_pool") || is_kind(op, "avg_pool") || is_kind(op, "l2_pool")))
         detail_pool(out, op);
-    else if (own && is(op, "concat"))
+    else if (own && is_kind(op, "concat"))
         detail_concat(out, op);
-    else if (own && (is(op, "softmax") || is(op, "gather")))
+    else if (own && (is_kind(op, "softmax") || is_kind(op, "gather")))
         detail_axis(out, op);
-    else if (own && is(op, "transpose"))
+    else if (own && is_kind(op, "transpose"))
         detail_transpose(out, op);
     else if (own && strncmp(kind, "reduce_", 7) == 0 && strncmp(kind, "reduce_arg", 10) != 0)
         detail_axes(out, op, "axes");

@@ -157,7 +157,7 @@ static void end_line(mw__text *out)
     mw__text_puts(out, "\n");
 }
 
-static void measure(const mw_summary *s, mw__text *cell, size_t widths[COLUMNS])
+static void measure_columns(const mw_summary *s, mw__text *cell, size_t widths[COLUMNS])
 {
     for (int c = 0; c < COLUMNS; c++) {
         widths[c] = strlen(heads[c]);
@@ -194,7 +194,7 @@ static void put_totals(mw__text *out, const mw_summary_totals *t)
 static void print(const mw_summary *s, mw__text *out, mw__text *cell)
 {
     size_t widths[COLUMNS];
-    measure(s, cell, widths);
+    measure_columns(s, cell, widths);
     for (int c = 0; c < COLUMNS; c++) {
         cell->size = 0;
         mw__text_puts(cell, heads[c]);

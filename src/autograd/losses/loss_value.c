@@ -71,7 +71,7 @@ static mw_tensor *cost(mw_tensor *x, mw_tensor *below) { return mw_add(mw_relu(x
 
 static mw_tensor *softplus_below(mw_tensor *x) { return mw_softplus(mw_neg(mw_abs(x))); }
 
-static mw_tensor *weigh(mw_tensor *yes, mw_tensor *q) { return q != NULL ? mw_mul(yes, q) : yes; }
+static mw_tensor *weigh_loss(mw_tensor *yes, mw_tensor *q) { return q != NULL ? mw_mul(yes, q) : yes; }
 
 /* q cost(-x) - cost(x) = (q - 1) log(1 + e^-|x|) + q relu(-x) - relu(x), one of the last two being 0 */
 static mw_tensor *by_target_weighed(mw_tensor *x, mw_tensor *q, mw_tensor *below)
@@ -90,7 +90,7 @@ static void vjp_binary_cross_entropy(mw__vjp *vjp)
     mw_tensor *q = vjp->composite->input_count == 3 ? mw__vjp_input(vjp, 2) : NULL, *minus = mw_neg(x);
     mw_tensor *dy = mw_mul_scalar(vjp->dy[0], 1.0 / (double)mw_shape_count(mw_tensor_shape(x)));
     if (mw__vjp_wants_input(vjp, 0)) {
-        mw_tensor *yes = weigh(mw_mul(t, mw_sigmoid(minus)), q), *no = mw_sigmoid(x);
+        mw_tensor *yes = weigh_loss(mw_mul(t, mw_sigmoid(minus)), q), *no = mw_sigmoid(x);
         no = mw_mul(no, mw__one_minus(t));
         mw__vjp_set_input(vjp, 0, mw_mul(mw_sub(no, yes), dy));
     }
@@ -129,7 +129,7 @@ mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tens
         return mw__loss_of_failed_graph(logits, target);
     mw_tensor *inputs[3] = {logits, target, positive_weight}, *below = softplus_below(logits);
     mw_tensor *yes = cost(mw_neg(logits), below), *no = cost(logits, below);
-    yes = weigh(mw_mul(target, yes), positive_weight);
+    yes = weigh_loss(mw_mul(target, yes), positive_weight);
     no = mw_mul(no, mw__one_minus(target));
     const mw__composite composite = {.name = "binary_cross_entropy",
                                      .inputs = inputs,

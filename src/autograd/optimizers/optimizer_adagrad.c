@@ -13,13 +13,13 @@ static double step_size(const mw__moment *m)
 
 static double fall(const mw__moment *m) { return mw__value_dithered(m, 1.0); }
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double adagrad_reach(const mw_optimizer *o, double loss_scale)
 {
     return MW__GRADIENT_LIMIT / ((double)o->epsilon * loss_scale);
 }
 
 /* The scale cancels in g / root. */
-static mw_tensor *change(mw__optimizer_update *u)
+static mw_tensor *adagrad_change(mw__optimizer_update *u)
 {
     mw_tensor *g = mw__update_decayed(u);
     return mw_mul(mw__update_normalized(u, g, mw__update_root_of(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
@@ -29,6 +29,7 @@ const mw__optimizer_row mw__optimizer_adagrad = {
     .name = "adagrad",
     .numbers = MW__NUMBER_LR_DECAY | MW__NUMBER_INITIAL_ACCUMULATOR | MW__NUMBER_EPSILON,
     .epsilon = 1e-10,
-    .reach = reach,
-    .usual = {mw__roles_root, {{"adagrad_step_size", step_size}, MW__SCALAR_DECAY}, change},
-    .dithered = {mw__roles_root, {{"adagrad_step_size", step_size}, {"adagrad_fall", fall}, MW__SCALAR_DECAY}, change}};
+    .reach = adagrad_reach,
+    .usual = {mw__roles_root, {{"adagrad_step_size", step_size}, MW__SCALAR_DECAY}, adagrad_change},
+    .dithered = {
+        mw__roles_root, {{"adagrad_step_size", step_size}, {"adagrad_fall", fall}, MW__SCALAR_DECAY}, adagrad_change}};

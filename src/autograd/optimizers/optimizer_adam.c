@@ -44,7 +44,7 @@ static double half_epsilon(const mw__moment *m)
 
 static double fall(const mw__moment *m) { return mw__value_dithered(m, (double)m->optimizer->beta2); }
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double adam_reach(const mw_optimizer *o, double loss_scale)
 {
     return MW__MEAN_LIMIT / ((double)o->epsilon * loss_scale);
 }
@@ -64,7 +64,7 @@ static mw_tensor *adam_deviation(mw__optimizer_update *u, mw_tensor *g)
 }
 
 /* m and the deviation are in the scale of the gradients: it cancels in their quotient. */
-static mw_tensor *change(mw__optimizer_update *u)
+static mw_tensor *adam_change(mw__optimizer_update *u)
 {
     mw_tensor *g = mw__update_decayed(u);
     mw_tensor *m = mw__update_mean(u, u->state[MW__ROLE_M], g, (double)u->optimizer->beta1);
@@ -97,8 +97,8 @@ const mw__optimizer_row mw__optimizer_adam = {
     .name = "adam",
     .numbers = MW__NUMBER_BETA1 | MW__NUMBER_BETA2 | MW__NUMBER_EPSILON,
     .epsilon = 1e-8,
-    .reach = reach,
-    .usual = {roles, {{"adam_step_size", step_size}, {"adam_correction", correction}, MW__SCALAR_DECAY}, change},
+    .reach = adam_reach,
+    .usual = {roles, {{"adam_step_size", step_size}, {"adam_correction", correction}, MW__SCALAR_DECAY}, adam_change},
     .dithered = {
         half_roles,
         {{"adam_step_size", half_step_size}, {"adam_epsilon", half_epsilon}, {"adam_fall", fall}, MW__SCALAR_DECAY},

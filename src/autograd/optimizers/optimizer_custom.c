@@ -16,14 +16,14 @@ _Static_assert(MW_UPDATE_SCALARS_MAX <= MW__OPTIMIZER_SCALARS, "room for each");
 
 enum { NAME_MAX_BYTES = 63, SETTINGS_MAX_BYTES = 255 };
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double custom_reach(const mw_optimizer *o, double loss_scale)
 {
     (void)o, (void)loss_scale;
     return INFINITY;
 }
 
 /* The rest is the user's. */
-const mw__optimizer_row mw__optimizer_custom = {.name = "custom", .reach = reach};
+const mw__optimizer_row mw__optimizer_custom = {.name = "custom", .reach = custom_reach};
 
 mw_optimizer mw_optimizer_custom(float learning_rate, const mw_optimizer_rule *rule)
 {
@@ -177,8 +177,8 @@ static mw_status report(const mw_optimizer_rule *rule, const mw_update_parameter
     return status;
 }
 
-static mw_status refuse(const mw_optimizer_rule *rule, const mw_update_parameter *of, const char *what, size_t index,
-                        const char *fault, mw_error *err)
+static mw_status refuse_result(const mw_optimizer_rule *rule, const mw_update_parameter *of, const char *what,
+                               size_t index, const char *fault, mw_error *err)
 {
     mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\", parameter \"%.96s\": %s %zu %s", rule->name, of->name, what,
              index, fault);
@@ -231,11 +231,11 @@ mw_status mw__rule_states(const mw_optimizer_rule *rule, const mw_update_paramet
     if (status != MW_OK || said.status != MW_OK)
         return report(rule, of, status, &said, NULL, err);
     if (count > MW_UPDATE_STATES_MAX)
-        return refuse(rule, of, "state", count, "is one too many: there can be 8", err);
+        return refuse_result(rule, of, "state", count, "is one too many: there can be 8", err);
     for (size_t i = 0; i < count; i++) {
         const char *fault = state_fault(states, i, of);
         if (fault != NULL)
-            return refuse(rule, of, "state", i, fault, err);
+            return refuse_result(rule, of, "state", i, fault, err);
         out->items[i] = (mw__optimizer_state){.name = copy_string(states[i].name, arena, err),
                                               .shape = states[i].shape,
                                               .initial = (double)states[i].initial,

@@ -17,14 +17,14 @@ static unsigned roles(const mw_optimizer *o)
     return MW__ROLE_BIT(M);
 }
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double lion_reach(const mw_optimizer *o, double loss_scale)
 {
     (void)o, (void)loss_scale;
     return 1.0;
 }
 
 /* m is in the scale of the gradients, of which the sign does not depend. */
-static mw_tensor *change(mw__optimizer_update *u)
+static mw_tensor *lion_change(mw__optimizer_update *u)
 {
     const double beta1 = (double)u->optimizer->beta1;
     mw_tensor *g = mw__update_decayed(u), *m = u->state[MW__ROLE_M];
@@ -37,5 +37,5 @@ static mw_tensor *change(mw__optimizer_update *u)
 const mw__optimizer_row mw__optimizer_lion = {
     .name = "lion",
     .numbers = MW__NUMBER_BETA1 | MW__NUMBER_BETA2,
-    .reach = reach,
-    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, change}};
+    .reach = lion_reach,
+    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, lion_change}};

@@ -13,7 +13,7 @@ static unsigned roles(const mw_optimizer *o)
 
 static double fall(const mw__moment *m) { return mw__value_dithered(m, (double)m->optimizer->alpha); }
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double rmsprop_reach(const mw_optimizer *o, double loss_scale)
 {
     const double one = MW__GRADIENT_LIMIT / ((double)o->epsilon * loss_scale);
     return o->momentum == 0.0f ? one : mw__momentum_limit(o, loss_scale);
@@ -22,7 +22,7 @@ static double reach(const mw_optimizer *o, double loss_scale)
 /* The scale cancels in g / deviation, and the momentum sums that. Centered, the root is that of the variance, which
  * follows alpha (variance + (1 - alpha) (g - mean)^2): the difference of PyTorch's square_avg and grad_avg^2, which
  * would cancel in fp16 and could be negative. */
-static mw_tensor *change(mw__optimizer_update *u)
+static mw_tensor *rmsprop_change(mw__optimizer_update *u)
 {
     const mw_optimizer *o = u->optimizer;
     const double alpha = (double)o->alpha;
@@ -44,6 +44,6 @@ const mw__optimizer_row mw__optimizer_rmsprop = {
     .name = "rmsprop",
     .numbers = MW__NUMBER_ALPHA | MW__NUMBER_CENTERED | MW__NUMBER_MOMENTUM | MW__NUMBER_EPSILON,
     .epsilon = 1e-8,
-    .reach = reach,
-    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, change},
-    .dithered = {roles, {{"learning_rate", mw__value_step}, {"rmsprop_fall", fall}, MW__SCALAR_DECAY}, change}};
+    .reach = rmsprop_reach,
+    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, rmsprop_change},
+    .dithered = {roles, {{"learning_rate", mw__value_step}, {"rmsprop_fall", fall}, MW__SCALAR_DECAY}, rmsprop_change}};

@@ -11,7 +11,7 @@ mw_optimizer mw_sgd_momentum(float learning_rate, float momentum, bool nesterov)
 /* The unit of its change is in its gradient already. */
 static double value_rate(const mw__moment *m) { return m->rate; }
 
-static double reach(const mw_optimizer *o, double loss_scale)
+static double sgd_reach(const mw_optimizer *o, double loss_scale)
 {
     const double g = MW__GRADIENT_LIMIT / loss_scale;
     if (o->momentum == 0.0f)
@@ -27,7 +27,7 @@ static mw_tensor *in_unit(const mw__optimizer_update *u, mw_tensor *b)
 }
 
 /* The scale is divided out first. */
-static mw_tensor *change(mw__optimizer_update *u)
+static mw_tensor *sgd_change(mw__optimizer_update *u)
 {
     const mw_optimizer *o = u->optimizer;
     const double factor = mw__optimizer_unit(o) / u->scalars->loss_scale;
@@ -45,5 +45,5 @@ static mw_tensor *change(mw__optimizer_update *u)
 const mw__optimizer_row mw__optimizer_sgd = {
     .name = "sgd",
     .numbers = MW__NUMBER_MOMENTUM | MW__NUMBER_NESTEROV,
-    .reach = reach,
-    .usual = {mw__roles_momentum, {{"learning_rate", value_rate}, MW__SCALAR_DECAY}, change}};
+    .reach = sgd_reach,
+    .usual = {mw__roles_momentum, {{"learning_rate", value_rate}, MW__SCALAR_DECAY}, sgd_change}};

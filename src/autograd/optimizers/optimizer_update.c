@@ -130,11 +130,11 @@ double mw__value_decay(const mw__moment *m) { return mw__value_step(m) * (double
 
 /* A number of [-1/2, 1/2) for each step, whose runs are spread evenly: multiples of the golden ratio.
  * source  Weyl 1916; Knuth, The Art of Computer Programming 3, section 6.4, exercise 8 */
-static double spread(int64_t step) { return ldexp((double)((uint64_t)step * 0x9e3779b97f4a7c15u), -64) - 0.5; }
+static double spread_step(int64_t step) { return ldexp((double)((uint64_t)step * 0x9e3779b97f4a7c15u), -64) - 0.5; }
 
 double mw__value_dithered(const mw__moment *m, double keep)
 {
-    return nearbyint((1.0 - keep + 0x1p-9 * spread(m->step)) / MW__HALF_LEAST) * MW__HALF_LEAST;
+    return nearbyint((1.0 - keep + 0x1p-9 * spread_step(m->step)) / MW__HALF_LEAST) * MW__HALF_LEAST;
 }
 
 /* ---- states ---- */

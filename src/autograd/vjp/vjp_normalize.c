@@ -14,7 +14,7 @@ void mw__vjp_softmax(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw_mul(y, mw_sub(dy, mean)));
 }
 
-static float number(const mw__vjp *vjp, const char *arg)
+static float number_arg(const mw__vjp *vjp, const char *arg)
 {
     double value = 0.0;
     mw__arg_float(vjp->op, arg, &value);
@@ -80,7 +80,7 @@ static void vjp_moments(mw__vjp *vjp, mw_axes axes, const bool *affine)
     const bool plain = mw__vjp_arg(vjp, "gamma") == NULL && mw__vjp_arg(vjp, "beta") == NULL;
     mw_tensor *centered = mw_sub(x, mw_reduce_mean(x, axes, true));
     mw_tensor *variance = mw_reduce_mean(mw_square(centered), axes, true);
-    mw_tensor *r = inverse_root(centered, axes, variance, 1.0, number(vjp, "epsilon"));
+    mw_tensor *r = inverse_root(centered, axes, variance, 1.0, number_arg(vjp, "epsilon"));
     mw_tensor *n = plain ? vjp->y[0] : mw_mul(centered, r);
     set_affine(vjp, n, affine);
     if (!mw__vjp_wants(vjp, "x"))
@@ -121,7 +121,7 @@ void mw__vjp_l2_norm(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *squares = mw_reduce_sum(mw_square(x), axes, true);
     const mw_shape shape = mw_tensor_shape(x);
     const double count = (double)(shape.dim[shape.rank - 3] * shape.dim[shape.rank - 2] * shape.dim[shape.rank - 1]);
-    mw_tensor *r = inverse_root(x, axes, squares, count, number(vjp, "epsilon"));
+    mw_tensor *r = inverse_root(x, axes, squares, count, number_arg(vjp, "epsilon"));
     mw_tensor *along = mw_reduce_sum(mw_mul(dy, y), axes, true);
     mw_tensor *across = mw_sub(dy, mw_mul(y, along));
     mw__vjp_set(vjp, "x", mw_mul(r, across));
@@ -134,7 +134,7 @@ void mw__vjp_l2_norm(mw__vjp *vjp)
 void mw__vjp_batch_norm(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *mean = mw__vjp_arg(vjp, "mean"), *variance = mw__vjp_arg(vjp, "variance");
-    mw_tensor *root = mw_rsqrt(variance, number(vjp, "epsilon"));
+    mw_tensor *root = mw_rsqrt(variance, number_arg(vjp, "epsilon"));
     mw_tensor *r = mw__along_axes(root, x, channel_axis);
     mw_tensor *dx = mw_mul(scaled(vjp, x, channel_axis), r);
     mw__vjp_set(vjp, "x", dx);
@@ -180,10 +180,10 @@ void mw__vjp_local_response_norm(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = vjp->y[0], *dy = vjp->dy[0];
     int64_t size = 1;
     mw__arg_int(vjp->op, "size", &size);
-    const double share = (double)number(vjp, "alpha") / (double)size, beta = (double)number(vjp, "beta");
+    const double share = (double)number_arg(vjp, "alpha") / (double)size, beta = (double)number_arg(vjp, "beta");
     mw_tensor *band = window(x, mw_tensor_shape(x).dim[1], size);
     mw_tensor *squares = sum_window(band, mw_square(x), false);
-    mw_tensor *d = mw_add_scalar(mw_mul_scalar(squares, share), (double)number(vjp, "k"));
+    mw_tensor *d = mw_add_scalar(mw_mul_scalar(squares, share), (double)number_arg(vjp, "k"));
     mw_tensor *direct = mw_mul(dy, mw_pow(d, mw__scalar_like(d, -beta)));
     mw_tensor *terms = mw_real_div(mw_mul(dy, y), d);
     mw_tensor *others = mw_mul(x, sum_window(band, terms, true));

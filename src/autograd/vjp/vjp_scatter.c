@@ -23,14 +23,14 @@ static place place_of(const mw__vjp *vjp)
     return p;
 }
 
-static mw_tensor *take(const place *p, mw_tensor *x)
+static mw_tensor *take_at_indices(const place *p, mw_tensor *x)
 {
     if (p->form == COORDINATES)
         return mw_gather_nd(x, p->indices, 0);
     return p->form == SLICES ? mw_gather(x, p->indices, p->axis) : mw_gather_along_axis(x, p->indices, p->axis);
 }
 
-static mw_tensor *put(const place *p, mw_tensor *data, mw_tensor *updates, mw_scatter_mode mode)
+static mw_tensor *put_updates(const place *p, mw_tensor *data, mw_tensor *updates, mw_scatter_mode mode)
 {
     if (p->form == COORDINATES)
         return mw_scatter_nd(data, p->indices, updates, mode);
@@ -73,14 +73,14 @@ static void vjp_update(mw__vjp *vjp, const place *p)
 {
     mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, dy, filled(updates, 0.0), MW_SCATTER_UPDATE));
+        mw__vjp_set(vjp, "data", put_updates(p, dy, filled(updates, 0.0), MW_SCATTER_UPDATE));
     if (!mw__vjp_wants(vjp, "updates"))
         return;
     mw_tensor *numbers = number_updates(p, updates);
     mw_tensor *none = mw_fill(vjp->graph, MW_I32, mw_tensor_shape(data), 0.0);
-    mw_tensor *last = take(p, put(p, none, numbers, MW_SCATTER_UPDATE));
+    mw_tensor *last = take_at_indices(p, put_updates(p, none, numbers, MW_SCATTER_UPDATE));
     mw_tensor *kept = mw_equal(last, numbers);
-    mw__vjp_set(vjp, "updates", mw__where(kept, take(p, dy)));
+    mw__vjp_set(vjp, "updates", mw__where(kept, take_at_indices(p, dy)));
 }
 
 /* ---- sums and products ---- */
@@ -90,7 +90,7 @@ static void vjp_sum(mw__vjp *vjp, const place *p, bool negative)
     mw__vjp_set(vjp, "data", vjp->dy[0]);
     if (!mw__vjp_wants(vjp, "updates"))
         return;
-    mw_tensor *du = take(p, vjp->dy[0]);
+    mw_tensor *du = take_at_indices(p, vjp->dy[0]);
     mw__vjp_set(vjp, "updates", negative ? mw_neg(du) : du);
 }
 
@@ -99,10 +99,10 @@ static void vjp_quotient(mw__vjp *vjp, const place *p)
 {
     mw_tensor *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, dy, updates, MW_SCATTER_DIV));
+        mw__vjp_set(vjp, "data", put_updates(p, dy, updates, MW_SCATTER_DIV));
     if (!mw__vjp_wants(vjp, "updates"))
         return;
-    mw_tensor *slope = mw_real_div(take(p, mw_mul(dy, vjp->y[0])), updates);
+    mw_tensor *slope = mw_real_div(take_at_indices(p, mw_mul(dy, vjp->y[0])), updates);
     mw__vjp_set(vjp, "updates", mw_neg(slope));
 }
 
@@ -113,11 +113,11 @@ static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
     mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     mw_tensor *zero = mw__scalar_like(data, 0.0), *one = mw__scalar_like(data, 1.0);
     mw_tensor *is_zero = mw_equal(updates, zero), *mark = mw_select(is_zero, one, zero);
-    mw_tensor *zeros = take(p, put(p, filled(data, 0.0), mark, MW_SCATTER_ADD));
+    mw_tensor *zeros = take_at_indices(p, put_updates(p, filled(data, 0.0), mark, MW_SCATTER_ADD));
     mw_tensor *single = mw_equal(mw_mul(zeros, mark), one);
-    mw_tensor *without = put(p, data, mw_select(single, one, updates), MW_SCATTER_MUL);
-    mw_tensor *others = take(p, mw_mul(dy, without));
-    mw_tensor *all = take(p, mw_mul(dy, vjp->y[0]));
+    mw_tensor *without = put_updates(p, data, mw_select(single, one, updates), MW_SCATTER_MUL);
+    mw_tensor *others = take_at_indices(p, mw_mul(dy, without));
+    mw_tensor *all = take_at_indices(p, mw_mul(dy, vjp->y[0]));
     mw_tensor *slope = mw_real_div(all, mw_select(is_zero, one, updates));
     return mw_select(single, others, slope);
 }
@@ -126,7 +126,7 @@ static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
 static void vjp_product(mw__vjp *vjp, const place *p)
 {
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, vjp->dy[0], mw__vjp_arg(vjp, "updates"), MW_SCATTER_MUL));
+        mw__vjp_set(vjp, "data", put_updates(p, vjp->dy[0], mw__vjp_arg(vjp, "updates"), MW_SCATTER_MUL));
     if (mw__vjp_wants(vjp, "updates"))
         mw__vjp_set(vjp, "updates", other_factors(vjp, p));
 }
@@ -139,12 +139,12 @@ static void vjp_extremum(mw__vjp *vjp, const place *p)
     mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *y = vjp->y[0];
     mw_tensor *one = mw__scalar_like(data, 1.0);
     mw_tensor *data_hits = mw__where(mw_equal(data, y), one);
-    mw_tensor *update_hits = mw__where(mw_equal(updates, take(p, y)), one);
-    mw_tensor *share = mw_real_div(vjp->dy[0], put(p, data_hits, update_hits, MW_SCATTER_ADD));
+    mw_tensor *update_hits = mw__where(mw_equal(updates, take_at_indices(p, y)), one);
+    mw_tensor *share = mw_real_div(vjp->dy[0], put_updates(p, data_hits, update_hits, MW_SCATTER_ADD));
     if (mw__vjp_wants(vjp, "data"))
         mw__vjp_set(vjp, "data", mw_mul(data_hits, share));
     if (mw__vjp_wants(vjp, "updates"))
-        mw__vjp_set(vjp, "updates", mw_mul(update_hits, take(p, share)));
+        mw__vjp_set(vjp, "updates", mw_mul(update_hits, take_at_indices(p, share)));
 }
 
 void mw__vjp_scatter(mw__vjp *vjp)

@@ -44,7 +44,7 @@ static int open_at(int folder, const char *name, int flags)
     return descriptor;
 }
 
-static void leave(walk *w)
+static void leave_walk(walk *w)
 {
     while (w->depth > 0)
         close(w->levels[--w->depth].folder);
@@ -160,7 +160,7 @@ static mw_status go_up(walk *w, mw_error *err)
 }
 
 /* Puts the text of a link before the rest. *out_is_link is false if the component is none. */
-static mw_status follow(walk *w, const char *component, bool *out_is_link, mw_error *err)
+static mw_status follow_link(walk *w, const char *component, bool *out_is_link, mw_error *err)
 {
     char text[PATH_BYTES];
     const ssize_t length = readlinkat(w->levels[w->depth - 1].folder, component, text, sizeof text);
@@ -185,7 +185,7 @@ static bool may_enter(const walk *w, const char *component)
     return here == IN_TREE || (here == IN_STORE && strcmp(component, "blobs") == 0);
 }
 
-static mw_status enter(walk *w, const char *component, mw_error *err)
+static mw_status enter_component(walk *w, const char *component, mw_error *err)
 {
     if (w->depth == DEPTH_MAX)
         return refuse_link(w, "leads too deep", err);
@@ -218,10 +218,10 @@ static mw_status step(walk *w, mw__file *file, mw_error *err)
         return refuse_link(w, "leads out of this model's part of the hub's cache", err);
     bool is_link = false;
     if (w->levels[w->depth - 1].place == IN_TREE)
-        MW_TRY(follow(w, component, &is_link, err));
+        MW_TRY(follow_link(w, component, &is_link, err));
     if (is_link)
         return MW_OK;
-    return w->rest[0] != '\0' ? enter(w, component, err) : open_last(w, component, file, err);
+    return w->rest[0] != '\0' ? enter_component(w, component, err) : open_last(w, component, file, err);
 }
 
 mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err)
@@ -241,7 +241,7 @@ mw_status mw__file_open_below(mw__file *file, const char *root, const char *name
         status = step(&w, file, err);
     if (status == MW_OK && file->descriptor < 0)
         status = mw__fail(err, MW_ERROR_FILE, "cannot read \"%s\" below \"%s\": it is not a regular file", name, root);
-    leave(&w);
+    leave_walk(&w);
     return status;
 }
 

@@ -41,7 +41,7 @@ static int make_file(const char *path, uint64_t size)
 }
 
 /* Shared, so that what is written later is seen. */
-static mw_status make(mw__file_parts *parts, const mw_allocator *allocator, mw_error *err)
+static mw_status make_parts(mw__file_parts *parts, const mw_allocator *allocator, mw_error *err)
 {
     mw__text path;
     parts->piece = mw__alloc(allocator, PIECE, 1, err);
@@ -68,7 +68,7 @@ mw_status mw__file_parts_make(mw__file_parts *parts, const mw_allocator *allocat
     *parts = (mw__file_parts){.descriptor = -1, .allocator = allocator, .size = size};
     if (size == 0 || size > SIZE_MAX / 2)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a file of %llu bytes has no parts", (unsigned long long)size);
-    const mw_status status = make(parts, allocator, err);
+    const mw_status status = make_parts(parts, allocator, err);
     if (status != MW_OK)
         mw__file_parts_release(parts, allocator);
     return status;

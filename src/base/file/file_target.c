@@ -21,7 +21,7 @@ typedef struct walk {
     struct stat first_seen; /* that file */
 } walk;
 
-static mw_status fail(const walk *w, const char *why, mw_error *err)
+static mw_status fail_walk(const walk *w, const char *why, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FILE, "cannot replace \"%s\": %s", w->given, why);
 }
@@ -48,7 +48,7 @@ static mw_status refuse_kind(const walk *w, mode_t mode, mw_error *err)
                     w->linked ? "is a link to" : "is", kind_of(mode));
 }
 
-static void leave(walk *w)
+static void leave_walk(walk *w)
 {
     if (w->folder != AT_FDCWD)
         mw__file_get_calls()->close(w->folder);
@@ -56,13 +56,13 @@ static void leave(walk *w)
 }
 
 /* Opens the folder part of what is left; *out_name is the rest. */
-static mw_status enter(walk *w, const char **out_name, mw_error *err)
+static mw_status enter_folder(walk *w, const char **out_name, mw_error *err)
 {
     char *slash = strrchr(w->path, '/');
     const char *name = slash == NULL ? w->path : slash + 1;
     const char *part = slash == NULL ? "." : slash == w->path ? "/" : w->path;
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return fail(w, "it names a folder, not a regular file", err);
+        return fail_walk(w, "it names a folder, not a regular file", err);
     if (slash != NULL)
         *slash = '\0';
     int opened;
@@ -72,7 +72,7 @@ static mw_status enter(walk *w, const char **out_name, mw_error *err)
     while (opened < 0 && errno == EINTR);
     if (opened < 0)
         return fail_with_reason(w, "open the folder of", err);
-    leave(w);
+    leave_walk(w);
     w->folder = opened;
     *out_name = name;
     return MW_OK;
@@ -87,7 +87,8 @@ static mw_status look_through(walk *w, const char *name, mw_error *err)
     if (mw__file_get_calls()->stat(w->folder, name, &behind, true) != 0) {
         if (errno == ENOENT)
             return MW_OK; /* what it leads to will be made */
-        return errno == ELOOP ? fail(w, "its links form a loop", err) : fail_with_reason(w, "follow the link", err);
+        return errno == ELOOP ? fail_walk(w, "its links form a loop", err)
+                              : fail_with_reason(w, "follow the link", err);
     }
     if (!S_ISREG(behind.st_mode))
         return refuse_kind(w, behind.st_mode, err);
@@ -108,10 +109,10 @@ static mw_status check_owner(const walk *w, uid_t owner, mw_error *err)
     const mode_t shared = S_ISVTX | S_IWOTH;
     if ((folder.st_mode & shared) != shared || owner == geteuid() || owner == folder.st_uid)
         return MW_OK;
-    return fail(w, "it is a link that another user made in a folder that all may write to", err);
+    return fail_walk(w, "it is a link that another user made in a folder that all may write to", err);
 }
 
-static mw_status follow(walk *w, const char *name, uid_t owner, mw_error *err)
+static mw_status follow_link(walk *w, const char *name, uid_t owner, mw_error *err)
 {
     char text[PATH_BYTES];
     MW_TRY(check_owner(w, owner, err));
@@ -120,7 +121,7 @@ static mw_status follow(walk *w, const char *name, uid_t owner, mw_error *err)
     if (length < 0)
         return fail_with_reason(w, "read the link", err);
     if (length == 0 || length == (long)sizeof text)
-        return fail(w, "the path in its link is empty or too long", err);
+        return fail_walk(w, "the path in its link is empty or too long", err);
     memcpy(w->path, text, (size_t)length);
     w->path[length] = '\0';
     return MW_OK;
@@ -128,12 +129,12 @@ static mw_status follow(walk *w, const char *name, uid_t owner, mw_error *err)
 
 /* The name that the links lead to must be the file that they open: one that was removed while it is open still has a
  * text in /proc, and so has a file of another name space. */
-static mw_status finish(walk *w, const char *name, bool exists, mw__file_target *target, const mw_allocator *allocator,
-                        mw_error *err)
+static mw_status finish_target(walk *w, const char *name, bool exists, mw__file_target *target,
+                               const mw_allocator *allocator, mw_error *err)
 {
     const struct stat *a = &w->first_seen, *b = &target->status;
     if (w->known && (!exists || a->st_dev != b->st_dev || a->st_ino != b->st_ino))
-        return fail(w, "it is a link to a file that has no such name here", err);
+        return fail_walk(w, "it is a link to a file that has no such name here", err);
     target->name = mw__alloc(allocator, strlen(name) + 1, 1, err);
     if (target->name == NULL)
         return MW_ERROR_MEMORY;
@@ -143,21 +144,21 @@ static mw_status finish(walk *w, const char *name, bool exists, mw__file_target 
     return MW_OK;
 }
 
-static mw_status find(walk *w, mw__file_target *target, const mw_allocator *allocator, mw_error *err)
+static mw_status find_target(walk *w, mw__file_target *target, const mw_allocator *allocator, mw_error *err)
 {
     for (int links = 0; links <= LINKS_MAX; links++) {
         const char *name = NULL;
-        MW_TRY(enter(w, &name, err));
+        MW_TRY(enter_folder(w, &name, err));
         const bool exists = mw__file_get_calls()->stat(w->folder, name, &target->status, false) == 0;
         if (!exists && errno != ENOENT)
             return fail_with_reason(w, "examine", err);
         if (!exists || S_ISREG(target->status.st_mode))
-            return finish(w, name, exists, target, allocator, err);
+            return finish_target(w, name, exists, target, allocator, err);
         if (!S_ISLNK(target->status.st_mode))
             return refuse_kind(w, target->status.st_mode, err);
-        MW_TRY(follow(w, name, target->status.st_uid, err));
+        MW_TRY(follow_link(w, name, target->status.st_uid, err));
     }
-    return fail(w, "its links form a loop", err);
+    return fail_walk(w, "its links form a loop", err);
 }
 
 mw_status mw__file_target_find(mw__file_target *target, const mw_allocator *allocator, const char *path, mw_error *err)
@@ -169,8 +170,8 @@ mw_status mw__file_target_find(mw__file_target *target, const mw_allocator *allo
         return mw__fail(err, MW_ERROR_FILE, "cannot write \"%.100s\": a path has 1 to %zu bytes, this has %zu", path,
                         sizeof w.path - 1, length);
     memcpy(w.path, path, length + 1);
-    const mw_status status = find(&w, target, allocator, err);
+    const mw_status status = find_target(&w, target, allocator, err);
     if (status != MW_OK)
-        leave(&w);
+        leave_walk(&w);
     return status;
 }

@@ -199,7 +199,7 @@ static mw_status keep_owner_and_mode(const mw__file_writer *writer, const struct
     return MW_OK;
 }
 
-static mw_status begin(mw__file_writer *writer, const char *path, mw_error *err)
+static mw_status begin_file(mw__file_writer *writer, const char *path, mw_error *err)
 {
     mw__file_target target;
     mw__text copy;
@@ -220,7 +220,7 @@ mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *all
 {
     *writer = (mw__file_writer){
         .allocator = mw__allocator_or_default(allocator), .folder = -1, .descriptor = -1, .durable = durable};
-    const mw_status status = begin(writer, path, err);
+    const mw_status status = begin_file(writer, path, err);
     if (status != MW_OK)
         mw__file_writer_deinit(writer);
     return status;

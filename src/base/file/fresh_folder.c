@@ -76,7 +76,7 @@ static bool sync_names(int folder, int depth)
 /* ---- beginning ---- */
 
 /* Where the path leads, if there is something, else the path without slashes at its end. NULL on failure. */
-static char *resolve(const mw_allocator *allocator, const char *target, mw_error *err)
+static char *resolve_target(const mw_allocator *allocator, const char *target, mw_error *err)
 {
     char *real = realpath(target, NULL); /* the C library's memory, freed here */
     const char *from = real != NULL ? real : target;
@@ -135,7 +135,7 @@ mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *a
                                  mw_error *err)
 {
     *folder = (mw__fresh_folder){.allocator = allocator, .held = -1};
-    folder->target = resolve(allocator, target, err);
+    folder->target = resolve_target(allocator, target, err);
     if (folder->target == NULL)
         return MW_ERROR_MEMORY;
     mw__leftover_sweep_beside(folder->target);

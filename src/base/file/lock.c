@@ -53,7 +53,7 @@ static void read_holder(int descriptor, char out[HOLDER_MAX])
         snprintf(out, HOLDER_MAX, "another process");
 }
 
-static mw_status refuse(int descriptor, const char *path, mw_error *err)
+static mw_status refuse_held_lock(int descriptor, const char *path, mw_error *err)
 {
     char holder[HOLDER_MAX];
     read_holder(descriptor, holder);
@@ -93,7 +93,7 @@ static int try_once(mw__lock *lock, const char *path, const mw__lock *mine, mw_s
         return 0;
     } else if (errno == EWOULDBLOCK) {
         result = 1;
-        *out_status = held_by(mine, descriptor) ? MW_OK : refuse(descriptor, path, err);
+        *out_status = held_by(mine, descriptor) ? MW_OK : refuse_held_lock(descriptor, path, err);
     }
     const int reason = errno;
     if (result < 0 && S_ISREG(status.st_mode) && status.st_size == 0)
@@ -110,7 +110,7 @@ static void drop(mw__lock *lock)
     *lock = (mw__lock){0};
 }
 
-static mw_status take(mw__lock *lock, const char *path, const mw__lock *mine, mw_error *err)
+static mw_status take_lock(mw__lock *lock, const char *path, const mw__lock *mine, mw_error *err)
 {
     enum { ATTEMPTS = 100 };
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -153,7 +153,7 @@ mw_status mw__lock_take(mw__lock *lock, const mw_allocator *allocator, const cha
         return status;
     }
     *lock = (mw__lock){.allocator = allocator, .name = name.data, .folder = target.folder, .descriptor = -1};
-    return take(lock, path, mine, err);
+    return take_lock(lock, path, mine, err);
 }
 
 /* Removed while it is held, so that nobody finds it in between; whoever opened it before sees that it is gone. */

@@ -41,7 +41,7 @@ void mw__map_deinit(mw__map *map)
     mw__arena_deinit(&map->entries);
 }
 
-static map_entry *find(const mw__map *map, const char *key, size_t length)
+static map_entry *find_entry(const mw__map *map, const char *key, size_t length)
 {
     map_entry *entry = NULL;
     if (map->head != NULL && length < UINT_MAX)
@@ -51,13 +51,13 @@ static map_entry *find(const mw__map *map, const char *key, size_t length)
 
 void *mw__map_get_n(const mw__map *map, const char *key, size_t length)
 {
-    const map_entry *entry = find(map, key, length);
+    const map_entry *entry = find_entry(map, key, length);
     return entry != NULL ? entry->value : NULL;
 }
 
 void *mw__map_get(const mw__map *map, const char *key) { return mw__map_get_n(map, key, strlen(key)); }
 
-static mw_status add(mw__map *map, map_entry *entry, size_t length, mw_error *err)
+static mw_status add_entry(mw__map *map, map_entry *entry, size_t length, mw_error *err)
 {
     bool out_of_memory = false;
     HASH_ADD_KEYPTR(hh, map->head, entry->key, (unsigned)length, entry);
@@ -68,7 +68,7 @@ static mw_status add(mw__map *map, map_entry *entry, size_t length, mw_error *er
 
 mw_status mw__map_set_n(mw__map *map, const char *key, size_t length, void *value, mw_error *err)
 {
-    map_entry *entry = find(map, key, length);
+    map_entry *entry = find_entry(map, key, length);
     if (entry != NULL) {
         entry->value = value;
         return MW_OK;
@@ -84,7 +84,7 @@ mw_status mw__map_set_n(mw__map *map, const char *key, size_t length, void *valu
     entry->value = value;
     if (length > 0)
         memcpy(entry->key, key, length);
-    return add(map, entry, length, err);
+    return add_entry(map, entry, length, err);
 }
 
 mw_status mw__map_set(mw__map *map, const char *key, void *value, mw_error *err)

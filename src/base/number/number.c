@@ -63,7 +63,7 @@ typedef struct scan {
     const char *end;
 } scan;
 
-static bool take(scan *text, char low, char high)
+static bool take_letter(scan *text, char low, char high)
 {
     if (text->at == text->end || (*text->at != low && *text->at != high))
         return false;
@@ -86,11 +86,11 @@ enum { EXPONENT_LIMIT = 1 << 29 }; /* of a text; whole exponents stay far inside
 static bool scan_exponent(scan *text, char low, char high, int64_t *out)
 {
     *out = 0;
-    if (!take(text, low, high))
+    if (!take_letter(text, low, high))
         return true;
-    const bool negative = take(text, '-', '-');
+    const bool negative = take_letter(text, '-', '-');
     if (!negative)
-        take(text, '+', '+');
+        take_letter(text, '+', '+');
     if (text->at == text->end || digit_value(*text->at, 10) < 0)
         return false;
     for (; text->at < text->end && digit_value(*text->at, 10) >= 0; text->at++) {
@@ -331,7 +331,7 @@ bool mw__number_read(const char *text, size_t length, mw__number_format format, 
 {
     MW__FLOAT_SCOPE;
     scan rest = {.at = text, .end = text + length};
-    const bool negative = take(&rest, '-', '-');
+    const bool negative = take_letter(&rest, '-', '-');
     double value;
     if (take_word(&rest, "inf"))
         value = INFINITY;
@@ -366,7 +366,7 @@ static bool read_magnitude(scan *text, uint64_t limit, uint64_t *out)
 bool mw__number_read_i64(const char *text, size_t length, int64_t *out)
 {
     scan rest = {.at = text, .end = text + length};
-    const bool negative = take(&rest, '-', '-');
+    const bool negative = take_letter(&rest, '-', '-');
     uint64_t magnitude;
     if (!read_magnitude(&rest, (uint64_t)INT64_MAX + negative, &magnitude))
         return false;

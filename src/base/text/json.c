@@ -35,7 +35,7 @@ static mw_status place_error(reader *json, const char *place)
     return MW_ERROR_FORMAT;
 }
 
-static mw_status malformed(reader *json, const char *place, const char *what)
+static mw_status malformed_json(reader *json, const char *place, const char *what)
 {
     mw__fail(json->err, MW_ERROR_FORMAT, "JSON: %s", what);
     return place_error(json, place);
@@ -50,7 +50,7 @@ static void skip_space(reader *json)
 /* The next byte, or 0 at the end (a NUL in the text is refused like any other byte that fits nowhere). */
 static char peek(const reader *json) { return json->at < json->end ? *json->at : '\0'; }
 
-static mw_status emit(reader *json, mw__json_event event, uint64_t number)
+static mw_status emit_event(reader *json, mw__json_event event, uint64_t number)
 {
     const bool text = event == MW__JSON_KEY || event == MW__JSON_STRING || event == MW__JSON_REAL;
     const bool begin = event == MW__JSON_BEGIN_OBJECT || event == MW__JSON_BEGIN_ARRAY;
@@ -91,9 +91,9 @@ static mw_status read_unicode(reader *json)
     const char *place = json->at;
     int32_t code = take_hex4(json);
     if (code < 0)
-        return malformed(json, place, "\\u without four hexadecimal digits");
+        return malformed_json(json, place, "\\u without four hexadecimal digits");
     if (code == 0)
-        return malformed(json, place, "\\u0000 in a string (names are C strings)");
+        return malformed_json(json, place, "\\u0000 in a string (names are C strings)");
     if (code >= 0xd800 && code <= 0xdfff) {
         int32_t low = -1;
         if (code < 0xdc00 && json->end - json->at >= 2 && json->at[0] == '\\' && json->at[1] == 'u') {
@@ -101,7 +101,7 @@ static mw_status read_unicode(reader *json)
             low = take_hex4(json);
         }
         if (low < 0xdc00 || low > 0xdfff)
-            return malformed(json, place, "half of a surrogate pair");
+            return malformed_json(json, place, "half of a surrogate pair");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     mw__utf8_put(&json->string, (uint32_t)code);
@@ -120,7 +120,7 @@ static mw_status read_escape(reader *json)
     }
     const char *found = c != '\0' ? strchr(names, c) : NULL;
     if (found == NULL)
-        return malformed(json, place, "unknown escape in a string");
+        return malformed_json(json, place, "unknown escape in a string");
     json->at++;
     mw__text_append(&json->string, &values[found - names], 1);
     return MW_OK;
@@ -136,18 +136,18 @@ static mw_status read_string(reader *json)
         while (json->at < json->end && *json->at != '"' && *json->at != '\\' && (unsigned char)*json->at >= 0x20) {
             const size_t length = mw__utf8_length(json->at, json->end);
             if (length == 0)
-                return malformed(json, json->at, "a string is not valid UTF-8");
+                return malformed_json(json, json->at, "a string is not valid UTF-8");
             json->at += length;
         }
         mw__text_append(&json->string, run, (size_t)(json->at - run));
         if (json->at == json->end)
-            return malformed(json, open, "a string without its end");
+            return malformed_json(json, open, "a string without its end");
         if (*json->at == '"') {
             json->at++;
             return mw__text_check(&json->string, json->err);
         }
         if (*json->at != '\\')
-            return malformed(json, json->at, "a control character in a string");
+            return malformed_json(json, json->at, "a control character in a string");
         MW_TRY(read_escape(json));
     }
 }
@@ -171,24 +171,24 @@ static mw_status read_real(reader *json)
     json->at += *place == '-';
     const char *digits = json->at;
     if (!take_digits(json))
-        return malformed(json, place, "a minus without a number");
+        return malformed_json(json, place, "a minus without a number");
     if (*digits == '0' && json->at - digits > 1)
-        return malformed(json, place, "a number with a leading zero");
+        return malformed_json(json, place, "a number with a leading zero");
     if (peek(json) == '.') {
         json->at++;
         if (!take_digits(json))
-            return malformed(json, place, "a number that ends with its point");
+            return malformed_json(json, place, "a number that ends with its point");
     }
     if (peek(json) == 'e' || peek(json) == 'E') {
         json->at++;
         json->at += peek(json) == '+' || peek(json) == '-';
         if (!take_digits(json))
-            return malformed(json, place, "a number without the digits of its exponent");
+            return malformed_json(json, place, "a number without the digits of its exponent");
     }
     json->string.size = 0;
     mw__text_append(&json->string, place, (size_t)(json->at - place));
     MW_TRY(mw__text_check(&json->string, json->err));
-    return emit(json, MW__JSON_REAL, 0);
+    return emit_event(json, MW__JSON_REAL, 0);
 }
 
 /* True if it stands here; it is taken then. */
@@ -221,15 +221,15 @@ static mw_status read_number(reader *json)
     for (; is_digit(peek(json)); json->at++) {
         const uint64_t digit = (uint64_t)(*json->at - '0');
         if (number > (UINT64_MAX - digit) / 10)
-            return malformed(json, place, "a number above 2^64 - 1");
+            return malformed_json(json, place, "a number above 2^64 - 1");
         number = number * 10 + digit;
     }
     if (*place == '0' && json->at - place > 1)
-        return malformed(json, place, "a number with a leading zero");
+        return malformed_json(json, place, "a number with a leading zero");
     const char next = peek(json);
     if (next == '.' || next == 'e' || next == 'E')
-        return malformed(json, place, "a number with a fraction or an exponent; only unsigned integers fit here");
-    return emit(json, MW__JSON_NUMBER, number);
+        return malformed_json(json, place, "a number with a fraction or an exponent; only unsigned integers fit here");
+    return emit_event(json, MW__JSON_NUMBER, number);
 }
 
 static mw_status read_value(reader *json);
@@ -240,7 +240,7 @@ static mw_status read_separator(reader *json, char close, bool *out_more)
     skip_space(json);
     const char c = peek(json);
     if (c != ',' && c != close)
-        return malformed(json, json->at, close == ']' ? "expected ',' or ']'" : "expected ',' or '}'");
+        return malformed_json(json, json->at, close == ']' ? "expected ',' or ']'" : "expected ',' or '}'");
     json->at++;
     *out_more = c == ',';
     return MW_OK;
@@ -249,7 +249,7 @@ static mw_status read_separator(reader *json, char close, bool *out_more)
 /* array ::= '[' [ value (',' value)* ] ']' */
 static mw_status read_array(reader *json)
 {
-    MW_TRY(emit(json, MW__JSON_BEGIN_ARRAY, 0));
+    MW_TRY(emit_event(json, MW__JSON_BEGIN_ARRAY, 0));
     json->at++;
     skip_space(json);
     bool more = peek(json) != ']';
@@ -259,7 +259,7 @@ static mw_status read_array(reader *json)
         MW_TRY(read_value(json));
         MW_TRY(read_separator(json, ']', &more));
     }
-    return emit(json, MW__JSON_END_ARRAY, 0);
+    return emit_event(json, MW__JSON_END_ARRAY, 0);
 }
 
 /* member ::= string ':' value */
@@ -268,7 +268,7 @@ static mw_status read_member(reader *json, mw__map *keys)
     skip_space(json);
     const char *place = json->from = json->at;
     if (peek(json) != '"')
-        return malformed(json, place, "expected a name in quotes");
+        return malformed_json(json, place, "expected a name in quotes");
     MW_TRY(read_string(json));
     if (mw__map_get_n(keys, json->string.data, json->string.size) != NULL) {
         mw__fail(json->err, MW_ERROR_FORMAT, "JSON: the name \"%.200s\" appears twice in one object",
@@ -276,10 +276,10 @@ static mw_status read_member(reader *json, mw__map *keys)
         return place_error(json, place);
     }
     MW_TRY(mw__map_set_n(keys, json->string.data, json->string.size, json, json->err));
-    MW_TRY(emit(json, MW__JSON_KEY, 0));
+    MW_TRY(emit_event(json, MW__JSON_KEY, 0));
     skip_space(json);
     if (peek(json) != ':')
-        return malformed(json, json->at, "expected ':' after a name");
+        return malformed_json(json, json->at, "expected ':' after a name");
     json->at++;
     return read_value(json);
 }
@@ -288,7 +288,7 @@ static mw_status read_member(reader *json, mw__map *keys)
 static mw_status read_object(reader *json)
 {
     mw__map *keys = &json->keys[json->depth - 1];
-    MW_TRY(emit(json, MW__JSON_BEGIN_OBJECT, 0));
+    MW_TRY(emit_event(json, MW__JSON_BEGIN_OBJECT, 0));
     json->at++;
     skip_space(json);
     bool more = peek(json) != '}';
@@ -299,7 +299,7 @@ static mw_status read_object(reader *json)
         MW_TRY(read_separator(json, '}', &more));
     }
     mw__map_deinit(keys);
-    return emit(json, MW__JSON_END_OBJECT, 0);
+    return emit_event(json, MW__JSON_END_OBJECT, 0);
 }
 
 /* value ::= object | array | string | number | "true" | "false" | "null" , the words not in the subset */
@@ -310,7 +310,7 @@ static mw_status read_value(reader *json)
     json->from = json->at;
     if (c == '{' || c == '[') {
         if (json->depth == MW__JSON_DEPTH)
-            return malformed(json, json->at, "nested too deeply (8 levels)");
+            return malformed_json(json, json->at, "nested too deeply (8 levels)");
         json->depth++;
         MW_TRY(c == '{' ? read_object(json) : read_array(json));
         json->depth--;
@@ -318,21 +318,21 @@ static mw_status read_value(reader *json)
     }
     if (c == '"') {
         MW_TRY(read_string(json));
-        return emit(json, MW__JSON_STRING, 0);
+        return emit_event(json, MW__JSON_STRING, 0);
     }
     if (is_digit(c) || (json->all && c == '-'))
         return read_number(json);
     if (json->all && take_word(json, "true"))
-        return emit(json, MW__JSON_TRUE, 0);
+        return emit_event(json, MW__JSON_TRUE, 0);
     if (json->all && take_word(json, "false"))
-        return emit(json, MW__JSON_FALSE, 0);
+        return emit_event(json, MW__JSON_FALSE, 0);
     if (json->all && take_word(json, "null"))
-        return emit(json, MW__JSON_NULL, 0);
+        return emit_event(json, MW__JSON_NULL, 0);
     if (c == '-')
-        return malformed(json, json->at, "a negative number; only unsigned integers fit here");
-    return malformed(json, json->at,
-                     json->at == json->end ? "the text ends where a value should be"
-                                           : "expected an object, an array, a string or a number");
+        return malformed_json(json, json->at, "a negative number; only unsigned integers fit here");
+    return malformed_json(json, json->at,
+                          json->at == json->end ? "the text ends where a value should be"
+                                                : "expected an object, an array, a string or a number");
 }
 
 static mw_status read_text(reader *json, const mw_allocator *allocator)
@@ -344,7 +344,7 @@ static mw_status read_text(reader *json, const mw_allocator *allocator)
     if (status == MW_OK) {
         skip_space(json);
         if (json->at != json->end)
-            status = malformed(json, json->at, "text after the value");
+            status = malformed_json(json, json->at, "text after the value");
     }
     for (int i = 0; i < MW__JSON_DEPTH; i++)
         mw__map_deinit(&json->keys[i]);

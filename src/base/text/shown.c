@@ -56,7 +56,7 @@ typedef struct sink {
     bool full;
 } sink;
 
-static void put(sink *to, const char *text, size_t size)
+static void put_text(sink *to, const char *text, size_t size)
 {
     if (!to->full && size < to->capacity - to->length)
         memcpy(to->out + to->length, text, size);
@@ -68,7 +68,7 @@ static void put(sink *to, const char *text, size_t size)
 }
 
 /* The length of `size` bytes as they are shown; past `limit`, any number above it. */
-static size_t measure(const char *s, size_t size, size_t limit)
+static size_t measure_shown(const char *s, size_t size, size_t limit)
 {
     size_t length = 0;
     char unit[UNIT_MAX];
@@ -88,7 +88,7 @@ static void put_head(sink *to, const char *s, size_t size, size_t limit)
         const size_t length = strlen(unit);
         if (length > limit)
             return;
-        put(to, unit, length);
+        put_text(to, unit, length);
         limit -= length;
     }
 }
@@ -100,7 +100,7 @@ static size_t find_tail(const char *s, size_t size, size_t limit)
     while (start < size && mw__utf8_continues(s[start]))
         start++;
     char unit[UNIT_MAX];
-    while (start < size && measure(s + start, size - start, limit) > limit)
+    while (start < size && measure_shown(s + start, size - start, limit) > limit)
         start += show_unit(s + start, size - start, unit);
     return start;
 }
@@ -108,14 +108,14 @@ static size_t find_tail(const char *s, size_t size, size_t limit)
 static void put_shown(sink *to, const char *s, size_t size, size_t longest)
 {
     static const char gap[] = "...";
-    if (measure(s, size, longest) <= longest) {
+    if (measure_shown(s, size, longest) <= longest) {
         put_head(to, s, size, longest);
         return;
     }
     const size_t room = longest > sizeof gap - 1 ? longest - (sizeof gap - 1) : 0;
     const size_t tail = room / 3; /* names begin with what tells most, and end with the next best */
     put_head(to, s, size, room - tail);
-    put(to, gap, sizeof gap - 1 < longest ? sizeof gap - 1 : longest);
+    put_text(to, gap, sizeof gap - 1 < longest ? sizeof gap - 1 : longest);
     const size_t start = find_tail(s, size, tail);
     put_head(to, s + start, size - start, tail);
 }
@@ -136,7 +136,7 @@ typedef struct conversion {
     char kind;
 } conversion;
 
-static void keep(conversion *c, char letter)
+static void keep_letter(conversion *c, char letter)
 {
     if (c->length + 1 < sizeof c->text)
         c->text[c->length++] = letter;
@@ -148,7 +148,7 @@ static void keep_number(conversion *c, int number)
     char digits[16];
     snprintf(digits, sizeof digits, "%d", number);
     for (const char *d = digits; *d != '\0'; d++)
-        keep(c, *d);
+        keep_letter(c, *d);
 }
 
 /* number := '*' | digits */
@@ -165,7 +165,7 @@ static int read_number(conversion *c, const char **at, arguments *args, bool *ou
     }
     while (**at >= '0' && **at <= '9') {
         number = number < 10000 ? number * 10 + (**at - '0') : number;
-        keep(c, *(*at)++);
+        keep_letter(c, *(*at)++);
     }
     return number;
 }
@@ -174,7 +174,7 @@ static void read_size(conversion *c, const char **at)
 {
     while (**at != '\0' && strchr("hlzjtL", **at) != NULL) {
         c->size = c->size == 'l' && **at == 'l' ? 'L' : **at;
-        keep(c, *(*at)++);
+        keep_letter(c, *(*at)++);
     }
 }
 
@@ -182,23 +182,23 @@ static void read_size(conversion *c, const char **at)
 static conversion read_conversion(const char **at, arguments *args)
 {
     conversion c = {.precision = -1};
-    keep(&c, '%');
+    keep_letter(&c, '%');
     bool left = false, star = false;
     while (**at != '\0' && strchr("-+ #0", **at) != NULL) {
         left |= **at == '-';
-        keep(&c, *(*at)++);
+        keep_letter(&c, *(*at)++);
     }
     c.width = read_number(&c, at, args, &star);
     if (left && c.width > 0)
         c.width = -c.width;
     if (**at == '.') {
-        keep(&c, *(*at)++);
+        keep_letter(&c, *(*at)++);
         c.precision = read_number(&c, at, args, &c.counted);
     }
     read_size(&c, at);
     c.kind = **at;
     if (c.kind != '\0')
-        keep(&c, *(*at)++);
+        keep_letter(&c, *(*at)++);
     return c;
 }
 
@@ -280,12 +280,12 @@ static void print_number(char *out, const conversion *c, arguments *args)
 static void pad(sink *to, int count)
 {
     for (; count > 0; count--)
-        put(to, " ", 1);
+        put_text(to, " ", 1);
 }
 
 static void put_padded(sink *to, const conversion *c, const char *s, size_t size, size_t longest)
 {
-    const size_t length = c->width != 0 ? measure(s, size, longest) : 0;
+    const size_t length = c->width != 0 ? measure_shown(s, size, longest) : 0;
     const int missing = abs(c->width) - (int)(length < longest ? length : longest);
     if (c->width > 0)
         pad(to, missing);
@@ -309,7 +309,7 @@ static void put_conversion(sink *to, const char **at, arguments *args, size_t lo
     const conversion c = read_conversion(at, args);
     char number[NUMBER_MAX];
     if (c.kind == '%') {
-        put(to, "%", 1);
+        put_text(to, "%", 1);
     } else if (c.kind == 's') {
         put_string(to, &c, va_arg(args->list, const char *), longest);
     } else if (c.kind == 'c') {
@@ -317,7 +317,7 @@ static void put_conversion(sink *to, const char **at, arguments *args, size_t lo
         put_padded(to, &c, number, 1, longest);
     } else {
         print_number(number, &c, args);
-        put(to, number, strlen(number));
+        put_text(to, number, strlen(number));
     }
 }
 
@@ -335,7 +335,7 @@ static bool print(sink *to, const char *format, va_list list, size_t longest)
             size_t character = 1;
             while (i + character < plain && mw__utf8_continues(at[i + character]))
                 character++;
-            put(to, at + i, character);
+            put_text(to, at + i, character);
             i += character - 1;
         }
         at += plain;

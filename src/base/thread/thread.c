@@ -72,7 +72,7 @@ static void end(mw__thread *thread)
 }
 
 /* A thread of a hook belongs to the host, and gets its mask back. */
-static void *enter(void *argument)
+static void *enter_thread(void *argument)
 {
     mw__thread *thread = argument;
     sigset_t before;
@@ -100,7 +100,7 @@ static void leave_hook(mw__callback outer)
 static bool start_by_hooks(mw__thread *thread, const char *name)
 {
     const mw__callback outer = enter_hook();
-    const bool started = thread->hooks->start(thread->hooks->user, name, enter, thread, &thread->handle);
+    const bool started = thread->hooks->start(thread->hooks->user, name, enter_thread, thread, &thread->handle);
     leave_hook(outer);
     return started;
 }
@@ -110,7 +110,7 @@ static bool start_by_system(mw__thread *thread)
 {
     sigset_t before;
     block_signals(&before);
-    const bool started = pthread_create(&thread->system, NULL, enter, thread) == 0;
+    const bool started = pthread_create(&thread->system, NULL, enter_thread, thread) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -138,7 +138,7 @@ static void join_by_hooks(const mw__thread *thread)
     leave_hook(outer);
 }
 
-static void join(mw__thread *thread)
+static void join_thread(mw__thread *thread)
 {
     if (thread->process == getpid()) {
         if (thread->hooks != NULL)
@@ -152,7 +152,7 @@ static void join(mw__thread *thread)
 void mw__thread_join(mw__thread *thread)
 {
     if (thread != NULL)
-        join(thread);
+        join_thread(thread);
     mw__thread_join_left();
 }
 
@@ -164,7 +164,7 @@ void mw__thread_join_left(void)
     while (next != NULL) {
         mw__thread *thread = next;
         next = thread->next;
-        join(thread);
+        join_thread(thread);
     }
 }
 
@@ -190,7 +190,7 @@ static bool are_equal(const mw_thread_hooks *a, const mw_thread_hooks *b)
     return a->start == b->start && a->join == b->join && a->user == b->user;
 }
 
-static const mw_thread_hooks *keep(const mw_thread_hooks *hooks, mw_error *err)
+static const mw_thread_hooks *keep_hooks(const mw_thread_hooks *hooks, mw_error *err)
 {
     for (const kept_hooks *k = atomic_load(&kept); k != NULL; k = k->next)
         if (are_equal(&k->hooks, hooks))
@@ -208,7 +208,7 @@ static const mw_thread_hooks *keep(const mw_thread_hooks *hooks, mw_error *err)
 mw_status mw__thread_hooks_put(const mw_thread_hooks *hooks, mw_error *err)
 {
     MW_TRY(mw__thread_hooks_check(hooks, err));
-    const mw_thread_hooks *found = hooks != NULL ? keep(hooks, err) : NULL;
+    const mw_thread_hooks *found = hooks != NULL ? keep_hooks(hooks, err) : NULL;
     if (hooks != NULL && found == NULL)
         return MW_ERROR_MEMORY;
     atomic_store(&current, found);

@@ -19,7 +19,7 @@ static mw_chip_place_options options_of(const mw__segment_request *request)
 }
 
 /* Places are those of the body but constants, in its order. */
-static void fill(const mw__block *body, const mw__place *places, mw__segmented *out)
+static void fill_segmented(const mw__block *body, const mw__place *places, mw__segmented *out)
 {
     for (size_t i = 0, at = 0; i < body->op_count; i++) {
         out[i] = (mw__segmented){0};
@@ -46,7 +46,7 @@ static mw_status segment(const mw__segment_request *request, mw__segmented *out,
     mw__arena_init(&arena, allocator);
     const mw_status status = mw__place_function(request->function, &how, &arena, &places, &count, err);
     if (status == MW_OK)
-        fill(request->function->body, places, out);
+        fill_segmented(request->function->body, places, out);
     mw__arena_deinit(&arena);
     return status;
 }

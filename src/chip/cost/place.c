@@ -108,7 +108,7 @@ static mw_status fail_refused(const mw__place *place, mw_error *err)
         mw__op_subject(place->op, subject, sizeof subject), rule, place->refused != NULL ? place->refused->id : "");
 }
 
-static mw_status weigh(const mw__place_how *how, const mw__op *op, mw__place *place, mw_error *err)
+static mw_status weigh_place(const mw__place_how *how, const mw__op *op, mw__place *place, mw_error *err)
 {
     bool any = false;
     place->op = op;
@@ -124,7 +124,8 @@ static mw_status weigh(const mw__place_how *how, const mw__op *op, mw__place *pl
 
 /* ---- the segmenter ---- */
 
-static mw_status choose(const mw__place_how *how, mw__place *places, size_t count, mw__arena *arena, mw_error *err)
+static mw_status choose_places(const mw__place_how *how, mw__place *places, size_t count, mw__arena *arena,
+                               mw_error *err)
 {
     double(*us)[MW_CHIP_BACKENDS] = mw__arena_alloc(arena, count, sizeof *us, err);
     unsigned *placed = mw__arena_alloc(arena, count, sizeof *placed, err);
@@ -151,8 +152,8 @@ mw_status mw__place_function(const mw__function *function, const mw__place_how *
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
         if (!mw__place_is_constant(body->ops[i]))
-            MW_TRY(weigh(how, body->ops[i], &places[count++], err));
+            MW_TRY(weigh_place(how, body->ops[i], &places[count++], err));
     *out = places;
     *out_count = count;
-    return choose(how, places, count, arena, err);
+    return choose_places(how, places, count, arena, err);
 }

@@ -116,7 +116,7 @@ static const mw_chip_rates planner[] = {
     [MW_CHIP_ANE] = {.gflops = 800.0, .gbytes = 50.0, .die = "", .anchor = ""},
 };
 
-static bool find(const die *d, mw_chip chip, mw_chip_backend backend, mw_chip_anchors which, mw_chip_rates *out)
+static bool find_rates(const die *d, mw_chip chip, mw_chip_backend backend, mw_chip_anchors which, mw_chip_rates *out)
 {
     *out = (mw_chip_rates){0};
     if (d == NULL || (unsigned)backend >= MW_CHIP_BACKENDS)
@@ -137,7 +137,7 @@ static bool find(const die *d, mw_chip chip, mw_chip_backend backend, mw_chip_an
 bool mw_chip_rates_find(mw_chip chip, mw_chip_backend backend, mw_chip_anchors which, mw_chip_rates *out)
 {
     const die *d = mw__chip_find(chip) != NULL ? die_of_chip(chip) : NULL;
-    if (out == NULL || !find(d, chip, backend, which, out))
+    if (out == NULL || !find_rates(d, chip, backend, which, out))
         return false;
     if (stands_for(chip) != chip)
         out->measured = false;
@@ -150,7 +150,7 @@ bool mw_chip_rates_of_die(const char *name, mw_chip_backend backend, mw_chip_anc
     const die *own = row != NULL ? die_named(name) : NULL;
     if (row != NULL && own == NULL)
         return mw_chip_rates_find(row->chip, backend, which, out) && (out->measured = false, true);
-    return out != NULL && find(own, row != NULL ? row->chip : MW_CHIP_AUTO, backend, which, out);
+    return out != NULL && find_rates(own, row != NULL ? row->chip : MW_CHIP_AUTO, backend, which, out);
 }
 
 const char *mw_chip_backend_name(mw_chip_backend backend)

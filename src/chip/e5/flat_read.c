@@ -25,10 +25,13 @@ void mw__flat_end(mw__flat *flat) { mw__free(flat->allocator, flat->taken); }
 
 /* ---- places ---- */
 
-static bool fits(const mw__flat *flat, size_t at, size_t size) { return at <= flat->size && size <= flat->size - at; }
+static bool fits_buffer(const mw__flat *flat, size_t at, size_t size)
+{
+    return at <= flat->size && size <= flat->size - at;
+}
 
 /* Takes bytes for one table or vector. The last word may be the next one's first: tables need not end on a word. */
-static mw_status take(mw__flat *flat, size_t at, size_t size, mw_error *err)
+static mw_status take_bytes(mw__flat *flat, size_t at, size_t size, mw_error *err)
 {
     for (size_t word = at / 4; word < (at + size) / 4 || word == at / 4; word++) {
         const uint8_t bit = (uint8_t)(1U << word % 8);
@@ -40,13 +43,13 @@ static mw_status take(mw__flat *flat, size_t at, size_t size, mw_error *err)
 }
 
 /* Where the offset at `at` leads; there are at least `least` bytes, and it is a multiple of 4. */
-static mw_status follow(const mw__flat *flat, size_t at, size_t least, size_t *out, mw_error *err)
+static mw_status follow_offset(const mw__flat *flat, size_t at, size_t least, size_t *out, mw_error *err)
 {
-    if (at % 4 != 0 || !fits(flat, at, 4))
+    if (at % 4 != 0 || !fits_buffer(flat, at, 4))
         return mw__fail(err, MW_ERROR_FORMAT, "an offset at 0x%zx is outside or not aligned", at);
     const uint32_t offset = mw__flat_get32(flat->data + at);
     *out = at + offset;
-    if (offset == 0 || *out % 4 != 0 || !fits(flat, *out, least))
+    if (offset == 0 || *out % 4 != 0 || !fits_buffer(flat, *out, least))
         return mw__fail(err, MW_ERROR_FORMAT, "the offset at 0x%zx leads to 0x%zx of 0x%zx bytes", at, *out,
                         flat->size);
     return MW_OK;
@@ -55,16 +58,16 @@ static mw_status follow(const mw__flat *flat, size_t at, size_t least, size_t *o
 static mw_status open_vtable(const mw__flat *flat, mw__flat_table *table, mw_error *err)
 {
     const int64_t vtable = (int64_t)table->at - (int32_t)mw__flat_get32(flat->data + table->at);
-    if (vtable < 0 || vtable % 2 != 0 || !fits(flat, (size_t)vtable, 4))
+    if (vtable < 0 || vtable % 2 != 0 || !fits_buffer(flat, (size_t)vtable, 4))
         return mw__fail(err, MW_ERROR_FORMAT, "the table at 0x%zx has its vtable at %lld", table->at,
                         (long long)vtable);
     const uint16_t size = get16(flat->data + vtable);
     table->vtable = (size_t)vtable;
     table->size = get16(flat->data + vtable + 2);
     table->slots = (uint16_t)((size - 4) / 2);
-    if (size < 4 || size % 2 != 0 || !fits(flat, table->vtable, size))
+    if (size < 4 || size % 2 != 0 || !fits_buffer(flat, table->vtable, size))
         return mw__fail(err, MW_ERROR_FORMAT, "the vtable at 0x%zx has a size of %u", table->vtable, size);
-    if (table->size < 4 || !fits(flat, table->at, table->size))
+    if (table->size < 4 || !fits_buffer(flat, table->at, table->size))
         return mw__fail(err, MW_ERROR_FORMAT, "the table at 0x%zx has a size of %u", table->at, table->size);
     return MW_OK;
 }
@@ -72,9 +75,9 @@ static mw_status open_vtable(const mw__flat *flat, mw__flat_table *table, mw_err
 static mw_status open_table(mw__flat *flat, size_t link, mw__flat_table *out, mw_error *err)
 {
     *out = (mw__flat_table){0};
-    MW_TRY(follow(flat, link, 4, &out->at, err));
+    MW_TRY(follow_offset(flat, link, 4, &out->at, err));
     MW_TRY(open_vtable(flat, out, err));
-    return take(flat, out->at, out->size, err);
+    return take_bytes(flat, out->at, out->size, err);
 }
 
 mw_status mw__flat_root(mw__flat *flat, mw__flat_table *out, mw_error *err) { return open_table(flat, 0, out, err); }
@@ -125,14 +128,14 @@ mw_status mw__flat_struct(const mw__flat *flat, const mw__flat_table *table, uns
 static mw_status read_string(mw__flat *flat, size_t link, const char **out, mw_error *err)
 {
     size_t at;
-    MW_TRY(follow(flat, link, 5, &at, err));
+    MW_TRY(follow_offset(flat, link, 5, &at, err));
     const size_t length = mw__flat_get32(flat->data + at);
     const char *string = (const char *)flat->data + at + 4;
     if (length > 4 * flat->size - flat->strings)
         return mw__fail(err, MW_ERROR_FORMAT, "the string at 0x%zx is read too often: %zu bytes of strings in %zu", at,
                         flat->strings, flat->size);
     flat->strings += length;
-    if (!fits(flat, at + 4, length + 1) || string[length] != '\0' || memchr(string, '\0', length) != NULL)
+    if (!fits_buffer(flat, at + 4, length + 1) || string[length] != '\0' || memchr(string, '\0', length) != NULL)
         return mw__fail(err, MW_ERROR_FORMAT, "the string at 0x%zx, of %zu bytes, does not end there", at, length);
     *out = string;
     return MW_OK;
@@ -162,12 +165,12 @@ mw_status mw__flat_vector_in(mw__flat *flat, const mw__flat_table *table, unsign
     MW_TRY(find_field(flat, table, slot, 4, &link, err));
     if (link == 0)
         return MW_OK;
-    MW_TRY(follow(flat, link, 4, &at, err));
+    MW_TRY(follow_offset(flat, link, 4, &at, err));
     *out = (mw__flat_vector){.at = at + 4, .count = mw__flat_get32(flat->data + at)};
     if (out->count > (flat->size - out->at) / size)
         return mw__fail(err, MW_ERROR_FORMAT, "the vector at 0x%zx has %zu elements, more than the file", at,
                         out->count);
-    return take(flat, at, 4 + out->count * size, err);
+    return take_bytes(flat, at, 4 + out->count * size, err);
 }
 
 mw_status mw__flat_string_at(mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out, mw_error *err)

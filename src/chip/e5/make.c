@@ -89,7 +89,7 @@ static void mark_read(maker *m, mw_tensor *value, uint32_t segment)
 }
 
 /* Every operation that does not follow from constants gets a segment: a bridge one of its own. */
-static mw_status cut(maker *m)
+static mw_status cut_segments(maker *m)
 {
     const mw__block *body = m->function->body;
     bool after_bridge = true; /* nothing is open */
@@ -328,7 +328,7 @@ static mw_status add_operations(maker *m)
     return MW_OK;
 }
 
-static mw_status prepare(maker *m)
+static mw_status prepare_maker(maker *m)
 {
     const mw__block *body = m->function->body;
     const size_t values = m->function->graph->value_count, ports = 2 * body->input_count + body->output_count;
@@ -337,7 +337,7 @@ static mw_status prepare(maker *m)
     m->used = mw__arena_alloc(&m->arena, values, sizeof *m->used, m->err);
     if (m->segment == NULL || m->read == NULL || m->used == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(cut(m));
+    MW_TRY(cut_segments(m));
     mark_outputs(m);
     m->operations = mw__arena_alloc(&m->arena, ports + m->segment_count, sizeof *m->operations, m->err);
     m->ports = mw__arena_alloc(&m->arena, ports, sizeof *m->ports, m->err);
@@ -350,7 +350,7 @@ static mw_status make_bytes(maker *m, mw__text *out)
 {
     const mw_text_pair info[] = {{"compiler", m->options->compiler}, {"source", m->options->source}};
     MW_TRY(mw__names_assign(m->function, &m->names, m->err));
-    MW_TRY(prepare(m));
+    MW_TRY(prepare_maker(m));
     MW_TRY(add_operations(m));
     m->program.format_version = MW__E5_VERSION;
     m->program.build_info = info;
@@ -362,7 +362,7 @@ static mw_status make_bytes(maker *m, mw__text *out)
     return mw__e5_encode(&m->program, out, m->err);
 }
 
-static mw_e5 *make(const mw_graph *graph, const mw_e5_options *options, mw_error *err)
+static mw_e5 *make_bundle(const mw_graph *graph, const mw_e5_options *options, mw_error *err)
 {
     maker m = {.options = options, .function = mw__function_choose(graph, options->function, err), .err = err};
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
@@ -395,6 +395,6 @@ mw_e5 *mw_e5_from_graph(const mw_graph *graph, const mw_e5_options *options, mw_
              (options->bridges == NULL && options->bridge_count > 0))
         mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_e5_defaults");
     else if (mw_graph_check(graph, err) == MW_OK)
-        return make(graph, options, err);
+        return make_bundle(graph, options, err);
     return NULL;
 }

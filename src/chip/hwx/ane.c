@@ -17,7 +17,7 @@ enum { FIRST_PORT = 4, SCRATCH = 3, SLOTS = 32, KERNEL_GRAIN = 64, PAYLOAD_MOST 
 
 /* ---- reading ---- */
 
-static mw_status refuse(mw__hwx_reader *reader, const char *why)
+static mw_status refuse_container(mw__hwx_reader *reader, const char *why)
 {
     return mw__fail(reader->err, MW_ERROR_FORMAT,
                     "this is no .hwx (its first word is 0x%08x, not 0xbeefface), and no .ane: %s",
@@ -31,12 +31,12 @@ static mw_status check_sizes(mw__hwx_reader *reader, const mw__hwx_ane *ane)
 {
     if (ane->size > reader->size || ane->kernel_size > ane->size || ane->task_size == 0 || kernels_at(ane) % 16 != 0 ||
         kernels_at(ane) < ane->task_size || kernels_at(ane) - ane->task_size >= KERNEL_GRAIN)
-        return refuse(reader, "its size is not that of its tasks and kernels");
+        return refuse_container(reader, "its size is not that of its tasks and kernels");
     if (ane->first_size % 4 != 0 || ane->first_size == 0 || ane->first_size > ane->task_size ||
         ane->task_count > ane->task_size / 4)
-        return refuse(reader, "its tasks are longer than all of them");
+        return refuse_container(reader, "its tasks are longer than all of them");
     if (ane->input_count > SLOTS - FIRST_PORT || ane->output_count > SLOTS - FIRST_PORT - ane->input_count)
-        return refuse(reader, "it has more ports than slots");
+        return refuse_container(reader, "it has more ports than slots");
     return MW_OK;
 }
 
@@ -53,13 +53,14 @@ static mw_status find_payload(mw__hwx_reader *reader, mw__hwx_ane *ane, uint64_t
     static const uint64_t seen[] = {0x1000, 0x800};
     ane->payload_at = given;
     if (given != 0)
-        return mw__hwx_inside(reader, given, ane->size) ? MW_OK : refuse(reader, "its payload ends beyond the file");
+        return mw__hwx_inside(reader, given, ane->size) ? MW_OK
+                                                        : refuse_container(reader, "its payload ends beyond the file");
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         ane->payload_at = seen[i];
         if (has_task_at(reader, ane, seen[i]))
             return MW_OK;
     }
-    return refuse(reader, "there is no task at 0x1000 nor at 0x800");
+    return refuse_container(reader, "there is no task at 0x1000 nor at 0x800");
 }
 
 /* A section of the payload. */
@@ -135,7 +136,7 @@ static uint32_t output_registers(const mw_hwx *hwx)
                                            : ((UINT32_C(1) << hwx->ane->output_count) - 1) << FIRST_PORT;
 }
 
-static bool describe(const mw__hwx_ane *ane, uint32_t slot, mw_hwx_port *out)
+static bool describe_slot(const mw__hwx_ane *ane, uint32_t slot, mw_hwx_port *out)
 {
     const uint64_t *n = ane->nchw[slot];
     uint64_t batch = 0, total = 0;
@@ -167,7 +168,8 @@ static mw_status add_port(mw__hwx_reader *reader, uint32_t slot, bool is_output,
     port->name = port->symbol = mw__arena_string(&hwx->arena, name, strlen(name), reader->err);
     if (port->name == NULL)
         return MW_ERROR_MEMORY;
-    return describe(hwx->ane, slot, port) ? MW_OK : refuse(reader, "the extents of a port are beyond 64 bits");
+    return describe_slot(hwx->ane, slot, port) ? MW_OK
+                                               : refuse_container(reader, "the extents of a port are beyond 64 bits");
 }
 
 static mw_status add_ports(mw__hwx_reader *reader)
@@ -189,7 +191,7 @@ mw_status mw__hwx_read_ane(mw__hwx_reader *reader, uint64_t payload_offset)
 {
     mw_hwx *hwx = reader->hwx;
     if (reader->size < mw__hwx_layout_size(&mw__hwx_ane_layout))
-        return refuse(reader, "it is shorter than the header of one");
+        return refuse_container(reader, "it is shorter than the header of one");
     mw__hwx_ane *ane = mw__arena_alloc(&hwx->arena, 1, sizeof *ane, reader->err);
     if (ane == NULL)
         return MW_ERROR_MEMORY;

@@ -209,7 +209,7 @@ static mw_status add_symbols(plan *p, mw_error *err)
 /* ---- load commands: with `out` NULL only their sizes ---- */
 
 /* Where the next one goes; NULL where only sizes are wanted. */
-static uint8_t *begin(plan *p, uint8_t *out, uint32_t kind, uint64_t size)
+static uint8_t *begin_command(plan *p, uint8_t *out, uint32_t kind, uint64_t size)
 {
     uint8_t *at = out != NULL ? out + p->at : NULL;
     if (at != NULL) {
@@ -224,7 +224,7 @@ static uint8_t *begin(plan *p, uint8_t *out, uint32_t kind, uint64_t size)
 static void put_segment(plan *p, uint8_t *out, const mw__hwx_segment *segment)
 {
     const uint32_t count = segment->public.section_count;
-    uint8_t *at = begin(p, out, MW__HWX_CMD_SEGMENT, SEGMENT + (uint64_t)SECTION * count);
+    uint8_t *at = begin_command(p, out, MW__HWX_CMD_SEGMENT, SEGMENT + (uint64_t)SECTION * count);
     if (at == NULL)
         return;
     mw__hwx_layout_write(&mw__hwx_segment_layout, segment, at);
@@ -281,7 +281,7 @@ static void put_binding(plan *p, uint8_t *out, size_t index)
 {
     const char *name = p->windows[index]->symbol;
     const size_t length = strlen(name);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_BINDING, mw__u64_round_up(BINDING_NAME + length + 1, 8));
+    uint8_t *at = begin_command(p, out, MW__HWX_CMD_BINDING, mw__u64_round_up(BINDING_NAME + length + 1, 8));
     if (at == NULL)
         return;
     const mw__hwx_binding binding = {.name_at = BINDING_NAME, .address_32 = (uint32_t)p->addresses[index]};
@@ -293,7 +293,7 @@ static void put_program(plan *p, uint8_t *out)
 {
     const mw__hwx_program_state *from = p->from->program;
     const size_t length = strlen(p->procedure);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PROGRAM_NAME + length + 1, 8));
+    uint8_t *at = begin_command(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PROGRAM_NAME + length + 1, 8));
     if (at == NULL)
         return;
     mw__hwx_program_state state = {.first_task = from->first_task,
@@ -326,7 +326,8 @@ static void put_port(plan *p, uint8_t *out, size_t index)
     const mw_hwx_port *port = p->windows[index];
     const uint32_t procedure = (uint32_t)strlen(p->procedure) + 1, name = (uint32_t)strlen(port->name) + 1;
     const size_t symbol = strlen(port->symbol) + 1;
-    uint8_t *at = begin(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PORT_NAMES + procedure + name + symbol, 8));
+    uint8_t *at =
+        begin_command(p, out, MW__HWX_CMD_THREAD, mw__u64_round_up(PORT_NAMES + procedure + name + symbol, 8));
     if (at == NULL)
         return;
     mw__hwx_port_state state = {.kind = 3,
@@ -349,7 +350,7 @@ static void put_port(plan *p, uint8_t *out, size_t index)
 static void put_ident(plan *p, uint8_t *out)
 {
     const size_t length = strlen(p->ident);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_IDENT, mw__u64_round_up(8 + length + 1, 8));
+    uint8_t *at = begin_command(p, out, MW__HWX_CMD_IDENT, mw__u64_round_up(8 + length + 1, 8));
     if (at != NULL)
         memcpy(at + 8, p->ident, length);
 }
@@ -370,7 +371,7 @@ static void put_commands(plan *p, uint8_t *out)
     for (size_t i = p->inputs; i < p->count; i++)
         put_port(p, out, i);
     put_ident(p, out);
-    uint8_t *at = begin(p, out, MW__HWX_CMD_SYMTAB, 24);
+    uint8_t *at = begin_command(p, out, MW__HWX_CMD_SYMTAB, 24);
     const mw__hwx_symtab table = {.symbol_at = (uint32_t)p->symbols_at,
                                   .symbol_count = (uint32_t)p->symbol_count,
                                   .string_at = (uint32_t)(p->symbols_at + p->symbol_count * 16),

@@ -122,7 +122,7 @@ static bool is_table(const shape *s, const mw__hwx_kernel *k)
     return same && (s->format & 3) == 0 && (s->mac >> 16 & 3) == 2;
 }
 
-static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
+static void describe_kernel(const mw__hwx_task *task, mw__hwx_kernel *k)
 {
     const shape s = read_shape(task);
     const bool unicast = (s.group & 0x4000) != 0;
@@ -154,7 +154,7 @@ static void find_kernel(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_ker
     for (uint32_t i = 0; i < ENGINES; i++)
         k->public.tiles += k->live >> i & 1;
     if (find_tiles(hwx, task, k))
-        describe(task, k);
+        describe_kernel(task, k);
     else
         k->public.note = "its tiles are in no section of the file";
     if (k->public.note != NULL)

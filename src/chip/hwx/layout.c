@@ -186,13 +186,13 @@ uint32_t mw__hwx_get32(const uint8_t *at)
 
 uint64_t mw__hwx_get64(const uint8_t *at) { return mw__hwx_get32(at) | (uint64_t)mw__hwx_get32(at + 4) << 32; }
 
-static void put(uint8_t *at, uint64_t value, size_t size)
+static void put_little_endian(uint8_t *at, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-void mw__hwx_put32(uint8_t *at, uint32_t value) { put(at, value, 4); }
+void mw__hwx_put32(uint8_t *at, uint32_t value) { put_little_endian(at, value, 4); }
 
 /* ---- rows ---- */
 
@@ -242,10 +242,10 @@ static void write_field(const mw__hwx_field *f, const char *member, uint8_t *to)
         memcpy(to, member, strlen(member));
     } else if (f->size == 8) {
         memcpy(&wide, member, sizeof wide);
-        put(to, wide, 8);
+        put_little_endian(to, wide, 8);
     } else {
         memcpy(&narrow, member, sizeof narrow);
-        put(to, narrow, f->size);
+        put_little_endian(to, narrow, f->size);
     }
 }
 

@@ -20,7 +20,7 @@ static void indent(mw__hwx_out *out)
 }
 
 /* What stands before a value: the comma, the place, the name. */
-static void begin(mw__hwx_out *out, const char *name)
+static void begin_value(mw__hwx_out *out, const char *name)
 {
     if (out->json && out->comma)
         mw__text_puts(&out->text, ",");
@@ -37,10 +37,10 @@ static void begin(mw__hwx_out *out, const char *name)
 void mw__hwx_out_open(mw__hwx_out *out, const char *name, bool list)
 {
     if (out->json) {
-        begin(out, name);
+        begin_value(out, name);
         mw__text_puts(&out->text, list ? "[" : "{");
     } else if (name != NULL) {
-        begin(out, NULL);
+        begin_value(out, NULL);
         mw__text_puts(&out->text, name);
     }
     out->comma = false;
@@ -62,7 +62,7 @@ void mw__hwx_out_close(mw__hwx_out *out, bool list)
 
 void mw__hwx_out_string(mw__hwx_out *out, const char *name, const char *value)
 {
-    begin(out, name);
+    begin_value(out, name);
     if (out->json)
         mw__json_put_bytes(&out->text, value, strlen(value), MW__JSON_SPELLED);
     else
@@ -71,7 +71,7 @@ void mw__hwx_out_string(mw__hwx_out *out, const char *name, const char *value)
 
 void mw__hwx_out_flag(mw__hwx_out *out, const char *name, bool value)
 {
-    begin(out, name);
+    begin_value(out, name);
     mw__text_puts(&out->text, value ? "true" : "false");
 }
 
@@ -85,7 +85,7 @@ static void put_number(mw__hwx_out *out, uint64_t value, mw__hwx_show show)
 
 void mw__hwx_out_number(mw__hwx_out *out, const char *name, uint64_t value, mw__hwx_show show)
 {
-    begin(out, name);
+    begin_value(out, name);
     put_number(out, value, show);
 }
 
@@ -98,7 +98,7 @@ static void put_float(mw__hwx_out *out, float value)
 
 void mw__hwx_out_float(mw__hwx_out *out, const char *name, float value)
 {
-    begin(out, name);
+    begin_value(out, name);
     put_float(out, value);
 }
 
@@ -119,7 +119,7 @@ static void put_between(mw__hwx_out *out, size_t index)
 
 static void begin_items(mw__hwx_out *out, const char *name)
 {
-    begin(out, name);
+    begin_value(out, name);
     mw__text_puts(&out->text, out->json ? "[" : "");
 }
 
@@ -158,7 +158,7 @@ void mw__hwx_out_floats(mw__hwx_out *out, const char *name, const float *values,
 void mw__hwx_out_bytes(mw__hwx_out *out, const char *name, const uint8_t *bytes, size_t size)
 {
     const size_t shown = out->json || size < BYTES_SHOWN ? size : BYTES_SHOWN;
-    begin(out, name);
+    begin_value(out, name);
     mw__text_puts(&out->text, out->json ? "\"" : "");
     for (size_t i = 0; i < shown; i++)
         mw__text_printf(&out->text, "%02x", bytes[i]);

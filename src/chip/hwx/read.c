@@ -201,7 +201,7 @@ static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
     return mw__hwx_read_ane(reader, payload_offset);
 }
 
-static mw_hwx *make(size_t size, const mw_allocator *allocator, mw_error *err)
+static mw_hwx *make_hwx(size_t size, const mw_allocator *allocator, mw_error *err)
 {
     mw_hwx *hwx = mw__alloc(allocator, 1, sizeof *hwx, err);
     if (hwx == NULL)
@@ -226,7 +226,7 @@ mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, con
         mw__fail(err, MW_ERROR_FORMAT, ".hwx: %zu bytes are more than 2^30", size);
         return NULL;
     }
-    mw_hwx *hwx = make(size, allocator, err);
+    mw_hwx *hwx = make_hwx(size, allocator, err);
     if (hwx == NULL)
         return NULL;
     mw__hwx_reader reader = {.hwx = hwx, .bytes = data, .size = size, .err = err};

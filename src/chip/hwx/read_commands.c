@@ -10,7 +10,7 @@ static void *make_state(mw__hwx_reader *reader, mw__hwx_command *command, size_t
     return command->state;
 }
 
-static mw_status refuse(mw__hwx_reader *reader, const mw__hwx_command *command, const char *why)
+static mw_status refuse_command(mw__hwx_reader *reader, const mw__hwx_command *command, const char *why)
 {
     return mw__fail(reader->err, MW_ERROR_FORMAT, ".hwx: the load command \"%s\" at 0x%zx (0x%zx bytes) %s",
                     command->public.name, command->public.offset, command->public.size, why);
@@ -23,7 +23,7 @@ static mw_status read_string(mw__hwx_reader *reader, const mw__hwx_command *comm
     const char *text = (const char *)reader->bytes + offset + at;
     const char *end = at >= 8 && at < size ? memchr(text, 0, size - at) : NULL;
     if (end == NULL)
-        return refuse(reader, command, "has a string that does not end in it");
+        return refuse_command(reader, command, "has a string that does not end in it");
     out->at = at;
     out->text = mw__arena_string(&reader->hwx->arena, text, (size_t)(end - text), reader->err);
     if (out->text == NULL)
@@ -94,7 +94,7 @@ static mw_status read_segment(mw__hwx_reader *reader, mw__hwx_command *command)
     mw_hwx *hwx = reader->hwx;
     const size_t at = command->public.offset;
     if (command->public.size < 72)
-        return refuse(reader, command, "is shorter than 72 bytes");
+        return refuse_command(reader, command, "is shorter than 72 bytes");
     mw__hwx_segment *segment = make_state(reader, command, sizeof *segment);
     if (segment == NULL)
         return MW_ERROR_MEMORY;
@@ -102,9 +102,9 @@ static mw_status read_segment(mw__hwx_reader *reader, mw__hwx_command *command)
     mw_hwx_segment *s = &segment->public;
     s->name = segment->name;
     if (s->section_count > (command->public.size - 72) / 80)
-        return refuse(reader, command, "has more sections than fit in it");
+        return refuse_command(reader, command, "has more sections than fit in it");
     if (!mw__hwx_inside(reader, s->offset, s->stored))
-        return refuse(reader, command, "ends beyond the file");
+        return refuse_command(reader, command, "ends beyond the file");
     segment->sections = mw__arena_alloc(&hwx->arena, s->section_count, sizeof *segment->sections, reader->err);
     if (segment->sections == NULL)
         return MW_ERROR_MEMORY;
@@ -125,7 +125,7 @@ static mw_status read_binding(mw__hwx_reader *reader, mw__hwx_command *command)
     const bool wide = command->public.kind == MW__HWX_CMD_BINDING_64;
     const mw__hwx_layout *layout = wide ? &mw__hwx_binding_64_layout : &mw__hwx_binding_layout;
     if (command->public.size < mw__hwx_layout_size(layout))
-        return refuse(reader, command, "is too short for its address");
+        return refuse_command(reader, command, "is too short for its address");
     mw__hwx_binding *binding = make_state(reader, command, sizeof *binding);
     if (binding == NULL)
         return MW_ERROR_MEMORY;
@@ -161,13 +161,13 @@ static mw_status read_note(mw__hwx_reader *reader, mw__hwx_command *command)
 {
     const size_t size = command->public.size;
     if (size < mw__hwx_layout_size(&mw__hwx_note_layout))
-        return refuse(reader, command, "is too short");
+        return refuse_command(reader, command, "is too short");
     mw__hwx_note *note = make_state(reader, command, sizeof *note);
     if (note == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__hwx_read_layout(reader, command->public.offset, &mw__hwx_note_layout, note, "a note"));
     if (note->at > size || note->size > size - note->at)
-        return refuse(reader, command, "has its bytes beyond its end");
+        return refuse_command(reader, command, "has its bytes beyond its end");
     note->data = mw__arena_alloc(&reader->hwx->arena, (size_t)note->size, 1, reader->err);
     if (note->data == NULL)
         return MW_ERROR_MEMORY;
@@ -179,9 +179,9 @@ static mw_status read_note(mw__hwx_reader *reader, mw__hwx_command *command)
 static mw_status read_symtab(mw__hwx_reader *reader, mw__hwx_command *command)
 {
     if (command->public.size < 24)
-        return refuse(reader, command, "is shorter than 24 bytes");
+        return refuse_command(reader, command, "is shorter than 24 bytes");
     if (reader->hwx->symtab != NULL)
-        return refuse(reader, command, "is the second of its kind");
+        return refuse_command(reader, command, "is the second of its kind");
     mw__hwx_symtab *symtab = make_state(reader, command, sizeof *symtab);
     if (symtab == NULL)
         return MW_ERROR_MEMORY;
@@ -225,7 +225,7 @@ static mw_status read_port(mw__hwx_reader *reader, mw__hwx_command *command, mw_
     if (port->symbol_at != 0)
         MW_TRY(read_string(reader, command, port->symbol_at, &thread->symbol));
     if (++reader->hwx->port_count > MW__HWX_REGISTERS)
-        return refuse(reader, command, "is of a port, and there are more ports than base registers");
+        return refuse_command(reader, command, "is of a port, and there are more ports than base registers");
     return MW_OK;
 }
 
@@ -249,18 +249,19 @@ static mw_status read_thread(mw__hwx_reader *reader, mw__hwx_command *command)
                    [3] = {&mw__hwx_port_layout, read_port},
                    [4] = {&mw__hwx_segment_state_layout, read_segment_state}};
     if (command->public.size < 16)
-        return refuse(reader, command, "is shorter than 16 bytes");
+        return refuse_command(reader, command, "is shorter than 16 bytes");
     mw__hwx_thread *thread = make_state(reader, command, sizeof *thread);
     if (thread == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__hwx_read_layout(reader, command->public.offset, &mw__hwx_thread_layout, thread, "a thread"));
     if (thread->count > (command->public.size - 16) / 4)
-        return refuse(reader, command, "has more words of state than fit in it");
+        return refuse_command(reader, command, "has more words of state than fit in it");
     if (thread->flavor >= sizeof flavors / sizeof *flavors || flavors[thread->flavor].read == NULL)
         return MW_OK;
     if (16 + (size_t)thread->count * 4 < mw__hwx_layout_size(flavors[thread->flavor].layout)) {
         /* No file with segment states is public: a shorter one is kept as it is. */
-        return thread->flavor == 4 ? MW_OK : refuse(reader, command, "has fewer words of state than its flavor");
+        return thread->flavor == 4 ? MW_OK
+                                   : refuse_command(reader, command, "has fewer words of state than its flavor");
     }
     return flavors[thread->flavor].read(reader, command, thread);
 }

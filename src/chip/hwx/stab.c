@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool skip(const char **at, const char *what)
+static bool skip_text(const char **at, const char *what)
 {
     const size_t length = strlen(what);
     if (strncmp(*at, what, length) != 0)
@@ -38,11 +38,12 @@ static bool read_unsigned(const char **at, uint64_t *out)
 static bool read_axis(const char **at, mw__stab_axis *out)
 {
     uint64_t number;
-    if (!skip(at, "ar1;0;") || !read_unsigned(at, &out->extent) || !skip(at, ";") || !read_unsigned(at, &number) ||
-        !skip(at, "=s") || !read_unsigned(at, &out->stride) || **at < 'a' || **at > 'z')
+    if (!skip_text(at, "ar1;0;") || !read_unsigned(at, &out->extent) || !skip_text(at, ";") ||
+        !read_unsigned(at, &number) || !skip_text(at, "=s") || !read_unsigned(at, &out->stride) || **at < 'a' ||
+        **at > 'z')
         return false;
     out->letter = *(*at)++;
-    return skip(at, ":");
+    return skip_text(at, ":");
 }
 
 /* port = axis+ element */
@@ -62,8 +63,8 @@ static bool read_type(const char **at, mw__stab *out)
     if (**at != 'r')
         return **at == '\0' || read_number(at, &out->of);
     out->is_range = true;
-    return skip(at, "r") && read_number(at, &out->of) && skip(at, ";") && read_number(at, &out->low) && skip(at, ";") &&
-           read_number(at, &out->high);
+    return skip_text(at, "r") && read_number(at, &out->of) && skip_text(at, ";") && read_number(at, &out->low) &&
+           skip_text(at, ";") && read_number(at, &out->high);
 }
 
 /* stab = name ":t" number "=" (port | type) */
@@ -75,7 +76,7 @@ bool mw__stab_read(const char *text, mw__stab *out)
         return false;
     out->name_length = (size_t)(at - text);
     at += 2;
-    if (!read_unsigned(&at, &out->number) || !skip(&at, "="))
+    if (!read_unsigned(&at, &out->number) || !skip_text(&at, "="))
         return false;
     return (*at == 'a' ? read_axes(&at, out) : read_type(&at, out)) && *at == '\0';
 }

@@ -84,7 +84,7 @@ static int find_register(const mw_hwx *hwx, uint64_t address)
     return -1;
 }
 
-static void describe(const mw_hwx *hwx, const mw__hwx_thread *thread, mw_hwx_port *out)
+static void describe_port(const mw_hwx *hwx, const mw__hwx_thread *thread, mw_hwx_port *out)
 {
     const mw__hwx_port_state *state = thread->port;
     *out = (mw_hwx_port){.name = thread->tensor.text != NULL ? thread->tensor.text : "",
@@ -109,7 +109,7 @@ mw_status mw__hwx_read_ports(mw__hwx_reader *reader)
     for (uint32_t i = 0; i < hwx->command_count; i++) {
         const mw__hwx_thread *thread = hwx->commands[i].state;
         if (hwx->commands[i].public.kind == MW__HWX_CMD_THREAD && thread->port != NULL)
-            describe(hwx, thread, &hwx->ports[count++]);
+            describe_port(hwx, thread, &hwx->ports[count++]);
     }
     return MW_OK;
 }

@@ -113,7 +113,7 @@ static mw_status claim(mw__hwx_reader *reader, const mw__hwx_section *text, cons
 
 /* ---- the chain of H13 ---- */
 
-static mw_status refuse(mw__hwx_reader *reader, size_t index, size_t offset, const char *why)
+static mw_status refuse_task(mw__hwx_reader *reader, size_t index, size_t offset, const char *why)
 {
     return mw__fail(reader->err, MW_ERROR_FORMAT, ".hwx: task %zu at 0x%zx of __text %s", index, offset, why);
 }
@@ -123,9 +123,9 @@ static mw_status read_h13(mw__hwx_reader *reader, const mw__hwx_section *text, m
 {
     const size_t index = (size_t)(task - reader->hwx->tasks), size = (size_t)text->public.size;
     if (offset % H13_GRAIN != 0 || offset > size || count > (size - offset) / 4)
-        return refuse(reader, index, offset, "is not at a multiple of 0x100, or ends beyond the section");
+        return refuse_task(reader, index, offset, "is not at a multiple of 0x100, or ends beyond the section");
     if (count < H13_HEADER + 1)
-        return refuse(reader, index, offset, "is shorter than its header");
+        return refuse_task(reader, index, offset, "is shorter than its header");
     MW_TRY(read_words(reader, text, task, offset, count));
     const uint32_t *w = task->public.words;
     task->header_count = H13_HEADER + ((w[9] & 3) == 3);
@@ -134,7 +134,7 @@ static mw_status read_h13(mw__hwx_reader *reader, const mw__hwx_section *text, m
     task->public.flags = w[0] >> 24;
     MW_TRY(decode(reader, task, true));
     if (!task->public.decoded)
-        return refuse(reader, index, offset, "has a record that is longer than what is left of it");
+        return refuse_task(reader, index, offset, "has a record that is longer than what is left of it");
     return claim(reader, text, task);
 }
 
@@ -147,11 +147,11 @@ static mw_status read_chain(mw__hwx_reader *reader, const mw__hwx_section *text,
         const uint32_t *w = hwx->tasks[i].public.words;
         hwx->task_count = i + 1;
         if ((w[7] == 0) != (i + 1 == task_count))
-            return refuse(reader, i, offset,
-                          w[7] == 0 ? "is the last one, before the count of the thread state is reached"
-                                    : "leads to another one beyond the count of the thread state");
+            return refuse_task(reader, i, offset,
+                               w[7] == 0 ? "is the last one, before the count of the thread state is reached"
+                                         : "leads to another one beyond the count of the thread state");
         if (w[7] != 0 && w[7] <= offset)
-            return refuse(reader, i, offset, "leads back");
+            return refuse_task(reader, i, offset, "leads back");
         count = (w[1] >> 16 & 0x1FF) + 1;
         offset = w[7];
     }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static mw_tensor *number(mw__net_reader *r, double value) { return mw_scalar(r->graph, MW_F16, value); }
+static mw_tensor *number_tensor(mw__net_reader *r, double value) { return mw_scalar(r->graph, MW_F16, value); }
 
 /* The epsilon that MIL adds is 0 for a unit. */
 static void set_epsilon(mw__build *build, const char *operation)
@@ -38,7 +38,7 @@ mw_tensor *mw__net_read_log2(mw__net_reader *r, const mw__net_unit *unit, const 
     mw__build build = mw__build_begin_graph("log", r->graph);
     mw__build_set(&build, "x", unit->bottom[0]);
     set_epsilon(&build, "log");
-    return mw_mul(mw__build_end(&build), number(r, 1 / log(2.0)));
+    return mw_mul(mw__build_end(&build), number_tensor(r, 1 / log(2.0)));
 }
 
 /* What was broadcast for the unit, as it was before, where MIL's operation broadcasts it to the same shape. */
@@ -132,9 +132,9 @@ mw_tensor *mw__net_read_goc(mw__net_reader *r, const mw__net_unit *unit, const m
     if (isnan(scale) && isnan(bias))
         return mw__net_bad(r, unit, "it has neither ScaleScalar nor BiasScalar");
     if (isnan(bias))
-        return mw_mul(unit->bottom[0], number(r, scale));
+        return mw_mul(unit->bottom[0], number_tensor(r, scale));
     if (isnan(scale))
-        return mw_add(unit->bottom[0], number(r, bias));
+        return mw_add(unit->bottom[0], number_tensor(r, bias));
     mw__build build = mw__build_begin_graph("linear_activation", r->graph);
     mw__build_set(&build, "x", unit->bottom[0]);
     mw__build_float(&build, "alpha", scale);
@@ -158,7 +158,7 @@ mw_tensor *mw__net_read_scaled(mw__net_reader *r, const mw__net_unit *unit, cons
         const mw__net_row *other = &mw__net_rows[i];
         if (other->type != NULL && strcmp(other->type, "ElementWise") == 0 && other->read == mw__net_read_binary &&
             strcmp(other->kind, kind) == 0)
-            return mw_mul(mw__net_read_binary(r, unit, other), number(r, scale));
+            return mw_mul(mw__net_read_binary(r, unit, other), number_tensor(r, scale));
     }
     return mw__net_bad(r, unit, "there is no ElementWise \"%.32s\"", kind);
 }
@@ -182,5 +182,5 @@ mw_tensor *mw__net_read_min_max(mw__net_reader *r, const mw__net_unit *unit, con
     if (axis < 0)
         return NULL;
     mw_tensor *low = mw_reduce_min(x, MW_AXES(axis), true), *high = mw_reduce_max(x, MW_AXES(axis), true);
-    return mw_real_div(mw_sub(x, low), mw_add(mw_sub(high, low), number(r, epsilon)));
+    return mw_real_div(mw_sub(x, low), mw_add(mw_sub(high, low), number_tensor(r, epsilon)));
 }

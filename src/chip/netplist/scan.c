@@ -18,7 +18,7 @@ typedef struct scanner {
 static const char *const names[] = {"plist", "dict", "array", "key",  "string", "integer",
                                     "real",  "true", "false", "data", "date"};
 
-static mw_status refuse(const scanner *s, const char *why)
+static mw_status refuse_text(const scanner *s, const char *why)
 {
     return mw__fail(s->err, MW_ERROR_FORMAT, "byte %zu of the property list: %s", (size_t)(s->at - s->begin), why);
 }
@@ -30,12 +30,12 @@ static bool starts(const scanner *s, const char *word)
 }
 
 /* Goes behind the next `word`. */
-static mw_status skip(scanner *s, const char *word)
+static mw_status skip_word(scanner *s, const char *word)
 {
     while (s->at < s->end && !starts(s, word))
         s->at++;
     if (s->at == s->end)
-        return refuse(s, "it ends within a tag or a comment");
+        return refuse_text(s, "it ends within a tag or a comment");
     s->at += strlen(word);
     return MW_OK;
 }
@@ -59,9 +59,9 @@ static mw_status close_tag(scanner *s)
     s->at += 2;
     const char *name = read_name(s);
     if (name == NULL || s->depth == 0 || s->open[s->depth - 1] != name)
-        return refuse(s, "an element ends that is not open");
+        return refuse_text(s, "an element ends that is not open");
     s->depth--;
-    return skip(s, ">");
+    return skip_word(s, ">");
 }
 
 static mw_status open_tag(scanner *s)
@@ -69,20 +69,20 @@ static mw_status open_tag(scanner *s)
     s->at++;
     const char *name = read_name(s);
     if (name == NULL)
-        return refuse(s, "property lists have no such element");
+        return refuse_text(s, "property lists have no such element");
     const char *begin = s->at;
     while (s->at < s->end && *s->at != '>' && *s->at != '<')
         s->at++;
     if (s->at == s->end || *s->at == '<')
-        return refuse(s, "a tag does not end");
+        return refuse_text(s, "a tag does not end");
     if (begin != s->at && *begin != ' ' && *begin != '/')
-        return refuse(s, "property lists have no such element");
+        return refuse_text(s, "property lists have no such element");
     const bool empty = s->at > begin && s->at[-1] == '/';
     s->at++;
     if (empty)
         return MW_OK;
     if (s->depth == DEPTH_MAX)
-        return refuse(s, "elements are nested deeper than 16");
+        return refuse_text(s, "elements are nested deeper than 16");
     s->open[s->depth++] = name;
     return MW_OK;
 }
@@ -91,10 +91,10 @@ static mw_status skip_doctype(scanner *s)
 {
     while (s->at < s->end && *s->at != '>') {
         if (*s->at == '[')
-            return refuse(s, "a document type that declares something");
+            return refuse_text(s, "a document type that declares something");
         s->at++;
     }
-    return s->at < s->end ? (s->at++, MW_OK) : refuse(s, "it ends within a tag or a comment");
+    return s->at < s->end ? (s->at++, MW_OK) : refuse_text(s, "it ends within a tag or a comment");
 }
 
 /* One of XML's own five, or a number. */
@@ -108,25 +108,25 @@ static mw_status skip_entity(scanner *s)
             return MW_OK;
         }
     if (!starts(s, "&#"))
-        return refuse(s, "an entity that XML does not have");
+        return refuse_text(s, "an entity that XML does not have");
     for (int i = 0; i < 10 && s->at < s->end; i++, s->at++)
         if (*s->at == ';') {
             s->at++;
             return MW_OK;
         }
-    return refuse(s, "a character number that does not end");
+    return refuse_text(s, "a character number that does not end");
 }
 
 static mw_status step(scanner *s)
 {
     if (starts(s, "<!--"))
-        return skip(s, "-->");
+        return skip_word(s, "-->");
     if (starts(s, "<?"))
-        return skip(s, "?>");
+        return skip_word(s, "?>");
     if (starts(s, "<!DOCTYPE") && s->depth == 0)
         return skip_doctype(s);
     if (starts(s, "<!"))
-        return refuse(s, "a declaration");
+        return refuse_text(s, "a declaration");
     if (starts(s, "</"))
         return close_tag(s);
     if (starts(s, "<"))
@@ -134,7 +134,7 @@ static mw_status step(scanner *s)
     if (starts(s, "&"))
         return skip_entity(s);
     if (*s->at == '\0')
-        return refuse(s, "a NUL");
+        return refuse_text(s, "a NUL");
     s->at++;
     return MW_OK;
 }
@@ -145,7 +145,7 @@ static mw_status end_text(const scanner *s)
     const size_t length = (size_t)(s->at - s->text);
     return s->entities == 0 || length <= UNESCAPING_MAX / s->entities
                ? MW_OK
-               : refuse(s, "a text with so many entities that its length times their number is above 2^20");
+               : refuse_text(s, "a text with so many entities that its length times their number is above 2^20");
 }
 
 mw_status mw__net_scan(const char *data, size_t size, mw_error *err)
@@ -163,5 +163,6 @@ mw_status mw__net_scan(const char *data, size_t size, mw_error *err)
         s.text = is_tag ? s.at : s.text;
         s.entities = is_tag ? 0 : s.entities;
     }
-    return s.depth == 0 && any ? MW_OK : refuse(&s, any ? "it ends with open elements" : "there is no property list");
+    return s.depth == 0 && any ? MW_OK
+                               : refuse_text(&s, any ? "it ends with open elements" : "there is no property list");
 }

@@ -18,7 +18,7 @@ bool mw__net_dims_equal(mw__net_dims a, mw__net_dims b) { return memcmp(&a, &b, 
 
 /* ---- reading ---- */
 
-static plist_t find(plist_t dict, const char *key, plist_type type)
+static plist_t find_value(plist_t dict, const char *key, plist_type type)
 {
     if (dict == NULL || plist_get_node_type(dict) != PLIST_DICT)
         return NULL;
@@ -28,18 +28,18 @@ static plist_t find(plist_t dict, const char *key, plist_type type)
 
 const char *mw__net_string(plist_t dict, const char *key)
 {
-    plist_t node = find(dict, key, PLIST_STRING);
+    plist_t node = find_value(dict, key, PLIST_STRING);
     return node != NULL ? plist_get_string_ptr(node, NULL) : NULL;
 }
 
 plist_t mw__net_list(plist_t dict, const char *key, size_t *count)
 {
-    plist_t node = find(dict, key, PLIST_ARRAY);
+    plist_t node = find_value(dict, key, PLIST_ARRAY);
     *count = node != NULL ? plist_array_get_size(node) : 0;
     return node;
 }
 
-plist_t mw__net_dict(plist_t dict, const char *key) { return find(dict, key, PLIST_DICT); }
+plist_t mw__net_dict(plist_t dict, const char *key) { return find_value(dict, key, PLIST_DICT); }
 
 const char *mw__net_string_at(plist_t list, size_t index)
 {
@@ -58,7 +58,7 @@ static int64_t int_of(plist_t node, int64_t fallback)
 
 int64_t mw__net_int(plist_t dict, const char *key, int64_t fallback)
 {
-    return int_of(find(dict, key, PLIST_UINT), fallback);
+    return int_of(find_value(dict, key, PLIST_UINT), fallback);
 }
 
 int64_t mw__net_int_at(plist_t list, size_t index, int64_t fallback)
@@ -69,7 +69,7 @@ int64_t mw__net_int_at(plist_t list, size_t index, int64_t fallback)
 bool mw__net_bool(plist_t dict, const char *key, bool fallback)
 {
     uint8_t value = 0;
-    plist_t node = find(dict, key, PLIST_BOOLEAN);
+    plist_t node = find_value(dict, key, PLIST_BOOLEAN);
     if (node == NULL)
         return fallback;
     plist_get_bool_val(node, &value);
@@ -85,7 +85,7 @@ double mw__net_half(plist_t dict, const char *key, double fallback)
 double mw__net_number(plist_t dict, const char *key, double fallback)
 {
     double value = 0;
-    plist_t node = find(dict, key, PLIST_REAL);
+    plist_t node = find_value(dict, key, PLIST_REAL);
     if (node != NULL)
         plist_get_real_val(node, &value);
     return node != NULL ? value : (double)mw__net_int(dict, key, (int64_t)fallback);

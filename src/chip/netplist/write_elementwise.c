@@ -15,7 +15,7 @@ static bool takes(const mw__op *op, const char *name)
     return false;
 }
 
-static double number(const mw__op *op, const char *name)
+static double number_arg(const mw__op *op, const char *name)
 {
     double value = 0;
     if (takes(op, name))
@@ -26,7 +26,7 @@ static double number(const mw__op *op, const char *name)
 /* The units have no epsilon: one that fp16 has is added before. */
 static mw__net_value add_epsilon(mw__net_writer *w, const mw__op *op, mw__net_value x)
 {
-    const double epsilon = half(number(op, "epsilon"));
+    const double epsilon = half(number_arg(op, "epsilon"));
     return epsilon != 0 ? mw__net_goc(w, x, 1, epsilon) : x;
 }
 
@@ -44,7 +44,7 @@ void mw__net_write_unary(mw__net_writer *w, const mw__op *op, const mw__net_row 
     plist_t params = plist_new_dict();
     for (size_t i = 0; i < sizeof row->half / sizeof *row->half && row->half[i].key != NULL; i++)
         mw__net_set_half(params, row->half[i].key,
-                         row->half[i].argument != NULL ? number(op, row->half[i].argument) : 0);
+                         row->half[i].argument != NULL ? number_arg(op, row->half[i].argument) : 0);
     mw__net_set_string(params, "Type", row->kind);
     mw__net_result(w, op, 0, mw__net_put(w, row->type, params, &x, 1, x.dims));
 }
@@ -94,7 +94,7 @@ void mw__net_write_linear_activation(mw__net_writer *w, const mw__op *op, const 
     mw__net_value x;
     (void)row;
     if (mw__net_operand(w, op, "x", &x))
-        mw__net_result(w, op, 0, mw__net_goc(w, x, number(op, "alpha"), number(op, "beta")));
+        mw__net_result(w, op, 0, mw__net_goc(w, x, number_arg(op, "alpha"), number_arg(op, "beta")));
 }
 
 /* ---- operations that are several units: equal but for roundings in between ---- */

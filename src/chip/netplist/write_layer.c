@@ -25,7 +25,7 @@ static bool flag(const mw__op *op, const char *name)
     return false;
 }
 
-static double number(const mw__op *op, const char *name)
+static double number_arg(const mw__op *op, const char *name)
 {
     double value = 0;
     mw__arg_float(op, name, &value);
@@ -363,9 +363,9 @@ void mw__net_write_lrn(mw__net_writer *w, const mw__op *op, const mw__net_row *r
         return;
     }
     plist_t params = plist_new_dict();
-    mw__net_set_half(params, "Alpha", number(op, "alpha") / (double)size * (double)channels);
-    plist_dict_set_item(params, "Beta", plist_new_real(number(op, "beta")));
-    plist_dict_set_item(params, "K", plist_new_real(number(op, "k")));
+    mw__net_set_half(params, "Alpha", number_arg(op, "alpha") / (double)size * (double)channels);
+    plist_dict_set_item(params, "Beta", plist_new_real(number_arg(op, "beta")));
+    plist_dict_set_item(params, "K", plist_new_real(number_arg(op, "k")));
     mw__net_set_int(params, "KernelChannel", channels);
     mw__net_set_int(params, "KernelHeight", 1);
     mw__net_set_int(params, "KernelWidth", 1);

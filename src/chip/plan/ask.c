@@ -49,7 +49,7 @@ static int64_t round_up(int64_t value, int64_t to)
     return value > INT64_MAX - to ? value : (value + to - 1) / to * to;
 }
 
-static int64_t times(int64_t a, int64_t b)
+static int64_t times_saturated(int64_t a, int64_t b)
 {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX / 4 : product;
@@ -62,10 +62,10 @@ int64_t mw__chip_plan_value_bytes(const mw__chip_planner *p, const mw_tensor *va
     if (value->type->kind != MW__TENSOR)
         return 0;
     for (int i = 0; i + 1 < shape.rank; i++)
-        rows = times(rows, shape.dim[i] > 0 ? shape.dim[i] : 0);
+        rows = times_saturated(rows, shape.dim[i] > 0 ? shape.dim[i] : 0);
     const int64_t last = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
-    const int64_t row = (times(last > 0 ? last : 0, mw_dtype_bits(value->type->dtype)) + 7) / 8;
-    return limited(times(rows, round_up(row, p->options->row_alignment)));
+    const int64_t row = (times_saturated(last > 0 ? last : 0, mw_dtype_bits(value->type->dtype)) + 7) / 8;
+    return limited(times_saturated(rows, round_up(row, p->options->row_alignment)));
 }
 
 int64_t mw__chip_plan_constant_bytes(const mw_tensor *value)

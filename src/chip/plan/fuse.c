@@ -168,7 +168,7 @@ static bool goes_into_weights(const mw__chip_planner *p, const mw__plan_layer *l
            layer->filled == MW__SLOT_OPERATION && has_constant_weights(p, layer);
 }
 
-static void fill(mw__chip_planner *p, size_t at, const wish *w)
+static void fill_layer(mw__chip_planner *p, size_t at, const wish *w)
 {
     const size_t index = p->plan->ops[p->made_by[w->live->id]].layer;
     mw__plan_layer *layer = &p->layers[index];
@@ -255,7 +255,7 @@ static void stand_alone(mw__chip_planner *p, size_t at, const wish *w, mw__plan_
                        w->live->name != NULL ? w->live->name : "?");
 }
 
-static void cut(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
+static void cut_layer(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
 {
     const size_t layer = mw__chip_plan_add_layer(p, at, mw__chip_plan_kind(p, p->body->ops[at]));
     if (layer == MW_CHIP_NONE)
@@ -300,11 +300,11 @@ static void fuse_op(mw__chip_planner *p, size_t at)
     if (p->plan->ops[at].rule != NULL)
         return;
     if (p->is_unsound[at]) {
-        cut(p, at, MW__PLAN_refused, "it is not known, has blocks, or breaks its own rule");
+        cut_layer(p, at, MW__PLAN_refused, "it is not known, has blocks, or breaks its own rule");
         return;
     }
     if (op->row->id == MW__OP_scaled_dot_product_attention) {
-        cut(p, at, MW__PLAN_sdpa_cut, "attention is cut out of the program");
+        cut_layer(p, at, MW__PLAN_sdpa_cut, "attention is cut out of the program");
         return;
     }
     if (joins_channels(p, op)) {
@@ -316,7 +316,7 @@ static void fuse_op(mw__chip_planner *p, size_t at)
     const wish w = wish_of(p, op);
     const mw__plan_rule_id why = w.slot != MW__SLOT_NONE ? why_not(p, op, &w) : MW__PLAN_layer;
     if (why == MW__PLAN_RULE_COUNT)
-        fill(p, at, &w);
+        fill_layer(p, at, &w);
     else
         stand_alone(p, at, &w, why);
 }

@@ -24,7 +24,7 @@ static bool take_refusal(void *user, const mw__legality_row *row, const mw__trip
 }
 
 /* The operations of the layer from `from` on leave it, as a layer of their own. */
-static size_t leave(mw__chip_planner *p, size_t layer, size_t from)
+static size_t leave_layer(mw__chip_planner *p, size_t layer, size_t from)
 {
     const size_t made = mw__chip_plan_add_layer(p, from, mw__chip_plan_kind(p, p->body->ops[from]));
     if (made == MW_CHIP_NONE)
@@ -58,12 +58,12 @@ static void make_bridge(mw__chip_planner *p, size_t layer, const refusal *r)
     l->public.refused = mw__chip_plan_string(p, r->message);
     l->public.refused_rule = r->rule;
     if (next != MW_CHIP_NONE)
-        leave(p, layer, next);
+        leave_layer(p, layer, next);
     mw__chip_plan_note(p, l->head_index, MW_CHIP_SLOT_OPERATION, layer, MW__PLAN_refused, "%s: %s", r->rule,
                        r->message);
 }
 
-static mw_status refuse(mw__chip_planner *p, size_t at, const refusal *r)
+static mw_status refuse_layer(mw__chip_planner *p, size_t at, const refusal *r)
 {
     const size_t layer = p->plan->ops[at].layer;
     if (p->layers[layer].is_cut)
@@ -72,7 +72,7 @@ static mw_status refuse(mw__chip_planner *p, size_t at, const refusal *r)
         make_bridge(p, layer, r);
         return p->err->status;
     }
-    const size_t made = leave(p, layer, at);
+    const size_t made = leave_layer(p, layer, at);
     if (made == MW_CHIP_NONE)
         return p->err->status;
     MW_TRY(mw__chip_plan_add_split(p, made, MW__PLAN_undone, 0, 0, r->message));
@@ -88,7 +88,7 @@ static mw_status ask_rules(mw__chip_planner *p)
             continue;
         mw__legality_ask_op(&p->legality, p->body->ops[i], take_refusal, &r);
         if (r.rule != NULL)
-            MW_TRY(refuse(p, i, &r));
+            MW_TRY(refuse_layer(p, i, &r));
     }
     return p->err->status;
 }
@@ -129,7 +129,7 @@ static mw_status measure_layer(mw__chip_planner *p, mw__plan_layer *layer)
     return MW_OK;
 }
 
-static mw_status measure(mw__chip_planner *p)
+static mw_status measure_layers(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->layer_count; i++)
         MW_TRY(measure_layer(p, &p->layers[i]));
@@ -162,7 +162,7 @@ static mw_status recut_transpose(mw__chip_planner *p, size_t index)
         at++;
     if (at > layer->tail_index || p->options->keep_fusions)
         return MW_OK;
-    const size_t made = leave(p, index, at);
+    const size_t made = leave_layer(p, index, at);
     if (made == MW_CHIP_NONE)
         return p->err->status;
     mw__chip_plan_note(p, at, MW_CHIP_SLOT_TRANSPOSE, made, MW__PLAN_transpose_recut, "what is before it is %zu tiles",
@@ -218,7 +218,7 @@ mw_status mw__chip_plan_legalize(mw__chip_planner *p)
 {
     MW_TRY(ask_rules(p));
     add_weights(p);
-    MW_TRY(measure(p));
+    MW_TRY(measure_layers(p));
     for (size_t i = 0; i < p->layer_count; i++) {
         MW_TRY(split_kernel(p, i));
         MW_TRY(tile(p, i));

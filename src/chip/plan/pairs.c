@@ -75,7 +75,7 @@ static bool waits(const mw__chip_planner *p, const mw__plan_layer *first, const 
     return found;
 }
 
-static mw__plan_rule_id judge(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
+static mw__plan_rule_id judge_pair(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
 {
     if (first->public.partition != second->public.partition)
         return MW__PLAN_not_scheduled;
@@ -95,7 +95,7 @@ static mw__plan_rule_id judge(const mw__chip_planner *p, const mw__plan_layer *f
 static mw_status add_pair(mw__chip_planner *p, size_t first, size_t second)
 {
     mw_chip_plan *plan = p->plan;
-    const mw__plan_rule_id rule = judge(p, &p->layers[first], &p->layers[second]);
+    const mw__plan_rule_id rule = judge_pair(p, &p->layers[first], &p->layers[second]);
     MW_TRY(mw__grow(plan->allocator, &plan->pairs, &plan->pair_capacity, plan->pair_count + 1, sizeof *plan->pairs,
                     p->err));
     plan->pairs[plan->pair_count++] = (mw_chip_pair){

@@ -36,7 +36,7 @@ static int by_extent(const void *a, const void *b)
 
 /* Blocks of the values of one memory, of one partition if it is on chip. A root's block comes before it is joined, as
  * values stand in the order of their layers. */
-static void gather(placing *g, const size_t *values, size_t count, size_t *block_of)
+static void gather_blocks(placing *g, const size_t *values, size_t count, size_t *block_of)
 {
     const mw__chip_planner *p = g->p;
     g->count = g->placed_count = 0;
@@ -152,14 +152,14 @@ mw_status mw__chip_plan_place(mw__chip_planner *p)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < p->plan->partition_count; i++) {
         const size_t count = list(p, MW_CHIP_MEMORY_ON_CHIP, &p->plan->partitions[i], values);
-        gather(&g, values, count, block_of);
+        gather_blocks(&g, values, count, block_of);
         const int64_t peak = place_blocks(&g, p->chip->working_set);
         write_offsets(&g, values, count, block_of);
         spill(p, values, count);
         p->plan->totals.on_chip_peak = peak > p->plan->totals.on_chip_peak ? peak : p->plan->totals.on_chip_peak;
     }
     const size_t count = list(p, MW_CHIP_MEMORY_DRAM, NULL, values);
-    gather(&g, values, count, block_of);
+    gather_blocks(&g, values, count, block_of);
     p->plan->totals.dram_bytes = place_blocks(&g, INT64_MAX);
     write_offsets(&g, values, count, block_of);
     return MW_OK;

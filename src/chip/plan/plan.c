@@ -57,7 +57,7 @@ static mw_status check_options(const mw_chip_plan_options *o, mw_error *err)
 
 /* ---- making ---- */
 
-static bool prepare(mw__chip_planner *p)
+static bool prepare_planner(mw__chip_planner *p)
 {
     const size_t values = p->main->graph->value_count, ops = p->body->op_count;
     p->alias = mw__arena_alloc(&p->scratch, values, sizeof *p->alias, p->err);
@@ -111,8 +111,8 @@ static mw_status run_phases(mw__chip_planner *p)
 
 static int64_t or_default(int64_t given, int64_t fallback) { return given != 0 ? given : fallback; }
 
-static mw_status make(mw_chip_plan *plan, const mw_graph *form, const mw__legality *legality,
-                      const mw_chip_plan_options *options, mw_error *err)
+static mw_status make_stages(mw_chip_plan *plan, const mw_graph *form, const mw__legality *legality,
+                             const mw_chip_plan_options *options, mw_error *err)
 {
     mw__chip_planner p = {.heap = plan->allocator,
                           .plan = plan,
@@ -126,7 +126,7 @@ static mw_status make(mw_chip_plan *plan, const mw_graph *form, const mw__legali
                           .err = err};
     p.body = p.main->body;
     mw__arena_init(&p.scratch, plan->allocator);
-    const mw_status status = prepare(&p) ? run_phases(&p) : MW_ERROR_MEMORY;
+    const mw_status status = prepare_planner(&p) ? run_phases(&p) : MW_ERROR_MEMORY;
     mw__free(plan->allocator, p.layers);
     mw__arena_deinit(&p.scratch);
     return status;
@@ -138,10 +138,10 @@ static mw_status make_of_form(mw_chip_plan *plan, const mw_graph *source, const 
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = plan->chip};
     mw__chip_form form = {0};
     if (options->as_it_is)
-        return make(plan, source, &legality, options, err);
+        return make_stages(plan, source, &legality, options, err);
     mw_status status = mw__chip_form_make(&form, source, &legality, plan->allocator, err);
     if (status == MW_OK)
-        status = make(plan, form.legal.graph, &legality, options, err);
+        status = make_stages(plan, form.legal.graph, &legality, options, err);
     mw__chip_form_deinit(&form);
     return status;
 }

@@ -39,7 +39,7 @@ static const char *const engine_colors[ENGINES] = {"#3f78bf", "#b8652a", "#8f55a
 
 /* ---- pieces ---- */
 
-static void put(drawing *d, const char *string) { mw__text_puts(&d->text, string); }
+static void put_svg(drawing *d, const char *string) { mw__text_puts(&d->text, string); }
 
 /* Names come from a program: markup in them is text, and controls are shown already. */
 static void put_escaped(drawing *d, const char *string, size_t longest)
@@ -52,7 +52,7 @@ static void put_escaped(drawing *d, const char *string, size_t longest)
                              : *c == '"' ? "&quot;"
                                          : NULL;
         if (entity != NULL)
-            put(d, entity);
+            put_svg(d, entity);
         else
             mw__text_append(&d->text, c, 1);
     }
@@ -62,12 +62,12 @@ static void put_pixels(drawing *d, const char *attribute, double value)
 {
     mw__text_printf(&d->text, " %s=\"", attribute);
     mw__chip_plan_put_fixed(&d->text, value, 2);
-    put(d, "\"");
+    put_svg(d, "\"");
 }
 
 static void begin_text(drawing *d, double x, double y, const char *attributes)
 {
-    put(d, "<text");
+    put_svg(d, "<text");
     put_pixels(d, "x", x);
     put_pixels(d, "y", y);
     mw__text_printf(&d->text, "%s%s>", attributes[0] != '\0' ? " " : "", attributes);
@@ -77,12 +77,12 @@ static void put_label(drawing *d, double x, double y, const char *attributes, co
 {
     begin_text(d, x, y, attributes);
     put_escaped(d, label, TITLE);
-    put(d, "</text>\n");
+    put_svg(d, "</text>\n");
 }
 
 static void begin_box(drawing *d, double x, double y, double width, double height)
 {
-    put(d, "<rect");
+    put_svg(d, "<rect");
     put_pixels(d, "x", x);
     put_pixels(d, "y", y);
     put_pixels(d, "width", width > 0.6 ? width : 0.6);
@@ -146,7 +146,8 @@ static void put_style(drawing *d)
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
                     "font-size=\"12\">\n",
                     WIDTH, d->height);
-    put(d, "<style>.page{fill:#fff}text{fill:#23303c}.dim{fill:#5b6975}.in{fill:#fff}.on{fill:#0d1b26}.line{stroke:#"
+    put_svg(
+        d, "<style>.page{fill:#fff}text{fill:#23303c}.dim{fill:#5b6975}.in{fill:#fff}.on{fill:#0d1b26}.line{stroke:#"
            "9aa7b2;fill:none}"
            ".band{fill:#eef2f6}.part{fill:none;stroke:#456;stroke-dasharray:5 3}.cut{stroke:#c0605a;stroke-width:1.5}"
            "@media(prefers-color-scheme:dark){.page{fill:#14191e}text{fill:#dbe3ea}.dim{fill:#9aa7b2}.in{fill:#fff}.on{"
@@ -169,15 +170,15 @@ static void put_head(drawing *d)
     mw__text_printf(&d->text, "%zu partition%s, %zu split%s, %zu pair%s issued at once; weights ", t->partitions,
                     plural(t->partitions), t->splits, plural(t->splits), t->issued_pairs, plural(t->issued_pairs));
     mw__chip_plan_put_bytes(&d->text, t->weight_bytes);
-    put(d, ", values in and out of DRAM ");
+    put_svg(d, ", values in and out of DRAM ");
     mw__chip_plan_put_bytes(&d->text, t->streamed_bytes);
-    put(d, "</text>\n");
+    put_svg(d, "</text>\n");
     begin_text(d, 16, 64, "class=\"dim\"");
-    put(d, "Estimated ");
+    put_svg(d, "Estimated ");
     mw__chip_plan_put_fixed(&d->text, d->end_us, 1);
-    put(d, " us of work and ");
+    put_svg(d, " us of work and ");
     mw__chip_plan_put_fixed(&d->text, t->floor_us, 0);
-    put(d, " us for each dispatch. A model of what others published; nothing was measured.</text>\n");
+    put_svg(d, " us for each dispatch. A model of what others published; nothing was measured.</text>\n");
 }
 
 /* A step of 1, 2 or 5 times a power of ten. */
@@ -194,14 +195,14 @@ static void put_axis(drawing *d, int y)
     const double step = tick_step(d->end_us);
     for (int i = 0; d->end_us > 0 && i * step <= d->end_us; i++) {
         const double x = x_of(d, i * step), half = (double)(digits(i * step) + 4) * LETTER / 2;
-        put(d, "<line class=\"line\"");
+        put_svg(d, "<line class=\"line\"");
         put_pixels(d, "x1", x);
         put_pixels(d, "x2", x);
         mw__text_printf(&d->text, " y1=\"%d\" y2=\"%d\"/>\n", y, y + 5);
         begin_text(d, x + half < WIDTH ? x : WIDTH - half, y + 17,
                    "class=\"dim\" font-size=\"10\" text-anchor=\"middle\"");
         mw__chip_plan_put_fixed(&d->text, i * step, step < 1 ? 2 : 0);
-        put(d, i == 0 ? " us</text>\n" : "</text>\n");
+        put_svg(d, i == 0 ? " us</text>\n" : "</text>\n");
     }
 }
 
@@ -213,14 +214,14 @@ static void put_layer_title(drawing *d, size_t index)
     const mw_chip_layer *l = &plan->layers[index];
     mw__text_printf(&d->text, "<title>%zu %s ", index, l->kind);
     put_escaped(d, l->name != NULL ? l->name : "?", TITLE);
-    put(d, ", ");
+    put_svg(d, ", ");
     mw__chip_plan_put_fixed(&d->text, l->time_us, 2);
     mw__text_printf(&d->text, " us (%s)", l->bound == MW_CHIP_BOUND_COMPUTE ? "compute" : "bandwidth");
     for (size_t i = 0; i < l->op_count; i++) {
         mw__text_printf(&d->text, "\n%s: ", mw_chip_slot_name(plan->ops[l->ops[i]].slot));
         put_escaped(d, plan->ops[l->ops[i]].operation, LABEL);
     }
-    put(d, "</title>");
+    put_svg(d, "</title>");
 }
 
 /* What is fused into a layer is written under its name: "conv + add + relu". */
@@ -232,13 +233,13 @@ static void put_layer_ops(drawing *d, const mw_chip_layer *l, double x, double y
         const char *operation = d->plan->ops[l->ops[i]].operation;
         used += strlen(operation) + (i > 0 ? 3 : 0);
         if (used > letters) {
-            put(d, i > 0 ? " .." : "..");
+            put_svg(d, i > 0 ? " .." : "..");
             break;
         }
-        put(d, i > 0 ? " + " : "");
+        put_svg(d, i > 0 ? " + " : "");
         put_escaped(d, operation, LABEL);
     }
-    put(d, "</text>\n");
+    put_svg(d, "</text>\n");
 }
 
 static void put_layer(drawing *d, size_t index)
@@ -247,7 +248,7 @@ static void put_layer(drawing *d, size_t index)
     const double x = x_of(d, l->start_us), width = l->time_us * d->scale;
     const int y = d->lane_y[l->engine];
     const size_t letters = (size_t)(width / LETTER);
-    put(d, "<g>");
+    put_svg(d, "<g>");
     put_layer_title(d, index);
     begin_box(d, x, y, width - 0.5, LANE);
     mw__text_printf(&d->text, " rx=\"2\" fill=\"%s\"%s/>\n", engine_colors[l->engine],
@@ -257,10 +258,10 @@ static void put_layer(drawing *d, size_t index)
         put_escaped(d, l->kind, letters > LABEL ? LABEL : letters);
         if (l->tiles > 1 && letters > strlen(l->kind) + 8 + digits((double)l->tiles))
             mw__text_printf(&d->text, ", %zu tiles", l->tiles);
-        put(d, "</text>\n");
+        put_svg(d, "</text>\n");
         put_layer_ops(d, l, x + 4, y + 31, letters);
     }
-    put(d, "</g>\n");
+    put_svg(d, "</g>\n");
 }
 
 static void put_lanes(drawing *d)
@@ -269,7 +270,7 @@ static void put_lanes(drawing *d)
         if (d->lane_y[e] < 0)
             continue;
         begin_box(d, LEFT, d->lane_y[e], RIGHT - LEFT, LANE);
-        put(d, " class=\"band\"/>\n");
+        put_svg(d, " class=\"band\"/>\n");
         put_label(d, LEFT - 8, d->lane_y[e] + 24, "text-anchor=\"end\"", mw_chip_engine_name((mw_chip_engine)e));
     }
     for (size_t i = 0; i < d->plan->layer_count; i++)
@@ -287,10 +288,10 @@ static void put_partition_label(drawing *d, size_t index, double from, double to
     begin_text(d, from + 4, TOP + 14, "class=\"dim\" font-size=\"10\"");
     mw__text_printf(&d->text, "%s%zu", has_room(whole, from, to) ? "partition " : "", index);
     if (has_room(whole + strlen(", peak 1.23 MB"), from, to)) {
-        put(d, ", peak ");
+        put_svg(d, ", peak ");
         mw__chip_plan_put_bytes(&d->text, d->plan->partitions[index].peak);
     }
-    put(d, "</text>\n");
+    put_svg(d, "</text>\n");
 }
 
 static void put_partition(drawing *d, size_t index)
@@ -300,14 +301,14 @@ static void put_partition(drawing *d, size_t index)
         return;
     const double from = x_of(d, begin_us(d, part->first_layer));
     const double to = x_of(d, finish_us(d, part->first_layer + part->layer_count - 1));
-    put(d, "<g>");
+    put_svg(d, "<g>");
     mw__text_printf(&d->text, "<title>partition %zu: %zu layers, peak ", index, part->layer_count);
     mw__chip_plan_put_bytes(&d->text, part->peak);
     mw__text_printf(&d->text, ", %s</title>", part->closed_by->id);
     begin_box(d, from, TOP, to - from, d->lanes_end - TOP);
-    put(d, " rx=\"3\" class=\"part\"/>\n");
+    put_svg(d, " rx=\"3\" class=\"part\"/>\n");
     put_partition_label(d, index, from, to);
-    put(d, "</g>\n");
+    put_svg(d, "</g>\n");
 }
 
 /* "dispatch 2 (bridge)", or as much of it as there is room for before the next one. */
@@ -327,7 +328,7 @@ static void put_segment(drawing *d, size_t index)
 {
     const mw_chip_segment *s = &d->plan->segments[index];
     const double x = x_of(d, begin_us(d, s->first_layer));
-    put(d, "<line class=\"cut\"");
+    put_svg(d, "<line class=\"cut\"");
     put_pixels(d, "x1", x);
     put_pixels(d, "x2", x);
     mw__text_printf(&d->text, " y1=\"%d\" y2=\"%d\"/>\n", TOP - 14, d->lanes_end);
@@ -341,9 +342,9 @@ static void put_value(drawing *d, size_t index, double y, double pixels)
     const mw_chip_value *v = &d->plan->values[index];
     const double from = x_of(d, begin_us(d, v->first)), to = x_of(d, finish_us(d, v->last));
     const double top = y + (double)v->offset * pixels, height = (double)v->extent * pixels;
-    put(d, "<g><title>");
+    put_svg(d, "<g><title>");
     put_escaped(d, v->name != NULL ? v->name : "?", TITLE);
-    put(d, " ");
+    put_svg(d, " ");
     mw__chip_plan_put_bytes(&d->text, v->extent);
     mw__text_printf(&d->text, ", %d %s</title>", (int)v->allocation, mw_chip_allocation_name(v->allocation));
     begin_box(d, from, top, to - from - 0.3, height - 0.4);
@@ -352,20 +353,20 @@ static void put_value(drawing *d, size_t index, double y, double pixels)
         begin_text(d, from + 3, top + 10, "class=\"on\" font-size=\"9\"");
         put_escaped(d, v->name != NULL ? v->name : "?",
                     (size_t)((to - from) / LETTER) < LABEL ? (size_t)((to - from) / LETTER) : LABEL);
-        put(d, "</text>\n");
+        put_svg(d, "</text>\n");
     }
-    put(d, "</g>\n");
+    put_svg(d, "</g>\n");
 }
 
 static void put_memory(drawing *d, mw_chip_memory memory, const char *name, int y, int height, int64_t bytes)
 {
     const double pixels = bytes > 0 ? height / (double)bytes : 0;
     begin_box(d, LEFT, y, RIGHT - LEFT, height);
-    put(d, " class=\"band\"/>\n");
+    put_svg(d, " class=\"band\"/>\n");
     put_label(d, LEFT - 8, y + 14, "text-anchor=\"end\"", name);
     begin_text(d, LEFT - 8, y + 30, "class=\"dim\" font-size=\"10\" text-anchor=\"end\"");
     mw__chip_plan_put_bytes(&d->text, bytes);
-    put(d, "</text>\n");
+    put_svg(d, "</text>\n");
     for (size_t i = 0; i < d->plan->value_count; i++)
         if (d->plan->values[i].memory == memory && d->plan->values[i].extent > 0)
             put_value(d, i, y, pixels);
@@ -398,13 +399,13 @@ static void put_memories(drawing *d)
 {
     const mw_chip_plan_totals *t = &d->plan->totals;
     begin_text(d, LEFT, d->chip_y - 12, "class=\"dim\"");
-    put(d, "Memory by allocation. On chip at most ");
+    put_svg(d, "Memory by allocation. On chip at most ");
     mw__chip_plan_put_bytes(&d->text, t->on_chip_peak);
-    put(d, " of ");
+    put_svg(d, " of ");
     mw__chip_plan_put_bytes(&d->text, t->working_set);
-    put(d, " at once; a partition is closed at ");
+    put_svg(d, " at once; a partition is closed at ");
     mw__chip_plan_put_bytes(&d->text, t->budget);
-    put(d, ".</text>\n");
+    put_svg(d, ".</text>\n");
     put_memory(d, MW_CHIP_MEMORY_ON_CHIP, "on chip", d->chip_y, CHIP_HEIGHT, t->on_chip_peak);
     if (t->dram_bytes > 0)
         put_memory(d, MW_CHIP_MEMORY_DRAM, "DRAM", d->dram_y, DRAM_HEIGHT, t->dram_bytes);
@@ -413,7 +414,7 @@ static void put_memories(drawing *d)
 
 /* ---- all of it ---- */
 
-static void draw(drawing *d)
+static void draw_plan(drawing *d)
 {
     lay_out(d);
     put_style(d);
@@ -425,7 +426,7 @@ static void draw(drawing *d)
         put_segment(d, i);
     put_axis(d, d->lanes_end + 4);
     put_memories(d);
-    put(d, "</svg>\n");
+    put_svg(d, "</svg>\n");
 }
 
 char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err)
@@ -435,7 +436,7 @@ char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err)
     if (mw__skips(err) || mw__chip_plan_writes(plan, __func__, err) != MW_OK)
         return NULL;
     mw__text_init(&d.text, mw__allocator_default()); /* mw_string_free knows no other */
-    draw(&d);
+    draw_plan(&d);
     return mw__chip_plan_finish(&d.text, err);
 }
 

@@ -113,19 +113,19 @@ static int working_set_test(const mw__chip_planner *p, const mw__plan_layer *a, 
     return larger == a ? 1 : -1;
 }
 
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 bool mw__chip_plan_goes_first(const mw__chip_planner *p, size_t a, size_t b)
 {
     const mw__plan_layer *x = &p->layers[a], *y = &p->layers[b];
     int order = (int)reads_ring(p, x) - (int)reads_ring(p, y);
     if (order == 0)
-        order = compare(branch_score(p, x), branch_score(p, y));
+        order = compare_numbers(branch_score(p, x), branch_score(p, y));
     if (order == 0)
-        order = compare(merge_score(p, x), merge_score(p, y));
+        order = compare_numbers(merge_score(p, x), merge_score(p, y));
     if (order == 0)
         order = working_set_test(p, x, y);
     if (order == 0 && p->options->order == MW_CHIP_ORDER_LEVEL)
-        order = compare((int64_t)y->level, (int64_t)x->level);
+        order = compare_numbers((int64_t)y->level, (int64_t)x->level);
     return order != 0 ? order > 0 : a < b; /* both the order of the program and that of the nodes */
 }

@@ -16,7 +16,7 @@ typedef struct reader {
 
 /* ---- shapes ---- */
 
-static mw_status refuse(const reader *r, const char *operation, const char *why)
+static mw_status refuse_operation(const reader *r, const char *operation, const char *why)
 {
     return mw__fail(
         r->err, MW_ERROR_UNSUPPORTED,
@@ -51,7 +51,7 @@ static mw_status read_vector(const reader *r, const mw_tensor *value, mw__emit_e
     mw__emit_extent e;
     MW_TRY(read_extent(r, value, &e));
     if (e.c != 1 || e.h != 1)
-        return refuse(r, "linear", "x has more than one row");
+        return refuse_operation(r, "linear", "x has more than one row");
     *out = (mw__emit_extent){e.w, 1, 1};
     return MW_OK;
 }
@@ -63,7 +63,7 @@ static mw_status read_ports(reader *r, const mw__op *op, const mw__op *last,
 {
     const mw__block *body = r->function->body;
     if (body->input_count > MW__EMIT_INPUTS || body->output_count != 1 || body->outputs[0] != last->results[0])
-        return refuse(r, op->row->name, "the function has other inputs or outputs than it");
+        return refuse_operation(r, op->row->name, "the function has other inputs or outputs than it");
     r->op->input_count = (int)body->input_count;
     for (size_t i = 0; i < body->input_count; i++) {
         r->op->inputs[i].name = mw__names_get(&r->source->names, body->inputs[i]);
@@ -84,7 +84,7 @@ static int port_of(const reader *r, const mw_tensor *value)
 static mw_status read_one(reader *r, const mw__op *op, const mw__op *last)
 {
     if (r->function->body->input_count != 1 || port_of(r, mw__arg(op, "x")) != 0)
-        return refuse(r, op->row->name, "x is not the one input");
+        return refuse_operation(r, op->row->name, "x is not the one input");
     return read_ports(r, op, last, read_extent);
 }
 
@@ -107,11 +107,11 @@ static mw_status read_two(reader *r, const mw__op *op, const mw__op *last)
     const int x = port_of(r, mw__arg(op, "x")), y = port_of(r, mw__arg(op, "y"));
     r->op->kind = MW__EMIT_PLANAR;
     if (r->function->body->input_count != 2 || x < 0 || y < 0 || x == y)
-        return refuse(r, op->row->name, "x and y are not the two inputs");
+        return refuse_operation(r, op->row->name, "x and y are not the two inputs");
     MW_TRY(read_ports(r, op, last, read_extent));
     r->op->first = x;
     if (memcmp(&r->op->inputs[0].extent, &r->op->inputs[1].extent, sizeof r->op->output.extent) != 0)
-        return refuse(r, op->row->name, "x and y have different shapes");
+        return refuse_operation(r, op->row->name, "x and y have different shapes");
     return MW_OK;
 }
 
@@ -143,9 +143,9 @@ static mw_status check_parts(const reader *r, const mw__op *op)
     bool interleave = true;
     if (!mw__arg_int(op, "axis", &axis) || !mw__arg_bool(op, "interleave", &interleave) || interleave || rank < 3 ||
         (axis < 0 ? axis + rank : axis) != rank - 3)
-        return refuse(r, op->row->name, "not of channels, or interleaved");
+        return refuse_operation(r, op->row->name, "not of channels, or interleaved");
     if (a->h != y->h || b->h != y->h || a->w != y->w || b->w != y->w || a->c + b->c != y->c)
-        return refuse(r, op->row->name, "parts of other heights or widths");
+        return refuse_operation(r, op->row->name, "parts of other heights or widths");
     return MW_OK;
 }
 
@@ -155,10 +155,10 @@ static mw_status read_concat(reader *r, const mw__op *op, const mw__op *last)
     const size_t count = mw__arg_values(op, "values", &values);
     r->op->kind = MW__EMIT_CONCAT;
     if (r->function->body->input_count != MW__EMIT_INPUTS || count != MW__EMIT_INPUTS)
-        return refuse(r, op->row->name, "not of the two inputs");
+        return refuse_operation(r, op->row->name, "not of the two inputs");
     const int first = port_of(r, values[0].value), second = port_of(r, values[1].value);
     if (first < 0 || second < 0 || first == second)
-        return refuse(r, op->row->name, "not of the two inputs");
+        return refuse_operation(r, op->row->name, "not of the two inputs");
     MW_TRY(read_ports(r, op, last, read_extent));
     r->op->first = first;
     return check_parts(r, op);
@@ -173,7 +173,7 @@ static const uint16_t *read_constant(reader *r, const mw_tensor *value, size_t *
     if (mw__failed(r->err))
         return NULL;
     if (payload == NULL || payload->data == NULL || payload->type->dtype != MW_F16) {
-        refuse(r, mw__names_get(&r->source->names, value), "not a constant of fp16 whose numbers are here");
+        refuse_operation(r, mw__names_get(&r->source->names, value), "not a constant of fp16 whose numbers are here");
         return NULL;
     }
     *out_count = mw__payload_count(payload);
@@ -203,14 +203,14 @@ static mw_status read_weights(reader *r, const mw__op *op)
     if (r->op->weights == NULL)
         return r->err->status;
     if ((int64_t)count != rows * r->op->output.extent.c)
-        return refuse(r, op->row->name, "weights of another count than its channels and kernel");
+        return refuse_operation(r, op->row->name, "weights of another count than its channels and kernel");
     if (bias == NULL)
         return MW_OK;
     const uint16_t *numbers = read_constant(r, bias, &count);
     if (numbers == NULL)
         return r->err->status;
     if ((int64_t)count != r->op->output.extent.c)
-        return refuse(r, op->row->name, "a bias of another count than its output channels");
+        return refuse_operation(r, op->row->name, "a bias of another count than its output channels");
     r->op->bias = is_nothing(numbers, count) ? NULL : numbers;
     return MW_OK;
 }
@@ -220,7 +220,7 @@ static mw_status read_linear(reader *r, const mw__op *op, const mw__op *last)
     r->op->kind = MW__EMIT_PRODUCT;
     r->op->kernel_h = r->op->kernel_w = 1;
     if (r->function->body->input_count != 1 || port_of(r, mw__arg(op, "x")) != 0)
-        return refuse(r, op->row->name, "x is not the one input");
+        return refuse_operation(r, op->row->name, "x is not the one input");
     MW_TRY(read_ports(r, op, last, read_vector));
     return read_weights(r, op);
 }
@@ -238,10 +238,11 @@ static mw_status read_conv(reader *r, const mw__op *op, const mw__op *last)
     r->op->kind = MW__EMIT_PRODUCT;
     MW_TRY(read_one(r, op, last));
     if (weight.rank != 4 || !mw__arg_int(op, "groups", &groups) || groups != 1)
-        return refuse(r, op->row->name, "not two axes in one group");
+        return refuse_operation(r, op->row->name, "not two axes in one group");
     MW_TRY(mw__op_windows(op, mw_tensor_shape(mw__arg(op, "x")), &weight.dim[2], windows, r->err));
     if (!is_known_window(&windows[0]) || !is_known_window(&windows[1]))
-        return refuse(r, op->row->name, "a kernel that is not 1 or 3 a side, or a step or dilation other than 1");
+        return refuse_operation(r, op->row->name,
+                                "a kernel that is not 1 or 3 a side, or a step or dilation other than 1");
     r->op->kernel_h = windows[0].kernel;
     r->op->kernel_w = windows[1].kernel;
     r->op->pad_top = windows[0].before;
@@ -295,13 +296,13 @@ static mw_status read_function(reader *r)
     const mw__op *ops[2] = {NULL};
     const size_t count = find_operations(r->function->body, ops);
     if (count == 0)
-        return refuse(r, "function", "nothing is computed");
+        return refuse_operation(r, "function", "nothing is computed");
     const struct rule *rule = find_rule(ops[0]);
     if (rule == NULL)
-        return refuse(r, ops[0]->kind, "not written as a task yet");
+        return refuse_operation(r, ops[0]->kind, "not written as a task yet");
     r->op->relu = count == 2 && rule->takes_relu && is_relu_of(ops[1], ops[0]);
     if (count != 1 && !r->op->relu)
-        return refuse(r, ops[1]->kind, "a second operation");
+        return refuse_operation(r, ops[1]->kind, "a second operation");
     return rule->read(r, ops[0], ops[count - 1]);
 }
 

@@ -37,7 +37,7 @@ static uint32_t *word_at(words *w, mw__register_id id, unsigned index)
     return &w->at[row->unit == MW__UNIT_header ? offset : unit_start(row->unit) + 1 + offset];
 }
 
-static void put(words *w, mw__register_id id, uint32_t value) { *word_at(w, id, 0) = value; }
+static void put_register(words *w, mw__register_id id, uint32_t value) { *word_at(w, id, 0) = value; }
 static void put_at(words *w, mw__register_id id, unsigned index, int64_t value)
 {
     *word_at(w, id, index) = (uint32_t)value;
@@ -97,7 +97,7 @@ static void put_copied(words *w, mw__emit_kind kind)
 {
     for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
         if ((copied[i].tasks & tasks_of(kind)) != 0)
-            put(w, copied[i].id, copied[i].value);
+            put_register(w, copied[i].id, copied[i].value);
 }
 
 /* ---- header, shapes, tiles ---- */
@@ -281,7 +281,7 @@ static void put_coefficients(words *w, const mw__emit_operation *op, const mw__e
     if (op->kind == MW__EMIT_PLANAR)
         return;
     const bool reads = op->kind == MW__EMIT_TABLE || op->kind == MW__EMIT_PRODUCT;
-    put(w, MW__REGISTER_kernel_cfg0, reads ? READS_COEFFICIENTS : 0);
+    put_register(w, MW__REGISTER_kernel_cfg0, reads ? READS_COEFFICIENTS : 0);
     for (unsigned t = 0; t < MW__TILES; t++) {
         const int64_t bytes = layout != NULL ? mw__coefficient_tile_bytes(layout, t) : MW__TABLE_BYTES;
         const bool live = reads && t < engines && bytes > 0;
@@ -436,13 +436,13 @@ static void put_place(words *w, bool first)
     put_field(w, MW__FIELD_last, !first);
     put_field(w, MW__FIELD_task_id, !first);
     put_field(w, MW__FIELD_next_words, first ? MW__EMIT_WORDS - 1 : 0);
-    put(w, MW__REGISTER_w2, first ? 0x400 : 0x422);
-    put(w, MW__REGISTER_w4, first ? 0x68 : 0x6a);
-    put(w, MW__REGISTER_w7, first ? MW__EMIT_NEXT : 0);
+    put_register(w, MW__REGISTER_w2, first ? 0x400 : 0x422);
+    put_register(w, MW__REGISTER_w4, first ? 0x68 : 0x6a);
+    put_register(w, MW__REGISTER_w7, first ? MW__EMIT_NEXT : 0);
     put_field(w, MW__FIELD_texture_enable, first);
     if (!first) {
-        put(w, MW__REGISTER_l2_source_cfg, 0x172);
-        put(w, MW__REGISTER_l2_result_cfg, 0x17a);
+        put_register(w, MW__REGISTER_l2_source_cfg, 0x172);
+        put_register(w, MW__REGISTER_l2_result_cfg, 0x17a);
     }
 }
 

@@ -167,7 +167,8 @@ static mw_status check_rows(const neural *n, mw_error *err)
 
 /* ---- room ---- */
 
-static mw_status take(mw__chip_machine *machine, size_t *left, uint64_t count, size_t size, void *out, mw_error *err)
+static mw_status take_memory(mw__chip_machine *machine, size_t *left, uint64_t count, size_t size, void *out,
+                             mw_error *err)
 {
     if (count > *left / size)
         return mw__fail(err, MW_ERROR_ARGUMENT,
@@ -184,14 +185,14 @@ static mw_status take_room(neural *n, const mw__chip_job *job, mw_error *err)
     mw__chip_machine *m = job->machine;
     const mw__chip_tile *in = &job->in[0];
     size_t left = m->limits.memory;
-    MW_TRY(take(m, &left, (uint64_t)(in->groups * in->channels * in->height * in->width), sizeof *n->source, &n->source,
-                err));
-    MW_TRY(take(m, &left, (uint64_t)(job->out.height * job->out.width), sizeof *n->sums, &n->sums, err));
+    MW_TRY(take_memory(m, &left, (uint64_t)(in->groups * in->channels * in->height * in->width), sizeof *n->source,
+                       &n->source, err));
+    MW_TRY(take_memory(m, &left, (uint64_t)(job->out.height * job->out.width), sizeof *n->sums, &n->sums, err));
     if (!n->multiplies)
         return MW_OK;
     const uint64_t numbers = (uint64_t)(n->layout.rows + n->layout.bias);
-    MW_TRY(take(m, &left, numbers, sizeof *n->numbers, &n->numbers, err));
-    return take(m, &left, numbers, sizeof *n->coefficients, &n->coefficients, err);
+    MW_TRY(take_memory(m, &left, numbers, sizeof *n->numbers, &n->numbers, err));
+    return take_memory(m, &left, numbers, sizeof *n->coefficients, &n->coefficients, err);
 }
 
 static void free_room(const neural *n, const mw_allocator *allocator)
@@ -314,7 +315,7 @@ static void sum_by_fours(const neural *n, const mw__chip_job *job, int64_t group
 
 /* ---- after the sums ---- */
 
-static uint16_t finish(const neural *n, float sum)
+static uint16_t finish_sum(const neural *n, float sum)
 {
     if (sum != sum && (n->arithmetic & MW__ARITHMETIC(no_nan)) != 0)
         sum = 0.0f;
@@ -359,7 +360,7 @@ static mw_status run_channels(const neural *n, const mw__chip_job *job, mw_error
         for (int64_t c = 0; c < job->out.channels; c++, out += count) {
             MW_TRY(sum_channel(n, job, g, c, err));
             for (int64_t i = 0; i < count; i++)
-                out[i] = finish(n, n->sums[i]);
+                out[i] = finish_sum(n, n->sums[i]);
         }
     return MW_OK;
 }
@@ -375,7 +376,7 @@ static mw_status spend(const neural *n, const mw__chip_job *job, mw_error *err)
     return mw__chip_spend(job->machine, work, err);
 }
 
-static mw_status prepare(neural *n, const mw__chip_job *job, mw_error *err)
+static mw_status prepare_neural(neural *n, const mw__chip_job *job, mw_error *err)
 {
     read_kernel(n, job->task);
     read_layout(n, job);
@@ -396,7 +397,7 @@ static mw_status prepare(neural *n, const mw__chip_job *job, mw_error *err)
 mw_status mw__chip_run_neural(mw__chip_job *job, mw_error *err)
 {
     neural n = {0};
-    mw_status status = prepare(&n, job, err);
+    mw_status status = prepare_neural(&n, job, err);
     if (status == MW_OK)
         status = take_room(&n, job, err);
     if (status == MW_OK)

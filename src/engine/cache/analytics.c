@@ -137,7 +137,7 @@ static bool is_refused(void *user, const mw__legality_row *row, const mw__trip *
     return !*(bool *)user;
 }
 
-static mw_status judge(maker *m, const mw__op *op, mw__placement *out)
+static mw_status judge_op(maker *m, const mw__op *op, mw__placement *out)
 {
     bool refused = false;
     mw__text messages;
@@ -171,7 +171,7 @@ static mw_status add_op(maker *m, const mw__op *op)
     to->path = mw__arena_string(m->arena, m->path.data, m->path.size, m->err);
     if (to->path == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(judge(m, op, to));
+    MW_TRY(judge_op(m, op, to));
     if (m->here != NULL)
         place(m, op->block->owner != NULL, to);
     return MW_OK;
@@ -224,7 +224,7 @@ static mw_status add_function(maker *m, size_t index)
     return add_block(m, m->library->graph->functions[index]->body);
 }
 
-static mw_status make(maker *m)
+static mw_status make_analytics(maker *m)
 {
     const mw_graph *graph = m->library->graph;
     size_t count = 0;
@@ -245,7 +245,7 @@ mw_status mw__analytics_make(const mw__library *library, mw__arena *arena, mw__a
     mw__arena_init(&m.scratch, arena->allocator);
     mw__map_init(&m.seconds, arena->allocator);
     mw__text_init(&m.path, arena->allocator);
-    const mw_status status = make(&m);
+    const mw_status status = make_analytics(&m);
     *out = (mw__analytics){.placements = m.list, .count = m.count};
     mw__text_deinit(&m.path);
     mw__map_deinit(&m.seconds);

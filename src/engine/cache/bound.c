@@ -35,7 +35,7 @@ static bool is_key(const char *name)
 
 static bool is_build(const char *name) { return strncmp(name, "millwright-", 11) == 0; }
 
-static char *join(const survey *s, const char *folder, const char *name)
+static char *join_path(const survey *s, const char *folder, const char *name)
 {
     mw__text path;
     mw__text_init(&path, s->allocator);
@@ -63,7 +63,7 @@ static void for_each(survey *s, const char *folder, bool (*wanted)(const char *n
         if (!wanted(entry->d_name) || fstatat(descriptor, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISDIR(status.st_mode))
             continue;
-        char *path = join(s, folder, entry->d_name);
+        char *path = join_path(s, folder, entry->d_name);
         if (path == NULL)
             s->incomplete = true;
         else
@@ -103,7 +103,7 @@ static uint64_t bytes_in(int folder, const char *name, int depth)
 static bool find_use(const survey *s, const char *folder, stored *out)
 {
     struct stat status;
-    char *manifest = join(s, folder, MW__ENTRY_MANIFEST);
+    char *manifest = join_path(s, folder, MW__ENTRY_MANIFEST);
     const bool found = manifest != NULL && lstat(manifest, &status) == 0 && S_ISREG(status.st_mode);
     mw__free(s->allocator, manifest);
     if (!found)
@@ -118,7 +118,7 @@ static bool find_use(const survey *s, const char *folder, stored *out)
     return true;
 }
 
-static void note(survey *s, const char *folder)
+static void note_folder(survey *s, const char *folder)
 {
     stored found = {.bytes = bytes_in(AT_FDCWD, folder, 1)};
     mw_error ignored = {0};
@@ -139,7 +139,7 @@ static void note(survey *s, const char *folder)
 
 static void note_build(survey *s, const char *folder)
 {
-    for_each(s, folder, is_key, note);
+    for_each(s, folder, is_key, note_folder);
     rmdir(folder); /* of an old build, once it is empty */
 }
 

@@ -77,7 +77,7 @@ static bool has_entry(const lookup *l)
 /* ---- compiling ---- */
 
 /* True if it is there afterwards. */
-static bool store(const lookup *l, const mw__library *library, bool replace)
+static bool store_library(const lookup *l, const mw__library *library, bool replace)
 {
     mw_error reason = {0};
     const mw__entry_content content = {
@@ -106,7 +106,7 @@ static mw__library *find_shared(const lookup *l)
     mw__library *library = l->keyed ? mw__shared_find(l->folder) : NULL;
     if (library == NULL)
         return NULL;
-    if (stat(l->folder, &status) == 0 || store(l, library, false))
+    if (stat(l->folder, &status) == 0 || store_library(l, library, false))
         mw__entry_touch(l->folder, l->allocator);
     return library;
 }
@@ -118,13 +118,13 @@ static mw__library *compile_new(const lookup *l, bool stored, mw_error *err)
         return library;
     if (stored)
         mw__entry_touch(l->folder, l->allocator);
-    else if (!store(l, library, l->request->force_new))
+    else if (!store_library(l, library, l->request->force_new))
         return library;
     share(l, library);
     return library;
 }
 
-static mw__library *compile(const lookup *l, mw_error *err)
+static mw__library *compile_lookup(const lookup *l, mw_error *err)
 {
     const mw__cache_request *request = l->request;
     mw__library *library = request->force_new ? NULL : find_shared(l);
@@ -155,7 +155,7 @@ mw__library *mw__cache_compile(const mw__cache_request *request, mw_error *err)
     lookup l = {0};
     mw__library *library = NULL;
     if (check_request(request, err) == MW_OK && lookup_begin(&l, request, true, err) == MW_OK)
-        library = compile(&l, err);
+        library = compile_lookup(&l, err);
     lookup_deinit(&l);
     return library;
 }

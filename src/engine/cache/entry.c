@@ -11,7 +11,7 @@
 
 enum { MANIFEST_MAX = 1 << 20 };
 
-static char *join(const mw_allocator *allocator, const char *a, const char *b, const char *c)
+static char *join_path(const mw_allocator *allocator, const char *a, const char *b, const char *c)
 {
     mw__text path;
     mw__text_init(&path, allocator);
@@ -31,7 +31,7 @@ static char *join(const mw_allocator *allocator, const char *a, const char *b, c
 
 char *mw__entry_folder(const mw_allocator *allocator, const char *location, const char *key, mw_error *err)
 {
-    char *folder = join(allocator, location, mw__engine_build(), key);
+    char *folder = join_path(allocator, location, mw__engine_build(), key);
     if (folder == NULL)
         mw__fail(err, MW_ERROR_MEMORY, "no memory for the path of a bundle");
     return folder;
@@ -118,7 +118,7 @@ static bool read_entry(mw__cache_entry *entry, const mw__text *record)
 
 bool mw__entry_open(mw__cache_entry *entry, const mw_allocator *allocator, const char *folder, const mw__text *record)
 {
-    *entry = (mw__cache_entry){.allocator = allocator, .folder = join(allocator, folder, NULL, NULL)};
+    *entry = (mw__cache_entry){.allocator = allocator, .folder = join_path(allocator, folder, NULL, NULL)};
     if (entry->folder != NULL && read_entry(entry, record))
         return true;
     mw__entry_deinit(entry);
@@ -136,7 +136,7 @@ void mw__entry_deinit(mw__cache_entry *entry)
 
 void mw__entry_touch(const char *folder, const mw_allocator *allocator)
 {
-    char *path = join(allocator, folder, MW__ENTRY_MANIFEST, NULL);
+    char *path = join_path(allocator, folder, MW__ENTRY_MANIFEST, NULL);
     if (path != NULL)
         utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* who may not write it does not count as a user */
     mw__free(allocator, path);
@@ -144,8 +144,8 @@ void mw__entry_touch(const char *folder, const mw_allocator *allocator)
 
 void mw__entry_remove(const char *folder, const mw_allocator *allocator)
 {
-    char *manifest = join(allocator, folder, MW__ENTRY_MANIFEST, NULL);
-    char *weights = join(allocator, folder, "weights", NULL);
+    char *manifest = join_path(allocator, folder, MW__ENTRY_MANIFEST, NULL);
+    char *weights = join_path(allocator, folder, "weights", NULL);
     if (manifest != NULL && weights != NULL) {
         unlink(manifest);
         mw__file_remove_folder(weights);

@@ -130,7 +130,7 @@ typedef struct model {
     uint64_t bytes;
 } model;
 
-static mw_status weigh(const mw__source *source, const mw__text *normal, bool named, model *out, mw_error *err)
+static mw_status weigh_model(const mw__source *source, const mw__text *normal, bool named, model *out, mw_error *err)
 {
     const mw_allocator *allocator = source->allocator;
     weighing w = {.source = source, .chunk = mw__alloc(allocator, CHUNK, 1, err)};
@@ -174,7 +174,7 @@ static mw_status find_model(const mw__source *source, bool named, model *out, bo
     mw__normal_append(&normal, source->text, source->size);
     mw_status status = mw__text_check(&normal, &reason);
     if (status == MW_OK)
-        status = weigh(source, &normal, named, out, &reason);
+        status = weigh_model(source, &normal, named, out, &reason);
     mw__text_deinit(&normal);
     *made = status == MW_OK;
     return status == MW_ERROR_MEMORY ? mw__fail(err, status, "%s", reason.message) : MW_OK;

@@ -54,7 +54,7 @@ static size_t run_length(const reader *r)
 }
 
 /* "- >" is no arrow, so that what follows a sign keeps its space. */
-static void take(reader *r, size_t length)
+static void take_token(reader *r, size_t length)
 {
     const char first = r->text[r->at], last = r->out->size > 0 ? r->out->data[r->out->size - 1] : '(';
     if (r->space && (last == '-' || !(is_mark(last) || is_mark(first))))
@@ -86,7 +86,7 @@ static size_t skip_value(const char *text, size_t at, size_t end)
     return end;
 }
 
-static void cut(mw__text *text, size_t from, size_t to)
+static void cut_text(mw__text *text, size_t from, size_t to)
 {
     memmove(text->data + from, text->data + to, text->size - to + 1);
     text->size -= to - from;
@@ -106,7 +106,7 @@ static void cut_build_info(mw__text *text, size_t begin)
         if (end >= text->size)
             return;
         if (end - at >= sizeof name - 1 && memcmp(text->data + at, name, sizeof name - 1) == 0) {
-            cut(text, at, end + (text->data[end] == ','));
+            cut_text(text, at, end + (text->data[end] == ','));
             return;
         }
         at = end + (text->data[end] == ',');
@@ -127,7 +127,7 @@ void mw__normal_append(mw__text *out, const char *text, size_t size)
             r.at += length;
         } else {
             length = text[r.at] == '"' ? string_length(&r) : run_length(&r);
-            take(&r, length > 0 ? length : 1);
+            take_token(&r, length > 0 ? length : 1);
         }
     }
     if (!out->failed && out->size > begin)

@@ -232,8 +232,8 @@ static mw_status check_legal(mw__library *library, const mw__device_traits *next
     return mw__mil_check_legal_for(library->graph, &legality, err);
 }
 
-static mw_status compile(mw__library *library, const mw__source *source, const mw__compile_options *options,
-                         mw_error *err)
+static mw_status compile_source(mw__library *library, const mw__source *source, const mw__compile_options *options,
+                                mw_error *err)
 {
     const mw__device_traits *next;
     MW_TRY(choose_device(options->mask, &library->device, &next, err));
@@ -257,7 +257,7 @@ mw__library *mw__library_compile_source(const mw__source *source, const mw__comp
     if (library == NULL)
         return NULL;
     mw__arena_init(&library->arena, &library->object.allocator);
-    if (compile(library, source, options, err) == MW_OK)
+    if (compile_source(library, source, options, err) == MW_OK)
         return library;
     mw__object_release(library);
     return NULL;

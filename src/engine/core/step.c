@@ -92,7 +92,7 @@ uint32_t mw__plan_temporary(mw__planner *planner, size_t size)
 /* ---- steps ---- */
 
 /* "first, second" in the arena; either may be NULL. */
-static const char *join(mw__planner *planner, const char *first, const char *separator, const char *second)
+static const char *join_notes(mw__planner *planner, const char *first, const char *separator, const char *second)
 {
     if (second == NULL)
         return first;
@@ -109,9 +109,10 @@ static const char *join(mw__planner *planner, const char *first, const char *sep
 
 void mw__plan_note(mw__planner *planner, const char *implementation, const char *declined)
 {
-    planner->implementation =
-        planner->implementation != NULL ? join(planner, planner->implementation, ", ", implementation) : implementation;
-    planner->declined = join(planner, planner->declined, "; ", declined);
+    planner->implementation = planner->implementation != NULL
+                                  ? join_notes(planner, planner->implementation, ", ", implementation)
+                                  : implementation;
+    planner->declined = join_notes(planner, planner->declined, "; ", declined);
 }
 
 void mw__planner_add_step(mw__planner *planner, mw__step *step)

@@ -77,7 +77,7 @@ RUN_FUNCTION(byte_table)
 RUN_FUNCTION(nibble_table)
 
 /* NULL if there is none for the form. */
-static run_function *choose(mw__level level, const mw__compressed *c)
+static run_function *choose_unpack(mw__level level, const mw__compressed *c)
 {
     const bool table = c->lut != NULL, plain = !table && c->scale != NULL;
     if (c->codes->splat || c->vector != 1 || (table && (c->scale != NULL || c->offset != NULL)) || (!table && !plain))
@@ -146,7 +146,7 @@ void mw__unpack(mw__level level, const mw__compressed *c, int64_t begin, int64_t
         mw__fp16_to_float_n(out, (const uint16_t *)c->codes->data + begin, (size_t)count);
         return;
     }
-    run_function *run = choose(level, c);
+    run_function *run = choose_unpack(level, c);
     if (run == NULL) {
         mw__compressed_load(c, begin, count, out);
         return;

@@ -95,7 +95,7 @@ static bool sleep_until(pthread_cond_t *condition, uint64_t deadline)
     return true;
 }
 
-static void leave(waiter *self)
+static void leave_queue(waiter *self)
 {
     waiter **at = &async.waiters;
     while (*at != self)
@@ -113,6 +113,6 @@ bool mw__async_wait(mw__async_ready *ready, const void *what, uint64_t value, ui
     async.waiters = &self;
     while (!self.over && sleep_until(&self.wake, deadline))
         ;
-    leave(&self);
+    leave_queue(&self);
     return self.over;
 }

@@ -180,7 +180,7 @@ static void *address(const emitter *e, uint32_t buffer)
     }
 }
 
-static void resolve(emitter *e, size_t s)
+static void resolve_step(emitter *e, size_t s)
 {
     const mw__step *step = e->layout->steps[s];
     void **all = e->commands->addresses + e->commands->address_count;
@@ -203,7 +203,7 @@ static mw_status resolve_all(emitter *e, mw_error *err)
     if (e->commands->addresses == NULL)
         return MW_ERROR_MEMORY;
     for (size_t s = 0; s < layout->step_count; s++)
-        resolve(e, s);
+        resolve_step(e, s);
     return MW_OK;
 }
 
@@ -269,7 +269,7 @@ static mw_status encode_blocks(const emitter *e, const mw_allocator *allocator, 
 
 /* ---- tasks ---- */
 
-static void emit(emitter *e, size_t s, int partition)
+static void emit_tasks(emitter *e, size_t s, int partition)
 {
     const mw__step *step = e->layout->steps[s];
     const int partitions = e->layout->partitions;
@@ -296,7 +296,7 @@ static void emit_phases(emitter *e, mw__command_chain *chains)
             mw__command_chain *chain = &chains[phase * (size_t)layout->partitions + (size_t)partition];
             const size_t before = e->task_count;
             for (size_t s = first; s < end; s++)
-                emit(e, s, partition);
+                emit_tasks(e, s, partition);
             *chain = (mw__command_chain){.tasks = e->tasks + before, .count = e->task_count - before};
         }
     }

@@ -118,7 +118,7 @@ static bool phase_allows(const mw__layout *layout, size_t position, const life *
     return true;
 }
 
-static void join(const placer *p, uint32_t group, uint32_t buffer)
+static void join_group(const placer *p, uint32_t group, uint32_t buffer)
 {
     life *into = &p->lives[group];
     const life *from = &p->lives[buffer];
@@ -141,7 +141,7 @@ static bool try_in_place(const placer *p, size_t position, const mw__step_operan
     for (size_t i = 0; i < step->read_count; i++) {
         const uint32_t group = p->layout->memory[step->reads[i].buffer];
         if (p->lives[group].last_step == position && may_join(p, position, group, write)) {
-            join(p, group, write->buffer);
+            join_group(p, group, write->buffer);
             return true;
         }
     }
@@ -157,7 +157,7 @@ static bool try_behind(const placer *p, size_t position, const mw__step_operand 
     for (size_t i = p->ended_count; i-- > 0;) {
         const uint32_t group = p->ended[i];
         if (p->lives[group].last_step < position && may_join(p, position, group, write)) {
-            join(p, group, write->buffer);
+            join_group(p, group, write->buffer);
             return true;
         }
     }

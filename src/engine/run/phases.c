@@ -70,7 +70,8 @@ static uint32_t first_phase(const phaser *c, const mw__step *step)
     return phase;
 }
 
-static void note(phaser *c, uint32_t *lists, const mw__step *step, const mw__step_operand *operand, uint32_t phase)
+static void note_operand(phaser *c, uint32_t *lists, const mw__step *step, const mw__step_operand *operand,
+                         uint32_t phase)
 {
     const uint32_t memory = c->layout->memory[operand->buffer];
     c->touches[c->count] =
@@ -89,9 +90,9 @@ static void place(phaser *c, size_t position)
     }
     c->newest = phase > c->newest ? phase : c->newest;
     for (size_t i = 0; i < step->read_count; i++)
-        note(c, c->reads, step, &step->reads[i], phase);
+        note_operand(c, c->reads, step, &step->reads[i], phase);
     for (size_t i = 0; i < step->write_count; i++)
-        note(c, c->writes, step, &step->writes[i], phase);
+        note_operand(c, c->writes, step, &step->writes[i], phase);
     c->layout->phase[position] = phase;
 }
 

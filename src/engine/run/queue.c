@@ -233,7 +233,7 @@ static bool goes_before(const mw__pipeline *a, const mw__pipeline *b)
     return submission_at(a, 0)->request < submission_at(b, 0)->request;
 }
 
-static mw__pipeline *choose(void)
+static mw__pipeline *choose_pipeline(void)
 {
     mw__pipeline *best = NULL, *stuck = NULL;
     for (mw__pipeline *p = queue.first; p != NULL; p = p->next) {
@@ -332,7 +332,7 @@ static void *serve(void *unused)
     while (!queue.stop) {
         if (expire())
             continue;
-        mw__pipeline *p = choose();
+        mw__pipeline *p = choose_pipeline();
         if (p != NULL)
             advance(p);
         else
@@ -457,7 +457,7 @@ static void take_values(mw__pipeline *p, const mw__submission *s)
     }
 }
 
-static void append(mw__pipeline *p, mw__queue_completion completion, uint64_t deadline)
+static void append_completion(mw__pipeline *p, mw__queue_completion completion, uint64_t deadline)
 {
     mw__submission *s = submission_at(p, count_of(p));
     *s = (mw__submission){.request = ++queue.counts.submitted, .deadline = deadline, .completion = completion};
@@ -486,7 +486,7 @@ mw_status mw__queue_submit(mw__pipeline *p, mw__queue_completion completion, uin
     if (status == MW_OK)
         status = wait_for_room(p, err);
     if (status == MW_OK)
-        append(p, completion, deadline);
+        append_completion(p, completion, deadline);
     mw__async_unlock();
     return status;
 }

@@ -220,7 +220,7 @@ bool mw__team_late(void)
     return until != 0 && nanoseconds() < until;
 }
 
-static void judge(int64_t began)
+static void judge_wait(int64_t began)
 {
     const int64_t now = nanoseconds();
     if (waited < LATE_NANOSECONDS || 3 * waited < 2 * (now - began)) {
@@ -256,7 +256,7 @@ bool mw__team_run(mw__team_job *job, void *user, int members)
         publish(next_word(members));
         job(user, 0, members);
         mw__team_barrier(members);
-        judge(began);
+        judge_wait(began);
     }
     atomic_store_explicit(&team.busy, false, memory_order_release);
     return members > 1;

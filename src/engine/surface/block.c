@@ -21,7 +21,7 @@ typedef struct literal {
 
 typedef void invoke_function(void *block, uint64_t stream, uint64_t request, int status);
 
-static mw_status check(const literal *block, mw_error *err)
+static mw_status check_literal(const literal *block, mw_error *err)
 {
     const unsigned long most = 1 << 20; /* what is captured is copied into the block */
     if (block->invoke == NULL || block->about == NULL)
@@ -41,7 +41,7 @@ void _Block_release(const void *block);
 void *mw__objc_block_copy(const void *block, const mw_allocator *allocator, mw_error *err)
 {
     (void)allocator;
-    if (check(block, err) != MW_OK)
+    if (check_literal(block, err) != MW_OK)
         return NULL;
     void *copy = _Block_copy(block);
     if (copy == NULL)
@@ -69,7 +69,7 @@ static literal *literal_of(void *copy) { return (literal *)(void *)((held *)copy
 void *mw__objc_block_copy(const void *block, const mw_allocator *allocator, mw_error *err)
 {
     const literal *from = block;
-    if (check(from, err) != MW_OK)
+    if (check_literal(from, err) != MW_OK)
         return NULL;
     held *copy = mw__alloc(allocator, 1, sizeof *copy + from->about->size, err);
     if (copy == NULL)

@@ -24,7 +24,7 @@ static void destroy_buffer(mw__object *object)
 }
 
 /* Of the caller's memory, until it is said otherwise. */
-static mw__buffer_object *make(void *data, uint64_t size, mw_error *err)
+static mw__buffer_object *make_buffer(void *data, uint64_t size, mw_error *err)
 {
     if (size == 0 || size > PTRDIFF_MAX) {
         mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: a buffer cannot have %llu bytes",
@@ -41,7 +41,7 @@ static mw__buffer_object *make(void *data, uint64_t size, mw_error *err)
 
 mw_status mw__buffer_make(void **out, mw__kind kind, uint64_t size, uint32_t type, size_t alignment, mw_error *err)
 {
-    mw__buffer_object *buffer = make(NULL, size, err);
+    mw__buffer_object *buffer = make_buffer(NULL, size, err);
     if (buffer == NULL)
         return err->status;
     buffer->data = mw__alloc_aligned(&buffer->object.allocator, buffer->size, alignment, err);
@@ -86,7 +86,7 @@ static mw_status wrap_data(void **out, void *data, uint64_t size, mw_error *err)
     MW_TRY(mw__surface_out(out, err));
     if (data == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the data pointer is NULL");
-    mw__buffer_object *buffer = make(data, size, err);
+    mw__buffer_object *buffer = make_buffer(data, size, err);
     return buffer != NULL ? mw__handle_create(MW__KIND_BUFFER, buffer, out, err) : err->status;
 }
 
@@ -111,7 +111,7 @@ static e5rt_error_code create_alias(void **out, mw__kind kind, void *handle, uin
         mw__surface_out(out, err) == MW_OK ? mw__surface_get(handle, kind, name_of(kind), err) : NULL;
     mw__buffer_object *part = NULL;
     if (parent != NULL && offset <= parent->size && size <= parent->size - offset)
-        part = make((char *)parent->data + offset, size, err);
+        part = make_buffer((char *)parent->data + offset, size, err);
     if (part != NULL) {
         part->type = parent->type;
         part->parent = mw__object_retain(parent);
@@ -153,7 +153,7 @@ static mw_status map_shared(void **out, int fd, uint64_t size, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
     MW_TRY(check_descriptor(fd, size, err));
-    mw__buffer_object *buffer = make(NULL, size, err);
+    mw__buffer_object *buffer = make_buffer(NULL, size, err);
     if (buffer == NULL)
         return err->status;
     buffer->descriptor = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -66,7 +66,7 @@ static mw_status make_request(void *by, const char *path, void *handle, mw__cach
 
 /* ---- calls ---- */
 
-static void compile(void *compiler, const char *path, void *options, void **out, mw_error *err)
+static void compile_path(void *compiler, const char *path, void *options, void **out, mw_error *err)
 {
     mw__cache_request request;
     mw__text other;
@@ -82,7 +82,7 @@ static void compile(void *compiler, const char *path, void *options, void **out,
 e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void *options, void **out_library)
 {
     mw_error *err = mw__surface_begin();
-    compile(compiler, path, options, out_library, err);
+    compile_path(compiler, path, options, out_library, err);
     return mw__surface_end(err);
 }
 

@@ -100,7 +100,7 @@ e5rt_error_code e5rt_execution_stream_operation_release(void **operation)
     return mw__surface_end(err);
 }
 
-static mw_status prepare(void *handle, mw_error *err)
+static mw_status prepare_operation(void *handle, mw_error *err)
 {
     mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
     if (operation == NULL)
@@ -119,6 +119,6 @@ static mw_status prepare(void *handle, mw_error *err)
 e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *operation)
 {
     mw_error *err = mw__surface_begin();
-    prepare(operation, err);
+    prepare_operation(operation, err);
     return mw__surface_end(err);
 }

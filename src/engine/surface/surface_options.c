@@ -19,7 +19,7 @@ static mw__options *make_options(size_t size, void (*destroy)(mw__object *object
     return options;
 }
 
-static e5rt_error_code create(void **out, size_t size, mw__kind kind)
+static e5rt_error_code create_object(void **out, size_t size, mw__kind kind)
 {
     mw_error *err = mw__surface_begin();
     mw__options *options = mw__surface_out(out, err) == MW_OK ? make_options(size, destroy_options, err) : NULL;
@@ -89,7 +89,7 @@ static mw_status set_text(mw__options *options, const char **slot, const char *t
 
 e5rt_error_code e5rt_e5_compiler_config_options_create(void **out)
 {
-    return create(out, sizeof(mw__config_options), MW__KIND_CONFIG);
+    return create_object(out, sizeof(mw__config_options), MW__KIND_CONFIG);
 }
 
 e5rt_error_code e5rt_e5_compiler_config_options_release(void **options)
@@ -120,7 +120,7 @@ e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *handle, co
 
 e5rt_error_code e5rt_e5_compiler_options_create(void **out)
 {
-    return create(out, sizeof(mw__compiler_options), MW__KIND_OPTIONS);
+    return create_object(out, sizeof(mw__compiler_options), MW__KIND_OPTIONS);
 }
 
 e5rt_error_code e5rt_e5_compiler_options_release(void **options)
@@ -349,7 +349,7 @@ e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(vo
 
 e5rt_error_code e5rt_execution_stream_operation_config_options_create(void **out)
 {
-    return create(out, sizeof(mw__operation_config), MW__KIND_OPERATION_CONFIG);
+    return create_object(out, sizeof(mw__operation_config), MW__KIND_OPERATION_CONFIG);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_config_options_release(void **options)
@@ -359,7 +359,7 @@ e5rt_error_code e5rt_execution_stream_operation_config_options_release(void **op
 
 e5rt_error_code e5rt_execution_stream_config_options_create(void **out)
 {
-    return create(out, sizeof(mw__stream_config), MW__KIND_STREAM_CONFIG);
+    return create_object(out, sizeof(mw__stream_config), MW__KIND_STREAM_CONFIG);
 }
 
 e5rt_error_code e5rt_execution_stream_config_options_release(void **options)

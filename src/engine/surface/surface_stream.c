@@ -135,7 +135,7 @@ static mw_status encode_bindings(mw__stream *s, mw__operation *operation, mw_err
     return status;
 }
 
-static mw_status append(mw__stream *s, mw__operation *operation, mw_error *err)
+static mw_status append_operation(mw__stream *s, mw__operation *operation, mw_error *err)
 {
     const mw__queue_step step = {.commands = &operation->commands,
                                  .completion = operation->completion,
@@ -168,7 +168,7 @@ static mw_status encode(void *stream_handle, void *operation_handle, mw_error *e
                         "operation \"%s\" is already encoded: reset its stream and prepare it for encode first",
                         operation->name);
     MW_TRY(check_idle(s, "take another operation", err));
-    return append(s, operation, err);
+    return append_operation(s, operation, err);
 }
 
 e5rt_error_code e5rt_execution_stream_encode_operation(void *stream_handle, void *operation)

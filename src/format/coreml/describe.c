@@ -9,7 +9,7 @@ typedef struct describer {
     mw_error *err;
 } describer;
 
-static mw_status malformed(const describer *d, const char *what)
+static mw_status malformed_description(const describer *d, const char *what)
 {
     mw__fail(d->err, MW_ERROR_FORMAT, "feature \"%.96s\" of the model: %s", d->feature, what);
     mw__error_subject(d->err, NULL, d->feature);
@@ -27,11 +27,11 @@ static mw_status copy_string(const describer *d, const char *from, const char **
 static mw_status take_shape(const describer *d, const int64_t *dims, size_t count, mw_shape *out)
 {
     if (count > MW_RANK_MAX)
-        return malformed(d, "its shape has more axes than a tensor may have");
+        return malformed_description(d, "its shape has more axes than a tensor may have");
     out->rank = (int)count;
     for (size_t i = 0; i < count; i++) {
         if (dims[i] < 0)
-            return malformed(d, "its shape has a negative extent");
+            return malformed_description(d, "its shape has a negative extent");
         out->dim[i] = dims[i];
     }
     return MW_OK;
@@ -43,7 +43,7 @@ static mw_status take_range(const describer *d, const pb_size_range *range, int 
     const uint64_t low = range != NULL ? range->lower : 0;
     const int64_t high = range != NULL ? range->upper : 0;
     if (low > INT64_MAX || (high >= 0 && (uint64_t)high < low))
-        return malformed(d, "a range of its shape is empty");
+        return malformed_description(d, "a range of its shape is empty");
     out->low.dim[axis] = (int64_t)low;
     out->high.dim[axis] = high < 0 ? MW_DIM_UNKNOWN : high;
     return MW_OK;
@@ -59,9 +59,9 @@ static void take_standard(mw_feature *out, mw_shape first)
 static mw_status take_ranges(const describer *d, pb_size_range *const *ranges, size_t count, mw_feature *out)
 {
     if (count > MW_RANK_MAX)
-        return malformed(d, "its ranges have more axes than a tensor may have");
+        return malformed_description(d, "its ranges have more axes than a tensor may have");
     if (out->has_shape && (size_t)out->shape.rank != count)
-        return malformed(d, "its ranges and its shape have another number of axes");
+        return malformed_description(d, "its ranges and its shape have another number of axes");
     out->admits = MW_ADMITS_RANGES;
     out->low.rank = out->high.rank = (int)count;
     for (size_t i = 0; i < count; i++)
@@ -73,7 +73,7 @@ static mw_status take_ranges(const describer *d, pb_size_range *const *ranges, s
 static mw_status take_listed(const describer *d, const mw_shape *shapes, size_t count, mw_feature *out)
 {
     if (count == 0)
-        return malformed(d, "the list of its shapes is empty");
+        return malformed_description(d, "the list of its shapes is empty");
     out->admits = MW_ADMITS_LISTED;
     out->shapes = shapes;
     out->shape_count = count;
@@ -109,7 +109,7 @@ static mw_status take_array(const describer *d, const pb_array *from, mw_feature
     out->kind = MW_FEATURE_TENSOR;
     out->dtype = mw__coreml_array_dtype(from->data_type);
     if (out->dtype == MW_DTYPE_NONE)
-        return malformed(d, "its element type is unknown");
+        return malformed_description(d, "its element type is unknown");
     out->has_shape = from->n_shape > 0;
     MW_TRY(take_shape(d, from->shape, from->n_shape, &out->shape));
     take_default(from, out);
@@ -123,7 +123,7 @@ static mw_status take_array(const describer *d, const pb_array *from, mw_feature
 static mw_status take_size(const describer *d, uint64_t width, uint64_t height, mw_shape *out)
 {
     if (width > INT64_MAX || height > INT64_MAX)
-        return malformed(d, "its image has a negative extent");
+        return malformed_description(d, "its image has a negative extent");
     *out = (mw_shape){.rank = 2, .dim = {(int64_t)height, (int64_t)width}};
     return MW_OK;
 }
@@ -143,7 +143,7 @@ static mw_status take_image(const describer *d, const pb_image *from, mw_feature
     out->kind = MW_FEATURE_IMAGE;
     out->layout = mw__coreml_layout(from->color_space);
     if (out->layout == MW_IMAGE_NONE)
-        return malformed(d, "its color space is unknown");
+        return malformed_description(d, "its color space is unknown");
     out->has_shape = from->width != 0 || from->height != 0;
     MW_TRY(take_size(d, (uint64_t)from->width, (uint64_t)from->height, &out->shape));
     if (from->flexibility_case == MW__COREML__IMAGE_TYPE__FLEXIBILITY_SIZES)
@@ -185,9 +185,9 @@ static mw_status take_type(const describer *d, const pb_feature_type *type, mw_f
     case MW__COREML__FEATURE_TYPE__TYPE_STATE:
         if (type->state->array != NULL)
             return take_array(d, type->state->array, out);
-        return malformed(d, "is a state of no type");
+        return malformed_description(d, "is a state of no type");
     default:
-        return malformed(d, "has no type");
+        return malformed_description(d, "has no type");
     }
 }
 
@@ -202,7 +202,7 @@ static mw_status take_features(describer *d, pb_feature *const *from, size_t cou
         MW_TRY(copy_string(d, from[i]->name, &features[i].name));
         MW_TRY(copy_string(d, from[i]->description, &features[i].text));
         if (from[i]->type == NULL)
-            return malformed(d, "has no type");
+            return malformed_description(d, "has no type");
         features[i].optional = from[i]->type->optional != 0;
         MW_TRY(take_type(d, from[i]->type, &features[i]));
     }

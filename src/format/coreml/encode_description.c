@@ -37,8 +37,8 @@ typedef struct port_list {
     size_t given_count;
 } port_list;
 
-static mw_status append(const describing *d, const port_list *list, const mw_feature *feature, pb_feature **out,
-                        size_t *out_count)
+static mw_status append_feature(const describing *d, const port_list *list, const mw_feature *feature, pb_feature **out,
+                                size_t *out_count)
 {
     out[*out_count] = mw__coreml_encode_feature(d->e, feature, list->states);
     if (out[*out_count] == NULL)
@@ -66,12 +66,12 @@ static mw_status append_given(const describing *d, const port_list *list, pb_fea
         if (given_feature(list->given, i, feature.name) != NULL)
             return mw__fail(d->e->err, MW_ERROR_ARGUMENT, "the description names \"%.96s\" twice", feature.name);
         MW_TRY(mw__coreml_fit_feature(d->e, &feature, port));
-        MW_TRY(append(d, list, &feature, out, out_count));
+        MW_TRY(append_feature(d, list, &feature, out, out_count));
     }
     return MW_OK;
 }
 
-static mw_status fill(const describing *d, const port_list *list, pb_feature ***out, size_t *out_count)
+static mw_status fill_features(const describing *d, const port_list *list, pb_feature ***out, size_t *out_count)
 {
     *out = mw__coreml_encode_room(d->e, list->count + list->given_count, sizeof **out);
     if (*out == NULL)
@@ -84,7 +84,7 @@ static mw_status fill(const describing *d, const port_list *list, pb_feature ***
             given_feature(list->given, list->given_count, port->name) != NULL)
             continue;
         MW_TRY(mw__coreml_feature_of(d->e, d->alone, port, list->inputs, &feature));
-        MW_TRY(append(d, list, &feature, *out, out_count));
+        MW_TRY(append_feature(d, list, &feature, *out, out_count));
     }
     return MW_OK;
 }
@@ -106,9 +106,9 @@ static mw_status fill_function(const describing *d, pb_function_description *out
     const port_list inputs = {body->inputs, body->input_count, false, true, given->inputs, given->input_count};
     const port_list states = {body->inputs, body->input_count, true, true, given->states, given->state_count};
     const port_list outputs = {body->outputs, body->output_count, false, false, given->outputs, given->output_count};
-    MW_TRY(fill(d, &inputs, &out->input, &out->n_input));
-    MW_TRY(fill(d, &states, &out->state, &out->n_state));
-    MW_TRY(fill(d, &outputs, &out->output, &out->n_output));
+    MW_TRY(fill_features(d, &inputs, &out->input, &out->n_input));
+    MW_TRY(fill_features(d, &states, &out->state, &out->n_state));
+    MW_TRY(fill_features(d, &outputs, &out->output, &out->n_output));
     out->name = mw__coreml_encode_string(d->e, d->function->name);
     out->predicted = mw__coreml_encode_string(d->e, class_output(d->function, 0));
     out->probabilities = mw__coreml_encode_string(d->e, class_output(d->function, 1));

@@ -18,7 +18,7 @@ typedef struct manifest {
     char key[LONGEST_NAME], item[LONGEST_NAME], version[LONGEST_NAME], root[LONGEST_NAME];
 } manifest;
 
-static mw_status malformed(mw_error *err, const char *what)
+static mw_status malformed_manifest(mw_error *err, const char *what)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "Manifest.json: %s", what);
 }
@@ -26,7 +26,7 @@ static mw_status malformed(mw_error *err, const char *what)
 static mw_status copy_word(char *out, const mw__json_item *item, mw_error *err)
 {
     if (item->length >= LONGEST_NAME)
-        return malformed(err, "a key or an identifier is too long");
+        return malformed_manifest(err, "a key or an identifier is too long");
     memcpy(out, item->text, item->length + 1);
     return MW_OK;
 }
@@ -34,7 +34,7 @@ static mw_status copy_word(char *out, const mw__json_item *item, mw_error *err)
 static mw_status keep_path(manifest *m, const mw__json_item *item, mw_error *err)
 {
     if (item->length == 0 || item->length >= LONGEST_PATH)
-        return malformed(err, "the path of an item is empty or too long");
+        return malformed_manifest(err, "the path of an item is empty or too long");
     char *path = mw__arena_string(&m->arena, item->text, item->length, err);
     return path != NULL ? mw__map_set(&m->paths, m->item, path, err) : MW_ERROR_MEMORY;
 }
@@ -57,7 +57,7 @@ static mw_status take_key(manifest *m, const mw__json_item *item, mw_error *err)
     return copy_word(item->depth == 2 && m->in_items ? m->item : m->key, item, err);
 }
 
-static mw_status take(void *user, const mw__json_item *item, mw_error *err)
+static mw_status take_manifest_item(void *user, const mw__json_item *item, mw_error *err)
 {
     if (item->event == MW__JSON_KEY)
         return take_key(user, item, err);
@@ -71,7 +71,7 @@ static mw_status model_path(const manifest *m, char **out, mw_error *err)
     if (strncmp(m->version, "1.", 2) != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "Manifest.json: fileFormatVersion \"%.40s\" is not 1.x", m->version);
     if (path == NULL)
-        return malformed(err, "rootModelIdentifier names no item with a path");
+        return malformed_manifest(err, "rootModelIdentifier names no item with a path");
     *out = mw__alloc(m->allocator, sizeof folder + strlen(path), 1, err);
     if (*out == NULL)
         return MW_ERROR_MEMORY;
@@ -86,7 +86,7 @@ mw_status mw__coreml_manifest_read(const mw_allocator *allocator, const char *te
     manifest m = {.allocator = allocator};
     mw__arena_init(&m.arena, allocator);
     mw__map_init(&m.paths, allocator);
-    mw_status status = mw__json_read_all(allocator, text, size, take, &m, err);
+    mw_status status = mw__json_read_all(allocator, text, size, take_manifest_item, &m, err);
     if (status == MW_OK)
         status = model_path(&m, out, err);
     mw__map_deinit(&m.paths);

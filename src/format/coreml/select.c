@@ -41,7 +41,7 @@ static const char *short_value(const mw__op *op)
 }
 
 /* -0 + x is x; of integers 0 + x, of truth values true and x. */
-static mw_tensor *widen(mw_tensor *cond, mw_tensor *value)
+static mw_tensor *widen_condition(mw_tensor *cond, mw_tensor *value)
 {
     const mw_dtype dtype = mw_tensor_dtype(value);
     if (dtype == MW_BOOL)
@@ -57,7 +57,7 @@ static mw_tensor *swap_value(void *user, mw__clone *clone, const mw__op *op, siz
     if (strcmp(op->slots[slot].name, short_value(op)) != 0)
         return NULL;
     mw_tensor *value = mw__clone_operand(clone, operand->value, operand->value->type->dtype);
-    return widen(mw__clone_get(clone, mw__arg(op, "cond")), value);
+    return widen_condition(mw__clone_get(clone, mw__arg(op, "cond")), value);
 }
 
 static bool copy_op(void *user, mw__clone *clone, const mw__op *op)

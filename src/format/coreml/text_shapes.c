@@ -22,7 +22,7 @@ static bool has_unknown(const pb_type *type)
     return false;
 }
 
-static const pb_feature *find(pb_feature *const *features, size_t count, const char *name)
+static const pb_feature *find_feature(pb_feature *const *features, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(features[i]->name, name) == 0)
@@ -33,7 +33,7 @@ static const pb_feature *find(pb_feature *const *features, size_t count, const c
 /* False if nothing is to be said of the input. */
 static bool look_at(const pb_named_type *input, pb_feature *const *features, size_t count, flexible *out)
 {
-    const pb_feature *feature = has_unknown(input->type) ? find(features, count, input->name) : NULL;
+    const pb_feature *feature = has_unknown(input->type) ? find_feature(features, count, input->name) : NULL;
     const pb_feature_type *type = feature != NULL ? feature->type : NULL;
     *out = (flexible){.name = input->name};
     if (type != NULL && type->type_case == MW__COREML__FEATURE_TYPE__TYPE_ARRAY)

@@ -127,7 +127,7 @@ static mw_status fill_model(mw__encoder *e, const mw_graph *written, const mw_de
 
 /* ---- files ---- */
 
-static mw_status put(const writer *w, const char *folder, const char *name, const void *data, size_t size)
+static mw_status put_file(const writer *w, const char *folder, const char *name, const void *data, size_t size)
 {
     char *path = mw__coreml_join(w->allocator, folder, name, w->err);
     if (path == NULL)
@@ -149,7 +149,7 @@ static mw_status put_manifest(const writer *w, uint64_t seed)
     mw__free(w->allocator, weights);
     mw_status done = mw__text_check(&text, w->err);
     if (done == MW_OK)
-        done = put(w, w->package.path, "Manifest.json", text.data, text.size);
+        done = put_file(w, w->package.path, "Manifest.json", text.data, text.size);
     mw__text_deinit(&text);
     return done;
 }
@@ -164,7 +164,7 @@ static mw_status put_model(const writer *w, const pb_model *model)
         status = mw__fail(w->err, MW_ERROR_UNSUPPORTED, "the model file would have %zu bytes, more than %zu", size,
                           MW__COREML_FILE_MAX);
     if (status == MW_OK)
-        status = put(w, w->folder, "model.mlmodel", data, size);
+        status = put_file(w, w->folder, "model.mlmodel", data, size);
     if (status == MW_OK)
         status = put_manifest(w, mw__hash64(data, size, 0));
     mw__free(w->allocator, data);
@@ -259,7 +259,8 @@ static mw_status check_parameters(const mw_graph *graph, const mw_coreml_write_o
     return MW_OK;
 }
 
-static mw_status check(const mw_graph *graph, const char *path, const mw_coreml_write_options *options, mw_error *err)
+static mw_status check_write_options(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                                     mw_error *err)
 {
     const mw_description *description = options->description;
     if (graph == NULL || path == NULL)
@@ -295,7 +296,7 @@ mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_core
     if (mw__skips(err))
         return err->status;
     options = options != NULL ? options : &standard;
-    MW_TRY(check(graph, path, options, err));
+    MW_TRY(check_write_options(graph, path, options, err));
     writer w = {.allocator = graph->allocator, .options = options, .path = path, .err = err};
     mw__graph_hold(graph);
     mw_graph *wide;

@@ -25,7 +25,7 @@ typedef struct decoder {
     char message[JMSG_LENGTH_MAX];
 } decoder;
 
-static void fail(j_common_ptr jpeg)
+static void fail_jpeg(j_common_ptr jpeg)
 {
     decoder *d = jpeg->client_data;
     jpeg->err->format_message(jpeg, d->message);
@@ -36,7 +36,7 @@ static void fail(j_common_ptr jpeg)
 static void warn(j_common_ptr jpeg, int level)
 {
     if (level < 0 && (jpeg->err->msg_code == JWRN_JPEG_EOF || jpeg->err->msg_code == JWRN_HIT_MARKER))
-        fail(jpeg);
+        fail_jpeg(jpeg);
 }
 
 static void show_nothing(j_common_ptr jpeg) { (void)jpeg; }
@@ -87,7 +87,7 @@ mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t 
     d->err = err;
     d->jpeg.err = jpeg_std_error(&d->errors);
     d->jpeg.client_data = d;
-    d->errors.error_exit = fail;
+    d->errors.error_exit = fail_jpeg;
     d->errors.emit_message = warn;
     d->errors.output_message = show_nothing;
     mw_status status = MW_OK;

@@ -37,7 +37,7 @@ static void release(png_struct *png, void *pointer)
     mw__free(d->allocator, pointer);
 }
 
-static void fail(png_struct *png, const char *message)
+static void fail_png(png_struct *png, const char *message)
 {
     decoder *d = png_get_error_ptr(png);
     snprintf(d->message, sizeof d->message, "%s", message);
@@ -117,9 +117,9 @@ static bool decode(decoder *d)
     return true;
 }
 
-static mw_status run(decoder *d)
+static mw_status run_decoder(decoder *d)
 {
-    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, fail, ignore, d, allocate, release);
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, fail_png, ignore, d, allocate, release);
     d->info = d->png != NULL ? png_create_info_struct(d->png) : NULL;
     if (d->info == NULL)
         return mw__fail(d->err, MW_ERROR_MEMORY, "\"%.300s\": libpng cannot begin", d->path);
@@ -142,7 +142,7 @@ mw_status mw__png_read(const mw_allocator *allocator, const void *data, size_t s
                  .pixels_max = pixels_max,
                  .out = out,
                  .err = &reason};
-    const mw_status status = run(&d);
+    const mw_status status = run_decoder(&d);
     if (d.png != NULL)
         png_destroy_read_struct(&d.png, &d.info, NULL);
     mw__free(allocator, d.rows);

@@ -55,7 +55,7 @@ typedef struct wire_field {
     size_t size;
 } wire_field;
 
-static mw_status malformed(const scanner *scan, const char *what)
+static mw_status malformed_message(const scanner *scan, const char *what)
 {
     return mw__fail(scan->err, MW_ERROR_FORMAT, "\"%.200s\" is no protobuf of its kind: %s", scan->name, what);
 }
@@ -75,10 +75,10 @@ static bool read_varint(scanner *scan, uint64_t *out)
     return false;
 }
 
-static mw_status skip(scanner *scan, size_t size)
+static mw_status skip_bytes(scanner *scan, size_t size)
 {
     if ((size_t)(scan->end - scan->at) < size)
-        return malformed(scan, "it ends within a field");
+        return malformed_message(scan, "it ends within a field");
     scan->at += size;
     return MW_OK;
 }
@@ -88,23 +88,23 @@ static mw_status read_field(scanner *scan, wire_field *out)
 {
     uint64_t key, value;
     if (!read_varint(scan, &key) || key >> 3 == 0 || key >> 3 > 0x1fffffff)
-        return malformed(scan, "a field has no number");
+        return malformed_message(scan, "a field has no number");
     *out = (wire_field){.number = (uint32_t)(key >> 3), .wire = (unsigned)(key & 7)};
     switch (out->wire) {
     case PROTOBUF_C_WIRE_TYPE_VARINT:
-        return read_varint(scan, &value) ? MW_OK : malformed(scan, "it ends within a number");
+        return read_varint(scan, &value) ? MW_OK : malformed_message(scan, "it ends within a number");
     case PROTOBUF_C_WIRE_TYPE_64BIT:
-        return skip(scan, 8);
+        return skip_bytes(scan, 8);
     case PROTOBUF_C_WIRE_TYPE_32BIT:
-        return skip(scan, 4);
+        return skip_bytes(scan, 4);
     case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED:
         if (!read_varint(scan, &value) || value > (uint64_t)(scan->end - scan->at))
-            return malformed(scan, "a field is longer than what holds it");
+            return malformed_message(scan, "a field is longer than what holds it");
         out->data = scan->at;
         out->size = (size_t)value;
-        return skip(scan, out->size);
+        return skip_bytes(scan, out->size);
     default:
-        return malformed(scan, "a field of a kind that is not used any more");
+        return malformed_message(scan, "a field of a kind that is not used any more");
     }
 }
 
@@ -129,7 +129,7 @@ static unsigned wire_type(const ProtobufCFieldDescriptor *row)
     }
 }
 
-static bool fits(const ProtobufCFieldDescriptor *row, const wire_field *field)
+static bool fits_descriptor(const ProtobufCFieldDescriptor *row, const wire_field *field)
 {
     const unsigned wanted = wire_type(row);
     const bool packed = row->label == PROTOBUF_C_LABEL_REPEATED && wanted != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
@@ -143,7 +143,7 @@ static mw_status look_at(const scanner *from, const ProtobufCMessageDescriptor *
                          const ProtobufCFieldDescriptor *row, const wire_field *field, uint64_t *seen)
 {
     const uint64_t bit = (uint64_t)1 << (row - type->fields);
-    if (!fits(row, field))
+    if (!fits_descriptor(row, field))
         return mw__fail(from->err, MW_ERROR_FORMAT, "\"%.200s\": %s.%s has the wrong wire type %u", from->name,
                         type->short_name, row->name, field->wire);
     if (row->label != PROTOBUF_C_LABEL_REPEATED && row->type == PROTOBUF_C_TYPE_MESSAGE && (*seen & bit) != 0)

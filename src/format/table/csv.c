@@ -31,7 +31,7 @@ typedef struct reader {
 
 /* ---- rows ---- */
 
-static mw_status malformed(const reader *csv, size_t line, size_t column, const char *what, mw_error *err)
+static mw_status malformed_csv(const reader *csv, size_t line, size_t column, const char *what, mw_error *err)
 {
     const mw__table_place place = {.line = line, .column = column};
     return mw__table_fail(csv->table, &place, err, "%s", what);
@@ -52,7 +52,7 @@ static mw_status read_quoted(reader *csv, span *out, mw_error *err)
     out->text = write;
     for (;; csv->at++) {
         if (csv->at == csv->end)
-            return malformed(csv, out->line, out->column, "the quote is not closed", err);
+            return malformed_csv(csv, out->line, out->column, "the quote is not closed", err);
         if (*csv->at == '"') {
             if (++csv->at == csv->end || *csv->at != '"')
                 break;
@@ -75,7 +75,7 @@ static bool at_end_of_field(const reader *csv)
 static mw_status read_field(reader *csv, mw_error *err)
 {
     if (csv->count == FIELDS_MAX)
-        return malformed(csv, csv->line, column_of(csv, csv->at), "more than 65536 fields in a row", err);
+        return malformed_csv(csv, csv->line, column_of(csv, csv->at), "more than 65536 fields in a row", err);
     MW_TRY(mw__grow(csv->table->allocator, &csv->fields, &csv->room, csv->count + 1, sizeof *csv->fields, err));
     span *out = &csv->fields[csv->count++];
     *out = (span){.text = csv->at, .line = csv->line, .column = column_of(csv, csv->at)};
@@ -83,12 +83,13 @@ static mw_status read_field(reader *csv, mw_error *err)
         csv->at++;
         MW_TRY(read_quoted(csv, out, err));
         if (!at_end_of_field(csv))
-            return malformed(csv, csv->line, column_of(csv, csv->at), "something stands behind the closing quote", err);
+            return malformed_csv(csv, csv->line, column_of(csv, csv->at), "something stands behind the closing quote",
+                                 err);
         return MW_OK;
     }
     for (; !at_end_of_field(csv); csv->at++)
         if (*csv->at == '"')
-            return malformed(csv, csv->line, column_of(csv, csv->at), "a quote in a field that is not quoted", err);
+            return malformed_csv(csv, csv->line, column_of(csv, csv->at), "a quote in a field that is not quoted", err);
     out->length = (size_t)(csv->at - out->text);
     return MW_OK;
 }

@@ -136,7 +136,7 @@ static void *grow_column(mw__table *table, size_t column, mw_error *err)
     return (char *)data->data + data->count++ * size;
 }
 
-static bool fits(int64_t value, mw_dtype dtype)
+static bool fits_dtype(int64_t value, mw_dtype dtype)
 {
     return dtype == MW_I64 || (dtype == MW_I32 && value >= INT32_MIN && value <= INT32_MAX) ||
            (dtype == MW_U8 && value >= 0 && value <= UINT8_MAX);
@@ -174,7 +174,7 @@ static mw_status put_integer(mw__table *table, size_t column, const char *text, 
     if (!read_integer(text, length, &value))
         return mw__table_fail(table, place, err, "\"%.*s\" is no integer of 64 bits", (int)(length < 60 ? length : 60),
                               text);
-    if (!fits(value, dtype))
+    if (!fits_dtype(value, dtype))
         return mw__table_fail(table, place, err, "%lld does not fit into %s", (long long)value, mw_dtype_name(dtype));
     void *out = grow_column(table, column, err);
     if (out == NULL)
@@ -209,7 +209,7 @@ static mw_status put_class(mw__table *table, size_t column, const char *word, si
         return mw__table_fail(table, place, err, "\"%.*s\" is none of the %zu classes",
                               (int)(length < 60 ? length : 60), word, data->name_count);
     if (number == 0) {
-        if (data->name_count == CLASSES_MAX || !fits((int64_t)data->name_count, dtype))
+        if (data->name_count == CLASSES_MAX || !fits_dtype((int64_t)data->name_count, dtype))
             return mw__table_fail(table, place, err, "\"%.*s\" is class %zu, counted from 0: too many for %s",
                                   (int)(length < 60 ? length : 60), word, data->name_count, mw_dtype_name(dtype));
         MW_TRY(add_class(table, data, word, length, err));

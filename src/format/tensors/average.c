@@ -32,7 +32,7 @@ static void *read_values(const averaging *a, mw_tensors *tensors, const mw_tenso
     return NULL;
 }
 
-static mw_status begin(averaging *a, mw_error *err)
+static mw_status begin_averaging(averaging *a, mw_error *err)
 {
     const mw_tensors_note *left = mw_tensors_left_out_at(a->first, 0);
     if (left != NULL)
@@ -83,7 +83,7 @@ static mw_status add_file(const averaging *a, const char *path, mw_error *err)
 }
 
 /* Sums become means of fp32, in the same memory: element i is read before what lies there is written. */
-static void finish(averaging *a, size_t files)
+static void finish_means(averaging *a, size_t files)
 {
     for (size_t i = 0; i < a->count; i++) {
         if (a->values[i].dtype != MW_F64)
@@ -104,10 +104,10 @@ static mw_status average(averaging *a, const char *const *paths, size_t count, c
     a->first = mw_tensors_open(paths[0], err);
     if (a->first == NULL)
         return err->status;
-    MW_TRY(begin(a, err));
+    MW_TRY(begin_averaging(a, err));
     for (size_t i = 1; i < count; i++)
         MW_TRY(add_file(a, paths[i], err));
-    finish(a, count);
+    finish_means(a, count);
     return mw_tensors_write(path, a->values, a->count, err);
 }
 

@@ -46,7 +46,7 @@ typedef struct gguf {
     size_t count;
 } gguf;
 
-static mw_status malformed(const gguf *g, const char *what, mw_error *err)
+static mw_status malformed_gguf(const gguf *g, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is no sound GGUF file, at byte %llu: %s", g->tensors->path,
                     (unsigned long long)g->at, what);
@@ -54,7 +54,7 @@ static mw_status malformed(const gguf *g, const char *what, mw_error *err)
 
 /* ---- bytes ---- */
 
-static mw_status fill(gguf *g, mw_error *err)
+static mw_status fill_buffer(gguf *g, mw_error *err)
 {
     const uint64_t left = g->file.size - g->at;
     g->piece_at = g->at;
@@ -62,14 +62,14 @@ static mw_status fill(gguf *g, mw_error *err)
     return mw__file_read_at(&g->file, g->at, g->piece, g->piece_size, g->tensors->path, err);
 }
 
-static mw_status take(gguf *g, void *out, size_t size, mw_error *err)
+static mw_status take_bytes(gguf *g, void *out, size_t size, mw_error *err)
 {
     unsigned char *to = out;
     if (size > g->file.size - g->at)
-        return malformed(g, "it is cut off", err);
+        return malformed_gguf(g, "it is cut off", err);
     while (size > 0) {
         if (g->at - g->piece_at >= g->piece_size)
-            MW_TRY(fill(g, err));
+            MW_TRY(fill_buffer(g, err));
         const size_t from = (size_t)(g->at - g->piece_at);
         const size_t run = g->piece_size - from < size ? g->piece_size - from : size;
         memcpy(to, g->piece + from, run);
@@ -80,10 +80,10 @@ static mw_status take(gguf *g, void *out, size_t size, mw_error *err)
     return MW_OK;
 }
 
-static mw_status skip(gguf *g, uint64_t size, mw_error *err)
+static mw_status skip_bytes(gguf *g, uint64_t size, mw_error *err)
 {
     if (size > g->file.size - g->at)
-        return malformed(g, "it is cut off", err);
+        return malformed_gguf(g, "it is cut off", err);
     g->at += size;
     if (g->at - g->piece_at >= g->piece_size)
         g->piece_size = 0;
@@ -93,7 +93,7 @@ static mw_status skip(gguf *g, uint64_t size, mw_error *err)
 static mw_status take_number(gguf *g, size_t size, uint64_t *out, mw_error *err)
 {
     unsigned char bytes[8];
-    MW_TRY(take(g, bytes, size, err));
+    MW_TRY(take_bytes(g, bytes, size, err));
     *out = 0;
     for (size_t i = size; i-- > 0;)
         *out = *out << 8 | bytes[i];
@@ -106,13 +106,13 @@ static mw_status take_string(gguf *g, size_t limit, const char **out, mw_error *
     uint64_t length;
     MW_TRY(take_number(g, 8, &length, err));
     if (length > limit || length > g->file.size - g->at)
-        return malformed(g, "a string is cut off, or longer than it may be", err);
+        return malformed_gguf(g, "a string is cut off, or longer than it may be", err);
     char *text = mw__arena_alloc(&g->tensors->arena, (size_t)length + 1, 1, err);
     if (text == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(take(g, text, (size_t)length, err));
+    MW_TRY(take_bytes(g, text, (size_t)length, err));
     *out = text;
-    return strlen(text) == length ? MW_OK : malformed(g, "a string has a zero byte", err);
+    return strlen(text) == length ? MW_OK : malformed_gguf(g, "a string has a zero byte", err);
 }
 
 /* ---- notes ---- */
@@ -152,7 +152,7 @@ static mw_status skip_strings(gguf *g, uint64_t count, mw_error *err)
     for (uint64_t i = 0; i < count; i++) {
         uint64_t length;
         MW_TRY(take_number(g, 8, &length, err));
-        MW_TRY(skip(g, length, err));
+        MW_TRY(skip_bytes(g, length, err));
     }
     return MW_OK;
 }
@@ -165,14 +165,14 @@ static mw_status read_array(gguf *g, const char *key, mw_error *err)
     MW_TRY(take_number(g, 4, &type, err));
     MW_TRY(take_number(g, 8, &count, err));
     if (type >= TYPES || type == ARRAY)
-        return malformed(g, "an array of arrays, or of an unknown type", err);
+        return malformed_gguf(g, "an array of arrays, or of an unknown type", err);
     const uint64_t least = type == STRING ? 8 : value_types[type].size;
     if (count > (g->file.size - g->at) / least)
-        return malformed(g, "an array is cut off", err);
+        return malformed_gguf(g, "an array is cut off", err);
     if (type == STRING)
         MW_TRY(skip_strings(g, count, err));
     else
-        MW_TRY(skip(g, count * least, err));
+        MW_TRY(skip_bytes(g, count * least, err));
     snprintf(text, sizeof text, "[%" PRIu64 " of %s]", count, value_types[type].name);
     return mw__tensors_note(g->tensors, key, text, err);
 }
@@ -180,7 +180,7 @@ static mw_status read_array(gguf *g, const char *key, mw_error *err)
 static mw_status take_alignment(gguf *g, uint64_t type, uint64_t value, mw_error *err)
 {
     if (type != U32 || value < 8 || value > 1 << 16 || (value & (value - 1)) != 0)
-        return malformed(g, "general.alignment is no power of two from 8 to 65536", err);
+        return malformed_gguf(g, "general.alignment is no power of two from 8 to 65536", err);
     g->alignment = value;
     return MW_OK;
 }
@@ -194,7 +194,7 @@ static mw_status read_pair(gguf *g, mw_error *err)
     MW_TRY(take_string(g, NAME_BYTES, &key, err));
     MW_TRY(take_number(g, 4, &type, err));
     if (mw__name_fault(key) != NULL || type >= TYPES)
-        return malformed(g, "a key is no name, or its value of an unknown type", err);
+        return malformed_gguf(g, "a key is no name, or its value of an unknown type", err);
     if (type == ARRAY)
         return read_array(g, key, err);
     if (type == STRING) {
@@ -226,24 +226,24 @@ static mw_status take_shape(gguf *g, mw_shape *out, mw_error *err)
     uint64_t rank, extent;
     MW_TRY(take_number(g, 4, &rank, err));
     if (rank > MW_RANK_MAX)
-        return malformed(g, "a tensor has more than 8 dimensions", err);
+        return malformed_gguf(g, "a tensor has more than 8 dimensions", err);
     out->rank = (int)rank;
     for (int i = out->rank; i-- > 0;) {
         MW_TRY(take_number(g, 8, &extent, err));
         if (extent > INT64_MAX)
-            return malformed(g, "an extent is above 2^63 - 1", err);
+            return malformed_gguf(g, "an extent is above 2^63 - 1", err);
         out->dim[i] = (int64_t)extent;
     }
     return MW_OK;
 }
 
-static mw_status measure(const gguf *g, const mw_tensor_info *info, gguf_tensor *tensor, mw_error *err)
+static mw_status measure_tensor(const gguf *g, const mw_tensor_info *info, gguf_tensor *tensor, mw_error *err)
 {
     const int64_t count = mw_shape_count(info->shape);
     const int64_t row = info->shape.rank > 0 ? info->shape.dim[info->shape.rank - 1] : 1;
     size_t size;
     if (count < 0 || !mw__mul_size((size_t)count / tensor->type->block, tensor->type->block_size, &size))
-        return malformed(g, "the size of a tensor overflows", err);
+        return malformed_gguf(g, "the size of a tensor overflows", err);
     if ((uint64_t)row % tensor->type->block != 0)
         return mw__fail(err, MW_ERROR_FORMAT,
                         "\"%.200s\": tensor \"%.150s\" has rows of %lld elements, no whole blocks", g->tensors->path,
@@ -267,7 +267,7 @@ static mw_status read_tensor(gguf *g, mw_error *err)
     tensor->type = mw__gguf_type_find((uint32_t)number);
     if (tensor->type == NULL)
         return leave_out(g, info.name, (uint32_t)number, err);
-    MW_TRY(measure(g, &info, tensor, err));
+    MW_TRY(measure_tensor(g, &info, tensor, err));
     info.dtype = tensor->type->dtype;
     info.stored = tensor->type->name;
     MW_TRY(mw__tensors_add(g->tensors, &info, tensor, err));
@@ -315,7 +315,7 @@ static mw_status read_header(gguf *g, mw_error *err)
 {
     unsigned char mark[4];
     uint64_t version, tensors, pairs;
-    MW_TRY(take(g, mark, sizeof mark, err));
+    MW_TRY(take_bytes(g, mark, sizeof mark, err));
     MW_TRY(take_number(g, 4, &version, err));
     if (version != 2 && version != 3)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
@@ -324,7 +324,7 @@ static mw_status read_header(gguf *g, mw_error *err)
     MW_TRY(take_number(g, 8, &tensors, err));
     MW_TRY(take_number(g, 8, &pairs, err));
     if (tensors > (g->file.size - g->at) / TENSOR_LEAST || pairs > NOTES_MOST)
-        return malformed(g, "it has more tensors than bytes for them, or more than 65536 keys", err);
+        return malformed_gguf(g, "it has more tensors than bytes for them, or more than 65536 keys", err);
     for (uint64_t i = 0; i < pairs; i++)
         MW_TRY(read_pair(g, err));
     g->list = mw__alloc(g->tensors->allocator, (size_t)tensors, sizeof *g->list, err);
@@ -371,7 +371,7 @@ static mw_status each_block(gguf *g, const gguf_tensor *tensor, block_sink *sink
     return MW_OK;
 }
 
-static mw_status expand(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
+static mw_status expand_block(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
 {
     float **out = user;
     (void)err;
@@ -386,7 +386,7 @@ static mw_status read_gguf(mw_tensors *tensors, const mw__tensors_item *item, vo
     const gguf_tensor *tensor = item->own;
     float *floats = out;
     if (tensor->type->split != NULL)
-        return each_block(g, tensor, expand, &floats, err);
+        return each_block(g, tensor, expand_block, &floats, err);
     return mw__file_read_at(&g->file, tensor->offset, out, (size_t)tensor->size, tensors->path, err);
 }
 
@@ -443,7 +443,7 @@ static void store_code(void *codes, mw_dtype dtype, size_t index, int code)
         bytes[index / 2] = (unsigned char)(bytes[index / 2] | (code & 15) << (index % 2 * 4));
 }
 
-static mw_status store(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
+static mw_status store_block(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
 {
     storing *s = user;
     mw__gguf_parts parts;
@@ -462,7 +462,7 @@ static mw_status read_stored(mw_tensors *tensors, const mw__tensors_item *item, 
                              mw_error *err)
 {
     storing s = {.tensors = tensors, .info = &item->info, .out = out};
-    return each_block(tensors->state, item->own, store, &s, err);
+    return each_block(tensors->state, item->own, store_block, &s, err);
 }
 
 static void close_gguf(mw_tensors *tensors) { mw__file_close(&((gguf *)tensors->state)->file); }

@@ -22,7 +22,7 @@ typedef struct literal {
     const char *at, *end;
 } literal;
 
-static mw_status malformed(const mw__npy_source *source, const char *what, mw_error *err)
+static mw_status malformed_npy(const mw__npy_source *source, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": \"%.100s\" is no sound .npy: %s", source->path, source->name,
                     what);
@@ -34,7 +34,7 @@ static void skip_blanks(literal *text)
         text->at++;
 }
 
-static bool take(literal *text, const char *token)
+static bool take_token(literal *text, const char *token)
 {
     const size_t length = strlen(token);
     skip_blanks(text);
@@ -48,29 +48,29 @@ static bool take(literal *text, const char *token)
 static bool take_string(literal *text, char out[MW__NPY_DESCR])
 {
     size_t length = 0;
-    if (!take(text, "'"))
+    if (!take_token(text, "'"))
         return false;
     while (text->at < text->end && *text->at != '\'' && *text->at != '\\' && length + 1 < MW__NPY_DESCR)
         out[length++] = *text->at++;
     out[length] = '\0';
-    return take(text, "'");
+    return take_token(text, "'");
 }
 
 /* shape ::= ( [n [, n]* [,]] ) */
 static bool take_shape(literal *text, mw_shape *out)
 {
     *out = (mw_shape){0};
-    if (!take(text, "("))
+    if (!take_token(text, "("))
         return false;
-    while (!take(text, ")")) {
+    while (!take_token(text, ")")) {
         skip_blanks(text);
         const char *begin = text->at;
         while (text->at < text->end && isdigit((unsigned char)*text->at))
             text->at++;
         if (out->rank == MW_RANK_MAX || !mw__number_read_i64(begin, (size_t)(text->at - begin), &out->dim[out->rank++]))
             return false;
-        take(text, "L"); /* of Python 2 */
-        if (!take(text, ",") && !(text->at < text->end && *text->at == ')'))
+        take_token(text, "L"); /* of Python 2 */
+        if (!take_token(text, ",") && !(text->at < text->end && *text->at == ')'))
             return false;
     }
     return true;
@@ -82,24 +82,24 @@ enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 static mw_status take_field(literal *text, mw__npy_header *out, int *seen, mw_error *err)
 {
     int field = 0;
-    if (take(text, "'descr'") && take(text, ":")) {
+    if (take_token(text, "'descr'") && take_token(text, ":")) {
         field = HAS_DESCR;
         if (!take_string(text, out->descr))
             return mw__fail(err, MW_ERROR_UNSUPPORTED,
                             "\"%.200s\": \"%.100s\" has a structured or quoted type; plain numbers are read",
                             text->source->path, text->source->name);
-    } else if (take(text, "'fortran_order'") && take(text, ":")) {
+    } else if (take_token(text, "'fortran_order'") && take_token(text, ":")) {
         field = HAS_ORDER;
-        out->fortran = take(text, "True");
-        if (!out->fortran && !take(text, "False"))
-            return malformed(text->source, "fortran_order is neither True nor False", err);
-    } else if (take(text, "'shape'") && take(text, ":")) {
+        out->fortran = take_token(text, "True");
+        if (!out->fortran && !take_token(text, "False"))
+            return malformed_npy(text->source, "fortran_order is neither True nor False", err);
+    } else if (take_token(text, "'shape'") && take_token(text, ":")) {
         field = HAS_SHAPE;
         if (!take_shape(text, &out->shape))
-            return malformed(text->source, "its shape is no tuple of at most 8 extents", err);
+            return malformed_npy(text->source, "its shape is no tuple of at most 8 extents", err);
     }
     if (field == 0 || (*seen & field) != 0)
-        return malformed(text->source, "a field other than descr, fortran_order and shape, or one twice", err);
+        return malformed_npy(text->source, "a field other than descr, fortran_order and shape, or one twice", err);
     *seen |= field;
     return MW_OK;
 }
@@ -108,16 +108,16 @@ static mw_status take_field(literal *text, mw__npy_header *out, int *seen, mw_er
 static mw_status read_dict(literal *text, mw__npy_header *out, mw_error *err)
 {
     int seen = 0;
-    if (!take(text, "{"))
-        return malformed(text->source, "its header is no dict", err);
-    while (!take(text, "}")) {
+    if (!take_token(text, "{"))
+        return malformed_npy(text->source, "its header is no dict", err);
+    while (!take_token(text, "}")) {
         MW_TRY(take_field(text, out, &seen, err));
-        if (!take(text, ",") && !(text->at < text->end && *text->at == '}'))
-            return malformed(text->source, "its header lacks a comma", err);
+        if (!take_token(text, ",") && !(text->at < text->end && *text->at == '}'))
+            return malformed_npy(text->source, "its header lacks a comma", err);
     }
     skip_blanks(text);
     if (seen != HAS_ALL || text->end - text->at != 1 || *text->at != '\n')
-        return malformed(text->source, "its header lacks a field, or does not end behind the dict", err);
+        return malformed_npy(text->source, "its header lacks a field, or does not end behind the dict", err);
     return MW_OK;
 }
 
@@ -173,7 +173,7 @@ mw_status mw__npy_read_header(const mw__npy_source *source, mw__npy_header *out,
     *out = (mw__npy_header){0};
     MW_TRY(source->next(source->user, mark, sizeof mark, err));
     if (memcmp(mark, "\x93NUMPY", 6) != 0)
-        return malformed(source, "it does not begin with 0x93 NUMPY", err);
+        return malformed_npy(source, "it does not begin with 0x93 NUMPY", err);
     if (mark[6] < 1 || mark[6] > 3 || mark[7] != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": \"%.100s\" has version %u.%u; 1.0 to 3.0 are read",
                         source->path, source->name, mark[6], mark[7]);
@@ -181,7 +181,7 @@ mw_status mw__npy_read_header(const mw__npy_source *source, mw__npy_header *out,
     MW_TRY(source->next(source->user, length, bytes, err));
     const size_t size = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
     if (size > MW__NPY_HEADER_MAX)
-        return malformed(source, "its header has more than 65535 bytes", err);
+        return malformed_npy(source, "its header has more than 65535 bytes", err);
     out->size = sizeof mark + bytes + size;
     return read_text(source, size, out, err);
 }

@@ -16,7 +16,7 @@ typedef struct reader {
     bool stopped;
 } reader;
 
-static mw_status malformed(const reader *r, const char *what, mw_error *err)
+static mw_status malformed_pickle(const reader *r, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": its pickle is not sound at byte %zu: %s", r->path,
                     (size_t)(r->at - r->begin), what);
@@ -24,10 +24,10 @@ static mw_status malformed(const reader *r, const char *what, mw_error *err)
 
 /* ---- bytes ---- */
 
-static mw_status take(reader *r, size_t size, const unsigned char **out, mw_error *err)
+static mw_status take_bytes(reader *r, size_t size, const unsigned char **out, mw_error *err)
 {
     if ((size_t)(r->end - r->at) < size)
-        return malformed(r, "it is cut off", err);
+        return malformed_pickle(r, "it is cut off", err);
     *out = r->at;
     r->at += size;
     return MW_OK;
@@ -36,7 +36,7 @@ static mw_status take(reader *r, size_t size, const unsigned char **out, mw_erro
 static mw_status take_number(reader *r, size_t size, uint64_t *out, mw_error *err)
 {
     const unsigned char *bytes;
-    MW_TRY(take(r, size, &bytes, err));
+    MW_TRY(take_bytes(r, size, &bytes, err));
     *out = 0;
     for (size_t i = size; i-- > 0;)
         *out = *out << 8 | bytes[i];
@@ -72,7 +72,7 @@ static size_t floor_of(const reader *r) { return r->mark_count > 0 ? r->marks[r-
 static mw_status pop(reader *r, mw__pickle_value **out, mw_error *err)
 {
     if (r->depth <= floor_of(r))
-        return malformed(r, "an opcode takes more than the stack has", err);
+        return malformed_pickle(r, "an opcode takes more than the stack has", err);
     *out = r->stack[--r->depth];
     return MW_OK;
 }
@@ -87,15 +87,15 @@ static mw_status top(reader *r, mw__pickle_value **out, mw_error *err)
 static mw_status pop_mark(reader *r, size_t *out_begin, mw_error *err)
 {
     if (r->mark_count == 0)
-        return malformed(r, "an opcode wants a mark, and there is none", err);
+        return malformed_pickle(r, "an opcode wants a mark, and there is none", err);
     *out_begin = r->marks[--r->mark_count];
     return MW_OK;
 }
 
 /* ---- containers ---- */
 
-static mw_status append(reader *r, mw__pickle_value *to, const mw__pickle_value *key, const mw__pickle_value *value,
-                        mw_error *err)
+static mw_status append_member(reader *r, mw__pickle_value *to, const mw__pickle_value *key,
+                               const mw__pickle_value *value, mw_error *err)
 {
     mw__pickle_cell *cell = mw__arena_alloc(r->arena, 1, sizeof *cell, err);
     if (cell == NULL)
@@ -117,7 +117,7 @@ static mw_status push_tuple(reader *r, size_t begin, mw_error *err)
         return MW_ERROR_MEMORY;
     tuple->kind = MW__PICKLE_TUPLE;
     for (size_t i = begin; i < r->depth; i++)
-        MW_TRY(append(r, tuple, NULL, r->stack[i], err));
+        MW_TRY(append_member(r, tuple, NULL, r->stack[i], err));
     r->depth = begin;
     return push(r, tuple, err);
 }
@@ -125,7 +125,7 @@ static mw_status push_tuple(reader *r, size_t begin, mw_error *err)
 static mw_status push_small_tuple(reader *r, size_t count, mw_error *err)
 {
     if (r->depth - floor_of(r) < count)
-        return malformed(r, "a tuple takes more than the stack has", err);
+        return malformed_pickle(r, "a tuple takes more than the stack has", err);
     return push_tuple(r, r->depth - count, err);
 }
 
@@ -147,9 +147,9 @@ static mw_status set_items(reader *r, size_t begin, mw_error *err)
     if (drops_items(dict))
         return MW_OK;
     if (!is_dict(dict) || (end - begin) % 2 != 0)
-        return malformed(r, "items are set of what is no dict, or a key has no value", err);
+        return malformed_pickle(r, "items are set of what is no dict, or a key has no value", err);
     for (size_t i = begin; i < end; i += 2)
-        MW_TRY(append(r, dict, r->stack[i], r->stack[i + 1], err));
+        MW_TRY(append_member(r, dict, r->stack[i], r->stack[i + 1], err));
     return MW_OK;
 }
 
@@ -159,7 +159,7 @@ static mw_status add_items(reader *r, size_t begin, mw_error *err)
     mw__pickle_value *set;
     r->depth = begin;
     MW_TRY(top(r, &set, err));
-    return drops_items(set) ? MW_OK : malformed(r, "something is added to what is no set", err);
+    return drops_items(set) ? MW_OK : malformed_pickle(r, "something is added to what is no set", err);
 }
 
 static mw_status push_frozenset(reader *r, size_t begin, mw_error *err)
@@ -177,9 +177,9 @@ static mw_status append_items(reader *r, size_t begin, mw_error *err)
     if (drops_items(list))
         return MW_OK;
     if (list->kind != MW__PICKLE_LIST)
-        return malformed(r, "something is appended to what is no list", err);
+        return malformed_pickle(r, "something is appended to what is no list", err);
     for (size_t i = begin; i < end; i++)
-        MW_TRY(append(r, list, NULL, r->stack[i], err));
+        MW_TRY(append_member(r, list, NULL, r->stack[i], err));
     return MW_OK;
 }
 
@@ -188,7 +188,7 @@ static mw_status append_items(reader *r, size_t begin, mw_error *err)
 static mw_status copy_text(reader *r, const unsigned char *bytes, size_t size, const char **out, mw_error *err)
 {
     if (memchr(bytes, 0, size) != NULL)
-        return malformed(r, "a string has a zero byte", err);
+        return malformed_pickle(r, "a string has a zero byte", err);
     *out = mw__arena_string(r->arena, (const char *)bytes, size, err);
     return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -200,8 +200,8 @@ static mw_status push_string(reader *r, size_t length_bytes, mw_error *err)
     mw__pickle_value value = {.kind = MW__PICKLE_STRING};
     MW_TRY(take_number(r, length_bytes, &length, err));
     if (length > (uint64_t)(r->end - r->at))
-        return malformed(r, "a string is cut off", err);
-    MW_TRY(take(r, (size_t)length, &bytes, err));
+        return malformed_pickle(r, "a string is cut off", err);
+    MW_TRY(take_bytes(r, (size_t)length, &bytes, err));
     if (memchr(bytes, 0, (size_t)length) != NULL) /* bytes that protocol 2 writes as text */
         return push_other(r, err);
     MW_TRY(copy_text(r, bytes, (size_t)length, &value.text, err));
@@ -215,8 +215,8 @@ static mw_status skip_bytes(reader *r, size_t length_bytes, mw_error *err)
     const unsigned char *bytes;
     MW_TRY(take_number(r, length_bytes, &length, err));
     if (length > (uint64_t)(r->end - r->at))
-        return malformed(r, "a string of bytes is cut off", err);
-    MW_TRY(take(r, (size_t)length, &bytes, err));
+        return malformed_pickle(r, "a string of bytes is cut off", err);
+    MW_TRY(take_bytes(r, (size_t)length, &bytes, err));
     return push_other(r, err);
 }
 
@@ -228,7 +228,7 @@ static mw_status push_global(reader *r, mw_error *err)
     const unsigned char *last = first != NULL ? memchr(first + 1, '\n', (size_t)(r->end - first - 1)) : NULL;
     mw__pickle_value value = {.kind = MW__PICKLE_GLOBAL};
     if (last == NULL)
-        return malformed(r, "the name of a global is cut off", err);
+        return malformed_pickle(r, "the name of a global is cut off", err);
     MW_TRY(copy_text(r, module, (size_t)(last - module), &value.text, err));
     ((char *)value.text)[first - module] = ' ';
     r->at = last + 1;
@@ -241,7 +241,7 @@ static mw_status push_stack_global(reader *r, mw_error *err)
     MW_TRY(pop(r, &name, err));
     MW_TRY(pop(r, &module, err));
     if (name->kind != MW__PICKLE_STRING || module->kind != MW__PICKLE_STRING)
-        return malformed(r, "the name of a global is no string", err);
+        return malformed_pickle(r, "the name of a global is no string", err);
     const size_t before = strlen(module->text), behind = strlen(name->text);
     char *text = mw__arena_alloc(r->arena, before + behind + 2, 1, err);
     if (text == NULL)
@@ -281,8 +281,8 @@ static mw_status push_long(reader *r, size_t length_bytes, mw_error *err)
     MW_TRY(take_number(r, length_bytes, &length, err));
     if (length > 8) {
         if (length > (uint64_t)(r->end - r->at))
-            return malformed(r, "an integer is cut off", err);
-        MW_TRY(take(r, (size_t)length, &bytes, err));
+            return malformed_pickle(r, "an integer is cut off", err);
+        MW_TRY(take_bytes(r, (size_t)length, &bytes, err));
         return push_other(r, err);
     }
     MW_TRY(take_number(r, (size_t)length, &number, err));
@@ -294,7 +294,7 @@ static mw_status push_long(reader *r, size_t length_bytes, mw_error *err)
 static mw_status push_float(reader *r, mw_error *err)
 {
     const unsigned char *bytes; /* no tensor depends on the value */
-    MW_TRY(take(r, 8, &bytes, err));
+    MW_TRY(take_bytes(r, 8, &bytes, err));
     return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_FLOAT}, err);
 }
 
@@ -306,7 +306,7 @@ static mw_status put_memo(reader *r, uint64_t index, mw_error *err)
     MW_TRY(top(r, &value, err));
     /* Writers count up; an index far beyond would only cost memory. */
     if (index > r->memo_size)
-        return malformed(r, "the memo has a gap", err);
+        return malformed_pickle(r, "the memo has a gap", err);
     if (index == r->memo_size)
         MW_TRY(mw__grow(r->arena->allocator, &r->memo, &r->memo_capacity, ++r->memo_size, sizeof *r->memo, err));
     r->memo[index] = value;
@@ -318,7 +318,7 @@ static mw_status get_memo(reader *r, size_t bytes, mw_error *err)
     uint64_t index;
     MW_TRY(take_number(r, bytes, &index, err));
     if (index >= r->memo_size)
-        return malformed(r, "the memo does not have what is taken from it", err);
+        return malformed_pickle(r, "the memo does not have what is taken from it", err);
     return push(r, r->memo[index], err);
 }
 
@@ -343,7 +343,7 @@ static mw_status push_call(reader *r, const mw__pickle_value *callee, const mw__
 {
     const mw__pickle_value *global = callee->kind == MW__PICKLE_CALL ? callee->callee : callee;
     if (argument->kind != MW__PICKLE_TUPLE || global->kind != MW__PICKLE_GLOBAL)
-        return malformed(r, "what is called is no global, or its arguments are no tuple", err);
+        return malformed_pickle(r, "what is called is no global, or its arguments are no tuple", err);
     if (callee == global && makes_dict(callee, argument))
         return push_new(r, (mw__pickle_value){.kind = MW__PICKLE_DICT}, err);
     static const mw__pickle_value nothing = {.kind = MW__PICKLE_TUPLE};
@@ -365,7 +365,7 @@ static mw_status call(reader *r, bool has_keywords, mw_error *err)
 }
 
 /* A state dict's _metadata, or the state of an object that nobody makes: no tensor needs it. */
-static mw_status build(reader *r, mw_error *err)
+static mw_status build_object(reader *r, mw_error *err)
 {
     mw__pickle_value *state, *object;
     MW_TRY(pop(r, &state, err));
@@ -418,7 +418,7 @@ static mw_status from_mark(reader *r, mw_status (*act)(reader *, size_t, mw_erro
 static mw_status from_last(reader *r, size_t count, mw_status (*act)(reader *, size_t, mw_error *), mw_error *err)
 {
     if (r->depth - floor_of(r) < count)
-        return malformed(r, "an opcode takes more than the stack has", err);
+        return malformed_pickle(r, "an opcode takes more than the stack has", err);
     return act(r, r->depth - count, err);
 }
 
@@ -440,7 +440,7 @@ static const struct {
     {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"},
 };
 
-static mw_status refuse(const reader *r, unsigned char code, mw_error *err)
+static mw_status refuse_opcode(const reader *r, unsigned char code, mw_error *err)
 {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if ((unsigned char)refused[i].code == code)
@@ -454,7 +454,7 @@ static mw_status check_protocol(reader *r, mw_error *err)
 {
     uint64_t version;
     MW_TRY(take_number(r, 1, &version, err));
-    return version >= 2 && version <= 5 ? MW_OK : malformed(r, "its protocol is none of 2 to 5", err);
+    return version >= 2 && version <= 5 ? MW_OK : malformed_pickle(r, "its protocol is none of 2 to 5", err);
 }
 
 static mw_status skip_frame(reader *r, mw_error *err)
@@ -508,12 +508,12 @@ static mw_status run_value(reader *r, unsigned char code, mw_error *err)
     case 'c':
         return push_global(r, err);
     default:
-        return refuse(r, code, err);
+        return refuse_opcode(r, code, err);
     }
 }
 
 /* Opcodes that work on the stack. */
-static mw_status run(reader *r, unsigned char code, mw_error *err)
+static mw_status run_stack_opcode(reader *r, unsigned char code, mw_error *err)
 {
     switch (code) {
     case 0x80: /* PROTO */
@@ -562,7 +562,7 @@ static mw_status run(reader *r, unsigned char code, mw_error *err)
     case 0x91: /* FROZENSET */
         return from_mark(r, push_frozenset, err);
     case 'b':
-        return build(r, err);
+        return build_object(r, err);
     case 'Q':
         return push_persistent(r, err);
     case '.':
@@ -577,11 +577,11 @@ static mw_status run_all(reader *r, const mw__pickle_value **out, mw_error *err)
 {
     while (!r->stopped) {
         const unsigned char *code;
-        MW_TRY(take(r, 1, &code, err));
-        MW_TRY(run(r, *code, err));
+        MW_TRY(take_bytes(r, 1, &code, err));
+        MW_TRY(run_stack_opcode(r, *code, err));
     }
     if (r->depth != 1 || r->mark_count != 0 || r->at != r->end)
-        return malformed(r, "it does not end with one value at the end of its bytes", err);
+        return malformed_pickle(r, "it does not end with one value at the end of its bytes", err);
     *out = r->stack[0];
     return MW_OK;
 }

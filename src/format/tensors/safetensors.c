@@ -100,7 +100,7 @@ typedef struct header_reader {
     int offset_count;
 } header_reader;
 
-static mw_status malformed(const header_reader *header, const char *what, mw_error *err)
+static mw_status malformed_safetensors(const header_reader *header, const char *what, mw_error *err)
 {
     if (header->place == AT_TENSOR)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": tensor \"%.100s\": %s", header->file->path,
@@ -108,7 +108,7 @@ static mw_status malformed(const header_reader *header, const char *what, mw_err
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": safetensors header: %s", header->file->path, what);
 }
 
-static mw_status keep(header_reader *header, const mw__json_item *item, const char **out, mw_error *err)
+static mw_status keep_string(header_reader *header, const mw__json_item *item, const char **out, mw_error *err)
 {
     *out = mw__arena_string(&header->file->strings, item->text, item->length, err);
     return *out != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -117,19 +117,19 @@ static mw_status keep(header_reader *header, const mw__json_item *item, const ch
 static mw_status on_key(header_reader *header, const mw__json_item *item, mw_error *err)
 {
     if (mw__name_fault(item->text) != NULL)
-        return malformed(header, "a name that is empty or holds control characters", err);
+        return malformed_safetensors(header, "a name that is empty or holds control characters", err);
     if (item->depth == 1) {
-        MW_TRY(keep(header, item, &header->key, err));
+        MW_TRY(keep_string(header, item, &header->key, err));
         return MW_OK;
     }
     if (header->place == AT_METADATA)
-        return keep(header, item, &header->key, err);
+        return keep_string(header, item, &header->key, err);
     header->field = strcmp(item->text, "dtype") == 0          ? HAS_DTYPE
                     : strcmp(item->text, "shape") == 0        ? HAS_SHAPE
                     : strcmp(item->text, "data_offsets") == 0 ? HAS_OFFSETS
                                                               : 0;
     if (header->field == 0)
-        return malformed(header, "a field other than dtype, shape and data_offsets", err);
+        return malformed_safetensors(header, "a field other than dtype, shape and data_offsets", err);
     header->seen |= header->field;
     return MW_OK;
 }
@@ -141,7 +141,7 @@ static mw_status on_begin_object(header_reader *header, const mw__json_item *ite
         return MW_OK;
     }
     if (item->depth != 1)
-        return malformed(header, "an object inside a tensor or the metadata", err);
+        return malformed_safetensors(header, "an object inside a tensor or the metadata", err);
     header->seen = 0;
     header->offset_count = 0;
     header->tensor = (mw__safetensors_tensor){.name = header->key};
@@ -152,7 +152,7 @@ static mw_status on_begin_object(header_reader *header, const mw__json_item *ite
 static mw_status on_begin_array(header_reader *header, const mw__json_item *item, mw_error *err)
 {
     const bool expected = header->place == AT_TENSOR && item->depth == 2 && header->field != HAS_DTYPE;
-    return expected ? MW_OK : malformed(header, "an array where none belongs", err);
+    return expected ? MW_OK : malformed_safetensors(header, "an array where none belongs", err);
 }
 
 static mw_status add_note(mw__safetensors *file, const char *key, const char *value, mw_error *err)
@@ -167,34 +167,35 @@ static mw_status on_string(header_reader *header, const mw__json_item *item, mw_
 {
     if (header->place == AT_METADATA) {
         const char *value;
-        MW_TRY(keep(header, item, &value, err));
+        MW_TRY(keep_string(header, item, &value, err));
         return add_note(header->file, header->key, value, err);
     }
     if (header->place != AT_TENSOR || item->depth != 2 || header->field != HAS_DTYPE)
-        return malformed(header, "a string where none belongs", err);
+        return malformed_safetensors(header, "a string where none belongs", err);
     header->tensor.dtype = dtype_of_name(item->text);
     header->bits = header->tensor.dtype != MW_DTYPE_NONE ? (unsigned)mw_dtype_bits(header->tensor.dtype)
                                                          : find_foreign(item->text, &header->tensor.foreign);
     if (header->bits == 0)
-        return malformed(header, "its dtype is none of F16 F32 F64 BF16 I8 U8 I16 U16 I32 U32 I64 U64 BOOL", err);
+        return malformed_safetensors(header, "its dtype is none of F16 F32 F64 BF16 I8 U8 I16 U16 I32 U32 I64 U64 BOOL",
+                                     err);
     return MW_OK;
 }
 
 static mw_status on_number(header_reader *header, const mw__json_item *item, mw_error *err)
 {
     if (header->place != AT_TENSOR || item->depth != 3)
-        return malformed(header, "a number where none belongs", err);
+        return malformed_safetensors(header, "a number where none belongs", err);
     if (header->field == HAS_OFFSETS) {
         if (header->offset_count == 2)
-            return malformed(header, "more than two data_offsets", err);
+            return malformed_safetensors(header, "more than two data_offsets", err);
         header->offsets[header->offset_count++] = item->number;
         return MW_OK;
     }
     mw_shape *shape = &header->tensor.shape;
     if (shape->rank == MW_RANK_MAX)
-        return malformed(header, "its rank is above 8", err);
+        return malformed_safetensors(header, "its rank is above 8", err);
     if (item->number > INT64_MAX)
-        return malformed(header, "an extent above 2^63 - 1", err);
+        return malformed_safetensors(header, "an extent above 2^63 - 1", err);
     shape->dim[shape->rank++] = (int64_t)item->number;
     return MW_OK;
 }
@@ -203,15 +204,15 @@ static mw_status finish_tensor(header_reader *header, mw_error *err)
 {
     mw__safetensors_tensor *tensor = &header->tensor;
     if (header->seen != HAS_ALL || header->offset_count != 2)
-        return malformed(header, "dtype, shape or data_offsets is missing or incomplete", err);
+        return malformed_safetensors(header, "dtype, shape or data_offsets is missing or incomplete", err);
     const int64_t count = mw_shape_count(tensor->shape);
     if (count < 0 || (uint64_t)count > SIZE_MAX || !mw__mul_size((size_t)count, header->bits, &tensor->size))
-        return malformed(header, "its size overflows", err);
+        return malformed_safetensors(header, "its size overflows", err);
     if (tensor->size % 8 != 0)
-        return malformed(header, "its elements fill no whole bytes", err);
+        return malformed_safetensors(header, "its elements fill no whole bytes", err);
     tensor->size /= 8;
     if (header->offsets[1] < header->offsets[0] || header->offsets[1] - header->offsets[0] != tensor->size)
-        return malformed(header, "data_offsets do not agree with dtype and shape", err);
+        return malformed_safetensors(header, "data_offsets do not agree with dtype and shape", err);
     tensor->offset = header->offsets[0];
     mw__safetensors *file = header->file;
     MW_TRY(mw__grow(file->allocator, &file->tensors, &header->capacity, file->count + 1, sizeof *file->tensors, err));
@@ -223,7 +224,7 @@ static mw_status on_item(void *user, const mw__json_item *item, mw_error *err)
 {
     header_reader *header = user;
     if (!header->started && item->event != MW__JSON_BEGIN_OBJECT)
-        return malformed(header, "it is no JSON object", err);
+        return malformed_safetensors(header, "it is no JSON object", err);
     switch (item->event) {
     case MW__JSON_KEY:
         return on_key(header, item, err);
@@ -248,7 +249,7 @@ static mw_status on_item(void *user, const mw__json_item *item, mw_error *err)
     case MW__JSON_NULL:
         break;
     }
-    return malformed(header, "it cannot be read", err);
+    return malformed_safetensors(header, "it cannot be read", err);
 }
 
 static int by_offset(const void *left, const void *right)
@@ -297,7 +298,7 @@ mw_status mw__safetensors_parse(mw__safetensors *file, const char *text, size_t 
 {
     header_reader header = {.file = file};
     if (size == 0 || text[0] != '{')
-        return malformed(&header, "it does not begin with '{'", err);
+        return malformed_safetensors(&header, "it does not begin with '{'", err);
     MW_TRY(read_json(&header, text, size, err));
     if (file->count > 1)
         qsort(file->tensors, file->count, sizeof *file->tensors, by_offset);

@@ -42,7 +42,7 @@ static mw_status open_safetensors(mw_tensors *tensors, mw__file file, mw_error *
 }
 
 /* One flipped bit must not turn the check off: our files have the mark of a checksum twice. */
-static mw_status check(safetensors_file *state, mw_error *err)
+static mw_status check_checksum(safetensors_file *state, mw_error *err)
 {
     if (state->checked)
         return MW_OK;
@@ -56,7 +56,7 @@ static mw_status check(safetensors_file *state, mw_error *err)
 static mw_status read_safetensors(mw_tensors *tensors, const mw__tensors_item *item, void *out, mw_error *err)
 {
     safetensors_file *state = tensors->state;
-    MW_TRY(check(state, err));
+    MW_TRY(check_checksum(state, err));
     return mw__safetensors_read(&state->file, item->own, out, err);
 }
 

@@ -30,7 +30,7 @@ typedef struct shards {
     size_t named;
 } shards;
 
-static mw_status malformed(const shards *s, const char *what, mw_error *err)
+static mw_status malformed_index(const shards *s, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is no sound index of safetensors: %s", s->tensors->path, what);
 }
@@ -43,9 +43,9 @@ static mw_status find_shard(shards *s, const char *file, shard **out, mw_error *
     if (*out != NULL)
         return MW_OK;
     if (s->count == SHARDS_MOST)
-        return malformed(s, "more than 1024 files", err);
+        return malformed_index(s, "more than 1024 files", err);
     if (mw__name_fault(file) != NULL)
-        return malformed(s, "the name of a file that is empty or has control characters", err);
+        return malformed_index(s, "the name of a file that is empty or has control characters", err);
     *out = mw__arena_alloc(&s->tensors->arena, 1, sizeof **out, err);
     const char *name = mw__tensors_string(s->tensors, file, strlen(file), err);
     if (*out == NULL || name == NULL)
@@ -63,7 +63,7 @@ static mw_status on_string(shards *s, const mw__json_item *item, mw_error *err)
     if (!s->in_map || item->depth != 2)
         return MW_OK; /* metadata */
     if (strlen(item->text) != item->length)
-        return malformed(s, "the name of a file with a zero byte", err);
+        return malformed_index(s, "the name of a file with a zero byte", err);
     MW_TRY(find_shard(s, item->text, &in, err));
     s->named++;
     return mw__map_set(&s->by_tensor, s->key, in, err);
@@ -79,7 +79,7 @@ static mw_status on_key(shards *s, const mw__json_item *item, mw_error *err)
     if (!s->in_map)
         return MW_OK;
     if (item->depth != 2 || mw__name_fault(item->text) != NULL)
-        return malformed(s, "a name that is empty or has control characters, or an object in weight_map", err);
+        return malformed_index(s, "a name that is empty or has control characters, or an object in weight_map", err);
     s->key = mw__tensors_string(s->tensors, item->text, item->length, err);
     return s->key != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -93,9 +93,9 @@ static mw_status on_item(void *user, const mw__json_item *item, mw_error *err)
         return on_string(s, item, err);
     const bool opens = item->event == MW__JSON_BEGIN_OBJECT, closes = item->event == MW__JSON_END_OBJECT;
     if (item->depth == 0 && !opens && !closes)
-        return malformed(s, "it is no JSON object", err);
+        return malformed_index(s, "it is no JSON object", err);
     if (s->in_map && item->depth > 0 && !((opens || closes) && item->depth == 1))
-        return malformed(s, "weight_map holds what is no name of a file", err);
+        return malformed_index(s, "weight_map holds what is no name of a file", err);
     return MW_OK;
 }
 
@@ -108,7 +108,7 @@ static mw_status read_index(shards *s, const mw__file *file, mw_error *err)
     mw__free(s->tensors->allocator, text);
     if (status != MW_OK)
         return mw__fail(err, status, "\"%.200s\": %.250s", s->tensors->path, reason.message);
-    return s->seen_map && s->named > 0 ? MW_OK : malformed(s, "it has no weight_map with a tensor", err);
+    return s->seen_map && s->named > 0 ? MW_OK : malformed_index(s, "it has no weight_map with a tensor", err);
 }
 
 /* ---- the files ---- */

@@ -235,7 +235,7 @@ void mw__tensors_free(mw_tensors *tensors)
     mw__free(tensors->allocator, tensors);
 }
 
-static mw_tensors *create(const mw_allocator *allocator, const char *path, opener *open_with, mw_error *err)
+static mw_tensors *create_tensors(const mw_allocator *allocator, const char *path, opener *open_with, mw_error *err)
 {
     if (path == NULL || path[0] == '\0') {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_open: no path");
@@ -259,12 +259,12 @@ static mw_tensors *create(const mw_allocator *allocator, const char *path, opene
 
 mw_tensors *mw__tensors_open(const mw_allocator *allocator, const char *path, mw_error *err)
 {
-    return create(allocator, path, mw__file_open, err);
+    return create_tensors(allocator, path, mw__file_open, err);
 }
 
 mw_tensors *mw__tensors_open_in_folder(const mw_allocator *allocator, const char *path, mw_error *err)
 {
-    return create(allocator, path, mw__file_open_in_folder, err);
+    return create_tensors(allocator, path, mw__file_open_in_folder, err);
 }
 
 mw_tensors *mw_tensors_open(const char *path, mw_error *err)

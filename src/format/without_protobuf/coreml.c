@@ -3,7 +3,7 @@
 
 #include <millwright/coreml.h>
 
-static void refuse(const char *call, mw_error *err)
+static void refuse_call(const char *call, mw_error *err)
 {
     if (!mw__failed(err) || !mw__skipped(err, call))
         mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: this library was built without protobuf-c", call);
@@ -13,7 +13,7 @@ mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_
 {
     (void)path;
     (void)options;
-    refuse(__func__, err);
+    refuse_call(__func__, err);
     return NULL;
 }
 
@@ -22,7 +22,7 @@ void mw_coreml_destroy(mw_coreml *model) { (void)model; }
 const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
 {
     (void)model;
-    refuse(__func__, err);
+    refuse_call(__func__, err);
     return NULL;
 }
 
@@ -74,6 +74,6 @@ mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_core
     (void)graph;
     (void)path;
     (void)options;
-    refuse(__func__, err);
+    refuse_call(__func__, err);
     return err != NULL ? err->status : MW_ERROR_UNSUPPORTED;
 }

@@ -29,7 +29,7 @@ static const mw__payload *held(const mw_tensor *value)
 
 static const mw__payload *operand(const expansion *e, const char *arg) { return held(mw__arg(e->op, arg)); }
 
-static mw_status fail(const expansion *e, const char *what)
+static mw_status fail_expansion(const expansion *e, const char *what)
 {
     char subject[160];
     return mw__fail(e->err, MW_ERROR_UNSUPPORTED, "%s: %s", mw__op_subject(e->op, subject, sizeof subject), what);
@@ -58,7 +58,7 @@ static mw_status make_result(const expansion *e, size_t index, mw__payload **out
     size_t bytes;
     *out = NULL;
     if (!mw__type_bytes(value->type, &bytes))
-        return fail(e, "the size of the constant is not known");
+        return fail_expansion(e, "the size of the constant is not known");
     MW_TRY(check_growth(e, bytes));
     mw__payload *payload = mw__arena_alloc(&e->graph->arena, 1, sizeof *payload, e->err);
     void *data = mw__arena_alloc(&e->graph->arena, bytes, 1, e->err);
@@ -70,7 +70,7 @@ static mw_status make_result(const expansion *e, size_t index, mw__payload **out
 }
 
 /* Numbers that the type holds, from element `begin` on. */
-static void store(const mw__payload *payload, int64_t begin, int64_t count, const float *numbers)
+static void store_numbers(const mw__payload *payload, int64_t begin, int64_t count, const float *numbers)
 {
     unsigned char *data = (unsigned char *)(uintptr_t)payload->data;
     switch (payload->type->dtype) {
@@ -142,11 +142,11 @@ static mw_status expand_dense(const expansion *e)
     MW_TRY(make_result(e, 0, &result));
     const int64_t count = (int64_t)mw__payload_count(result);
     if (count > 0 && !mw__compressed_read((mw__arena *)(uintptr_t)&e->scratch, e->op->results[0], &c, e->err))
-        return e->err->status != MW_OK ? e->err->status : fail(e, "an operand is not loaded");
+        return e->err->status != MW_OK ? e->err->status : fail_expansion(e, "an operand is not loaded");
     for (int64_t at = 0; at < count; at += RUN) {
         const int64_t step = count - at < RUN ? count - at : RUN;
         mw__compressed_load(&c, at, step, run);
-        store(result, at, step, run);
+        store_numbers(result, at, step, run);
     }
     e->op->results[0]->expanded = result;
     return MW_OK;
@@ -199,7 +199,7 @@ static void choose_vectors(const mw__compressed *c, const mw__payload *mask, con
         float number;
         mw__compressed_load(c, i, 1, &number);
         set_bit(out_mask, i);
-        store(out, k++, 1, &number);
+        store_numbers(out, k++, 1, &number);
     }
 }
 
@@ -213,7 +213,7 @@ static mw_status expand_lut_to_sparse(expansion *e)
     MW_TRY(check_set(e, mask, (int64_t)mw__payload_count(mask), values));
     MW_TRY(fill_codes(e, mask, values, &codes));
     if (mw__payload_count(out_mask) > 0 && !mw__compressed_read(&e->scratch, e->op->results[0], &c, e->err))
-        return e->err->status != MW_OK ? e->err->status : fail(e, "an operand is not loaded");
+        return e->err->status != MW_OK ? e->err->status : fail_expansion(e, "an operand is not loaded");
     if (mw__payload_count(out_mask) > 0) {
         c.codes = &codes;
         c.dtype = out->type->dtype;
@@ -240,7 +240,7 @@ static mw_status expand_sparse_shift_scale(expansion *e)
         const float shift = offset != NULL ? (float)mw__payload_float(offset, part) : 0.0f;
         const float number =
             ((float)mw__payload_float(values, (size_t)k) - shift) * (float)mw__payload_float(scale, part);
-        store(result, k++, 1, &number);
+        store_numbers(result, k++, 1, &number);
     }
     e->op->results[0]->expanded = mask;
     e->op->results[1]->expanded = result;
@@ -264,7 +264,7 @@ static mw_status expand_as(expansion *e)
 
 /* ---- any constant ---- */
 
-static mw_status expand(const mw__op *op, int depth, mw_error *err);
+static mw_status expand_constant(const mw__op *op, int depth, mw_error *err);
 
 static mw_status expand_operands(const mw__op *op, int depth, mw_error *err)
 {
@@ -277,7 +277,7 @@ static mw_status expand_operands(const mw__op *op, int depth, mw_error *err)
             return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: compressed more than %d times",
                             mw__op_subject(op, subject, sizeof subject), NESTED_MAX);
         if (value->payload == NULL && mw__op_is_constexpr(value->op))
-            MW_TRY(expand(value->op, depth + 1, err));
+            MW_TRY(expand_constant(value->op, depth + 1, err));
         else if (value->payload == NULL || value->payload->strings == NULL)
             return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the value of %s is not loaded",
                             mw__op_subject(op, subject, sizeof subject), op->slots[i].name);
@@ -286,7 +286,7 @@ static mw_status expand_operands(const mw__op *op, int depth, mw_error *err)
 }
 
 /* The operation may be of a text that nobody has verified. */
-static mw_status expand(const mw__op *op, int depth, mw_error *err)
+static mw_status expand_constant(const mw__op *op, int depth, mw_error *err)
 {
     MW_TRY(expand_operands(op, depth, err));
     MW_TRY(mw__op_verify(op, err));
@@ -302,7 +302,7 @@ const mw__payload *mw__constant_payload(const mw_tensor *value, mw_error *err)
     mw_error own = {0};
     if (value->payload != NULL || value->expanded != NULL)
         return value->payload != NULL ? value->payload : value->expanded;
-    if (!mw__op_is_constexpr(value->op) || expand(value->op, 1, err != NULL ? err : &own) != MW_OK)
+    if (!mw__op_is_constexpr(value->op) || expand_constant(value->op, 1, err != NULL ? err : &own) != MW_OK)
         return NULL;
     return value->expanded;
 }

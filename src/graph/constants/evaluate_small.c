@@ -159,7 +159,7 @@ static bool range_1d(const mw__known_call *c, mw__known *out)
     return true;
 }
 
-static bool fill(const mw__known_call *c, mw__known *out)
+static bool fill_known(const mw__known_call *c, mw__known *out)
 {
     mw__known *value = &c->room[0]; /* 0.0, if none is given */
     value->at[0] = 0;
@@ -197,8 +197,8 @@ static mw__known_evaluator *find_evaluator(const char *kind)
                 {"reduce_max", mw__known_reduce},
                 {"reduce_min", mw__known_reduce},
                 {"range_1d", range_1d},
-                {"fill", fill},
-                {"fill_like", fill},
+                {"fill", fill_known},
+                {"fill_like", fill_known},
                 {"cast", mw__known_unary},
                 {"identity", mw__known_unary},
                 {"floor", mw__known_unary},

@@ -87,7 +87,7 @@ bool mw__known_slice_by_size(const mw__known_call *c, mw__known *out)
 }
 
 /* Scalars and vectors, one behind the other. */
-static bool join(const mw__known_call *c, int rank, mw__known *out)
+static bool join_vectors(const mw__known_call *c, int rank, mw__known *out)
 {
     const mw__slot *slot = mw__known_slot(c->op, "values");
     double *at = c->room[0].at;
@@ -111,10 +111,10 @@ static bool join(const mw__known_call *c, int rank, mw__known *out)
 bool mw__known_concat(const mw__known_call *c, mw__known *out)
 {
     int64_t interleave;
-    return mw__known_integer(c, "interleave", 0, &interleave) && interleave == 0 && join(c, 1, out);
+    return mw__known_integer(c, "interleave", 0, &interleave) && interleave == 0 && join_vectors(c, 1, out);
 }
 
-bool mw__known_stack(const mw__known_call *c, mw__known *out) { return join(c, 0, out); }
+bool mw__known_stack(const mw__known_call *c, mw__known *out) { return join_vectors(c, 0, out); }
 
 bool mw__known_tile(const mw__known_call *c, mw__known *out)
 {

@@ -53,7 +53,7 @@ static int64_t sign_extend(uint64_t value, int bits)
 
 static bool is_signed_integer(mw_dtype dtype) { return dtype >= MW_I4 && dtype <= MW_I64; }
 
-static uint64_t load(const mw__payload *payload, size_t index)
+static uint64_t load_element(const mw__payload *payload, size_t index)
 {
     return load_bits(payload->data, payload->splat ? 0 : index, mw_dtype_bits(payload->type->dtype));
 }
@@ -61,7 +61,7 @@ static uint64_t load(const mw__payload *payload, size_t index)
 double mw__payload_float(const mw__payload *payload, size_t index)
 {
     const mw_dtype dtype = payload->type->dtype;
-    const uint64_t bits = load(payload, index);
+    const uint64_t bits = load_element(payload, index);
     const uint32_t low = (uint32_t)bits;
     float narrow;
     double wide;
@@ -102,7 +102,7 @@ int64_t mw__payload_int(const mw__payload *payload, size_t index)
     const mw_dtype dtype = payload->type->dtype;
     if (is_float(dtype))
         return truncate(mw__payload_float(payload, index));
-    const uint64_t bits = load(payload, index);
+    const uint64_t bits = load_element(payload, index);
     return is_signed_integer(dtype) ? sign_extend(bits, mw_dtype_bits(dtype)) : (int64_t)bits;
 }
 

@@ -46,7 +46,7 @@ static const mw__payload *find_attribute(const mw__function *function)
     return NULL;
 }
 
-static mw_status malformed(const mw__function *function, const char *input, mw_error *err, const char *why)
+static mw_status malformed_admitted(const mw__function *function, const char *input, mw_error *err, const char *why)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "function \"%.96s\": %s%s%.96s%s: %s", function->name, mw__flexible_attribute,
                     input != NULL ? " of input \"" : "", input != NULL ? input : "", input != NULL ? "\"" : "", why);
@@ -78,13 +78,13 @@ static mw_status find_part(const mw__function *function, const char *word, const
     if (attribute == NULL)
         return MW_OK;
     if (attribute->type->kind != MW__TUPLE)
-        return malformed(function, NULL, err, "is no tuple");
+        return malformed_admitted(function, NULL, err, "is no tuple");
     for (size_t i = 0; i < attribute->member_count; i++) {
         const mw__payload *pair = attribute->members[i];
         const bool good = pair->type->kind == MW__TUPLE && pair->member_count == 2 &&
                           word_of(pair->members[0]) != NULL && pair->members[1]->type->kind == MW__DICT;
         if (!good)
-            return malformed(function, NULL, err, "has a member that is no pair of a word and a dictionary");
+            return malformed_admitted(function, NULL, err, "has a member that is no pair of a word and a dictionary");
         if (strcmp(word_of(pair->members[0]), word) == 0)
             *out = pair->members[1];
     }
@@ -116,7 +116,7 @@ static mw_status read_shape(const mw__function *function, const mw_tensor *input
     char text[160];
     snprintf(text, sizeof text, "a shape is none for ");
     mw__shape_print(declared, text + strlen(text), sizeof text - strlen(text));
-    return malformed(function, input->name, err, text);
+    return malformed_admitted(function, input->name, err, text);
 }
 
 static mw_status read_standard(const mw__function *function, const mw_tensor *input, mw_admitted_shapes *out,
@@ -154,15 +154,16 @@ static mw_status read_ranges(const mw__function *function, const mw_tensor *inpu
     if (ranges == NULL)
         return MW_OK;
     if (ranges->type->kind != MW__LIST || ranges->member_count != (size_t)rank)
-        return malformed(function, input->name, err, "RangeDims needs two bounds for each axis");
+        return malformed_admitted(function, input->name, err, "RangeDims needs two bounds for each axis");
     out->kind = MW_ADMITS_RANGES;
     out->low.rank = out->high.rank = rank;
     for (int i = 0; i < rank; i++) {
         const int64_t declared = out->declared.dim[i];
         if (!read_bounds(ranges->members[i], declared, &out->low.dim[i], &out->high.dim[i]))
-            return malformed(function, input->name, err,
-                             "the bounds of an axis are no two numbers from 0 on, the second not below the first, with "
-                             "the declared extent between them");
+            return malformed_admitted(
+                function, input->name, err,
+                "the bounds of an axis are no two numbers from 0 on, the second not below the first, with "
+                "the declared extent between them");
         if (declared != MW_DIM_UNKNOWN)
             out->low.dim[i] = out->high.dim[i] = declared;
     }
@@ -175,7 +176,7 @@ static mw_status find_listed(const mw__function *function, const mw__payload *pa
 {
     const mw__payload *entry = part->members[2 * index + 1];
     if (entry->type->kind != MW__DICT)
-        return malformed(function, NULL, err, "an entry of EnumeratedShapes is no dictionary");
+        return malformed_admitted(function, NULL, err, "an entry of EnumeratedShapes is no dictionary");
     *out = look_up(entry, input->name);
     return MW_OK;
 }
@@ -188,7 +189,7 @@ static mw_status read_list(const mw__function *function, const mw_tensor *input,
     if (part == NULL)
         return MW_OK;
     if (part->member_count < 2)
-        return malformed(function, input->name, err, "EnumeratedShapes is empty");
+        return malformed_admitted(function, input->name, err, "EnumeratedShapes is empty");
     MW_TRY(find_listed(function, part, 0, input, &first, err));
     if (first == NULL)
         return MW_OK; /* an input that does not change */
@@ -208,7 +209,7 @@ mw_status mw__admitted_listed(const mw__function *function, const mw_tensor *inp
         return mw__fail(err, MW_ERROR_ARGUMENT, "input \"%.96s\" has no listed shape %zu", input->name, index);
     MW_TRY(find_listed(function, part, index, input, &listed, err));
     if (listed == NULL)
-        return malformed(function, input->name, err, "an entry of EnumeratedShapes leaves the input out");
+        return malformed_admitted(function, input->name, err, "an entry of EnumeratedShapes leaves the input out");
     return read_shape(function, input, listed, out, err);
 }
 
@@ -239,7 +240,7 @@ mw_status mw__admitted_read(const mw__function *function, const mw_tensor *input
     if (out->kind == MW_ADMITS_ANY)
         MW_TRY(read_list(function, input, out, err));
     if (out->kind == MW_ADMITS_RANGES && out->has_standard && !in_ranges(out, out->standard))
-        return malformed(function, input->name, err, "the default shape is outside RangeDims");
+        return malformed_admitted(function, input->name, err, "the default shape is outside RangeDims");
     return MW_OK;
 }
 
@@ -277,8 +278,8 @@ static mw_status print_list(mw__text *text, const mw__function *function, const 
     return MW_OK;
 }
 
-static mw_status refuse(const mw__function *function, const mw_tensor *input, const mw_admitted_shapes *admitted,
-                        mw_shape shape, mw_error *err)
+static mw_status refuse_shape(const mw__function *function, const mw_tensor *input, const mw_admitted_shapes *admitted,
+                              mw_shape shape, mw_error *err)
 {
     char asked[200], declared[200];
     mw__text text;
@@ -315,7 +316,7 @@ mw_status mw__admitted_check(const mw__function *function, const mw_tensor *inpu
             good = mw_shape_equal(listed, shape);
         }
     }
-    return good ? MW_OK : refuse(function, input, &admitted, shape, err);
+    return good ? MW_OK : refuse_shape(function, input, &admitted, shape, err);
 }
 
 /* True if every input that the entry names has its shape. */

@@ -22,7 +22,8 @@ static const mw__type *tuple_type(mw_graph *graph, const mw__payload *const *mem
 }
 
 /* A payload of members, whose type is a tuple of theirs if none is given; NULL if one of them is. */
-static mw__payload *gather(mw_graph *graph, const mw__type *type, const mw__payload *const *members, size_t count)
+static mw__payload *gather_members(mw_graph *graph, const mw__type *type, const mw__payload *const *members,
+                                   size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (members[i] == NULL)
@@ -66,7 +67,7 @@ static mw__payload *bounds_of(mw_graph *graph, const mw_tensor *input, mw_shape 
         bounds[i] = numbers(graph, extent == MW_DIM_UNKNOWN ? (int32_t[]){1, -1} : (int32_t[]){extent, extent}, 2);
     }
     const mw__type *list = list_type(graph);
-    return list != NULL ? gather(graph, list, bounds, (size_t)standard.rank) : NULL;
+    return list != NULL ? gather_members(graph, list, bounds, (size_t)standard.rank) : NULL;
 }
 
 /* (word, {input: entry ..}) of the inputs that have `?`. */
@@ -90,9 +91,10 @@ static mw__payload *pair(mw_graph *graph, const char *word, const mw__type *valu
     if (members == NULL || count == 0)
         return NULL;
     const mw__type *type = mw__type_dict(graph, members[0]->type, value, &graph->error);
-    mw__payload *dictionary = type != NULL ? gather(graph, type, members, count) : NULL;
-    return gather(graph, NULL,
-                  (const mw__payload *const[]){mw__payload_create_string(graph, word, &graph->error), dictionary}, 2);
+    mw__payload *dictionary = type != NULL ? gather_members(graph, type, members, count) : NULL;
+    return gather_members(
+        graph, NULL, (const mw__payload *const[]){mw__payload_create_string(graph, word, &graph->error), dictionary},
+        2);
 }
 
 mw_status mw__admit(mw_graph *graph, const mw_shape *standards)
@@ -104,7 +106,7 @@ mw_status mw__admit(mw_graph *graph, const mw_shape *standards)
         return graph->error.status;
     const mw__payload *standard = pair(graph, "DefaultShapes", shape, standard_of, standards);
     const mw__payload *ranges = standard != NULL ? pair(graph, "RangeDims", list, bounds_of, standards) : NULL;
-    const mw__payload *both = gather(graph, NULL, (const mw__payload *const[]){standard, ranges}, 2);
+    const mw__payload *both = gather_members(graph, NULL, (const mw__payload *const[]){standard, ranges}, 2);
     mw__attribute *attribute = mw__arena_alloc(&graph->arena, 1, sizeof *attribute, &graph->error);
     if (both == NULL || attribute == NULL)
         return graph->error.status;

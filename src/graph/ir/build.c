@@ -280,7 +280,7 @@ static mw_status make_attributes(const mw__build *build)
     return MW_OK;
 }
 
-static mw_status append(mw__build *build, size_t capacity)
+static mw_status append_build(mw__build *build, size_t capacity)
 {
     mw_graph *graph = build->graph;
     mw__infer infer = {.err = &graph->error, .room = capacity};
@@ -299,7 +299,7 @@ static mw_status end_mixed(mw__build *build, size_t capacity)
     mw_graph *graph = build->graph;
     mw_dtype dtype;
     MW_TRY(mw__op_unmix(graph, build->op, MW_F32, &dtype, &graph->error));
-    MW_TRY(append(build, capacity));
+    MW_TRY(append_build(build, capacity));
     if (dtype == MW_DTYPE_NONE)
         return MW_OK;
     mw_tensor *result = mw_cast(build->op->results[0], dtype);

@@ -49,7 +49,7 @@ static double elements(const mw_tensor *value, double open)
 }
 
 /* factor * a * b; negative if one of them is. */
-static double times(double factor, double a, double b)
+static double times_counts(double factor, double a, double b)
 {
     if (a < 0.0 || b < 0.0)
         return -1.0;
@@ -97,11 +97,11 @@ static double product_flops(const mw__op *op, mw__count_rule rule, double open)
     if (!is_float(result))
         return 0.0;
     if (rule == MW__COUNT_WINDOWS_BACK)
-        return times(2.0, elements(mw__arg(op, "x"), open), depth(op, open));
+        return times_counts(2.0, elements(mw__arg(op, "x"), open), depth(op, open));
     const double length = rule == MW__COUNT_WINDOWS  ? depth(op, open)
                           : rule == MW__COUNT_EINSUM ? einsum_inner(op, open)
                                                      : inner(op, open);
-    return times(2.0, elements(result, open), length);
+    return times_counts(2.0, elements(result, open), length);
 }
 
 /* Each weight meets each step of each example: x is [steps, batch, inputs]. */
@@ -116,7 +116,7 @@ static double gates_flops(const mw__op *op, double open)
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         const bool has = strcmp(op->kind, "lstm") == 0 || i < 2;
         const mw_tensor *weight = has ? mw__arg(op, weights[i]) : NULL;
-        const double part = weight != NULL ? times(2.0, extents(steps, 0, open), elements(weight, open)) : 0.0;
+        const double part = weight != NULL ? times_counts(2.0, extents(steps, 0, open), elements(weight, open)) : 0.0;
         sum += part > 0.0 ? part : 0.0;
     }
     return sum <= DBL_MAX ? sum : DBL_MAX;
@@ -138,7 +138,7 @@ static double scores_flops(const mw__op *op, double open)
     const double width = last_extent(query, 1, open), numbers = elements(query, open);
     if (width <= 0.0 || numbers < 0.0)
         return 0.0;
-    return times(2.0, numbers / width * last_extent(key, 2, open), width + last_extent(value, 1, open));
+    return times_counts(2.0, numbers / width * last_extent(key, 2, open), width + last_extent(value, 1, open));
 }
 
 /* ---- all ---- */
@@ -163,9 +163,9 @@ double mw__op_flops_with(const mw__op *op, double open)
     case MW__COUNT_MOVES:
         return 0.0;
     case MW__COUNT_EACH:
-        return is_float(op->results[0]) ? times(row->flops, elements(op->results[0], open), 1.0) : 0.0;
+        return is_float(op->results[0]) ? times_counts(row->flops, elements(op->results[0], open), 1.0) : 0.0;
     case MW__COUNT_COMPARES:
-        return is_float(mw__arg(op, "x")) ? times(row->flops, elements(op->results[0], open), 1.0) : 0.0;
+        return is_float(mw__arg(op, "x")) ? times_counts(row->flops, elements(op->results[0], open), 1.0) : 0.0;
     case MW__COUNT_FOLDS:
     case MW__COUNT_AVERAGES:
         return folded(op, row->rule, open);
@@ -210,7 +210,7 @@ double mw__op_products(const mw__op *op) { return mw__op_products_with(op, -1.0)
 static uint64_t declared_bytes(const mw_tensor *value)
 {
     const int bits = is_tensor(value) ? mw_dtype_bits(value->type->dtype) : 0;
-    const double bytes = bits > 0 ? times((double)bits / 8.0, elements(value, -1.0), 1.0) : 0.0;
+    const double bytes = bits > 0 ? times_counts((double)bits / 8.0, elements(value, -1.0), 1.0) : 0.0;
     size_t exact;
     if (mw__type_bytes(value->type, &exact))
         return exact;

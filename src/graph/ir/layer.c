@@ -35,7 +35,7 @@ size_t mw__layer_application(const mw_graph *graph)
     return graph->layer != NULL ? graph->layer->applications + 1 : 0;
 }
 
-static resident *find(const mw_layer *layer, const char *name)
+static resident *find_resident(const mw_layer *layer, const char *name)
 {
     for (resident *at = layer->residents; at != NULL; at = at->next)
         if (strcmp(at->value->name, name) == 0)
@@ -80,7 +80,7 @@ bool mw__layer_reuse(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape
     *out = NULL;
     if (layer == NULL || layer->applications == 0 || name == NULL || mw__init_draws_integers(init))
         return false; /* generators of random numbers are new each time */
-    resident *known = find(layer, name);
+    resident *known = find_resident(layer, name);
     if (known == NULL) {
         mw__graph_fail(graph, MW_ERROR_ARGUMENT,
                        "layer \"%s\": application %zu asks for \"%s\", which the first has not made", layer->name,
@@ -109,7 +109,7 @@ mw_status mw__layer_note(mw_graph *graph, mw_tensor *value)
 bool mw__layer_reassigns(const mw_tensor *state)
 {
     const mw_layer *layer = state->graph->layer;
-    return layer != NULL && layer->applications > 0 && find(layer, state->name) != NULL;
+    return layer != NULL && layer->applications > 0 && find_resident(layer, state->name) != NULL;
 }
 
 /* ---- the layer ---- */

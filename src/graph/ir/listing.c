@@ -153,7 +153,7 @@ static void measure_value(const printing *p, const mw_tensor *value, widths *w)
 
 static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
 
-static widths measure(const printing *p, const mw__block *block)
+static widths measure_columns(const printing *p, const mw__block *block)
 {
     widths w = {0, 0};
     for (size_t i = 0; i < block->input_count; i++)
@@ -195,7 +195,7 @@ static void print_input(const printing *p, const mw_tensor *value, widths w, int
 
 static void print_block(const printing *p, const mw__block *block, int indent)
 {
-    const widths w = measure(p, block);
+    const widths w = measure_columns(p, block);
     for (size_t i = 0; i < block->input_count; i++)
         print_input(p, block->inputs[i], w, indent);
     for (size_t i = 0; i < block->op_count; i++) {

@@ -24,7 +24,7 @@ typedef struct finder {
     mw_error *err;
 } finder;
 
-static mw_status follow(finder *f, const mw_tensor *value, const trace *at);
+static mw_status follow_value(finder *f, const mw_tensor *value, const trace *at);
 
 static bool is_kind(const mw__op *op, const char *kind) { return op->kind != NULL && strcmp(op->kind, kind) == 0; }
 
@@ -181,9 +181,9 @@ static mw_status follow_slice(finder *f, const mw__use *use, const trace *at)
         axis = i;
     }
     if (axis < 0)
-        return follow(f, op->results[0], at);
+        return follow_value(f, op->results[0], at);
     const trace part = slice_of(at, count_behind(x, axis), x.dim[axis], begin[axis], end[axis]);
-    return follow(f, op->results[0], &part);
+    return follow_value(f, op->results[0], &part);
 }
 
 static mw_status follow_split(finder *f, const mw__use *use, const trace *at)
@@ -196,7 +196,7 @@ static mw_status follow_split(finder *f, const mw__use *use, const trace *at)
         return MW_OK;
     for (size_t i = 0; i < op->result_count && known_shape(op->results[i], &piece); i++) {
         const trace part = slice_of(at, count_behind(x, axis), x.dim[axis], begin, begin + piece.dim[axis]);
-        MW_TRY(follow(f, op->results[i], &part));
+        MW_TRY(follow_value(f, op->results[i], &part));
         begin += piece.dim[axis];
     }
     return MW_OK;
@@ -224,7 +224,7 @@ static mw_status follow_select(finder *f, const mw__use *use, const mw_tensor *v
     if ((!is_a && strcmp(slot, "b") != 0) || !adds_constant(mw__arg(op, is_a ? "b" : "a"), value, &part.below) ||
         part.below <= 0)
         return MW_OK;
-    return follow(f, op->results[0], &part);
+    return follow_value(f, op->results[0], &part);
 }
 
 static bool is_one_of(const mw__op *op, const char *const *kinds, size_t count)
@@ -254,11 +254,11 @@ static mw_status follow_use(finder *f, const mw__use *use, const mw_tensor *valu
         return follow_select(f, use, value, at);
     const bool is_operand = strcmp(slot_name(use), "x") == 0 || strcmp(slot_name(use), "values") == 0;
     if (is_operand && op->result_count == 1 && (is_one_of(op, ordered, 5) || is_one_of(op, moved, 5)))
-        return follow(f, op->results[0], &next);
+        return follow_value(f, op->results[0], &next);
     return MW_OK;
 }
 
-static mw_status follow(finder *f, const mw_tensor *value, const trace *at)
+static mw_status follow_value(finder *f, const mw_tensor *value, const trace *at)
 {
     trace next = *at;
     if (++next.depth > DEPTH_MAX || ++f->steps > STEPS_MAX)
@@ -274,5 +274,5 @@ mw_status mw__lookups_find(mw__arena *arena, const mw__use *const *uses, const m
     const trace whole = {.inner = 1, .extent = 1, .end = 1, .is_ordered = true};
     finder f = {.arena = arena, .uses = uses, .last = out, .err = err};
     *out = NULL;
-    return follow(&f, input, &whole);
+    return follow_value(&f, input, &whole);
 }

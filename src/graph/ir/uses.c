@@ -11,7 +11,7 @@ typedef struct walk {
     mw_error *err;
 } walk;
 
-static mw_status note(const walk *w, const mw__op *op, size_t slot, const mw_tensor *value)
+static mw_status note_use(const walk *w, const mw__op *op, size_t slot, const mw_tensor *value)
 {
     mw__use *use = mw__arena_alloc(w->arena, 1, sizeof *use, w->err);
     if (use == NULL)
@@ -29,7 +29,7 @@ static mw_status walk_operands(const walk *w, const mw__op *op, size_t slot, con
 {
     for (size_t i = 0; i < count; i++) {
         if (operands[i].value != NULL)
-            MW_TRY(note(w, op, slot, operands[i].value));
+            MW_TRY(note_use(w, op, slot, operands[i].value));
         else
             MW_TRY(walk_operands(w, op, slot, operands[i].members, operands[i].member_count));
     }

@@ -47,7 +47,7 @@ static mw_tensor *spread_axis(mw_tensor *x, int axis, int64_t step)
 }
 
 /* The same along the spatial axes of [.., .., *S]. */
-static mw_tensor *spread(mw_tensor *x, int axes, const int64_t *step)
+static mw_tensor *spread_axes(mw_tensor *x, int axes, const int64_t *step)
 {
     for (int i = 0; i < axes; i++)
         if (step[i] > 1)
@@ -90,7 +90,7 @@ mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation)
             return NULL;
         after[i] = 1 - dilation[i];
     }
-    return mw__conv_fit(spread(weight, axes, dilation), axes, none, after);
+    return mw__conv_fit(spread_axes(weight, axes, dilation), axes, none, after);
 }
 
 /* [A, B, *S] -> [B, A, *S] within each of `groups` groups of A: [G A', B, *S] -> [G B, A', *S]. */
@@ -199,7 +199,7 @@ static mw_tensor *spread_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weig
         after[i] = conv->in[i] + conv->before[i] - back.in[i];
         cut = cut || before[i] < 0;
     }
-    dy = spread(dy, conv->axes, conv->stride);
+    dy = spread_axes(dy, conv->axes, conv->stride);
     if (cut)
         dy = mw__conv_fit(dy, conv->axes, before, after);
     for (int i = 0; cut && i < conv->axes; i++) {

@@ -36,7 +36,7 @@ static const mw__payload *stored(mw_graph *graph, const mw__op *op, const char *
     return NULL;
 }
 
-static mw_tensor *emit(mw_graph *graph, const numbers *n, mw_dtype dtype, mw_shape shape)
+static mw_tensor *emit_numbers(mw_graph *graph, const numbers *n, mw_dtype dtype, mw_shape shape)
 {
     const size_t count = mw__payload_count(n->of), size = (size_t)mw_dtype_bits(dtype) / 8;
     mw_tensor *made = NULL;
@@ -65,7 +65,7 @@ static mw_tensor *laid(mw_graph *graph, const mw__op *op, const char *arg, mw_dt
     if (n.of == NULL)
         return NULL;
     mw_shape shape = {.rank = rank, .dim = {(int64_t)mw__payload_count(n.of), 1, 1, 1, 1}};
-    return emit(graph, &n, dtype, shape);
+    return emit_numbers(graph, &n, dtype, shape);
 }
 
 static mw_tensor *computed_weight(mw_graph *graph, const mw__op *op, mw_tensor *codes, mw_dtype dtype)
@@ -87,7 +87,7 @@ mw_tensor *mw__conv_quantized_weight(mw_graph *graph, const mw__op *op, mw_tenso
                        .scale = stored(graph, op, "quant_scale"),
                        .offset = stored(graph, op, "quant_bias"),
                        .each = shape.dim[0] > 0 ? (size_t)(mw_shape_count(shape) / shape.dim[0]) : 1};
-    return n.of != NULL && n.scale != NULL && n.offset != NULL ? emit(graph, &n, dtype, shape) : NULL;
+    return n.of != NULL && n.scale != NULL && n.offset != NULL ? emit_numbers(graph, &n, dtype, shape) : NULL;
 }
 
 /* ---- the operation ---- */
@@ -122,7 +122,7 @@ mw_tensor *mw__conv_quantized_plain(mw__clone *clone, const mw__op *op)
     if (mw__arg_present(op, "bias")) {
         const numbers bias = {.arg = "bias", .of = stored(to, op, "bias")};
         mw__build_set(&build, "bias",
-                      bias.of != NULL ? emit(to, &bias, dtype, mw_tensor_shape(mw__arg(op, "bias"))) : NULL);
+                      bias.of != NULL ? emit_numbers(to, &bias, dtype, mw_tensor_shape(mw__arg(op, "bias"))) : NULL);
     }
     set_windows(&build, op);
     return mw__build_end(&build);

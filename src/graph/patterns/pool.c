@@ -31,7 +31,7 @@ static mw_tensor *zero_like(const mw_tensor *x) { return mw__scalar(x->graph, mw
 static mw_tensor *zeros(const mw_tensor *x) { return mw_fill(x->graph, mw_tensor_dtype(x), mw_tensor_shape(x), 0.0); }
 
 /* a + b, where NULL is zero. */
-static mw_tensor *add(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
+static mw_tensor *add_tensors(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
 
 /* `before` and `after` zeros around an axis; negative: elements cut off. */
 static mw_tensor *resize(mw_tensor *x, int axis, int64_t before, int64_t after)
@@ -68,7 +68,7 @@ static mw_tensor *move_apart(mw_tensor *x, int axis, int64_t stride, int64_t off
 /* ---- averages ---- */
 
 /* dx[i] = mean, with the kernel's size as count, of the dy of all windows that hold element i. */
-static mw_tensor *spread(const pooling *p, mw_tensor *x, mw_tensor *dy)
+static mw_tensor *spread_mean(const pooling *p, mw_tensor *x, mw_tensor *dy)
 {
     mw_pool_options options = mw_pool_defaults((mw_shape){.rank = p->axes});
     options.pad_type = MW_PAD_CUSTOM;
@@ -116,7 +116,7 @@ mw_tensor *mw__avg_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *dy)
     mw__arg_bool(op, "exclude_padding_from_average", &inside);
     for (int i = 0; i < p.axes && dy != NULL; i++)
         dy = share_out(dy, &p.windows[i], 2 + i, inside);
-    return dy != NULL ? spread(&p, x, dy) : NULL;
+    return dy != NULL ? spread_mean(&p, x, dy) : NULL;
 }
 
 mw_tensor *mw__l2_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *y, mw_tensor *dy)
@@ -130,7 +130,7 @@ mw_tensor *mw__l2_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *y, mw
     /* y is 0 only where all x of the window are, and they meet the quotient as factors */
     mw_tensor *one = mw__scalar(x->graph, mw_tensor_dtype(x), 1.0, "one");
     mw_tensor *norm = mw_select(mw_equal(y, zero_like(x)), one, y);
-    mw_tensor *sums = mw_mul_scalar(spread(&p, x, mw_real_div(dy, norm)), size);
+    mw_tensor *sums = mw_mul_scalar(spread_mean(&p, x, mw_real_div(dy, norm)), size);
     return mw_mul(x, sums);
 }
 
@@ -144,7 +144,7 @@ typedef struct maxima {
 } maxima;
 
 /* The windows [begin, begin + count) of an axis whose element k stands inside x. */
-static void reach(const mw__window *w, int64_t k, int64_t *out_begin, int64_t *out_count)
+static void reach_windows(const mw__window *w, int64_t k, int64_t *out_begin, int64_t *out_count)
 {
     const int64_t first = w->before - k, last = w->in - 1 + w->before - k; /* o * stride lies between them */
     const int64_t begin = first > 0 ? (first - 1) / w->stride + 1 : 0;
@@ -154,7 +154,7 @@ static void reach(const mw__window *w, int64_t k, int64_t *out_begin, int64_t *o
 }
 
 /* [N, C, *out]: what the present element takes, zeros at windows where it is padding; NULL if it always is. */
-static mw_tensor *take(maxima *m)
+static mw_tensor *take_element(maxima *m)
 {
     const mw_shape out = mw_tensor_shape(m->y);
     int64_t begin[MW_RANK_MAX] = {0}, size[MW_RANK_MAX] = {out.dim[0], out.dim[1]}, pad[2 * MW__WINDOW_AXES];
@@ -162,7 +162,7 @@ static mw_tensor *take(maxima *m)
     bool full = true;
     for (int i = 0; i < m->p.axes; i++) {
         const mw__window *w = &m->p.windows[i];
-        reach(w, m->element[i], &begin[2 + i], &size[2 + i]);
+        reach_windows(w, m->element[i], &begin[2 + i], &size[2 + i]);
         if (size[2 + i] == 0)
             return NULL;
         const int64_t at = begin[2 + i] * w->stride - w->before + m->element[i];
@@ -185,7 +185,7 @@ static mw_tensor *gather_axis(maxima *m, int axis);
 static mw_tensor *gather_element(maxima *m, int axis, int64_t k)
 {
     m->element[axis] = k;
-    return axis + 1 < m->p.axes ? gather_axis(m, axis + 1) : take(m);
+    return axis + 1 < m->p.axes ? gather_axis(m, axis + 1) : take_element(m);
 }
 
 /* Brings `axis` (and those after it) from windows to elements of x; NULL = zero. Elements must be visited in order, so
@@ -203,12 +203,12 @@ static mw_tensor *gather_axis(maxima *m, int axis)
         mw_tensor *part = gather_element(m, axis, k);
         if (part != NULL)
             part = resize(part, 2 + axis, k / w->stride, turns - k / w->stride);
-        sums[k % w->stride] = add(sums[k % w->stride], part);
+        sums[k % w->stride] = add_tensors(sums[k % w->stride], part);
     }
     mw_tensor *total = NULL;
     for (int64_t k = 0; k < phases; k++) {
         mw_tensor *apart = move_apart(sums[k], 2 + axis, w->stride, k);
-        total = add(total, apart);
+        total = add_tensors(total, apart);
     }
     const int64_t length = (w->out + turns) * w->stride;
     if (total == NULL || length <= w->before)

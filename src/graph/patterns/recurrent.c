@@ -34,7 +34,7 @@ static const char *name_of(const word *words, size_t count, int value)
     return NULL;
 }
 
-static int find(const word *words, size_t count, const char *name)
+static int find_word(const word *words, size_t count, const char *name)
 {
     for (size_t i = 0; name != NULL && i < count; i++)
         if (strcmp(words[i].name, name) == 0)
@@ -51,7 +51,7 @@ const char *mw__activation_name(mw_activation activation)
 
 mw_activation mw__activation_find(const char *name)
 {
-    return (mw_activation)find(activations, COUNT(activations), name);
+    return (mw_activation)find_word(activations, COUNT(activations), name);
 }
 
 const char *mw__direction_name(mw_direction direction)
@@ -59,7 +59,10 @@ const char *mw__direction_name(mw_direction direction)
     return name_of(directions, COUNT(directions), (int)direction);
 }
 
-mw_direction mw__direction_find(const char *name) { return (mw_direction)find(directions, COUNT(directions), name); }
+mw_direction mw__direction_find(const char *name)
+{
+    return (mw_direction)find_word(directions, COUNT(directions), name);
+}
 
 /* ---- reading ---- */
 

@@ -151,7 +151,7 @@ static mw_tensor *activate(mw_tensor *x, mw_activation activation)
 }
 
 /* Cuts the last axis into a part of so many blocks and the rest; one split, so that the sizes are constants. */
-static bool cut(mw_tensor *x, int blocks, int of, mw_tensor *out[2])
+static bool cut_gates(mw_tensor *x, int blocks, int of, mw_tensor *out[2])
 {
     const mw_shape shape = mw_tensor_shape(x);
     const int64_t block = shape.rank > 0 ? shape.dim[shape.rank - 1] / of : 0;
@@ -168,7 +168,7 @@ static mw_tensor *bounded(const mw__recurrent *r, mw_tensor *c)
 static void lstm_step(const mw__recurrent *r, mw_tensor *sums, mw_tensor **h, mw_tensor **c)
 {
     mw_tensor *halves[2], *gates[3];
-    if (!cut(sums, 3, 4, halves) || mw_split(activate(halves[0], r->gate), 3, 2, gates) != MW_OK)
+    if (!cut_gates(sums, 3, 4, halves) || mw_split(activate(halves[0], r->gate), 3, 2, gates) != MW_OK)
         return;
     mw_tensor *kept = mw_mul(gates[1], *c);
     mw_tensor *added = mw_mul(gates[0], activate(halves[1], r->candidate));
@@ -203,7 +203,7 @@ static void gru_step(const mw__recurrent *r, const mw__cell_weights *w, mw_tenso
 {
     mw_tensor *x[2], *hidden[2] = {NULL, NULL}, *gates[2];
     mw_tensor *product = mw_linear(*h, w->hidden, w->hidden_bias);
-    if (!cut(sums, 2, 3, x) || (r->reset_after ? !cut(product, 2, 3, hidden) : product == NULL))
+    if (!cut_gates(sums, 2, 3, x) || (r->reset_after ? !cut_gates(product, 2, 3, hidden) : product == NULL))
         return;
     mw_tensor *both = mw_add(x[0], r->reset_after ? hidden[0] : product);
     if (mw_split(activate(both, r->gate), 2, 2, gates) != MW_OK)

@@ -17,14 +17,14 @@ typedef struct writing {
 
 static mw_tensor *as_float(mw_tensor *x) { return x == NULL || mw_tensor_dtype(x) == MW_F32 ? x : mw_cast(x, MW_F32); }
 
-static mw_tensor *number(const writing *w, double value) { return mw_scalar(w->graph, MW_F32, value); }
+static mw_tensor *number_tensor(const writing *w, double value) { return mw_scalar(w->graph, MW_F32, value); }
 
 /* x * scale + shift, without what does nothing. */
 static mw_tensor *scaled(const writing *w, mw_tensor *x, double scale, double shift)
 {
     if (scale != 1.0)
-        x = mw_mul(x, number(w, scale));
-    return shift != 0.0 ? mw_add(x, number(w, shift)) : x;
+        x = mw_mul(x, number_tensor(w, scale));
+    return shift != 0.0 ? mw_add(x, number_tensor(w, shift)) : x;
 }
 
 /* Element k of the last axis, as `shape`. */
@@ -85,18 +85,18 @@ static void find_in_boxes(writing *w, mw_tensor *boxes)
         const int64_t from = s->box_numbers - 4 + (i ^ (int)s->width_first), out = s->axis[i].out;
         mw_tensor *first = last(flat, from, MW_SHAPE(s->planes, 1, 1));
         mw_tensor *second = last(flat, from + 2, MW_SHAPE(s->planes, 1, 1));
-        mw_tensor *start = s->centered ? mw_sub(first, mw_mul(second, number(w, 0.5))) : first;
+        mw_tensor *start = s->centered ? mw_sub(first, mw_mul(second, number_tensor(w, 0.5))) : first;
         mw_tensor *span = scaled(w, s->centered ? second : mw_sub(second, first), s->axis[i].factor, 0.0);
         start = scaled(w, start, s->axis[i].factor, 0.0);
         if (s->whole_if_inverted) {
-            mw_tensor *inverted = mw_less(span, number(w, 0.0));
-            start = mw_select(inverted, number(w, 0.0), start);
-            span = mw_select(inverted, number(w, (double)(s->axis[i].in - 1)), span);
+            mw_tensor *inverted = mw_less(span, number_tensor(w, 0.0));
+            start = mw_select(inverted, number_tensor(w, 0.0), start);
+            span = mw_select(inverted, number_tensor(w, (double)(s->axis[i].in - 1)), span);
         }
         if (length == MW__LENGTH_EXTENT)
-            span = mw_add(span, number(w, 1.0));
+            span = mw_add(span, number_tensor(w, 1.0));
         else if (length == MW__LENGTH_POSITIVE)
-            span = mw_maximum(span, number(w, 1.0));
+            span = mw_maximum(span, number_tensor(w, 1.0));
         mw_tensor *part = constants(w, i, mw__sample_fraction, i == 0 ? MW_SHAPE(1, out, 1) : MW_SHAPE(1, 1, out));
         start = scaled(w, start, 1.0, mw__sample_box_shift(s));
         w->at[i] = mw_add(start, mw_mul(span, part));
@@ -116,24 +116,24 @@ static mw_tensor *mirrored(const writing *w, mw_tensor *at, int64_t extent, bool
 {
     const double low = at_edges ? -0.5 : 0.0, span = at_edges ? (double)extent : fmax((double)extent - 1.0, 1.0);
     mw_tensor *from = scaled(w, at, 1.0, -low);
-    mw_tensor *turns = mw_floor(mw_mul(from, number(w, 0.5 / span)));
-    mw_tensor *inside = mw_sub(from, mw_mul(turns, number(w, 2.0 * span)));
-    mw_tensor *far = mw_abs(mw_sub(inside, number(w, span)));
-    return clamped(mw_sub(number(w, span + low), far), extent);
+    mw_tensor *turns = mw_floor(mw_mul(from, number_tensor(w, 0.5 / span)));
+    mw_tensor *inside = mw_sub(from, mw_mul(turns, number_tensor(w, 2.0 * span)));
+    mw_tensor *far = mw_abs(mw_sub(inside, number_tensor(w, span)));
+    return clamped(mw_sub(number_tensor(w, span + low), far), extent);
 }
 
 /* Truth as 1 and 0. */
 static mw_tensor *counted(const writing *w, mw_tensor *truth)
 {
-    mw_tensor *one = number(w, 1.0);
-    return mw_select(truth, one, number(w, 0.0));
+    mw_tensor *one = number_tensor(w, 1.0);
+    return mw_select(truth, one, number_tensor(w, 0.0));
 }
 
 /* 1 where low <= at <= high. */
 static mw_tensor *within(const writing *w, mw_tensor *at, double low, double high)
 {
-    mw_tensor *above = counted(w, mw_greater_equal(at, number(w, low)));
-    return mw_mul(above, counted(w, mw_less_equal(at, number(w, high))));
+    mw_tensor *above = counted(w, mw_greater_equal(at, number_tensor(w, low)));
+    return mw_mul(above, counted(w, mw_less_equal(at, number_tensor(w, high))));
 }
 
 /* Places that the image has, but of a constant border. *out_inside: what the weights are multiplied by, or NULL. */
@@ -173,7 +173,7 @@ static bool has_rest(const mw__sample *s)
     return s->value != 0.0 && (s->kind == MW__SAMPLE_BOXES || s->border == MW_BORDER_CONSTANT);
 }
 
-static mw_tensor *times(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_mul(a, b); }
+static mw_tensor *times_tensors(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_mul(a, b); }
 
 static weights weights_native(const writing *w, int axis)
 {
@@ -183,11 +183,11 @@ static weights weights_native(const writing *w, int axis)
     mw_tensor *inside, *at = bounded(w, axis, &inside);
     mw_tensor *low = s->nearest ? mw_round(at) : mw_floor(at), *part = s->nearest ? NULL : mw_sub(at, low);
     for (int k = 0; k < r.count; k++) {
-        mw_tensor *pixel = k == 0 ? low : mw_add(low, number(w, 1.0));
+        mw_tensor *pixel = k == 0 ? low : mw_add(low, number_tensor(w, 1.0));
         if (s->kind != MW__SAMPLE_BOXES && s->border == MW_BORDER_CONSTANT)
             inside = within(w, pixel, 0.0, (double)(extent - 1));
-        mw_tensor *share = s->nearest || k == 1 ? part : mw_sub(number(w, 1.0), part);
-        r.weight[k] = times(share, inside);
+        mw_tensor *share = s->nearest || k == 1 ? part : mw_sub(number_tensor(w, 1.0), part);
+        r.weight[k] = times_tensors(share, inside);
         r.index[k] = mw_cast(clamped(pixel, extent), MW_I32);
     }
     if (has_rest(s))
@@ -205,9 +205,9 @@ static weights weights_chip(const writing *w, int axis)
     mw_tensor *far = mw_abs(mw_sub(mw_expand_dims(s->nearest ? mw_round(at) : at, MW_AXES(3)), pixels));
     weights r = {.count = 1};
     if (s->nearest)
-        r.weight[0] = counted(w, mw_less(far, number(w, 0.5)));
+        r.weight[0] = counted(w, mw_less(far, number_tensor(w, 0.5)));
     else
-        r.weight[0] = mw_relu(mw_sub(number(w, 1.0), far));
+        r.weight[0] = mw_relu(mw_sub(number_tensor(w, 1.0), far));
     if (inside != NULL)
         r.weight[0] = mw_mul(r.weight[0], mw_expand_dims(inside, MW_AXES(3)));
     if (has_rest(s))
@@ -216,7 +216,7 @@ static weights weights_chip(const writing *w, int axis)
 }
 
 /* The share of every pixel at element i of a crop. */
-static void weigh(const mw__sample *s, const double box[4], int axis, int64_t i, float *out)
+static void weigh_pixels(const mw__sample *s, const double box[4], int axis, int64_t i, float *out)
 {
     const double last_pixel = (double)(s->axis[axis].in - 1), at = mw__sample_in_box(s, box, axis, i);
     const bool inside = at >= -MW__SAMPLE_SLACK && at <= last_pixel + MW__SAMPLE_SLACK;
@@ -236,7 +236,7 @@ static weights weights_constant(const writing *w, int axis)
         double box[4];
         for (int64_t k = 0; k < 4; k++)
             box[k] = mw__payload_float(w->numbers, (size_t)(at / out * s->box_numbers + s->box_numbers - 4 + k));
-        weigh(s, box, axis, at % out, data + at * in);
+        weigh_pixels(s, box, axis, at % out, data + at * in);
     }
     const mw_shape shape = axis == 0 ? MW_SHAPE(s->planes, out, 1, in) : MW_SHAPE(s->planes, 1, out, in);
     r.weight[0] = data != NULL ? mw_constant(w->graph, MW_F32, shape, data) : NULL;
@@ -266,8 +266,8 @@ static mw_tensor *whole_index(const writing *w, mw_tensor *boxes)
 {
     const mw__sample *s = w->s;
     mw_tensor *flat = as_float(mw__reshape_to(boxes, MW_SHAPE(s->planes, 5)));
-    mw_tensor *index = last(flat, 0, MW_SHAPE(s->planes)), *beyond = number(w, (double)s->images);
-    mw_tensor *known = mw_select(mw_greater(index, number(w, -1.0)), index, beyond);
+    mw_tensor *index = last(flat, 0, MW_SHAPE(s->planes)), *beyond = number_tensor(w, (double)s->images);
+    mw_tensor *known = mw_select(mw_greater(index, number_tensor(w, -1.0)), index, beyond);
     return mw_cast(mw_minimum(known, beyond), MW_I32);
 }
 
@@ -315,7 +315,7 @@ static mw_tensor *product_native(const writing *w, mw_tensor *images, const weig
     mw_tensor *flat = mw_add(down, columns->index[l]); /* [P, I, J] */
     mw_tensor *each = mw__reshape_to(for_each_image(w, flat), MW_SHAPE(s->count, 1, elements));
     mw_tensor *taken = mw_gather_along_axis(images, mw_tile(each, MW_SHAPE(1, s->channels, 1)), 2);
-    mw_tensor *share = for_each_image(w, times(rows->weight[k], columns->weight[l]));
+    mw_tensor *share = for_each_image(w, times_tensors(rows->weight[k], columns->weight[l]));
     return share != NULL ? mw_mul(taken, mw__reshape_to(share, MW_SHAPE(s->count, 1, elements))) : taken;
 }
 
@@ -362,8 +362,8 @@ static mw_tensor *filled(const writing *w, mw_tensor *y, const weights *rows, co
     const mw__sample *s = w->s;
     if (!has_rest(s))
         return y;
-    mw_tensor *inside = mw_mul(rows->sum, columns->sum), *rest = mw_sub(number(w, 1.0), inside);
-    mw_tensor *each = for_each_image(w, mw_mul(rest, number(w, s->value)));
+    mw_tensor *inside = mw_mul(rows->sum, columns->sum), *rest = mw_sub(number_tensor(w, 1.0), inside);
+    mw_tensor *each = for_each_image(w, mw_mul(rest, number_tensor(w, s->value)));
     return mw_add(y, mw__reshape_to(each, MW_SHAPE(s->count, 1, s->axis[0].out, s->axis[1].out)));
 }
 

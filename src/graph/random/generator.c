@@ -47,7 +47,7 @@ static mw_tensor *constant_matrix(const mw__generator *g, mw_shape shape, const 
 }
 
 /* [count, 4] integers of [-15, 15]. */
-static mw_tensor *draw(mw__generator *g, int64_t count)
+static mw_tensor *draw_integers(mw__generator *g, int64_t count)
 {
     double *values = mw__alloc(g->graph->allocator, (size_t)count, WIDTH * sizeof *values, &g->graph->error);
     for (size_t i = 0; values != NULL && i < (size_t)count * WIDTH; i++)
@@ -60,8 +60,8 @@ static mw_tensor *draw(mw__generator *g, int64_t count)
 /* a s + b of one side: [count, 4]. */
 static mw_tensor *keys(mw__generator *g, int digit, int side, int64_t count)
 {
-    mw_tensor *a = draw(g, count);
-    mw_tensor *b = draw(g, count);
+    mw_tensor *a = draw_integers(g, count);
+    mw_tensor *b = draw_integers(g, count);
     mw_tensor *s = mw_slice_by_size(g->state, (const int64_t[]){digit, side * WIDTH}, (const int64_t[]){1, WIDTH});
     return mw__generator_reduce(g, mw_add(mw_mul(a, s), b));
 }
@@ -90,7 +90,7 @@ static int reduce(int x)
     return rest - MW__DIGIT_MAX;
 }
 
-static void multiply(int a[STATE][STATE], int b[STATE][STATE], int out[STATE][STATE])
+static void multiply_matrices(int a[STATE][STATE], int b[STATE][STATE], int out[STATE][STATE])
 {
     for (int i = 0; i < STATE; i++)
         for (int j = 0; j < STATE; j++) {
@@ -117,7 +117,7 @@ void mw__generator_skip(double state[STATE], uint64_t steps)
         }
         if (steps % 2 == 1)
             memcpy(state, next, sizeof next);
-        multiply(power, power, product);
+        multiply_matrices(power, power, product);
         memcpy(power, product, sizeof power);
     }
 }

@@ -66,7 +66,7 @@ static void find_fans(mw_shape shape, double *fan_in, double *fan_out)
 }
 
 /* Every kind as one of constant, uniform [a, b) and normal(a, b). */
-static mw_init resolve(const mw_init *init, mw_shape shape)
+static mw_init resolve_init(const mw_init *init, mw_shape shape)
 {
     double fan_in, fan_out;
     find_fans(shape, &fan_in, &fan_out);
@@ -87,7 +87,7 @@ static mw_init resolve(const mw_init *init, mw_shape shape)
     }
 }
 
-static float draw(const mw_init *init, mw__random *random)
+static float draw_number(const mw_init *init, mw__random *random)
 {
     if (init->kind == INIT_UNIFORM)
         return init->a + (init->b - init->a) * mw__random_uniform(random);
@@ -131,7 +131,7 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
         fill_constant(init->a, dtype, (size_t)count, out);
         return MW_OK;
     }
-    const mw_init simple = resolve(init, shape);
+    const mw_init simple = resolve_init(init, shape);
     mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
     float *wide = out;
     uint16_t *half = out;
@@ -148,7 +148,7 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
         return MW_OK;
     }
     for (int64_t i = 0; i < count; i++) {
-        const float value = draw(&simple, &random);
+        const float value = draw_number(&simple, &random);
         if (dtype == MW_F32)
             wide[i] = value;
         else

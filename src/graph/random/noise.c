@@ -95,7 +95,7 @@ static mw_status make_name(mw__noise_names *names, mw_graph *to, const mw__op *o
     return mw__map_set(&names->trips, stem, (void *)(uintptr_t)trip, &to->error);
 }
 
-static void refuse(mw_graph *to, const mw__op *op, const char *why)
+static void refuse_noise_op(mw_graph *to, const mw__op *op, const char *why)
 {
     char subject[160];
     mw__graph_fail(to, MW_ERROR_UNSUPPORTED, "%s: %s, so that a trainer could not go on with its numbers",
@@ -113,7 +113,7 @@ bool mw__noise_rule(mw__noise_names *names, mw__clone *clone, const mw__op *op)
     mw_tensor *x = noise.kind == MW__NOISE_CATEGORICAL ? mw__clone_get(clone, mw__arg(op, "x")) : NULL;
     const mw_shape shape = x != NULL ? mw_tensor_shape(x) : mw_tensor_shape(result);
     if (!readable || mw_shape_count(shape) < 0) {
-        refuse(clone->to, op, readable ? "its shape is not known" : "its numbers are not known");
+        refuse_noise_op(clone->to, op, readable ? "its shape is not known" : "its numbers are not known");
         return true;
     }
     if (make_name(names, clone->to, op, name) != MW_OK)

@@ -25,7 +25,7 @@ typedef struct lowering {
     mw_error *err; /* refusals; what constructors refuse is on the copy */
 } lowering;
 
-static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
 static mw_status status_of(const lowering *l) { return mw__failed(l->err) ? l->err->status : l->to->error.status; }
 
@@ -58,7 +58,7 @@ static bool writes(const mw__block *block, const mw_tensor *state)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
-        if (op->row != NULL && is(op, "write_state") && mw__arg(op, "input") == state)
+        if (op->row != NULL && is_kind(op, "write_state") && mw__arg(op, "input") == state)
             return true;
         for (size_t b = 0; b < op->block_count; b++)
             if (writes(op->blocks[b], state))
@@ -150,7 +150,8 @@ static bool clone_block(lowering *l, mw__clone *clone, const mw__block *from, mw
 }
 
 /* Emits in `block` what makes a part of an output that needs an operation there. */
-static bool give(lowering *l, mw__clone *clone, const mw__op *op, const mw__block *from, mw__block *into, bool states)
+static bool give_output(lowering *l, mw__clone *clone, const mw__op *op, const mw__block *from, mw__block *into,
+                        bool states)
 {
     parts given = {.count = 0};
     mw__block *outer = l->to->block;
@@ -193,7 +194,7 @@ static bool lower_loop_blocks(lowering *l, mw__clone *clone, const mw__op *sourc
         if (!begin_loop_block(l, op, initial, &blocks[b], inputs))
             return false;
         set_parts(l, clone, source, from->inputs, from->input_count, inputs);
-        if (!clone_block(l, clone, from, blocks[b]) || !give(l, clone, source, from, blocks[b], b == 1))
+        if (!clone_block(l, clone, from, blocks[b]) || !give_output(l, clone, source, from, blocks[b], b == 1))
             return false;
     }
     set_blocks(l, op, blocks);
@@ -241,7 +242,7 @@ static void lower_cond(lowering *l, mw__clone *clone, const mw__op *op)
     for (int b = 0; b < 2 && !build.failed; b++) {
         blocks[b] = mw__block_create(l->to->current, build.op, &l->to->error);
         if (blocks[b] == NULL || !clone_block(l, clone, op->blocks[b], blocks[b]) ||
-            !give(l, clone, op, op->blocks[b], blocks[b], true))
+            !give_output(l, clone, op, op->blocks[b], blocks[b], true))
             return;
         set_parts(l, clone, op, NULL, 0, before.of);
     }
@@ -318,7 +319,7 @@ static mw_tensor *indices_of(lowering *l, mw__clone *clone, const mw__op *op, co
 
 static void lower_read(lowering *l, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is(op, "list_read");
+    const bool one = is_kind(op, "list_read");
     const mw_tensor *list = mw__arg(op, "ls");
     mw_tensor *all = mw__clone_get(clone, list);
     mw_tensor *rows = mw_gather(all, indices_of(l, clone, op, one ? "index" : "indices", list), 0);
@@ -341,7 +342,7 @@ static void grow(lowering *l, const mw__op *op, const mw_tensor *list, mw_tensor
 
 static void lower_write(lowering *l, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is(op, "list_write");
+    const bool one = is_kind(op, "list_write");
     const mw_tensor *list = mw__arg(op, "ls");
     mw_tensor *indices = indices_of(l, clone, op, one ? "index" : "indices", list);
     mw_tensor *value = argument(l, clone, op, "value");
@@ -366,7 +367,7 @@ static void lower_length(lowering *l, mw__clone *clone, const mw__op *op)
 static void lower_state(lowering *l, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *state = mw__arg(op, "input");
-    if (is(op, "write_state"))
+    if (is_kind(op, "write_state"))
         mw__clone_set(clone, state, argument(l, clone, op, "data"));
     else
         mw__clone_set(clone, op->results[0], mw_identity(mw__clone_get(clone, state))); /* with a name of its own */
@@ -394,7 +395,7 @@ static bool lower(void *user, mw__clone *clone, const mw__op *op)
         return true;
     }
     for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++) {
-        if (!is(op, rows[i].kind) || (rows[i].is_list && l->options->keep_lists))
+        if (!is_kind(op, rows[i].kind) || (rows[i].is_list && l->options->keep_lists))
             continue;
         rows[i].lower(l, clone, op);
         if (mw__failed(l->err)) /* ends the clone */
@@ -411,7 +412,7 @@ static bool block_wants(const mw__block *block, bool keep_lists)
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
         const bool lowered = mw__row_is_lowered(op->row);
-        const bool always = lowered && (mw__is_plain_op(op) || is(op, "write_state") || is(op, "read_state"));
+        const bool always = lowered && (mw__is_plain_op(op) || is_kind(op, "write_state") || is_kind(op, "read_state"));
         if (always || (lowered && !keep_lists))
             return true;
         for (size_t b = 0; b < op->block_count; b++)
@@ -467,7 +468,7 @@ static mw_status report_states(const lowering *l, const mw__clone *clone, mw__lo
     return out->states != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status run(lowering *l, const mw__function *from, mw__arena *arena, mw__lowered *out)
+static mw_status run_lowering(lowering *l, const mw__function *from, mw__arena *arena, mw__lowered *out)
 {
     const mw__clone_options how = {.rule = lower, .input = lower_input, .user = l, .keep_outputs = true};
     MW_TRY(check_ports(from, l->err));
@@ -496,7 +497,7 @@ mw_status mw__lower(const mw__function *from, mw_graph *to, const mw__lower_opti
         return err->status;
     mw__arena arena;
     mw__arena_init(&arena, to->allocator);
-    const mw_status status = run(&l, from, &arena, out);
+    const mw_status status = run_lowering(&l, from, &arena, out);
     mw__arena_deinit(&arena);
     if (status != MW_OK && err != NULL)
         *err = own.status != MW_OK ? own : to->error;

@@ -32,36 +32,36 @@ uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list)
 
 static bool is_list(const mw_tensor *value) { return value != NULL && value->type->kind == MW__LIST; }
 
-static void join(const mw__rooms *rooms, const mw_tensor *a, const mw_tensor *b)
+static void join_capacities(const mw__rooms *rooms, const mw_tensor *a, const mw_tensor *b)
 {
     if (is_list(a) && is_list(b))
         rooms->parent[mw__rooms_root(rooms, a)] = mw__rooms_root(rooms, b);
 }
 
-static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
 static void join_loop(const mw__rooms *rooms, const mw__op *op)
 {
     const mw__operand *vars;
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
     for (size_t i = 0; i < count && i < op->result_count; i++) {
-        join(rooms, op->results[i], vars[i].value);
-        join(rooms, op->blocks[0]->inputs[i], vars[i].value);
-        join(rooms, op->blocks[1]->inputs[i], vars[i].value);
-        join(rooms, op->blocks[1]->outputs[i], vars[i].value);
+        join_capacities(rooms, op->results[i], vars[i].value);
+        join_capacities(rooms, op->blocks[0]->inputs[i], vars[i].value);
+        join_capacities(rooms, op->blocks[1]->inputs[i], vars[i].value);
+        join_capacities(rooms, op->blocks[1]->outputs[i], vars[i].value);
     }
 }
 
 static void join_op(mw__rooms *rooms, const mw__op *op)
 {
-    if (is(op, "while_loop") && op->row != NULL && op->block_count == 2)
+    if (is_kind(op, "while_loop") && op->row != NULL && op->block_count == 2)
         join_loop(rooms, op);
-    for (size_t i = 0; is(op, "cond") && op->row != NULL && i < op->result_count; i++) {
-        join(rooms, op->results[i], op->blocks[0]->outputs[i]);
-        join(rooms, op->results[i], op->blocks[1]->outputs[i]);
+    for (size_t i = 0; is_kind(op, "cond") && op->row != NULL && i < op->result_count; i++) {
+        join_capacities(rooms, op->results[i], op->blocks[0]->outputs[i]);
+        join_capacities(rooms, op->results[i], op->blocks[1]->outputs[i]);
     }
-    if (op->row != NULL && (is(op, "list_write") || is(op, "list_scatter")))
-        join(rooms, op->results[0], mw__arg(op, "ls"));
+    if (op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter")))
+        join_capacities(rooms, op->results[0], mw__arg(op, "ls"));
 }
 
 static void note_inputs(mw__rooms *rooms, const mw__block *block)
@@ -145,7 +145,7 @@ static const mw_tensor *source_of(const mw_tensor *value)
     for (int depth = 0; depth < DEPTH_MAX && value != NULL && value->op != NULL && value->op->row != NULL; depth++) {
         bool same = false;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            same = same || is(value->op, kinds[i]);
+            same = same || is_kind(value->op, kinds[i]);
         if (!same || mw__arg(value->op, "x") == NULL)
             break;
         value = mw__arg(value->op, "x");
@@ -161,14 +161,15 @@ static bool bound_by(bounds *b, const mw_tensor *condition, const mw_tensor *var
         return false;
     bool found = false;
     b->depth++;
-    if (is(op, "logical_and")) {
+    if (is_kind(op, "logical_and")) {
         int64_t other = 0;
         found = bound_by(b, mw__arg(op, "x"), variable, out);
         if (bound_by(b, mw__arg(op, "y"), variable, &other)) {
             *out = found && *out < other ? *out : other;
             found = true;
         }
-    } else if (is(op, "less") || is(op, "less_equal") || is(op, "greater") || is(op, "greater_equal")) {
+    } else if (is_kind(op, "less") || is_kind(op, "less_equal") || is_kind(op, "greater") ||
+               is_kind(op, "greater_equal")) {
         const bool turned = op->kind[0] == 'g', equal = strstr(op->kind, "equal") != NULL;
         const mw_tensor *small = mw__arg(op, turned ? "y" : "x"), *large = mw__arg(op, turned ? "x" : "y");
         found = source_of(small) == variable && upper(b, large, out);
@@ -183,11 +184,11 @@ static bool goes_down(const mw_tensor *next, const mw_tensor *variable)
 {
     const mw__op *op = source_of(next)->op;
     int64_t low, high;
-    if (op == NULL || op->row == NULL || (!is(op, "sub") && !is(op, "add")) ||
+    if (op == NULL || op->row == NULL || (!is_kind(op, "sub") && !is_kind(op, "add")) ||
         source_of(mw__arg(op, "x")) != variable || mw__arg(op, "y") == NULL ||
         !constant_of(mw__arg(op, "y"), &low, &high))
         return false;
-    return is(op, "sub") ? low >= 0 : high <= 0;
+    return is_kind(op, "sub") ? low >= 0 : high <= 0;
 }
 
 /* An input of a block of a loop. */
@@ -195,7 +196,7 @@ static bool upper_variable(bounds *b, const mw_tensor *variable, int64_t *out)
 {
     const mw__block *block = b->rooms->block_of[variable->id];
     const mw__op *loop = block != NULL ? block->owner : NULL;
-    if (loop == NULL || loop->row == NULL || !is(loop, "while_loop"))
+    if (loop == NULL || loop->row == NULL || !is_kind(loop, "while_loop"))
         return false;
     const uint32_t place = b->rooms->place_of[variable->id];
     const mw__block *condition = loop->blocks[0], *body = loop->blocks[1];
@@ -219,10 +220,10 @@ static bool larger_of(bounds *b, const mw_tensor *x, const mw_tensor *y, int64_t
 static bool upper_result(bounds *b, const mw_tensor *value, int64_t *out)
 {
     const mw__op *op = value->op;
-    if (is(op, "cond"))
+    if (is_kind(op, "cond"))
         return larger_of(b, op->blocks[0]->outputs[value->result], op->blocks[1]->outputs[value->result], out);
     const mw__operand *vars;
-    if (!is(op, "while_loop") || mw__arg_values(op, "loop_vars", &vars) <= value->result)
+    if (!is_kind(op, "while_loop") || mw__arg_values(op, "loop_vars", &vars) <= value->result)
         return false;
     if (source_of(op->blocks[1]->outputs[value->result]) == op->blocks[1]->inputs[value->result])
         return upper(b, vars[value->result].value, out);
@@ -233,30 +234,30 @@ static bool upper_arithmetic(bounds *b, const mw__op *op, int64_t *out)
 {
     int64_t y = 0, low = 0, high = 0;
     const bool constant = mw__arg(op, "y") != NULL && constant_of(mw__arg(op, "y"), &low, &high);
-    if (is(op, "minimum")) {
+    if (is_kind(op, "minimum")) {
         const bool x = upper_arg(b, op, "x", out), other = upper_arg(b, op, "y", &y);
         *out = x && (!other || *out < y) ? *out : y;
         return x || other;
     }
-    if (is(op, "maximum"))
+    if (is_kind(op, "maximum"))
         return larger_of(b, mw__arg(op, "x"), mw__arg(op, "y"), out);
-    if (is(op, "mod") && constant && low > 0) {
+    if (is_kind(op, "mod") && constant && low > 0) {
         *out = high - 1;
         return true;
     }
     if (!upper_arg(b, op, "x", out))
         return false;
-    if (is(op, "add") && upper_arg(b, op, "y", &y)) {
+    if (is_kind(op, "add") && upper_arg(b, op, "y", &y)) {
         *out += y;
         return true;
     }
-    if (!constant || low < (is(op, "floor_div")))
+    if (!constant || low < (is_kind(op, "floor_div")))
         return false;
-    if (is(op, "sub"))
+    if (is_kind(op, "sub"))
         *out -= low;
-    else if (is(op, "mul"))
+    else if (is_kind(op, "mul"))
         *out = *out > 0 ? *out * high : 0;
-    else if (is(op, "floor_div"))
+    else if (is_kind(op, "floor_div"))
         *out = *out > 0 ? *out / low : 0;
     else
         return false;
@@ -270,7 +271,7 @@ static bool is_move(const mw__op *op)
                                         "gather",   "split",     "slice_by_index", "slice_by_size", "tile",
                                         "reverse",  "transpose", "reduce_max",     "reduce_min",    "gather_nd"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is(op, kinds[i]))
+        if (is_kind(op, kinds[i]))
             return true;
     return false;
 }
@@ -295,13 +296,13 @@ static bool upper_op(bounds *b, const mw_tensor *value, int64_t *out)
     if (op->block_count > 0)
         return upper_result(b, value, out);
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
-        if (is(op, binary[i]))
+        if (is_kind(op, binary[i]))
             return upper_arithmetic(b, op, out);
-    if (is(op, "select"))
+    if (is_kind(op, "select"))
         return larger_of(b, mw__arg(op, "a"), mw__arg(op, "b"), out);
-    if (is(op, "shape"))
+    if (is_kind(op, "shape"))
         return largest_extent(mw__arg(op, "x"), out);
-    if (is(op, "range_1d")) {
+    if (is_kind(op, "range_1d")) {
         if (!upper_arg(b, op, "start", out) || !upper_arg(b, op, "end", &end))
             return false;
         *out = end - 1 > *out ? end - 1 : *out;
@@ -387,12 +388,12 @@ static mw_status learn_elements(mw__rooms *rooms, const mw__op *op, mw_error *er
     for (size_t i = 0; i < op->result_count; i++)
         if (is_list(op->results[i]))
             learn_type(rooms, op->results[i]);
-    const bool puts = op->row != NULL && (is(op, "list_write") || is(op, "list_scatter"));
+    const bool puts = op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter"));
     const mw_tensor *value = puts ? mw__arg(op, "value") : NULL;
     if (value == NULL)
         return MW_OK;
     mw_shape shape = mw_tensor_shape(value);
-    if (is(op, "list_scatter") && shape.rank > 0) {
+    if (is_kind(op, "list_scatter") && shape.rank > 0) {
         memmove(shape.dim, shape.dim + 1, (size_t)(shape.rank - 1) * sizeof *shape.dim);
         shape.rank--;
     }
@@ -403,16 +404,16 @@ static mw_status learn_elements(mw__rooms *rooms, const mw__op *op, mw_error *er
 static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
 {
     MW_TRY(learn_elements(rooms, op, err));
-    return op->row != NULL && is(op, "make_list") ? learn_made(rooms, op, err) : MW_OK;
+    return op->row != NULL && is_kind(op, "make_list") ? learn_made(rooms, op, err) : MW_OK;
 }
 
 /* After it is known which lists are dynamic. */
 static mw_status learn_writes(mw__rooms *rooms, const mw__op *op, mw_error *err)
 {
     (void)err;
-    if (op->row != NULL && is(op, "list_write"))
+    if (op->row != NULL && is_kind(op, "list_write"))
         learn_written(rooms, op, "index");
-    if (op->row != NULL && is(op, "list_scatter"))
+    if (op->row != NULL && is_kind(op, "list_scatter"))
         learn_written(rooms, op, "indices");
     return MW_OK;
 }
@@ -421,7 +422,7 @@ static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
 {
     static const char growing[] = "writes into a list of dynamic length at an index that has no bound when compiled; "
                                   "make the list with an init_length that holds all, and dynamic_length = false";
-    if (op->row == NULL || !is(op, "make_list"))
+    if (op->row == NULL || !is_kind(op, "make_list"))
         return MW_OK;
     const uint32_t root = mw__rooms_root(rooms, op->results[0]);
     if (rooms->unbounded[root] != NULL)

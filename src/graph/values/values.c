@@ -231,7 +231,7 @@ static void say_not_held(const passage *p, const char *value, mw__refusal *refus
                  p->integer ? "; another device may" : "; scale it, or give it as fp32 to have it rounded");
 }
 
-static void describe(const passage *p, verdict why, mw__refusal *refusal)
+static void describe_refusal(const passage *p, verdict why, mw__refusal *refusal)
 {
     char value[40], ignored[48] = "";
     char *text = refusal->text;
@@ -268,7 +268,7 @@ mw_status mw__values_check(const mw__values *values, const mw__port_rule *rule, 
     verdict why = FINE;
     refusal->element = find_refused(&p, &why);
     if (refusal->element < values->count)
-        describe(&p, why, refusal);
+        describe_refusal(&p, why, refusal);
     return refusal->status;
 }
 

@@ -38,7 +38,7 @@ mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
 
 /* ---- programs ---- */
 
-static mw_program *compile(const mw__compare_run *run, const mw_graph *graph, int side, mw_error *err)
+static mw_program *compile_side(const mw__compare_run *run, const mw_graph *graph, int side, mw_error *err)
 {
     return mw__compile_graph(graph, &run->sides[side], &run->targets[side], err);
 }
@@ -53,7 +53,7 @@ mw_compile_options mw__compare_side(const mw_compile_options *asked)
     return side;
 }
 
-static mw_status resolve(mw__compare_run *run, mw_error *err)
+static mw_status resolve_run(mw__compare_run *run, mw_error *err)
 {
     const mw_compare_options *o = run->request->options;
     run->sides[0] = mw__compare_side(&o->reference);
@@ -68,7 +68,7 @@ static mw_status run_shown(mw__compare_run *run, mw_error *err)
 {
     const mw__compare_request *request = run->request;
     for (int side = 0; side < 2; side++) {
-        run->programs[side] = compile(run, run->shown, side, err);
+        run->programs[side] = compile_side(run, run->shown, side, err);
         if (run->programs[side] == NULL)
             return mw__status_or(err, MW_ERROR_DEVICE);
         run->comparison->where[side] = mw__compare_keep(&run->comparison->arena, run->programs[side]->where, err);
@@ -104,7 +104,7 @@ static mw_status run_plain(const mw__compare_run *run, mw_error *err)
     mw_program *plain[2] = {NULL, NULL};
     mw_status status = MW_OK;
     for (int side = 0; side < 2 && status == MW_OK; side++) {
-        plain[side] = compile(run, run->request->graph, side, err);
+        plain[side] = compile_side(run, run->request->graph, side, err);
         status = plain[side] != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
     }
     if (status == MW_OK)
@@ -237,7 +237,7 @@ static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err
     const mw__function *function = mw__graph_main(run->request->graph);
     size_t count = 0;
     MW_TRY(mw__compare_check(run->request->graph, err));
-    MW_TRY(resolve(run, err));
+    MW_TRY(resolve_run(run, err));
     run->shown = mw__compare_show(function, MW__COMPARE_RESULTS, scratch, &run->values, &count, err);
     if (run->shown == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
@@ -248,7 +248,7 @@ static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err
     return run_plain(run, err);
 }
 
-static mw_comparison *make(const mw_compare_options *options, mw_error *err)
+static mw_comparison *make_comparison(const mw_compare_options *options, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     mw_comparison *c = mw__alloc(allocator, 1, sizeof *c, err);
@@ -266,7 +266,7 @@ static mw_comparison *make(const mw_compare_options *options, mw_error *err)
 mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err)
 {
     mw__arena scratch;
-    mw__compare_run run = {.request = request, .comparison = make(request->options, err)};
+    mw__compare_run run = {.request = request, .comparison = make_comparison(request->options, err)};
     if (run.comparison == NULL)
         return NULL;
     mw__arena_init(&scratch, run.comparison->allocator);

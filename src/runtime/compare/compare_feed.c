@@ -16,7 +16,7 @@ static bool is_fed(const mw_program *program, size_t port)
 
 /* ---- drawn ---- */
 
-static double draw(mw__random *random, const mw__port_rule *rule)
+static double draw_feed(mw__random *random, const mw__port_rule *rule)
 {
     if (rule->declared == MW_F16 || rule->declared == MW_F32 || rule->declared == MW_F64)
         return ((double)mw__random_below(random, 1024) - 512.0) / 256.0;
@@ -31,7 +31,7 @@ static mw_status draw_input(mw_program *program, size_t port, uint64_t seed, mw_
     if (data == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
-        data[i] = draw(&random, &program->rules[port]);
+        data[i] = draw_feed(&random, &program->rules[port]);
     const mw_status status = mw_program_write(program, program->ports[port].name, MW_F64, data, count, err);
     mw__free(program->allocator, data);
     return status;

@@ -84,7 +84,8 @@ static mw_status compare_results(const local *l, size_t first, size_t count, mw_
 }
 
 /* That an operation does not run alone is a result, not an error; only memory that is short ends the comparison. */
-static mw_status note(const mw__compare_run *run, size_t first, size_t count, const mw_error *why, mw_error *err)
+static mw_status note_failure(const mw__compare_run *run, size_t first, size_t count, const mw_error *why,
+                              mw_error *err)
 {
     char text[sizeof why->message];
     if (why->status == MW_ERROR_MEMORY)
@@ -104,7 +105,7 @@ static mw_status compare_operation(const mw__compare_run *run, size_t first, siz
     if (status == MW_OK)
         status = compare_results(&l, first, count, &why);
     if (status != MW_OK)
-        status = note(run, first, count, &why, err);
+        status = note_failure(run, first, count, &why, err);
     mw_program_destroy(l.programs[0]);
     mw_program_destroy(l.programs[1]);
     mw__graph_free(l.alone.graph);

@@ -8,7 +8,7 @@
  * even). */
 static const double largest = 65504.0, normal = 0x1p-14, vanishing = 0x1p-25;
 
-static void begin(mw_range *out)
+static void begin_range(mw_range *out)
 {
     out->count = out->not_finite = out->overflowed = out->subnormal = out->lost = 0;
     out->smallest = (double)INFINITY;
@@ -17,7 +17,7 @@ static void begin(mw_range *out)
     out->min_absolute = (double)INFINITY;
 }
 
-static void add(mw_range *out, double x, size_t times)
+static void add_number(mw_range *out, double x, size_t times)
 {
     const double size = fabs(x);
     out->count += times;
@@ -47,20 +47,20 @@ static void end(mw_range *out)
 
 void mw__range_measure(const double *x, size_t count, mw_range *out)
 {
-    begin(out);
+    begin_range(out);
     for (size_t i = 0; i < count; i++)
-        add(out, x[i], 1);
+        add_number(out, x[i], 1);
     end(out);
 }
 
 void mw__range_measure_constant(const mw__payload *payload, mw_range *out)
 {
     const size_t count = mw__payload_count(payload);
-    begin(out);
+    begin_range(out);
     if (payload->splat && count > 0)
-        add(out, mw__payload_float(payload, 0), count);
+        add_number(out, mw__payload_float(payload, 0), count);
     for (size_t i = 0; !payload->splat && i < count; i++)
-        add(out, mw__payload_float(payload, i), 1);
+        add_number(out, mw__payload_float(payload, i), 1);
     end(out);
 }
 

@@ -108,7 +108,7 @@ static mw_status measure_port(const run *r, size_t i, mw_error *err)
 }
 
 /* Inputs before the run, which may write over them, and all else behind it. */
-static mw_status measure(const run *r, bool inputs, mw_error *err)
+static mw_status measure_values(const run *r, bool inputs, mw_error *err)
 {
     for (size_t i = 0; i < r->count; i++) {
         const mw__compare_value *value = &r->values[i];
@@ -145,9 +145,9 @@ static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
     if (r->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(request->fill(request->user, r->program, NULL, err));
-    MW_TRY(measure(r, true, err));
+    MW_TRY(measure_values(r, true, err));
     MW_TRY(mw_run(r->program, err));
-    return measure(r, false, err);
+    return measure_values(r, false, err);
 }
 
 /* Lists, and the states of programs that were read, keep their type, so that what reads them must, too. */
@@ -174,7 +174,7 @@ static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
     return status;
 }
 
-static mw_ranges *make(const mw_allocator *given, mw_error *err)
+static mw_ranges *make_ranges(const mw_allocator *given, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(given);
     mw_ranges *ranges = mw__alloc(allocator, 1, sizeof *ranges, err);
@@ -191,7 +191,7 @@ static mw_ranges *make(const mw_allocator *given, mw_error *err)
 mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err)
 {
     mw__arena scratch;
-    run r = {.request = request, .ranges = make(request->allocator, err)};
+    run r = {.request = request, .ranges = make_ranges(request->allocator, err)};
     if (r.ranges == NULL)
         return NULL;
     mw__arena_init(&scratch, r.ranges->allocator);

@@ -58,7 +58,7 @@ static placing draw_places(const augmentation *a, const mw_map_example *example)
 }
 
 /* True if row (or column) i of what comes out is one of the source; *out is its number. */
-static bool find(axis_map axis, int64_t shift, int64_t i, int64_t out_extent, int64_t extent, int64_t *out)
+static bool find_source(axis_map axis, int64_t shift, int64_t i, int64_t out_extent, int64_t extent, int64_t *out)
 {
     const int64_t at = axis.step > 0 ? i : out_extent - 1 - i; /* before it was mirrored */
     *out = axis.first + axis.step * i;
@@ -82,7 +82,7 @@ static void put_row(const augmentation *a, const placing *p, const char *in, cha
 {
     int64_t x;
     for (int64_t i = 0; i < a->out_width; i++, out += a->pixel) {
-        if (find(p->x, p->shift_x, i, a->out_width, a->width, &x))
+        if (find_source(p->x, p->shift_x, i, a->out_width, a->width, &x))
             memcpy(out, in + (size_t)x * a->pixel, a->pixel);
         else
             put_fill(a, out, 1);
@@ -94,7 +94,7 @@ static void put_plane(const augmentation *a, const placing *p, const char *in, c
     const size_t in_row = (size_t)a->width * a->pixel, out_row = (size_t)a->out_width * a->pixel;
     int64_t y;
     for (int64_t i = 0; i < a->out_height; i++, out += out_row) {
-        if (find(p->y, p->shift_y, i, a->out_height, a->height, &y))
+        if (find_source(p->y, p->shift_y, i, a->out_height, a->height, &y))
             put_row(a, p, in + (size_t)y * in_row, out);
         else
             put_fill(a, out, a->out_width);
@@ -204,7 +204,7 @@ static mw_status find_column(augmentation *a, mw_error *err)
 }
 
 /* [H, W], [H, W, C] or [C, H, W] */
-static mw_status measure(augmentation *a, mw_column *column, mw_error *err)
+static mw_status measure_image(augmentation *a, mw_column *column, mw_error *err)
 {
     const bool first = a->options.channels_first && column->shape.rank == 3;
     int64_t *dim = column->shape.dim;
@@ -238,7 +238,7 @@ static mw_dataset *map_images(augmentation *a, mw_error *err)
         return NULL;
     memcpy(columns, source->columns, source->column_count * sizeof *columns);
     mw_dataset *dataset = NULL;
-    if (measure(a, &columns[a->column], err) == MW_OK)
+    if (measure_image(a, &columns[a->column], err) == MW_OK)
         dataset = mw_dataset_map(source, columns, source->column_count, augment, a, a->options.seed, err);
     mw__free(source->allocator, columns);
     if (dataset != NULL)

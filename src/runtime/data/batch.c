@@ -116,7 +116,7 @@ static void order_epoch(mw__batch_maker *maker, int64_t epoch)
 }
 
 /* The ids of a batch; behind the last example it is repeated. */
-static void choose(const mw__batch_maker *maker, int64_t number, mw__batch_slot *slot)
+static void choose_examples(const mw__batch_maker *maker, int64_t number, mw__batch_slot *slot)
 {
     const int64_t first = number * maker->batch_size;
     const int64_t left = maker->dataset->examples - first;
@@ -174,7 +174,7 @@ static void repeat_last(const mw__batch_maker *maker, mw__batch_slot *slot)
 mw_status mw__batch_make(mw__batch_maker *maker, mw_loader_position position, mw__batch_slot *slot, mw_error *err)
 {
     order_epoch(maker, position.epoch);
-    choose(maker, maker->rank + position.batch * maker->ranks, slot);
+    choose_examples(maker, maker->rank + position.batch * maker->ranks, slot);
     if (maker->dataset->make == NULL) {
         for (size_t k = 0; k < maker->dataset->column_count; k++)
             copy_column(maker, slot, k);

@@ -22,7 +22,7 @@ static mw_status check_name(const mw_column *columns, size_t index, mw_error *er
 }
 
 /* Bytes of one example; the bytes of all of them must fit into a size, too. */
-static mw_status measure(const mw_column *column, int64_t examples, size_t *out_bytes, mw_error *err)
+static mw_status measure_column(const mw_column *column, int64_t examples, size_t *out_bytes, mw_error *err)
 {
     if (!mw__is_host_type(column->dtype))
         return mw__fail(
@@ -56,7 +56,7 @@ static char *copy_string(const mw_allocator *allocator, const char *text, mw_err
     return copy;
 }
 
-static mw_status fill(mw_dataset *dataset, const mw_column *columns, size_t column_count, mw_error *err)
+static mw_status fill_dataset(mw_dataset *dataset, const mw_column *columns, size_t column_count, mw_error *err)
 {
     const mw_allocator *allocator = dataset->allocator;
     dataset->columns = mw__alloc(allocator, column_count, sizeof *dataset->columns, err);
@@ -67,7 +67,7 @@ static mw_status fill(mw_dataset *dataset, const mw_column *columns, size_t colu
     dataset->column_count = column_count;
     for (size_t i = 0; i < column_count; i++) {
         MW_TRY(check_name(columns, i, err));
-        MW_TRY(measure(&columns[i], dataset->examples, &dataset->example_bytes[i], err));
+        MW_TRY(measure_column(&columns[i], dataset->examples, &dataset->example_bytes[i], err));
         char *name = copy_string(allocator, columns[i].name, err);
         if (name == NULL)
             return MW_ERROR_MEMORY;
@@ -101,7 +101,7 @@ mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *c
     atomic_init(&dataset->references, 1);
     dataset->allocator = allocator;
     dataset->examples = examples;
-    if (fill(dataset, columns, column_count, err) != MW_OK) {
+    if (fill_dataset(dataset, columns, column_count, err) != MW_OK) {
         mw_dataset_destroy(dataset);
         return NULL;
     }

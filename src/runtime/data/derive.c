@@ -187,8 +187,8 @@ static mw_status deal(const mw_dataset *source, const int64_t *counts, size_t pa
     return MW_OK;
 }
 
-static mw_status split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
-                       mw_dataset **out_parts, mw_error *err)
+static mw_status split_dataset(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
+                               mw_dataset **out_parts, mw_error *err)
 {
     int64_t rest;
     MW_TRY(check_split(source, counts, part_count, &rest, err));
@@ -215,7 +215,7 @@ mw_status mw_dataset_split(const mw_dataset *source, const int64_t *counts, size
         return err->status;
     if (out_parts == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: no place for the parts");
-    const mw_status status = split(source, counts, part_count, seed, out_parts, err);
+    const mw_status status = split_dataset(source, counts, part_count, seed, out_parts, err);
     for (size_t i = 0; status != MW_OK && i < part_count; i++) {
         mw_dataset_destroy(out_parts[i]);
         out_parts[i] = NULL;

@@ -66,7 +66,7 @@ static mw_status begin_pixels(images *set, const mw__image *image, mw_error *err
     return set->pixels != NULL && set->labels != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static void store(const images *set, const mw__image *image, uint8_t *out)
+static void store_image(const images *set, const mw__image *image, uint8_t *out)
 {
     const size_t count = (size_t)(set->height * set->width);
     if (set->options.channels == 1)
@@ -86,7 +86,7 @@ static mw_status take_image(images *set, size_t index, const mw__image *image, c
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is %lld x %lld pixels; the first, \"%.100s\", is %lld x %lld",
                         path, (long long)image->height, (long long)image->width, set->list.files[0].name,
                         (long long)set->height, (long long)set->width);
-    store(set, image, set->pixels + index * set->bytes);
+    store_image(set, image, set->pixels + index * set->bytes);
     set->labels[index] = (int64_t)set->list.files[index].label;
     return MW_OK;
 }

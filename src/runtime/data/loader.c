@@ -106,7 +106,7 @@ void mw_loader_destroy(mw_loader *loader)
 
 /* ---- one call at a time ---- */
 
-static mw_status enter(mw__entry *out, mw_loader *loader, const char *call, mw_error *err)
+static mw_status enter_loader(mw__entry *out, mw_loader *loader, const char *call, mw_error *err)
 {
     *out = (mw__entry){0};
     if (loader == NULL)
@@ -115,7 +115,7 @@ static mw_status enter(mw__entry *out, mw_loader *loader, const char *call, mw_e
     return mw__guard_enter(out, &loader->guard, "loader", call, MW__LENT_NEVER, err);
 }
 
-static mw_status leave(const mw__entry *entry, mw_loader *loader, mw_error *err)
+static mw_status leave_loader(const mw__entry *entry, mw_loader *loader, mw_error *err)
 {
     if (!mw__guard_leave(entry))
         return MW_OK;
@@ -149,10 +149,10 @@ const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw__entry entry;
-    if (mw__skips(err) || enter(&entry, loader, __func__, err) != MW_OK)
+    if (mw__skips(err) || enter_loader(&entry, loader, __func__, err) != MW_OK)
         return NULL;
     const mw_batch *batch = next(loader, err);
-    return leave(&entry, loader, err) == MW_OK ? batch : NULL;
+    return leave_loader(&entry, loader, err) == MW_OK ? batch : NULL;
 }
 
 int64_t mw_loader_batches(const mw_loader *loader)
@@ -182,8 +182,8 @@ mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_erro
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
-    MW_TRY(enter(&entry, loader, __func__, err));
+    MW_TRY(enter_loader(&entry, loader, __func__, err));
     const mw_status status = seek(loader, position, err);
-    const mw_status left = leave(&entry, loader, err);
+    const mw_status left = leave_loader(&entry, loader, err);
     return left != MW_OK ? left : status;
 }

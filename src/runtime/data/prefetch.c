@@ -84,7 +84,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void begin(mw__prefetcher *p)
+static void begin_prefetch(mw__prefetcher *p)
 {
     p->process = getpid();
     p->thread = mw__thread_start("mw prefetch", work, p);
@@ -146,7 +146,7 @@ mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position positio
     *out = NULL;
     MW_TRY(check_thread(prefetch, err));
     if (!prefetch->begun && !prefetch->alone)
-        begin(prefetch);
+        begin_prefetch(prefetch);
     if (prefetch->alone) {
         *out = &prefetch->ring[0].slot.batch;
         return mw__batch_make(prefetch->maker, position, &prefetch->ring[0].slot, err);

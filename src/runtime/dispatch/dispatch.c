@@ -118,8 +118,8 @@ static mw_status copy_folder(ane_e5rt_program_t *program, const char *folder, mw
 }
 
 /* Half made after a failure. */
-static mw_status fill(ane_e5rt_program_t *program, const char *mil_path, const char *cache_dir,
-                      const mw__port_list *inputs, const mw__port_list *outputs, mw_error *err)
+static mw_status fill_program(ane_e5rt_program_t *program, const char *mil_path, const char *cache_dir,
+                              const mw__port_list *inputs, const mw__port_list *outputs, mw_error *err)
 {
     mw__symbols symbols;
     MW_TRY(mw__symbols_load(&symbols, MW_PROVIDER_AUTO, err));
@@ -142,7 +142,7 @@ ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *c
     if (program != NULL) {
         program->mask = device_mask;
         mw__dispatch_async_init(program);
-        if (fill(program, mil_path, cache_dir, &inputs, &outputs, err) == MW_OK)
+        if (fill_program(program, mil_path, cache_dir, &inputs, &outputs, err) == MW_OK)
             return program;
     }
     print_failure(__func__);

@@ -118,7 +118,7 @@ static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err
     return name != NULL ? mw__stream_operation_make(d, name, &d->operation, err) : MW_OK;
 }
 
-static mw_status compile(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
+static mw_status compile_dispatch(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
 {
     d->ports = mw__alloc(d->allocator, o->port_count, sizeof *d->ports, err);
     if (d->ports == NULL)
@@ -141,7 +141,7 @@ mw__dispatch *mw__dispatch_create(const mw__dispatch_options *options, mw_error 
         return NULL;
     d->allocator = options->allocator;
     d->symbols = *options->symbols;
-    if (compile(d, options, err) == MW_OK)
+    if (compile_dispatch(d, options, err) == MW_OK)
         return d;
     mw__dispatch_destroy(d);
     return NULL;

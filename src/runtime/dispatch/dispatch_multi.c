@@ -28,8 +28,8 @@ static mw_status make_cache(const ane_e5rt_program_t *program, char **out, mw_er
     return mw__file_make_folders(*out, err);
 }
 
-static mw_status add(ane_e5rt_program_t *program, const char *mil_path, const mw__port_list *inputs,
-                     const mw__port_list *outputs, mw_error *err)
+static mw_status add_call(ane_e5rt_program_t *program, const char *mil_path, const mw__port_list *inputs,
+                          const mw__port_list *outputs, mw_error *err)
 {
     MW_TRY(need_program(program, err));
     if (mil_path == NULL)
@@ -50,7 +50,7 @@ int ane_e5rt_program_add_op(ane_e5rt_program_t *program, const char *mil_path, c
 {
     mw_error *err = mw__dispatch_begin();
     const mw__port_list inputs = {&input_name, &input_size, 1}, outputs = {&output_name, &output_size, 1};
-    if (mw__dispatch_end(__func__, add(program, mil_path, &inputs, &outputs, err)) != 0)
+    if (mw__dispatch_end(__func__, add_call(program, mil_path, &inputs, &outputs, err)) != 0)
         return -1;
     return (int)program->operations.count - 1;
 }

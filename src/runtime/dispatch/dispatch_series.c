@@ -12,7 +12,7 @@ struct mw__series {
     bool encoded;
 };
 
-static mw_status add(mw__series *series, size_t index, const mw__device_buffer *const *bound, mw_error *err)
+static mw_status add_call(mw__series *series, size_t index, const mw__device_buffer *const *bound, mw_error *err)
 {
     const mw__dispatch *d = series->source;
     mw__device_buffer *mine = series->buffers + index * d->port_count;
@@ -24,7 +24,7 @@ static mw_status add(mw__series *series, size_t index, const mw__device_buffer *
     return mw__calls_add(d, mine, &series->calls, err);
 }
 
-static mw_status fill(mw__series *series, const mw__device_buffer *const *bound, mw_error *err)
+static mw_status fill_series(mw__series *series, const mw__device_buffer *const *bound, mw_error *err)
 {
     const mw__dispatch *d = series->source;
     series->own = mw__alloc(d->allocator, d->port_count, sizeof *series->own, err);
@@ -35,7 +35,7 @@ static mw_status fill(mw__series *series, const mw__device_buffer *const *bound,
         series->own[i] = bound[i] == NULL;
     MW_TRY(mw__calls_reserve(d, series->count, &series->calls, err));
     for (size_t i = 0; i < series->count; i++)
-        MW_TRY(add(series, i, bound, err));
+        MW_TRY(add_call(series, i, bound, err));
     return MW__E5RT(&d->symbols, execution_stream_create, &series->stream);
 }
 
@@ -47,7 +47,7 @@ mw__series *mw__series_create(const mw__dispatch *source, size_t count, const mw
         return NULL;
     series->source = source;
     series->count = count;
-    if (fill(series, bound, err) == MW_OK)
+    if (fill_series(series, bound, err) == MW_OK)
         return series;
     mw__series_destroy(series);
     return NULL;

@@ -89,8 +89,8 @@ static mw_status unknown(const mw_program *program, const char *name, bool label
     return MW_ERROR_ARGUMENT;
 }
 
-static mw_status find(const mw_program *program, const char *call, const char *name, bool labels,
-                      const mw__class_port **out, mw_error *err)
+static mw_status find_class_port(const mw_program *program, const char *call, const char *name, bool labels,
+                                 const mw__class_port **out, mw_error *err)
 {
     if (program != NULL)
         MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, call, err));
@@ -115,7 +115,7 @@ mw_status mw_program_classes(const mw_program *program, const char *port, mw_cla
         return err->status;
     if (out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_classes: out is NULL");
-    MW_TRY(find(program, __func__, port, false, &found, err));
+    MW_TRY(find_class_port(program, __func__, port, false, &found, err));
     *out = found->classes;
     return MW_OK;
 }
@@ -130,7 +130,7 @@ mw_status mw_program_label(mw_program *program, const char *port, mw_label *out,
         return err->status;
     if (out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_label: out is NULL");
-    MW_TRY(find(program, __func__, port, true, &found, err));
+    MW_TRY(find_class_port(program, __func__, port, true, &found, err));
     const mw_classes classes = found->classes;
     MW_TRY(mw_program_read(program, port, MW_I32, &index, 1, err));
     if (index < 0 || (size_t)index >= classes.count)

@@ -158,8 +158,8 @@ static mw_status evaluate_with(mw_trainer *t, const mw_dataset *dataset, bool fi
     return status;
 }
 
-static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const char *call, mw_evaluation *out,
-                         mw_error *err)
+static mw_status measure_dataset(mw_trainer *trainer, const mw_dataset *dataset, const char *call, mw_evaluation *out,
+                                 mw_error *err)
 {
     *out = (mw_evaluation){0};
     if (trainer == NULL)
@@ -181,7 +181,7 @@ mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, measure(trainer, dataset, "mw_trainer_measure", out, err), err);
+    return mw__trainer_leave(&entry, measure_dataset(trainer, dataset, "mw_trainer_measure", out, err), err);
 }
 
 mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,
@@ -193,7 +193,7 @@ mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, do
     mw_status status =
         mw__skips(err) ? err->status : mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err);
     if (status == MW_OK)
-        status = mw__trainer_leave(&entry, measure(trainer, dataset, __func__, &found, err), err);
+        status = mw__trainer_leave(&entry, measure_dataset(trainer, dataset, __func__, &found, err), err);
     if (out_loss != NULL)
         *out_loss = found.loss;
     if (out_metric != NULL)

@@ -50,7 +50,7 @@ static mw_status read_operations(replay *r, mw_error *err)
     return MW_OK;
 }
 
-static mw_status compile(replay *r, const mw_compile_options *given, mw_error *err)
+static mw_status compile_replay(replay *r, const mw_compile_options *given, mw_error *err)
 {
     mw_compile_options options = given != NULL ? *given : mw_compile_defaults();
     options.keep_folder = NULL;
@@ -105,7 +105,7 @@ static mw_status feed(replay *r, mw_error *err)
 /* ---- looking ---- */
 
 /* Line `index` of the operations, as its three parts. */
-static bool describe(const replay *r, size_t index, mw_replay_result *out)
+static bool describe_result(const replay *r, size_t index, mw_replay_result *out)
 {
     const char *line = r->operations + strlen(MW__REPLAY_HEADER);
     for (; index > 0 && line != NULL; index--)
@@ -149,15 +149,15 @@ static mw_status look(replay *r, mw_error *err)
         if (status != MW_OK)
             return status;
     }
-    if (r->out->non_finite > 0 && !describe(r, r->out->first, r->out))
+    if (r->out->non_finite > 0 && !describe_result(r, r->out->first, r->out))
         return no_replay(r, MW__REPLAY_OPERATIONS " has too few lines", err);
     return MW_OK;
 }
 
-static mw_status run(replay *r, const mw_compile_options *options, mw_error *err)
+static mw_status run_replay(replay *r, const mw_compile_options *options, mw_error *err)
 {
     MW_TRY(read_operations(r, err));
-    MW_TRY(compile(r, options, err));
+    MW_TRY(compile_replay(r, options, err));
     MW_TRY(feed(r, err));
     MW_TRY(mw_run(r->program, err));
     return look(r, err);
@@ -177,7 +177,7 @@ mw_status mw_replay(const char *folder, const mw_compile_options *options, mw_re
     replay r = {.folder = folder, .out = out};
     r.allocator = mw__allocator_or_default(options != NULL ? options->allocator : NULL);
     mw__text_init(&r.path, r.allocator);
-    const mw_status status = run(&r, options, said);
+    const mw_status status = run_replay(&r, options, said);
     mw_program_destroy(r.program);
     mw_graph_destroy(r.graph);
     mw__free(r.allocator, r.operations);

@@ -350,7 +350,7 @@ static mw_status check_validation(const mw__fitting *fit, mw_error *err)
     return status;
 }
 
-static mw_status prepare(mw__fitting *fit, mw_error *err)
+static mw_status prepare_fit(mw__fitting *fit, mw_error *err)
 {
     MW_TRY(mw__fit_split(fit, err));
     MW_TRY(mw__fit_prepare_best(fit, err));
@@ -396,7 +396,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     MW_TRY(check_options(trainer, options, reason));
     mw__fitting fit = {.trainer = trainer, .options = options};
     trainer->fitting = &fit;
-    mw_status status = prepare(&fit, reason);
+    mw_status status = prepare_fit(&fit, reason);
     if (status == MW_OK) {
         if (!options->ignore_signals)
             mw__interrupt_begin();

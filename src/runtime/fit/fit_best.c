@@ -120,7 +120,7 @@ static mw_status keep_state(mw__fitting *fit, mw_error *err)
     return MW_OK;
 }
 
-static mw_status compare(mw__fitting *fit, double value, int64_t step, mw_error *err)
+static mw_status compare_best(mw__fitting *fit, double value, int64_t step, mw_error *err)
 {
     if (isnan(value) || (fit->best.step > 0 && !is_better(fit, value, fit->best.value, 0.0)))
         return MW_OK;
@@ -155,7 +155,7 @@ mw_status mw__fit_judge(mw__fitting *fit, int64_t step, mw_error *err)
     if (o->best_by == NULL)
         return MW_OK;
     const double value = value_of(fit);
-    MW_TRY(compare(fit, value, step, err));
+    MW_TRY(compare_best(fit, value, step, err));
     if (o->patience > 0)
         wait_for(fit, &fit->best.early, value);
     if (o->plateau_patience == 0)

@@ -8,7 +8,7 @@
 
 /* ---- the beginning ---- */
 
-static mw_status split(mw__fitting *fit, int64_t validation, mw_error *err)
+static mw_status split_validation(mw__fitting *fit, int64_t validation, mw_error *err)
 {
     const mw_dataset *whole = fit->own.training;
     const int64_t counts[] = {-1, validation};
@@ -42,7 +42,7 @@ mw_status mw__fit_split(mw__fitting *fit, mw_error *err)
                         " examples to validate with and %" PRId64 " to train on; both need some",
                         o->validation_share, validation, examples, examples - validation);
     fit->own = *o;
-    return split(fit, validation, err);
+    return split_validation(fit, validation, err);
 }
 
 /* ---- the end ---- */

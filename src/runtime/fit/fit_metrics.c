@@ -98,7 +98,7 @@ static mw_status open_stream(mw__fitting *fit, const char *path, mw_error *err)
     return stream->fresh ? mw__fit_write_run(fit, stream, err) : mw__fit_write_resume(fit, stream, err);
 }
 
-static mw_status begin(mw__fitting *fit, mw_error *err)
+static mw_status begin_metrics(mw__fitting *fit, mw_error *err)
 {
     const size_t count = file_count(fit->options);
     for (size_t i = 0; i < count; i++)
@@ -116,7 +116,7 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
         m->rate = mw_trainer_learning_rate(fit->trainer);
     mw__arena_init(&m->arena, mw__trainer_allocator(fit->trainer));
     mw__energy_begin(&m->energy);
-    return mw__fit_on_first(fit, begin, err);
+    return mw__fit_on_first(fit, begin_metrics, err);
 }
 
 /* ---- what is watched ---- */

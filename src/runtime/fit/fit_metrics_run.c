@@ -12,7 +12,7 @@
 
 #define FORMAT_VERSION 1.0
 
-static mw_status number(mw__fitting *fit, const char *name, double value, mw_error *err)
+static mw_status put_number(mw__fitting *fit, const char *name, double value, mw_error *err)
 {
     return mw__fit_put(fit, name, value, NULL, err);
 }
@@ -61,8 +61,8 @@ static mw_status put_model(mw__fitting *fit, mw_error *err)
     for (size_t i = 0; i < body->input_count; i++)
         if (body->inputs[i]->role == MW__PARAMETER)
             parameters += (double)mw_shape_count(mw_tensor_shape(body->inputs[i]));
-    MW_TRY(number(fit, "model_operations", operations, err));
-    return number(fit, "model_parameters", parameters, err);
+    MW_TRY(put_number(fit, "model_operations", operations, err));
+    return put_number(fit, "model_parameters", parameters, err);
 }
 
 /* Libraries without plans tell nothing. */
@@ -77,9 +77,9 @@ static mw_status put_program(mw__fitting *fit, mw_error *err)
     mw_plan_destroy(plan);
     if (totals.step_count == 0)
         return MW_OK;
-    MW_TRY(number(fit, "threads", (double)totals.threads, err));
-    MW_TRY(number(fit, "program_operations", operations, err));
-    return number(
+    MW_TRY(put_number(fit, "threads", (double)totals.threads, err));
+    MW_TRY(put_number(fit, "program_operations", operations, err));
+    return put_number(
         fit, "program_bytes",
         (double)(totals.port_bytes + totals.constant_bytes + totals.intermediate_bytes + totals.scratch_bytes), err);
 }
@@ -99,7 +99,7 @@ static mw_status put_seed(mw__fitting *fit, const char *name, uint64_t seed, mw_
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%" PRIu64, seed);
-    return seed >> 53 == 0 ? number(fit, name, (double)seed, err) : text(fit, name, digits, err);
+    return seed >> 53 == 0 ? put_number(fit, name, (double)seed, err) : text(fit, name, digits, err);
 }
 
 /* ---- the run ---- */
@@ -117,11 +117,11 @@ static mw_status put_numbers(mw__fitting *fit, mw_error *err)
     const mw_trainer *t = fit->trainer;
     char schedule[64];
     MW_TRY(text(fit, "optimizer", mw__trainer_description(t), err));
-    MW_TRY(number(fit, "learning_rate", mw__fit_as_written(fit->base_rate), err));
-    MW_TRY(number(fit, "loss_scale", t->loss_scale, err));
-    MW_TRY(number(fit, "accumulate", t->accumulate, err));
-    MW_TRY(number(fit, "batch", (double)t->batch, err));
-    MW_TRY(number(fit, "ranks", mw__fit_ranks(fit), err));
+    MW_TRY(put_number(fit, "learning_rate", mw__fit_as_written(fit->base_rate), err));
+    MW_TRY(put_number(fit, "loss_scale", t->loss_scale, err));
+    MW_TRY(put_number(fit, "accumulate", t->accumulate, err));
+    MW_TRY(put_number(fit, "batch", (double)t->batch, err));
+    MW_TRY(put_number(fit, "ranks", mw__fit_ranks(fit), err));
     snprintf(schedule, sizeof schedule, "%s%s", schedule_name(&fit->options->schedule),
              fit->options->schedule.warmup_steps > 0 ? ", warm-up" : "");
     return text(fit, "schedule", schedule, err);
@@ -130,16 +130,16 @@ static mw_status put_numbers(mw__fitting *fit, mw_error *err)
 static mw_status put_run(mw__fitting *fit, mw_error *err)
 {
     const mw_fit_options *o = fit->options;
-    MW_TRY(number(fit, "epochs", (double)o->epochs, err));
-    MW_TRY(number(fit, "epoch_steps", (double)fit->batches, err));
-    MW_TRY(number(fit, "steps", (double)fit->progress.steps, err));
-    MW_TRY(number(fit, "training_examples", (double)mw_dataset_examples(o->training), err));
+    MW_TRY(put_number(fit, "epochs", (double)o->epochs, err));
+    MW_TRY(put_number(fit, "epoch_steps", (double)fit->batches, err));
+    MW_TRY(put_number(fit, "steps", (double)fit->progress.steps, err));
+    MW_TRY(put_number(fit, "training_examples", (double)mw_dataset_examples(o->training), err));
     if (o->validation != NULL)
-        MW_TRY(number(fit, "validation_examples", (double)mw_dataset_examples(o->validation), err));
+        MW_TRY(put_number(fit, "validation_examples", (double)mw_dataset_examples(o->validation), err));
     MW_TRY(put_seed(fit, "seed", fit->trainer->compile.seed, err));
     if (!o->keep_order)
         MW_TRY(put_seed(fit, "order_seed", o->seed, err));
-    return number(fit, "metrics_steps", (double)fit->metrics.every, err);
+    return put_number(fit, "metrics_steps", (double)fit->metrics.every, err);
 }
 
 static mw_status write_to(mw__fitting *fit, mw_metrics *stream, const char *kind, int64_t step, mw_error *err)
@@ -152,7 +152,7 @@ static mw_status write_to(mw__fitting *fit, mw_metrics *stream, const char *kind
 
 mw_status mw__fit_write_run(mw__fitting *fit, mw_metrics *stream, mw_error *err)
 {
-    MW_TRY(number(fit, "format", FORMAT_VERSION, err));
+    MW_TRY(put_number(fit, "format", FORMAT_VERSION, err));
     MW_TRY(put_machine(fit, err));
     MW_TRY(put_model(fit, err));
     MW_TRY(put_program(fit, err));

@@ -75,7 +75,7 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
 
 /* The checkpoint that was just saved or loaded gets a second name. Where a file system has no links it is saved twice.
  */
-static mw_status keep(mw__fitting *fit, const char *mark, mw_loader_position position, mw_error *err)
+static mw_status keep_checkpoint(mw__fitting *fit, const char *mark, mw_loader_position position, mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
     char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
@@ -122,10 +122,10 @@ static mw_status keep_all(mw__fitting *fit, mw_loader_position position, mw_erro
     char mark[48];
     if (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] == step) {
         snprintf(mark, sizeof mark, "step-%" PRId64, step);
-        MW_TRY(keep(fit, mark, position, err));
+        MW_TRY(keep_checkpoint(fit, mark, position, err));
     }
     if (fit->best.step == step && position.batch == 0)
-        MW_TRY(keep(fit, "best", position, err));
+        MW_TRY(keep_checkpoint(fit, "best", position, err));
     return fit->kept != NULL ? remove_oldest(fit, err) : MW_OK;
 }
 

@@ -33,7 +33,7 @@ typedef struct line {
     size_t used;
 } line;
 
-static void put(line *out, const char *text)
+static void put_text(line *out, const char *text)
 {
     const size_t length = strlen(text);
     const size_t room = out->size - 1 - out->used;
@@ -47,7 +47,7 @@ static void put_integer(line *out, int64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)value);
-    put(out, text);
+    put_text(out, text);
 }
 
 /* `digits` behind the point; numbers that do not fit in their shortest form. */
@@ -62,7 +62,7 @@ static void put_fixed(line *out, double value, int digits)
         snprintf(text, sizeof text, "%s%lld.%0*lld", value < 0 ? "-" : "", units / (long long)scale, digits,
                  units % (long long)scale);
     }
-    put(out, text);
+    put_text(out, text);
 }
 
 /* A loss or metric: small ones keep their digits. */
@@ -74,16 +74,16 @@ static void put_measure(line *out, double value)
         return;
     }
     mw__number_print_float(text, (float)value);
-    put(out, text);
+    put_text(out, text);
 }
 
 static void put_metrics(line *out, const mw_evaluation *evaluation)
 {
     for (size_t i = 0; i < evaluation->metric_count; i++) {
-        put(out, "  ");
+        put_text(out, "  ");
         char name[MW__SHOWN_NAME + 1];
-        put(out, mw__shown(name, sizeof name, evaluation->metrics[i].name));
-        put(out, " ");
+        put_text(out, mw__shown(name, sizeof name, evaluation->metrics[i].name));
+        put_text(out, " ");
         put_measure(out, evaluation->metrics[i].value);
     }
 }
@@ -100,16 +100,16 @@ static void put_duration(line *out, double seconds)
         snprintf(text, sizeof text, "%lld:%02lld min", (long long)(whole / 60), (long long)(whole % 60));
     else
         snprintf(text, sizeof text, "%lld s", (long long)whole);
-    put(out, text);
+    put_text(out, text);
 }
 
 static void put_epoch(line *out, const mw_progress *progress)
 {
-    put(out, "epoch ");
+    put_text(out, "epoch ");
     put_integer(out, progress->epoch);
-    put(out, "/");
+    put_text(out, "/");
     put_integer(out, progress->epochs);
-    put(out, "  loss ");
+    put_text(out, "  loss ");
     put_measure(out, progress->loss);
 }
 
@@ -118,15 +118,15 @@ void mw__progress_line(char *out, size_t size, const mw_progress *progress, doub
     line text = {.data = out, .size = size};
     out[0] = '\0';
     put_epoch(&text, progress);
-    put(&text, "  step ");
+    put_text(&text, "  step ");
     put_integer(&text, progress->step);
-    put(&text, "/");
+    put_text(&text, "/");
     put_integer(&text, progress->steps);
-    put(&text, "  ");
+    put_text(&text, "  ");
     put_integer(&text, steps_per_second < 1e12 ? (int64_t)steps_per_second : 0);
-    put(&text, " steps/s  ");
+    put_text(&text, " steps/s  ");
     put_duration(&text, progress->seconds_left);
-    put(&text, " left");
+    put_text(&text, " left");
     /* A line as wide as the terminal would wrap, and could not be rewritten. */
     const size_t limit = (size_t)(width > 1 ? width : DEFAULT_WIDTH) - 1;
     if (text.used > limit)
@@ -139,13 +139,13 @@ void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool ha
     out[0] = '\0';
     put_epoch(&text, progress);
     if (has_validation) {
-        put(&text, "  validation loss ");
+        put_text(&text, "  validation loss ");
         put_measure(&text, progress->validation.loss);
         put_metrics(&text, &progress->validation);
     }
-    put(&text, "  ");
+    put_text(&text, "  ");
     put_fixed(&text, progress->seconds, 1);
-    put(&text, " s");
+    put_text(&text, " s");
 }
 
 /* ---- the terminal ---- */
@@ -169,7 +169,7 @@ void mw__report_begin(mw__reporter *reporter, bool quiet)
 }
 
 /* Standard error is the host's, and so is what a signal does to it: what cannot be written is an error of the fit. */
-static mw_status emit(mw__reporter *reporter, const char *text, mw_error *err)
+static mw_status emit_text(mw__reporter *reporter, const char *text, mw_error *err)
 {
     mw__quiet quiet;
     bool written = false;
@@ -196,7 +196,7 @@ static mw_status rewrite(mw__reporter *reporter, const char *text, const char *e
 {
     char out[LINE_MAX_BYTES + 16];
     snprintf(out, sizeof out, "\r%s\033[K%s", text, end);
-    return emit(reporter, out, err);
+    return emit_text(reporter, out, err);
 }
 
 mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err)
@@ -206,7 +206,7 @@ mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t ep
         return MW_OK;
     snprintf(text, sizeof text, "going on from %s in epoch %lld, after step %lld\n",
              mw__shown(shown, sizeof shown, path), (long long)epoch, (long long)step);
-    return emit(reporter, text, err);
+    return emit_text(reporter, text, err);
 }
 
 mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err)
@@ -233,14 +233,14 @@ mw_status mw__report_epoch(mw__reporter *reporter, const mw_progress *progress, 
     if (reporter->terminal)
         return rewrite(reporter, text, "\n", err);
     strcat(text, "\n");
-    return emit(reporter, text, err);
+    return emit_text(reporter, text, err);
 }
 
 static mw_status say(mw__reporter *reporter, const char *text, mw_error *err)
 {
     if (reporter->quiet)
         return MW_OK;
-    return reporter->terminal ? rewrite(reporter, text, "\n", err) : emit(reporter, text, err);
+    return reporter->terminal ? rewrite(reporter, text, "\n", err) : emit_text(reporter, text, err);
 }
 
 mw_status mw__report_warning(mw__reporter *reporter, const char *message, size_t others, mw_error *err)

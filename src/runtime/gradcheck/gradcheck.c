@@ -163,7 +163,7 @@ static mw_status read_variable(mw__checker *c, size_t index)
     return MW_OK;
 }
 
-static mw_status prepare(mw__checker *c)
+static mw_status prepare_checker(mw__checker *c)
 {
     MW_TRY(copy_graph(c));
     MW_TRY(draw_weights(c));
@@ -182,7 +182,7 @@ static mw_status prepare(mw__checker *c)
 
 /* ---- comparing ---- */
 
-static void note(mw__checker *c, const mw__check_place *p, double analytic, double numeric, double allowed)
+static void note_place(mw__checker *c, const mw__check_place *p, double analytic, double numeric, double allowed)
 {
     mw_gradcheck_report *r = &c->report;
     const double gap = fabs(analytic - numeric), error = isnan(gap) ? (double)INFINITY : gap;
@@ -212,7 +212,7 @@ static bool tells(double share, double analytic, const mw__check_slope *numeric)
 }
 
 /* Kinks are looked for where the two do not agree; elsewhere the step crosses none, or none that matters. */
-static mw_status compare(mw__checker *c, const mw__check_place *p, double analytic, double gradient_noise)
+static mw_status compare_slopes(mw__checker *c, const mw__check_place *p, double analytic, double gradient_noise)
 {
     mw__check_slope numeric;
     MW_TRY(mw__check_differentiate(c, p, &numeric));
@@ -227,7 +227,7 @@ static mw_status compare(mw__checker *c, const mw__check_place *p, double analyt
         counts = numeric.settled;
     }
     if (counts)
-        note(c, p, analytic, numeric.value, allowed_error(c, analytic, &numeric, gradient_noise));
+        note_place(c, p, analytic, numeric.value, allowed_error(c, analytic, &numeric, gradient_noise));
     else
         c->report.skipped++;
     return MW_OK;
@@ -239,8 +239,8 @@ static mw_status compare_elements(mw__checker *c, mw__check_variable *v)
     const size_t most = c->options->elements, count = v->count < most ? v->count : most;
     for (size_t i = 0; i < count; i++) {
         const size_t index = v->count <= most ? i : (size_t)mw__random_below(&c->random, v->count);
-        MW_TRY(
-            compare(c, &(const mw__check_place){v, index}, (double)v->gradient[index], c->gradient_unit * c->largest));
+        MW_TRY(compare_slopes(c, &(const mw__check_place){v, index}, (double)v->gradient[index],
+                              c->gradient_unit * c->largest));
     }
     return MW_OK;
 }
@@ -260,7 +260,8 @@ static mw_status compare_along(mw__checker *c, mw__check_variable *v)
     }
     /* a gradient that is nothing but roundings adds up in full, and these are a sixteenth of what is allowed for one */
     const double roundings = c->gradient_unit * c->largest * fmax(sqrt(way_squares), way / 16.0);
-    return compare(c, &(const mw__check_place){v, MW__CHECK_ALONG}, analytic, c->tolerance * sqrt(squares) + roundings);
+    return compare_slopes(c, &(const mw__check_place){v, MW__CHECK_ALONG}, analytic,
+                          c->tolerance * sqrt(squares) + roundings);
 }
 
 /* d (u y) / dt for x + t max(|x|, 1/4) direction. */
@@ -277,7 +278,8 @@ static mw_status compare_direction(mw__checker *c)
         }
     }
     /* the roundings of displaced elements, and of gradients, add up like a random walk */
-    return compare(c, &(const mw__check_place){NULL, 0}, analytic, (c->tolerance + c->gradient_unit) * sqrt(squares));
+    return compare_slopes(c, &(const mw__check_place){NULL, 0}, analytic,
+                          (c->tolerance + c->gradient_unit) * sqrt(squares));
 }
 
 static mw_status compare_all(mw__checker *c)
@@ -319,7 +321,7 @@ mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report 
     mw__checker c = {
         .options = options, .random = {.seed = options->seed}, .report = {.passed = true, .index = -1}, .err = err};
     mw__arena_init(&c.arena, mw__allocator_or_default(options->compile.allocator));
-    mw_status status = prepare(&c);
+    mw_status status = prepare_checker(&c);
     if (status == MW_OK)
         status = compare_all(&c);
     c.report.passed = status == MW_OK;

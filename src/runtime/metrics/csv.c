@@ -9,7 +9,7 @@
 
 #define HEAD "kind,step"
 
-static void begin(mw_metrics *m, mw__text *out)
+static void begin_csv(mw_metrics *m, mw__text *out)
 {
     (void)m;
     mw__text_puts(out, HEAD "\n");
@@ -71,7 +71,7 @@ static void put_rows(const char *data, size_t size, size_t missing, mw__text *ou
     }
 }
 
-static mw_status widen(mw_metrics *m, size_t missing, mw_error *err)
+static mw_status widen_csv(mw_metrics *m, size_t missing, mw_error *err)
 {
     char *data;
     size_t size;
@@ -97,7 +97,7 @@ static mw_status need_columns(mw_metrics *m, const mw__metrics_record *r, mw_err
         if (r->fields[i].text == NULL && mw__map_get(&m->columns, r->fields[i].name) == NULL)
             status = add_column(m, r->fields[i].name, strlen(r->fields[i].name), err);
     if (status == MW_OK && m->column_count > before)
-        status = widen(m, m->column_count - before, err);
+        status = widen_csv(m, m->column_count - before, err);
     m->dead = status != MW_OK;
     return status;
 }
@@ -116,7 +116,7 @@ static const mw_metrics_field *field_of(const mw__metrics_record *r, const char 
     return NULL;
 }
 
-static mw_status put(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
+static mw_status put_csv_record(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
 {
     char number[MW__NUMBER_MAX];
     size_t next = 0;
@@ -136,7 +136,7 @@ static mw_status put(mw_metrics *m, const mw__metrics_record *r, mw__text *out, 
 
 /* ---- going on ---- */
 
-static mw_status malformed(const mw_metrics *m, int line, mw_error *err)
+static mw_status malformed_csv(const mw_metrics *m, int line, mw_error *err)
 {
     mw__fail(err, MW_ERROR_FORMAT, "metrics: line %d of \"%.300s\" is no row of this library's", line, m->path);
     mw__error_position(err, line, 1);
@@ -160,7 +160,7 @@ static mw_status read_name(mw_metrics *m, const char **at, const char *end, mw_e
     }
     mw_status status = mw__text_check(&name, err);
     if (status == MW_OK && (name.size == 0 || open || mw__map_get(&m->columns, name.data) != NULL))
-        status = malformed(m, 1, err);
+        status = malformed_csv(m, 1, err);
     if (status == MW_OK)
         status = add_column(m, name.data, name.size, err);
     mw__text_deinit(&name);
@@ -187,8 +187,8 @@ static bool read_step(const char *line, const char *end, size_t *out_kind, int64
     return mw__number_read_i64(comma + 1, (size_t)(stop - comma - 1), out_step);
 }
 
-static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
-                      mw_error *err)
+static mw_status keep_csv(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
+                          mw_error *err)
 {
     const char *end = data + size;
     int line = 1;
@@ -198,12 +198,12 @@ static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__me
         if (line == 1)
             MW_TRY(read_header(m, at, stop, err));
         else if (!read_step(at, stop, &kind, &step))
-            return malformed(m, line, err);
+            return malformed_csv(m, line, err);
         if (line == 1 || mw__metrics_stays(cut, at, kind, step))
             mw__text_append(out, at, (size_t)(stop + 1 - at));
     }
-    return line > 1 ? MW_OK : malformed(m, 1, err);
+    return line > 1 ? MW_OK : malformed_csv(m, 1, err);
 }
 
 const mw__metrics_row mw__metrics_csv = {
-    .name = "table of metrics", .begin = begin, .is_ours = is_ours, .keep = keep, .put = put};
+    .name = "table of metrics", .begin = begin_csv, .is_ours = is_ours, .keep = keep_csv, .put = put_csv_record};

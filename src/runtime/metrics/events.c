@@ -100,7 +100,7 @@ static void put_version(mw__text *event)
     put_string(event, 1, WRITER);
 }
 
-static void begin(mw_metrics *m, mw__text *out)
+static void begin_events(mw_metrics *m, mw__text *out)
 {
     mw__text event;
     mw__text_init(&event, m->allocator);
@@ -149,7 +149,7 @@ static void put_tag(mw__text *value, const mw__metrics_record *r, const char *na
     mw__text_puts(value, name);
 }
 
-static mw_status put(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
+static mw_status put_event_record(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
 {
     mw__text event, summary, value;
     mw__text_init(&event, m->allocator);
@@ -266,8 +266,8 @@ static bool stays(const mw__metrics_cut *cut, reading event)
     return mw__metrics_stays(cut, tag.at, length, step);
 }
 
-static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
-                      mw_error *err)
+static mw_status keep_events(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
+                             mw_error *err)
 {
     for (size_t at = 0; size - at >= HEADER;) {
         const uint64_t length = get_little(data + at, 8);
@@ -288,4 +288,4 @@ static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__me
 }
 
 const mw__metrics_row mw__metrics_events = {
-    .name = "event file", .begin = begin, .is_ours = is_ours, .keep = keep, .put = put};
+    .name = "event file", .begin = begin_events, .is_ours = is_ours, .keep = keep_events, .put = put_event_record};

@@ -109,7 +109,7 @@ static mw_status check_old(const mw_metrics *m, mw_error *err)
     return size == 0 || m->format->is_ours(m, head, size) ? MW_OK : refuse_foreign(m, err);
 }
 
-static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw_error *err)
+static mw_status keep_file(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw_error *err)
 {
     mw__text kept;
     if (!m->format->is_ours(m, data, size))
@@ -130,7 +130,7 @@ static mw_status go_on(mw_metrics *m, const mw__metrics_cut *cut, mw_error *err)
     char *data;
     size_t size;
     MW_TRY(mw__metrics_file_read(m, &data, &size, err));
-    const mw_status status = size == 0 ? begin_new(m, err) : keep(m, data, size, cut, err);
+    const mw_status status = size == 0 ? begin_new(m, err) : keep_file(m, data, size, cut, err);
     mw__free(m->allocator, data);
     return status;
 }

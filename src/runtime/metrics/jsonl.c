@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void begin(mw_metrics *m, mw__text *out)
+static void begin_jsonl(mw_metrics *m, mw__text *out)
 {
     (void)m;
     (void)out;
@@ -42,7 +42,7 @@ static void put_non_finite(mw__text *out, const mw__metrics_record *r)
         mw__text_puts(out, "}");
 }
 
-static mw_status put(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
+static mw_status put_jsonl_record(mw_metrics *m, const mw__metrics_record *r, mw__text *out, mw_error *err)
 {
     (void)m;
     (void)err;
@@ -66,7 +66,7 @@ typedef struct head {
     int64_t step;
 } head;
 
-static const char *skip(const char *at, const char *end, const char *word)
+static const char *skip_word(const char *at, const char *end, const char *word)
 {
     const size_t length = strlen(word);
     return at != NULL && (size_t)(end - at) >= length && memcmp(at, word, length) == 0 ? at + length : NULL;
@@ -75,12 +75,12 @@ static const char *skip(const char *at, const char *end, const char *word)
 /* What every line that this file writes begins with. */
 static bool read_head(const char *line, const char *end, head *out)
 {
-    const char *at = skip(line, end, "{\"kind\":\"");
+    const char *at = skip_word(line, end, "{\"kind\":\"");
     const char *quote = at != NULL ? memchr(at, '"', (size_t)(end - at)) : NULL;
     if (quote == NULL)
         return false;
     *out = (head){.kind = at, .length = (size_t)(quote - at)};
-    at = skip(quote, end, "\",\"step\":");
+    at = skip_word(quote, end, "\",\"step\":");
     const char *stop = at;
     while (stop != NULL && stop < end && *stop >= '0' && *stop <= '9')
         stop++;
@@ -95,8 +95,8 @@ static bool is_ours(const mw_metrics *m, const char *data, size_t size)
     return read_head(data, data + size, &first);
 }
 
-static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
-                      mw_error *err)
+static mw_status keep_jsonl(mw_metrics *m, const char *data, size_t size, const mw__metrics_cut *cut, mw__text *out,
+                            mw_error *err)
 {
     const char *end = data + size;
     int line = 1;
@@ -114,5 +114,8 @@ static mw_status keep(mw_metrics *m, const char *data, size_t size, const mw__me
     return MW_OK;
 }
 
-const mw__metrics_row mw__metrics_jsonl = {
-    .name = "JSON Lines file of metrics", .begin = begin, .is_ours = is_ours, .keep = keep, .put = put};
+const mw__metrics_row mw__metrics_jsonl = {.name = "JSON Lines file of metrics",
+                                           .begin = begin_jsonl,
+                                           .is_ours = is_ours,
+                                           .keep = keep_jsonl,
+                                           .put = put_jsonl_record};

@@ -181,7 +181,7 @@ static mw_status make_first(mw_model *model, const mw_model_options *options, mw
 }
 
 /* An empty one with its options. */
-static mw_model *begin(const mw_model_options *options, mw_error *err)
+static mw_model *begin_model(const mw_model_options *options, mw_error *err)
 {
     if (check_options(options, err) != MW_OK)
         return NULL;
@@ -200,7 +200,7 @@ static mw_model *begin(const mw_model_options *options, mw_error *err)
 }
 
 /* With its graph there: the first plan, and the user's. */
-static mw_model *finish(mw_model *model, const mw_model_options *options, mw_status status, mw_error *err)
+static mw_model *finish_model(mw_model *model, const mw_model_options *options, mw_status status, mw_error *err)
 {
     if (status == MW_OK && !options->read_only)
         status = make_first(model, options, err);
@@ -223,8 +223,8 @@ mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_er
     options = options != NULL ? options : &standard;
     if (path == NULL)
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_load: the path is NULL");
-    mw_model *model = path != NULL ? begin(options, err) : NULL;
-    return model != NULL ? finish(model, options, mw__model_read(model, path, options, err), err) : NULL;
+    mw_model *model = path != NULL ? begin_model(options, err) : NULL;
+    return model != NULL ? finish_model(model, options, mw__model_read(model, path, options, err), err) : NULL;
 }
 
 static mw_status copy_graph(mw_model *model, const mw_graph *graph, const mw_model_options *options, mw_error *err)
@@ -247,8 +247,8 @@ mw_model *mw_model_create(const mw_graph *graph, const mw_model_options *options
     options = options != NULL ? options : &standard;
     if (graph == NULL)
         mw__fail_null(err, "mw_model_create: the graph is NULL");
-    mw_model *model = graph != NULL ? begin(options, err) : NULL;
-    return model != NULL ? finish(model, options, copy_graph(model, graph, options, err), err) : NULL;
+    mw_model *model = graph != NULL ? begin_model(options, err) : NULL;
+    return model != NULL ? finish_model(model, options, copy_graph(model, graph, options, err), err) : NULL;
 }
 
 void mw_model_destroy(mw_model *model)

@@ -97,7 +97,7 @@ static void note_optional(const mw_model *model, mw__feeder *feeder)
 
 /* ---- making ---- */
 
-static mw_status compile(mw_model *model, mw__model_plan *plan, const mw_graph *graph, mw_error *err)
+static mw_status compile_model_plan(mw_model *model, mw__model_plan *plan, const mw_graph *graph, mw_error *err)
 {
     mw_compile_options how = model->compile;
     how.allocator = model->allocator;
@@ -116,14 +116,14 @@ static mw_status compile(mw_model *model, mw__model_plan *plan, const mw_graph *
     return note_results(plan, graph, err);
 }
 
-static mw_status make(mw_model *model, mw__model_plan *plan, mw_error *err)
+static mw_status make_model_plan(mw_model *model, mw__model_plan *plan, mw_error *err)
 {
     mw_graph *own;
     MW_TRY(choose_shapes(model, plan->shapes, &own, err));
     const mw_graph *graph = own != NULL ? own : model->graph;
     mw_status status = choose_batch(plan, &graph, &own, err);
     if (status == MW_OK)
-        status = compile(model, plan, graph, err);
+        status = compile_model_plan(model, plan, graph, err);
     mw_graph_destroy(own);
     return status;
 }
@@ -135,7 +135,8 @@ static void free_plan(const mw_model *model, mw__model_plan *plan)
     mw__free(model->allocator, plan);
 }
 
-static mw_status add(mw_model *model, const mw_shape *shapes, int64_t wanted, mw__model_plan **out, mw_error *err)
+static mw_status add_model_plan(mw_model *model, const mw_shape *shapes, int64_t wanted, mw__model_plan **out,
+                                mw_error *err)
 {
     mw__model_plan *plan = mw__alloc(model->allocator, 1, sizeof *plan, err);
     if (plan == NULL)
@@ -146,7 +147,7 @@ static mw_status add(mw_model *model, const mw_shape *shapes, int64_t wanted, mw
     if (status == MW_OK && model->input_count > 0)
         memcpy(plan->shapes, shapes, model->input_count * sizeof *shapes);
     if (status == MW_OK)
-        status = make(model, plan, err);
+        status = make_model_plan(model, plan, err);
     if (status != MW_OK) {
         free_plan(model, plan);
         return status;
@@ -157,7 +158,7 @@ static mw_status add(mw_model *model, const mw_shape *shapes, int64_t wanted, mw
 
 /* ---- finding ---- */
 
-static bool fits(const mw_model *model, const mw__model_plan *plan, const mw_shape *shapes, int64_t wanted)
+static bool fits_model_plan(const mw_model *model, const mw__model_plan *plan, const mw_shape *shapes, int64_t wanted)
 {
     bool same = plan->wanted == wanted;
     for (size_t i = 0; i < model->input_count; i++)
@@ -172,10 +173,10 @@ mw_status mw__model_plan_take(mw_model *model, const mw_shape *shapes, int64_t w
     pthread_mutex_lock(&model->mutex);
     mw_status status = MW_OK;
     mw__model_plan *plan = model->plans;
-    while (plan != NULL && !fits(model, plan, shapes, wanted))
+    while (plan != NULL && !fits_model_plan(model, plan, shapes, wanted))
         plan = plan->next;
     if (plan == NULL)
-        status = add(model, shapes, wanted, &plan, err);
+        status = add_model_plan(model, shapes, wanted, &plan, err);
     if (status == MW_OK) {
         plan->users++;
         *out = plan;

@@ -150,7 +150,7 @@ static void free_predictor(mw_predictor *predictor)
     mw__model_release(model);
 }
 
-static mw_status make(mw_predictor *predictor, mw_error *err)
+static mw_status make_predictor(mw_predictor *predictor, mw_error *err)
 {
     const mw_model *model = predictor->model;
     predictor->shapes = mw__alloc(predictor->allocator, model->input_count, sizeof *predictor->shapes, err);
@@ -187,7 +187,7 @@ mw_predictor *mw_predictor_create(mw_model *model, mw_error *err)
         return NULL;
     }
     *predictor = (mw_predictor){.allocator = model->allocator, .model = model};
-    if (make(predictor, err) == MW_OK && mw__live_add(predictor, MW__LIVE_PREDICTOR, err) == MW_OK)
+    if (make_predictor(predictor, err) == MW_OK && mw__live_add(predictor, MW__LIVE_PREDICTOR, err) == MW_OK)
         return predictor;
     free_predictor(predictor);
     return NULL;

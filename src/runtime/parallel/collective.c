@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Of one call: what the exchange has begun is waited for, or given up. */
-static mw_status finish(mw_communicator *c, mw_status status, mw_error *err)
+static mw_status finish_collective(mw_communicator *c, mw_status status, mw_error *err)
 {
     if (status == MW_OK)
         status = mw__exchange_wait(&c->exchange, c, err);
@@ -36,7 +36,7 @@ mw_status mw__ranks_gather(mw_communicator *c, const void *record, size_t size, 
     if (c->transport.size == 1)
         return MW_OK;
     const void *own = (const char *)out + (size_t)c->transport.rank * size;
-    return mw__communicator_end(c, finish(c, begin_gather(c, own, size, out, err), err), err);
+    return mw__communicator_end(c, finish_collective(c, begin_gather(c, own, size, out, err), err), err);
 }
 
 /* ---- broadcast ---- */
@@ -50,12 +50,12 @@ static mw_status broadcast_piece(mw_communicator *c, int root, void *data, size_
     while (above <= place)
         above *= 2;
     if (place > 0)
-        MW_TRY(finish(
+        MW_TRY(finish_collective(
             c, mw__exchange_receive(&c->exchange, c, (place - above / 2 + root) % ranks, tag, data, size, err), err));
     mw_status status = MW_OK;
     for (int step = above; status == MW_OK && place + step < ranks; step *= 2)
         status = mw__exchange_send(&c->exchange, c, (place + step + root) % ranks, tag, data, size, err);
-    return finish(c, status, err);
+    return finish_collective(c, status, err);
 }
 
 mw_status mw__ranks_broadcast(mw_communicator *c, int root, void *data, size_t size, mw_error *err)

@@ -61,7 +61,7 @@ static void free_communicator(mw_communicator *c, bool clean)
     mw__free(c->allocator, c);
 }
 
-static mw_communicator *make(const mw_transport *transport, const mw_allocator *allocator, mw_error *err)
+static mw_communicator *make_communicator(const mw_transport *transport, const mw_allocator *allocator, mw_error *err)
 {
     if (check_transport(transport, err) != MW_OK)
         return NULL;
@@ -85,7 +85,7 @@ mw_communicator *mw_communicator_create(const mw_transport *transport, const mw_
             mw__fail(err, MW_ERROR_ARGUMENT, "communicator: the transport must come from mw_transport_defaults");
         return NULL;
     }
-    mw_communicator *c = mw__skips(err) ? NULL : make(transport, mw__allocator_or_default(allocator), err);
+    mw_communicator *c = mw__skips(err) ? NULL : make_communicator(transport, mw__allocator_or_default(allocator), err);
     if (c == NULL && transport->finish != NULL)
         transport->finish(transport->user, false);
     return c;
@@ -243,7 +243,7 @@ mw_communicator_counters mw_communicator_count(const mw_communicator *communicat
 
 /* ---- the calls ---- */
 
-static mw_status enter(mw__entry *entry, mw_communicator *c, const char *call, mw_error *err)
+static mw_status enter_call(mw__entry *entry, mw_communicator *c, const char *call, mw_error *err)
 {
     *entry = (mw__entry){0};
     if (mw__failed(err)) {
@@ -257,7 +257,7 @@ static mw_status enter(mw__entry *entry, mw_communicator *c, const char *call, m
 mw_status mw_communicator_set_timeout(mw_communicator *communicator, double seconds, mw_error *err)
 {
     mw__entry entry;
-    MW_TRY(enter(&entry, communicator, __func__, err));
+    MW_TRY(enter_call(&entry, communicator, __func__, err));
     mw_status status = MW_OK;
     if (seconds > 0.0 && seconds <= TIMEOUT_MAX)
         communicator->timeout = seconds;
@@ -272,7 +272,7 @@ mw_status mw_communicator_set_timeout(mw_communicator *communicator, double seco
 mw_status mw_communicator_barrier(mw_communicator *communicator, mw_error *err)
 {
     mw__entry entry;
-    MW_TRY(enter(&entry, communicator, __func__, err));
+    MW_TRY(enter_call(&entry, communicator, __func__, err));
     const mw_status status = wait_for_all(communicator, err);
     mw__guard_leave(&entry);
     return status;
@@ -288,7 +288,7 @@ static mw_status check_data(const void *data, size_t size, const char *call, mw_
 mw_status mw_communicator_broadcast(mw_communicator *communicator, int root, void *data, size_t size, mw_error *err)
 {
     mw__entry entry;
-    MW_TRY(enter(&entry, communicator, __func__, err));
+    MW_TRY(enter_call(&entry, communicator, __func__, err));
     mw_status status = check_data(data, size, __func__, err);
     if (status == MW_OK && (root < 0 || root >= communicator->transport.size))
         status = mw__fail(err, MW_ERROR_ARGUMENT, "mw_communicator_broadcast: root %d of %d ranks", root,
@@ -303,7 +303,7 @@ mw_status mw_communicator_gather(mw_communicator *communicator, const void *reco
                                  mw_error *err)
 {
     mw__entry entry;
-    MW_TRY(enter(&entry, communicator, __func__, err));
+    MW_TRY(enter_call(&entry, communicator, __func__, err));
     mw_status status = record == NULL || out == NULL ? check_data(NULL, 1, __func__, err) : MW_OK;
     if (status == MW_OK && (size == 0 || size > MW_MESSAGE_MAX))
         status = mw__fail(err, MW_ERROR_ARGUMENT, "mw_communicator_gather: a record of %zu bytes; 1 to %zu", size,
@@ -318,7 +318,7 @@ mw_status mw_communicator_allreduce(mw_communicator *communicator, void *data, s
                                     mw_error *err)
 {
     mw__entry entry;
-    MW_TRY(enter(&entry, communicator, __func__, err));
+    MW_TRY(enter_call(&entry, communicator, __func__, err));
     mw_status status = check_data(data, count, __func__, err);
     if (status == MW_OK && dtype != MW_F32 && dtype != MW_F16 && dtype != MW_F64)
         status = mw__fail(err, MW_ERROR_DTYPE, "mw_communicator_allreduce: sums are of fp32, fp16 and fp64, not %s",

@@ -53,7 +53,7 @@ void mw__exchange_reset(mw__exchange *x)
     x->left = 0.0;
 }
 
-static mw__message *add(mw__exchange *x, int peer, bool receives, size_t size)
+static mw__message *add_message(mw__exchange *x, int peer, bool receives, size_t size)
 {
     mw__message *message = &x->messages[x->count++];
     *message = (mw__message){.peer = peer, .receives = receives, .size = size};
@@ -75,7 +75,7 @@ static mw_status begun(mw__exchange *x, mw_status status)
 mw_status mw__exchange_send(mw__exchange *x, mw_communicator *c, int to, int tag, const void *data, size_t size,
                             mw_error *err)
 {
-    mw__message *message = add(x, to, false, size);
+    mw__message *message = add_message(x, to, false, size);
     c->counters.messages_sent++;
     c->counters.bytes_sent += size;
     return begun(x, c->transport.send(c->transport.user, to, tag, data, size, &message->request, err));
@@ -84,7 +84,7 @@ mw_status mw__exchange_send(mw__exchange *x, mw_communicator *c, int to, int tag
 mw_status mw__exchange_receive(mw__exchange *x, mw_communicator *c, int from, int tag, void *data, size_t size,
                                mw_error *err)
 {
-    mw__message *message = add(x, from, true, size);
+    mw__message *message = add_message(x, from, true, size);
     return begun(x, c->transport.receive(c->transport.user, from, tag, data, size, &message->request, err));
 }
 

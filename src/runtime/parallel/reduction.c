@@ -132,7 +132,7 @@ mw_status mw__reduction_begin_gather(mw__rank_sum *r, size_t count, mw_error *er
 }
 
 /* What was sent in another type, from there. */
-static void widen(mw__rank_sum *r, size_t first, size_t count)
+static void widen_received(mw__rank_sum *r, size_t first, size_t count)
 {
     if (r->wire != r->data)
         mw__widen(r->sent, (float *)r->data + first, (const uint16_t *)r->wire + first, count);
@@ -151,9 +151,10 @@ mw_status mw__reduction_advance(mw__rank_sum *r, bool *out_done, mw_error *err)
         sum_share(r);
         if (!r->keeps_share)
             return send_share(r, err);
-        widen(r, share_first(r, r->communicator->transport.rank), share_count(r, r->communicator->transport.rank));
+        widen_received(r, share_first(r, r->communicator->transport.rank),
+                       share_count(r, r->communicator->transport.rank));
     } else {
-        widen(r, 0, r->count);
+        widen_received(r, 0, r->count);
     }
     r->phase = MW__REDUCTION_IDLE;
     *out_done = true;

@@ -34,8 +34,8 @@ typedef struct printer {
     size_t used;
 } printer;
 
-static void put(printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(printer *p, const char *format, ...)
+static void put_printed(printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_printed(printer *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -46,7 +46,7 @@ static void put(printer *p, const char *format, ...)
 static void put_fixed(printer *p, int width, double value, int decimals)
 {
     char number[MW__FIXED_MAX];
-    put(p, "%*s", width, mw__plan_fixed(number, value, decimals));
+    put_printed(p, "%*s", width, mw__plan_fixed(number, value, decimals));
 }
 
 /* "12.3 MB" */
@@ -58,7 +58,7 @@ static void put_bytes(printer *p, uint64_t bytes)
     for (; value >= 1000.0 && unit < 4; unit++)
         value /= 1000.0;
     put_fixed(p, 0, value, unit > 0);
-    put(p, " %s", units[unit]);
+    put_printed(p, " %s", units[unit]);
 }
 
 static void end_line(printer *p)
@@ -72,37 +72,37 @@ static void end_line(printer *p)
 
 static void print_totals(printer *p, const mw_plan_totals *t)
 {
-    put(p, "%s", t->where);
+    put_printed(p, "%s", t->where);
     end_line(p);
     const bool alone = !t->team && t->threads > 1;
-    put(p, "%zu step%s in %zu phase%s %s %zu thread%s%s; a run reads ", t->step_count, t->step_count == 1 ? "" : "s",
-        t->phase_count, t->phase_count == 1 ? "" : "s", alone ? "for" : "on", t->threads, t->threads == 1 ? "" : "s",
-        alone ? ", run by one" : "");
+    put_printed(p, "%zu step%s in %zu phase%s %s %zu thread%s%s; a run reads ", t->step_count,
+                t->step_count == 1 ? "" : "s", t->phase_count, t->phase_count == 1 ? "" : "s", alone ? "for" : "on",
+                t->threads, t->threads == 1 ? "" : "s", alone ? ", run by one" : "");
     put_bytes(p, t->bytes_read);
-    put(p, ", writes ");
+    put_printed(p, ", writes ");
     put_bytes(p, t->bytes_written);
-    put(p, ", ");
+    put_printed(p, ", ");
     put_fixed(p, 0, 1e-6 * t->flops, 3);
-    put(p, " Mflop");
+    put_printed(p, " Mflop");
     if (t->unknown_flops > 0)
-        put(p, " and %zu steps without a number", t->unknown_flops);
+        put_printed(p, " and %zu steps without a number", t->unknown_flops);
     end_line(p);
-    put(p, "memory: ports ");
+    put_printed(p, "memory: ports ");
     put_bytes(p, t->port_bytes);
-    put(p, ", constants ");
+    put_printed(p, ", constants ");
     put_bytes(p, t->constant_bytes);
-    put(p, ", intermediates ");
+    put_printed(p, ", intermediates ");
     put_bytes(p, t->intermediate_bytes);
-    put(p, ", scratch ");
+    put_printed(p, ", scratch ");
     put_bytes(p, t->scratch_bytes);
     end_line(p);
     if (t->time.runs == 0)
         return;
-    put(p, "measured: the last %zu of %llu runs, median ", t->time.runs, (unsigned long long)t->profiled_runs);
+    put_printed(p, "measured: the last %zu of %llu runs, median ", t->time.runs, (unsigned long long)t->profiled_runs);
     put_fixed(p, 0, 1e-3 * t->time.median_ns, 3);
-    put(p, " us, least ");
+    put_printed(p, " us, least ");
     put_fixed(p, 0, 1e-3 * t->time.min_ns, 3);
-    put(p, " us");
+    put_printed(p, " us");
     end_line(p);
 }
 
@@ -115,17 +115,17 @@ static void put_operations(printer *p, const mw_plan_step *step)
 {
     size_t i = 0;
     for (; i < step->operation_count && p->used < COLUMNS; i++)
-        put(p, "%s%s %.60s", i > 0 ? ", " : "", step->operations[i].kind, step->operations[i].name);
+        put_printed(p, "%s%s %.60s", i > 0 ? ", " : "", step->operations[i].kind, step->operations[i].name);
     if (i < step->operation_count)
-        put(p, " and %zu more", step->operation_count - i);
+        put_printed(p, " and %zu more", step->operation_count - i);
 }
 
 static void print_step(printer *p, const mw_plan_step *step, size_t index, bool measured)
 {
-    put(p, "%4zu %5zu %7zu  %-26.60s", index, step->phase, step->threads, step->kernel);
-    put(p, "%12llu%12llu", (unsigned long long)step->bytes_read, (unsigned long long)step->bytes_written);
+    put_printed(p, "%4zu %5zu %7zu  %-26.60s", index, step->phase, step->threads, step->kernel);
+    put_printed(p, "%12llu%12llu", (unsigned long long)step->bytes_read, (unsigned long long)step->bytes_written);
     if (step->flops < 0.0)
-        put(p, "%12s", "unknown");
+        put_printed(p, "%12s", "unknown");
     else
         put_fixed(p, 12, step->flops, 0);
     if (measured) {
@@ -134,9 +134,9 @@ static void print_step(printer *p, const mw_plan_step *step, size_t index, bool 
         if (step->gflops > 0.0)
             put_fixed(p, 9, step->gflops, 1);
         else
-            put(p, "%9s", "-");
+            put_printed(p, "%9s", "-");
     }
-    put(p, "  ");
+    put_printed(p, "  ");
     put_operations(p, step);
     end_line(p);
 }
@@ -144,8 +144,8 @@ static void print_step(printer *p, const mw_plan_step *step, size_t index, bool 
 static void print_steps(printer *p, const mw_plan *plan)
 {
     const bool measured = plan->totals.time.runs > 0;
-    put(p, "step phase threads  %-26s%12s%12s%12s%s  operations", "kernel", "bytes read", "written", "flops",
-        measured ? "   median us     GB/s  GFLOP/s" : "");
+    put_printed(p, "step phase threads  %-26s%12s%12s%12s%s  operations", "kernel", "bytes read", "written", "flops",
+                measured ? "   median us     GB/s  GFLOP/s" : "");
     end_line(p);
     for (size_t s = 0; s < plan->totals.step_count; s++)
         print_step(p, &plan->steps[s], s, measured);
@@ -175,15 +175,15 @@ static size_t count_choice(const mw_plan *plan, size_t index)
 /* Each choice once, so that a long program stays readable. */
 static void print_implementations(printer *p, const mw_plan *plan)
 {
-    put(p, "%-26s  %-24s %5s  declined before it", "kernel", "implementation", "steps");
+    put_printed(p, "%-26s  %-24s %5s  declined before it", "kernel", "implementation", "steps");
     end_line(p);
     for (size_t s = 0; s < plan->totals.step_count; s++) {
         const mw_plan_step *step = &plan->steps[s];
         const size_t count = step->implementation[0] != '\0' ? count_choice(plan, s) : 0;
         if (count == 0)
             continue;
-        put(p, "%-26.60s  %-24s %5zu  %s", step->kernel, step->implementation, count,
-            step->declined[0] != '\0' ? step->declined : "-");
+        put_printed(p, "%-26.60s  %-24s %5zu  %s", step->kernel, step->implementation, count,
+                    step->declined[0] != '\0' ? step->declined : "-");
         end_line(p);
     }
 }
@@ -195,23 +195,23 @@ static void print_buffer(printer *p, const mw_plan *plan, size_t index)
     static const char *const kinds[] = {"input", "output", "constant", "intermediate"};
     const mw_plan_buffer *b = &plan->buffers[index];
     const char *name = b->name[0] != '\0' ? b->name : "-";
-    put(p, "%6zu  %-32.90s %-12s %12llu", index, name, kinds[b->kind], (unsigned long long)b->bytes);
+    put_printed(p, "%6zu  %-32.90s %-12s %12llu", index, name, kinds[b->kind], (unsigned long long)b->bytes);
     if (b->kind == MW_PLAN_INTERMEDIATE)
-        put(p, " %12llu", (unsigned long long)b->offset);
+        put_printed(p, " %12llu", (unsigned long long)b->offset);
     else
-        put(p, " %12s", "-");
+        put_printed(p, " %12s", "-");
     if (b->used)
-        put(p, " %6zu..%-6zu %4zu..%-4zu", b->first_step, b->last_step, b->first_phase, b->last_phase);
+        put_printed(p, " %6zu..%-6zu %4zu..%-4zu", b->first_step, b->last_step, b->first_phase, b->last_phase);
     else
-        put(p, " %14s %10s", "-", "-");
+        put_printed(p, " %14s %10s", "-", "-");
     if (b->memory != index)
-        put(p, "  shares %zu", b->memory);
+        put_printed(p, "  shares %zu", b->memory);
     end_line(p);
 }
 
 static void print_buffers(printer *p, const mw_plan *plan)
 {
-    put(p, "buffer  %-32s %-12s %12s %12s %14s %10s", "name", "kind", "bytes", "offset", "steps", "phases");
+    put_printed(p, "buffer  %-32s %-12s %12s %12s %14s %10s", "name", "kind", "bytes", "offset", "steps", "phases");
     end_line(p);
     for (size_t b = 0; b < plan->totals.buffer_count; b++)
         print_buffer(p, plan, b);

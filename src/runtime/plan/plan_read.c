@@ -16,7 +16,7 @@ static bool shows_plans(const mw__symbols *s)
 }
 
 /* Bindings are part of a plan, so it begins as the first run does. */
-static mw_status prepare(mw_program *program, const char *call, mw_error *err)
+static mw_status prepare_program(mw_program *program, const char *call, mw_error *err)
 {
     if (program == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program is NULL", call);
@@ -63,7 +63,7 @@ static mw_status profile(mw_program *program, size_t runs, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
                         RUNS_MAX);
     MW_TRY(mw__program_settle(program, &program, err));
-    MW_TRY(prepare(program, "mw_program_profile", err));
+    MW_TRY(prepare_program(program, "mw_program_profile", err));
     return MW__E5RT(mw__dispatch_symbols(program->dispatch), mw_execution_stream_operation_set_profiling,
                     mw__dispatch_operation(program->dispatch), runs);
 }
@@ -258,10 +258,10 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
     return mw__plan_measure(plan, err);
 }
 
-static mw_status create(mw_program *program, mw_plan **out, mw_error *err)
+static mw_status create_plan(mw_program *program, mw_plan **out, mw_error *err)
 {
     MW_TRY(mw__program_settle(program, &program, err));
-    MW_TRY(prepare(program, "mw_plan_create", err));
+    MW_TRY(prepare_program(program, "mw_plan_create", err));
     mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
     if (plan == NULL)
         return MW_ERROR_MEMORY;
@@ -287,7 +287,7 @@ mw_plan *mw_plan_create(mw_program *program, mw_error *err)
     mw__entry entry;
     if (mw__skips(err) || mw__program_enter(&entry, program, __func__, err) != MW_OK)
         return NULL;
-    mw__program_leave(&entry, create(program, &plan, err), err);
+    mw__program_leave(&entry, create_plan(program, &plan, err), err);
     return plan;
 }
 
@@ -303,7 +303,7 @@ mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_er
         return NULL;
     mw_status status = part_of(trainer, part, "mw_plan_create_trainer", &program, err);
     if (status == MW_OK)
-        status = create(program, &plan, err);
+        status = create_plan(program, &plan, err);
     mw__trainer_leave(&entry, status, err);
     return plan;
 }

@@ -57,7 +57,7 @@ static void measure_steps(mw_plan *plan, double *times)
     }
 }
 
-static mw_status measure(mw_plan *plan, mw__arena *scratch, mw_error *err)
+static mw_status measure_plan_time(mw_plan *plan, mw__arena *scratch, mw_error *err)
 {
     const e5rt_mw_plan *data = plan->data;
     size_t count;
@@ -83,7 +83,7 @@ mw_status mw__plan_measure(mw_plan *plan, mw_error *err)
         return MW_OK;
     mw__arena scratch;
     mw__arena_init(&scratch, plan->allocator);
-    const mw_status status = measure(plan, &scratch, err);
+    const mw_status status = measure_plan_time(plan, &scratch, err);
     mw__arena_deinit(&scratch);
     return status;
 }

@@ -31,7 +31,7 @@ static mw_dtype dtype_of(const mw_tensor *value)
 }
 
 /* A port as the text declares it, until there is a plan. */
-static mw_status describe(mw__flexible *f, const mw_tensor *value, bool is_output, mw_error *err)
+static mw_status describe_port(mw__flexible *f, const mw_tensor *value, bool is_output, mw_error *err)
 {
     mw_program *owner = f->owner;
     const char *name = value->name != NULL ? value->name : value->hint;
@@ -58,10 +58,10 @@ static mw_status describe_ports(mw__flexible *f, mw_error *err)
     if (owner->ports == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++)
-        MW_TRY(describe(f, body->inputs[i], false, err));
+        MW_TRY(describe_port(f, body->inputs[i], false, err));
     owner->input_count = owner->port_count;
     for (size_t i = 0; i < body->output_count; i++)
-        MW_TRY(describe(f, body->outputs[i], true, err));
+        MW_TRY(describe_port(f, body->outputs[i], true, err));
     owner->where = mw__target_describe(&f->target, NULL, &owner->arena, err);
     return owner->where != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -99,7 +99,7 @@ static const mw__flexible_input *find_open(const mw__flexible *f)
 }
 
 /* What can be compiled now. */
-static mw_status prepare(mw__flexible *f, mw_error *err)
+static mw_status prepare_plans(mw__flexible *f, mw_error *err)
 {
     const mw__flexible_plan *plan;
     if (find_open(f) != NULL)
@@ -113,7 +113,7 @@ static mw_status prepare_default(mw__flexible *f, mw_error *err)
 {
     mw_error why = {0};
     bool open = false;
-    const mw_status status = prepare(f, &why);
+    const mw_status status = prepare_plans(f, &why);
     for (size_t i = 0; i < f->input_count; i++)
         open = open || f->inputs[i].open;
     if (status != MW_OK && err != NULL && !(open && f->unsuitable))
@@ -127,7 +127,8 @@ static mw_status prepare_default(mw__flexible *f, mw_error *err)
     return f->why_open != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status create(mw__flexible *f, const mw__function *function, const mw_compile_options *options, mw_error *err)
+static mw_status create_flexible(mw__flexible *f, const mw__function *function, const mw_compile_options *options,
+                                 mw_error *err)
 {
     const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
     mw_program *owner = f->owner;
@@ -167,7 +168,7 @@ mw_program *mw__flexible_create(const mw__function *function, const mw_compile_o
     }
     *f = (mw__flexible){.allocator = allocator, .owner = owner, .target = *target};
     owner->flexible = f;
-    if (create(f, function, options, err) == MW_OK)
+    if (create_flexible(f, function, options, err) == MW_OK)
         return owner;
     mw__program_destroy(owner);
     return NULL;
@@ -223,7 +224,7 @@ static mw_status fail_open(const mw__flexible *f, mw_error *err)
     return MW_OK;
 }
 
-static mw_status take(mw__flexible *f, mw_error *err)
+static mw_status take_plan(mw__flexible *f, mw_error *err)
 {
     MW__FLOAT_SCOPE; /* constants may be evaluated */
     const mw__flexible_plan *plan = NULL;
@@ -236,7 +237,7 @@ mw_status mw__flexible_settle(mw__flexible *f, mw_program **out, mw_error *err)
 {
     *out = NULL;
     if (f->current.program == NULL || f->moved)
-        MW_TRY(take(f, err));
+        MW_TRY(take_plan(f, err));
     *out = f->current.program;
     return MW_OK;
 }
@@ -244,7 +245,7 @@ mw_status mw__flexible_settle(mw__flexible *f, mw_program **out, mw_error *err)
 mw_status mw__flexible_run(mw__flexible *f, mw_error *err)
 {
     if (f->current.program == NULL || f->moved || f->deciding_count > 0)
-        MW_TRY(take(f, err));
+        MW_TRY(take_plan(f, err));
     MW_TRY(mw__program_run(f->current.program, err));
     f->ran = true;
     return MW_OK;
@@ -286,7 +287,7 @@ mw_status mw__flexible_share_ports(mw__flexible *f, const char *output, const ch
 
 /* ---- shapes ---- */
 
-static mw_status choose(mw__flexible *f, const mw_input_shape *shapes, size_t count, mw_error *err)
+static mw_status choose_shapes(mw__flexible *f, const mw_input_shape *shapes, size_t count, mw_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         mw_tensor *value;
@@ -358,12 +359,12 @@ static mw_status set_shapes(mw__flexible *f, const mw_input_shape *shapes, size_
     for (size_t i = 0; i < f->input_count; i++)
         before[i] = f->inputs[i].shape;
     mw_error why = {0};
-    mw_status status = choose(f, shapes, count, &why);
+    mw_status status = choose_shapes(f, shapes, count, &why);
     if (status == MW_OK)
         status = check_together(f, &why);
     f->moved = true;
     if (status == MW_OK)
-        status = prepare(f, &why);
+        status = prepare_plans(f, &why);
     end_choice(f, before, status == MW_OK);
     f->moved = status == MW_OK ? f->moved : moved;
     mw__free(f->allocator, before);

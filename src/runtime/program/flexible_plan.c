@@ -9,7 +9,7 @@
 
 /* ---- what a plan is for ---- */
 
-static bool fits(const mw__flexible *f, const mw__flexible_plan *plan)
+static bool fits_flexible_plan(const mw__flexible *f, const mw__flexible_plan *plan)
 {
     for (size_t i = 0, d = 0; i < f->input_count; i++) {
         const mw__flexible_input *input = &f->inputs[i];
@@ -170,7 +170,7 @@ static mw_status name_folder(const mw__flexible *f, mw_compile_options *options,
     return mw__text_check(path, err);
 }
 
-static mw_status compile(mw__flexible *f, const mw_graph *graph, mw_program **out, mw_error *err)
+static mw_status compile_flexible_plan(mw__flexible *f, const mw_graph *graph, mw_program **out, mw_error *err)
 {
     mw_compile_options options = f->options;
     mw__text path;
@@ -193,7 +193,7 @@ static mw_status compile(mw__flexible *f, const mw_graph *graph, mw_program **ou
     return status;
 }
 
-static mw_status make(mw__flexible *f, const mw__flexible_plan **out, mw_error *err)
+static mw_status make_flexible_plan(mw__flexible *f, const mw__flexible_plan **out, mw_error *err)
 {
     mw_graph *graph;
     mw__flexible_plan plan = {0};
@@ -207,7 +207,7 @@ static mw_status make(mw__flexible *f, const mw__flexible_plan **out, mw_error *
     if (status == MW_OK)
         status = note_purpose(f, &plan, err);
     if (status == MW_OK)
-        status = compile(f, graph, &plan.program, err);
+        status = compile_flexible_plan(f, graph, &plan.program, err);
     mw__graph_free(graph);
     if (status != MW_OK) {
         plan.program = NULL;
@@ -232,10 +232,10 @@ mw_status mw__flexible_find(mw__flexible *f, const mw__flexible_plan **out, mw_e
     *out = NULL;
     while (*out == NULL && all_written(f)) { /* each round but the last finds one more input that decides */
         for (size_t i = 0; i < f->plan_count && *out == NULL; i++)
-            if (fits(f, &f->plans[i]))
+            if (fits_flexible_plan(f, &f->plans[i]))
                 *out = &f->plans[i];
         if (*out == NULL)
-            MW_TRY(make(f, out, err));
+            MW_TRY(make_flexible_plan(f, out, err));
     }
     return MW_OK;
 }

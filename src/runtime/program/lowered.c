@@ -3,7 +3,7 @@
 
 #include "mil/flat_form.h"
 
-static mw_program *create(const mw__flat_form *lowered, const mw__program_request *request, mw_error *err)
+static mw_program *create_lowered(const mw__flat_form *lowered, const mw__program_request *request, mw_error *err)
 {
     mw__program_request changed = *request;
     changed.graph = lowered->graph != NULL ? lowered->graph : request->graph;
@@ -36,7 +36,7 @@ mw_program *mw__lowered_create(const mw__program_request *request, mw_error *err
 {
     mw__flat_form form;
     mw_program *program = mw__flat_form_make(request->graph, request->target->device, &form, err) == MW_OK
-                              ? create(&form, request, err)
+                              ? create_lowered(&form, request, err)
                               : NULL;
     mw__flat_form_deinit(&form);
     return program;

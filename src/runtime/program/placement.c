@@ -57,8 +57,8 @@ static const char *refusal_of(const mw_chip_report *report, const char *tensor)
 
 /* ---- making the list ---- */
 
-static mw_status add(mw__placements *p, const mw_program *program, const mw__op *op, const char *reason,
-                     const mw_chip_report *report, mw_error *err)
+static mw_status add_placement(mw__placements *p, const mw_program *program, const mw__op *op, const char *reason,
+                               const mw_chip_report *report, mw_error *err)
 {
     const char *tensor = op->result_count > 0 && op->results[0]->name != NULL ? op->results[0]->name : "";
     const char *refusal = refusal_of(report, tensor);
@@ -84,12 +84,12 @@ static mw_status list(mw__placements *p, const mw_program *program, const mw_gra
     mw_status status = mw__failed(err) ? err->status : MW_OK;
     for (size_t i = 0; i < function->body->op_count && status == MW_OK; i++)
         if (function->body->ops[i]->result_count == 0 || function->body->ops[i]->results[0]->payload == NULL)
-            status = add(p, program, function->body->ops[i], reason, report, err);
+            status = add_placement(p, program, function->body->ops[i], reason, report, err);
     mw_chip_report_destroy(report);
     return status;
 }
 
-static mw__placements *make(const mw_program *program)
+static mw__placements *make_placements(const mw_program *program)
 {
     mw_error err = {0};
     mw_graph_options options = mw_graph_defaults();
@@ -118,7 +118,7 @@ static const mw__placements *get(const mw_program *program)
     mw__placements *there = atomic_load(slot);
     if (there != NULL)
         return there;
-    mw__placements *made = make(settled);
+    mw__placements *made = make_placements(settled);
     if (made == NULL || atomic_compare_exchange_strong(slot, &there, made))
         return made;
     mw__placements_free(made);

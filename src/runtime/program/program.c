@@ -240,7 +240,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
     return program->where != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status compile(compilation *c, mw_error *err)
+static mw_status compile_program(compilation *c, mw_error *err)
 {
     MW_TRY(legalize(c, err));
     const mw__function *function = mw__graph_main(c->legal);
@@ -293,7 +293,7 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     compilation c = {.request = request, .program = program};
     mw__arena_init(&c.scratch, allocator);
     mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
-    const bool good = compile(&c, err) == MW_OK;
+    const bool good = compile_program(&c, err) == MW_OK;
     compilation_deinit(&c, good);
     if (good)
         return program;

@@ -134,7 +134,7 @@ static mw_status compile_one(const mw_program *program, size_t index, const mw__
     return status;
 }
 
-static void describe(mw__program_segments *s, bool watched)
+static void describe_segments(mw__program_segments *s, bool watched)
 {
     const mw__segmentation *cut = &s->cut;
     for (size_t i = 0; i < cut->segment_count; i++) {
@@ -164,7 +164,7 @@ mw_status mw__program_compile_segments(mw_program *program, const mw__program_re
     s->calls = mw__arena_alloc(arena, s->cut.call_count, sizeof *s->calls, err);
     if (s->functions == NULL || s->folders == NULL || s->calls == NULL)
         return MW_ERROR_MEMORY;
-    describe(s, request->watched);
+    describe_segments(s, request->watched);
     mw_status status = MW_OK;
     for (size_t i = 0; status == MW_OK && i < s->cut.segment_count; i++)
         status = compile_one(program, i, request, options, err);

@@ -39,7 +39,7 @@ mw_status mw__warning_write(mw_warning *warning, const char *subject, const char
     return warning->message != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning *to, mw_error *err)
+static mw_status take_warning(mw_program *program, const mw__narrowing *from, mw_warning *to, mw_error *err)
 {
     mw__arena *arena = &program->arena;
     *to = (mw_warning){.value = from->value, .replaced_by = from->replaced, .count = from->count};
@@ -81,7 +81,7 @@ mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *na
     if (program->warnings == NULL)
         return MW_ERROR_MEMORY;
     for (const mw__narrowing *at = narrowed; at != NULL; at = at->next, program->warning_count++)
-        MW_TRY(take(program, at, &program->warnings[program->warning_count], err));
+        MW_TRY(take_warning(program, at, &program->warnings[program->warning_count], err));
     log_warnings(program, true);
     log_warnings(program, false);
     return MW_OK;

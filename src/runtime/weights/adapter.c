@@ -18,7 +18,7 @@ static bool ends_with(const char *name, const char *suffix)
     return length > tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-static const char *join(mw__adapters *a, const char *first, size_t length, const char *second, mw_error *err)
+static const char *join_name(mw__adapters *a, const char *first, size_t length, const char *second, mw_error *err)
 {
     char text[sizeof PREFIX + 2 * MW__TUNE_NAME];
     const int size = snprintf(text, sizeof text, "%.*s%s", (int)length, first, second);
@@ -52,7 +52,7 @@ static mw_status name_tensor(mw__adapters *a, mw__weight_slot *slot, mw_error *e
     char name[MW__TUNE_NAME];
     if (!mw__torch_name(slot->name, name))
         return mw__fail(err, MW_ERROR_ARGUMENT, "lora: the name \"%.96s\" is too long", slot->name);
-    slot->in_file = join(a, PREFIX, sizeof PREFIX - 1, name, err);
+    slot->in_file = join_name(a, PREFIX, sizeof PREFIX - 1, name, err);
     return slot->in_file != NULL ? MW_OK : mw__failed(err) ? err->status : MW_ERROR_MEMORY;
 }
 

@@ -67,7 +67,7 @@ static const key_row *find_row(const char *key)
     return &unknown;
 }
 
-static mw_status refuse(const config_reader *reader, mw_error *err)
+static mw_status refuse_config_key(const config_reader *reader, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" has a value of %s that is not known here", reader->path,
                     reader->key);
@@ -91,14 +91,14 @@ static mw_status check_word(const config_reader *reader, const mw__json_item *it
     if (item->event == MW__JSON_STRING)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" has %s \"%.60s\": only \"%s\" is known here",
                         reader->path, reader->key, item->text, reader->row->words[0]);
-    return item->event == MW__JSON_NULL || item->event == MW__JSON_FALSE ? MW_OK : refuse(reader, err);
+    return item->event == MW__JSON_NULL || item->event == MW__JSON_FALSE ? MW_OK : refuse_config_key(reader, err);
 }
 
 static mw_status take_module(config_reader *reader, const mw__json_item *item, mw_error *err)
 {
     mw__adapter_config *config = reader->config;
     if (item->event != MW__JSON_STRING)
-        return refuse(reader, err);
+        return refuse_config_key(reader, err);
     const char *name = mw__arena_string(&config->arena, item->text, item->length, err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
@@ -122,9 +122,11 @@ static mw_status take_value(config_reader *reader, const mw__json_item *item, mw
     case WORD:
         return check_word(reader, item, err);
     case MODULES:
-        return item->event == MW__JSON_NULL || item->event == MW__JSON_BEGIN_ARRAY ? MW_OK : refuse(reader, err);
+        return item->event == MW__JSON_NULL || item->event == MW__JSON_BEGIN_ARRAY ? MW_OK
+                                                                                   : refuse_config_key(reader, err);
     case NEUTRAL:
-        return opens || item->event == MW__JSON_NULL || item->event == MW__JSON_FALSE ? MW_OK : refuse(reader, err);
+        return opens || item->event == MW__JSON_NULL || item->event == MW__JSON_FALSE ? MW_OK
+                                                                                      : refuse_config_key(reader, err);
     case ANY:
         break;
     }
@@ -149,7 +151,7 @@ static mw_status on_item(void *user, const mw__json_item *item, mw_error *err)
         return take_value(reader, item, err);
     if (reader->row->kind == MODULES)
         return take_module(reader, item, err);
-    return reader->row->kind == ANY ? MW_OK : refuse(reader, err);
+    return reader->row->kind == ANY ? MW_OK : refuse_config_key(reader, err);
 }
 
 static mw_status read_config(config_reader *reader, const char *text, size_t size, mw_error *err)

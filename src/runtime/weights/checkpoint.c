@@ -452,7 +452,7 @@ static mw_status apply(loading *load, mw_error *err)
     return MW_OK;
 }
 
-static mw_status run(loading *load, const mw__fit_record *record, mw_error *err)
+static mw_status run_loading(loading *load, const mw__fit_record *record, mw_error *err)
 {
     MW_TRY(check_identity(load, err));
     MW_TRY(check_architecture(load, err));
@@ -468,7 +468,7 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
 {
     loading load = {.trainer = trainer};
     MW_TRY(mw__safetensors_open(&load.file, mw__trainer_allocator(trainer), path, err));
-    const mw_status status = run(&load, record, err);
+    const mw_status status = run_loading(&load, record, err);
     for (size_t i = 0; load.data != NULL && i < load.file.count; i++)
         mw__free(load.file.allocator, load.data[i]);
     mw__free(load.file.allocator, load.data);
@@ -486,7 +486,7 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
     return MW_OK;
 }
 
-static mw_status load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
+static mw_status load_checkpoint(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
 {
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));
     return mw__checkpoint_load(trainer, path, out_position, NULL, err);
@@ -499,5 +499,5 @@ mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_posit
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err));
-    return mw__trainer_leave(&entry, load(trainer, path, out_position, err), err);
+    return mw__trainer_leave(&entry, load_checkpoint(trainer, path, out_position, err), err);
 }

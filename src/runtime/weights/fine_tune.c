@@ -72,7 +72,7 @@ static double merged_element(const merge *m, int64_t o, int64_t i)
     return base + m->scale * sum;
 }
 
-static void store(void *data, mw_dtype dtype, int64_t at, double value)
+static void store_number(void *data, mw_dtype dtype, int64_t at, double value)
 {
     if (dtype == MW_F16)
         ((uint16_t *)data)[at] = mw__fp16_from_double(value);
@@ -85,7 +85,7 @@ static void merge_into(const merge *m, void *data)
     for (int64_t o = 0; o < m->site.out; o++) {
         for (int64_t i = 0; i < m->site.in; i++) {
             const int64_t at = m->site.layout == MW__LORA_IN_OUT ? i * m->site.out + o : o * m->site.in + i;
-            store(data, m->weight->dtype, at, merged_element(m, o, i));
+            store_number(data, m->weight->dtype, at, merged_element(m, o, i));
         }
     }
 }

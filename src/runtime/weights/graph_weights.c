@@ -127,7 +127,7 @@ static bool fill_constant(void *user, mw__clone *clone, const mw__op *op)
 
 /* ---- the call ---- */
 
-static mw_graph *fill(filling *f, const char *path, mw_error *err)
+static mw_graph *fill_weights(filling *f, const char *path, mw_error *err)
 {
     mw_graph *made = NULL;
     f->file = mw__tensors_open(f->source->allocator, path, err);
@@ -139,7 +139,7 @@ static mw_graph *fill(filling *f, const char *path, mw_error *err)
     return mw__graph_publish(made, err);
 }
 
-static mw_graph *load(const mw_graph *source, const char *path, const mw_load_options *options, mw_error *err)
+static mw_graph *load_weights(const mw_graph *source, const char *path, const mw_load_options *options, mw_error *err)
 {
     const mw_load_options none = mw_load_defaults();
     filling f = {.source = source, .options = options != NULL ? options : &none};
@@ -147,7 +147,7 @@ static mw_graph *load(const mw_graph *source, const char *path, const mw_load_op
         return NULL;
     mw__arena_init(&f.arena, source->allocator);
     mw__graph_hold(source); /* callbacks may destroy it */
-    mw_graph *made = fill(&f, path, err);
+    mw_graph *made = fill_weights(&f, path, err);
     mw__arena_deinit(&f.arena);
     if (mw__graph_drop(source, "mw_graph_load_tensors", MW_OK, err) == MW_OK)
         return made;
@@ -160,5 +160,5 @@ mw_graph *mw_graph_load_tensors(const mw_graph *source, const char *path, const 
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    return mw__skips(err) ? NULL : load(source, path, options, err);
+    return mw__skips(err) ? NULL : load_weights(source, path, options, err);
 }

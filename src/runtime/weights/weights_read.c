@@ -283,7 +283,7 @@ static void put_all(const mw__weight_slots *slots, void *const *data)
 
 /* ---- a file ---- */
 
-static mw_status run(loading *load, mw_error *err)
+static mw_status run_loading(loading *load, mw_error *err)
 {
     load->used = mw__arena_alloc(&load->arena, load->file->count, sizeof *load->used, err);
     if (load->used == NULL)
@@ -298,7 +298,7 @@ mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, con
     mw__arena_init(&load.arena, slots->allocator);
     mw__map_init(&load.exact, slots->allocator);
     mw__map_init(&load.loose, slots->allocator);
-    const mw_status status = run(&load, err);
+    const mw_status status = run_loading(&load, err);
     mw__map_deinit(&load.exact);
     mw__map_deinit(&load.loose);
     mw__arena_deinit(&load.arena);

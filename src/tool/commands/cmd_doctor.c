@@ -78,7 +78,7 @@ static verdict check_library(char *line)
 enum { N = 96 };
 
 /* y = x w for numbers that fp32 adds exactly; 0 if every element is right. */
-static verdict multiply(mw_provider provider, mw_device device, char *line)
+static verdict multiply_numbers(mw_provider provider, mw_device device, char *line)
 {
     mw_error err = {0};
     static float x[N * N], w[N * N], y[N * N];
@@ -115,13 +115,13 @@ static verdict multiply(mw_provider provider, mw_device device, char *line)
     return found;
 }
 
-static verdict check_engine(char *line) { return multiply(MW_PROVIDER_ENGINE, MW_DEVICE_CPU, line); }
-static verdict check_model_of_ane(char *line) { return multiply(MW_PROVIDER_ENGINE, MW_DEVICE_ANE, line); }
+static verdict check_engine(char *line) { return multiply_numbers(MW_PROVIDER_ENGINE, MW_DEVICE_CPU, line); }
+static verdict check_model_of_ane(char *line) { return multiply_numbers(MW_PROVIDER_ENGINE, MW_DEVICE_ANE, line); }
 
 static verdict check_espresso(char *line)
 {
 #if defined(__APPLE__)
-    return multiply(MW_PROVIDER_ESPRESSO, MW_DEVICE_ANE, line);
+    return multiply_numbers(MW_PROVIDER_ESPRESSO, MW_DEVICE_ANE, line);
 #else
     snprintf(line, LINE, "not on this system: Espresso.framework is part of macOS");
     return ABSENT;

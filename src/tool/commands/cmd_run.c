@@ -151,7 +151,7 @@ static void say_results(const mw_model *model, const tool_results *results, cons
     free(lines);
 }
 
-static mw_status keep(const tool_results *results, const char *path, mw_error *err)
+static mw_status keep_results(const tool_results *results, const char *path, mw_error *err)
 {
     mw_tensor_values *values = calloc(results->count + 1, sizeof *values);
     for (size_t i = 0; values != NULL && i < results->count; i++)
@@ -181,7 +181,7 @@ static int predict(mw_model *model, const tool_call *call)
         if (call->err->status == MW_OK)
             say_results(model, &results, call);
         if (o.out != NULL)
-            keep(&results, o.out, call->err);
+            keep_results(&results, o.out, call->err);
         code = TOOL_DONE;
     }
     mw_predictor_destroy(predictor);
@@ -231,7 +231,7 @@ static int compare_doubles(const void *a, const void *c)
 }
 
 /* Runs until the time is over; how many, their times in `out`. */
-static size_t measure(mw_program *program, double *out, const tool_call *call)
+static size_t measure_runs(mw_program *program, double *out, const tool_call *call)
 {
     size_t runs = 0;
     mw_run(program, call->err); /* the first may make what it needs */
@@ -303,7 +303,7 @@ static int64_t count_examples(const mw_graph *graph)
 }
 
 /* The program of a model with the shapes of the options, and drawn inputs. `out_examples` of a run; may be NULL. */
-static mw_program *compile(const tool_call *call, int64_t *out_examples, bool *usage)
+static mw_program *compile_model(const tool_call *call, int64_t *out_examples, bool *usage)
 {
     mw_compile_options options;
     int code;
@@ -327,9 +327,9 @@ int tool_bench(const tool_call *call)
 {
     bool usage = false;
     int64_t examples = 1;
-    mw_program *program = compile(call, &examples, &usage);
+    mw_program *program = compile_model(call, &examples, &usage);
     double *times = calloc(RUNS_MAX, sizeof *times);
-    const size_t runs = program != NULL && times != NULL ? measure(program, times, call) : 0;
+    const size_t runs = program != NULL && times != NULL ? measure_runs(program, times, call) : 0;
     if (call->err->status == MW_OK && runs > 0)
         say_times(program, examples, times, runs, call);
     free(times);
@@ -397,12 +397,15 @@ void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
     mw__json_close(call->json, ']');
 }
 
-mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { return compile(call, NULL, out_usage); }
+mw_program *tool_compile_program(const tool_call *call, bool *out_usage)
+{
+    return compile_model(call, NULL, out_usage);
+}
 
 int tool_profile(const tool_call *call)
 {
     bool usage = false;
-    mw_program *program = compile(call, NULL, &usage);
+    mw_program *program = compile_model(call, NULL, &usage);
     if (program == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     mw_run(program, call->err);

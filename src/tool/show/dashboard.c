@@ -119,7 +119,7 @@ static void draw_evaluation(const dashboard *board, int columns)
         used += fprintf(stderr, ", %.16s %.4g", board->validation.metrics[i].name, board->validation.metrics[i].value);
 }
 
-static void draw(dashboard *board, const mw_progress *p, int columns)
+static void draw_board(dashboard *board, const mw_progress *p, int columns)
 {
     const int64_t per_epoch = p->steps / (p->epochs > 0 ? p->epochs : 1);
     const double share = per_epoch > 0 ? (double)((p->step - 1) % per_epoch + 1) / (double)per_epoch : 1;
@@ -157,7 +157,7 @@ bool dashboard_report(dashboard *board, const mw_progress *progress)
     const int columns = columns_of_screen();
     board->drawn = at;
     if (columns >= LEAST_COLUMNS)
-        draw(board, progress, columns);
+        draw_board(board, progress, columns);
     return false;
 }
 

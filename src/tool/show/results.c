@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool fail(mw_error *err, const char *why, const char *name)
+static bool fail_result(mw_error *err, const char *why, const char *name)
 {
     if (err->status == MW_OK) {
         err->status = MW_ERROR_SHAPE;
@@ -19,7 +19,7 @@ static bool take_room(tool_results *results, mw_error *err)
     results->results = wider != NULL ? wider : results->results;
     mw_shape *shapes = realloc(results->shapes, count * sizeof *shapes);
     results->shapes = shapes != NULL ? shapes : results->shapes;
-    return (wider != NULL && shapes != NULL) || fail(err, "no memory for the result", "");
+    return (wider != NULL && shapes != NULL) || fail_result(err, "no memory for the result", "");
 }
 
 bool tool_results_make(tool_results *results, const mw_model *model, int64_t examples, mw_error *err)
@@ -34,12 +34,12 @@ bool tool_results_make(tool_results *results, const mw_model *model, int64_t exa
             return false;
         const int64_t count = mw_shape_count(shape);
         if (count < 0)
-            return fail(err, "the size is not known of the result", port.name);
+            return fail_result(err, "the size is not known of the result", port.name);
         if (!take_room(results, err))
             return false;
         void *data = calloc((size_t)count + 1, sizeof(float));
         if (data == NULL)
-            return fail(err, "no memory for the result", port.name);
+            return fail_result(err, "no memory for the result", port.name);
         results->shapes[results->count] = shape;
         results->results[results->count++] = (mw_result){port.name, MW_F32, data, (size_t)count};
     }

@@ -31,8 +31,8 @@ typedef struct opening {
     bool is_wide;       /* numbers of tables are read as fp64 */
 } opening;
 
-static bool fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(mw_error *err, const char *format, ...)
+static bool fail_data(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail_data(mw_error *err, const char *format, ...)
 {
     va_list arguments;
     if (err->status != MW_OK)
@@ -111,15 +111,15 @@ static bool choose_fields(opening *o)
     o->target = field_text(o->c, o->settings, "data.target", last);
     o->inputs = calloc(count_nodes(listed) + fields->count + 1, sizeof *o->inputs);
     if (o->inputs == NULL)
-        return fail(o->err, "there is no memory for the names of %zu fields", fields->count);
+        return fail_data(o->err, "there is no memory for the names of %zu fields", fields->count);
     if (listed != NULL && !list_inputs(o, listed))
         return false;
     for (size_t i = 0; listed == NULL && i < fields->count; i++) {
         if (strcmp(fields->names[i], o->target) != 0)
             o->inputs[o->input_count++] = fields->names[i];
     }
-    return o->input_count > 0 || fail(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
-                                      o->request->path, o->target);
+    return o->input_count > 0 || fail_data(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
+                                           o->request->path, o->target);
 }
 
 /* ---- opening one ---- */
@@ -130,7 +130,7 @@ static const char **class_names(const mw_dataset *like, size_t *out_count, mw_er
     *out_count = mw_dataset_class_count(like, "y");
     const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
     if (*out_count > 0 && names == NULL)
-        fail(err, "there is no memory for the names of %zu classes", *out_count);
+        fail_data(err, "there is no memory for the names of %zu classes", *out_count);
     for (size_t i = 0; names != NULL && i < *out_count; i++)
         names[i] = mw_dataset_class_name(like, "y", i);
     return names;
@@ -333,11 +333,11 @@ static bool take_offsets(opening *o, mw_dataset **all)
     data_offsets *offsets = &o->out->offsets;
     const int64_t count = mw_shape_count(find_column(*all, "x")->shape);
     if ((int64_t)r->offset_count != count)
-        return fail(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
-                    (long long)count, r->offset_count);
+        return fail_data(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
+                         (long long)count, r->offset_count);
     offsets->values = calloc(r->offset_count, sizeof *offsets->values);
     if (offsets->values == NULL)
-        return fail(o->err, "there is no memory for %zu numbers", r->offset_count);
+        return fail_data(o->err, "there is no memory for %zu numbers", r->offset_count);
     memcpy(offsets->values, r->offsets, r->offset_count * sizeof *offsets->values);
     offsets->count = r->offset_count;
     mw_dataset *wide = open_wide(o);
@@ -373,7 +373,7 @@ static bool set_precision(opening *o, mw_dataset **all)
 /* ---- parts ---- */
 
 /* A share of the training set goes to validation, unless there is a set of its own. */
-static bool split(opening *o, mw_dataset *all)
+static bool split_validation(opening *o, mw_dataset *all)
 {
     data_parts *d = o->out;
     const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
@@ -397,8 +397,8 @@ static bool check_test(opening *o, const char *given, const mw_dataset *training
     const bool names = mw_dataset_class_count(training, "y") > 0;
     if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_class_count(o->out->test, "y") > 0) == names)
         return true;
-    return fail(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
-                given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
+    return fail_data(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
+                     given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
 }
 
 /* "test" of the settings; "t10k" beside "train"; the folder "test" beside "train". */
@@ -424,7 +424,7 @@ static mw_dataset *open_training(opening *o, const char *path)
 }
 
 /* Pictures moved, mirrored and changed at random; batches made ahead. */
-static bool prepare(opening *o)
+static bool prepare_pictures(opening *o)
 {
     data_parts *d = o->out;
     const bool pictures = d->x->shape.rank > 1; /* others have no place to move to */
@@ -467,10 +467,11 @@ static int64_t label_at(const mw_feed *feed)
 static bool take_label(const opening *o, int64_t label, int64_t example, int64_t *largest)
 {
     *largest = label > *largest ? label : *largest;
-    return label < CLASSES_MAX || fail(o->err,
-                                       "\"%.200s\": y of example %lld is %lld; labels without names are 0 to %d, one "
-                                       "for each class",
-                                       o->request->path, (long long)example, (long long)label, CLASSES_MAX - 1);
+    return label < CLASSES_MAX ||
+           fail_data(o->err,
+                     "\"%.200s\": y of example %lld is %lld; labels without names are 0 to %d, one "
+                     "for each class",
+                     o->request->path, (long long)example, (long long)label, CLASSES_MAX - 1);
 }
 
 static bool find_largest_label(const opening *o, const mw_dataset *dataset, int64_t *largest)
@@ -501,10 +502,11 @@ static bool count_classes(opening *o, const mw_dataset *all)
             return false;
         d->classes = largest + 1;
     }
-    return d->classes > 1 || fail(o->err,
-                                  "\"%.200s\": the target is to be a class, and there are not two of them: for values "
-                                  "say \"loss\": \"mse\"",
-                                  o->request->path);
+    return d->classes > 1 ||
+           fail_data(o->err,
+                     "\"%.200s\": the target is to be a class, and there are not two of them: for values "
+                     "say \"loss\": \"mse\"",
+                     o->request->path);
 }
 
 static bool find_columns(opening *o, const mw_dataset *all)
@@ -513,7 +515,8 @@ static bool find_columns(opening *o, const mw_dataset *all)
     d->x = find_column(d->plain, "x");
     d->y = find_column(d->plain, "y");
     if (d->x == NULL || d->y == NULL)
-        return fail(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path, d->x == NULL ? "x" : "y");
+        return fail_data(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path,
+                         d->x == NULL ? "x" : "y");
     return !o->request->has_classes || count_classes(o, all);
 }
 
@@ -527,7 +530,7 @@ bool data_request_offsets(data_request *request, const mw_model *model, const ch
         return true;
     request->offsets = data_offsets_parse(text, &request->offset_count);
     const bool good = (request->offsets != NULL && request->offset_count > 0) ||
-                      fail(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
+                      fail_data(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
     free(text);
     return good;
 }
@@ -545,7 +548,7 @@ static bool open_parts(opening *o)
         return false;
     mw_dataset *all = open_training(o, o->request->path);
     const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
-                      set_precision(o, &all) && split(o, all) && find_columns(o, all) && prepare(o);
+                      set_precision(o, &all) && split_validation(o, all) && find_columns(o, all) && prepare_pictures(o);
     mw_dataset_destroy(all);
     return good;
 }

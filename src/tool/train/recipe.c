@@ -149,7 +149,7 @@ static void say_warnings(const training *t)
 
 /* ---- the whole ---- */
 
-static bool prepare(training *t, mw_fit_options *fit)
+static bool prepare_fit(training *t, mw_fit_options *fit)
 {
     if (!training_place_files(t) || !open_data(t) || !training_build(t) || !training_make_trainer(t))
         return false;
@@ -181,10 +181,10 @@ static int fit_and_measure(training *t, const mw_fit_options *fit)
     return t->err->status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 
-static int run(training *t)
+static int run_training(training *t)
 {
     mw_fit_options fit;
-    if (!prepare(t, &fit))
+    if (!prepare_fit(t, &fit))
         return t->c.refused ? TOOL_USAGE : TOOL_FAILED;
     if (t->run != NULL && mkdir(t->run, 0777) != 0 && errno != EEXIST) {
         training_fail(t, MW_ERROR_FILE, "the folder %.200s cannot be made: %s", t->run, strerror(errno));
@@ -219,7 +219,7 @@ int recipe_train(const char *path, const recipe_overrides *overrides, const tool
         good = config_open(&t->c, path, call->err);
     else
         t->c = (config){.path = "options", .text = no_text, .root = &nothing, .err = call->err};
-    const int code = good ? run(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;
+    const int code = good ? run_training(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;
     if (path != NULL)
         config_close(&t->c);
     close_training(t);

@@ -77,7 +77,7 @@ static mw_description begin_description(const training *t)
 
 /* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for two
  * more than there are. The names are those that were trained, whatever a file of others had under that key. */
-static mw_description describe(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
+static mw_description describe_model(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
 {
     mw_description d = begin_description(t);
     const size_t count = d.pair_count;
@@ -124,7 +124,7 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
     char *classes = class_list_lines(&t->classes), *offsets = data_offsets_text(&t->data.offsets);
     mw_text_pair *pairs = calloc(begin_description(t).pair_count + 2, sizeof *pairs);
     if (pairs != NULL) {
-        const mw_description d = describe(t, pairs, classes, offsets);
+        const mw_description d = describe_model(t, pairs, classes, offsets);
         (check ? mw_trainer_check_write : mw_trainer_write_model)(t->trainer, source, &d, path, err);
     } else {
         err->status = MW_ERROR_MEMORY;

@@ -108,7 +108,7 @@ static mw_status move(const deferrer *d, mw__arena *scratch)
     return MW_OK;
 }
 
-static mw_status run(deferrer *d, mw__arena *scratch)
+static mw_status run_deferral(deferrer *d, mw__arena *scratch)
 {
     const size_t buffers = d->pass->buffer_count;
     d->maker = mw__arena_alloc(scratch, buffers, sizeof *d->maker, d->err);
@@ -134,7 +134,7 @@ mw_status mw__defer_products(const mw__pass *pass, mw_error *err)
     if (d.count == 0)
         return MW_OK;
     mw__arena_init(&scratch, pass->arena->allocator);
-    const mw_status status = run(&d, &scratch);
+    const mw_status status = run_deferral(&d, &scratch);
     mw__arena_deinit(&scratch);
     return status;
 }

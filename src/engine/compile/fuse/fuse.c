@@ -102,7 +102,7 @@ static bool same_units(const mw__fuse_group *fused, const mw__element *element)
     return first->split.units == element->split.units && first->split.elements == element->split.elements;
 }
 
-static bool fits(const fuser *f, uint32_t index, const mw__step *step)
+static bool fits_group(const fuser *f, uint32_t index, const mw__step *step)
 {
     const mw__fuse_group *fused = &f->open[index];
     const mw__element *element = step->element;
@@ -165,7 +165,7 @@ static uint32_t find_group(const fuser *f, const mw__step *step)
 {
     uint32_t found = NONE;
     for (uint32_t i = 0; i < OPEN_GROUPS; i++) {
-        if (is_empty(&f->open[i]) || !fits(f, i, step))
+        if (is_empty(&f->open[i]) || !fits_group(f, i, step))
             continue;
         for (int operand = 0; operand < step->element->operand_count; operand++)
             if (f->maker[step->element->operand[operand].buffer] == i)
@@ -207,7 +207,7 @@ static mw_status find_slot(fuser *f, uint32_t *out)
     return close_group(f, *out);
 }
 
-static void join(fuser *f, uint32_t index, mw__step *step)
+static void join_step(fuser *f, uint32_t index, mw__step *step)
 {
     mw__fuse_group *fused = &f->open[index];
     for (int i = 0; i < step->element->operand_count; i++) {
@@ -244,7 +244,7 @@ static void merge(fuser *f, uint32_t a, uint32_t b)
     for (size_t i = 0, j = 0; i < one.count || j < other.count;) {
         const bool first = j == other.count || (i < one.count && f->place[one.steps[i]->writes[0].buffer] <
                                                                      f->place[other.steps[j]->writes[0].buffer]);
-        join(f, a, first ? one.steps[i++] : other.steps[j++]);
+        join_step(f, a, first ? one.steps[i++] : other.steps[j++]);
     }
     for (size_t i = 0; i < one.watch_count + other.watch_count; i++) {
         mw__step *watch = i < one.watch_count ? one.watches[i] : other.watches[i - one.watch_count];
@@ -388,7 +388,7 @@ static mw_status close_idle(fuser *f, const mw__step *step)
     return MW_OK;
 }
 
-static mw_status take(fuser *f, mw__step *step)
+static mw_status take_step(fuser *f, mw__step *step)
 {
     const uint32_t watched = find_watched(f, step);
     if (watched != NONE) {
@@ -413,7 +413,7 @@ static mw_status take(fuser *f, mw__step *step)
     if (sums)
         join_sum(f, index, step);
     else
-        join(f, index, step);
+        join_step(f, index, step);
     return close_idle(f, step);
 }
 
@@ -438,7 +438,7 @@ static void count_readers(fuser *f, mw__step *const *steps, size_t step_count)
 static mw_status fuse_all(fuser *f, mw__step **steps, size_t step_count)
 {
     for (size_t s = 0; s < step_count; s++)
-        MW_TRY(take(f, steps[s]));
+        MW_TRY(take_step(f, steps[s]));
     for (uint32_t i = 0; i < OPEN_GROUPS; i++)
         MW_TRY(close_group(f, i));
     return mw__fuse_emit(f->pass, f->items, f->count, f->scratch, f->err);

@@ -48,7 +48,7 @@ static int64_t parts_of(const mw__buffer *buffers, const mw__step *step, const m
     return operand->unit * (size_t)step->units == buffers[operand->buffer].size ? step->units : 0;
 }
 
-static const mw__step_operand *find(const mw__step_operand *operands, size_t count, uint32_t buffer)
+static const mw__step_operand *find_operand(const mw__step_operand *operands, size_t count, uint32_t buffer)
 {
     for (size_t i = 0; i < count; i++)
         if (operands[i].buffer == buffer)
@@ -58,13 +58,14 @@ static const mw__step_operand *find(const mw__step_operand *operands, size_t cou
 
 static bool touches(const mw__step *step, uint32_t buffer)
 {
-    return find(step->reads, step->read_count, buffer) != NULL || find(step->writes, step->write_count, buffer) != NULL;
+    return find_operand(step->reads, step->read_count, buffer) != NULL ||
+           find_operand(step->writes, step->write_count, buffer) != NULL;
 }
 
 static bool run_writes(const run *r, uint32_t buffer)
 {
     for (size_t s = 0; s < r->stage_count; s++)
-        if (find(r->stages[s]->writes, r->stages[s]->write_count, buffer) != NULL)
+        if (find_operand(r->stages[s]->writes, r->stages[s]->write_count, buffer) != NULL)
             return true;
     return false;
 }
@@ -287,7 +288,7 @@ static mw_status find_slot(const blocker *b, run **out)
     return close_run(b, *out);
 }
 
-static mw_status take(const blocker *b, uint32_t at)
+static mw_status take_step(const blocker *b, uint32_t at)
 {
     run made;
     const mw__step *step = b->steps[at];
@@ -331,7 +332,7 @@ static const mw__step_operand *summed_by(const blocker *b, const mw__step *step)
 static bool writes_any(const mw__step *step, const mw__step_operand *operands, size_t count)
 {
     for (size_t i = 0; i < step->write_count; i++)
-        if (find(operands, count, step->writes[i].buffer) != NULL)
+        if (find_operand(operands, count, step->writes[i].buffer) != NULL)
             return true;
     return false;
 }
@@ -351,7 +352,8 @@ static void move_sum(const blocker *b, size_t at)
     size_t to = at;
     while (summed != NULL && to > 0 && is_apart(b->steps[to - 1], sum))
         to--;
-    if (to == at || to == 0 || find(b->steps[to - 1]->writes, b->steps[to - 1]->write_count, summed->buffer) == NULL)
+    if (to == at || to == 0 ||
+        find_operand(b->steps[to - 1]->writes, b->steps[to - 1]->write_count, summed->buffer) == NULL)
         return;
     memmove(b->steps + to + 1, b->steps + to, (at - to) * sizeof *b->steps);
     b->steps[to] = sum;
@@ -364,10 +366,11 @@ static void count_users(const blocker *b)
     for (size_t s = 0; s < b->count; s++) {
         const mw__step *step = b->steps[s];
         for (size_t i = 0; i < step->read_count; i++) /* each buffer once */
-            b->users[step->reads[i].buffer] += find(step->reads, i, step->reads[i].buffer) == NULL;
+            b->users[step->reads[i].buffer] += find_operand(step->reads, i, step->reads[i].buffer) == NULL;
         for (size_t i = 0; i < step->write_count; i++)
-            b->users[step->writes[i].buffer] += find(step->writes, i, step->writes[i].buffer) == NULL &&
-                                                find(step->reads, step->read_count, step->writes[i].buffer) == NULL;
+            b->users[step->writes[i].buffer] +=
+                find_operand(step->writes, i, step->writes[i].buffer) == NULL &&
+                find_operand(step->reads, step->read_count, step->writes[i].buffer) == NULL;
     }
 }
 
@@ -377,7 +380,7 @@ static mw_status block_all(const blocker *b)
     for (size_t s = 1; s < b->count; s++)
         move_sum(b, s);
     for (uint32_t s = 0; s < b->count; s++)
-        MW_TRY(take(b, s));
+        MW_TRY(take_step(b, s));
     for (size_t i = 0; i < OPEN_RUNS; i++)
         MW_TRY(close_run(b, &b->open[i]));
     return MW_OK;

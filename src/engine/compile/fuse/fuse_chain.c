@@ -115,7 +115,7 @@ static bool suits(const linker *l, const mw__fuse_item *item)
     return depends(l, item) || (group->sum_count > 0 && shares_read(l, group));
 }
 
-static void join(linker *l, const mw__fuse_item *item)
+static void join_item(linker *l, const mw__fuse_item *item)
 {
     mw__fuse_group *group = item->group;
     const bool full = group->elements == elements_of(&l->view);
@@ -288,7 +288,7 @@ static mw_status put_at(linker *l, size_t place, const mw__fuse_item *items, siz
     return MW_OK;
 }
 
-static mw_status put(linker *l, const mw__fuse_item *items, size_t count)
+static mw_status put_items(linker *l, const mw__fuse_item *items, size_t count)
 {
     return put_at(l, l->out_count, items, count);
 }
@@ -309,7 +309,7 @@ static mw_status close_chain(linker *l)
     }
     MW_TRY(put_at(l, l->place, l->open, kept));
     for (size_t i = 0; i < l->behind_count; i++)
-        MW_TRY(put(l, &l->behind[i], 1));
+        MW_TRY(put_items(l, &l->behind[i], 1));
     for (size_t i = 0; i < l->behind_count; i++)
         mark(l, &l->behind[i], APART);
     l->open_count = l->behind_count = 0;
@@ -334,22 +334,22 @@ static mw_status begin_or_put(linker *l, const mw__fuse_item *item)
 {
     const mw__fuse_group *group = item->group;
     if (group == NULL || group->sum_count == 0 || group->watch_count > 0)
-        return put(l, item, 1);
+        return put_items(l, item, 1);
     l->view = group->view;
-    join(l, item);
+    join_item(l, item);
     return MW_OK;
 }
 
-static mw_status take(linker *l, const mw__fuse_item *item)
+static mw_status take_item(linker *l, const mw__fuse_item *item)
 {
     if (l->open_count == 0)
         return begin_or_put(l, item);
     if (suits(l, item)) {
-        join(l, item);
+        join_item(l, item);
         return MW_OK;
     }
     if (!depends(l, item))
-        return put(l, item, 1);
+        return put_items(l, item, 1);
     if (is_small(l, item)) {
         mark(l, item, BEHIND);
         l->behind[l->behind_count++] = *item;
@@ -365,7 +365,7 @@ static mw_status find_chains(linker *l, const mw__fuse_item *items, size_t count
         for (size_t k = 0; k < read_count(&items[i]); k++)
             l->readers[read_at(&items[i], k)]++;
     for (size_t i = 0; i < count; i++)
-        MW_TRY(take(l, &items[i]));
+        MW_TRY(take_item(l, &items[i]));
     return close_chain(l);
 }
 

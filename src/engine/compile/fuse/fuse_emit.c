@@ -55,7 +55,7 @@ static mw__step *make_step(const emitter *e, const mw__fuse_group *group, const 
     return mw__fused_step(e->pass->arena, &parts, e->err);
 }
 
-static mw_status emit(emitter *e, mw__step *step)
+static mw_status emit_step(emitter *e, mw__step *step)
 {
     if (step == NULL)
         return MW_ERROR_MEMORY;
@@ -91,7 +91,7 @@ static mw_status emit_column_sums(emitter *e, const mw__fuse_group *group, const
 {
     for (size_t i = 0; i < group->sum_count; i++)
         if (partials[i] != 0)
-            MW_TRY(emit(
+            MW_TRY(emit_step(
                 e, mw__column_sums_step(e->pass->arena, group->sums[i], partials[i], e->pass->config->level, e->err)));
     return MW_OK;
 }
@@ -103,7 +103,7 @@ static mw_status emit_chain(emitter *e, const mw__fuse_chain *chain)
         return only->splat != 0 && e->readers[only->writes[0].buffer] == 0 &&
                        e->pass->planner->buffers[only->writes[0].buffer].kind != MW__BUFFER_OUTPUT
                    ? MW_OK
-                   : emit(e, only);
+                   : emit_step(e, only);
     mw__step **steps = mw__arena_alloc(e->scratch, chain->count, sizeof *steps, e->err);
     uint32_t(*partials)[MW__FUSED_SUMS] = mw__arena_alloc(e->scratch, chain->count, sizeof *partials, e->err);
     if (steps == NULL || partials == NULL)
@@ -117,7 +117,7 @@ static mw_status emit_chain(emitter *e, const mw__fuse_chain *chain)
     }
     const mw__unit_chain parts = {
         .steps = steps, .count = chain->count, .units = steps[0]->units, .buffers = e->pass->planner->buffers};
-    MW_TRY(emit(e, chain->count == 1 ? steps[0] : mw__unit_chain_step(e->pass->arena, &parts, e->err)));
+    MW_TRY(emit_step(e, chain->count == 1 ? steps[0] : mw__unit_chain_step(e->pass->arena, &parts, e->err)));
     for (size_t i = 0; i < chain->count; i++)
         MW_TRY(emit_column_sums(e, chain->items[i].group, partials[i]));
     return MW_OK;

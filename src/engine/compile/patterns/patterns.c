@@ -205,7 +205,7 @@ mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw_
 
 /* ---- notes ---- */
 
-static void note(const mw__finder *f, const mw__op *op)
+static void note_op(const mw__finder *f, const mw__op *op)
 {
     const char *reason = f->declined != NULL ? f->declined : f->row->declined;
     if (f->notes != NULL)
@@ -319,7 +319,7 @@ static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *e
         f->declined = f->row->guard(f, op);
     if (f->declined == NULL)
         MW_TRY(f->row->match(f, at, err));
-    note(f, op);
+    note_op(f, op);
     return MW_OK;
 }
 
@@ -345,7 +345,7 @@ static mw_status apply_all(mw__finder *f, mw_error *err)
     return mw__patterns_undo(f, err);
 }
 
-static mw__finder begin(const mw__plan_request *request)
+static mw__finder begin_finder(const mw__plan_request *request)
 {
     return (mw__finder){.function = request->function,
                         .body = request->function->body,
@@ -357,13 +357,13 @@ static mw__finder begin(const mw__plan_request *request)
 
 mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err)
 {
-    mw__finder f = begin(request);
+    mw__finder f = begin_finder(request);
     return apply_all(&f, err) == MW_OK ? f.patterns : NULL;
 }
 
 mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err)
 {
-    mw__finder f = begin(request);
+    mw__finder f = begin_finder(request);
     f.notes = out;
     *out = (mw__pattern_notes){0};
     out->notes = mw__arena_alloc(f.arena, ROW_COUNT * f.body->op_count, sizeof *out->notes, err);

@@ -21,7 +21,7 @@ static const mw__matmul_sum_match *sum_of(const mw__finder *f, const mw_tensor *
     return f->sums != NULL && f->uses[value->id] == 1 ? f->sums[value->id] : NULL;
 }
 
-static void add(mw__matmul_sum_match *match, const mw__op *product, const mw_tensor *sum)
+static void add_product(mw__matmul_sum_match *match, const mw__op *product, const mw_tensor *sum)
 {
     match->sum[match->count] = sum;
     match->product[match->count++] = product;
@@ -38,14 +38,14 @@ static mw__matmul_sum_match extend(const mw__finder *f, const mw_tensor *other, 
     if (so_far != NULL && so_far->count < MW__PRODUCTS_MOST)
         match = *so_far;
     else if (first != NULL)
-        add(&match, first, NULL);
-    add(&match, product, result);
+        add_product(&match, first, NULL);
+    add_product(&match, product, result);
     match.ops[match.op_count++] = result->op;
     match.result = result;
     return match;
 }
 
-static mw_status put(mw__finder *f, size_t at, const mw__matmul_sum_match *match, mw_error *err)
+static mw_status put_matmul_sum(mw__finder *f, size_t at, const mw__matmul_sum_match *match, mw_error *err)
 {
     mw__pattern *pattern = mw__pattern_put(f, at, match, err);
     if (pattern == NULL)
@@ -55,7 +55,7 @@ static mw_status put(mw__finder *f, size_t at, const mw__matmul_sum_match *match
 }
 
 /* Keeps the sum by its value, for the one that goes on with it, whose pattern takes the place of this one. */
-static mw__matmul_sum_match *keep(mw__finder *f, const mw__matmul_sum_match *match, mw_error *err)
+static mw__matmul_sum_match *keep_sum(mw__finder *f, const mw__matmul_sum_match *match, mw_error *err)
 {
     if (f->sums == NULL)
         f->sums = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *f->sums, err);
@@ -77,12 +77,12 @@ mw_status mw__match_matmul_sum(mw__finder *f, size_t at, mw_error *err)
     if (product == NULL || !mw__compare_types(other, op->results[0]))
         return MW_OK;
     const mw__matmul_sum_match match = extend(f, other, product, op->results[0]);
-    const mw__matmul_sum_match *kept = keep(f, &match, err);
+    const mw__matmul_sum_match *kept = keep_sum(f, &match, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
     if (kept->count < LEAST)
         return MW_OK;
     if (mw__pattern_is(mw__pattern_of(f, other), mw__match_matmul_sum) && kept->before != other)
         mw__pattern_take_back(f, f->maker[other->id] - 1, "the next sum goes on with it");
-    return put(f, at, kept, err);
+    return put_matmul_sum(f, at, kept, err);
 }

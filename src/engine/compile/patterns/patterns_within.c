@@ -117,7 +117,7 @@ static mw_status find_flag(mw__finder *f, size_t at, mw__all_within_match *match
     return MW_OK;
 }
 
-static mw_status put(mw__finder *f, size_t at, size_t count, mw_error *err)
+static mw_status put_within(mw__finder *f, size_t at, size_t count, mw_error *err)
 {
     mw__all_within_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
     mw__good *goods = mw__arena_alloc(f->arena, count, sizeof *goods, err);
@@ -142,5 +142,5 @@ mw_status mw__match_all_within(mw__finder *f, size_t at, mw_error *err)
         return mw__pattern_decline(f, "not only numbers that state whether a tensor is within a limit");
     if (count > count_compared(f->body))
         return mw__pattern_decline(f, "one number occurs twice");
-    return put(f, at, count, err);
+    return put_within(f, at, count, err);
 }

@@ -44,7 +44,7 @@ static void mark_inside(const nesting *n, const mw__block *block)
     }
 }
 
-static mw_status take(nesting *n, mw_tensor *value)
+static mw_status take_value(nesting *n, mw_tensor *value)
 {
     if (value->payload != NULL || n->marks[value->id] != 0)
         return MW_OK;
@@ -58,7 +58,7 @@ static mw_status take(nesting *n, mw_tensor *value)
 static mw_status take_operands(nesting *n, const mw__operand *operands, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        MW_TRY(operands[i].value != NULL ? take(n, operands[i].value)
+        MW_TRY(operands[i].value != NULL ? take_value(n, operands[i].value)
                                          : take_operands(n, operands[i].members, operands[i].member_count));
     return MW_OK;
 }
@@ -73,7 +73,7 @@ static mw_status take_block(nesting *n, const mw__block *block)
             MW_TRY(take_block(n, op->blocks[b]));
     }
     for (size_t i = 0; i < block->output_count; i++)
-        MW_TRY(take(n, block->outputs[i]));
+        MW_TRY(take_value(n, block->outputs[i]));
     return MW_OK;
 }
 
@@ -144,7 +144,7 @@ static double cost_of(const mw__program *program, bool *varies)
     return cost;
 }
 
-static const char *describe(const nesting *n)
+static const char *describe_nesting(const nesting *n)
 {
     const mw__program *programs = n->nested->programs;
     char text[120];
@@ -218,7 +218,7 @@ static mw_status plan_step(const nesting *n)
         variables[i] = begin_variable(n, i, vars[i].value);
     MW_TRY(mw__plan_check(planner, n->err));
     const double cost = cost_of(&n->nested->programs[0], &varies) + cost_of(&n->nested->programs[1], &varies);
-    planner->implementation = describe(n);
+    planner->implementation = describe_nesting(n);
     mw__step *step = mw__plan_step_of(planner, nested_run, n->op->row->name, 1, is_loop(n) ? cost * TURNS : cost,
                                       count + n->count + 1, count + 1);
     MW_TRY(mw__plan_check(planner, n->err));

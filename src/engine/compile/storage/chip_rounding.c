@@ -138,7 +138,7 @@ static void round_early(const pass *p, const mw__op *op)
     p->how[x->id] |= p->passed[x->id];
 }
 
-static void run(const pass *p, const mw__function *function)
+static void run_rounding(const pass *p, const mw__function *function)
 {
     const mw__block *body = function->body;
     for (size_t i = 0; i < body->op_count; i++) {
@@ -167,7 +167,7 @@ mw_status mw__chip_rounding(const mw__function *function, mw__arithmetic on, uin
     const bool made = p.slot != NULL && p.passed != NULL && p.uses != NULL;
     if (made) {
         count_uses(function->body, p.uses);
-        run(&p, function);
+        run_rounding(&p, function);
     }
     mw__free(heap, p.slot);
     mw__free(heap, p.passed);

@@ -291,8 +291,8 @@ static mw_status add_outputs(const storage *s, const mw__clone *clone, const mw_
     return MW_OK;
 }
 
-static mw_status describe(const storage *s, const mw__function *from, mw__arena *arena, mw__rounding *out,
-                          mw_error *err)
+static mw_status describe_rounding(const storage *s, const mw__function *from, mw__arena *arena, mw__rounding *out,
+                                   mw_error *err)
 {
     const size_t count = s->to->value_count;
     bool *half = mw__arena_alloc(arena, count, sizeof *half, err);
@@ -312,8 +312,8 @@ static mw_status describe(const storage *s, const mw__function *from, mw__arena 
     return MW_OK;
 }
 
-static mw_status store(storage *s, const mw__function *from, mw__arena *arena, const mw__function **out,
-                       mw__rounding *out_rounding, mw_error *err)
+static mw_status store_function(storage *s, const mw__function *from, mw__arena *arena, const mw__function **out,
+                                mw__rounding *out_rounding, mw_error *err)
 {
     const mw__clone_options options = {.rule = store_op, .user = s};
     mw__clone clone = {0};
@@ -324,7 +324,7 @@ static mw_status store(storage *s, const mw__function *from, mw__arena *arena, c
     if (status == MW_OK)
         status = add_outputs(s, &clone, function, err);
     if (status == MW_OK)
-        status = describe(s, from, arena, out_rounding, err);
+        status = describe_rounding(s, from, arena, out_rounding, err);
     mw__clone_deinit(&clone);
     *out = function;
     return status;
@@ -340,7 +340,7 @@ mw_status mw__store_as_fp32(const mw__function *from, mw__arithmetic arithmetic,
         return MW_OK;
     mw_status status = init(&s, from, err);
     if (status == MW_OK)
-        status = store(&s, from, arena, out, out_rounding, err);
+        status = store_function(&s, from, arena, out, out_rounding, err);
     deinit(&s);
     return status;
 }

@@ -47,7 +47,7 @@ static bool may_stay(const preparation *p, const mw_tensor *value)
 
 /* ---- what is done ---- */
 
-static mw_status expand(const mw__op *op, mw_error *err)
+static mw_status expand_weight(const mw__op *op, mw_error *err)
 {
     for (size_t i = 0; i < op->result_count; i++) {
         const mw__payload *payload = mw__constant_payload(op->results[i], err);
@@ -61,7 +61,7 @@ static mw_status expand(const mw__op *op, mw_error *err)
 }
 
 /* *out: whether it stays. A constexpr gets a literal without data, so that it counts as one. */
-static mw_status pack(const preparation *p, mw_tensor *value, bool *out)
+static mw_status pack_weight(const preparation *p, mw_tensor *value, bool *out)
 {
     mw__compressed *packed = mw__arena_alloc(p->arena, 1, sizeof *packed, p->err);
     mw__payload *literal = mw__arena_alloc(p->arena, 1, sizeof *literal, p->err);
@@ -82,8 +82,8 @@ static mw_status prepare_op(const preparation *p, const mw__op *op, bool packs)
     const bool constexpr = mw__op_is_constexpr(op);
     bool packed = false;
     if (packs && op->result_count == 1 && may_stay(p, op->results[0]))
-        MW_TRY(pack(p, op->results[0], &packed));
-    return constexpr && !packed ? expand(op, p->err) : MW_OK;
+        MW_TRY(pack_weight(p, op->results[0], &packed));
+    return constexpr && !packed ? expand_weight(op, p->err) : MW_OK;
 }
 
 static mw_status prepare_block(const preparation *p, const mw__block *block, bool packs)

@@ -152,8 +152,8 @@ static void gather_row(const conv_block *s, const float *x, int64_t pitch, int64
 }
 
 /* columns [depth, count] from row `at` of the group on */
-static void gather(const conv_block *s, const float *x, int64_t group, int64_t at, int64_t depth, int64_t first,
-                   int64_t count, float *columns)
+static void gather_columns(const conv_block *s, const float *x, int64_t group, int64_t at, int64_t depth, int64_t first,
+                           int64_t count, float *columns)
 {
     const mw__conv_window *w = &s->window;
     for (int64_t i = at; i < at + depth; i++, columns += count) {
@@ -162,7 +162,7 @@ static void gather(const conv_block *s, const float *x, int64_t group, int64_t a
     }
 }
 
-static void add(float *sums, const float *part, int64_t count)
+static void add_sums(float *sums, const float *part, int64_t count)
 {
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) sums[i] += part[i];
 }
@@ -173,15 +173,15 @@ typedef struct conv_tile {
 } conv_tile;
 
 /* weight [rows, depth] from element `from` on */
-static void expand(const conv_block *s, int64_t from, int64_t rows, int64_t depth, float *weight)
+static void expand_weight(const conv_block *s, int64_t from, int64_t rows, int64_t depth, float *weight)
 {
     for (int64_t i = 0; i < rows; i++)
         mw__unpack(s->code.level, s->packed, from + i * s->depth, depth, weight + i * depth);
 }
 
 /* sums [rows, count] of channels `row` .. of the group */
-static void multiply(const conv_block *s, const mw__kernel_call *call, const conv_tile *t, int64_t row, int64_t rows,
-                     const conv_scratch *scratch)
+static void multiply_rows(const conv_block *s, const mw__kernel_call *call, const conv_tile *t, int64_t row,
+                          int64_t rows, const conv_scratch *scratch)
 {
     const int64_t from = (t->group * s->outputs + row) * s->depth;
     const bool packed = s->packed != NULL;
@@ -190,19 +190,19 @@ static void multiply(const conv_block *s, const mw__kernel_call *call, const con
         const int64_t depth = mw__i64_min(s->depth - at, DEPTH);
         const mw__gemm_shape shape = {
             .m = rows, .n = t->count, .k = depth, .lda = packed ? depth : s->depth, .ldb = t->count, .ldc = t->count};
-        gather(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
+        gather_columns(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
         if (packed)
-            expand(s, from + at, rows, depth, scratch->weight);
+            expand_weight(s, from + at, rows, depth, scratch->weight);
         mw__gemm(&s->code, &shape, packed ? scratch->weight : (const float *)call->in[1] + from + at, scratch->columns,
                  at == 0 ? scratch->sums : scratch->part, scratch->gemm);
         if (at > 0)
-            add(scratch->sums, scratch->part, rows * t->count);
+            add_sums(scratch->sums, scratch->part, rows * t->count);
         at += depth;
     } while (at < s->depth);
 }
 
 /* One channel of a tile to its places in the examples. */
-static void store(const conv_block *s, const conv_tile *t, int64_t channel, const float *sums, void *out)
+static void store_channel(const conv_block *s, const conv_tile *t, int64_t channel, const float *sums, void *out)
 {
     const int64_t area = s->window.area_out, channels = s->groups * s->outputs;
     for (int64_t done = 0; done < t->count;) {
@@ -226,14 +226,14 @@ static void conv_run(const mw__kernel_call *call)
         const conv_tile t = tile_of(s, unit);
         for (int64_t row = 0; row < s->outputs; row += ROWS) {
             const int64_t rows = mw__i64_min(ROWS, s->outputs - row);
-            multiply(s, call, &t, row, rows, &scratch);
+            multiply_rows(s, call, &t, row, rows, &scratch);
             for (int64_t i = 0; i < rows; i++) {
                 const int64_t channel = t.group * s->outputs + row + i;
                 float *const sums = scratch.sums + i * t.count;
                 const float bias = s->has_bias ? ((const float *)call->in[s->packed != NULL ? 1 : 2])[channel] : 0.0f;
                 for (int64_t k = 0; s->has_bias && k < t.count; k++)
                     sums[k] += bias;
-                store(s, &t, channel, sums, call->out[0]);
+                store_channel(s, &t, channel, sums, call->out[0]);
             }
         }
     }

@@ -43,7 +43,7 @@ static void set_frame(mw__conv_avx512 *c)
 }
 
 /* Bands of at most `most` rows of y, of nearly equal size. */
-static void cut(mw__conv_avx512 *c, int64_t most)
+static void cut_bands(mw__conv_avx512 *c, int64_t most)
 {
     const int64_t rows = c->window.out[1], bands = (rows + most - 1) / most;
     c->band = (rows + bands - 1) / bands;
@@ -52,11 +52,11 @@ static void cut(mw__conv_avx512 *c, int64_t most)
 }
 
 /* Whether the numbers of `out` that are read suit but for the size of a frame; the others are set, for one frame. */
-static bool fill(mw__conv_avx512 *out)
+static bool fill_conv(mw__conv_avx512 *out)
 {
     if (!extents_fit(&out->window))
         return false;
-    cut(out, out->window.out[1]);
+    cut_bands(out, out->window.out[1]);
     const int64_t depth = out->window.out[2] < ROW_WIDE ? DEPTH_NARROW : DEPTH;
     return out->inputs > 0 && out->inputs <= depth / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
            out->pitch <= FRAME_FLOATS / out->inputs;
@@ -64,13 +64,13 @@ static bool fill(mw__conv_avx512 *out)
 
 static bool fill_frame(mw__conv_avx512 *out)
 {
-    return fill(out) && out->rows <= FRAME_FLOATS / out->inputs / out->pitch;
+    return fill_conv(out) && out->rows <= FRAME_FLOATS / out->inputs / out->pitch;
 }
 
 /* Frames of a band of rows where one of all rows is beyond the cache, unless most of a band would be copied twice. */
 static bool fill_bands(mw__conv_avx512 *out)
 {
-    if (!fill(out))
+    if (!fill_conv(out))
         return false;
     const mw__conv_window *w = &out->window;
     const int64_t rows = FRAME_FLOATS / out->inputs / out->pitch, reach = (w->kernel[1] - 1) * w->dilation[1];
@@ -79,7 +79,7 @@ static bool fill_bands(mw__conv_avx512 *out)
     const int64_t band = rows > reach ? (rows - 1 - reach) / w->stride[1] + 1 : 0;
     if (band < BAND_LEAST || band * w->stride[1] < 2 * reach)
         return false;
-    cut(out, band);
+    cut_bands(out, band);
     return true;
 }
 
@@ -415,7 +415,7 @@ static void share_rows(const mw__planner *planner, mw__conv_avx512 *c)
         return;
     const int64_t bands = (2 * partitions + c->examples - 1) / c->examples, band = c->window.out[1] / bands;
     if (bands > c->bands && band > 0)
-        cut(c, band);
+        cut_bands(c, band);
 }
 
 /* A step of numbers that are read. `bias` is read if something is done to the sums. */

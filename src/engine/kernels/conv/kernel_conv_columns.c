@@ -64,7 +64,7 @@ static void put_columns(const columns_block *s, const float *image, float *colum
                          s->out[0], s->stride[1], 0, s->out[1], s->out[1], columns);
 }
 
-static void multiply(const columns_block *s, const float *left, float *image, float *y)
+static void multiply_columns(const columns_block *s, const float *left, float *image, float *y)
 {
     float *const columns = image + s->columns;
     if (s->way != NULL) {
@@ -76,7 +76,7 @@ static void multiply(const columns_block *s, const float *left, float *image, fl
 }
 
 /* What follows the product y of group g, while it is precompiled. */
-static void finish(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
+static void finish_product(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
 {
     const int64_t m = s->shape.m, n = s->shape.n;
     if (s->round != NULL)
@@ -98,8 +98,8 @@ static void columns_run(const mw__kernel_call *call)
         for (int64_t g = 0; g < s->groups; g++) {
             float *y = (float *)call->out[0] + (n * s->groups + g) * out;
             put_image(s, (const float *)call->in[0] + (n * s->groups + g) * in, image);
-            multiply(s, (const float *)call->in[1] + n * s->left + g * left, image, y);
-            finish(s, call, g, y);
+            multiply_columns(s, (const float *)call->in[1] + n * s->left + g * left, image, y);
+            finish_product(s, call, g, y);
         }
 }
 

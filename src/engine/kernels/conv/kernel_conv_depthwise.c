@@ -94,7 +94,7 @@ static void run_grid(const depthwise_block *s, const mw__kernel_call *call, size
 }
 
 /* Of the product of columns: what becomes of the planes of units [unit, unit + count), and their bias. */
-static void finish(const depthwise_block *s, const mw__kernel_call *call, int64_t unit, int64_t count)
+static void finish_planes(const depthwise_block *s, const mw__kernel_call *call, int64_t unit, int64_t count)
 {
     const mw__packed_finish *f = s->columns;
     float *const y = (float *)call->out[0] + unit * s->outputs * s->area_out;
@@ -128,7 +128,7 @@ static void depthwise_run(const mw__kernel_call *call)
                 run_grid(s, call, (size_t)grid, at, unit, count, o);
         }
         if (s->columns != NULL)
-            finish(s, call, unit, count);
+            finish_planes(s, call, unit, count);
     }
 }
 
@@ -162,7 +162,7 @@ static void flat_run(const mw__kernel_call *call)
             }
         }
         if (s->columns != NULL)
-            finish(s, call, unit, 1);
+            finish_planes(s, call, unit, 1);
     }
 }
 

@@ -132,7 +132,7 @@ static void add_singly(const examples_block *s, const examples_tile *t, int64_t 
 /* ---- results ---- */
 
 /* The bias, and in the form for chips what becomes of sums. */
-static void finish(const examples_block *s, const examples_tile *t)
+static void finish_tile(const examples_block *s, const examples_tile *t)
 {
     const mw__packed_finish *f = s->columns;
     const int64_t tile = tile_floats(s), all = s->area_out * tile;
@@ -153,7 +153,7 @@ static void finish(const examples_block *s, const examples_tile *t)
 }
 
 /* Lanes to their examples. */
-static void store(const examples_block *s, const examples_tile *t)
+static void store_lanes(const examples_block *s, const examples_tile *t)
 {
     const int64_t width = s->w.code->width, tile = tile_floats(s), pitch = s->w.groups * s->w.outputs * s->area_out;
     for (int64_t row = 0; row < t->rows; row++)
@@ -185,8 +185,8 @@ static void run_tile(const examples_block *s, const examples_tile *t)
             add_block(s, t, block, position);
     for (int64_t position = 0; !skip && position < s->area_out; position++)
         add_singly(s, t, position);
-    finish(s, t);
-    store(s, t);
+    finish_tile(s, t);
+    store_lanes(s, t);
 }
 
 /* Units: [groups, panels of examples, shares]. */

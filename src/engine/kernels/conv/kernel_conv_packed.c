@@ -35,8 +35,8 @@ typedef struct packed_piece {
 } packed_piece;
 
 /* Those of the panel that begins at position `at` of all examples. Where `cut`, none crosses the end of a vector. */
-static int64_t split(const packed_block *s, const mw__packed_grid *g, int64_t at, int64_t count, int64_t line, bool cut,
-                     packed_piece *pieces)
+static int64_t split_panel(const packed_block *s, const mw__packed_grid *g, int64_t at, int64_t count, int64_t line,
+                           bool cut, packed_piece *pieces)
 {
     int64_t made = 0;
     for (int64_t lane = 0; lane < count;) {
@@ -87,7 +87,7 @@ static void fill_source(const packed_block *s, const mw__packed_grid *g, int64_t
                         const packed_scratch *scratch)
 {
     packed_piece pieces[MW__PACKED_LANES];
-    const int64_t all = split(s, g, at, count, g->extent[2], true, pieces);
+    const int64_t all = split_panel(s, g, at, count, g->extent[2], true, pieces);
     int32_t made = 0, *begin = scratch->begin;
     for (int64_t t = 0; t < g->taps; t++)
         for (int64_t v = 0, p = 0; v < s->w.code->vectors; v++) {
@@ -139,7 +139,7 @@ static void store_piece(const packed_block *s, const packed_tile *t, const packe
 }
 
 /* Of the product of columns: what becomes of its sums, and the bias that is still to be added. */
-static void finish(const packed_block *s, const packed_tile *t, int64_t first, int64_t end, float *sums)
+static void finish_sums(const packed_block *s, const packed_tile *t, int64_t first, int64_t end, float *sums)
 {
     const mw__packed_finish *f = s->columns;
     const int64_t all = (end - first) * s->lanes;
@@ -154,15 +154,15 @@ static void finish(const packed_block *s, const packed_tile *t, int64_t first, i
 }
 
 /* The sums of the panel at position `at` to their places. */
-static void store(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, float *sums)
+static void store_sums(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, float *sums)
 {
     packed_piece pieces[MW__PACKED_LANES];
     const mw__packed_grid *g = t->grid;
     const bool dense = s->w.grids == 1 && s->spread[2] == 1; /* lines follow each other */
-    const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
+    const int64_t all = split_panel(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
     const int64_t first = t->panel * s->w.rows, end = mw__i64_min(first + t->panels * s->w.rows, s->w.outputs);
     if (s->columns != NULL)
-        finish(s, t, first, end, sums);
+        finish_sums(s, t, first, end, sums);
     for (int64_t p = 0; p < all; p++)
         store_piece(s, t, &pieces[p], first, end, sums);
 }
@@ -214,7 +214,7 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
                 else
                     product(depth, weight, scratch->panel, sums + p * s->w.rows * s->lanes, k > 0);
             if (k + depth == g->depth)
-                store(s, t, at, count, sums);
+                store_sums(s, t, at, count, sums);
         }
         k += depth;
     } while (k < g->depth);
@@ -257,11 +257,11 @@ static void run_stored(const packed_block *s, const packed_tile *t, const packed
     }
     for (int64_t i = 0; i < panels; i++) {
         const int64_t at = t->begin + i * s->lanes;
-        store(s, t, at, mw__i64_min(s->lanes, t->end - at), scratch->sums + i * sums_of_panel);
+        store_sums(s, t, at, mw__i64_min(s->lanes, t->end - at), scratch->sums + i * sums_of_panel);
     }
 }
 
-static void run(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
+static void run_whole_tile(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
 {
     if (s->stored != NULL)
         run_stored(s, t, scratch);
@@ -289,7 +289,7 @@ static void run_examples(const packed_block *s, const mw__kernel_call *call, con
         const int64_t end = call->end * t.grid->area;
         for (t.begin = call->begin * t.grid->area; t.begin < end; t.begin = t.end) {
             t.end = mw__i64_min(t.begin + s->tile * s->lanes, end);
-            run(s, &t, scratch);
+            run_whole_tile(s, &t, scratch);
         }
     }
 }
@@ -303,7 +303,7 @@ static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t
     t.begin = unit % s->tiles * s->tile * s->lanes;
     t.end = mw__i64_min(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
     if (t.begin < t.end)
-        run(s, &t, scratch);
+        run_whole_tile(s, &t, scratch);
 }
 
 static int64_t sums_floats(const packed_block *s) { return s->tile * s->share * s->w.rows * s->lanes; }

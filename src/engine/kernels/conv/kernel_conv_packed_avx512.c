@@ -68,7 +68,8 @@ MW__INLINE void gather_body(gather_vector *vector, const mw__packed_source *s, c
     }
 }
 
-static void gather(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count, float *panel)
+static void gather_panel(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count,
+                         float *panel)
 {
     if (s->step == 1)
         gather_body(gather_1, s, x, area, tap, count, panel);
@@ -136,7 +137,7 @@ static void store_2(float *y, __m512 sums, int64_t count)
         _mm512_mask_storeu_ps(y + LANES, (__mmask16)(wide >> LANES), _mm512_permutexvar_ps(high, sums));
 }
 
-static void store(float *y, int64_t spread, const float *c, int64_t count, float bias)
+static void store_sums(float *y, int64_t spread, const float *c, int64_t count, float bias)
 {
     for (int64_t i = 0; spread <= 2 && i < count; i += LANES) {
         const int64_t here = count - i < LANES ? count - i : LANES;
@@ -426,9 +427,9 @@ static void totals(int64_t count, int64_t rest, const float *sums, float *out)
 const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .width = LANES,
                                            .vectors = VECTORS,
-                                           .gather = gather,
+                                           .gather = gather_panel,
                                            .products = products,
-                                           .store = store,
+                                           .store = store_sums,
                                            .sums = all_sums,
                                            .transpose = transpose,
                                            .column = column,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Fills a tile, or what is left of it, with one number; whole vectors, as there is room for one behind a tile. */
-static void fill(float *restrict tile, float value, int64_t count)
+static void fill_tile(float *restrict tile, float value, int64_t count)
 {
     for (int64_t i = 0; i < count; i += 16)
         for (int lane = 0; lane < 16; lane++)
@@ -19,7 +19,7 @@ static void fill_scalar(const mw__fused_operand *o, const void *data, int64_t co
     if (o->dtype == MW_BOOL)
         memset(tile, *(const uint8_t *)data, o->one ? 1 : (size_t)count);
     else
-        fill(tile, *mw__tile_read(data, o->dtype, o->fed, 0, 1, &one), o->one ? 1 : count);
+        fill_tile(tile, *mw__tile_read(data, o->dtype, o->fed, 0, 1, &one), o->one ? 1 : count);
 }
 
 /* `count` elements from `index` on, or that one element `count` times. */
@@ -35,12 +35,12 @@ static void put_run(const mw__fused_operand *o, const void *data, int64_t index,
             memcpy(tile + to, from, (size_t)count * sizeof *tile);
     } else {
         float one;
-        fill(tile + to, *mw__tile_read(data, o->dtype, o->fed, index, 1, &one), count);
+        fill_tile(tile + to, *mw__tile_read(data, o->dtype, o->fed, index, 1, &one), count);
     }
 }
 
 /* Elements [at, at + count) of an operand that repeats, run by run. */
-static void spread(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
+static void spread_operand(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     const bool row = o->inner == 1;
     int64_t index = 0, left = row ? o->period : o->inner;
@@ -56,14 +56,14 @@ static void spread(const mw__fused_operand *o, const void *data, int64_t at, int
     }
 }
 
-static const void *load(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
+static const void *load_operand(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     if (o->form == MW__DIRECT)
         return (const char *)data + (size_t)at * o->size;
     if (o->form == MW__WIDEN)
         return mw__tile_read(data, o->dtype, o->fed, at, count, tile);
     if (o->form == MW__SPREAD)
-        spread(o, data, at, count, tile);
+        spread_operand(o, data, at, count, tile);
     return tile;
 }
 
@@ -151,7 +151,7 @@ static bool spread_own(const mw__kernel_call *call, int64_t at, int64_t count, m
     const bool filled = whole && unit == totals->filled && count == totals->spread;
     for (size_t i = 0; whole && !filled && i < fused->operand_count; i++)
         if (fused->operands[i].own)
-            spread(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
+            spread_operand(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
     totals->filled = whole ? unit : -1, totals->spread = whole ? count : 0;
     return whole;
 }
@@ -171,8 +171,8 @@ static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw_
         if (o->own && o->dtype == MW_BOOL)
             memset(tile_at(call, fused->place[i]), ((const uint8_t *)call->in[i])[unit], MW__TILE);
         else if (o->own)
-            fill(tile_at(call, fused->place[i]), *mw__tile_read(call->in[i], o->dtype, o->fed, unit, 1, &one),
-                 MW__TILE);
+            fill_tile(tile_at(call, fused->place[i]), *mw__tile_read(call->in[i], o->dtype, o->fed, unit, 1, &one),
+                      MW__TILE);
     }
     totals->filled = unit, totals->spread = 0;
     return true;
@@ -187,7 +187,7 @@ unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, 
     for (size_t i = 0; i < fused->operand_count; i++)
         value[i] = filled && fused->operands[i].own
                        ? tile_at(call, fused->place[i])
-                       : load(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
+                       : load_operand(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
     if (totals != NULL) /* before an output lies over them */
         mw__fused_add(call, value, true, at, count, totals);
     if (precompiled)
@@ -276,7 +276,7 @@ static void gate_one(const mw__kernel_call *call, size_t index, int64_t begin, i
         return;
     for (int64_t at = begin; at < end; at += MW__TILE) {
         const int64_t count = end - at < MW__TILE ? end - at : MW__TILE;
-        const void *value = load(&fused->operands[chosen], call->in[chosen], at, count, call->scratch);
+        const void *value = load_operand(&fused->operands[chosen], call->in[chosen], at, count, call->scratch);
         mw__tile_store(call->out[index], s->dtype, at, count, value);
     }
 }

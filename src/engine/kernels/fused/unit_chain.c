@@ -93,7 +93,7 @@ typedef struct builder {
 
 static bool is_inner(const builder *b, uint32_t buffer) { return b->parts->inner != NULL && b->parts->inner[buffer]; }
 
-static size_t find(const mw__step_operand *operands, size_t count, uint32_t buffer)
+static size_t find_operand(const mw__step_operand *operands, size_t count, uint32_t buffer)
 {
     size_t i = 0;
     while (i < count && operands[i].buffer != buffer)
@@ -117,13 +117,13 @@ static mw__step_operand of_chain(const builder *b, const mw__step *step, const m
 
 /* Adds an operand of that buffer where there is none; one that two steps touch in different ways is touched as a
  * whole. */
-static void add(const builder *b, mw__step_operand *operands, size_t *count, const mw__step *step,
-                const mw__step_operand *operand)
+static void add_operand(const builder *b, mw__step_operand *operands, size_t *count, const mw__step *step,
+                        const mw__step_operand *operand)
 {
     if (is_inner(b, operand->buffer))
         return;
     const mw__step_operand seen = of_chain(b, step, operand);
-    const size_t at = find(operands, *count, operand->buffer);
+    const size_t at = find_operand(operands, *count, operand->buffer);
     if (at == *count)
         operands[(*count)++] = seen;
     else if (operands[at].access != seen.access || operands[at].unit != seen.unit || operands[at].parts != seen.parts)
@@ -135,16 +135,17 @@ static void collect(const builder *b)
     mw__step *chain = b->chain;
     for (size_t s = 0; s < b->parts->count; s++)
         for (size_t i = 0; i < b->parts->steps[s]->write_count; i++)
-            add(b, chain->writes, &chain->write_count, b->parts->steps[s], &b->parts->steps[s]->writes[i]);
+            add_operand(b, chain->writes, &chain->write_count, b->parts->steps[s], &b->parts->steps[s]->writes[i]);
     for (size_t s = 0; s < b->parts->count; s++)
         for (size_t i = 0; i < b->parts->steps[s]->read_count; i++)
-            if (find(chain->writes, chain->write_count, b->parts->steps[s]->reads[i].buffer) == chain->write_count)
-                add(b, chain->reads, &chain->read_count, b->parts->steps[s], &b->parts->steps[s]->reads[i]);
+            if (find_operand(chain->writes, chain->write_count, b->parts->steps[s]->reads[i].buffer) ==
+                chain->write_count)
+                add_operand(b, chain->reads, &chain->read_count, b->parts->steps[s], &b->parts->steps[s]->reads[i]);
 }
 
 static bool reads(const mw__step *step, uint32_t buffer)
 {
-    return find(step->reads, step->read_count, buffer) < step->read_count;
+    return find_operand(step->reads, step->read_count, buffer) < step->read_count;
 }
 
 /* The step writes what others may see by such units. */
@@ -277,10 +278,10 @@ static bool add_slots(builder *b, int64_t block, mw_error *err)
 static uint16_t place_of(const builder *b, uint32_t buffer)
 {
     const mw__step *chain = b->chain;
-    size_t at = find(chain->reads, chain->read_count, buffer);
+    size_t at = find_operand(chain->reads, chain->read_count, buffer);
     if (at < chain->read_count)
         return (uint16_t)at;
-    at = find(chain->writes, chain->write_count, buffer);
+    at = find_operand(chain->writes, chain->write_count, buffer);
     if (at < chain->write_count)
         return (uint16_t)(chain->read_count + at);
     for (at = 0; b->pieces[at].buffer != buffer;)

@@ -23,7 +23,7 @@ struct sample_block {
     size_t index_read; /* which of the reads says which image */
 };
 
-static double number(const void *data, mw_dtype dtype, int64_t at)
+static double number_at(const void *data, mw_dtype dtype, int64_t at)
 {
     return dtype == MW_F32 ? (double)((const float *)data)[at] : (double)mw__index_load(data, dtype, at);
 }
@@ -36,8 +36,8 @@ static place find_at(const sample_block *block, const void *places, int64_t plan
 {
     const mw__sample_axis *axis = block->s.axis;
     const int64_t from = 2 * ((plane * axis[0].out + i) * axis[1].out + j);
-    return (place){{in_pixels(&axis[0], number(places, block->places, from + 1)),
-                    in_pixels(&axis[1], number(places, block->places, from))}};
+    return (place){{in_pixels(&axis[0], number_at(places, block->places, from + 1)),
+                    in_pixels(&axis[1], number_at(places, block->places, from))}};
 }
 
 static place find_affine(const sample_block *block, const void *places, int64_t plane, int64_t i, int64_t j)
@@ -46,7 +46,7 @@ static place find_affine(const sample_block *block, const void *places, int64_t 
     const double x = mw__sample_coordinate(s, 1, j), y = mw__sample_coordinate(s, 0, i);
     double m[6];
     for (int k = 0; k < 6; k++)
-        m[k] = number(places, block->places, 6 * plane + k);
+        m[k] = number_at(places, block->places, 6 * plane + k);
     return (place){
         {in_pixels(&s->axis[0], m[3] * x + m[4] * y + m[5]), in_pixels(&s->axis[1], m[0] * x + m[1] * y + m[2])}};
 }
@@ -56,7 +56,7 @@ static place find_in_box(const sample_block *block, const void *places, int64_t 
     const mw__sample *s = &block->s;
     double box[4];
     for (int k = 0; k < 4; k++)
-        box[k] = number(places, block->places, plane * s->box_numbers + s->box_numbers - 4 + k);
+        box[k] = number_at(places, block->places, plane * s->box_numbers + s->box_numbers - 4 + k);
     return (place){{mw__sample_in_box(s, box, 0, i), mw__sample_in_box(s, box, 1, j)}};
 }
 
@@ -137,7 +137,7 @@ static int64_t image_of(const sample_block *block, const mw__kernel_call *call, 
     if (s->index == NULL)
         return mw__sample_image(s, m);
     const int64_t from = s->box_numbers == 5 ? 5 * m : m;
-    const double index = number(call->in[block->index_read], block->index, from);
+    const double index = number_at(call->in[block->index_read], block->index, from);
     return index > -1.0 && index < (double)s->images ? (int64_t)index : -1;
 }
 

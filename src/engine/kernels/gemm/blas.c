@@ -42,7 +42,7 @@ static bool find_function(void *library, const char *name, void *out_function)
     return symbol != NULL;
 }
 
-static bool refuse(const char *reason)
+static bool refuse_blas(const char *reason)
 {
     snprintf(found.reason, sizeof found.reason, "%s", reason != NULL ? reason : "unknown");
     return false;
@@ -60,14 +60,14 @@ static bool is_oldest(const char *core)
 
 /* A BLAS of the system is bound as it is called: most of its thousands of functions never are, and to look them up
  * took a fifth of the time to a first step. One that a user names may lack something: it is refused here, not later. */
-static bool load(const char *path, int binding)
+static bool load_blas(const char *path, int binding)
 {
     void *const library = dlopen(path, binding | RTLD_LOCAL);
     if (library == NULL)
-        return refuse(dlerror());
+        return refuse_blas(dlerror());
     if (!find_function(library, "cblas_sgemm", &found.sgemm)) {
         dlclose(library);
-        return refuse("it lacks the function cblas_sgemm");
+        return refuse_blas("it lacks the function cblas_sgemm");
     }
     void (*set_threads)(int) = NULL;
     void (*set_threads_long)(long) = NULL; /* BLIS counts in dim_t */
@@ -105,30 +105,30 @@ static bool addresses_are_limited(void)
 
 bool mw__blas_is_named(void) { return wanted[0] != '\0' && strcmp(wanted, "none") != 0; }
 
-static void find(void)
+static void find_blas(void)
 {
     strcpy(found.name, "built-in");
     const bool is_named = mw__blas_is_named();
     if (wanted[0] != '\0' && !is_named)
         return;
     if (!threads_can_start()) {
-        refuse("the system starts no further thread");
+        refuse_blas("the system starts no further thread");
         return;
     }
     if (is_named) {
-        load(wanted, RTLD_NOW);
+        load_blas(wanted, RTLD_NOW);
         return;
     }
     if (addresses_are_limited())
         return;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (load(candidates[i], RTLD_LAZY))
+        if (load_blas(candidates[i], RTLD_LAZY))
             return;
 }
 
 mw__blas_sgemm *mw__blas_find(void)
 {
-    pthread_once(&find_once, find);
+    pthread_once(&find_once, find_blas);
     return found.sgemm;
 }
 
@@ -148,18 +148,18 @@ mw_status mw__blas_choose(const char *name, mw_error *err)
 
 const char *mw__blas_name(void)
 {
-    pthread_once(&find_once, find);
+    pthread_once(&find_once, find_blas);
     return found.name;
 }
 
 bool mw__blas_splits(void)
 {
-    pthread_once(&find_once, find);
+    pthread_once(&find_once, find_blas);
     return found.splits;
 }
 
 bool mw__blas_is_lost(void)
 {
-    pthread_once(&find_once, find);
+    pthread_once(&find_once, find_blas);
     return found.lost;
 }

@@ -22,7 +22,7 @@
 
 /* ---- packing: rows and columns that lack are zeros ---- */
 
-static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
+static void pack_lanes(float *out, int64_t width, const mw__gemm_lanes *l)
 {
     if (l->count < width)
         memset(out, 0, (size_t)(width * l->k) * sizeof *out);
@@ -112,7 +112,7 @@ static void run_tile(tile_function *tile, const mw__gemm_tile *t)
                                              .columns = TILE_N,                                                        \
                                              .whole = TILE_N,                                                          \
                                              .tile = run_tile_##level,                                                 \
-                                             .pack = pack,                                                             \
+                                             .pack = pack_lanes,                                                       \
                                              .across = across_##level,                                                 \
                                              .across_scratch = mw__gemm_across_scratch};
 SET(base)

@@ -79,7 +79,7 @@ static const struct {
                    {{6, 5, 5}, {strip_6_4, strip_5_4, strip_5_4}}};
 
 /* Rows and columns of C from sums [PANEL, vectors]. */
-static void store(float *c, int64_t ldc, int64_t rows, int64_t vectors, const float *sums)
+static void store_sums(float *c, int64_t ldc, int64_t rows, int64_t vectors, const float *sums)
 {
     for (int64_t first = 0; first < rows; first += LANES, sums += LANES) {
         __m512 r[LANES];
@@ -107,7 +107,7 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
             t.sums += cuts[vectors - 1].rows[i] * vectors * LANES;
         }
     }
-    store(c, s->ldc, rows, vectors, sums);
+    store_sums(c, s->ldc, rows, vectors, sums);
 }
 
 /* ---- public ---- */

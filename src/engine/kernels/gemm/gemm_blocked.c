@@ -131,8 +131,8 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 #define MUCH 256 /* columns that a row of A is used for */
 #define FAR  512 /* floats */
 
-static void multiply(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
-                     bool add, float *scratch)
+static void multiply_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                             bool add, float *scratch)
 {
     const int64_t depth = mw__i64_min(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
     const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
@@ -165,11 +165,11 @@ void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const fl
                       float *scratch)
 {
     if (set->across == NULL || !set->across(s, a, b, c, scratch))
-        multiply(set, s, a, b, c, false, scratch);
+        multiply_blocked(set, s, a, b, c, false, scratch);
 }
 
 void mw__gemm_blocked_add(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
                           float *scratch)
 {
-    multiply(set, s, a, b, c, true, scratch);
+    multiply_blocked(set, s, a, b, c, true, scratch);
 }

@@ -20,7 +20,7 @@ static float aligned(float x, float most)
     return (x + much) - much;
 }
 
-static float add(float a, float b)
+static float add_chip_floats(float a, float b)
 {
     const float most = fabsf(a) > fabsf(b) ? a : b;
     return most == 0.0f ? 0.0f : aligned(a, most) + aligned(b, most);
@@ -33,7 +33,7 @@ static float element(const mw__gemm_shape *s, const float *a, const float *b, in
         const float x = a[s->transpose_a ? p * s->lda + i : i * s->lda + p];
         const float y = b[s->transpose_b ? j * s->ldb + p : p * s->ldb + j];
         const float product = mw__half_of(x * y);
-        four = p % FOUR == 0 ? product : add(four, product);
+        four = p % FOUR == 0 ? product : add_chip_floats(four, product);
         if (p % FOUR == FOUR - 1 || p == s->k - 1)
             sum += four;
     }

@@ -54,7 +54,7 @@ static void hide(float *scores, const uint8_t *mask, int64_t count)
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) scores[i] = mask[i] == 0 ? -INFINITY : scores[i];
 }
 
-static void fill(float *scores, int64_t count)
+static void fill_scores(float *scores, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         scores[i] = -INFINITY;
@@ -71,7 +71,7 @@ static void add_mask(const attention_block *s, const void *mask, int64_t at, int
         if (s->mask == MASK_BOOL && step == 1)
             hide(scores + done, (const uint8_t *)mask + from, run);
         else if (s->mask == MASK_BOOL && ((const uint8_t *)mask)[from] == 0)
-            fill(scores + done, run);
+            fill_scores(scores + done, run);
         else if (s->mask == MASK_FLOAT)
             for (int64_t i = 0; i < run; i++)
                 scores[done + i] += ((const float *)mask)[from + i * step];
@@ -101,7 +101,7 @@ static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t a
 }
 
 /* Rows [keys.begin, keys.end) of x, which are `width` wide, to the same places of `out`. */
-static void widen(const attention_block *s, const void *x, int64_t width, range keys, float *out)
+static void widen_rows(const attention_block *s, const void *x, int64_t width, range keys, float *out)
 {
     const int64_t end = keys.end * width;
     for (int64_t at = keys.begin * width, count; at < end; at += count) { /* in the first cache until it is fed */
@@ -121,7 +121,7 @@ typedef struct rows_of {
 } rows_of;
 
 /* scores [rows, keys]: the softmax of what the keys that take part give. */
-static void weigh(const attention_block *s, const rows_of *t, float *scores, void *gemm)
+static void weigh_keys(const attention_block *s, const rows_of *t, float *scores, void *gemm)
 {
     const int64_t keys = t->keys.end - t->keys.begin, count = t->rows * keys;
     const mw__gemm_shape product = {
@@ -148,7 +148,7 @@ static const float *find_rows(const attention_block *s, const mw__kernel_call *c
     if (!(which == KEY ? s->half_keys : s->half_values))
         return (const float *)call->in[which] + first;
     float *widened = (float *)((char *)call->scratch + (which == KEY ? s->keys_at : s->values_at));
-    widen(s, (const uint16_t *)call->in[which] + first, width, keys, widened);
+    widen_rows(s, (const uint16_t *)call->in[which] + first, width, keys, widened);
     return widened;
 }
 
@@ -170,7 +170,7 @@ static void attention_run(const mw__kernel_call *call)
             t.keys = shown_keys(s, t.mask, t.at);
         t.k = find_rows(s, call, KEY, batch, t.keys);
         t.v = find_rows(s, call, VALUE, batch, t.keys);
-        weigh(s, &t, scores, gemm);
+        weigh_keys(s, &t, scores, gemm);
         const int64_t keys = t.keys.end - t.keys.begin;
         const bool is_fp32 = s->dtype == MW_F32;
         float *out = is_fp32 ? (float *)call->out[0] + first * s->values : panel;

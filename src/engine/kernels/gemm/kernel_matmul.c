@@ -101,7 +101,7 @@ static void multiply_f16(const matmul_block *s, const matmul_piece *whole, const
     }
 }
 
-static void multiply(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
+static void multiply_piece(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
 {
     if (s->dtype == MW_I32)
         multiply_i32(s, piece, bias);
@@ -113,7 +113,8 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
 
 /* Elements [from, from + count) of y. `ahead`: how far what is widened later lies behind them, in bytes: each strip is
  * multiplied before the next is read, which some processors do not fetch by themselves. */
-static void expand(const matmul_block *s, const void *y, int64_t from, int64_t count, int64_t ahead, float *out)
+static void expand_elements(const matmul_block *s, const void *y, int64_t from, int64_t count, int64_t ahead,
+                            float *out)
 {
     if (s->packed != NULL) {
         mw__unpack(s->code.level, s->packed, from, count, out);
@@ -139,11 +140,11 @@ static int64_t rows_ahead(const matmul_block *s, int64_t count)
 static void expand_strip(const matmul_block *s, const void *y, int64_t from, int64_t count, float *strip)
 {
     if (s->transpose_y) {
-        expand(s, y, from * s->k, count * s->k, AHEAD, strip);
+        expand_elements(s, y, from * s->k, count * s->k, AHEAD, strip);
         return;
     }
     for (int64_t p = 0; p < s->k; p++)
-        expand(s, y, p * s->n + from, count, rows_ahead(s, count), strip + p * count);
+        expand_elements(s, y, p * s->n + from, count, rows_ahead(s, count), strip + p * count);
 }
 
 /* A strip of columns after the other: their sums do not depend on each other. The last takes what would be less than a
@@ -162,7 +163,7 @@ static void multiply_strips(const matmul_block *s, const matmul_piece *piece, co
         part.out = (float *)piece->out + at;
         part.column = 0;
         part.columns = count;
-        multiply(&one, &part, bias != NULL ? (const float *)bias + at : NULL, scratch);
+        multiply_piece(&one, &part, bias != NULL ? (const float *)bias + at : NULL, scratch);
     }
 }
 
@@ -178,10 +179,10 @@ static void multiply_row(const matmul_block *s, const matmul_piece *piece, const
     for (int64_t p = 0, rows; p < s->k; p += rows) {
         rows = s->k - p < s->strip ? s->k - p : s->strip;
         if (piece->columns == s->n)
-            expand(s, piece->y, p * s->n, rows * s->n, AHEAD, strip);
+            expand_elements(s, piece->y, p * s->n, rows * s->n, AHEAD, strip);
         for (int64_t r = 0; piece->columns < s->n && r < rows; r++)
-            expand(s, piece->y, (p + r) * s->n + piece->column, piece->columns, rows_ahead(s, piece->columns),
-                   strip + r * piece->columns);
+            expand_elements(s, piece->y, (p + r) * s->n + piece->column, piece->columns, rows_ahead(s, piece->columns),
+                            strip + r * piece->columns);
         mw__gemm_row_add(s->code.level, piece->columns, rows, x + p, strip, out);
     }
     if (bias != NULL)
@@ -202,7 +203,7 @@ static void multiply_deep(const matmul_block *s, const matmul_piece *piece, cons
         for (int64_t p = 0, k; p < s->k; p += k) {
             k = s->k - p < MW__GEMM_DEPTH ? s->k - p : MW__GEMM_DEPTH;
             for (int64_t r = 0; r < k; r++)
-                expand(s, piece->y, (p + r) * s->n + at, n, rows_ahead(s, n), block + r * n);
+                expand_elements(s, piece->y, (p + r) * s->n + at, n, rows_ahead(s, n), block + r * n);
             const mw__gemm_shape shape = {
                 .m = piece->rows, .n = n, .k = k, .lda = s->ldx, .ldb = n, .ldc = p > 0 ? n : s->n};
             mw__gemm(&s->code, &shape, x + p, block, p > 0 ? sums : out + at, scratch);
@@ -249,7 +250,7 @@ static void matmul_run(const mw__kernel_call *call)
                                   .rows = s->m,
                                   .column = begin,
                                   .columns = end - begin};
-        (strips ? multiply_parts : multiply)(s, &all, bias, call->scratch);
+        (strips ? multiply_parts : multiply_piece)(s, &all, bias, call->scratch);
         return;
     }
     for (int64_t at = call->begin; at < call->end;) {
@@ -263,7 +264,7 @@ static void matmul_run(const mw__kernel_call *call)
                                    .row = row,
                                    .rows = rows,
                                    .columns = s->n};
-        (strips ? multiply_parts : multiply)(s, &part, bias, call->scratch);
+        (strips ? multiply_parts : multiply_piece)(s, &part, bias, call->scratch);
         at += rows;
     }
 }

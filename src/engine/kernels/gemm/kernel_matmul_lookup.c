@@ -36,7 +36,7 @@ static int64_t column_of(const lookup_block *s, const mw__kernel_call *call, int
     return low >= 0 && high >= 0 && column < s->columns ? column : -1;
 }
 
-static void add(float *sum, const float *x, int64_t count)
+static void add_numbers(float *sum, const float *x, int64_t count)
 {
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) sum[i] += x[i];
 }
@@ -45,13 +45,13 @@ static void add(float *sum, const float *x, int64_t count)
 static void add_row(const lookup_block *s, const void *table, int64_t row, float *sum)
 {
     if (s->dtype == MW_F32) {
-        add(sum, (const float *)table + row * s->width, s->width);
+        add_numbers(sum, (const float *)table + row * s->width, s->width);
         return;
     }
     float tile[MW__TILE];
     for (int64_t at = 0, count; at < s->width; at += count) {
         count = s->width - at < MW__TILE ? s->width - at : MW__TILE;
-        add(sum + at, mw__tile_read(table, s->dtype, s->fed, row * s->width + at, count, tile), count);
+        add_numbers(sum + at, mw__tile_read(table, s->dtype, s->fed, row * s->width + at, count, tile), count);
     }
 }
 
@@ -80,7 +80,7 @@ static void add_block(const lookup_block *s, const mw__kernel_call *call, int64_
             add_row(s, call->in[TABLE], first + i, sum);
             column[i] = -1;
         }
-    add((float *)call->out[0] + wanted * s->width, sum, s->width);
+    add_numbers((float *)call->out[0] + wanted * s->width, sum, s->width);
 }
 
 /* A unit is a column of the matrix, a row of the result. */

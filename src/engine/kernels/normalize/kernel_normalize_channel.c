@@ -121,7 +121,7 @@ static void response_run(const mw__kernel_call *call)
     }
 }
 
-static float number(const mw__op *op, const char *arg)
+static float number_arg(const mw__op *op, const char *arg)
 {
     double value = 0.0;
     mw__arg_float(op, arg, &value);
@@ -137,9 +137,9 @@ static void fill_response(response_block *s, const mw__op *op, mw_shape shape)
     s->stretches = (s->positions + POSITIONS - 1) / POSITIONS;
     s->before = size / 2;
     s->after = (size - 1) / 2;
-    s->factor = number(op, "alpha") / (float)size;
-    s->beta = number(op, "beta");
-    s->k = number(op, "k");
+    s->factor = number_arg(op, "alpha") / (float)size;
+    s->beta = number_arg(op, "beta");
+    s->k = number_arg(op, "k");
 }
 
 mw_status mw__kernel_local_response_norm(mw__planner *planner, const mw__op *op, mw_error *err)

@@ -192,7 +192,7 @@ static void plan_steps(const plan *p, int half, uint32_t sums)
 }
 
 /* False if the product with x has more bytes than can be. */
-static bool measure(plan *p)
+static bool measure_scratch(plan *p)
 {
     const mw_shape x = mw__shape_of(p->r.x);
     const int64_t hidden = mw__shape_of(p->r.half[0].weight_hh).dim[1];
@@ -210,7 +210,7 @@ static mw_status plan_recurrent(mw__planner *planner, const mw__op *op, mw_error
     if (!mw__recurrent_read(op, &p.r))
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: its direction, activations and flags must be constants",
                         mw__op_subject(op, subject, sizeof subject));
-    if (!measure(&p))
+    if (!measure_scratch(&p))
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: steps, batch and hidden elements are too many together",
                         mw__op_subject(op, subject, sizeof subject));
     if (mw__count_of(op->results[0]) == 0)

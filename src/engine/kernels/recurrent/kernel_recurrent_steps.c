@@ -102,7 +102,7 @@ typedef struct piece {
 } piece;
 
 /* c[rows, n] = a[rows, H] times n rows of weight_hh, columns from `gate` on. */
-static void multiply(const mw__recurrent_block *s, const piece *r, const float *a, int64_t gate, int64_t gates)
+static void multiply_gates(const mw__recurrent_block *s, const piece *r, const float *a, int64_t gate, int64_t gates)
 {
     const int64_t hidden = s->hidden;
     const mw__gemm_shape product = {.m = r->count,
@@ -142,7 +142,7 @@ static void lstm_row(const mw__recurrent_block *s, const piece *r, int64_t row)
 
 static void lstm_step(const mw__recurrent_block *s, const piece *r)
 {
-    multiply(s, r, r->h, 0, 4);
+    multiply_gates(s, r, r->h, 0, 4);
     s->pass.add(r->sums, r->x, r->count * 4 * s->hidden);
     for (int64_t row = 0; row < r->count; row++)
         lstm_row(s, r, row);
@@ -151,7 +151,7 @@ static void lstm_step(const mw__recurrent_block *s, const piece *r)
 static void rnn_step(const mw__recurrent_block *s, const piece *r)
 {
     const int64_t count = r->count * s->hidden;
-    multiply(s, r, r->h, 0, 1);
+    multiply_gates(s, r, r->h, 0, 1);
     s->pass.add(r->sums, r->x, count);
     activate(&s->output, r->sums, count);
     memcpy(r->h, r->sums, (size_t)count * sizeof(float));
@@ -170,7 +170,7 @@ static void open_gates(const mw__recurrent_block *s, float *g, const float *x)
 static void reset_after_step(const mw__recurrent_block *s, const piece *r)
 {
     const int64_t n = s->hidden;
-    multiply(s, r, r->h, 0, 3);
+    multiply_gates(s, r, r->h, 0, 3);
     for (int64_t row = 0; row < r->count; row++) {
         float *g = r->sums + row * 3 * n;
         if (r->bias != NULL)
@@ -186,14 +186,14 @@ static void reset_after_step(const mw__recurrent_block *s, const piece *r)
 static void gru_step(const mw__recurrent_block *s, const piece *r)
 {
     const int64_t n = s->hidden;
-    multiply(s, r, r->h, 0, 1);
-    multiply(s, r, r->h, 2, 1);
+    multiply_gates(s, r, r->h, 0, 1);
+    multiply_gates(s, r, r->h, 2, 1);
     for (int64_t row = 0; row < r->count; row++) {
         float *g = r->sums + row * 3 * n;
         open_gates(s, g, r->x + row * 3 * n);
         s->pass.mul(r->work + row * n, g, r->h + row * n, n);
     }
-    multiply(s, r, r->work, 1, 1);
+    multiply_gates(s, r, r->work, 1, 1);
     for (int64_t row = 0; row < r->count; row++) {
         float *g = r->sums + row * 3 * n;
         s->pass.add(g + n, r->x + row * 3 * n + n, n);

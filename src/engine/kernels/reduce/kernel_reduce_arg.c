@@ -49,7 +49,7 @@ MW__INLINE void find_run_body(const float *x, int64_t n, bool min, int64_t *out_
 }
 MW__BASE_AVX2(find_run, (const float *x, int64_t n, bool min, int64_t *out_at), (x, n, min, out_at))
 
-static int64_t find(const arg_block *s, const void *x, int64_t at)
+static int64_t find_extreme(const arg_block *s, const void *x, int64_t at)
 {
     int64_t position = 0;
     if (s->find_run != NULL) {
@@ -71,7 +71,7 @@ static void arg_run(const mw__kernel_call *call)
     const arg_block *s = call->block;
     for (int64_t unit = call->begin; unit < call->end; unit++)
         for (int64_t i = 0; i < s->inner; i++) {
-            const int64_t position = find(s, call->in[0], unit * s->n * s->inner + i);
+            const int64_t position = find_extreme(s, call->in[0], unit * s->n * s->inner + i);
             if (s->position == MW_U16)
                 ((uint16_t *)call->out[0])[unit * s->inner + i] = (uint16_t)position;
             else

@@ -50,7 +50,7 @@ static const float *summands(const mw__reduce_block *s, const float *x, int64_t 
     return tile;
 }
 
-static float finish(const mw__reduce_block *s, float most, double sum)
+static float finish_sum(const mw__reduce_block *s, float most, double sum)
 {
     switch (s->kind) {
     case MW__REDUCE_MEAN:
@@ -139,7 +139,7 @@ static float row_result(const mw__reduce_block *s, const void *x, int64_t base)
 {
     float most;
     const double sum = row_totals(s, x, base, &most);
-    return finish(s, most, sum);
+    return finish_sum(s, most, sum);
 }
 
 /* Sums and products modulo 2^64, the extreme, and for log_sum_exp the sum of e^(x - most). */
@@ -223,7 +223,7 @@ static mw__integer_totals integer_totals_of(const mw__reduce_block *s, const int
 static void short_rows_sum(const mw__reduce_block *s, const float *x, float *out, int64_t begin, int64_t end)
 {
     for (int64_t at = begin; at < end; at++)
-        out[at] = finish(s, 0.0f, 0.0 + s->sum(x + at * s->reduced, s->reduced));
+        out[at] = finish_sum(s, 0.0f, 0.0 + s->sum(x + at * s->reduced, s->reduced));
 }
 
 void mw__reduce_rows(const mw__kernel_call *call)
@@ -278,7 +278,7 @@ static float add_chunks(const mw__reduce_block *s, const mw__reduce_totals *chun
         else /* the chunks of log_sum_exp have shifts of their own */
             sum += s->kind == MW__REDUCE_LOG_SUM_EXP ? chunks[i].sum * exp((double)chunks[i].most - (double)most)
                                                      : chunks[i].sum;
-    return finish(s, most, sum);
+    return finish_sum(s, most, sum);
 }
 
 static int32_t add_integer_chunks(const mw__reduce_block *s, const mw__reduce_totals *chunks, int64_t count)
@@ -411,7 +411,7 @@ void mw__reduce_columns(const mw__kernel_call *call)
                          : s->kind == MW__REDUCE_PROD      ? PASS_PRODUCT
                                                            : PASS_SUM);
         for (int64_t j = 0; j < width; j++)
-            results[j] = finish(s, c.most[j], c.sum[j]);
+            results[j] = finish_sum(s, c.most[j], c.sum[j]);
         mw__tile_store(call->out[0], s->dtype, at, width, results);
         mw__nd_position_step(&s->outer, &position, width);
         at += width;

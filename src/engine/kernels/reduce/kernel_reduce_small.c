@@ -43,7 +43,7 @@ MW__INLINE void columns_body(const mw__kernel_call *call)
 }
 MW__BASE_AVX2(columns, (const mw__kernel_call *call), (call))
 
-static bool fill(const mw__nd_iter *outer, const mw__nd_iter *inner, mw__reduce_small *block)
+static bool fill_small_block(const mw__nd_iter *outer, const mw__nd_iter *inner, mw__reduce_small *block)
 {
     block->reduced = inner->extent[0];
     block->step = outer->stride[0][0];
@@ -54,14 +54,14 @@ static bool fill(const mw__nd_iter *outer, const mw__nd_iter *inner, mw__reduce_
 mw__kernel *mw__reduce_small_columns(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
                                      mw__reduce_small *block)
 {
-    const bool suits = fill(outer, inner, block) && block->step == 1 && block->reduced <= MW__REDUCE_ROWS;
+    const bool suits = fill_small_block(outer, inner, block) && block->step == 1 && block->reduced <= MW__REDUCE_ROWS;
     return suits ? MW__DISPATCH(columns, level) : NULL;
 }
 
 mw__kernel *mw__reduce_small_rows(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
                                   mw__reduce_small *block)
 {
-    const bool suits =
-        fill(outer, inner, block) && (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE;
+    const bool suits = fill_small_block(outer, inner, block) && (block->stride == 1 || block->reduced == 1) &&
+                       block->reduced <= MW__TILE;
     return suits ? MW__DISPATCH(rows, level) : NULL;
 }

@@ -213,7 +213,7 @@ static void begin_join(join_builder *b)
         b->block->loop = choose_loop(mw__plan_level(b->planner));
 }
 
-static void join(join_builder *b, uint32_t buffer, int64_t count, float limit)
+static void join_buffer(join_builder *b, uint32_t buffer, int64_t count, float limit)
 {
     if (b->block == NULL)
         return;
@@ -237,7 +237,7 @@ static void make_room(join_builder *b)
     const uint32_t so_far = mw__plan_temporary(b->planner, sizeof(float));
     end_join(b, so_far, false);
     begin_join(b);
-    join(b, so_far, 1, 0.5f);
+    join_buffer(b, so_far, 1, 0.5f);
 }
 
 /* Small tensors are left to the last step, unless an element-wise step makes them, which looks for nothing. */
@@ -265,9 +265,9 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *
         const mw__good *good = &match->goods[i];
         make_room(&b);
         if (flags[i] == 0)
-            join(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
+            join_buffer(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
         else
-            join(&b, flags[i], mw__units_of(planner, mw__shape_of(good->x)).units, 0.5f);
+            join_buffer(&b, flags[i], mw__units_of(planner, mw__shape_of(good->x)).units, 0.5f);
     }
     end_join(&b, mw__plan_buffer(planner, match->result), true);
     if (match->flag != NULL && b.block != NULL) {

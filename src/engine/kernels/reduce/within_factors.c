@@ -85,7 +85,7 @@ static void factors_run(const mw__kernel_call *call)
     mw__watch_write(call->out[0], 0, s->numbers, !within);
 }
 
-static void fill(factors_block *s, const mw__step *product, const mw__step *watch, mw__level level)
+static void fill_factors(factors_block *s, const mw__step *product, const mw__step *watch, mw__level level)
 {
     *s = (factors_block){.product = product,
                          .watch = *watch->watch,
@@ -103,7 +103,7 @@ mw__step *mw__watch_factors(mw__arena *arena, const mw__step *product, const mw_
     mw__step *step = mw__step_copy(arena, product, err);
     if (s == NULL || step == NULL)
         return NULL;
-    fill(s, product, watch, level);
+    fill_factors(s, product, watch, level);
     mw__step_operand *const reads = step->reads, *const writes = step->writes;
     const double count = (double)(product->factors->count[0] + product->factors->count[1]);
     *step = (mw__step){.op = watch->op,

@@ -49,7 +49,7 @@ static bool element_bytes(mw_dtype dtype, double value, void *out)
         memcpy(out + i * (bytes), element, (bytes));                                                                   \
     break;
 
-static void spread(char *out, const unsigned char *given, int64_t count, size_t size)
+static void spread_element(char *out, const unsigned char *given, int64_t count, size_t size)
 {
     unsigned char element[8]; /* of its own: `out` may be next to anything */
     memcpy(element, given, sizeof element);
@@ -80,7 +80,7 @@ static void fill_run(const mw__kernel_call *call)
     int64_t begin, end;
     mw__units_range(call, block->elements, block->count, &begin, &end);
     char *out = (char *)call->out[0] + (size_t)begin * block->size;
-    spread(out, block->element, end - begin, block->size);
+    spread_element(out, block->element, end - begin, block->size);
 }
 
 /* start + i * step in double, rounded once. */
@@ -201,7 +201,7 @@ static int64_t source_row(const pad_block *block, int64_t row)
 static void pad_edge(const pad_block *block, char *out, const char *x, int64_t from, int64_t to)
 {
     if (block->mode == PAD_CONSTANT) {
-        spread(out + (size_t)from * block->size, block->element, to - from, block->size);
+        spread_element(out + (size_t)from * block->size, block->element, to - from, block->size);
         return;
     }
     for (int64_t i = from; i < to; i++) {
@@ -226,7 +226,7 @@ static void pad_elements(const pad_block *block, const char *x, int64_t begin, i
 {
     const size_t size = block->size, step = (size_t)block->out[1] * size;
     char *to = out + (size_t)begin * step;
-    spread(to, block->element, (end - begin) * block->out[1], size);
+    spread_element(to, block->element, (end - begin) * block->out[1], size);
     x += (size_t)begin * size;
     to += (size_t)block->before[1] * size;
     if (size == sizeof(uint32_t))
@@ -262,7 +262,7 @@ static void pad_run(const mw__kernel_call *call)
         char *out = (char *)call->out[0] + (size_t)(row * width) * block->size;
         const int64_t source = source_row(block, row);
         if (source < 0) {
-            spread(out, block->element, width, block->size);
+            spread_element(out, block->element, width, block->size);
             continue;
         }
         const char *x = (const char *)call->in[0] + (size_t)(source * n) * block->size;

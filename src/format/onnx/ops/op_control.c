@@ -16,7 +16,7 @@ static const Mw__Onnx__Graph *find_graph(const mw__onnx_node *node, const char *
 }
 
 /* Result `index` of the node is a value of a body, which is not seen any more once the body is left. */
-static mw_status give(mw__onnx_node *node, size_t index, const mw__onnx_value *value)
+static mw_status give_result(mw__onnx_node *node, size_t index, const mw__onnx_value *value)
 {
     if (value->type == 0)
         return mw__onnx_refuse(node, "its body has nodes that are not supported");
@@ -95,7 +95,7 @@ mw_status mw__onnx_if(mw__onnx_node *node)
         return mw__onnx_refuse(node, "it has %zu results", taken->n_output);
     MW_TRY(mw__onnx_import_body(node->import, taken, NULL, 0, values));
     for (size_t i = 0; i < taken->n_output; i++)
-        MW_TRY(give(node, i, values[i]));
+        MW_TRY(give_result(node, i, values[i]));
     return MW_OK;
 }
 
@@ -354,7 +354,7 @@ static mw_status unroll(loop *l)
         MW_TRY(make_trip(l, made, &more));
     }
     for (size_t i = 0; i < l->carried; i++)
-        MW_TRY(give(node, i, &l->vars[i]));
+        MW_TRY(give_result(node, i, &l->vars[i]));
     if (made == 0 && l->scans > 0) /* for the shapes of the rows; nothing uses what it makes */
         MW_TRY(make_trip(l, 0, &more));
     for (size_t i = 0; i < l->scans; i++)
@@ -464,7 +464,7 @@ static mw_status carry_out_scan(loop *l)
     for (int64_t i = 0; i < trips; i++)
         MW_TRY(scan_trip(l, i));
     for (size_t i = 0; i < l->carried; i++)
-        MW_TRY(give(node, i, &l->vars[i]));
+        MW_TRY(give_result(node, i, &l->vars[i]));
     for (size_t i = 0; i < l->scans; i++)
         MW_TRY(give_scan(l, i, trips));
     return MW_OK;

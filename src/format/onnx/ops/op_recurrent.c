@@ -101,7 +101,7 @@ static mw_tensor *part(mw_tensor *x, int64_t direction, int64_t begin, int64_t c
     return rank == 2 || rank == 3 ? mw_slice_by_index(x, slices) : NULL;
 }
 
-static mw_tensor *choose(const layer *l, size_t index, const block_choice *choice)
+static mw_tensor *choose_block(const layer *l, size_t index, const block_choice *choice)
 {
     const known_weight *known = &l->known[index];
     mw__onnx_literal literal;
@@ -138,8 +138,8 @@ static mw_tensor *add_biases(const layer *l, const block_choice *choice)
     const known_weight *known = &l->known[BIAS];
     mw__onnx_literal literal[2];
     if (known->literal.data == NULL) {
-        mw_tensor *first = choose(l, BIAS, &choice[0]);
-        return mw_add(first, choose(l, BIAS, &choice[1]));
+        mw_tensor *first = choose_block(l, BIAS, &choice[0]);
+        return mw_add(first, choose_block(l, BIAS, &choice[1]));
     }
     for (int i = 0; i < 2; i++)
         if (!choose_literal(l, &known->literal, &choice[i], &literal[i]))
@@ -158,16 +158,16 @@ static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
 {
     mw_recurrent_weights w = {0};
     block_choice choice = {direction, 0, l->gates, l->order};
-    w.weight_ih = choose(l, WEIGHT, &choice);
-    w.weight_hh = choose(l, RECURRENCE, &choice);
+    w.weight_ih = choose_block(l, WEIGHT, &choice);
+    w.weight_hh = choose_block(l, RECURRENCE, &choice);
     if (mw__onnx_has(l->node, BIAS)) {
         const block_choice both[] = {choice, {direction, l->gates, l->gates, l->order}};
-        w.bias = l->reset_after ? choose(l, BIAS, &both[1]) : add_biases(l, both);
-        w.input_bias = l->reset_after ? choose(l, BIAS, &both[0]) : NULL;
+        w.bias = l->reset_after ? choose_block(l, BIAS, &both[1]) : add_biases(l, both);
+        w.input_bias = l->reset_after ? choose_block(l, BIAS, &both[0]) : NULL;
     }
     if (l->gates == 4 && mw__onnx_has(l->node, PEEPHOLE)) {
         choice = (block_choice){direction, 0, 3, order_peephole};
-        w.peephole = choose(l, PEEPHOLE, &choice);
+        w.peephole = choose_block(l, PEEPHOLE, &choice);
     }
     return w;
 }

@@ -165,7 +165,7 @@ static double cubic_weight(double a, double d)
 }
 
 /* Column i of the matrix [n, m]. */
-static void weigh(const resize *r, int axis, int64_t i, float *matrix)
+static void weigh_column(const resize *r, int axis, int64_t i, float *matrix)
 {
     const int64_t n = r->from.dim[axis], m = r->to.dim[axis];
     const double at = position(r, axis, i), low = floor(at);
@@ -195,7 +195,7 @@ static mw_tensor *make_matrix(mw__onnx_node *node, const resize *r, int axis, mw
     if (matrix == NULL)
         return NULL;
     for (int64_t i = 0; i < m; i++)
-        weigh(r, axis, i, matrix);
+        weigh_column(r, axis, i, matrix);
     mw_tensor *made = mw_constant(node->graph, MW_F32, MW_SHAPE(n, m), matrix);
     mw__free(allocator, matrix);
     return mw__onnx_to(made, dtype);

@@ -38,7 +38,7 @@ static mw_status read_numbers(mw__onnx_node *node, slice_numbers *out)
 }
 
 /* What Python's x[start:end:step] takes of an axis, with nothing left to interpret. */
-static void take(int64_t extent, int64_t start, int64_t end, int64_t step, mw_slice *out)
+static void take_slice(int64_t extent, int64_t start, int64_t end, int64_t step, mw_slice *out)
 {
     const bool forward = step > 0;
     start += start < 0 ? extent : 0;
@@ -68,7 +68,7 @@ mw_status mw__onnx_slice(mw__onnx_node *node)
         const int64_t step = mw__i64_clamp(numbers.steps[i], -INT32_MAX, INT32_MAX);
         if (step == 0)
             return mw__onnx_refuse(node, "a step of 0");
-        take(x.dim[axis], numbers.starts[i], numbers.ends[i], step, &slices[axis]);
+        take_slice(x.dim[axis], numbers.starts[i], numbers.ends[i], step, &slices[axis]);
         if (x.dim[axis] == 0)
             slices[axis] = (mw_slice){.from_start = true, .to_end = true};
     }
@@ -103,7 +103,7 @@ static mw_status read_pads(mw__onnx_node *node, int rank, int64_t *pad)
 }
 
 /* Negative borders take away, and are then none. */
-static mw_status cut(mw__onnx_node *node, mw_shape shape, int64_t *pad, mw_tensor **x)
+static mw_status cut_borders(mw__onnx_node *node, mw_shape shape, int64_t *pad, mw_tensor **x)
 {
     mw_slice slices[MW_RANK_MAX] = {{0}};
     bool any = false;
@@ -159,7 +159,7 @@ mw_status mw__onnx_pad(mw__onnx_node *node)
     if (mw__onnx_is_integer(type) && fabs(value) > 1 << 24)
         return mw__onnx_refuse(node, "integers of more than 24 bits are not supported");
     mw_tensor *x = mw__onnx_in(node, 0);
-    MW_TRY(cut(node, shape, pad, &x));
+    MW_TRY(cut_borders(node, shape, pad, &x));
     const mw_pad_mode mode = reflect ? MW_PAD_REFLECT : edge ? MW_PAD_REPLICATE : MW_PAD_CONSTANT;
     return mw__onnx_set(node, 0, type, add_border(x, pad, mode, value, type));
 }

@@ -144,7 +144,7 @@ typedef struct extremes {
     double most, sum, product;
 } extremes;
 
-static extremes measure(const walk *w, const mw_tensor *x)
+static extremes measure_extremes(const walk *w, const mw_tensor *x)
 {
     extremes e = {0, 0, 1};
     const double *at = NULL;
@@ -190,27 +190,29 @@ static const mw_tensor *operand(const mw__op *op, const char *name)
 static double scattered(const walk *w, const mw__op *op)
 {
     const char *mode = operand(op, "mode") != NULL ? mw__arg_string(op, "mode") : "add";
-    const extremes data = measure(w, operand(op, "data")), updates = measure(w, operand(op, "updates"));
+    const extremes data = measure_extremes(w, operand(op, "data")),
+                   updates = measure_extremes(w, operand(op, "updates"));
     if (mode == NULL || strcmp(mode, "mul") == 0)
         return data.most * updates.product;
     return data.most + updates.sum;
 }
 
-static bool fits(const walk *w, const mw_tensor *x)
+static bool fits_walk(const walk *w, const mw_tensor *x)
 {
     const mw__op *op = x->op;
     if (mw_tensor_dtype(x) != MW_I32)
         return true;
     if (strncmp(op->kind, "scatter", 7) == 0)
         return scattered(w, op) <= INT32_MAX;
-    return largest_of(op->kind, measure(w, operand(op, "x")), measure(w, operand(op, "y"))) <= INT32_MAX;
+    return largest_of(op->kind, measure_extremes(w, operand(op, "x")), measure_extremes(w, operand(op, "y"))) <=
+           INT32_MAX;
 }
 
 /* True if no integer on the way left int32, in which the file's int64 are computed. */
 static bool all_fit(const walk *w)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (!fits(w, w->parts[i]))
+        if (!fits_walk(w, w->parts[i]))
             return false;
     return true;
 }

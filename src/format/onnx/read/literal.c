@@ -81,7 +81,7 @@ void mw__onnx_type_range(int type, int64_t *out_low, int64_t *out_high)
 
 /* ---- elements ---- */
 
-static uint64_t load(const mw__onnx_literal *literal, size_t index)
+static uint64_t load_element(const mw__onnx_literal *literal, size_t index)
 {
     const size_t size = mw__onnx_type_size(literal->type);
     const uint8_t *at = (const uint8_t *)literal->data + index * size;
@@ -93,7 +93,7 @@ static uint64_t load(const mw__onnx_literal *literal, size_t index)
 
 int64_t mw__onnx_literal_int(const mw__onnx_literal *literal, size_t index)
 {
-    const uint64_t bits = load(literal, index);
+    const uint64_t bits = load_element(literal, index);
     switch (literal->type) {
     case MW__ONNX_BOOL:
         return bits != 0;
@@ -113,7 +113,7 @@ int64_t mw__onnx_literal_int(const mw__onnx_literal *literal, size_t index)
 
 double mw__onnx_literal_float(const mw__onnx_literal *literal, size_t index)
 {
-    const uint64_t bits = load(literal, index);
+    const uint64_t bits = load_element(literal, index);
     const uint32_t low = (uint32_t)bits;
     float single;
     double wide;
@@ -216,8 +216,8 @@ static bool holds_number(const mw__onnx_literal *literal, const number_list *lis
 }
 
 /* Elements of a list as raw bytes: the low bytes of each, on a machine that is little-endian. */
-static mw_status pack(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, const number_list *list,
-                      mw__onnx_literal *out, mw_error *err)
+static mw_status pack_list(const mw__onnx_source *source, const Mw__Onnx__Tensor *tensor, const number_list *list,
+                           mw__onnx_literal *out, mw_error *err)
 {
     char buffer[16];
     const size_t size = mw__onnx_type_size(out->type);
@@ -244,7 +244,7 @@ static mw_status read_numbers(const mw__onnx_source *source, const Mw__Onnx__Ten
     const size_t size = file_size(out), each = size < out->count ? 1 : mw__onnx_type_size(out->type);
     const number_list list = find_list(tensor);
     if (tensor->raw_data.len == 0 && list.count == size / each)
-        return pack(source, tensor, &list, out, err);
+        return pack_list(source, tensor, &list, out, err);
     if (tensor->raw_data.len != size)
         return mw__fail(err, MW_ERROR_FORMAT, "tensor \"%s\": %zu bytes and %zu numbers, where %zu elements belong",
                         shown(tensor), tensor->raw_data.len, list.count, out->count);

@@ -7,7 +7,7 @@
 
 enum { DEPTH_MAX = 16, PARTS_MAX = 64 };
 
-static bool find(mw__onnx_moved *moved, const mw_tensor *x, mw__onnx_literal *out, int depth);
+static bool find_literal(mw__onnx_moved *moved, const mw_tensor *x, mw__onnx_literal *out, int depth);
 
 static void *room(mw__onnx_moved *moved, const mw__onnx_literal *out)
 {
@@ -66,7 +66,7 @@ static bool marked(const mw__op *op, const char *name, int axis)
            marks[axis];
 }
 
-static bool cut(mw__onnx_moved *moved, const mw__op *op, const mw__onnx_literal *from, mw__onnx_literal *out)
+static bool cut_literal(mw__onnx_moved *moved, const mw__op *op, const mw__onnx_literal *from, mw__onnx_literal *out)
 {
     view v = {0};
     int64_t begin[MW_RANK_MAX], stride[MW_RANK_MAX];
@@ -106,7 +106,7 @@ static bool put_together(mw__onnx_moved *moved, const mw__onnx_literal *parts, s
     return data != NULL;
 }
 
-static bool join(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out, int depth)
+static bool join_literals(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out, int depth)
 {
     const mw__operand *values;
     const size_t count = mw__arg_values(op, "values", &values);
@@ -119,7 +119,7 @@ static bool join(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal *out,
     mw__onnx_literal *parts = mw__alloc(allocator, count, sizeof *parts, moved->import->err);
     bool found = parts != NULL;
     for (size_t i = 0; found && i < count; i++)
-        found = find(moved, values[i].value, &parts[i], depth);
+        found = find_literal(moved, values[i].value, &parts[i], depth);
     found = found && put_together(moved, parts, count, axis + (axis < 0 ? out->shape.rank : 0), out);
     mw__free(allocator, parts);
     return found;
@@ -139,17 +139,17 @@ static bool find_moved(mw__onnx_moved *moved, const mw__op *op, mw__onnx_literal
 {
     mw__onnx_literal from;
     if (strcmp(op->kind, "concat") == 0)
-        return join(moved, op, out, depth);
+        return join_literals(moved, op, out, depth);
     const bool turned = strcmp(op->kind, "transpose") == 0, part = strcmp(op->kind, "slice_by_index") == 0,
                same = strcmp(op->kind, "reshape") == 0 || strcmp(op->kind, "expand_dims") == 0 ||
                       strcmp(op->kind, "squeeze") == 0;
-    if ((!turned && !part && !same) || !find(moved, mw__arg(op, "x"), &from, depth))
+    if ((!turned && !part && !same) || !find_literal(moved, mw__arg(op, "x"), &from, depth))
         return false;
     out->data = from.data;
-    return same || (turned ? turn(moved, op, &from, out) : cut(moved, op, &from, out));
+    return same || (turned ? turn(moved, op, &from, out) : cut_literal(moved, op, &from, out));
 }
 
-static bool find(mw__onnx_moved *moved, const mw_tensor *x, mw__onnx_literal *out, int depth)
+static bool find_literal(mw__onnx_moved *moved, const mw_tensor *x, mw__onnx_literal *out, int depth)
 {
     const int64_t count = x != NULL && x->type->kind == MW__TENSOR ? mw_shape_count(x->type->shape) : -1;
     if (count < 1 || depth == DEPTH_MAX || (x->type->dtype != MW_F32 && x->type->dtype != MW_F16))
@@ -161,4 +161,7 @@ static bool find(mw__onnx_moved *moved, const mw_tensor *x, mw__onnx_literal *ou
     return x->op != NULL && x->op->row != NULL && find_moved(moved, x->op, out, depth + 1);
 }
 
-bool mw__onnx_moved_find(mw__onnx_moved *moved, const mw_tensor *x) { return find(moved, x, &moved->literal, 0); }
+bool mw__onnx_moved_find(mw__onnx_moved *moved, const mw_tensor *x)
+{
+    return find_literal(moved, x, &moved->literal, 0);
+}

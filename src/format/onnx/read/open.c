@@ -13,7 +13,7 @@ static const int64_t choices[MW__WITNESSES][MW__ONNX_OPEN_MAX] = {{2, 3, 5, 7}, 
  * models that have a longest sequence, then large ones, for windows and borders that need a long one. */
 static const int64_t units[] = {32, 8, 1, 128, 512, 2048, 8192, 32768};
 
-static int find(const mw__onnx_open *open, const char *name, const char *input, int axis)
+static int find_extent(const mw__onnx_open *open, const char *name, const char *input, int axis)
 {
     for (int i = 0; i < open->count; i++) {
         const bool both = name != NULL && open->at[i].name != NULL;
@@ -25,7 +25,8 @@ static int find(const mw__onnx_open *open, const char *name, const char *input, 
     return -1;
 }
 
-static mw_status refuse(mw_error *err, const char *path, const mw__onnx_open *open, int index, const char *why)
+static mw_status refuse_open_extent(mw_error *err, const char *path, const mw__onnx_open *open, int index,
+                                    const char *why)
 {
     const char *name = open->at[index].name;
     const bool because = why[0] != '\0';
@@ -40,7 +41,7 @@ mw_status mw__onnx_open_extent(const mw__onnx_import *import, const char *name, 
                                int64_t *out)
 {
     mw__onnx_open *open = import->open;
-    int index = find(open, name, input, axis);
+    int index = find_extent(open, name, input, axis);
     if (index < 0 && open->count == MW__ONNX_OPEN_MAX)
         return mw__fail(import->err, MW_ERROR_SHAPE,
                         "\"%.200s\": more than %d dimensions are open: say extents in options.extents",
@@ -52,7 +53,7 @@ mw_status mw__onnx_open_extent(const mw__onnx_import *import, const char *name, 
         open->at[index].axis = axis;
     }
     if (open->unit == 0)
-        return refuse(import->err, import->source.path, open, index, "");
+        return refuse_open_extent(import->err, import->source.path, open, index, "");
     *out = open->unit * choices[open->witness][index];
     return MW_OK;
 }
@@ -133,7 +134,7 @@ mw_graph *mw__onnx_build_open(const Mw__Onnx__Model *model, const mw__onnx_reque
             mw__graph_free(mw__onnx_build(model, request, &again, &why));
         }
     } else {
-        refuse(err, request->path, &open, 0, why.message);
+        refuse_open_extent(err, request->path, &open, 0, why.message);
     }
     return NULL;
 }

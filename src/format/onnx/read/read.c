@@ -369,7 +369,7 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
 }
 
 /* Builds the graph beside the weights that lie in other files. */
-static mw_graph *build(const Mw__Onnx__Model *model, mw__onnx_request *request, mw_error *err)
+static mw_graph *build_graph(const Mw__Onnx__Model *model, mw__onnx_request *request, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
     mw__onnx_store store = {0};
@@ -398,7 +398,7 @@ static mw_graph *decode(char *data, size_t size, mw__onnx_request *request, mw_e
     ProtobufCMessage *message =
         mw__wire_read(&wire, allocator, &mw__onnx__model__descriptor, data, size, request->path, &own);
     mw__free(allocator, data);
-    mw_graph *graph = message != NULL ? build((const Mw__Onnx__Model *)message, request, &own) : NULL;
+    mw_graph *graph = message != NULL ? build_graph((const Mw__Onnx__Model *)message, request, &own) : NULL;
     mw__wire_free(&wire, message);
     graph = mw__graph_publish(graph, &own);
     if (graph == NULL && err != NULL)

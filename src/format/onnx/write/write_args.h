@@ -27,7 +27,7 @@ static inline mw_shape result_shape(const mw__op *op) { return op->results[0]->t
 static inline mw_shape shape_of(const mw__op *op, const char *name) { return mw__arg(op, name)->type->shape; }
 
 /* Constants; 0 or false if there is none. */
-static inline double number(const mw__op *op, const char *name)
+static inline double number_arg(const mw__op *op, const char *name)
 {
     double value = 0;
     mw__arg_float(op, name, &value);

@@ -3,7 +3,8 @@
 #include "format/onnx/write/write_args.h"
 
 /* A graph whose nodes are written next; `out_outside` keeps those of the graph around it. */
-static Mw__Onnx__Graph *begin(mw__onnx_writer *w, char *name, size_t inputs, size_t outputs, mw__onnx_list *out_outside)
+static Mw__Onnx__Graph *begin_graph(mw__onnx_writer *w, char *name, size_t inputs, size_t outputs,
+                                    mw__onnx_list *out_outside)
 {
     Mw__Onnx__Graph *graph = mw__onnx_room(w, 1, sizeof *graph);
     if (graph == NULL)
@@ -68,7 +69,7 @@ static void add_results(mw__onnx_writer *w, const mw__op *op, pb_node *node)
 static Mw__Onnx__Graph *branch(mw__onnx_writer *w, const mw__block *body, char *name)
 {
     mw__onnx_list outside = w->nodes;
-    Mw__Onnx__Graph *graph = begin(w, name, 0, body->output_count, &outside);
+    Mw__Onnx__Graph *graph = begin_graph(w, name, 0, body->output_count, &outside);
     bool good = graph != NULL && mw__onnx_write_ops(w, body) == MW_OK;
     for (size_t i = 0; good && i < body->output_count; i++)
         good = add_output(w, graph, body->outputs[i]);
@@ -140,7 +141,7 @@ static Mw__Onnx__Graph *trip(mw__onnx_writer *w, const mw__op *op)
     static char name[] = "trip";
     mw__onnx_list outside = w->nodes;
     const size_t vars = op->blocks[1]->input_count;
-    Mw__Onnx__Graph *graph = begin(w, name, vars + 2, vars + 1, &outside);
+    Mw__Onnx__Graph *graph = begin_graph(w, name, vars + 2, vars + 1, &outside);
     const bool good = graph != NULL && fill_trip(w, op, graph);
     w->nodes = outside;
     return good ? graph : NULL;

@@ -68,13 +68,13 @@ void mw__onnx_write_square(mw__onnx_writer *w, const mw__op *op, const char *ope
 
 void mw__onnx_write_with_epsilon(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = plus(w, op, arg(w, op, "x"), number(op, "epsilon"));
+    const char *x = plus(w, op, arg(w, op, "x"), number_arg(op, "epsilon"));
     mw__onnx_make(w, operation, result(w, op), x, NULL);
 }
 
 void mw__onnx_write_rsqrt(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = plus(w, op, arg(w, op, "x"), number(op, "epsilon"));
+    const char *x = plus(w, op, arg(w, op, "x"), number_arg(op, "epsilon"));
     mw__onnx_make(w, "Reciprocal", result(w, op), mw__onnx_make(w, operation, NULL, x, NULL), NULL);
 }
 
@@ -97,7 +97,7 @@ static void clip(mw__onnx_writer *w, const mw__op *op, double low, double high)
 void mw__onnx_write_clip(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     (void)operation;
-    clip(w, op, number(op, "alpha"), number(op, "beta"));
+    clip(w, op, number_arg(op, "alpha"), number_arg(op, "beta"));
 }
 
 void mw__onnx_write_relu6(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -140,7 +140,7 @@ static pb_node *with_alpha(mw__onnx_writer *w, const mw__op *op, const char *ope
 {
     const char *x = arg(w, op, "x");
     pb_node *node = mw__onnx_node_of(w, operation, out, &x, 1);
-    mw__onnx_put_float(w, node, "alpha", number(op, "alpha"));
+    mw__onnx_put_float(w, node, "alpha", number_arg(op, "alpha"));
     return node;
 }
 
@@ -151,7 +151,7 @@ void mw__onnx_write_alpha(mw__onnx_writer *w, const mw__op *op, const char *oper
 
 void mw__onnx_write_sigmoid_hard(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    mw__onnx_put_float(w, with_alpha(w, op, operation, result(w, op)), "beta", number(op, "beta"));
+    mw__onnx_put_float(w, with_alpha(w, op, operation, result(w, op)), "beta", number_arg(op, "beta"));
 }
 
 void mw__onnx_write_silu(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -160,7 +160,7 @@ void mw__onnx_write_silu(mw__onnx_writer *w, const mw__op *op, const char *opera
     mw__onnx_make(w, "Mul", result(w, op), x, mw__onnx_make(w, operation, NULL, x, NULL));
 }
 
-static const char *times(mw__onnx_writer *w, const mw__op *op, const char *x, double value)
+static const char *times_scalar(mw__onnx_writer *w, const mw__op *op, const char *x, double value)
 {
     return mw__onnx_make(w, "Mul", NULL, x, constant(w, op, value));
 }
@@ -170,45 +170,45 @@ void mw__onnx_write_gelu(mw__onnx_writer *w, const mw__op *op, const char *opera
 {
     const char *x = arg(w, op, "x"), *mode = mw__arg_string(op, "mode"), *inner;
     if (mode != NULL && strcmp(mode, "SIGMOID_APPROXIMATION") == 0) {
-        const char *gate = mw__onnx_make(w, "Sigmoid", NULL, times(w, op, x, 1.702), NULL);
+        const char *gate = mw__onnx_make(w, "Sigmoid", NULL, times_scalar(w, op, x, 1.702), NULL);
         mw__onnx_make(w, "Mul", result(w, op), x, gate);
         return;
     }
     if (mode != NULL && strcmp(mode, "TANH_APPROXIMATION") == 0) {
         const char *cube = mw__onnx_make(w, "Mul", NULL, mw__onnx_make(w, "Mul", NULL, x, x), x);
-        const char *sum = mw__onnx_make(w, "Add", NULL, x, times(w, op, cube, 0.044715));
-        inner = mw__onnx_make(w, "Tanh", NULL, times(w, op, sum, 0.7978845608028654), NULL);
+        const char *sum = mw__onnx_make(w, "Add", NULL, x, times_scalar(w, op, cube, 0.044715));
+        inner = mw__onnx_make(w, "Tanh", NULL, times_scalar(w, op, sum, 0.7978845608028654), NULL);
     } else {
-        inner = mw__onnx_make(w, operation, NULL, times(w, op, x, 0.7071067811865476), NULL);
+        inner = mw__onnx_make(w, operation, NULL, times_scalar(w, op, x, 0.7071067811865476), NULL);
     }
-    mw__onnx_make(w, "Mul", result(w, op), times(w, op, x, 0.5), plus(w, op, inner, 1));
+    mw__onnx_make(w, "Mul", result(w, op), times_scalar(w, op, x, 0.5), plus(w, op, inner, 1));
 }
 
 void mw__onnx_write_clamped_relu(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const char *leaky = mw__onnx_name(with_alpha(w, op, operation, NULL));
-    mw__onnx_make(w, "Min", result(w, op), leaky, constant(w, op, number(op, "beta")));
+    mw__onnx_make(w, "Min", result(w, op), leaky, constant(w, op, number_arg(op, "beta")));
 }
 
 /* ONNX's own sets x = alpha to 0, where MIL's lets it pass. */
 void mw__onnx_write_thresholded_relu(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = arg(w, op, "x"), *alpha = constant(w, op, number(op, "alpha"));
+    const char *x = arg(w, op, "x"), *alpha = constant(w, op, number_arg(op, "alpha"));
     const char *const in[] = {mw__onnx_make(w, operation, NULL, x, alpha), x, constant(w, op, 0)};
     mw__onnx_node_of(w, "Where", result(w, op), in, 3);
 }
 
 void mw__onnx_write_scaled_tanh(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *inner = times(w, op, arg(w, op, "x"), number(op, "beta"));
+    const char *inner = times_scalar(w, op, arg(w, op, "x"), number_arg(op, "beta"));
     mw__onnx_make(w, "Mul", result(w, op), mw__onnx_make(w, operation, NULL, inner, NULL),
-                  constant(w, op, number(op, "alpha")));
+                  constant(w, op, number_arg(op, "alpha")));
 }
 
 void mw__onnx_write_linear_activation(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *scaled = times(w, op, arg(w, op, "x"), number(op, "alpha"));
-    mw__onnx_make(w, operation, result(w, op), scaled, constant(w, op, number(op, "beta")));
+    const char *scaled = times_scalar(w, op, arg(w, op, "x"), number_arg(op, "alpha"));
+    mw__onnx_make(w, operation, result(w, op), scaled, constant(w, op, number_arg(op, "beta")));
 }
 
 /* Numbers of channels [C] as [C, 1, ..], to broadcast with x [N, C, ..]. */

@@ -258,7 +258,7 @@ void mw__onnx_write_batch_norm(mw__onnx_writer *w, const mw__op *op, const char 
     const mw_shape channels = shape_of(op, "mean");
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
                               or_filled(w, op, "beta", 0, channels), arg(w, op, "mean"), arg(w, op, "variance")};
-    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 5), "epsilon", number(op, "epsilon"));
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 5), "epsilon", number_arg(op, "epsilon"));
 }
 
 void mw__onnx_write_instance_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -270,7 +270,7 @@ void mw__onnx_write_instance_norm(mw__onnx_writer *w, const mw__op *op, const ch
     }
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
                               or_filled(w, op, "beta", 0, channels)};
-    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon", number(op, "epsilon"));
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon", number_arg(op, "epsilon"));
 }
 
 /* The first normalized axis if they are the last ones; -1 if not. */
@@ -305,7 +305,7 @@ void mw__onnx_write_layer_norm(mw__onnx_writer *w, const mw__op *op, const char 
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, tail), arg(w, op, "beta")};
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
     mw__onnx_put_int(w, node, "axis", axis);
-    mw__onnx_put_float(w, node, "epsilon", number(op, "epsilon"));
+    mw__onnx_put_float(w, node, "epsilon", number_arg(op, "epsilon"));
 }
 
 /* Of x [N, C, ..] as [N, C, .., 1]: onnxruntime has it of rank 4 alone. */
@@ -322,9 +322,9 @@ void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, co
     if (!is_image)
         x = mw__onnx_make(w, "Reshape", NULL, x, mw__onnx_longs(w, image, 4));
     pb_node *node = mw__onnx_node_of(w, operation, is_image ? result(w, op) : NULL, &x, 1);
-    mw__onnx_put_float(w, node, "alpha", number(op, "alpha"));
-    mw__onnx_put_float(w, node, "beta", number(op, "beta"));
-    mw__onnx_put_float(w, node, "bias", number(op, "k"));
+    mw__onnx_put_float(w, node, "alpha", number_arg(op, "alpha"));
+    mw__onnx_put_float(w, node, "beta", number_arg(op, "beta"));
+    mw__onnx_put_float(w, node, "bias", number_arg(op, "k"));
     mw__onnx_put_int(w, node, "size", size);
     if (!is_image)
         mw__onnx_reshape_to(w, op, result(w, op), mw__onnx_name(node), result_shape(op));
@@ -338,7 +338,7 @@ void mw__onnx_write_l2_norm(mw__onnx_writer *w, const mw__op *op, const char *op
     pb_node *squares = mw__onnx_node_of(w, operation, NULL, &x, 1);
     mw__onnx_put_ints(w, squares, "axes", axes, 3);
     mw__onnx_put_int(w, squares, "keepdims", 1);
-    const char *epsilon = mw__onnx_number(w, dtype_of(op), number(op, "epsilon"));
+    const char *epsilon = mw__onnx_number(w, dtype_of(op), number_arg(op, "epsilon"));
     const char *sum = mw__onnx_make(w, "Add", NULL, mw__onnx_name(squares), epsilon);
     mw__onnx_make(w, "Div", result(w, op), x, mw__onnx_make(w, "Sqrt", NULL, sum, NULL));
 }

@@ -35,7 +35,7 @@ const char *mw__onnx_fresh(mw__onnx_writer *w)
     return name;
 }
 
-static bool append(mw__onnx_writer *w, mw__onnx_list *list, void *item)
+static bool append_item(mw__onnx_writer *w, mw__onnx_list *list, void *item)
 {
     if (item == NULL)
         return false;
@@ -95,7 +95,7 @@ static const void *elements(mw__onnx_writer *w, const mw__payload *payload, size
 }
 
 /* protobuf's own bound is 2 GB for a message; the rest of it gets 64 MiB. */
-static bool fits(mw__onnx_writer *w, uint64_t size)
+static bool fits_message(mw__onnx_writer *w, uint64_t size)
 {
     w->bytes += size;
     if (w->bytes <= (uint64_t)INT32_MAX - ((uint64_t)64 << 20))
@@ -116,7 +116,7 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
         return NULL;
     }
     const mw_shape shape = payload->type->shape;
-    pb_onnx_tensor *tensor = fits(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
+    pb_onnx_tensor *tensor = fits_message(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
     if (tensor == NULL || name == NULL)
         return NULL;
     mw__onnx__tensor__init(tensor);
@@ -130,7 +130,7 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     }
     if (mw__failed(w->err))
         return NULL;
-    if (tensor->name == NULL || tensor->dims == NULL || !append(w, &w->initializers, tensor))
+    if (tensor->name == NULL || tensor->dims == NULL || !append_item(w, &w->initializers, tensor))
         return NULL;
     for (int i = 0; i < shape.rank; i++)
         tensor->dims[i] = shape.dim[i];
@@ -272,7 +272,7 @@ pb_node *mw__onnx_node_of(mw__onnx_writer *w, const char *operation, const char 
         if ((node->input[node->n_input++] = mw__onnx_text(w, in[i])) == NULL)
             return NULL;
     mw__onnx_put_result(w, node, out != NULL ? out : mw__onnx_fresh(w));
-    return append(w, &w->nodes, node) ? node : NULL;
+    return append_item(w, &w->nodes, node) ? node : NULL;
 }
 
 const char *mw__onnx_make(mw__onnx_writer *w, const char *operation, const char *out, const char *a, const char *b)
@@ -298,7 +298,7 @@ const char *mw__onnx_name(const pb_node *node) { return node != NULL && node->n_
 
 /* ---- attributes ---- */
 
-static Mw__Onnx__Attribute *put(mw__onnx_writer *w, pb_node *node, const char *name, int type)
+static Mw__Onnx__Attribute *put_attribute(mw__onnx_writer *w, pb_node *node, const char *name, int type)
 {
     Mw__Onnx__Attribute *made = node != NULL ? mw__onnx_room(w, 1, sizeof *made) : NULL;
     Mw__Onnx__Attribute **all = made != NULL ? mw__onnx_room(w, node->n_attribute + 1, sizeof *all) : NULL;
@@ -318,7 +318,7 @@ static Mw__Onnx__Attribute *put(mw__onnx_writer *w, pb_node *node, const char *n
 
 void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64_t value)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 2);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 2);
     if (made == NULL)
         return;
     made->number_case = MW__ONNX__ATTRIBUTE__NUMBER_I;
@@ -327,7 +327,7 @@ void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64
 
 void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, double value)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 1);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 1);
     if (made == NULL)
         return;
     made->number_case = MW__ONNX__ATTRIBUTE__NUMBER_F;
@@ -336,7 +336,7 @@ void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, dou
 
 void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 7);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 7);
     if (made == NULL || (made->ints = mw__onnx_room(w, count, sizeof *made->ints)) == NULL)
         return;
     for (size_t i = 0; i < count; i++)
@@ -346,7 +346,7 @@ void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, cons
 
 void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, const char *text)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 3);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 3);
     if (made == NULL || (made->s.data = (uint8_t *)mw__onnx_text(w, text)) == NULL)
         return;
     made->s.len = strlen(text);
@@ -354,7 +354,7 @@ void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, cons
 
 void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, const double *values, size_t count)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 6);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 6);
     if (made == NULL || (made->floats = mw__onnx_room(w, count, sizeof *made->floats)) == NULL)
         return;
     for (size_t i = 0; i < count; i++)
@@ -364,7 +364,7 @@ void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, co
 
 void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, const char *const *texts, size_t count)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 8);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 8);
     if (made == NULL || (made->strings = mw__onnx_room(w, count, sizeof *made->strings)) == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -377,7 +377,7 @@ void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, con
 
 void mw__onnx_put_graph(mw__onnx_writer *w, pb_node *node, const char *name, Mw__Onnx__Graph *graph)
 {
-    Mw__Onnx__Attribute *made = put(w, node, name, 5);
+    Mw__Onnx__Attribute *made = put_attribute(w, node, name, 5);
     if (made != NULL)
         made->g = graph;
 }

@@ -79,7 +79,7 @@ static const char *places(const parts *p, int axis)
     return known ? numbers : mw__onnx_make(p->w, "Add", NULL, moved_begin(p, axis), numbers);
 }
 
-static const char *take(const parts *p, const char *x, int axis)
+static const char *take_part(const parts *p, const char *x, int axis)
 {
     const char *const in[] = {x, places(p, axis)};
     pb_node *node = mw__onnx_node_of(p->w, "Gather", NULL, in, 2);
@@ -103,7 +103,7 @@ static const char *replace(const parts *p, const char *out, const char *x, int a
     const mw_shape column = {.rank = 2, .dim = {p->count[axis], 1}};
     const char *at = mw__onnx_reshape_to(w, p->op, NULL, places(p, axis), column);
     if (behind < rank)
-        update = replace(p, NULL, take(p, x, axis), behind, update);
+        update = replace(p, NULL, take_part(p, x, axis), behind, update);
     if (axis != 0) {
         x = mw__onnx_swap_axes(w, NULL, x, rank, 0, axis);
         update = mw__onnx_swap_axes(w, NULL, update, rank, 0, axis);
@@ -140,7 +140,7 @@ void mw__onnx_take_part(mw__onnx_writer *w, const mw__op *op)
         return;
     }
     for (int axis = next_axis(&p, 0); axis < p.x.rank; axis = next_axis(&p, axis + 1))
-        x = take(&p, x, axis);
+        x = take_part(&p, x, axis);
     mw__onnx_reshape_to(w, op, result(w, op), x, result_shape(op));
 }
 

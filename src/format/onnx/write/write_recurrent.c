@@ -78,7 +78,7 @@ static bool copy_rows(const layer *l, const rows *from, int64_t direction, size_
 }
 
 /* [D, rows, width], or [D, rows] for width 0, of one or two runs of rows; "" if all are absent. */
-static const char *pack(const layer *l, const rows *parts, size_t part_count, int64_t width)
+static const char *pack_rows(const layer *l, const rows *parts, size_t part_count, int64_t width)
 {
     mw_shape shape = {.rank = width > 0 ? 3 : 2, .dim = {l->directions, 0, width}};
     const mw_tensor *named = NULL;
@@ -228,9 +228,9 @@ static pb_node *write_layer(const layer *l, const char *operation, const char *i
     const rows hh = {{"weight_hh", "weight_hh_back"}, l->order, l->gates};
     const rows biases[] = {{{input_bias}, l->order, l->gates}, {{"bias", "bias_back"}, l->order, l->gates}};
     const char *in[8] = {arg(w, l->op, "x"),
-                         pack(l, &ih, 1, shape_of(l->op, "weight_ih").dim[1]),
-                         pack(l, &hh, 1, l->hidden),
-                         pack(l, biases, 2, 0),
+                         pack_rows(l, &ih, 1, shape_of(l->op, "weight_ih").dim[1]),
+                         pack_rows(l, &hh, 1, l->hidden),
+                         pack_rows(l, biases, 2, 0),
                          "",
                          state_in(l, "initial_h")};
     for (size_t i = 0; i < more_count; i++)
@@ -251,7 +251,7 @@ void mw__onnx_write_lstm(mw__onnx_writer *w, const mw__op *op, const char *opera
         mw__onnx_cannot(w, op, "its clip bounds the cell, ONNX's what goes into activations");
         return;
     }
-    const char *const more[] = {state_in(&l, "initial_c"), pack(&l, &peephole, 1, 0)};
+    const char *const more[] = {state_in(&l, "initial_c"), pack_rows(&l, &peephole, 1, 0)};
     write_layer(&l, operation, NULL, more, more[1] != NULL && more[1][0] != '\0' ? 2 : 1);
 }
 

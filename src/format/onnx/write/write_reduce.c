@@ -190,7 +190,7 @@ void mw__onnx_write_one_hot(mw__onnx_writer *w, const mw__op *op, const char *op
     shape.dim[axis] = 1;
     const char *indices = mw__onnx_reshape_to(w, op, NULL, indices_of(w, op), shape);
     const char *hot = mw__onnx_make(w, operation, NULL, indices, numbers_along(w, op, size, axis, shape.rank));
-    const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), number(op, "on_value")),
-                              mw__onnx_number(w, dtype_of(op), number(op, "off_value"))};
+    const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), number_arg(op, "on_value")),
+                              mw__onnx_number(w, dtype_of(op), number_arg(op, "off_value"))};
     mw__onnx_node_of(w, "Where", result(w, op), in, 3);
 }

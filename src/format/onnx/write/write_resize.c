@@ -12,7 +12,7 @@ static int64_t factor_of(const mw__op *op, const mw__resample *axis, const char 
 {
     if (axis->in >= 0 && axis->out >= 0)
         return axis->out % axis->in == 0 ? axis->out / axis->in : 0;
-    const double factor = takes(op, argument) ? number(op, argument) : 0;
+    const double factor = takes(op, argument) ? number_arg(op, argument) : 0;
     return factor >= 1 && factor <= 1024 && factor == (double)(int64_t)factor ? (int64_t)factor : 0;
 }
 
@@ -92,7 +92,7 @@ static const char *matrix_of(mw__onnx_writer *w, const mw__op *op, const mw__res
     return mw__onnx_tensor(w, MW_F32, shape, weights);
 }
 
-static const char *weigh(mw__onnx_writer *w, const mw__op *op, const mw__resample *axis, bool turned)
+static const char *weigh_axis(mw__onnx_writer *w, const mw__op *op, const mw__resample *axis, bool turned)
 {
     const char *matrix = matrix_of(w, op, axis, turned);
     return dtype_of(op) == MW_F32 ? matrix : mw__onnx_cast_to(w, NULL, matrix, dtype_of(op));
@@ -108,8 +108,8 @@ static void put_axes(mw__onnx_writer *w, const mw__op *op, const mw__resample ax
         return;
     }
     if (rank > 1 && axes[0].in != axes[0].out)
-        x = mw__onnx_make(w, "MatMul", NULL, weigh(w, op, &axes[0], false), x);
-    mw__onnx_make(w, "MatMul", result(w, op), x, weigh(w, op, &axes[1], true));
+        x = mw__onnx_make(w, "MatMul", NULL, weigh_axis(w, op, &axes[0], false), x);
+    mw__onnx_make(w, "MatMul", result(w, op), x, weigh_axis(w, op, &axes[1], true));
 }
 
 static bool is_small(const mw__resample *axis)

@@ -63,7 +63,7 @@ void mw__onnx_write_transpose(mw__onnx_writer *w, const mw__op *op, const char *
     mw__onnx_transpose_to(w, result(w, op), arg(w, op, "x"), perm, (int)count);
 }
 
-static void join(mw__onnx_writer *w, const mw__op *op, const char **in, size_t count)
+static void join_values(mw__onnx_writer *w, const mw__op *op, const char **in, size_t count)
 {
     pb_node *node = mw__onnx_node_of(w, "Concat", result(w, op), in, count);
     mw__onnx_put_int(w, node, "axis", axis_of(op, "axis", result_shape(op).rank));
@@ -83,7 +83,7 @@ void mw__onnx_write_concat(mw__onnx_writer *w, const mw__op *op, const char *ope
     for (size_t i = 0; in != NULL && i < count; i++)
         in[i] = mw__onnx_name_of(w, values[i].value);
     if (in != NULL)
-        join(w, op, in, count);
+        join_values(w, op, in, count);
 }
 
 void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -97,7 +97,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
     for (size_t i = 0; in != NULL && i < count; i++)
         in[i] = mw__onnx_reshape_to(w, op, NULL, mw__onnx_name_of(w, values[i].value), shape);
     if (in != NULL)
-        join(w, op, in, count);
+        join_values(w, op, in, count);
 }
 
 void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -314,7 +314,7 @@ static const char *filled_shape(mw__onnx_writer *w, const mw__op *op)
 
 void mw__onnx_write_fill(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *value = mw__onnx_number(w, dtype_of(op), number(op, "value"));
+    const char *value = mw__onnx_number(w, dtype_of(op), number_arg(op, "value"));
     mw__onnx_make(w, operation, result(w, op), value, filled_shape(w, op));
 }
 

@@ -1,7 +1,7 @@
 /* Blocks between space, channels and batch. */
 #include "format/onnx/write/write_args.h"
 
-static int64_t times(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent * factor; }
+static int64_t times_extent(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent * factor; }
 static int64_t over(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent / factor; }
 
 /* x as `apart`, its axes in another order, as `out` of the result's shape. */
@@ -89,7 +89,7 @@ void mw__onnx_write_space_to_batch(mw__onnx_writer *w, const mw__op *op, const c
 }
 
 /* An axis without its first and last elements. */
-static void cut(mw__onnx_slices *s, size_t axis, int64_t before, int64_t after)
+static void cut_axis(mw__onnx_slices *s, size_t axis, int64_t before, int64_t after)
 {
     s->begin[axis] = before;
     s->end[axis] = after > 0 ? -after : INT64_MAX;
@@ -106,10 +106,11 @@ void mw__onnx_write_batch_to_space(mw__onnx_writer *w, const mw__op *op, const c
     if (!read_blocks(w, op, "crops", block, edges))
         return;
     const mw_shape apart = {6, {block[0], block[1], over(x.dim[0], block[0] * block[1]), x.dim[1], x.dim[2], x.dim[3]}};
-    const mw_shape joined = {4, {to.dim[0], x.dim[1], times(x.dim[2], block[0]), times(x.dim[3], block[1])}};
+    const mw_shape joined = {4,
+                             {to.dim[0], x.dim[1], times_extent(x.dim[2], block[0]), times_extent(x.dim[3], block[1])}};
     const char *all = mw__onnx_reshape_to(w, op, NULL, move_blocks(w, op, arg(w, op, "x"), apart, perm), joined);
     for (size_t i = 0; i < 4; i++)
-        cut(&s, i, i < 2 ? 0 : edges[2 * i - 4], i < 2 ? 0 : edges[2 * i - 3]);
+        cut_axis(&s, i, i < 2 ? 0 : edges[2 * i - 4], i < 2 ? 0 : edges[2 * i - 3]);
     mw__onnx_slice_to(w, result(w, op), all, &s);
 }
 
@@ -122,6 +123,6 @@ void mw__onnx_write_crop(mw__onnx_writer *w, const mw__op *op, const char *opera
     mw__arg_ints(op, "crop_height", rows, 2, &count);
     mw__arg_ints(op, "crop_width", columns, 2, &count);
     for (size_t i = 0; i < 4; i++)
-        cut(&s, i, i < 2 ? 0 : i == 2 ? rows[0] : columns[0], i < 2 ? 0 : i == 2 ? rows[1] : columns[1]);
+        cut_axis(&s, i, i < 2 ? 0 : i == 2 ? rows[0] : columns[0], i < 2 ? 0 : i == 2 ? rows[1] : columns[1]);
     mw__onnx_slice_to(w, result(w, op), arg(w, op, "x"), &s);
 }

@@ -9,7 +9,7 @@
 /* ---- shape rules ---- */
 
 /* A result of that type. */
-static void give(mw__infer *infer, size_t index, const mw__type *type)
+static void give_type(mw__infer *infer, size_t index, const mw__type *type)
 {
     if (type->kind != MW__TENSOR) {
         infer->type[index] = type;
@@ -39,14 +39,14 @@ static mw_status check_flag(const mw__infer *infer, const char *what, const mw_t
 }
 
 /* What both branches may give: extents in which they differ are not known. */
-static mw_status join(mw__infer *infer, size_t index, const mw__type *a, const mw__type *b)
+static mw_status join_types(mw__infer *infer, size_t index, const mw__type *a, const mw__type *b)
 {
     if (mw__types_fit(a, b)) {
         mw_graph *graph = infer->op->block->function->graph;
         const mw__type *type = mw__type_merge(graph, a, b, infer->err);
         if (type == NULL)
             return MW_ERROR_MEMORY;
-        give(infer, index, type);
+        give_type(infer, index, type);
         return MW_OK;
     }
     if (a->kind != MW__TENSOR || b->kind != MW__TENSOR || a->dtype != b->dtype || a->shape.rank != b->shape.rank)
@@ -73,7 +73,7 @@ mw_status mw__shape_cond(mw__infer *infer)
         return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "has more than %d results", MW__HANDED_MAX);
     MW_TRY(mw__rule_results(infer, yes->output_count));
     for (size_t i = 0; i < yes->output_count; i++)
-        MW_TRY(join(infer, i, yes->outputs[i]->type, no->outputs[i]->type));
+        MW_TRY(join_types(infer, i, yes->outputs[i]->type, no->outputs[i]->type));
     return MW_OK;
 }
 
@@ -109,7 +109,7 @@ mw_status mw__shape_while_loop(mw__infer *infer)
     MW_TRY(check_flag(infer, "its condition", condition->outputs[0]));
     MW_TRY(mw__rule_results(infer, count));
     for (size_t i = 0; i < count; i++)
-        give(infer, i, body->inputs[i]->type);
+        give_type(infer, i, body->inputs[i]->type);
     return MW_OK;
 }
 
@@ -159,7 +159,7 @@ static void end_block(maker *m, size_t count)
     }
 }
 
-static mw_status finish(maker *m, mw_tensor **out, size_t count)
+static mw_status finish_control(maker *m, mw_tensor **out, size_t count)
 {
     mw__build *build = m->build;
     if (!build->failed) {
@@ -202,7 +202,7 @@ mw_status mw_while_loop(mw_tensor *const *vars, size_t count, mw_loop_condition 
         body(user, m.inputs, count, m.outputs);
         end_block(&m, count);
     }
-    return finish(&m, out_vars, count);
+    return finish_control(&m, out_vars, count);
 }
 
 mw_status mw_cond(mw_tensor *pred, mw_branch *yes, mw_branch *no, void *user, mw_tensor **out_results, size_t count)
@@ -226,5 +226,5 @@ mw_status mw_cond(mw_tensor *pred, mw_branch *yes, mw_branch *no, void *user, mw
         branches[i](user, m.outputs, count);
         end_block(&m, count);
     }
-    return finish(&m, out_results, count);
+    return finish_control(&m, out_results, count);
 }

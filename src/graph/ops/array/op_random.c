@@ -41,7 +41,7 @@ static mw_status drawn(mw__infer *infer, const char *parameter)
 }
 
 /* A constant; one that is not loaded passes as `otherwise`. */
-static double number(const mw__infer *infer, const char *arg, double otherwise)
+static double number_arg(const mw__infer *infer, const char *arg, double otherwise)
 {
     double value;
     return mw__arg_float(infer->op, arg, &value) ? value : otherwise;
@@ -49,7 +49,7 @@ static double number(const mw__infer *infer, const char *arg, double otherwise)
 
 mw_status mw__shape_random_normal(mw__infer *infer)
 {
-    const double mean = number(infer, "mean", 0.0), stddev = number(infer, "stddev", 1.0);
+    const double mean = number_arg(infer, "mean", 0.0), stddev = number_arg(infer, "stddev", 1.0);
     if (!isfinite(mean))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "mean is %g; it must be finite", mean);
     if (!(stddev >= 0.0) || !isfinite(stddev))
@@ -59,7 +59,7 @@ mw_status mw__shape_random_normal(mw__infer *infer)
 
 mw_status mw__shape_random_uniform(mw__infer *infer)
 {
-    const double low = number(infer, "low", 0.0), high = number(infer, "high", HUGE_VAL);
+    const double low = number_arg(infer, "low", 0.0), high = number_arg(infer, "high", HUGE_VAL);
     const bool loaded = mw__arg_float(infer->op, "high", &(double){0});
     if (!(low <= high) || !isfinite(low) || (loaded && !isfinite(high)))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
@@ -69,7 +69,7 @@ mw_status mw__shape_random_uniform(mw__infer *infer)
 
 mw_status mw__shape_random_bernoulli(mw__infer *infer)
 {
-    const double prob = number(infer, "prob", 0.5);
+    const double prob = number_arg(infer, "prob", 0.5);
     if (!(prob >= 0.0 && prob <= 1.0))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "prob is %g; it must be in [0, 1]", prob);
     return drawn(infer, "prob");

@@ -38,7 +38,7 @@ static mw_tensor *make_factor(mw__generator *d, mw_shape shape, int dropped)
     return mw__reshape_to(factor, shape);
 }
 
-static bool check(mw_tensor *x, float p, const char *name)
+static bool check_dropout(mw_tensor *x, float p, const char *name)
 {
     char text[200];
     if (name == NULL || name[0] == '\0')
@@ -56,7 +56,7 @@ static bool check(mw_tensor *x, float p, const char *name)
 mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name)
 {
     MW__FLOAT_SCOPE;
-    if (x == NULL || x->graph->error.status != MW_OK || !check(x, p, name))
+    if (x == NULL || x->graph->error.status != MW_OK || !check_dropout(x, p, name))
         return NULL;
     const mw_shape shape = mw_tensor_shape(x);
     mw__generator d;

@@ -79,7 +79,7 @@ static mw_tensor *mix(const mw__generator *g, mw_tensor *a, mw_tensor *b, mw_ten
     return mw__generator_reduce(g, mw_add(a, mw_mul(b, c)));
 }
 
-static drawn draw(mw__generator *g, split s)
+static drawn draw_noise(mw__generator *g, split s)
 {
     mw_tensor *plane[DIGITS];
     mw__generator_advance(g);
@@ -92,7 +92,7 @@ static drawn draw(mw__generator *g, split s)
     return (drawn){.graph = g->graph, .dtype = g->dtype, .level = level, .rest = join_digits(third, plane[3])};
 }
 
-static mw_tensor *number(const drawn *d, double value) { return mw_scalar(d->graph, d->dtype, value); }
+static mw_tensor *number_tensor(const drawn *d, double value) { return mw_scalar(d->graph, d->dtype, value); }
 
 /* ---- distributions ---- */
 
@@ -103,7 +103,7 @@ static mw_tensor *make_uniform(const drawn *d, double low, double high)
     mw_tensor *fraction = mw_mul_scalar(mw_add_scalar(d->rest, TOP + 0.5), 1.0 / LEVELS);
     mw_tensor *u = mw_mul_scalar(mw_add(mw_add_scalar(d->level, TOP), fraction), 1.0 / LEVELS);
     mw_tensor *y = low != 0.0 || high != 1.0 ? mw_add_scalar(mw_mul_scalar(u, high - low), low) : u;
-    return mw_select(mw_less(y, number(d, high)), y, number(d, low));
+    return mw_select(mw_less(y, number_tensor(d, high)), y, number_tensor(d, low));
 }
 
 /* z / v as a polynomial in -1 + 2 w / 13.08, w = -ln(1 - v^2), where v = 2 p - 1 and z is the p-quantile of the normal
@@ -131,13 +131,13 @@ static mw_tensor *make_normal(const drawn *d, double mean, double stddev)
 {
     mw_tensor *size = mw_abs(d->level);
     mw_tensor *r = mw_mul_scalar(d->rest, 1.0 / LEVELS);
-    mw_tensor *whole = mw_sub(number(d, TOP), size), *part = mw_sub(number(d, 0.5), r);
+    mw_tensor *whole = mw_sub(number_tensor(d, TOP), size), *part = mw_sub(number_tensor(d, 0.5), r);
     mw_tensor *t = mw_add(whole, part);
     mw_tensor *s = mw_mul(t, mw_add_scalar(mw_mul_scalar(t, -1.0 / LEVELS), 1.0));
     mw_tensor *v = mw_mul_scalar(mw_add(size, r), 2.0 / LEVELS);
     mw_tensor *z = mw_mul(v, make_quotient(s));
-    mw_tensor *upper = mw_greater_equal(d->level, number(d, 0.0));
-    mw_tensor *y = mw_mul(z, mw_select(upper, number(d, stddev), number(d, -stddev)));
+    mw_tensor *upper = mw_greater_equal(d->level, number_tensor(d, 0.0));
+    mw_tensor *y = mw_mul(z, mw_select(upper, number_tensor(d, stddev), number_tensor(d, -stddev)));
     return mean != 0.0 ? mw_add_scalar(y, mean) : y;
 }
 
@@ -146,13 +146,13 @@ static mw_tensor *make_bernoulli(const drawn *d, double prob)
 {
     const int ones = (int)lround(prob * (LEVELS * LEVELS));
     const int whole = ones / LEVELS - TOP, part = ones % LEVELS - TOP;
-    mw_tensor *one = number(d, 1.0), *zero = number(d, 0.0);
-    mw_tensor *edge = mw_select(mw_less(d->rest, number(d, part)), one, zero);
-    mw_tensor *above = mw_select(mw_greater(d->level, number(d, whole)), zero, edge);
-    return mw_select(mw_less(d->level, number(d, whole)), one, above);
+    mw_tensor *one = number_tensor(d, 1.0), *zero = number_tensor(d, 0.0);
+    mw_tensor *edge = mw_select(mw_less(d->rest, number_tensor(d, part)), one, zero);
+    mw_tensor *above = mw_select(mw_greater(d->level, number_tensor(d, whole)), zero, edge);
+    return mw_select(mw_less(d->level, number_tensor(d, whole)), one, above);
 }
 
-static mw_tensor *make(const drawn *d, mw__noise noise)
+static mw_tensor *make_noise(const drawn *d, mw__noise noise)
 {
     switch (noise.kind) {
     case MW__NOISE_NORMAL:
@@ -176,8 +176,8 @@ static mw_tensor *draw_plain(mw_graph *graph, const char *operation, mw_dtype dt
     const char *outer = graph->scope;
     const split s = split_count(mw_shape_count(shape));
     graph->scope = name;
-    const drawn d = draw(&g, s);
-    mw_tensor *y = into_shape(make(&d, noise), s, shape);
+    const drawn d = draw_noise(&g, s);
+    mw_tensor *y = into_shape(make_noise(&d, noise), s, shape);
     graph->scope = outer;
     return y;
 }
@@ -244,7 +244,7 @@ mw_tensor *mw__noise_draw_classes(mw_tensor *x, mw__noise noise, const char *nam
 
 /* ---- constructors ---- */
 
-static bool check(mw_graph *graph, const char *operation, mw_shape shape, const char *name)
+static bool check_noise(mw_graph *graph, const char *operation, mw_shape shape, const char *name)
 {
     if (graph == NULL || graph->error.status != MW_OK)
         return false;
@@ -266,7 +266,7 @@ mw_tensor *mw_noise_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, floa
 {
     MW__FLOAT_SCOPE;
     static const char operation[] = "noise_normal";
-    if (!check(graph, operation, shape, name))
+    if (!check_noise(graph, operation, shape, name))
         return NULL;
     if (!isfinite(mean) || !(stddev >= 0.0f) || !isfinite(stddev))
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT,
@@ -280,7 +280,7 @@ mw_tensor *mw_noise_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, flo
 {
     MW__FLOAT_SCOPE;
     static const char operation[] = "noise_uniform";
-    if (!check(graph, operation, shape, name))
+    if (!check_noise(graph, operation, shape, name))
         return NULL;
     if (!(low < high) || !isfinite(high - low))
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT,
@@ -294,7 +294,7 @@ mw_tensor *mw_noise_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, f
 {
     MW__FLOAT_SCOPE;
     static const char operation[] = "noise_bernoulli";
-    if (!check(graph, operation, shape, name))
+    if (!check_noise(graph, operation, shape, name))
         return NULL;
     if (!(prob >= 0.0f && prob <= 1.0f))
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s \"%s\": prob is %g; it must be in [0, 1]", operation, name,

@@ -39,7 +39,7 @@ static mw_status check_updates(const mw__infer *infer, mw_shape wanted)
 }
 
 /* The result is data, whatever is put into it. */
-static mw_status finish(mw__infer *infer, mw_shape chosen)
+static mw_status finish_scatter(mw__infer *infer, mw_shape chosen)
 {
     MW_TRY(check_mode(infer));
     MW_TRY(check_updates(infer, chosen));
@@ -58,27 +58,27 @@ mw_status mw__shape_scatter(mw__infer *infer)
                              mw__arg_print(infer->op, "indices", text, sizeof text));
     MW_TRY(mw__rule_indices(infer, &chosen.dim[axis], 1));
     chosen.dim[axis] = indices.dim[0];
-    return finish(infer, chosen);
+    return finish_scatter(infer, chosen);
 }
 
 mw_status mw__shape_scatter_along_axis(mw__infer *infer)
 {
     int axis;
     MW_TRY(mw__rule_along_axis(infer, "data", &axis));
-    return finish(infer, mw__rule_shape(infer, "indices"));
+    return finish_scatter(infer, mw__rule_shape(infer, "indices"));
 }
 
 mw_status mw__shape_scatter_nd(mw__infer *infer)
 {
     mw_shape chosen;
     MW_TRY(mw__rule_nd(infer, "data", 0, &chosen));
-    return finish(infer, chosen);
+    return finish_scatter(infer, chosen);
 }
 
 /* ---- constructors ---- */
 
-static mw__build begin(const char *operation, mw_tensor *data, mw_tensor *indices, mw_tensor *updates,
-                       mw_scatter_mode mode)
+static mw__build begin_scatter(const char *operation, mw_tensor *data, mw_tensor *indices, mw_tensor *updates,
+                               mw_scatter_mode mode)
 {
     mw__build build = mw__build_begin(operation, data);
     mw__build_set(&build, "data", data);
@@ -95,7 +95,7 @@ static mw__build begin(const char *operation, mw_tensor *data, mw_tensor *indice
 
 mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis, mw_scatter_mode mode)
 {
-    mw__build build = begin("scatter", data, indices, updates, mode);
+    mw__build build = begin_scatter("scatter", data, indices, updates, mode);
     mw__build_int(&build, "axis", axis);
     return mw__build_end(&build);
 }
@@ -103,13 +103,13 @@ mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, i
 mw_tensor *mw_scatter_along_axis(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis,
                                  mw_scatter_mode mode)
 {
-    mw__build build = begin("scatter_along_axis", data, indices, updates, mode);
+    mw__build build = begin_scatter("scatter_along_axis", data, indices, updates, mode);
     mw__build_int(&build, "axis", axis);
     return mw__build_end(&build);
 }
 
 mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, mw_scatter_mode mode)
 {
-    mw__build build = begin("scatter_nd", data, indices, updates, mode);
+    mw__build build = begin_scatter("scatter_nd", data, indices, updates, mode);
     return mw__build_end(&build);
 }

@@ -225,7 +225,8 @@ mw_tensor *mw_squeeze(mw_tensor *x, mw_axes axes)
 /* ---- concat ---- */
 
 /* Brings the extents of one more value into `shape`. */
-static mw_status join(const mw__infer *infer, mw_shape *shape, mw_shape next, size_t index, int axis, bool interleave)
+static mw_status join_extents(const mw__infer *infer, mw_shape *shape, mw_shape next, size_t index, int axis,
+                              bool interleave)
 {
     char first[200], other[200];
     bool fits = next.rank == shape->rank;
@@ -275,7 +276,7 @@ mw_status mw__shape_concat(mw__infer *infer)
     MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     for (size_t i = 0; i < count; i++) {
         const mw_shape next = mw_tensor_shape(values[i].value);
-        MW_TRY(join(infer, &shape, next, i, axis, interleave));
+        MW_TRY(join_extents(infer, &shape, next, i, axis, interleave));
         if (!add_extents(total, next.dim[axis], &total))
             return mw__rule_fail(infer, MW_ERROR_SHAPE, "the extent of axis %d exceeds 2^63", axis);
     }
@@ -369,7 +370,7 @@ mw_status mw__shape_split(mw__infer *infer)
     return mw__arg_present(infer->op, "split_sizes") ? read_sizes(infer, x, axis) : even_sizes(infer, x, axis);
 }
 
-static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts)
+static mw_status split_axis(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts)
 {
     for (size_t i = 0; out_parts != NULL && i < count; i++)
         out_parts[i] = NULL;
@@ -393,12 +394,12 @@ static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axi
 
 mw_status mw_split(mw_tensor *x, size_t count, int axis, mw_tensor **out_parts)
 {
-    return split(x, NULL, count, axis, out_parts);
+    return split_axis(x, NULL, count, axis, out_parts);
 }
 
 mw_status mw_split_sizes(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts)
 {
     if (x != NULL && sizes == NULL && x->graph->error.status == MW_OK)
         mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "split: sizes is NULL");
-    return split(x, sizes, count, axis, out_parts);
+    return split_axis(x, sizes, count, axis, out_parts);
 }

@@ -68,7 +68,7 @@ mw_non_maximum_suppression_options mw_non_maximum_suppression_defaults(void)
         .struct_size = sizeof(mw_non_maximum_suppression_options), .iou_threshold = 0.5f, .score_threshold = -INFINITY};
 }
 
-static mw_status refuse(mw_graph *graph, mw_status status, const char *what)
+static mw_status refuse_boxes(mw_graph *graph, mw_status status, const char *what)
 {
     mw__graph_fail(graph, status, "non_maximum_suppression: %s", what);
     return status;
@@ -76,8 +76,8 @@ static mw_status refuse(mw_graph *graph, mw_status status, const char *what)
 
 typedef mw_non_maximum_suppression_options boxes_options;
 
-static mw_status build(mw__build *build, mw_tensor *boxes, mw_tensor *scores, int64_t max_boxes, const boxes_options *o,
-                       mw_tensor *results[4])
+static mw_status build_boxes(mw__build *build, mw_tensor *boxes, mw_tensor *scores, int64_t max_boxes,
+                             const boxes_options *o, mw_tensor *results[4])
 {
     const bool counts = build->row != NULL && build->row->since < MW_IOS17;
     mw__build_set(build, "boxes", boxes);
@@ -102,13 +102,16 @@ mw_status mw_non_maximum_suppression(mw_tensor *boxes, mw_tensor *scores, int64_
             *out[i] = NULL;
     mw__build begun = mw__build_begin("non_maximum_suppression", boxes);
     if (!begun.failed && (out_boxes == NULL || out_scores == NULL))
-        return refuse(begun.graph, MW_ERROR_ARGUMENT, "no place for the boxes or the scores (out_boxes, out_scores)");
+        return refuse_boxes(begun.graph, MW_ERROR_ARGUMENT,
+                            "no place for the boxes or the scores (out_boxes, out_scores)");
     if (!begun.failed && options != NULL && options->struct_size != sizeof *options)
-        return refuse(begun.graph, MW_ERROR_ARGUMENT, "options are not made by mw_non_maximum_suppression_defaults");
+        return refuse_boxes(begun.graph, MW_ERROR_ARGUMENT,
+                            "options are not made by mw_non_maximum_suppression_defaults");
     const boxes_options o = options != NULL ? *options : mw_non_maximum_suppression_defaults();
     if (!begun.failed && begun.row->since >= MW_IOS17 && (out_counts != NULL || o.score_threshold != -INFINITY))
-        return refuse(begun.graph, MW_ERROR_UNSUPPORTED, "from ios17 on there is no score_threshold and no count");
-    MW_TRY(build(&begun, boxes, scores, max_boxes, &o, results));
+        return refuse_boxes(begun.graph, MW_ERROR_UNSUPPORTED,
+                            "from ios17 on there is no score_threshold and no count");
+    MW_TRY(build_boxes(&begun, boxes, scores, max_boxes, &o, results));
     for (size_t i = 0; i < 4; i++)
         if (out[i] != NULL)
             *out[i] = results[i];

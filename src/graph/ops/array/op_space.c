@@ -17,7 +17,7 @@ static mw_status check_images(const mw__infer *infer, mw_shape x)
                          mw__arg_print(infer->op, "x", text, sizeof text));
 }
 
-static mw_status multiply(const mw__infer *infer, mw_shape *shape, int axis, int64_t factor)
+static mw_status multiply_extent(const mw__infer *infer, mw_shape *shape, int axis, int64_t factor)
 {
     if (shape->dim[axis] >= 0 && !mw__mul_i64(shape->dim[axis], factor, &shape->dim[axis]))
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "the extent of axis %d exceeds 2^63", axis);
@@ -51,8 +51,8 @@ static mw_status to_space(mw__infer *infer, const char *arg)
     MW_TRY(check_images(infer, shape));
     MW_TRY(read_block(infer, arg, &block));
     MW_TRY(divide(infer, &shape, CHANNELS, block * block));
-    MW_TRY(multiply(infer, &shape, HEIGHT, block));
-    MW_TRY(multiply(infer, &shape, WIDTH, block));
+    MW_TRY(multiply_extent(infer, &shape, HEIGHT, block));
+    MW_TRY(multiply_extent(infer, &shape, WIDTH, block));
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
@@ -62,7 +62,7 @@ static mw_status to_channels(mw__infer *infer, const char *arg)
     int64_t block;
     MW_TRY(check_images(infer, shape));
     MW_TRY(read_block(infer, arg, &block));
-    MW_TRY(multiply(infer, &shape, CHANNELS, block * block));
+    MW_TRY(multiply_extent(infer, &shape, CHANNELS, block * block));
     MW_TRY(divide(infer, &shape, HEIGHT, block));
     MW_TRY(divide(infer, &shape, WIDTH, block));
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
@@ -148,7 +148,7 @@ mw_status mw__shape_space_to_batch(mw__infer *infer)
     blocks b;
     MW_TRY(check_images(infer, shape));
     MW_TRY(read_blocks(infer, "paddings", &b));
-    MW_TRY(multiply(infer, &shape, BATCH, b.shape[0] * b.shape[1]));
+    MW_TRY(multiply_extent(infer, &shape, BATCH, b.shape[0] * b.shape[1]));
     for (int i = 0; i < 2; i++) {
         int64_t *extent = &shape.dim[HEIGHT + i];
         if (*extent >= 0 && !mw__add_i64(*extent, b.border[2 * i] + b.border[2 * i + 1], extent))
@@ -167,7 +167,7 @@ mw_status mw__shape_batch_to_space(mw__infer *infer)
     MW_TRY(divide(infer, &shape, BATCH, b.shape[0] * b.shape[1]));
     for (int i = 0; i < 2; i++) {
         const int64_t crop = b.border[2 * i] + b.border[2 * i + 1];
-        MW_TRY(multiply(infer, &shape, HEIGHT + i, b.shape[i]));
+        MW_TRY(multiply_extent(infer, &shape, HEIGHT + i, b.shape[i]));
         if (shape.dim[HEIGHT + i] >= 0 && shape.dim[HEIGHT + i] < crop)
             return mw__rule_fail(infer, MW_ERROR_SHAPE, "crops take %" PRId64 " of the %" PRId64 " elements of axis %d",
                                  crop, shape.dim[HEIGHT + i], HEIGHT + i);

@@ -31,7 +31,7 @@ static bool check_operand(const attention *a, const char *what, const mw_tensor 
     return false;
 }
 
-static bool check(const attention *a)
+static bool check_attention(const attention *a)
 {
     mw_graph *graph = a->in[0]->graph;
     char text[200];
@@ -77,11 +77,11 @@ static mw_tensor *cut_heads(const attention *a, mw_tensor *x)
     return mw_transpose(mw__reshape_to(x, cut), MW_AXES(0, 2, 1, 3));
 }
 
-static mw_tensor *build(const attention *a, mw_tensor *mask)
+static mw_tensor *build_attention(const attention *a, mw_tensor *mask)
 {
     mw_tensor *x = a->in[0], *parts[3];
     const int64_t e = a->extent;
-    if (!check(a) || !project(a, parts))
+    if (!check_attention(a) || !project(a, parts))
         return NULL;
     mw_tensor *query = cut_heads(a, parts[0]), *key = cut_heads(a, parts[1]), *value = cut_heads(a, parts[2]);
     mw_tensor *each = mw_scaled_dot_product_attention(query, key, value, mask);
@@ -107,7 +107,7 @@ mw_tensor *mw_multi_head_attention_layer(mw_tensor *query, mw_tensor *key, mw_te
     a.in[2] = value != NULL ? value : a.in[1];
     const char *outer = graph->scope;
     graph->scope = name;
-    mw_tensor *y = build(&a, mask);
+    mw_tensor *y = build_attention(&a, mask);
     graph->scope = outer;
     return y;
 }

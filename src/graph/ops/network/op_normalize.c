@@ -158,7 +158,7 @@ mw_status mw__shape_local_response_norm(mw__infer *infer)
 static const bool channel_axis[MW_RANK_MAX] = {false, true};
 
 /* Fails for a vector that would not fit, with the words of the operation's own rule; true otherwise. */
-static bool fits(const char *operation, const mw_tensor *vector, const char *arg, mw_shape wanted)
+static bool fits_vector(const char *operation, const mw_tensor *vector, const char *arg, mw_shape wanted)
 {
     char has[200], extents[200];
     if (vector == NULL || same_extents(mw_tensor_shape(vector), wanted))
@@ -209,7 +209,7 @@ static mw_tensor *expand_affine(const char *operation, mw_tensor *y, const bool 
     mw_tensor *gamma = mw__argument_find(arguments, count, "gamma"),
               *beta = mw__argument_find(arguments, count, "beta");
     const mw_shape wanted = marked_extents(mw_tensor_shape(y), marks);
-    if (!fits(operation, gamma, "gamma", wanted) || !fits(operation, beta, "beta", wanted))
+    if (!fits_vector(operation, gamma, "gamma", wanted) || !fits_vector(operation, beta, "beta", wanted))
         return NULL;
     return mw__affine(y, gamma, beta, marks);
 }
@@ -249,7 +249,7 @@ mw_tensor *mw__expand_batch_norm(mw_graph *graph, const mw_argument *arguments, 
     if (shape.rank < 3 || shape.rank > 5)
         return mw__graph_fail(graph, MW_ERROR_SHAPE, "batch_norm: x has rank %d, 3 to 5 are allowed", shape.rank);
     for (size_t i = 0; i < 4; i++)
-        if (!fits("batch_norm", vectors[i], names[i], MW_SHAPE(shape.dim[1])))
+        if (!fits_vector("batch_norm", vectors[i], names[i], MW_SHAPE(shape.dim[1])))
             return NULL;
     const bool given = epsilon != NULL && epsilon->payload != NULL && epsilon->payload->data != NULL;
     mw_tensor *scale = mw_rsqrt(vectors[1], given ? (float)mw__payload_float(epsilon->payload, 0) : 1e-5f);

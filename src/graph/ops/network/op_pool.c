@@ -47,7 +47,7 @@ mw_pool_options mw_pool_defaults(mw_shape kernel)
         .struct_size = sizeof(mw_pool_options), .kernel = kernel, .stride = {1, 1, 1}, .pad_type = MW_PAD_VALID};
 }
 
-static mw_tensor *refuse(mw_tensor *x, const char *operation, const char *what)
+static mw_tensor *refuse_pool(mw_tensor *x, const char *operation, const char *what)
 {
     return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s", operation, what);
 }
@@ -57,12 +57,12 @@ static mw_tensor *pool(const char *operation, mw_tensor *x, const mw_pool_option
     if (x == NULL)
         return NULL;
     if (options == NULL || options->struct_size != sizeof *options)
-        return refuse(x, operation, "options are not made by mw_pool_defaults");
+        return refuse_pool(x, operation, "options are not made by mw_pool_defaults");
     if (mw__pad_type_name(options->pad_type) == NULL)
-        return refuse(x, operation, "pad_type is no mw_pad_type");
+        return refuse_pool(x, operation, "pad_type is no mw_pad_type");
     const int axes = options->kernel.rank;
     if (axes < 1 || axes > MW__WINDOW_AXES)
-        return refuse(x, operation, "the kernel must have one to three extents");
+        return refuse_pool(x, operation, "the kernel must have one to three extents");
     mw__build build = mw__build_begin(operation, x);
     mw__build_set(&build, "x", x);
     mw__build_ints(&build, "kernel_sizes", options->kernel.dim, (size_t)axes);

@@ -35,7 +35,7 @@ static mw_status check_shape(const mw__infer *infer, const char *arg, mw_shape w
                                 mw__shape_print(wanted, text, sizeof text));
 }
 
-static int64_t times(int64_t factor, int64_t extent) { return extent >= 0 ? factor * extent : extent; }
+static int64_t times_extent(int64_t factor, int64_t extent) { return extent >= 0 ? factor * extent : extent; }
 
 static mw_status read_extents(const mw__infer *infer, int64_t gates, int64_t halves, extents *out)
 {
@@ -65,12 +65,12 @@ static mw_status read_extents(const mw__infer *infer, int64_t gates, int64_t hal
 /* The weights, bias and peephole of one direction; that NULL = looked at elsewhere. */
 static mw_status check_half(const mw__infer *infer, const extents *e, const char *const names[4])
 {
-    const int64_t rows = times(e->gates, e->hidden);
+    const int64_t rows = times_extent(e->gates, e->hidden);
     MW_TRY(check_shape(infer, names[0], MW_SHAPE(rows, e->inputs), "[gates * hidden, inputs]"));
     MW_TRY(check_shape(infer, names[1], MW_SHAPE(rows, e->hidden), "[gates * hidden, hidden]"));
     MW_TRY(check_shape(infer, names[2], MW_SHAPE(rows), "[gates * hidden]"));
     if (names[3] != NULL)
-        MW_TRY(check_shape(infer, names[3], MW_SHAPE(times(3, e->hidden)), "[3 * hidden]"));
+        MW_TRY(check_shape(infer, names[3], MW_SHAPE(times_extent(3, e->hidden)), "[3 * hidden]"));
     return MW_OK;
 }
 
@@ -112,7 +112,7 @@ static mw_status check_common(const mw__infer *infer, int64_t gates, bool both, 
     MW_TRY(read_extents(infer, gates, halves, out));
     MW_TRY(check_half(infer, out, forward));
     MW_TRY(check_word(infer, "activation"));
-    return check_shape(infer, "initial_h", MW_SHAPE(out->batch, times(halves, out->hidden)),
+    return check_shape(infer, "initial_h", MW_SHAPE(out->batch, times_extent(halves, out->hidden)),
                        "[batch, directions * hidden]");
 }
 
@@ -124,9 +124,9 @@ static mw_status give_results(mw__infer *infer, const extents *e, size_t count)
     MW_TRY(mw__rule_results(infer, count));
     for (size_t i = 0; i < count; i++) {
         infer->dtype[i] = mw__rule_dtype(infer, "x");
-        infer->shape[i] = MW_SHAPE(e->batch, times(e->halves, e->hidden));
+        infer->shape[i] = MW_SHAPE(e->batch, times_extent(e->halves, e->hidden));
     }
-    infer->shape[0] = MW_SHAPE(sequence ? e->steps : 1, e->batch, times(e->halves, e->hidden));
+    infer->shape[0] = MW_SHAPE(sequence ? e->steps : 1, e->batch, times_extent(e->halves, e->hidden));
     return MW_OK;
 }
 
@@ -157,9 +157,9 @@ mw_status mw__shape_lstm(mw__infer *infer)
     MW_TRY(check_word(infer, "cell_activation"));
     MW_TRY(check_clip(infer));
     MW_TRY(check_back(infer, &e));
-    MW_TRY(check_shape(infer, "peephole", MW_SHAPE(times(3, e.hidden)), "[3 * hidden]"));
-    MW_TRY(
-        check_shape(infer, "initial_c", MW_SHAPE(e.batch, times(e.halves, e.hidden)), "[batch, directions * hidden]"));
+    MW_TRY(check_shape(infer, "peephole", MW_SHAPE(times_extent(3, e.hidden)), "[3 * hidden]"));
+    MW_TRY(check_shape(infer, "initial_c", MW_SHAPE(e.batch, times_extent(e.halves, e.hidden)),
+                       "[batch, directions * hidden]"));
     return give_results(infer, &e, 3);
 }
 
@@ -171,7 +171,7 @@ mw_status mw__shape_gru(mw__infer *infer)
     MW_TRY(check_word(infer, "recurrent_activation"));
     if (infer->op->row->since >= MW_IOS18) {
         MW_TRY(mw__rule_bool(infer, "reset_after", &flag));
-        MW_TRY(check_shape(infer, "input_bias", MW_SHAPE(times(3, e.hidden)), "[3 * hidden]"));
+        MW_TRY(check_shape(infer, "input_bias", MW_SHAPE(times_extent(3, e.hidden)), "[3 * hidden]"));
     }
     return give_results(infer, &e, 2);
 }
@@ -186,7 +186,7 @@ mw_status mw__shape_rnn(mw__infer *infer)
 /* ---- expansions ---- */
 
 /* The steps for the arguments in the slots; nothing is appended for the operation itself. */
-static mw_tensor *expand(mw__build *build, mw_tensor **out_more)
+static mw_tensor *expand_steps(mw__build *build, mw_tensor **out_more)
 {
     mw__recurrent r;
     mw_tensor *results[RESULTS];
@@ -216,7 +216,7 @@ static mw_tensor *expand_arguments(const char *operation, mw_graph *graph, const
     mw__build build = mw__build_begin_graph(operation, graph);
     for (size_t i = 0; i < count; i++)
         mw__build_set_many(&build, arguments[i].name, arguments[i].values, arguments[i].count);
-    return expand(&build, out_more);
+    return expand_steps(&build, out_more);
 }
 
 mw_tensor *mw__expand_lstm(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
@@ -254,7 +254,7 @@ typedef struct request {
     mw_recurrent_options options;
 } request;
 
-static bool refuse(const request *q, const char *what)
+static bool refuse_request(const request *q, const char *what)
 {
     mw__graph_fail(q->x->graph, MW_ERROR_ARGUMENT, "%s: %s", q->operation, what);
     return false;
@@ -264,21 +264,21 @@ static bool check_options(const request *q)
 {
     const mw_recurrent_options *o = &q->options;
     if (o->struct_size != sizeof *o)
-        return refuse(q, "the options were not made by mw_recurrent_defaults");
+        return refuse_request(q, "the options were not made by mw_recurrent_defaults");
     if (mw__direction_name(o->direction) == NULL)
-        return refuse(q, "direction is none of mw_direction");
+        return refuse_request(q, "direction is none of mw_direction");
     if (mw__activation_name(o->activation) == NULL || mw__activation_name(o->recurrent_activation) == NULL ||
         mw__activation_name(o->cell_activation) == NULL)
-        return refuse(q, "an activation is none of mw_activation");
+        return refuse_request(q, "an activation is none of mw_activation");
     if (q->cell != MW__CELL_LSTM && o->direction == MW_BIDIRECTIONAL)
-        return refuse(q, "has no bidirectional form; join a forward and a reverse one");
+        return refuse_request(q, "has no bidirectional form; join a forward and a reverse one");
     if (o->direction == MW_BIDIRECTIONAL && q->cell == MW__CELL_LSTM &&
         (o->back.weight_ih == NULL || o->back.weight_hh == NULL))
-        return refuse(q, "the weights of the reverse direction (back) are NULL");
+        return refuse_request(q, "the weights of the reverse direction (back) are NULL");
     if (q->cell != MW__CELL_LSTM && (o->clip != 0.0 || q->weights->peephole != NULL))
-        return refuse(q, "clip and peephole are of lstm alone");
+        return refuse_request(q, "clip and peephole are of lstm alone");
     if (q->cell != MW__CELL_GRU && (o->reset_after || q->weights->input_bias != NULL))
-        return refuse(q, "reset_after and input_bias are of gru alone");
+        return refuse_request(q, "reset_after and input_bias are of gru alone");
     return true;
 }
 
@@ -321,7 +321,7 @@ static void set_gru(mw__build *build, const request *q)
     if (build->failed || (!q->options.reset_after && q->weights->input_bias == NULL))
         return;
     if (build->row->since < MW_IOS18) {
-        build->failed = !refuse(q, "reset_after and input_bias need opset ios18");
+        build->failed = !refuse_request(q, "reset_after and input_bias need opset ios18");
         return;
     }
     set_optional(build, "input_bias", q->weights->input_bias);
@@ -346,7 +346,7 @@ static void set_arguments(mw__build *build, const request *q)
         set_gru(build, q);
 }
 
-static mw_recurrent make(const request *q)
+static mw_recurrent make_recurrent(const request *q)
 {
     mw_tensor *results[RESULTS] = {NULL, NULL, NULL};
     mw__build build = mw__build_begin(q->operation, q->x);
@@ -354,7 +354,7 @@ static mw_recurrent make(const request *q)
         return (mw_recurrent){NULL, NULL, NULL};
     set_arguments(&build, q);
     if (!build.failed && mw__build_wants_expansion(&build))
-        results[0] = expand(&build, results + 1);
+        results[0] = expand_steps(&build, results + 1);
     else
         mw__build_end_many(&build, results, RESULTS, NULL);
     return (mw_recurrent){results[0], results[1], results[2]};
@@ -374,7 +374,7 @@ mw_recurrent mw_lstm(mw_tensor *x, mw_tensor *h, mw_tensor *c, const mw_recurren
     MW__FLOAT_SCOPE;
     if (NOTHING(x, weights))
         return (mw_recurrent){NULL, NULL, NULL};
-    return make(&(request){"lstm", MW__CELL_LSTM, x, h, c, weights, given(options)});
+    return make_recurrent(&(request){"lstm", MW__CELL_LSTM, x, h, c, weights, given(options)});
 }
 
 mw_recurrent mw_gru(mw_tensor *x, mw_tensor *h, const mw_recurrent_weights *weights,
@@ -383,7 +383,7 @@ mw_recurrent mw_gru(mw_tensor *x, mw_tensor *h, const mw_recurrent_weights *weig
     MW__FLOAT_SCOPE;
     if (NOTHING(x, weights))
         return (mw_recurrent){NULL, NULL, NULL};
-    return make(&(request){"gru", MW__CELL_GRU, x, h, NULL, weights, given(options)});
+    return make_recurrent(&(request){"gru", MW__CELL_GRU, x, h, NULL, weights, given(options)});
 }
 
 mw_recurrent mw_rnn(mw_tensor *x, mw_tensor *h, const mw_recurrent_weights *weights,
@@ -392,5 +392,5 @@ mw_recurrent mw_rnn(mw_tensor *x, mw_tensor *h, const mw_recurrent_weights *weig
     MW__FLOAT_SCOPE;
     if (NOTHING(x, weights))
         return (mw_recurrent){NULL, NULL, NULL};
-    return make(&(request){"rnn", MW__CELL_RNN, x, h, NULL, weights, given(options)});
+    return make_recurrent(&(request){"rnn", MW__CELL_RNN, x, h, NULL, weights, given(options)});
 }

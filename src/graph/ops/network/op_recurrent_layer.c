@@ -34,7 +34,7 @@ typedef struct stack {
 
 /* ---- checks ---- */
 
-static bool refuse(const stack *s, mw_status status, const char *what, const mw_tensor *x)
+static bool refuse_stack(const stack *s, mw_status status, const char *what, const mw_tensor *x)
 {
     char shape[200];
     mw__graph_fail(s->x->graph, status, "%s \"%s\": %s, not %s", s->operation, s->name, what,
@@ -88,7 +88,7 @@ static bool check_x(const stack *s)
         return false;
     }
     if (x.rank != 3 || x.dim[0] < 1 || x.dim[1] < 1 || x.dim[2] < 1)
-        return refuse(s, MW_ERROR_SHAPE, "x must have steps, batch and inputs, all known and positive", s->x);
+        return refuse_stack(s, MW_ERROR_SHAPE, "x must have steps, batch and inputs, all known and positive", s->x);
     return true;
 }
 
@@ -209,7 +209,7 @@ static mw_tensor *turned(const stack *s, mw_tensor *x)
     return s->options.batch_first ? mw_transpose(x, MW_AXES(1, 0, 2)) : x;
 }
 
-static mw_recurrent build(stack *s)
+static mw_recurrent build_layers(stack *s)
 {
     const mw_recurrent nothing = {NULL, NULL, NULL};
     if (!check_x(s))
@@ -245,7 +245,7 @@ static mw_recurrent layer(const char *operation, mw__cell cell, mw_tensor *x, in
     const char *outer = graph->scope;
     s.directions = s.options.bidirectional ? 2 : 1;
     graph->scope = name;
-    const mw_recurrent out = build(&s);
+    const mw_recurrent out = build_layers(&s);
     graph->scope = outer;
     return out;
 }

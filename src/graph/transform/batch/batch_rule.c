@@ -254,7 +254,7 @@ static bool starts_whole(const mw__batch_asked *a, int64_t start, int64_t inner)
     return start % (a->batch * inner) == 0;
 }
 
-static bool split(const mw__batch_asked *a, mw__batch_place *out)
+static bool split_rows(const mw__batch_asked *a, mw__batch_place *out)
 {
     int axis;
     int64_t start = 0;
@@ -407,7 +407,7 @@ static const struct {
     {mw__shape_transpose, transpose},
     {mw__shape_concat, concat},
     {mw__shape_stack, stack},
-    {mw__shape_split, split},
+    {mw__shape_split, split_rows},
     {mw__shape_slice_by_index, slice_by_index},
     {mw__shape_slice_by_size, slice_by_size},
     {mw__shape_sliding_windows, sliding_windows},

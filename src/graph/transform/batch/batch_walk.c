@@ -25,7 +25,7 @@ static mw__batch_rows mixed_by(const mw__batch_walk *w, mw__batch_rows rows, con
 }
 
 /* What may be one or the other is. What depends on no example has the rows of what does, if they are alike. */
-static mw__batch_rows join(const mw__batch_walk *w, const mw__op *op, mw__batch_rows a, mw__batch_rows b)
+static mw__batch_rows join_rows(const mw__batch_walk *w, const mw__op *op, mw__batch_rows a, mw__batch_rows b)
 {
     if (a.kind == MW__BATCH_MIXED || b.kind == MW__BATCH_MIXED)
         return mixed_by(w, a.kind == MW__BATCH_MIXED ? a : b, op);
@@ -70,7 +70,7 @@ static bool walk_trip(mw__batch_walk *w, const mw__op *op)
         if (body->outputs[i] == body->inputs[i])
             continue;
         const mw__batch_rows joined =
-            decides(w, flag) ? mixed_by(w, flag, op) : join(w, op, *rows, of(w, body->outputs[i]));
+            decides(w, flag) ? mixed_by(w, flag, op) : join_rows(w, op, *rows, of(w, body->outputs[i]));
         changed = changed || joined.kind != rows->kind;
         *rows = joined;
     }
@@ -108,7 +108,7 @@ static bool walk_branches(mw__batch_walk *w, const mw__op *op)
     walk_block(w, no);
     for (size_t i = 0; i < op->result_count; i++)
         w->table[op->results[i]->id] =
-            decides(w, pred) ? mixed_by(w, pred, op) : join(w, op, of(w, yes->outputs[i]), of(w, no->outputs[i]));
+            decides(w, pred) ? mixed_by(w, pred, op) : join_rows(w, op, of(w, yes->outputs[i]), of(w, no->outputs[i]));
     return true;
 }
 
@@ -144,7 +144,7 @@ static bool walk_list(mw__batch_walk *w, const mw__op *op)
         return false;
     }
     if (puts)
-        rows = join(w, op, rows, shifted(w, of_arg(w, op, "value"), many ? -1 : 0, op));
+        rows = join_rows(w, op, rows, shifted(w, of_arg(w, op, "value"), many ? -1 : 0, op));
     else if (many)
         rows = shifted(w, rows, 1, op);
     w->table[op->results[0]->id] = decides(w, at) ? mixed_by(w, at, op) : rows;

@@ -144,7 +144,7 @@ static size_t find_alike(const mw__batch_walk *walk, const mw__op *op, uint32_t 
 
 /* What a result is, from what its operands are. That rows are alike may be left out of account: weights of zeros have
  * such rows, too, and of those a product makes no examples. */
-static mw__batch_rows judge(const mw__batch_walk *walk, const mw__op *op, size_t index)
+static mw__batch_rows judge_rows(const mw__batch_walk *walk, const mw__op *op, size_t index)
 {
     const mw_tensor *result = op->results[index];
     uint32_t ids[OPERANDS_MOST];
@@ -174,7 +174,7 @@ static const mw__batch_rows *find_table(const mw__rebatch *r, const mw__function
     const mw_graph *graph = function->graph;
     mw__batch_walk walk = {.table = mw__arena_alloc(r->arena, graph->value_count, sizeof *walk.table, err),
                            .batch = r->from,
-                           .judge = judge,
+                           .judge = judge_rows,
                            .strict = true,
                            .user = &g};
     if (walk.table == NULL)

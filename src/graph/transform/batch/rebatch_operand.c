@@ -126,7 +126,7 @@ static mw_tensor *repeat(const repeated *p, mw_graph *to, const mw_tensor *value
     return constant;
 }
 
-static mw_tensor *refuse(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg)
+static mw_tensor *refuse_operand(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg)
 {
     char subject[160];
     mw__graph_fail(clone->to, MW_ERROR_UNSUPPORTED,
@@ -136,8 +136,8 @@ static mw_tensor *refuse(const mw__rebatch *r, mw__clone *clone, const mw__op *o
     return NULL;
 }
 
-static mw_tensor *spread(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg,
-                         const mw_tensor *value, int axis, int64_t inner)
+static mw_tensor *spread_operand(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg,
+                                 const mw_tensor *value, int axis, int64_t inner)
 {
     mw_graph *to = clone->to;
     mw_shape shape = mw_tensor_shape(value);
@@ -145,7 +145,7 @@ static mw_tensor *spread(const mw__rebatch *r, mw__clone *clone, const mw__op *o
     const int bits = mw_dtype_bits(mw_tensor_dtype(value));
     const int64_t extent = shape.dim[axis];
     if (payload == NULL || bits % 8 != 0 || extent % (r->from * inner) != 0)
-        return refuse(r, clone, op, arg);
+        return refuse_operand(r, clone, op, arg);
     shape.dim[axis] = extent / r->from * r->to;
     if (payload->splat)
         return mw__payload_emit_splat(to, mw_tensor_dtype(value), shape, payload->data, value->hint);
@@ -153,7 +153,8 @@ static mw_tensor *spread(const mw__rebatch *r, mw__clone *clone, const mw__op *o
                         .from = (size_t)r->from,
                         .to = (size_t)r->to,
                         .bytes = (size_t)(inner * mw__shape_span(shape, axis + 1, shape.rank)) * (size_t)(bits / 8)};
-    return is_repeated(&p, payload->data) ? repeat(&p, to, value, shape, payload->data) : refuse(r, clone, op, arg);
+    return is_repeated(&p, payload->data) ? repeat(&p, to, value, shape, payload->data)
+                                          : refuse_operand(r, clone, op, arg);
 }
 
 mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, size_t slot, const mw__operand *operand)
@@ -172,11 +173,13 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
     if (axis < 0)
         return NULL;
     if (has_followed(r, clone, value, axis))
-        return has_followed_alike(r, value, axis, rows.inner) ? NULL : refuse(r, clone, op, arg);
+        return has_followed_alike(r, value, axis, rows.inner) ? NULL : refuse_operand(r, clone, op, arg);
     mw__shape_rule *const rule = op->row->shape;
     const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
     mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
-    return made != NULL || clone->to->error.status != MW_OK ? made : spread(r, clone, op, arg, value, axis, rows.inner);
+    return made != NULL || clone->to->error.status != MW_OK
+               ? made
+               : spread_operand(r, clone, op, arg, value, axis, rows.inner);
 }
 
 void mw__rebatch_hand_out(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const mw_tensor *result)
@@ -185,7 +188,7 @@ void mw__rebatch_hand_out(const mw__rebatch *r, mw__clone *clone, const mw__op *
     if (result->type->kind != MW__TENSOR || rows.axis >= mw_tensor_shape(result).rank ||
         has_followed(r, clone, result, rows.axis))
         return;
-    mw_tensor *made = mw__is_constant(result) ? spread(r, clone, op, "result", result, rows.axis, rows.inner)
+    mw_tensor *made = mw__is_constant(result) ? spread_operand(r, clone, op, "result", result, rows.axis, rows.inner)
                                               : mw__rebatch_alike(r, clone, result, rows.axis, true);
     if (made == NULL)
         return; /* the shape of the loop or branch will not fit */

@@ -69,7 +69,7 @@ typedef struct search {
     mw_error *err;
 } search;
 
-static mw_status refuse(const search *s, const mw__op *op, const char *why, const char *what)
+static mw_status refuse_open_op(const search *s, const mw__op *op, const char *why, const char *what)
 {
     char subject[160], text[200] = "";
     if (op->result_count > 0 && op->results[0]->type->kind == MW__TENSOR)
@@ -91,19 +91,19 @@ static bool may_decide(const mw_tensor *input)
            count <= MW__KNOWN_MAX && (mw__arg_type_holds(MW__INT, dtype) || dtype == MW_BOOL);
 }
 
-static mw_status follow(search *s, const mw__op *asker, const mw_tensor *value);
+static mw_status follow_value(search *s, const mw__op *asker, const mw_tensor *value);
 
 static mw_status follow_operands(search *s, const mw__op *asker, const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++)
             if (op->slots[i].operands[k].value != NULL)
-                MW_TRY(follow(s, asker, op->slots[i].operands[k].value));
+                MW_TRY(follow_value(s, asker, op->slots[i].operands[k].value));
     return MW_OK;
 }
 
 /* Back from a value to the inputs that it is made of. */
-static mw_status follow(search *s, const mw__op *asker, const mw_tensor *value)
+static mw_status follow_value(search *s, const mw__op *asker, const mw_tensor *value)
 {
     char text[MW__TENSOR_TEXT];
     const int64_t count = mw_shape_count(mw_tensor_shape(value));
@@ -112,12 +112,12 @@ static mw_status follow(search *s, const mw__op *asker, const mw_tensor *value)
     s->seen[value->id] = 1;
     if (value->op == NULL && may_decide(value)) {
         if (s->count == MW__DECIDING_MAX)
-            return refuse(s, asker, "more than 64 inputs decide them", "");
+            return refuse_open_op(s, asker, "more than 64 inputs decide them", "");
         s->out[s->count++] = value;
         return MW_OK;
     }
     if (value->op == NULL || value->op->block_count > 0 || count < 0 || count > MW__KNOWN_MAX)
-        return refuse(s, asker, "they depend on ", mw__tensor_print(value, text, sizeof text));
+        return refuse_open_op(s, asker, "they depend on ", mw__tensor_print(value, text, sizeof text));
     return follow_operands(s, asker, value->op);
 }
 
@@ -129,11 +129,11 @@ static mw_status explain(search *s, const mw__op *op)
         if (!decides(op, i) || computed(op, i) == NULL)
             continue;
         any = true;
-        MW_TRY(follow(s, op, computed(op, i)));
+        MW_TRY(follow_value(s, op, computed(op, i)));
         s->unknown = op;
         s->given = computed(op, i);
     }
-    return any ? MW_OK : refuse(s, op, "they depend on the values of its operands", "");
+    return any ? MW_OK : refuse_open_op(s, op, "they depend on the values of its operands", "");
 }
 
 static bool has_open_operand(const mw__op *op)
@@ -224,9 +224,9 @@ mw_status mw__find_deciding(const mw__function *function, const mw_tensor *out[M
         return MW_ERROR_MEMORY;
     mw_status status = search_block(&s, function->body, &first);
     if (status == MW_OK && s.unknown != NULL && s.count == 0)
-        status = refuse(&s, s.unknown, "they depend on ", mw__tensor_print(s.given, text, sizeof text));
+        status = refuse_open_op(&s, s.unknown, "they depend on ", mw__tensor_print(s.given, text, sizeof text));
     else if (status == MW_OK && first != NULL && s.count == 0)
-        status = refuse(&s, first, "a loop or branch gives them different values", "");
+        status = refuse_open_op(&s, first, "a loop or branch gives them different values", "");
     mw__free(graph->allocator, s.seen);
     *out_count = s.count;
     return status;

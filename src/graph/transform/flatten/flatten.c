@@ -26,7 +26,7 @@ static const mw__slot *find_slot(const mw__op *op, const char *name)
 /* ---- branches ---- */
 
 /* The branch that is taken, alone. */
-static void take(mw__flatten *state, mw__clone *clone, const mw__op *op, const mw__block *block)
+static void take_branch(mw__flatten *state, mw__clone *clone, const mw__op *op, const mw__block *block)
 {
     if (mw__clone_inline(clone, block) != MW_OK)
         return;
@@ -83,7 +83,7 @@ static void flatten_cond(mw__flatten *state, mw__clone *clone, const mw__op *op)
         return;
     }
     if (mw__flatten_known(clone, slot->operands[0].value, &known)) {
-        take(state, clone, op, op->blocks[known != 0 ? 0 : 1]);
+        take_branch(state, clone, op, op->blocks[known != 0 ? 0 : 1]);
         return;
     }
     mw_tensor *pred = mw__flatten_value(clone, slot->operands[0].value);

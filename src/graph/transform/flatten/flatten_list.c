@@ -9,7 +9,7 @@
 
 enum { LIST_MAX = 1 << 20, COMPUTED_MAX = 256 };
 
-static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
 /* ---- lists ---- */
 
@@ -29,8 +29,8 @@ void mw__flatten_set_list(mw__flatten *state, mw__clone *clone, const mw_tensor 
 }
 
 /* A list of `count` elements that begins like `like`, which may be NULL. */
-static mw__flat_list *make(mw__flatten *state, mw__clone *clone, const mw__op *op, int64_t count,
-                           const mw__flat_list *like)
+static mw__flat_list *make_flat_list(mw__flatten *state, mw__clone *clone, const mw__op *op, int64_t count,
+                                     const mw__flat_list *like)
 {
     mw_graph *to = clone->to;
     if (count > LIST_MAX || (size_t)count > MW__FLATTEN_ELEMENTS - state->elements) {
@@ -81,7 +81,7 @@ static mw_tensor *all_of(mw__clone *clone, const mw__op *op, mw__flat_list *list
 mw__flat_list *mw__flatten_guard_list(mw__flatten *state, mw__clone *clone, const mw__op *op, mw_tensor *pred,
                                       const mw__flat_list *list)
 {
-    mw__flat_list *guarded = make(state, clone, op, list->count, list);
+    mw__flat_list *guarded = make_flat_list(state, clone, op, list->count, list);
     for (int64_t i = 0; guarded != NULL && i < list->count; i++)
         if (list->of[i] != NULL)
             guarded->of[i] = mw__flatten_guard(pred, list->of[i]);
@@ -96,7 +96,7 @@ mw__flat_list *mw__flatten_choose_list(mw__flatten *state, mw__clone *clone, con
                          "gives lists whose lengths differ, by a condition that is computed");
         return NULL;
     }
-    mw__flat_list *chosen = make(state, clone, op, a->count, a);
+    mw__flat_list *chosen = make_flat_list(state, clone, op, a->count, a);
     for (int64_t i = 0; chosen != NULL && i < a->count; i++)
         if (a->of[i] != b->of[i])
             chosen->of[i] = mw_select(pred, element_of(clone, op, a, i), element_of(clone, op, b, i));
@@ -159,7 +159,7 @@ static void make_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
         mw__clone_refuse(clone, op, MW_ERROR_FORMAT, "makes no list of tensors of a length from 0 on");
         return;
     }
-    mw__flat_list *list = make(state, clone, op, length, NULL);
+    mw__flat_list *list = make_flat_list(state, clone, op, length, NULL);
     if (list == NULL)
         return;
     list->dtype = element->dtype;
@@ -173,7 +173,7 @@ static mw_tensor *read_computed(mw__clone *clone, const mw__op *op, mw__flat_lis
     mw_tensor *at = mw__flatten_value(clone, mw__arg(op, arg)), *all = all_of(clone, op, list);
     if (at == NULL || all == NULL)
         return NULL;
-    if (!is(op, "list_read"))
+    if (!is_kind(op, "list_read"))
         return mw_gather(all, at, 0);
     return mw_squeeze(mw_gather(all, mw_reshape(at, MW_SHAPE(1)), 0), MW_AXES(0));
 }
@@ -181,7 +181,7 @@ static mw_tensor *read_computed(mw__clone *clone, const mw__op *op, mw__flat_lis
 static mw_tensor *read_known(mw__clone *clone, const mw__op *op, mw__flat_list *list, const indices *from)
 {
     mw_graph *to = clone->to;
-    if (is(op, "list_read"))
+    if (is_kind(op, "list_read"))
         return mw_identity(element_of(clone, op, list, from->at[0])); /* with a name of its own */
     mw_tensor **values = mw__arena_alloc(&to->arena, from->count, sizeof(mw_tensor *), &to->error);
     for (size_t i = 0; values != NULL && i < from->count; i++)
@@ -192,7 +192,7 @@ static mw_tensor *read_known(mw__clone *clone, const mw__op *op, mw__flat_list *
 static void read_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
     mw__flat_list *list = mw__flatten_list(state, mw__arg(op, "ls"));
-    const char *arg = is(op, "list_read") ? "index" : "indices";
+    const char *arg = is_kind(op, "list_read") ? "index" : "indices";
     indices from;
     if (list == NULL || !find_indices(clone, op, arg, &from))
         return;
@@ -212,7 +212,7 @@ static mw__flat_list *write_computed(mw__flatten *state, mw__clone *clone, const
                          "writes at an index that is computed; the list must be of fixed length, 256 at most");
         return NULL;
     }
-    mw__flat_list *written = make(state, clone, op, list->count, list);
+    mw__flat_list *written = make_flat_list(state, clone, op, list->count, list);
     at = mw_reshape(at, mw_shape_scalar());
     for (int64_t i = 0; written != NULL && i < list->count; i++)
         written->of[i] = mw_select(mw_equal(at, mw__scalar(clone->to, MW_I32, (double)i, "place")), value,
@@ -226,7 +226,7 @@ static mw__flat_list *write_known(mw__flatten *state, mw__clone *clone, const mw
     int64_t count = list->count;
     for (size_t i = 0; i < to->count && list->dynamic; i++)
         count = to->at[i] >= count ? to->at[i] + 1 : count;
-    mw__flat_list *written = make(state, clone, op, count, list);
+    mw__flat_list *written = make_flat_list(state, clone, op, count, list);
     for (size_t i = 0; written != NULL && i < to->count; i++)
         if (to->at[i] >= 0 && to->at[i] < count)
             written->of[to->at[i]] = values[i];
@@ -252,7 +252,7 @@ static mw_tensor **split_rows(mw__clone *clone, mw_tensor *value, size_t count)
 
 static void write_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is(op, "list_write");
+    const bool one = is_kind(op, "list_write");
     mw__flat_list *list = mw__flatten_list(state, mw__arg(op, "ls")), *written = NULL;
     mw_tensor *value = mw__flatten_value(clone, mw__arg(op, "value"));
     indices to;
@@ -289,7 +289,7 @@ bool mw__flatten_list_op(mw__flatten *state, mw__clone *clone, const mw__op *op)
     } rows[] = {{"make_list", make_list},   {"list_read", read_list},     {"list_gather", read_list},
                 {"list_write", write_list}, {"list_scatter", write_list}, {"list_length", length_of}};
     for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++) {
-        if (!is(op, rows[i].kind))
+        if (!is_kind(op, rows[i].kind))
             continue;
         if (mw__op_verify(op, &clone->to->error) != MW_OK)
             return true;

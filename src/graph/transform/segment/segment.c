@@ -328,7 +328,7 @@ static void count_operations(segmenter *g)
     }
 }
 
-static mw_status make(segmenter *g, mw_error *err)
+static mw_status make_segments(segmenter *g, mw_error *err)
 {
     MW_TRY(mw__segment_order(&g->s, err));
     MW_TRY(mw__segment_cut(&g->s, err));
@@ -359,7 +359,7 @@ mw_status mw__segment_make(const mw__function *function, const mw__segment_optio
     mw__arena_init(&out->arena, allocator);
     mw__arena_init(&scratch, allocator);
     segmenter g = {.s = {.arena = &scratch, .function = function, .options = options}, .out = out};
-    const mw_status status = make(&g, err);
+    const mw_status status = make_segments(&g, err);
     mw__arena_deinit(&scratch);
     return status;
 }

@@ -462,7 +462,7 @@ static mw_status move_rest(cutter *c, bool *out_moved, mw_error *err)
 
 /* ---- the whole ---- */
 
-static mw_status prepare(cutter *c, mw_error *err)
+static mw_status prepare_cutter(cutter *c, mw_error *err)
 {
     mw__sequence *s = c->s;
     c->hash = mw__arena_alloc(s->arena, s->count, sizeof *c->hash, err);
@@ -502,7 +502,7 @@ mw_status mw__segment_cut(mw__sequence *s, mw_error *err)
     if (s->cuts == NULL)
         return MW_ERROR_MEMORY;
     if (s->count > 0 && o->calls_max > 1 && (!o->automatic || s->count > MW__SEGMENT_OPERATIONS)) {
-        MW_TRY(prepare(&c, err));
+        MW_TRY(prepare_cutter(&c, err));
         choose_cuts(&c);
         return MW_OK;
     }

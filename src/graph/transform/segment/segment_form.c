@@ -196,23 +196,23 @@ static mw_status add_port(former *f, mw_tensor *value, mw_error *err)
     return MW_OK;
 }
 
-static mw_status emit(former *f, const mw__node *node, mw_error *err);
+static mw_status emit_node(former *f, const mw__node *node, mw_error *err);
 
 /* What is copied stands before its first use. */
-static mw_status reach(former *f, mw_tensor *value, mw_error *err)
+static mw_status reach_value(former *f, mw_tensor *value, mw_error *err)
 {
     const uint32_t index = f->s->producer[value->id];
     const mw__node *from = index != MW__NO_NODE ? &f->s->nodes[index] : NULL;
     if (is_numbered(f, value))
         return MW_OK;
-    return from != NULL && from->copied ? emit(f, from, err) : add_port(f, value, err);
+    return from != NULL && from->copied ? emit_node(f, from, err) : add_port(f, value, err);
 }
 
-static mw_status emit(former *f, const mw__node *node, mw_error *err)
+static mw_status emit_node(former *f, const mw__node *node, mw_error *err)
 {
     mw__segment_form *form = f->form;
     for (size_t i = 0; i < node->operand_count; i++)
-        MW_TRY(reach(f, node->operands[i], err));
+        MW_TRY(reach_value(f, node->operands[i], err));
     for (size_t i = 0; i < node->operand_count; i++) {
         MW_TRY(grow(f, &form->refs, &f->ref_room, form->ref_count, sizeof *form->refs, err));
         form->refs[form->ref_count++] = f->number[node->operands[i]->id];
@@ -242,7 +242,7 @@ mw_status mw__segment_forms(const mw__sequence *s, mw__segment_form *out, mw_err
         f.piece = (uint32_t)i + 1;
         f.op_room = f.ref_room = f.port_room = f.result_room = 0;
         for (uint32_t at = s->cuts[i]; at < s->cuts[i + 1]; at++)
-            MW_TRY(emit(&f, &s->nodes[s->order[at]], err));
+            MW_TRY(emit_node(&f, &s->nodes[s->order[at]], err));
         const mw__segment_form *form = f.form;
         if (form->ref_count > 0)
             f.form->hash = mw__hash64(form->refs, form->ref_count * sizeof *form->refs, form->hash);

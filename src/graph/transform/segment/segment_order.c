@@ -29,7 +29,7 @@ static void list_operands(mw__node *node, const mw__operand *operands, size_t co
     }
 }
 
-static mw_status refuse(const mw__op *op, const char *why, mw_error *err)
+static mw_status refuse_op(const mw__op *op, const char *why, mw_error *err)
 {
     char subject[160];
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "segments: %s %s: such a step is one program; leave `segments` at 0",
@@ -42,9 +42,9 @@ static mw_status make_node(mw__sequence *s, uint32_t index, mw_error *err)
     const mw__op *op = s->function->body->ops[index];
     size_t count = 0;
     if (op->block_count > 0)
-        return refuse(op, "holds blocks", err);
+        return refuse_op(op, "holds blocks", err);
     if (op->result_count == 0)
-        return refuse(op, "has no result", err);
+        return refuse_op(op, "has no result", err);
     for (size_t i = 0; i < op->slot_count; i++)
         count += count_operands(op->slots[i].operands, op->slots[i].count);
     *node = (mw__node){
@@ -141,7 +141,7 @@ bool mw__segment_passes(const mw__sequence *s, const mw_tensor *value)
            (dtype == MW_F16 || (!s->options->half_ports && (dtype == MW_F32 || dtype == MW_I32)));
 }
 
-static void judge(const mw__sequence *s, mw__node *node)
+static void judge_node(const mw__sequence *s, mw__node *node)
 {
     uint32_t depth = 0;
     node->hash = mw__segment_hash(node->op, s->liftable);
@@ -353,7 +353,7 @@ mw_status mw__segment_order(mw__sequence *s, mw_error *err)
         MW_TRY(make_node(s, i, err));
     find_liftable(s);
     for (size_t i = 0; i < body->op_count; i++)
-        judge(s, &s->nodes[i]);
+        judge_node(s, &s->nodes[i]);
     anchor_early(s);
     MW_TRY(anchor_late(s, err));
     MW_TRY(sort(s, err));

@@ -61,8 +61,8 @@ static mw_tensor *numbers(weight *w, mw_shape shape, const float *values, size_t
     return made;
 }
 
-static mw_tensor *build(mw_graph *to, const char *operation, const char *const *names, mw_tensor *const *values,
-                        size_t count)
+static mw_tensor *build_constexpr(mw_graph *to, const char *operation, const char *const *names,
+                                  mw_tensor *const *values, size_t count)
 {
     mw_argument arguments[4];
     mw_tensor *result = NULL;
@@ -86,7 +86,7 @@ static mw_tensor *store_halves(weight *w)
     mw__free(w->to->allocator, halves);
     mw_tensor *word = mw_text(w->to, "fp32");
     w->size_after = 2 * w->count;
-    return build(w->to, "constexpr_cast", names, (mw_tensor *const[]){word, source}, 2);
+    return build_constexpr(w->to, "constexpr_cast", names, (mw_tensor *const[]){word, source}, 2);
 }
 
 /* ---- int8 ---- */
@@ -117,7 +117,8 @@ static mw_tensor *affine(weight *w, mw_tensor *data, const float *scales, size_t
     mw_tensor *scale = numbers(w, shape, scales, rows);
     mw_tensor *axis = mw_scalar(w->to, MW_I32, 0);
     mw_tensor *offset = mw_constant(w->to, MW_I8, mw_shape_scalar(), &zero);
-    return build(w->to, "constexpr_affine_dequantize", names, (mw_tensor *const[]){axis, data, scale, offset}, 4);
+    return build_constexpr(w->to, "constexpr_affine_dequantize", names, (mw_tensor *const[]){axis, data, scale, offset},
+                           4);
 }
 
 static mw_tensor *store_bytes(weight *w, mw_opset opset)
@@ -146,7 +147,7 @@ static mw_tensor *store_bytes(weight *w, mw_opset opset)
 /* ---- palettes ---- */
 
 /* Codes of `bits` bits side by side, lowest bit first, in their own place; returns the bytes. */
-static size_t pack(unsigned char *codes, size_t count, int bits)
+static size_t pack_codes(unsigned char *codes, size_t count, int bits)
 {
     size_t at = 0, size = 0;
     unsigned held = 0;
@@ -169,7 +170,7 @@ static mw_tensor *packed_lut(weight *w, const float *table, size_t entries, size
     mw_tensor *indices = mw_constant(w->to, MW_U8, MW_SHAPE((int64_t)size), w->codes);
     mw_tensor *lut = numbers(w, MW_SHAPE((int64_t)entries), table, entries);
     mw_tensor *shape = mw_constant(w->to, MW_U32, MW_SHAPE(w->shape.rank), extents);
-    return build(w->to, "constexpr_lut_to_dense", names, (mw_tensor *const[]){indices, lut, shape}, 3);
+    return build_constexpr(w->to, "constexpr_lut_to_dense", names, (mw_tensor *const[]){indices, lut, shape}, 3);
 }
 
 static mw_tensor *store_palette(weight *w, mw_opset opset, int bits)
@@ -183,7 +184,7 @@ static mw_tensor *store_palette(weight *w, mw_opset opset, int bits)
         table[i] = rounded(w->dtype, (double)table[i]);
     for (size_t i = 0; i < w->count; i++)
         w->stored[i] = table[w->codes[i]];
-    const size_t size = pack(w->codes, w->count, bits);
+    const size_t size = pack_codes(w->codes, w->count, bits);
     w->size_after = size + entries * (w->dtype == MW_F16 ? 2 : 4);
     if (opset < MW_IOS18)
         return packed_lut(w, table, entries, size);
@@ -246,7 +247,7 @@ static void report(const compression *c, const weight *w, const char *reason)
         c->options->report(c->options->report_user, &said);
 }
 
-static mw_tensor *store(const compression *c, weight *w)
+static mw_tensor *store_weight(const compression *c, weight *w)
 {
     switch (c->options->form) {
     case MW_WEIGHTS_F16:
@@ -258,7 +259,7 @@ static mw_tensor *store(const compression *c, weight *w)
     }
 }
 
-static void load(weight *w)
+static void load_weight(weight *w)
 {
     const void *data = w->value->payload->data;
     if (w->dtype == MW_F16)
@@ -270,9 +271,9 @@ static void load(weight *w)
 /* True if the constant was replaced, or the graph has an error. */
 static bool compress(const compression *c, mw__clone *clone, weight *w)
 {
-    load(w);
+    load_weight(w);
     const char *reason = why_not(c, w);
-    mw_tensor *made = reason == NULL ? store(c, w) : NULL;
+    mw_tensor *made = reason == NULL ? store_weight(c, w) : NULL;
     if (reason == NULL && made == NULL)
         return true;
     report(c, w, reason);
@@ -310,7 +311,7 @@ static bool rule(void *user, mw__clone *clone, const mw__op *op)
 
 /* ---- the call ---- */
 
-static mw_status check(const mw_graph *graph, const mw_compress_options *options, mw_error *err)
+static mw_status check_compress_options(const mw_graph *graph, const mw_compress_options *options, mw_error *err)
 {
     if (graph == NULL || options == NULL || options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_compress: %s",
@@ -330,7 +331,7 @@ mw_graph *mw_graph_compress(const mw_graph *graph, const mw_compress_options *op
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    if (mw__skips(err) || check(graph, options, err) != MW_OK)
+    if (mw__skips(err) || check_compress_options(graph, options, err) != MW_OK)
         return NULL;
     const mw__function *function = mw__function_choose(graph, NULL, err);
     if (function == NULL)

@@ -21,7 +21,7 @@ static size_t strip(const char *name, size_t length, const char *suffix)
 /* coremltools appends the type that it converted a weight to. */
 static size_t plain_length(const char *weight) { return strip(weight, strlen(weight), "_to_fp16"); }
 
-static bool join(const char *name, size_t length, const char *suffix, char out[MW__TUNE_NAME])
+static bool join_name(const char *name, size_t length, const char *suffix, char out[MW__TUNE_NAME])
 {
     const size_t tail = strlen(suffix);
     if (length > MW__TUNE_NAME - 1 - tail)
@@ -37,7 +37,7 @@ bool mw__lora_name(const char *weight, const char *suffix, char out[MW__TUNE_NAM
     size_t length = strip(weight, plain, ".weight");
     if (length == plain)
         length = strip(weight, plain, "_weight");
-    return join(weight, length, suffix, out);
+    return join_name(weight, length, suffix, out);
 }
 
 bool mw__torch_name(const char *weight, char out[MW__TUNE_NAME])
@@ -45,9 +45,9 @@ bool mw__torch_name(const char *weight, char out[MW__TUNE_NAME])
     const size_t plain = plain_length(weight);
     size_t length = strip(weight, plain, "_weight");
     if (length < plain)
-        return join(weight, length, ".weight", out);
+        return join_name(weight, length, ".weight", out);
     length = strip(weight, plain, "_bias");
-    return length < plain ? join(weight, length, ".bias", out) : join(weight, plain, "", out);
+    return length < plain ? join_name(weight, length, ".bias", out) : join_name(weight, plain, "", out);
 }
 
 /* ---- places ---- */

@@ -100,7 +100,7 @@ static bool is_lifted(const mw__tune_item *item)
 }
 
 /* Parameters are copied before any rule is asked. */
-static void begin(mw__tuning *t, mw__clone *clone)
+static void begin_tuning(mw__tuning *t, mw__clone *clone)
 {
     for (size_t i = 0; !t->begun && i < t->items.count; i++) {
         const mw__tune_item *item = &t->items.items[i];
@@ -135,7 +135,7 @@ static bool follow_batch(const mw__tuning *t, mw__clone *clone, const mw__op *op
 static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
 {
     mw__tuning *t = user;
-    begin(t, clone);
+    begin_tuning(t, clone);
     if (op->result_count == 0)
         return false;
     const mw__tune_item *branch = t->by_op[op->results[0]->id], *item = t->by_value[op->results[0]->id];
@@ -216,7 +216,7 @@ static mw_graph *copy_tuned(mw__tuning *t, mw_error *err)
     return copy;
 }
 
-static mw_status prepare(mw__tuning *t, mw_error *err)
+static mw_status prepare_tuning(mw__tuning *t, mw_error *err)
 {
     if (t->dtype != MW_DTYPE_NONE && t->dtype != MW_F32)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: dtype is %s; fp32, or MW_DTYPE_NONE for that of each weight",
@@ -362,7 +362,7 @@ static mw_graph *tune(mw__tuning *t, choice adapt, choice train, mw_error *err)
 {
     mw__graph_hold(t->source);
     mw__arena_init(&t->arena, t->source->allocator);
-    mw_status status = prepare(t, err);
+    mw_status status = prepare_tuning(t, err);
     if (status == MW_OK)
         status = mw__tune_choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
     if (status == MW_OK)

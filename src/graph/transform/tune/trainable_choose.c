@@ -39,7 +39,7 @@ static bool has_wildcard(const char *pattern)
     return false;
 }
 
-static void leave(mw__tune_item *item, const char *pattern, const char *why)
+static void leave_item(mw__tune_item *item, const char *pattern, const char *why)
 {
     if (item->fate != MW__TUNE_KEEP)
         return;
@@ -52,7 +52,7 @@ static mw_status choose_item(const mw__tuning *t, mw__tune_item *item, const cha
 {
     const char *obstacle = item->weight.obstacle;
     if (item->weight.reason != NULL && has_wildcard(pattern)) {
-        leave(item, pattern, item->weight.reason);
+        leave_item(item, pattern, item->weight.reason);
         return MW_OK;
     }
     if (item->fate != MW__TUNE_KEEP && item->fate != fate)
@@ -70,7 +70,7 @@ static mw_status choose_item(const mw__tuning *t, mw__tune_item *item, const cha
     if (obstacle != NULL && !t->skip_fixed)
         return fail_fixed(t, &item->weight, obstacle, err);
     if (obstacle != NULL) {
-        leave(item, pattern, obstacle);
+        leave_item(item, pattern, obstacle);
         return MW_OK;
     }
     if (item->fate == MW__TUNE_KEEP)

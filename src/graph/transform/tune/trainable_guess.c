@@ -148,7 +148,7 @@ bool mw__guess_is_uniform(const mw_tensor *value)
 
 /* ---- what is beside it ---- */
 
-static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
 static bool has_kept_operand(const mw__op *op)
 {
@@ -165,9 +165,9 @@ static bool is_layer(const mw__op *op)
     static const char *const kinds[] = {"conv", "conv_transpose", "linear",     "lstm",         "gru",
                                         "rnn",  "batch_norm",     "layer_norm", "instance_norm"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is(op, kinds[i]))
+        if (is_kind(op, kinds[i]))
             return true;
-    return (is(op, "matmul") || is(op, "einsum") || is(op, "gather")) && has_kept_operand(op);
+    return (is_kind(op, "matmul") || is_kind(op, "einsum") || is_kind(op, "gather")) && has_kept_operand(op);
 }
 
 static bool search_layer(const mw_tensor *value, int *left)
@@ -197,15 +197,16 @@ int mw__guess_channel_axis(const mw_tensor *value)
     const int rank = mw_tensor_shape(value).rank;
     for (int left = 12; left > 0 && value != NULL && value->payload == NULL && value->op != NULL; left--) {
         const mw__op *op = value->op;
-        if (is(op, "conv") || is(op, "conv_transpose") || is(op, "batch_norm") || is(op, "instance_norm"))
+        if (is_kind(op, "conv") || is_kind(op, "conv_transpose") || is_kind(op, "batch_norm") ||
+            is_kind(op, "instance_norm"))
             return rank > 1 ? 1 : -1;
-        if (is(op, "linear") || is(op, "matmul") || is(op, "layer_norm") || is(op, "gather"))
+        if (is_kind(op, "linear") || is_kind(op, "matmul") || is_kind(op, "layer_norm") || is_kind(op, "gather"))
             return rank - 1;
-        if (op->row == NULL || !(mw__row_is_elementwise(op->row) || is(op, "select") || is(op, "prelu")))
+        if (op->row == NULL || !(mw__row_is_elementwise(op->row) || is_kind(op, "select") || is_kind(op, "prelu")))
             return -1;
-        const mw_tensor *x = mw__arg(op, is(op, "select") ? "a" : "x");
+        const mw_tensor *x = mw__arg(op, is_kind(op, "select") ? "a" : "x");
         const bool other = x == NULL || mw__tune_is_fixed(x) || mw_tensor_shape(x).rank != rank;
-        value = other && !is(op, "select") && op->slot_count > 1 ? mw__arg(op, "y") : x;
+        value = other && !is_kind(op, "select") && op->slot_count > 1 ? mw__arg(op, "y") : x;
     }
     return -1;
 }

@@ -46,7 +46,7 @@ mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit)
     return mw_tensor_shape(x).rank == 0 ? good : mw_reduce_min(good, MW_ALL_AXES, false);
 }
 
-static void check(checks *c, mw_tensor *x, double limit)
+static void check_within(checks *c, mw_tensor *x, double limit)
 {
     c->next[c->count] = c->first[c->parameter];
     c->first[c->parameter] = c->count;
@@ -62,7 +62,7 @@ bool mw__trainer_is_checked(const mw_tensor *x)
 static void check_finite(checks *c, mw_tensor *x)
 {
     if (x != NULL && mw__trainer_is_checked(x)) /* NULL: a constructor failed, and the graph has the error */
-        check(c, x, mw__trainer_largest(c->b, x));
+        check_within(c, x, mw__trainer_largest(c->b, x));
 }
 
 const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *t, const mw_tensor *parameter)
@@ -81,7 +81,7 @@ static void check_gradient(checks *c, size_t index)
     if (mw__gradient_is_zero(gradient) || !mw__trainer_is_checked(gradient))
         return;
     if (limit > 0.0)
-        check(c, gradient, limit);
+        check_within(c, gradient, limit);
     else
         check_finite(c, gradient);
 }
@@ -96,7 +96,7 @@ static mw_status check_update(checks *c, size_t index, mw_error *err)
         return MW_OK;
     if (limits->gradient > 0.0) {
         if (isfinite(limits->parameter))
-            check(c, b->parameters[index], limits->parameter);
+            check_within(c, b->parameters[index], limits->parameter);
         return mw_graph_check(b->graph, err);
     }
     mw__trainer_changes changes;
@@ -132,7 +132,7 @@ static mw_status check_all(checks *c, mw_error *err)
 
 /* In the order in which the numbers are known, so that where a step is cut each layer goes on with the product so far:
  * gradients come from the last parameter to the first; what waits for their norm is computed from the first on. */
-static mw_tensor *multiply(const checks *c)
+static mw_tensor *multiply_checks(const checks *c)
 {
     const size_t count = c->b->count;
     mw_tensor *product = c->good[0]; /* of the loss, which is about no parameter */
@@ -167,7 +167,7 @@ mw_status mw__trainer_build_gate(mw__trainer_build *b, mw_error *err)
         return MW_ERROR_MEMORY;
     MW_TRY(keep_small_updates(b, err));
     MW_TRY(check_all(&c, err));
-    b->ok_number = multiply(&c);
+    b->ok_number = multiply_checks(&c);
     if (b->agreed != NULL)
         b->ok_number = mw_mul(b->ok_number, b->agreed);
     b->ok = mw_greater(b->ok_number, mw__trainer_number(b, 0.5));

@@ -106,7 +106,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     return mw__trainer_check_gauges(t, err);
 }
 
-static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
+static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
 {
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
@@ -146,9 +146,9 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
+static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
 {
-    MW_TRY(prepare(t, o, pieces, err));
+    MW_TRY(prepare_trainer(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
     MW_TRY(mw__trainer_find_gauges(t, err));
     if (t->accumulate > 1 && !t->strategy->sums_gradients)
@@ -185,7 +185,7 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->gradient_ranks = 1;
     trainer->update = &trainer->step;
     mw__state_owner_init(&trainer->owner, &mw__trainer_kind, allocator, &trainer->target.symbols);
-    const mw_status status = create(trainer, options, pieces, err);
+    const mw_status status = create_trainer(trainer, options, pieces, err);
     if (status == MW_OK)
         return trainer;
     if (trainer->ranks == NULL || !trainer->ranks->agreed)

@@ -61,7 +61,7 @@ mw_status mw__trainer_recompute(mw_trainer *t, size_t pieces, mw_error *err)
 
 /* ---- the search ---- */
 
-static mw_status measure(mw_trainer *t, uint64_t *out_bytes, double *out_flops, mw_error *err)
+static mw_status measure_trainer(mw_trainer *t, uint64_t *out_bytes, double *out_flops, mw_error *err)
 {
     mw_plan *plan = mw_plan_create_trainer(t, MW_TRAINER_STEP, err);
     if (plan == NULL)
@@ -83,7 +83,7 @@ static void say_cost(const mw_trainer_recomputation *r, uint64_t limit)
         r->flops_before > 0.0 ? 100.0 * (r->flops / r->flops_before - 1.0) : 0.0);
 }
 
-static mw_status refuse(uint64_t limit, uint64_t before, uint64_t least, size_t stretches, mw_error *err)
+static mw_status refuse_memory_limit(uint64_t limit, uint64_t before, uint64_t least, size_t stretches, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_MEMORY,
                     "trainer: a step takes %llu bytes, and %llu with the forward pass computed again in %zu stretches; "
@@ -101,12 +101,12 @@ typedef struct search {
 } search;
 
 /* True if the trainer will do, or the search is at its end. */
-static bool judge(search *s, mw_trainer *t, mw_error *err)
+static bool judge_trainer(search *s, mw_trainer *t, mw_error *err)
 {
     mw_trainer_recomputation *r = &t->recomputation;
     r->bytes_before = s->before;
     r->flops_before = s->flops_before;
-    if (measure(t, &r->bytes, &r->flops, err) != MW_OK || r->bytes <= s->options->memory_limit)
+    if (measure_trainer(t, &r->bytes, &r->flops, err) != MW_OK || r->bytes <= s->options->memory_limit)
         return true;
     if (r->bytes < s->least) {
         s->least = r->bytes;
@@ -123,7 +123,7 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
     for (size_t pieces = 2; pieces <= PIECES_MAX; pieces *= 2) {
         mw_trainer_destroy(t);
         t = mw__trainer_create_in(s->options, pieces, err);
-        if (t == NULL || judge(s, t, err))
+        if (t == NULL || judge_trainer(s, t, err))
             break;
     }
     if (t != NULL && err->status == MW_OK && t->recomputation.bytes <= s->options->memory_limit) {
@@ -132,7 +132,7 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
     }
     mw_trainer_destroy(t);
     if (err->status == MW_OK)
-        refuse(s->options->memory_limit, s->before, s->least, s->stretches, err);
+        refuse_memory_limit(s->options->memory_limit, s->before, s->least, s->stretches, err);
     return NULL;
 }
 
@@ -141,7 +141,7 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
     mw_error own = {0};
     mw_error *said = err != NULL ? err : &own;
     mw_trainer_recomputation *r = &t->recomputation;
-    if (measure(t, &r->bytes, &r->flops, said) == MW_OK && r->bytes <= options->memory_limit) {
+    if (measure_trainer(t, &r->bytes, &r->flops, said) == MW_OK && r->bytes <= options->memory_limit) {
         r->bytes_before = r->bytes;
         r->flops_before = r->flops;
         return t;

@@ -111,7 +111,7 @@ static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype
 
 /* ---- update ---- */
 
-static void change(mw__trainer_changes *changes, mw_tensor *old, mw_tensor *new)
+static void change_value(mw__trainer_changes *changes, mw_tensor *old, mw_tensor *new)
 {
     changes->items[changes->count++] = (mw__trainer_change){old, new};
 }
@@ -131,7 +131,7 @@ static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *n
         return MW_OK;
     mw_tensor *old = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
-    change(out, old, mw__trainer_average(b->trainer, old, new_p));
+    change_value(out, old, mw__trainer_average(b->trainer, old, new_p));
     return mw_graph_check(b->graph, err);
 }
 
@@ -163,9 +163,9 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
                                            .state_count = states->count,
                                            .states = states};
     MW_TRY(mw__optimizer_apply(&request, &new_p, new_state, err));
-    change(out, p, new_p);
+    change_value(out, p, new_p);
     for (size_t i = 0; i < states->count; i++)
-        change(out, state[i], new_state[i]);
+        change_value(out, state[i], new_state[i]);
     return change_average(b, p, new_p, out, err);
 }
 
@@ -175,7 +175,7 @@ mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer
     if (b->kind != MW__PASS_SUM)
         return change_parameter(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), out,
                                 err);
-    change(out, b->sums[index], b->gradients[index]);
+    change_value(out, b->sums[index], b->gradients[index]);
     return MW_OK;
 }
 

@@ -10,7 +10,7 @@
 
 /* ---- into a bucket and out of it ---- */
 
-static void pack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
+static void pack_bucket(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
 {
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
         memcpy(to, r->handed.entries[i].data, r->handed.entries[i].size);
@@ -168,7 +168,7 @@ static mw_status look(const exchange *x, const mw__bucket *bucket, bool *out_rea
     return mw__dispatch_call_is_done(program->dispatch, program->segments->cut.call_count - 1, out_all, err);
 }
 
-static mw_status begin(exchange *x, bool early, mw_error *err)
+static mw_status begin_exchange(exchange *x, bool early, mw_error *err)
 {
     mw_trainer *t = x->trainer;
     const size_t index = x->next++;
@@ -177,7 +177,7 @@ static mw_status begin(exchange *x, bool early, mw_error *err)
     const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
     t->counters.exchanged_bytes += bytes;
     t->counters.early_bytes += early ? bytes : 0;
-    pack(t->ranks, bucket, lane->data);
+    pack_bucket(t->ranks, bucket, lane->data);
     x->lanes[index % MW__LANES].active = true;
     x->lanes[index % MW__LANES].bucket = index;
     x->idle = 0;
@@ -195,7 +195,7 @@ static mw_status begin_next(exchange *x, mw_error *err)
     if (x->next == r->bucket_count || x->lanes[x->next % MW__LANES].active)
         return MW_OK;
     MW_TRY(look(x, &r->buckets[x->next], &ready, &all, err));
-    return ready ? begin(x, !all, err) : MW_OK;
+    return ready ? begin_exchange(x, !all, err) : MW_OK;
 }
 
 static mw_status advance(exchange *x, size_t lane, mw_error *err)
@@ -221,7 +221,7 @@ static bool is_busy(const exchange *x)
     return busy;
 }
 
-static mw_status run(exchange *x, mw_error *err)
+static mw_status run_exchange(exchange *x, mw_error *err)
 {
     while (is_busy(x)) {
         MW_TRY(begin_next(x, err));
@@ -237,7 +237,7 @@ mw_status mw__trainer_exchange(mw_trainer *t, bool updates, bool runs, mw_error 
 {
     exchange x = {.trainer = t, .updates = updates, .runs = runs};
     const double begun_at = mw__communicator_now();
-    const mw_status status = run(&x, err);
+    const mw_status status = run_exchange(&x, err);
     if (!t->ranks->watched)
         t->ranks->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
     return mw__communicator_end(t->ranks->communicator, status, err);

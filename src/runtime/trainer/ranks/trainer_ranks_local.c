@@ -11,7 +11,7 @@
 
 /* ---- making ---- */
 
-static mw_status add(mw__trainer_build *b, const char *name, bool trained, mw_error *err)
+static mw_status add_local_state(mw__trainer_build *b, const char *name, bool trained, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     mw__trainer_ranks *r = t->ranks;
@@ -32,7 +32,7 @@ static mw_status add(mw__trainer_build *b, const char *name, bool trained, mw_er
 static mw_status add_average(mw__trainer_build *b, const char *parameter, mw_error *err)
 {
     const char *name = mw__trainer_join(b, parameter, MW__AVERAGE, "", err);
-    return name != NULL ? add(b, name, false, err) : MW_ERROR_MEMORY;
+    return name != NULL ? add_local_state(b, name, false, err) : MW_ERROR_MEMORY;
 }
 
 static mw_status plan_averages(mw__trainer_build *b, mw_error *err)
@@ -43,13 +43,13 @@ static mw_status plan_averages(mw__trainer_build *b, mw_error *err)
     if (r->met == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < b->count; i++) {
-        MW_TRY(add(b, b->parameters[i]->name, true, err));
+        MW_TRY(add_local_state(b, b->parameters[i]->name, true, err));
         MW_TRY(add_average(b, b->parameters[i]->name, err));
     }
     MW_TRY(mw__trainer_list_generators(b, err));
     for (size_t i = 0; i < b->state_count; i++)
         if (!mw__trainer_draws(t, b->states[i]->name))
-            MW_TRY(add(b, b->states[i]->name, false, err));
+            MW_TRY(add_local_state(b, b->states[i]->name, false, err));
     r->scratch = mw__arena_alloc(&t->arena, r->scratch_count + 1, sizeof *r->scratch, err);
     return r->scratch != NULL ? MW_OK : MW_ERROR_MEMORY;
 }

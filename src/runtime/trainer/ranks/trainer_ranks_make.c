@@ -268,7 +268,7 @@ static void *find_port(const mw_program *program, const char *name, mw_dtype *ou
 }
 
 /* Scalars are inputs of the update. */
-static mw_status resolve(mw__trainer_build *b, mw__trainer_apply *apply, mw_error *err)
+static mw_status resolve_scalars(mw__trainer_build *b, mw__trainer_apply *apply, mw_error *err)
 {
     const mw_program *program = apply->pass.program;
     apply->loss = find_port(program, "step#loss", &apply->dtype);
@@ -284,7 +284,7 @@ static mw_status resolve(mw__trainer_build *b, mw__trainer_apply *apply, mw_erro
 }
 
 /* What judges writes nothing that it reads. */
-static mw_status compile(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
+static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const bool in_parts = mw__pass_has_parts(b->kind);
@@ -302,8 +302,8 @@ static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from
     MW_TRY(mw__trainer_build_apply(b, from, err));
     if (b->kind != MW__PASS_SUM)
         MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
-    MW_TRY(compile(b, &apply->pass, err));
-    return b->kind == MW__PASS_AVERAGES ? MW_OK : resolve(b, apply, err);
+    MW_TRY(compile_pass(b, &apply->pass, err));
+    return b->kind == MW__PASS_AVERAGES ? MW_OK : resolve_scalars(b, apply, err);
 }
 
 /* kind: which it is */

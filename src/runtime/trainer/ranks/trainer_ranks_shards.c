@@ -191,7 +191,7 @@ bool mw__trainer_bind_parts(void *user, const mw_port *port, mw__device_buffer *
 /* ---- the update ---- */
 
 /* This rank's part of a tensor, into an entry of the parts from 1; 0 = there is none. */
-static void take(const mw_trainer *t, size_t handed, size_t to, const mw__state_entry *from)
+static void take_shard(const mw_trainer *t, size_t handed, size_t to, const mw__state_entry *from)
 {
     if (to == 0)
         return;
@@ -206,15 +206,15 @@ static void take_parts(mw_trainer *t)
     const mw__trainer_ranks *r = t->ranks;
     for (size_t i = 0; i < r->handed.count; i++) {
         const mw__shard *shard = &r->shards->of[i];
-        take(t, i, shard->own, &t->owner.state.entries[shard->parameter]);
-        take(t, i, shard->average, &t->owner.state.entries[shard->averaged]);
+        take_shard(t, i, shard->own, &t->owner.state.entries[shard->parameter]);
+        take_shard(t, i, shard->average, &t->owner.state.entries[shard->averaged]);
         if (t->clip_norm != 0.0)
-            take(t, i, shard->share, &r->handed.entries[i]);
+            take_shard(t, i, shard->share, &r->handed.entries[i]);
     }
 }
 
 /* Whether the parts of all ranks are good. */
-static mw_status judge(mw_trainer *t, float loss, bool *out_good, mw_error *err)
+static mw_status judge_shards(mw_trainer *t, float loss, bool *out_good, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     mw__trainer_shards *s = r->shards;
@@ -244,7 +244,7 @@ mw_status mw__trainer_update_parts(mw_trainer *t, float loss, bool agreed, float
     take_parts(t);
     MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
     if (agreed)
-        MW_TRY(judge(t, loss, &good, err));
+        MW_TRY(judge_shards(t, loss, &good, err));
     MW_TRY(mw__trainer_run_apply(t, &t->ranks->update, loss, good, out_ok, err));
     if (!good)
         return MW_OK;

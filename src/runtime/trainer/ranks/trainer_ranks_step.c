@@ -109,7 +109,7 @@ static int find_bad(const mw__trainer_ranks *r)
 /* ---- refusal ---- */
 
 /* The rank that is to blame says why by itself; the others name it. */
-static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_error *own, mw_error *err)
+static mw_status refuse_rank_batch(mw_trainer *t, const mw_batch *batch, int bad, const mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     const mw__step_record *record = &r->records[bad];
@@ -182,7 +182,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     const int bad = find_bad(r);
     if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK)) {
         mw__trainer_drop_carried(r);
-        return refuse(t, batch, bad, &own, err);
+        return refuse_rank_batch(t, batch, bad, &own, err);
     }
     mw__step_result result = {mean_loss(r), 0.0f};
     MW_TRY(apply(t, updates, result.loss, bad < 0, &result.ok, err));

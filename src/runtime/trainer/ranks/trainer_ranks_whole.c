@@ -71,7 +71,7 @@ static mw_status exchange_pieces(mw_communicator *c, int peer, int tag, char *da
     return MW_OK;
 }
 
-static mw_status gather(mw_trainer *t, size_t index, int tag, mw_error *err)
+static mw_status gather_state(mw_trainer *t, size_t index, int tag, mw_error *err)
 {
     mw_communicator *c = t->ranks->communicator;
     const mw__state_entry *entry = &t->owner.state.entries[index];
@@ -96,7 +96,7 @@ static mw_status gather_all(mw_trainer *t, mw_error *err)
     const int tag = mw__communicator_take_tags(c);
     for (size_t i = 0; status == MW_OK && i < t->owner.state.count; i++)
         if (t->owner.state.entries[i].is_part)
-            status = gather(t, i, tag, err);
+            status = gather_state(t, i, tag, err);
     mw__exchange_cancel(&c->exchange, c);
     mw__exchange_reset(&c->exchange);
     return status;
@@ -120,7 +120,7 @@ mw_status mw__trainer_gather_wholes(mw_trainer *t, mw_error *err)
 
 /* ---- spreading ---- */
 
-static mw_status spread(mw_trainer *t, size_t index, mw_error *err)
+static mw_status spread_state(mw_trainer *t, size_t index, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     mw__state_entry *entry = &t->owner.state.entries[index];
@@ -145,7 +145,7 @@ mw_status mw__trainer_spread_wholes(mw_trainer *t, mw_error *err)
     MW_TRY(mw__ranks_broadcast(t->ranks->communicator, 0, s->marks, t->owner.state.count, err));
     for (size_t i = 0; i < t->owner.state.count; i++) {
         if (t->owner.state.entries[i].is_part && (s->marks[i] & MW__MARK_LOADED) != 0)
-            MW_TRY(mw__communicator_end(t->ranks->communicator, spread(t, i, err), err));
+            MW_TRY(mw__communicator_end(t->ranks->communicator, spread_state(t, i, err), err));
         if (t->owner.state.entries[i].is_part && (s->marks[i] & MW__MARK_DROPPED) != 0)
             mw__state_fill(&t->owner.state.entries[i], 0.0);
     }

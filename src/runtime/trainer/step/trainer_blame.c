@@ -144,7 +144,7 @@ static const mw_tensor *updated_by(const blame *a, const size_t *end, size_t fir
     return NULL;
 }
 
-static mw_status build(blame *a, mw_error *err)
+static mw_status build_blame(blame *a, mw_error *err)
 {
     size_t *end = mw__arena_alloc(&a->b.arena, a->b.count, sizeof *end, err);
     const size_t first = op_count(a);
@@ -177,14 +177,14 @@ static mw_status build_again(blame *a, mw_error *err)
     t->scalar_count = 0;
     mw_status status = t->scalars != NULL ? mw__trainer_build_pass(&a->b, err) : MW_ERROR_MEMORY;
     if (status == MW_OK)
-        status = build(a, err);
+        status = build_blame(a, err);
     t->scalars = kept, t->scalar_count = kept_count;
     mw__arena_deinit(&scratch);
     return status;
 }
 
 /* The program reads what the step has read. */
-static mw_status run(blame *a, mw_error *err)
+static mw_status run_blame(blame *a, mw_error *err)
 {
     const mw__program_request request = {.graph = a->b.graph,
                                          .options = &a->trainer->compile,
@@ -256,7 +256,7 @@ static void forward_subject(const blame *a, const mw__op *op, char *out, size_t 
         subject(a, op, out, size);
 }
 
-static void describe(const blame *a, const watched *first, mw__blame *out)
+static void describe_blame(const blame *a, const watched *first, mw__blame *out)
 {
     char own[112], of[160] = "", whose[128] = "";
     if (first->parameter != NULL)
@@ -290,7 +290,7 @@ static void describe(const blame *a, const watched *first, mw__blame *out)
 static void describe_item(const void *user, size_t index, mw__blame *out)
 {
     const blame *a = user;
-    describe(a, &a->items[index], out);
+    describe_blame(a, &a->items[index], out);
 }
 
 void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
@@ -304,10 +304,10 @@ void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *o
                .trainer = t,
                .pass = pass};
     *out = (mw__blame){{0}, {0}, {0}};
-    if (build_again(&a, &ignored) == MW_OK && run(&a, &ignored) == MW_OK) {
+    if (build_again(&a, &ignored) == MW_OK && run_blame(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);
         if (first != NULL)
-            describe(&a, first, out);
+            describe_blame(&a, first, out);
         mw__replay_save(t, &(mw__replay_step){.graph = a.b.graph,
                                               .names = &a.names,
                                               .program = a.program,

@@ -50,7 +50,7 @@ const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer)
 bool mw__trainer_compares(const mw_trainer *t) { return t->compared != NULL && !t->compared->passed; }
 
 /* A mw__compare_fill. */
-static mw_status fill(void *user, mw_program *reference, mw_program *device, mw_error *err)
+static mw_status fill_feeds(void *user, mw_program *reference, mw_program *device, mw_error *err)
 {
     const mw_trainer *t = user;
     MW_TRY(mw__compare_copy_inputs(t->step.program, reference, err));
@@ -72,11 +72,12 @@ static mw_status build_again(mw_trainer *t, mw__trainer_build *b, mw_error *err)
     return status;
 }
 
-static mw_status compare(mw_trainer *t, mw_error *err)
+static mw_status compare_devices(mw_trainer *t, mw_error *err)
 {
     mw__trainer_build b = {.trainer = t};
     mw_status status = build_again(t, &b, err);
-    const mw__compare_request request = {.graph = b.graph, .options = &t->compared->options, .fill = fill, .user = t};
+    const mw__compare_request request = {
+        .graph = b.graph, .options = &t->compared->options, .fill = fill_feeds, .user = t};
     if (status == MW_OK) {
         t->compared->comparison = mw__compare_graph(&request, err);
         status = t->compared->comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
@@ -88,7 +89,7 @@ static mw_status compare(mw_trainer *t, mw_error *err)
 
 /* ---- ranges ---- */
 
-static mw_ranges *measure(mw_trainer *t, mw_error *err)
+static mw_ranges *measure_ranges(mw_trainer *t, mw_error *err)
 {
     const mw_range_options options = mw_range_defaults();
     mw_compile_options compile = options.compile;
@@ -96,7 +97,7 @@ static mw_ranges *measure(mw_trainer *t, mw_error *err)
     mw__trainer_build b = {.trainer = t};
     const mw_status status = build_again(t, &b, err);
     const mw__ranges_request request = {
-        .graph = b.graph, .compile = &compile, .fill = fill, .user = t, .allocator = t->allocator};
+        .graph = b.graph, .compile = &compile, .fill = fill_feeds, .user = t, .allocator = t->allocator};
     mw_ranges *ranges = status == MW_OK ? mw__ranges(&request, err) : NULL;
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
@@ -115,7 +116,7 @@ static mw_status ranges_of_step(mw_trainer *t, const mw_batch *batch, mw_ranges 
                         "mw_trainer_ranges: the trainer has several ranks; measure one that has none");
     MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &bytes, err));
     MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
-    *out = measure(t, err);
+    *out = measure_ranges(t, err);
     return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }
 
@@ -136,7 +137,7 @@ mw_ranges *mw_trainer_ranges(mw_trainer *trainer, const mw_batch *batch, mw_erro
 
 /* ---- refusing ---- */
 
-static mw_status refuse(mw_trainer *t, mw_error *err)
+static mw_status refuse_comparison(mw_trainer *t, mw_error *err)
 {
     const mw_comparison *c = t->compared->comparison;
     const bool accumulated = t->compared->options.accumulated_only;
@@ -156,7 +157,7 @@ static mw_status refuse(mw_trainer *t, mw_error *err)
 mw_status mw__trainer_compare(mw_trainer *t, mw_error *err)
 {
     mw__trainer_drop_comparison(t);
-    MW_TRY(compare(t, err));
+    MW_TRY(compare_devices(t, err));
     t->compared->passed = mw_comparison_passes(t->compared->comparison);
-    return t->compared->passed ? MW_OK : refuse(t, err);
+    return t->compared->passed ? MW_OK : refuse_comparison(t, err);
 }

@@ -84,7 +84,8 @@ static void describe_cause(const mw_trainer *t, float loss, const char *first, c
         snprintf(out, size, "%s: %s", scale, first[0] != '\0' ? first : name_cause(t));
 }
 
-static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
+static mw_status refuse_step(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss,
+                             mw_error *err)
 {
     char ids[160], cause[400];
     mw__blame first;
@@ -101,7 +102,8 @@ static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_ba
 #define SKIPPED_MAX 32
 
 /* A dynamic loss scale has been halved by the program; the next batch takes the place of this one. */
-static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
+static mw_status skip_step(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss,
+                           mw_error *err)
 {
     char ids[160];
     mw__blame first;
@@ -152,12 +154,12 @@ mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const 
     t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
-        return refuse(t, pass, batch, result->loss, err);
+        return refuse_step(t, pass, batch, result->loss, err);
     }
     if (out_loss != NULL)
         *out_loss = result->loss;
     if (!good)
-        return skip(t, pass, batch, result->loss, err);
+        return skip_step(t, pass, batch, result->loss, err);
     count_step(t, pass == &t->step);
     watch_loss(t, pass == &t->step, result->loss);
     return MW_OK;
@@ -179,7 +181,7 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
     if (out_loss != NULL)
         *out_loss = result->loss;
     if (!good)
-        return skip(t, &t->step, batch, result->loss, err);
+        return skip_step(t, &t->step, batch, result->loss, err);
     count_step(t, updates);
     watch_loss(t, updates, result->loss);
     return MW_OK;
