@@ -107,7 +107,7 @@ static mw_tensor *evaluation_form(const batch_norm *b)
 /* running = (1 - momentum) * running + rate * statistic. */
 static void follow_statistic(const batch_norm *b, mw_tensor *running, mw_tensor *statistic, double rate)
 {
-    mw_tensor *kept = mw_mul_scalar(mw__state_now(running), 1.0 - b->momentum);
+    mw_tensor *kept = mw_mul_scalar(mw__layer_state_now(running), 1.0 - b->momentum);
     mw_tensor *seen = mw_mul_scalar(mw__reshape_to(statistic, mw_tensor_shape(running)), rate);
     mw_state_assign(running, mw_add(kept, seen));
 }

@@ -28,7 +28,7 @@ static mw_tensor *placeholder(mw_tensor *y)
 {
     mw_shape shape = mw_tensor_shape(y);
     if (shape.rank == 0)
-        return mw_identity(mw__scalar_like(y, 0.0));
+        return mw_identity(mw__vjp_scalar_like(y, 0.0));
     return mw_fill(mw_tensor_graph(y), mw_tensor_dtype(y), shape, 0.0);
 }
 

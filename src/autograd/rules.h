@@ -20,7 +20,7 @@
 mw__vjp_rule mw__vjp_conv_transposed;
 
 /* A scalar of the element type of x. */
-mw_tensor *mw__scalar_like(mw_tensor *x, double value);
+mw_tensor *mw__vjp_scalar_like(mw_tensor *x, double value);
 
 /* cond ? a : 0. */
 mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
@@ -35,10 +35,10 @@ mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg);
 mw_tensor *mw__one_minus(mw_tensor *t);
 
 /* The derivative of tanh at x. */
-mw_tensor *mw__tanh_slope(mw_tensor *x);
+mw_tensor *mw__vjp_tanh_slope(mw_tensor *x);
 
 /* x repeated to `shape`, which it broadcasts to. */
-mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
+mw_tensor *mw__vjp_broadcast_to(mw_tensor *x, mw_shape shape);
 
 /* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]], j < count; x has `extent` elements there. */
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent);

@@ -14,7 +14,7 @@ static const char *copy(mw_chip_placement *p, const char *string, mw_error *err)
     return mw__arena_string(&p->arena, string, strlen(string), err);
 }
 
-static unsigned least(const mw__place *place)
+static unsigned least(const mw__chip_place *place)
 {
     unsigned best = place->backend;
     for (unsigned b = MW_CHIP_BACKENDS; b-- > 0;)
@@ -23,7 +23,7 @@ static unsigned least(const mw__place *place)
     return best;
 }
 
-static const char *reason_of(mw_chip_placement *p, const mw__place *place, mw_error *err)
+static const char *reason_of(mw_chip_placement *p, const mw__chip_place *place, mw_error *err)
 {
     char text[160];
     size_t takers = 0;
@@ -39,7 +39,7 @@ static const char *reason_of(mw_chip_placement *p, const mw__place *place, mw_er
     return copy(p, text, err);
 }
 
-static mw_status add_operation(mw_chip_placement *p, mw_chip_placed *to, const mw__place *from, mw_error *err)
+static mw_status add_operation(mw_chip_placement *p, mw_chip_placed *to, const mw__chip_place *from, mw_error *err)
 {
     const mw__op *op = from->op;
     const char *name = op->result_count > 0 ? op->results[0]->name : NULL;
@@ -62,7 +62,7 @@ static mw_status add_operation(mw_chip_placement *p, mw_chip_placed *to, const m
 
 /* ---- segments ---- */
 
-static size_t count_segments(const mw__place *places, size_t count)
+static size_t count_segments(const mw__chip_place *places, size_t count)
 {
     size_t segments = count > 0;
     for (size_t i = 1; i < count; i++)
@@ -70,7 +70,7 @@ static size_t count_segments(const mw__place *places, size_t count)
     return segments;
 }
 
-static void begin_segment(mw_chip_placement *p, const mw__place_how *how, size_t at, unsigned backend)
+static void begin_segment(mw_chip_placement *p, const mw__chip_place_how *how, size_t at, unsigned backend)
 {
     const size_t index = p->totals.segment_count++;
     p->segments[index] = (mw_chip_placed_segment){.backend = backend,
@@ -82,8 +82,8 @@ static void begin_segment(mw_chip_placement *p, const mw__place_how *how, size_t
 
 static double limited(double us) { return us <= DBL_MAX ? us : DBL_MAX; }
 
-static mw_status add_all(mw_chip_placement *p, const mw__place_how *how, const mw__place *places, size_t count,
-                         mw_error *err)
+static mw_status add_all(mw_chip_placement *p, const mw__chip_place_how *how, const mw__chip_place *places,
+                         size_t count, mw_error *err)
 {
     p->operations = mw__arena_alloc(&p->arena, count, sizeof *p->operations, err);
     p->segments = mw__arena_alloc(&p->arena, count_segments(places, count), sizeof *p->segments, err);
@@ -109,21 +109,21 @@ static mw_status add_all(mw_chip_placement *p, const mw__place_how *how, const m
 
 /* ---- making ---- */
 
-static mw_status place_form(mw_chip_placement *p, const mw_graph *form, const mw__place_how *how, mw_error *err)
+static mw_status place_form(mw_chip_placement *p, const mw_graph *form, const mw__chip_place_how *how, mw_error *err)
 {
     mw__arena scratch;
-    mw__place *places = NULL;
+    mw__chip_place *places = NULL;
     size_t count = 0;
     mw__arena_init(&scratch, p->allocator);
-    mw_status status = mw__place_function(mw__graph_main(form), how, &scratch, &places, &count, err);
+    mw_status status = mw__chip_place_function(mw__graph_main(form), how, &scratch, &places, &count, err);
     if (status == MW_OK)
         status = add_all(p, how, places, count, err);
     mw__arena_deinit(&scratch);
     return status;
 }
 
-static mw_status place_source(mw_chip_placement *p, const mw_graph *source, const mw__place_how *how, bool as_it_is,
-                              mw_error *err)
+static mw_status place_source(mw_chip_placement *p, const mw_graph *source, const mw__chip_place_how *how,
+                              bool as_it_is, mw_error *err)
 {
     mw__chip_form form;
     mw_error why = {0};
@@ -143,8 +143,8 @@ static mw_status place_source(mw_chip_placement *p, const mw_graph *source, cons
 static mw_status place(mw_chip_placement *p, const mw_graph *graph, const mw_chip_place_options *options, mw_error *err)
 {
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = p->chip};
-    mw__place_how how;
-    MW_TRY(mw__place_how_make(&how, &legality, options, err));
+    mw__chip_place_how how;
+    MW_TRY(mw__chip_place_how_make(&how, &legality, options, err));
     p->segmenter = how.segmenter;
     mw_graph *source = mw__chip_copy_named(graph, options->function, p->allocator, err);
     if (source == NULL)

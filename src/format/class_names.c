@@ -25,7 +25,7 @@ static int compare_integers(const void *a, const void *b)
     return x != y ? (x > y) - (x < y) : compare_bytes(a, b);
 }
 
-void mw__class_names_sort(const char **names, size_t count)
+void mw__sort_class_names(const char **names, size_t count)
 {
     int64_t value;
     bool integers = count > 0;

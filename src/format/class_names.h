@@ -5,6 +5,6 @@
 #include <stddef.h>
 
 /* Sorts [count] names in place. */
-void mw__class_names_sort(const char **names, size_t count);
+void mw__sort_class_names(const char **names, size_t count);
 
 #endif

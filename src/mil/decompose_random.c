@@ -25,18 +25,18 @@ static bool read_distribution(const mw__op *op, distribution *d)
     bool good = mw__arg_int(op, "seed", &d->seed);
     if (mw__split_is(op, "random_normal")) {
         good = good && mw__arg_float(op, "mean", &d->a) && mw__arg_float(op, "stddev", &d->b);
-        d->draw = mw__draw_normal;
+        d->draw = mw__random_draw_normal;
         d->single = d->b == 0.0;
         d->only = d->a;
     } else if (mw__split_is(op, "random_uniform")) {
         good = good && mw__arg_float(op, "low", &d->a) && mw__arg_float(op, "high", &d->b);
-        d->draw = mw__draw_uniform;
+        d->draw = mw__random_draw_uniform;
         d->single = d->a == d->b;
         d->only = d->a;
         d->below = d->b;
     } else {
         good = good && mw__arg_float(op, "prob", &d->a);
-        d->draw = mw__draw_bernoulli;
+        d->draw = mw__random_draw_bernoulli;
         d->single = d->a == 0.0 || d->a == 1.0;
         d->only = d->a;
     }

@@ -12,16 +12,19 @@ mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *le
 /* ---- the functions of the rows, of mil/decompose.h's types ---- */
 
 /* True of an operation whose rewrite needs no more than that its row of chip/rules holds. */
-mw__decompose_when mw__fit_always;
+mw__decompose_when mw__workaround_always;
 
 /* fit_math.c */
-mw__decompose_when mw__fit_is_wide_square, mw__fit_is_zero, mw__fit_is_scale;
-mw__decompose_emit mw__fit_sine, mw__fit_softplus, mw__fit_round, mw__fit_square, mw__fit_zero, mw__fit_scale;
+mw__decompose_when mw__workaround_is_wide_square, mw__workaround_is_zero, mw__workaround_is_scale;
+mw__decompose_emit mw__workaround_sine, mw__workaround_softplus, mw__workaround_round, mw__workaround_square,
+    mw__workaround_zero, mw__workaround_scale;
 /* fit_shape.c */
-mw__decompose_when mw__fit_is_range, mw__fit_is_tile, mw__fit_is_pad, mw__fit_is_known_shape;
-mw__decompose_emit mw__fit_range, mw__fit_tile, mw__fit_pad, mw__fit_concat_one, mw__fit_known_shape;
+mw__decompose_when mw__workaround_is_range, mw__workaround_is_tile, mw__workaround_is_pad,
+    mw__workaround_is_known_shape;
+mw__decompose_emit mw__workaround_range, mw__workaround_tile, mw__workaround_pad, mw__workaround_concat_one,
+    mw__workaround_known_shape;
 /* fit_product.c */
-mw__decompose_when mw__fit_is_product, mw__fit_is_linear, mw__fit_is_norm;
-mw__decompose_emit mw__fit_product, mw__fit_linear, mw__fit_norm, mw__fit_attention;
+mw__decompose_when mw__workaround_is_product, mw__workaround_is_linear, mw__workaround_is_norm;
+mw__decompose_emit mw__workaround_product, mw__workaround_linear, mw__workaround_norm, mw__workaround_attention;
 
 #endif

@@ -57,7 +57,7 @@ static mw_tensor *sign_of(mw_tensor *whole)
 }
 
 /* sin(k pi + r) = (-1)^k sin r, cos((k + 1/2) pi + r) = -(-1)^k sin r */
-mw_tensor *mw__fit_sine(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_sine(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     const bool cosine = strcmp(op->kind, "cos") == 0;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
@@ -71,7 +71,7 @@ mw_tensor *mw__fit_sine(const mw__legality *legality, mw__clone *clone, const mw
 
 /* ---- beyond what a chip computes right ---- */
 
-mw_tensor *mw__fit_softplus(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_softplus(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
@@ -80,7 +80,7 @@ mw_tensor *mw__fit_softplus(const mw__legality *legality, mw__clone *clone, cons
     return mw_add(low, high);
 }
 
-mw_tensor *mw__fit_round(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_round(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
@@ -90,13 +90,13 @@ mw_tensor *mw__fit_round(const mw__legality *legality, mw__clone *clone, const m
 
 /* ---- products ---- */
 
-bool mw__fit_is_wide_square(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_wide_square(const mw__legality *legality, const mw__op *op)
 {
     mw__trip trip = {0};
     return mw__legality_chip(legality)->chip != MW_CHIP_AUTO && mw__legality_square_is_wide(op, &trip);
 }
 
-mw_tensor *mw__fit_square(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_square(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
@@ -110,13 +110,13 @@ static const char *computed(const mw__op *op)
     return x != NULL && mw__is_constant(x) ? "y" : "x";
 }
 
-bool mw__fit_is_zero(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_zero(const mw__legality *legality, const mw__op *op)
 {
     (void)legality;
     return mw_shape_equal(mw_tensor_shape(mw__arg(op, computed(op))), mw_tensor_shape(op->results[0]));
 }
 
-mw_tensor *mw__fit_zero(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_zero(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, computed(op));
     (void)legality;
@@ -125,7 +125,7 @@ mw_tensor *mw__fit_zero(const mw__legality *legality, mw__clone *clone, const mw
 
 enum { SCALE_MAX = 1 << 22 }; /* elements of a constant */
 
-bool mw__fit_is_scale(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_scale(const mw__legality *legality, const mw__op *op)
 {
     (void)legality;
     const int64_t count = mw_shape_count(mw_tensor_shape(op->results[0]));
@@ -133,7 +133,7 @@ bool mw__fit_is_scale(const mw__legality *legality, const mw__op *op)
 }
 
 /* The number in every element of a constant, which is data and no splat. */
-mw_tensor *mw__fit_scale(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_scale(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     const char *x = computed(op);
     const mw_tensor *scale = mw__arg(op, x[0] == 'x' ? "y" : "x");

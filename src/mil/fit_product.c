@@ -26,7 +26,7 @@ static bool leading_equal(mw_shape x, mw_shape y)
 }
 
 /* Batches that are the same on both sides; or one matrix on the right. */
-bool mw__fit_is_product(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_product(const mw__legality *legality, const mw__op *op)
 {
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x")), y = mw_tensor_shape(mw__arg(op, "y"));
     (void)legality;
@@ -34,7 +34,7 @@ bool mw__fit_is_product(const mw__legality *legality, const mw__op *op)
            (leading_equal(x, y) || y.rank == 2);
 }
 
-mw_tensor *mw__fit_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     bool turn_x = false, turn_y = false;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y");
@@ -50,13 +50,13 @@ mw_tensor *mw__fit_product(const mw__legality *legality, mw__clone *clone, const
     return mw__reshape_to(mw_matmul(x, y, turns), mw_tensor_shape(op->results[0]));
 }
 
-bool mw__fit_is_linear(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_linear(const mw__legality *legality, const mw__op *op)
 {
     (void)legality;
     return mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }
 
-mw_tensor *mw__fit_linear(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_linear(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     (void)legality;
@@ -81,13 +81,13 @@ static int normalized(const mw__op *op)
     return last ? (int)count : 0;
 }
 
-bool mw__fit_is_norm(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_norm(const mw__legality *legality, const mw__op *op)
 {
     (void)legality;
     return normalized(op) > 0 && normalized(op) < 3 && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }
 
-mw_tensor *mw__fit_norm(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_norm(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     double epsilon = 0.0;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
@@ -105,7 +105,7 @@ mw_tensor *mw__fit_norm(const mw__legality *legality, mw__clone *clone, const mw
 
 /* ---- attention ---- */
 
-mw_tensor *mw__fit_attention(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_attention(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *query = mw__decompose_arg(clone, op, "query"), *key = mw__decompose_arg(clone, op, "key");
     mw_tensor *value = mw__decompose_arg(clone, op, "value"), *mask = mw__decompose_arg(clone, op, "attn_mask");

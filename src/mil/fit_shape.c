@@ -10,7 +10,7 @@
 
 enum { RANGE_MAX = 1 << 22 }; /* elements of a constant */
 
-bool mw__fit_is_range(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_range(const mw__legality *legality, const mw__op *op)
 {
     double start, end, step;
     const int64_t count = mw_shape_count(mw_tensor_shape(op->results[0]));
@@ -20,7 +20,7 @@ bool mw__fit_is_range(const mw__legality *legality, const mw__op *op)
            mw__arg_float(op, "start", &start) && mw__arg_float(op, "end", &end) && mw__arg_float(op, "step", &step);
 }
 
-mw_tensor *mw__fit_range(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_range(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     double start = 0.0, step = 1.0;
     const mw_shape shape = mw_tensor_shape(op->results[0]);
@@ -39,14 +39,14 @@ mw_tensor *mw__fit_range(const mw__legality *legality, mw__clone *clone, const m
     return data != NULL ? mw_constant(clone->to, dtype, shape, data) : NULL;
 }
 
-bool mw__fit_is_known_shape(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_known_shape(const mw__legality *legality, const mw__op *op)
 {
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
     (void)legality;
     return x.rank > 0 && mw_shape_count(x) > 0 && mw_tensor_dtype(op->results[0]) == MW_I32;
 }
 
-mw_tensor *mw__fit_known_shape(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_known_shape(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     int32_t extents[MW_RANK_MAX] = {0};
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
@@ -76,7 +76,7 @@ static size_t reps_of(const mw__op *op, int64_t out[MW_RANK_MAX])
     return mw__arg_ints(op, "reps", out, MW_RANK_MAX, &count) ? count : 0;
 }
 
-bool mw__fit_is_tile(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_tile(const mw__legality *legality, const mw__op *op)
 {
     int64_t reps[MW_RANK_MAX];
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
@@ -105,7 +105,7 @@ static mw_tensor *repeat(mw_tensor *x, int axis, int64_t times)
     return mw_concat(copies, (size_t)times, axis);
 }
 
-mw_tensor *mw__fit_tile(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_tile(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     int64_t reps[MW_RANK_MAX];
     const size_t count = reps_of(op, reps);
@@ -125,7 +125,7 @@ mw_tensor *mw__fit_tile(const mw__legality *legality, mw__clone *clone, const mw
 
 /* ---- concat and pads ---- */
 
-mw_tensor *mw__fit_concat_one(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_concat_one(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     const mw__operand *values;
     (void)legality;
@@ -156,7 +156,7 @@ static bool read_pads(const mw__op *op, pads *out)
     return out->mirrored || (strcmp(mode, "constant") == 0 && mw__arg_float(op, "constant_val", &out->value));
 }
 
-bool mw__fit_is_pad(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_pad(const mw__legality *legality, const mw__op *op)
 {
     pads p;
     (void)legality;
@@ -203,7 +203,7 @@ static mw_tensor *pad_axis(mw_tensor *x, const pads *p, int axis)
 }
 
 /* Axis by axis, but for constants at the last two, which stay pads. */
-mw_tensor *mw__fit_pad(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_pad(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     pads p;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");

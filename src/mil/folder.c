@@ -219,8 +219,8 @@ static mw_status replace(replacement *r, mw_error *err)
     return status;
 }
 
-mw_status mw__model_folder_write(const mw_allocator *allocator, const char *folder, const mw__text *text,
-                                 const mw__blob_list *blobs, bool durable, mw_error *err)
+mw_status mw__mil_write_folder(const mw_allocator *allocator, const char *folder, const mw__text *text,
+                               const mw__blob_list *blobs, bool durable, mw_error *err)
 {
     replacement r = {
         .allocator = allocator, .folder = folder, .text = text, .blobs = blobs, .durable = durable, .descriptor = -1};

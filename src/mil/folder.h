@@ -17,7 +17,7 @@
  * One process at a time: the folder is locked (flock) where its file system knows locks; who comes second waits.
  * A failure leaves the old model, except that of the last fsync: then the new one is in place, and both weight files.
  * `text` names MW__WEIGHT_FILE at the places in `blobs`. */
-mw_status mw__model_folder_write(const mw_allocator *allocator, const char *folder, const mw__text *text,
-                                 const mw__blob_list *blobs, bool durable, mw_error *err);
+mw_status mw__mil_write_folder(const mw_allocator *allocator, const char *folder, const mw__text *text,
+                               const mw__blob_list *blobs, bool durable, mw_error *err);
 
 #endif

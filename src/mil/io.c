@@ -165,7 +165,7 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
     output.blobs.folder = mode == MW__WRITE_PRIVATE ? folder : NULL;
     mw_status status = mw__print_program(graph, options, true, &output.text, names, &output.blobs, &output.arena, err);
     if (status == MW_OK) {
-        status = mw__model_folder_write(graph->allocator, folder, &output.text, &output.blobs, durable, err);
+        status = mw__mil_write_folder(graph->allocator, folder, &output.text, &output.blobs, durable, err);
         if (status != MW_OK && names != NULL)
             mw__names_deinit(names);
     }

@@ -59,11 +59,11 @@ static mw_status refuse_op(const mw__legality *legality, const refusal *refused,
 static mw_status check_block(const mw__legality *legality, const mw__block *block, mw_error *err)
 {
     for (size_t i = 0; i < block->op_count; i++)
-        MW_TRY(mw__legality_check_op(legality, block->ops[i], err));
+        MW_TRY(mw__legalizer_check_op(legality, block->ops[i], err));
     return MW_OK;
 }
 
-mw_status mw__legality_check_op(const mw__legality *legality, const mw__op *op, mw_error *err)
+mw_status mw__legalizer_check_op(const mw__legality *legality, const mw__op *op, mw_error *err)
 {
     refusal refused;
     if (!mw__legality_ask_op(legality, op, take_refusal, &refused))
@@ -88,7 +88,7 @@ static mw_status check_port(const mw__legality *legality, const mw_tensor *port,
     return MW_ERROR_UNSUPPORTED;
 }
 
-mw_status mw__legality_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err)
+mw_status mw__legalizer_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err)
 {
     refusal refused;
     char rule[300], chip[60];
@@ -111,7 +111,7 @@ mw_status mw__mil_check_legal_for(const mw_graph *graph, const mw__legality *leg
         return err->status;
     for (size_t i = 0; i < graph->function_count; i++) {
         MW_TRY(check_block(legality, graph->functions[i]->body, err));
-        MW_TRY(mw__legality_check_ports(legality, graph->functions[i], err));
+        MW_TRY(mw__legalizer_check_ports(legality, graph->functions[i], err));
     }
     return MW_OK;
 }

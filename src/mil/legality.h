@@ -6,9 +6,9 @@
 #include "mil/legalize.h"
 
 /* The rows for one operation and those in its blocks. */
-mw_status mw__legality_check_op(const mw__legality *legality, const mw__op *op, mw_error *err);
+mw_status mw__legalizer_check_op(const mw__legality *legality, const mw__op *op, mw_error *err);
 
 /* The rows for the inputs and outputs of a function, and for all of it. */
-mw_status mw__legality_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err);
+mw_status mw__legalizer_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err);
 
 #endif

@@ -260,7 +260,7 @@ static mw_status check_source(const mw__legalizer *legalizer, const mw__function
     for (size_t i = 0; legality->device->is_chip && i < function->body->op_count; i++) {
         const mw__rewrite *row = mw__rewrite_legalize(legalizer, function->body->ops[i]);
         if (row == NULL || !row->legalize.refused)
-            MW_TRY(mw__legality_check_op(legality, function->body->ops[i], err));
+            MW_TRY(mw__legalizer_check_op(legality, function->body->ops[i], err));
     }
     return MW_OK;
 }

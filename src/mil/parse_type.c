@@ -14,7 +14,7 @@ static const mw__type scalar_types[MW_DTYPE_COUNT] = {
 
 static mw_dtype dtype_of(const mw__token *token)
 {
-    return token->kind == MW__TOKEN_WORD ? mw__dtype_named(token->text, token->length) : MW_DTYPE_NONE;
+    return token->kind == MW__TOKEN_WORD ? mw__number_dtype_named(token->text, token->length) : MW_DTYPE_NONE;
 }
 
 /* A type whose name is followed by "<". */

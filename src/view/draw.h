@@ -7,16 +7,16 @@
 
 #include <millwright/draw.h>
 
-typedef enum mw__box_kind {
+typedef enum mw__draw_box_kind {
     MW__BOX_LAYER,
     MW__BOX_INPUT,
     MW__BOX_OUTPUT,
     MW__BOX_HIDDEN, /* stands for many */
     MW__BOX_FROM    /* the begin of a long arrow, as a label */
-} mw__box_kind;
+} mw__draw_box_kind;
 
-typedef struct mw__box {
-    mw__box_kind kind;
+typedef struct mw__draw_box {
+    mw__draw_box_kind kind;
     const mw_summary_layer *layer; /* NULL: HIDDEN */
     const char *name;              /* what is written as such; of repeated ones with * where they differ */
     size_t hidden;                 /* how many layers HIDDEN stands for */
@@ -24,7 +24,7 @@ typedef struct mw__box {
     /* draw_layout.c */
     uint32_t rank;
     double x, y, width, height; /* the upper left corner */
-} mw__box;
+} mw__draw_box;
 
 typedef struct mw__arrow {
     uint32_t from, to;     /* boxes */
@@ -41,7 +41,7 @@ typedef struct mw__drawing {
     const mw_summary *summary;
     mw_draw_options options;
     const char *title;
-    mw__box *boxes;
+    mw__draw_box *boxes;
     uint32_t box_count, box_room;
     mw__arrow *arrows;
     uint32_t arrow_count, arrow_room;
@@ -56,13 +56,13 @@ typedef struct mw__drawing {
 /* Boxes and arrows of the summary, in an order in which arrows lead to later boxes. */
 mw_status mw__draw_make(mw__drawing *drawing, const mw_summary *summary, const mw_draw_options *options, mw_error *err);
 void mw__draw_deinit(mw__drawing *drawing);
-mw_status mw__draw_add_box(mw__drawing *drawing, const mw__box *box, uint32_t *out_index);
+mw_status mw__draw_add_box(mw__drawing *drawing, const mw__draw_box *box, uint32_t *out_index);
 mw_status mw__draw_add_arrow(mw__drawing *drawing, uint32_t from, uint32_t to);
 
 /* Text of a box: at most this many bytes a line. */
 enum { MW__BOX_TEXT = 48, MW__BOX_LINES = 3 };
 /* Line 0 to 2 of a box, empty where there is none. */
-void mw__box_line(const mw__box *box, int line, mw__text *out);
+void mw__draw_box_line(const mw__draw_box *box, int line, mw__text *out);
 
 /* Where boxes stand below `top`, and where arrows pass rows. */
 mw_status mw__draw_lay_out(mw__drawing *drawing, double top);

@@ -18,14 +18,14 @@ static void put_quoted(mw__text *out, const char *string, size_t longest)
 
 static void put_box(const mw__drawing *d, uint32_t index, mw__text *line, mw__text *out)
 {
-    const mw__box *box = &d->boxes[index];
+    const mw__draw_box *box = &d->boxes[index];
     const char *shape = box->kind == MW__BOX_LAYER ? "box" : "ellipse";
     const char *style = box->kind == MW__BOX_HIDDEN ? "dashed" : "solid";
     mw__text_printf(out, "  n%u [shape=%s, style=%s, label=\"", index, shape, style);
     for (int i = 0; i < MW__BOX_LINES; i++) {
         line->size = 0;
         mw__text_puts(line, "");
-        mw__box_line(box, i, line);
+        mw__draw_box_line(box, i, line);
         mw__text_puts(out, i > 0 && line->size > 0 ? "\\n" : "");
         if (line->size > 0)
             put_quoted(out, line->data, MW__BOX_TEXT);

@@ -136,11 +136,11 @@ static const char *common_name(mw__drawing *d, const char *a, const char *b)
 
 /* ---- boxes ---- */
 
-mw_status mw__draw_add_box(mw__drawing *d, const mw__box *box, uint32_t *out_index)
+mw_status mw__draw_add_box(mw__drawing *d, const mw__draw_box *box, uint32_t *out_index)
 {
     if (d->box_count == d->box_room) {
         const uint32_t room = d->box_room > 0 ? 2 * d->box_room : 64;
-        mw__box *boxes = mw__arena_alloc(&d->arena, room, sizeof *boxes, d->err);
+        mw__draw_box *boxes = mw__arena_alloc(&d->arena, room, sizeof *boxes, d->err);
         if (boxes == NULL)
             return MW_ERROR_MEMORY;
         if (d->box_count > 0)
@@ -172,11 +172,11 @@ mw_status mw__draw_add_arrow(mw__drawing *d, uint32_t from, uint32_t to)
 static mw_status add_layer(mw__drawing *d, size_t index, const mw__fold *fold, uint32_t *box_of)
 {
     const mw_summary_layer *layer = &d->summary->layers[index];
-    mw__box box = {.kind =
-                       layer->operation_count == 0 && strcmp(layer->kind, "input") == 0 ? MW__BOX_INPUT : MW__BOX_LAYER,
-                   .layer = layer,
-                   .name = layer->name,
-                   .fold = fold->times > 1 ? d->fold_count : MW__VIEW_NONE};
+    mw__draw_box box = {.kind = layer->operation_count == 0 && strcmp(layer->kind, "input") == 0 ? MW__BOX_INPUT
+                                                                                                 : MW__BOX_LAYER,
+                        .layer = layer,
+                        .name = layer->name,
+                        .fold = fold->times > 1 ? d->fold_count : MW__VIEW_NONE};
     if (fold->times > 1)
         box.name = common_name(d, layer->name, d->summary->layers[index + fold->count].name);
     if (box.name == NULL)
@@ -207,7 +207,7 @@ static mw_status add_layers(mw__drawing *d, uint32_t *box_of, size_t begin, size
 /* Layers [begin, end) as one box. */
 static mw_status add_hidden(mw__drawing *d, uint32_t *box_of, size_t begin, size_t end)
 {
-    const mw__box box = {.kind = MW__BOX_HIDDEN, .name = "", .hidden = end - begin, .fold = MW__VIEW_NONE};
+    const mw__draw_box box = {.kind = MW__BOX_HIDDEN, .name = "", .hidden = end - begin, .fold = MW__VIEW_NONE};
     uint32_t index;
     MW_TRY(mw__draw_add_box(d, &box, &index));
     for (size_t i = begin; i < end; i++)
@@ -263,7 +263,7 @@ static mw_status add_outputs(mw__drawing *d, const uint32_t *box_of)
 {
     for (size_t i = 0; i < d->summary->count; i++) {
         const mw_summary_layer *layer = &d->summary->layers[i];
-        const mw__box box = {.kind = MW__BOX_OUTPUT, .layer = layer, .name = layer->output, .fold = MW__VIEW_NONE};
+        const mw__draw_box box = {.kind = MW__BOX_OUTPUT, .layer = layer, .name = layer->output, .fold = MW__VIEW_NONE};
         uint32_t index;
         if (layer->output[0] == '\0' || d->boxes[box_of[i]].kind == MW__BOX_HIDDEN)
             continue;
@@ -325,7 +325,7 @@ static bool is_numbered(const char *name, const char *kind)
            strspn(name + length + 1, "0123456789*") == strlen(name + length + 1);
 }
 
-static void put_layer_line(const mw__box *box, int line, mw__text *out)
+static void put_layer_line(const mw__draw_box *box, int line, mw__text *out)
 {
     const mw_summary_layer *layer = box->layer;
     if (line == 0) {
@@ -344,7 +344,7 @@ static void put_layer_line(const mw__box *box, int line, mw__text *out)
     }
 }
 
-void mw__box_line(const mw__box *box, int line, mw__text *out)
+void mw__draw_box_line(const mw__draw_box *box, int line, mw__text *out)
 {
     if (box->kind == MW__BOX_LAYER) {
         put_layer_line(box, line, out);

@@ -41,7 +41,7 @@ static void rank_boxes(mw__drawing *d)
     for (uint32_t i = 0; i < d->box_count; i++)
         d->boxes[i].rank = 0;
     for (uint32_t i = 0; i < d->arrow_count; i++) { /* sorted by where they lead */
-        mw__box *to = &d->boxes[d->arrows[i].to];
+        mw__draw_box *to = &d->boxes[d->arrows[i].to];
         const uint32_t rank = d->boxes[d->arrows[i].from].rank + 1;
         to->rank = rank > to->rank ? rank : to->rank;
     }
@@ -70,11 +70,11 @@ static mw_status shorten_arrows(mw__drawing *d)
     const uint32_t count = d->arrow_count;
     for (uint32_t i = 0; i < count; i++) {
         const mw__arrow arrow = d->arrows[i];
-        const mw__box *from = &d->boxes[arrow.from];
+        const mw__draw_box *from = &d->boxes[arrow.from];
         const uint32_t rank = d->boxes[arrow.to].rank;
         if (rank - from->rank <= LONG)
             continue;
-        mw__box label = {.kind = MW__BOX_FROM, .name = from->name, .layer = from->layer, .fold = MW__VIEW_NONE};
+        mw__draw_box label = {.kind = MW__BOX_FROM, .name = from->name, .layer = from->layer, .fold = MW__VIEW_NONE};
         label.name = from->kind == MW__BOX_HIDDEN ? "what is not shown" : label.name;
         uint32_t index;
         MW_TRY(mw__draw_add_box(d, &label, &index));
@@ -84,19 +84,19 @@ static mw_status shorten_arrows(mw__drawing *d)
     return MW_OK;
 }
 
-static void measure_box(mw__box *box, mw__text *line)
+static void measure_box(mw__draw_box *box, mw__text *line)
 {
     int lines = 0;
     size_t longest = 4;
     for (int i = 0; i < MW__BOX_LINES; i++) {
         line->size = 0;
         mw__text_puts(line, "");
-        mw__box_line(box, i, line);
-        const size_t length = line->size > 0 ? mw__shown_length(line->data, MW__BOX_TEXT) : 0;
+        mw__draw_box_line(box, i, line);
+        const size_t length = line->size > 0 ? mw__view_shown_length(line->data, MW__BOX_TEXT) : 0;
         lines += length > 0;
         longest = length > longest ? length : longest;
     }
-    box->width = mw__text_width(longest, 12) + 2 * PAD;
+    box->width = mw__view_text_width(longest, 12) + 2 * PAD;
     box->height = LINE_HEIGHT * lines + 10;
 }
 
@@ -357,7 +357,7 @@ static mw_status write_places(layout *l, double top)
                 d->bends[l->row[i] - d->box_count] = n->x - least + MARGIN;
                 continue;
             }
-            mw__box *box = &d->boxes[n->box];
+            mw__draw_box *box = &d->boxes[n->box];
             box->x = n->x - n->width / 2 - least + MARGIN;
             box->y = y + (height - box->height) / 2;
         }

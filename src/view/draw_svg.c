@@ -82,7 +82,7 @@ static void put_head(const mw__drawing *d, mw__text *out)
     mw__text_puts(out, "<defs><marker id=\"mw-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
                        "markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0 8 4 0 8z\"/></marker></defs>\n"
                        "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
-    put_text(out, 24, 30, "font-size=\"16\" font-weight=\"bold\"", d->title, mw__text_room(d->width - 48, 16));
+    put_text(out, 24, 30, "font-size=\"16\" font-weight=\"bold\"", d->title, mw__view_text_room(d->width - 48, 16));
     put_totals(d, out);
 }
 
@@ -94,10 +94,10 @@ typedef struct frame {
 
 static frame frame_of(const mw__drawing *d, const mw__fold *fold)
 {
-    const mw__box *first = &d->boxes[fold->first];
+    const mw__draw_box *first = &d->boxes[fold->first];
     frame f = {first->x, first->y, first->x + first->width, first->y + first->height};
     for (uint32_t i = fold->first; i < fold->first + fold->count; i++) {
-        const mw__box *box = &d->boxes[i];
+        const mw__draw_box *box = &d->boxes[i];
         f.left = box->x < f.left ? box->x : f.left;
         f.top = box->y < f.top ? box->y : f.top;
         f.right = box->x + box->width > f.right ? box->x + box->width : f.right;
@@ -120,7 +120,7 @@ static bool stands_alone(const mw__drawing *d, uint32_t fold)
 {
     const frame f = frame_of(d, &d->folds[fold]);
     for (uint32_t i = 0; i < d->box_count; i++) {
-        const mw__box *box = &d->boxes[i];
+        const mw__draw_box *box = &d->boxes[i];
         if (box->fold != fold && box->x < f.right && box->x + box->width > f.left && box->y < f.bottom &&
             box->y + box->height > f.top)
             return false;
@@ -169,7 +169,7 @@ static void put_curve(mw__text *out, double x0, double y0, double x1, double y1)
 static void put_arrow(const mw__drawing *d, const mw__arrow *arrow, const double *row_top, const double *row_bottom,
                       mw__text *out)
 {
-    const mw__box *from = &d->boxes[arrow->from], *to = &d->boxes[arrow->to];
+    const mw__draw_box *from = &d->boxes[arrow->from], *to = &d->boxes[arrow->to];
     double x = from->x + from->width / 2, y = from->y + from->height;
     mw__text_puts(out, "<path class=\"arrow\" marker-end=\"url(#mw-tip)\" d=\"");
     put_point(out, "M", x, y);
@@ -193,7 +193,7 @@ static void put_arrows(const mw__drawing *d, const double *row_top, const double
 
 /* ---- boxes ---- */
 
-static void put_class(const mw__box *box, mw__text *out)
+static void put_class(const mw__draw_box *box, mw__text *out)
 {
     if (box->kind == MW__BOX_LAYER)
         mw__text_printf(out, " class=\"box k%d\" rx=\"5\"", color_of(box->layer->kind));
@@ -204,13 +204,13 @@ static void put_class(const mw__box *box, mw__text *out)
 }
 
 /* What a box shows when it is pointed at: all of it, uncut. */
-static void put_title(const mw__box *box, mw__text *line, mw__text *out)
+static void put_title(const mw__draw_box *box, mw__text *line, mw__text *out)
 {
     mw__text_puts(out, "<title>");
     for (int i = 0; i < MW__BOX_LINES; i++) {
         line->size = 0;
         mw__text_puts(line, "");
-        mw__box_line(box, i, line);
+        mw__draw_box_line(box, i, line);
         mw__text_puts(out, i > 0 && line->size > 0 ? "\n" : "");
         if (line->size > 0)
             mw__put_escaped(out, line->data, 400);
@@ -223,7 +223,7 @@ static void put_title(const mw__box *box, mw__text *line, mw__text *out)
     mw__text_puts(out, "</title>");
 }
 
-static void put_box(const mw__drawing *d, const mw__box *box, mw__text *line, mw__text *out)
+static void put_box(const mw__drawing *d, const mw__draw_box *box, mw__text *line, mw__text *out)
 {
     static const char *const looks[] = {"text-anchor=\"middle\" font-size=\"12\" font-weight=\"bold\"",
                                         "text-anchor=\"middle\" font-size=\"11\"",
@@ -242,7 +242,7 @@ static void put_box(const mw__drawing *d, const mw__box *box, mw__text *line, mw
     for (int i = 0; i < MW__BOX_LINES; i++) {
         line->size = 0;
         mw__text_puts(line, "");
-        mw__box_line(box, i, line);
+        mw__draw_box_line(box, i, line);
         if (line->size == 0)
             continue;
         const int look = box->kind == MW__BOX_LAYER ? i : i == 0 ? 1 : 2;
@@ -259,7 +259,7 @@ static void measure_rows(const mw__drawing *d, double *top, double *bottom)
     for (uint32_t i = 0; i < d->rank_count; i++)
         top[i] = bottom[i] = -1.0;
     for (uint32_t i = 0; i < d->box_count; i++) {
-        const mw__box *box = &d->boxes[i];
+        const mw__draw_box *box = &d->boxes[i];
         if (top[box->rank] < 0.0 || box->y < top[box->rank])
             top[box->rank] = box->y;
         if (box->y + box->height > bottom[box->rank])

@@ -47,7 +47,7 @@ void mw__put_escaped(mw__text *out, const char *string, size_t longest)
     }
 }
 
-size_t mw__shown_length(const char *string, size_t longest)
+size_t mw__view_shown_length(const char *string, size_t longest)
 {
     char shown[ESCAPED_MAX];
     return strlen(mw__shown(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string));
@@ -87,14 +87,14 @@ void mw__put_attribute(mw__text *out, const char *name, double value)
     mw__text_puts(out, "\"");
 }
 
-double mw__text_width(size_t bytes, double font_size) { return FONT_WIDTH * font_size * (double)bytes; }
+double mw__view_text_width(size_t bytes, double font_size) { return FONT_WIDTH * font_size * (double)bytes; }
 
-size_t mw__text_room(double pixels, double font_size)
+size_t mw__view_text_room(double pixels, double font_size)
 {
     return pixels > 0.0 ? (size_t)(pixels / (FONT_WIDTH * font_size)) : 0;
 }
 
-char *mw__text_take(mw__text *text, mw_error *err)
+char *mw__view_text_take(mw__text *text, mw_error *err)
 {
     if (mw__text_check(text, err) == MW_OK)
         return text->data;

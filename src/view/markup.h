@@ -16,17 +16,17 @@ void mw__put_attribute(mw__text *out, const char *name, double value);
 
 /* Pixels that a shown text takes at most in the fonts that are asked for, about: every byte counts as a wide small
  * letter, and what takes more than one byte has as many letters at least. */
-double mw__text_width(size_t bytes, double font_size);
+double mw__view_text_width(size_t bytes, double font_size);
 /* Bytes of a text that have room in so many pixels. */
-size_t mw__text_room(double pixels, double font_size);
+size_t mw__view_text_room(double pixels, double font_size);
 /* Bytes of a string as it is shown, cut to `longest`. */
-size_t mw__shown_length(const char *string, size_t longest);
+size_t mw__view_shown_length(const char *string, size_t longest);
 
 /* The colors, light and dark, that pictures and pages share: declarations of CSS variables for :root. */
 extern const char mw__palette_light[], mw__palette_dark[];
 
 /* Gives the text away as a string of mw_string_free, which must have been made with mw__allocator_default(); NULL with
  * err if an append failed. */
-char *mw__text_take(mw__text *text, mw_error *err);
+char *mw__view_text_take(mw__text *text, mw_error *err);
 
 #endif

@@ -48,7 +48,7 @@ static void put_head(const mw__plot *p, double height, mw__text *out)
     if (p->options.title == NULL)
         return;
     mw__text_printf(out, "<text x=\"%d\" y=\"30\" font-size=\"16\" font-weight=\"bold\">", MARGIN);
-    mw__put_escaped(out, p->options.title, mw__text_room(width - 2 * MARGIN, 16));
+    mw__put_escaped(out, p->options.title, mw__view_text_room(width - 2 * MARGIN, 16));
     mw__text_puts(out, "</text>\n");
 }
 
@@ -237,7 +237,7 @@ char *mw_plot_print_svg(const char *metrics, const mw_plot_options *options, mw_
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     if (plot(metrics, options != NULL ? options : &defaults, &text, err) == MW_OK)
-        return mw__text_take(&text, err);
+        return mw__view_text_take(&text, err);
     mw__text_deinit(&text);
     return NULL;
 }

@@ -45,8 +45,8 @@ typedef struct mw__plot_scale {
 } mw__plot_scale;
 
 /* Round ends and ticks for values of [low, high], about one in `apart` pixels. */
-mw__plot_scale mw__scale_make(double low, double high, bool log, double from, double to, double apart);
-double mw__scale_at(const mw__plot_scale *scale, double value);
+mw__plot_scale mw__plot_scale_make(double low, double high, bool log, double from, double to, double apart);
+double mw__plot_scale_at(const mw__plot_scale *scale, double value);
 /* "0.25", "1.5k", "1e-05": a value, as precise as ticks that are so far apart want it. */
 void mw__put_tick(mw__text *out, double value, double step);
 

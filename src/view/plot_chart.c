@@ -57,12 +57,13 @@ static double entry_width(legend *l, size_t index, size_t longest)
     l->label.size = 0;
     mw__text_puts(&l->label, "");
     put_label(l->plot, l->chart, &l->chart->lines[index], &l->label);
-    return SWATCH + mw__text_width(mw__shown_length(l->label.data != NULL ? l->label.data : "", longest), 10) + 12;
+    return SWATCH +
+           mw__view_text_width(mw__view_shown_length(l->label.data != NULL ? l->label.data : "", longest), 10) + 12;
 }
 
 static size_t label_room(const legend *l)
 {
-    const size_t room = mw__text_room(l->width - SWATCH - 14, 10);
+    const size_t room = mw__view_text_room(l->width - SWATCH - 14, 10);
     return room < LEGEND ? room : LEGEND;
 }
 
@@ -193,7 +194,7 @@ static void put_tick_text(mw__text *out, double x, double y, const char *anchor,
 static void put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out)
 {
     for (size_t i = 0; i < y->tick_count; i++) {
-        const double value = y->log ? pow(10.0, y->ticks[i]) : y->ticks[i], at = mw__scale_at(y, value);
+        const double value = y->log ? pow(10.0, y->ticks[i]) : y->ticks[i], at = mw__plot_scale_at(y, value);
         put_grid_line(out, x->from, at, x->to, at);
         put_tick_text(out, x->from - 6, at + 3.5, "end", value, y->log ? 0.0 : y->step);
     }
@@ -202,7 +203,7 @@ static void put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text 
         mw__text text;
         mw__text_init(&text, NULL);
         mw__put_tick(&text, x->ticks[i], x->step);
-        const double at = mw__scale_at(x, x->ticks[i]), half = mw__text_width(text.size, 10) / 2;
+        const double at = mw__plot_scale_at(x, x->ticks[i]), half = mw__view_text_width(text.size, 10) / 2;
         mw__text_deinit(&text);
         put_grid_line(out, at, y->from, at, y->from + 4);
         if (at - half < end + 6 || at + half > x->to + RIGHT)
@@ -288,7 +289,7 @@ static void put_curve(const mw__plot *p, const mw__line *line, const mw__plot_sc
         }
         mean = keep * mean + (1.0 - keep) * point->y;
         weight = keep * weight + (1.0 - keep);
-        add_vertex(&own, mw__scale_at(x, point->x), mw__scale_at(y, mean / weight));
+        add_vertex(&own, mw__plot_scale_at(x, point->x), mw__plot_scale_at(y, mean / weight));
     }
     lift(&own);
     mw__text_puts(out, "\"/>\n");
@@ -303,8 +304,8 @@ static void put_single_points(const mw__plot *p, const mw__line *line, const mw_
         if (!isfinite(c->points[i].y) || !isfinite(c->points[i].x))
             continue;
         mw__text_printf(out, "<circle class=\"d%zu\" r=\"2.2\"", color_of(p, line));
-        mw__put_attribute(out, "cx", mw__scale_at(x, c->points[i].x));
-        mw__put_attribute(out, "cy", mw__scale_at(y, c->points[i].y));
+        mw__put_attribute(out, "cx", mw__plot_scale_at(x, c->points[i].x));
+        mw__put_attribute(out, "cy", mw__plot_scale_at(y, c->points[i].y));
         mw__text_puts(out, "/>");
     }
 }
@@ -315,7 +316,7 @@ static void put_marks(const mw__line *line, const mw__plot_scale *x, const mw__p
     double last = -INFINITY;
     for (size_t i = 0; i < line->curve->count; i++) {
         const mw__point *point = &line->curve->points[i];
-        const double at = isfinite(point->x) ? mw__scale_at(x, point->x) : last;
+        const double at = isfinite(point->x) ? mw__plot_scale_at(x, point->x) : last;
         if (isfinite(point->y) || at - last < 1.0)
             continue;
         mw__text_puts(out, "<path class=\"bad\" d=\"M");
@@ -331,7 +332,7 @@ static void put_marks(const mw__line *line, const mw__plot_scale *x, const mw__p
 
 static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
 {
-    const size_t room = mw__text_room(f.width - LEFT - RIGHT - 90, 12);
+    const size_t room = mw__view_text_room(f.width - LEFT - RIGHT - 90, 12);
     mw__text_puts(out, "<text");
     mw__put_attribute(out, "x", f.x + LEFT);
     mw__put_attribute(out, "y", f.y + 16);
@@ -358,8 +359,8 @@ static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
 void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, double head, mw__text *out)
 {
     const extents e = measure_chart(p, chart);
-    const mw__plot_scale x = mw__scale_make(e.x0, e.x1, false, f.x + LEFT, f.x + f.width - RIGHT, 70);
-    const mw__plot_scale y = mw__scale_make(e.y0, e.y1, e.log, f.y + f.height - BOTTOM, f.y + head + 6, 30);
+    const mw__plot_scale x = mw__plot_scale_make(e.x0, e.x1, false, f.x + LEFT, f.x + f.width - RIGHT, 70);
+    const mw__plot_scale y = mw__plot_scale_make(e.y0, e.y1, e.log, f.y + f.height - BOTTOM, f.y + head + 6, 30);
     put_title(chart, f, out);
     if (has_legend(chart))
         put_legend(p, chart, f, out);

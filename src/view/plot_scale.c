@@ -54,7 +54,7 @@ static void set_log(mw__plot_scale *s, double wanted)
                 s->ticks[s->tick_count++] = d + factors[i];
 }
 
-mw__plot_scale mw__scale_make(double low, double high, bool log, double from, double to, double apart)
+mw__plot_scale mw__plot_scale_make(double low, double high, bool log, double from, double to, double apart)
 {
     mw__plot_scale s = {.low = low, .high = high, .from = from, .to = to, .log = log};
     const double room = fabs(to - from) / apart, wanted = room < 2.0 ? 2.0 : room > 8.0 ? 8.0 : room;
@@ -70,7 +70,7 @@ mw__plot_scale mw__scale_make(double low, double high, bool log, double from, do
     return s;
 }
 
-double mw__scale_at(const mw__plot_scale *s, double value)
+double mw__plot_scale_at(const mw__plot_scale *s, double value)
 {
     const double own = s->log ? log10(value) : value;
     double part = (own - s->low) / (s->high - s->low);

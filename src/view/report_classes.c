@@ -63,7 +63,7 @@ static void put_cell(const mw__classes *c, size_t row, size_t column, double cel
     mw__text_printf(out, ": %" PRId64 "</title></rect>", count);
     char number[32];
     const size_t digits = (size_t)snprintf(number, sizeof number, "%" PRId64, count);
-    if (mw__text_width(digits, 10) > cell - 4)
+    if (mw__view_text_width(digits, 10) > cell - 4)
         return;
     mw__text_puts(out, "<text text-anchor=\"middle\" font-size=\"10\"");
     mw__put_attribute(out, "x", LEFT + ((double)column + 0.5) * cell);

@@ -80,7 +80,7 @@ static mw_status measure_alive(const mw__report *r, const mw_plan *plan, size_t 
 static void put_axis(const mw__plot_scale *y, mw__text *out)
 {
     for (size_t i = 0; i < y->tick_count; i++) {
-        const double at = mw__scale_at(y, y->ticks[i]);
+        const double at = mw__plot_scale_at(y, y->ticks[i]);
         mw__text_puts(out, "<line class=\"grid\"");
         mw__put_attribute(out, "x1", LEFT);
         mw__put_attribute(out, "x2", WIDTH - 10);
@@ -108,7 +108,7 @@ static void put_area(const uint64_t *alive, size_t steps, const mw__plot_scale *
         for (size_t k = i; k < steps && k < i + every; k++)
             most = alive[k] > most ? alive[k] : most;
         mw__text_puts(out, "V");
-        mw__put_fixed(out, mw__scale_at(y, (double)most), 1);
+        mw__put_fixed(out, mw__plot_scale_at(y, (double)most), 1);
         mw__text_puts(out, "H");
         mw__put_fixed(out, LEFT + width * (double)(i + every < steps ? i + every : steps), 1);
     }
@@ -128,7 +128,7 @@ static mw_status put_memory(const mw__report *r, const mw_plan *plan)
     MW_TRY(measure_alive(r, plan, steps, alive));
     for (size_t i = 0; i < steps; i++)
         most = alive[i] > most ? alive[i] : most;
-    const mw__plot_scale y = mw__scale_make(0.0, (double)most, false, HEIGHT - BOTTOM, 12, 34);
+    const mw__plot_scale y = mw__plot_scale_make(0.0, (double)most, false, HEIGHT - BOTTOM, 12, 34);
     mw__text_printf(r->out,
                     "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"memory\" role=\"img\" width=\"%d\" "
                     "height=\"%d\" viewBox=\"0 0 %d %d\">\n",

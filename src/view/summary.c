@@ -32,7 +32,7 @@ typedef struct weighing {
     making *m;
     mw_summary_layer *layer;
     uint32_t stamp;
-    mw__layer_weights weights;
+    mw__view_layer_weights weights;
 } weighing;
 
 static bool is_parameter(const making *m, const mw_tensor *weight)
@@ -57,7 +57,7 @@ static void weigh_tensor(void *user, const mw_tensor *weight)
     const int64_t elements = is_parameter(w->m, weight) ? mw_shape_count(mw_tensor_shape(weight)) : 0;
     const uint64_t bytes = mw__value_bytes(weight);
     mw_summary_totals *t = &w->m->summary->totals;
-    mw__layer_weigh(&w->weights, weight);
+    mw__view_layer_weigh(&w->weights, weight);
     w->layer->parameters = add_count(w->layer->parameters, elements);
     w->layer->weight_bytes = mw__add_saturated(w->layer->weight_bytes, bytes);
     if (w->m->counted[weight->id])
@@ -199,16 +199,16 @@ static mw_status set_texts(making *m, uint32_t layer, mw_summary_layer *out, con
 {
     const char *prefix = prefix_of(m, layer), *output = "";
     const mw_tensor *result = result_of(m, layer, &output);
-    const mw__op *main = mw__layer_main(&m->view, m->members + m->member_begin[layer],
-                                        m->member_begin[layer + 1] - m->member_begin[layer]);
+    const mw__op *main = mw__view_layer_main(&m->view, m->members + m->member_begin[layer],
+                                             m->member_begin[layer + 1] - m->member_begin[layer]);
     mw__text detail;
     mw__text_init(&detail, m->summary->allocator);
-    out->kind = copy(m, mw__layer_kind_name(&m->view, m->view.order[layer], main, &w->weights));
+    out->kind = copy(m, mw__view_layer_kind_name(&m->view, m->view.order[layer], main, &w->weights));
     const mw_summary_layer *forward = forward_of(m, layer, main);
     if (forward != NULL)
         mw__text_printf(&detail, "of %s", forward->kind);
     else if (out->kind != NULL)
-        mw__layer_detail(&detail, out->kind, main, &w->weights);
+        mw__view_layer_detail(&detail, out->kind, main, &w->weights);
     out->name = copy(m, forward != NULL ? forward->name : prefix != NULL ? prefix : name_of(m, result));
     out->detail = copy(m, detail.size > 0 && !detail.failed ? detail.data : "");
     out->output = copy(m, output != NULL ? output : "");

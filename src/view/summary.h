@@ -23,20 +23,20 @@ mw_summary *mw__summary_create(const mw_graph *graph, bool grouped, mw_error *er
 /* By its name: the mean or variance of a batch norm. */
 bool mw__is_statistic(const char *name);
 /* The operation that a group is known by. */
-const mw__op *mw__layer_main(const mw__view *view, const uint32_t *members, size_t count);
+const mw__op *mw__view_layer_main(const mw__view *view, const uint32_t *members, size_t count);
 /* What weights say: the parts that make a batch norm or a recurrent layer, and how the largest is stored. */
-typedef struct mw__layer_weights {
+typedef struct mw__view_layer_weights {
     bool running;  /* statistics of a batch norm */
     int64_t gates; /* rows of weight_hh for one of its columns: 4 lstm, 3 gru, 1 rnn; 0 = there is none */
     int64_t hidden, inputs;
     int directions, layers;
     const mw_tensor *largest;
-} mw__layer_weights;
-void mw__layer_weigh(mw__layer_weights *weights, const mw_tensor *weight);
-const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main,
-                                const mw__layer_weights *weights);
+} mw__view_layer_weights;
+void mw__view_layer_weigh(mw__view_layer_weights *weights, const mw_tensor *weight);
+const char *mw__view_layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main,
+                                     const mw__view_layer_weights *weights);
 /* Appends what there is to say of a layer of that kind. */
-void mw__layer_detail(mw__text *out, const char *kind, const mw__op *main, const mw__layer_weights *weights);
+void mw__view_layer_detail(mw__text *out, const char *kind, const mw__op *main, const mw__view_layer_weights *weights);
 
 /* ---- summary_print.c ---- */
 

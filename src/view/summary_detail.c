@@ -36,7 +36,7 @@ static int rank_of(const char *kind)
     return 4;
 }
 
-const mw__op *mw__layer_main(const mw__view *view, const uint32_t *members, size_t count)
+const mw__op *mw__view_layer_main(const mw__view *view, const uint32_t *members, size_t count)
 {
     const mw__op *best = view->ops[members[0]].op;
     for (size_t i = 1; i < count; i++) {
@@ -56,7 +56,7 @@ bool mw__is_statistic(const char *name)
            has_part(name, "input_var");
 }
 
-void mw__layer_weigh(mw__layer_weights *w, const mw_tensor *weight)
+void mw__view_layer_weigh(mw__view_layer_weights *w, const mw_tensor *weight)
 {
     const mw_shape shape = mw_tensor_shape(weight);
     const char *name = weight->name;
@@ -77,7 +77,8 @@ void mw__layer_weigh(mw__layer_weights *w, const mw_tensor *weight)
 
 static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
-const char *mw__layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main, const mw__layer_weights *w)
+const char *mw__view_layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main,
+                                     const mw__view_layer_weights *w)
 {
     const char *label = view->ops[root].label;
     const bool weighted = w->largest != NULL && mw_tensor_shape(w->largest).rank > 1;
@@ -199,7 +200,7 @@ static void detail_linear(mw__text *out, const mw__op *op)
     put_from_to(out, last_extent(mw__arg(op, "x"), transposed ? 2 : 1), last_extent(op->results[0], 1));
 }
 
-static void detail_recurrent(mw__text *out, const mw__op *op, const mw__layer_weights *w)
+static void detail_recurrent(mw__text *out, const mw__op *op, const mw__view_layer_weights *w)
 {
     if (w->gates > 0) {
         put_from_to(out, w->inputs, w->hidden);
@@ -320,7 +321,7 @@ static void put_storage(mw__text *out, const mw_tensor *weight)
     }
 }
 
-static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw__layer_weights *w)
+static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw__view_layer_weights *w)
 {
     const bool own = strcmp(kind, op->kind) == 0;
     if (is_kind(op, "conv") || is_kind(op, "conv_transpose"))
@@ -347,7 +348,7 @@ static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw
         detail_axes(out, op, "axes");
 }
 
-void mw__layer_detail(mw__text *out, const char *kind, const mw__op *op, const mw__layer_weights *w)
+void mw__view_layer_detail(mw__text *out, const char *kind, const mw__op *op, const mw__view_layer_weights *w)
 {
     if (op->row != NULL && op->result_count > 0 && strcmp(kind, "gradient") != 0)
         put_kind(out, kind, op, w);

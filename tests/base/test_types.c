@@ -51,14 +51,14 @@ static void test_types_are_found_by_their_names_alone(void)
 {
     for (int i = MW_DTYPE_NONE + 1; i < MW_DTYPE_COUNT; i++) {
         const char *name = mw_dtype_name((mw_dtype)i);
-        CHECK_INT(mw__dtype_named(name, strlen(name)), i);
-        CHECK(mw__dtype_named(name, strlen(name) - 1) != (mw_dtype)i);
+        CHECK_INT(mw__number_dtype_named(name, strlen(name)), i);
+        CHECK(mw__number_dtype_named(name, strlen(name) - 1) != (mw_dtype)i);
     }
-    CHECK_INT(mw__dtype_named("fp16 and more", 4), MW_F16);
-    CHECK_INT(mw__dtype_named("", 0), MW_DTYPE_NONE);
-    CHECK_INT(mw__dtype_named("none", 4), MW_DTYPE_NONE);
-    CHECK_INT(mw__dtype_named("fp16x", 5), MW_DTYPE_NONE);
-    CHECK_INT(mw__dtype_named("fp8e4m3fn_and_longer", 20), MW_DTYPE_NONE);
+    CHECK_INT(mw__number_dtype_named("fp16 and more", 4), MW_F16);
+    CHECK_INT(mw__number_dtype_named("", 0), MW_DTYPE_NONE);
+    CHECK_INT(mw__number_dtype_named("none", 4), MW_DTYPE_NONE);
+    CHECK_INT(mw__number_dtype_named("fp16x", 5), MW_DTYPE_NONE);
+    CHECK_INT(mw__number_dtype_named("fp8e4m3fn_and_longer", 20), MW_DTYPE_NONE);
 }
 
 int main(void)

@@ -16,7 +16,7 @@ static mw_tensor *log_of_one_plus(mw_tensor *u)
     series = mw_add_scalar(mw_mul(series, square), 2.0 / 3.0);
     series = mw_add_scalar(mw_mul(series, square), 2.0);
     mw_tensor *near = mw_mul(s, series), *far = mw_log(u, 1.0f);
-    return mw_select(mw_less(u, mw__scalar_like(u, 0.25)), near, far);
+    return mw_select(mw_less(u, mw__vjp_scalar_like(u, 0.25)), near, far);
 }
 
 /* True if the sum of as many numbers up to 1 may overflow fp16, which the device may compute in whatever the type
@@ -38,11 +38,11 @@ mw__log_sum mw__log_sum_exp(mw_tensor *x, mw_axes axes)
     parts.most->stop_gradient = true;
     parts.z = mw_sub(x, parts.most);
     parts.powers = mw_exp(parts.z);
-    mw_tensor *below = mw_less(parts.z, mw__scalar_like(x, 0.0));
+    mw_tensor *below = mw_less(parts.z, mw__vjp_scalar_like(x, 0.0));
     mw_tensor *others = mw_reduce_sum(mw__where(below, parts.powers), axes, true);
     parts.sum = mw_reduce_sum(parts.powers, axes, true);
     /* Below 2 one element alone is the largest, and the others are the rest of the sum. */
-    mw_tensor *alone = mw_less(parts.sum, mw__scalar_like(x, 2.0));
+    mw_tensor *alone = mw_less(parts.sum, mw__vjp_scalar_like(x, 2.0));
     if (sum_overflows(x, axes))
         parts.rest = mw_select(alone, log_of_one_plus(others), mw_reduce_log_sum_exp(parts.z, axes, true));
     else
@@ -65,8 +65,8 @@ mw_tensor *mw__softmax_over(mw_tensor *x, mw_axes axes)
 
 mw_tensor *mw__odds_against(mw_tensor *p, int axis)
 {
-    mw_tensor *likely = mw_greater(p, mw__scalar_like(p, 0.5));
-    mw_tensor *others = mw_reduce_sum(mw_select(likely, mw__scalar_like(p, 0.0), p), MW_AXES(axis), true);
+    mw_tensor *likely = mw_greater(p, mw__vjp_scalar_like(p, 0.5));
+    mw_tensor *others = mw_reduce_sum(mw_select(likely, mw__vjp_scalar_like(p, 0.0), p), MW_AXES(axis), true);
     return mw_select(likely, others, mw__one_minus(p));
 }
 

@@ -118,6 +118,6 @@ mw_tensor *mw__loss_mean(const mw__composite *record, mw_tensor *values, mw_tens
 mw_tensor *mw__loss_divisor(mw_tensor *weights)
 {
     mw_tensor *mean = mw_reduce_mean(weights, MW_ALL_AXES, false);
-    mw_tensor *some = mw_greater(mean, mw__scalar_like(weights, 0.0));
-    return mw_select(some, mean, mw__scalar_like(weights, 1.0));
+    mw_tensor *some = mw_greater(mean, mw__vjp_scalar_like(weights, 0.0));
+    return mw_select(some, mean, mw__vjp_scalar_like(weights, 1.0));
 }

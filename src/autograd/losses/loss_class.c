@@ -33,7 +33,7 @@ mw_tensor *mw_multi_margin(mw_tensor *scores, mw_tensor *labels, float margin)
     mw_tensor *hot = mw__loss_hot(scores, labels, NULL);
     mw_tensor *lead = mw_sub(scores, chosen(scores, hot, true));
     mw_tensor *short_of = mw_relu(mw_add_scalar(lead, (double)margin));
-    mw_tensor *others = mw_select(hot, mw__scalar_like(scores, 0.0), short_of);
+    mw_tensor *others = mw_select(hot, mw__vjp_scalar_like(scores, 0.0), short_of);
     mw_tensor *values = mw_reduce_mean(others, MW_AXES(mw__loss_class_axis(scores)), false);
     return mw__loss_mean(&(const mw__composite){.name = "multi_margin"}, values, scores, labels);
 }
@@ -49,9 +49,9 @@ static mw_tensor *first_largest(mw_tensor *x)
     const mw_dtype dtype = classes > 2048.0 ? MW_I32 : mw_tensor_dtype(x);
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(x), dtype, 0.0, classes, 1.0);
     mw_tensor *largest = mw_equal(x, mw_reduce_max(x, MW_AXES(axis), true));
-    mw_tensor *candidates = mw_select(largest, numbers, mw__scalar_like(numbers, classes));
+    mw_tensor *candidates = mw_select(largest, numbers, mw__vjp_scalar_like(numbers, classes));
     mw_tensor *winner = mw_equal(numbers, mw_reduce_min(candidates, MW_AXES(axis), true));
-    return mw__where(winner, mw__scalar_like(x, 1.0));
+    return mw__where(winner, mw__vjp_scalar_like(x, 1.0));
 }
 
 static mw_tensor *attach_metric(mw_tensor *mean, const mw__composite *composite, mw_tensor *logits, mw_tensor *labels)
@@ -65,7 +65,7 @@ mw_tensor *mw_accuracy(mw_tensor *logits, mw_tensor *labels)
     if (!mw__loss_check_labels("accuracy", logits, labels, true))
         return mw__loss_of_failed_graph(logits, labels);
     mw_tensor *hot = mw__loss_hot(logits, labels, NULL);
-    mw_tensor *truth = hot != NULL ? mw__where(hot, mw__scalar_like(logits, 1.0)) : first_largest(labels);
+    mw_tensor *truth = hot != NULL ? mw__where(hot, mw__vjp_scalar_like(logits, 1.0)) : first_largest(labels);
     mw_tensor *hits = mw__loss_sum_classes(mw_mul(first_largest(logits), truth), false);
     const mw__composite composite = {.name = "accuracy", .examples = mw__loss_examples(hits)};
     return attach_metric(mw_reduce_mean(composite.examples, MW_ALL_AXES, false), &composite, logits, labels);
@@ -74,9 +74,9 @@ mw_tensor *mw_accuracy(mw_tensor *logits, mw_tensor *labels)
 /* 1 where the label counts: [N, ..] in the type of the logits. An ignored class is no better than none. */
 static mw_tensor *counted(mw_tensor *logits, mw_tensor *labels, int32_t ignore_index)
 {
-    mw_tensor *ignored = mw_equal(labels, mw__scalar_like(labels, (double)ignore_index));
-    mw_tensor *zero = mw__scalar_like(logits, 0.0);
-    return mw_select(ignored, zero, mw__scalar_like(logits, 1.0));
+    mw_tensor *ignored = mw_equal(labels, mw__vjp_scalar_like(labels, (double)ignore_index));
+    mw_tensor *zero = mw__vjp_scalar_like(logits, 0.0);
+    return mw_select(ignored, zero, mw__vjp_scalar_like(logits, 1.0));
 }
 
 mw_tensor *mw_accuracy_ignoring(mw_tensor *logits, mw_tensor *labels, int32_t ignore_index)

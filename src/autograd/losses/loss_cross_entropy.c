@@ -50,7 +50,7 @@ static void vjp_of_labels(mw__vjp *vjp)
     if (vjp->composite->input_count > WEIGHTS)
         dy = mw_mul(dy, mw__vjp_input(vjp, WEIGHTS));
     mw_tensor *p = softmax_of(vjp);
-    mw_tensor *others = mw__loss_sum_classes(mw_select(hot, mw__scalar_like(p, 0.0), p), true);
+    mw_tensor *others = mw__loss_sum_classes(mw_select(hot, mw__vjp_scalar_like(p, 0.0), p), true);
     mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_select(hot, mw_neg(others), p), dy));
 }
 
@@ -210,7 +210,7 @@ static mw_tensor *by_class(mw_tensor *logits, const mw_cross_entropy_options *op
     const bool weighs = (which & WEIGHT) != 0 && options->class_weights != NULL;
     const bool skips = (which & COUNTED) != 0 && options->ignore_index >= 0 && options->ignore_index < classes;
     if (!weighs && !skips)
-        return mw__scalar_like(logits, factor);
+        return mw__vjp_scalar_like(logits, factor);
     float *values = mw__arena_alloc(&graph->arena, (size_t)classes, sizeof *values, &graph->error);
     uint16_t *halves = mw__arena_alloc(&graph->arena, (size_t)classes, sizeof *halves, &graph->error);
     if (values == NULL || halves == NULL)

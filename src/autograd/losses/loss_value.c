@@ -145,8 +145,8 @@ mw_tensor *mw_kl_divergence(mw_tensor *log_probabilities, mw_tensor *target)
     static const char *const names[2] = {"log_probabilities", "target"};
     if (!mw__loss_check_pair("kl_divergence", names, log_probabilities, target))
         return mw__loss_of_failed_graph(log_probabilities, target);
-    mw_tensor *positive = mw_greater(target, mw__scalar_like(target, 0.0));
-    mw_tensor *logarithm = mw_log(mw_select(positive, target, mw__scalar_like(target, 1.0)), 0.0f);
+    mw_tensor *positive = mw_greater(target, mw__vjp_scalar_like(target, 0.0));
+    mw_tensor *logarithm = mw_log(mw_select(positive, target, mw__vjp_scalar_like(target, 1.0)), 0.0f);
     mw_tensor *values = mw_mul(target, mw_sub(logarithm, mw__where(positive, log_probabilities)));
     const int rank = mw_tensor_shape(target).rank;
     mw_axes inner = {0};

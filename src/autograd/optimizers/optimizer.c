@@ -83,7 +83,7 @@ mw_status mw__optimizer_states_of(const mw_optimizer *o, const mw_update_paramet
                                   mw__arena *arena, mw__optimizer_states *out, mw_error *err)
 {
     if (o->rule != NULL)
-        return mw__rule_states(o->rule, of, arena, out, err);
+        return mw__optimizer_rule_states(o->rule, of, arena, out, err);
     out->count = mw__optimizer_state_count(o, of->half);
     for (size_t i = 0; i < out->count; i++) {
         mw__optimizer_state *state = &out->items[i];
@@ -99,7 +99,7 @@ mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error
 {
     if (optimizer->rule == NULL)
         return MW_OK;
-    optimizer->rule = mw__rule_copy(optimizer->rule, arena, err);
+    optimizer->rule = mw__optimizer_rule_copy(optimizer->rule, arena, err);
     return optimizer->rule != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -124,12 +124,12 @@ double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size
                                   double learning_rate, int64_t step)
 {
     if (optimizer->rule != NULL)
-        return mw__rule_number(optimizer->rule, index,
-                               &(mw_update_moment){.step = step,
-                                                   .learning_rate = learning_rate,
-                                                   .weight_decay = (double)optimizer->weight_decay,
-                                                   .loss_scale = loss_scale,
-                                                   .half = half});
+        return mw__optimizer_rule_number(optimizer->rule, index,
+                                         &(mw_update_moment){.step = step,
+                                                             .learning_rate = learning_rate,
+                                                             .weight_decay = (double)optimizer->weight_decay,
+                                                             .loss_scale = loss_scale,
+                                                             .half = half});
     const mw__moment now = {.optimizer = optimizer, .rate = learning_rate, .loss_scale = loss_scale, .step = step};
     return form_of(optimizer, half)->scalars[index].value(&now);
 }
@@ -137,7 +137,7 @@ double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size
 mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
 {
     if (r->optimizer->rule != NULL)
-        return mw__rule_apply(r, out_p, out_state, err);
+        return mw__optimizer_rule_apply(r, out_p, out_state, err);
     mw__optimizer_update u = {.optimizer = r->optimizer, .scalars = r->scalars, .p = r->p, .gradient = r->gradient};
     const bool half = r->scalars->half;
     for (size_t i = 0; i < r->state_count; i++)

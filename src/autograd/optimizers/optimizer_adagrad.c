@@ -8,10 +8,10 @@ mw_optimizer mw_adagrad(float learning_rate)
 
 static double step_size(const mw__moment *m)
 {
-    return mw__value_step(m) / (1.0 + (double)(m->step - 1) * (double)m->optimizer->lr_decay);
+    return mw__optimizer_value_step(m) / (1.0 + (double)(m->step - 1) * (double)m->optimizer->lr_decay);
 }
 
-static double fall(const mw__moment *m) { return mw__value_dithered(m, 1.0); }
+static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, 1.0); }
 
 static double adagrad_reach(const mw_optimizer *o, double loss_scale)
 {

@@ -26,7 +26,7 @@ static unsigned half_roles(const mw_optimizer *o) { return MW__ROLE_BIT(M) | mw_
 
 static double step_size(const mw__moment *m)
 {
-    return mw__value_step(m) / (1.0 - pow((double)m->optimizer->beta1, (double)m->step));
+    return mw__optimizer_value_step(m) / (1.0 - pow((double)m->optimizer->beta1, (double)m->step));
 }
 
 /* sqrt(v') over the v that knows of no steps before the first */
@@ -42,7 +42,7 @@ static double half_epsilon(const mw__moment *m)
     return fmax((double)m->optimizer->epsilon * m->loss_scale * adam_share(m), MW__HALF_LEAST);
 }
 
-static double fall(const mw__moment *m) { return mw__value_dithered(m, (double)m->optimizer->beta2); }
+static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, (double)m->optimizer->beta2); }
 
 static double adam_reach(const mw_optimizer *o, double loss_scale)
 {

@@ -98,7 +98,7 @@ static mw_status check_settings(const mw_optimizer_rule *rule, mw_error *err)
                          : mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\": its settings %s", rule->name, fault);
 }
 
-mw_status mw__rule_check(const mw_optimizer *o, mw_error *err)
+mw_status mw__optimizer_rule_check(const mw_optimizer *o, mw_error *err)
 {
     const mw_optimizer_rule *rule = o->rule;
     if (o->kind != MW_CUSTOM)
@@ -130,7 +130,7 @@ static const char *copy_string(const char *text, mw__arena *arena, mw_error *err
     return text == NULL ? NULL : mw__arena_string(arena, text, strlen(text), err);
 }
 
-const mw_optimizer_rule *mw__rule_copy(const mw_optimizer_rule *rule, mw__arena *arena, mw_error *err)
+const mw_optimizer_rule *mw__optimizer_rule_copy(const mw_optimizer_rule *rule, mw__arena *arena, mw_error *err)
 {
     static const mw_update_scalar rate = {.name = "learning_rate"};
     const mw_update_scalar *scalars = rule->scalars != NULL ? rule->scalars : &rate;
@@ -154,7 +154,7 @@ const mw_optimizer_rule *mw__rule_copy(const mw_optimizer_rule *rule, mw__arena 
     return copy;
 }
 
-void mw__rule_describe(const mw_optimizer_rule *rule, mw__text *text)
+void mw__optimizer_rule_describe(const mw_optimizer_rule *rule, mw__text *text)
 {
     mw__text_printf(text, " \"%s\"%s%s", rule->name, rule->settings != NULL ? " " : "",
                     rule->settings != NULL ? rule->settings : "");
@@ -214,8 +214,8 @@ static const char *state_fault(const mw_update_state *states, size_t index, cons
     return NULL;
 }
 
-mw_status mw__rule_states(const mw_optimizer_rule *rule, const mw_update_parameter *of, mw__arena *arena,
-                          mw__optimizer_states *out, mw_error *err)
+mw_status mw__optimizer_rule_states(const mw_optimizer_rule *rule, const mw_update_parameter *of, mw__arena *arena,
+                                    mw__optimizer_states *out, mw_error *err)
 {
     mw_update_state states[MW_UPDATE_STATES_MAX];
     mw_error said = {0};
@@ -248,7 +248,7 @@ mw_status mw__rule_states(const mw_optimizer_rule *rule, const mw_update_paramet
     return MW_OK;
 }
 
-double mw__rule_number(const mw_optimizer_rule *rule, size_t index, const mw_update_moment *moment)
+double mw__optimizer_rule_number(const mw_optimizer_rule *rule, size_t index, const mw_update_moment *moment)
 {
     if (rule->scalars[index].value == NULL)
         return moment->learning_rate;
@@ -328,7 +328,8 @@ static mw_status ask(const mw__optimizer_request *r, const mw_update_call *call,
     return check_answers(r, call, *out_p, out_state, err);
 }
 
-mw_status mw__rule_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
+mw_status mw__optimizer_rule_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state,
+                                   mw_error *err)
 {
     const mw_optimizer *o = r->optimizer;
     mw_tensor *new_p = NULL, *new_state[MW__OPTIMIZER_STATES] = {NULL};

@@ -38,4 +38,4 @@ const mw__optimizer_row mw__optimizer_lion = {
     .name = "lion",
     .numbers = MW__NUMBER_BETA1 | MW__NUMBER_BETA2,
     .reach = lion_reach,
-    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, lion_change}};
+    .usual = {roles, {{"learning_rate", mw__optimizer_value_step}, MW__SCALAR_DECAY}, lion_change}};

@@ -110,7 +110,7 @@ static mw_status check_number(const mw_optimizer *o, const number_row *row, mw_e
 /* A rule has its own; what it would not read is refused. */
 static mw_status check_rule(const mw_optimizer *o, mw_error *err)
 {
-    MW_TRY(mw__rule_check(o, err));
+    MW_TRY(mw__optimizer_rule_check(o, err));
     for (size_t i = 0; o->rule != NULL && i < MW__OPTIMIZER_NUMBERS; i++) {
         const number_row *row = &numbers[i];
         if (row->bit != EVERY && row->bit != 0 && !is_switch(row) && read_number(o, row) != 0.0f)
@@ -180,7 +180,7 @@ void mw__optimizer_describe(const mw_optimizer *o, mw__text *text)
 {
     mw__text_puts(text, mw__optimizer_kind_name(o->kind));
     if (o->rule != NULL)
-        mw__rule_describe(o->rule, text);
+        mw__optimizer_rule_describe(o->rule, text);
     for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++) {
         const number_row *row = &numbers[i];
         if (!is_of(row, o->kind) || (row->range == OPTION && !read_switch(o, row)))

@@ -11,7 +11,7 @@ static unsigned roles(const mw_optimizer *o)
     return mw__roles_momentum(o) | (o->centered ? MW__ROLE_BIT(MEAN) : 0u) | mw__roles_root(o);
 }
 
-static double fall(const mw__moment *m) { return mw__value_dithered(m, (double)m->optimizer->alpha); }
+static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, (double)m->optimizer->alpha); }
 
 static double rmsprop_reach(const mw_optimizer *o, double loss_scale)
 {
@@ -45,5 +45,7 @@ const mw__optimizer_row mw__optimizer_rmsprop = {
     .numbers = MW__NUMBER_ALPHA | MW__NUMBER_CENTERED | MW__NUMBER_MOMENTUM | MW__NUMBER_EPSILON,
     .epsilon = 1e-8,
     .reach = rmsprop_reach,
-    .usual = {roles, {{"learning_rate", mw__value_step}, MW__SCALAR_DECAY}, rmsprop_change},
-    .dithered = {roles, {{"learning_rate", mw__value_step}, {"rmsprop_fall", fall}, MW__SCALAR_DECAY}, rmsprop_change}};
+    .usual = {roles, {{"learning_rate", mw__optimizer_value_step}, MW__SCALAR_DECAY}, rmsprop_change},
+    .dithered = {roles,
+                 {{"learning_rate", mw__optimizer_value_step}, {"rmsprop_fall", fall}, MW__SCALAR_DECAY},
+                 rmsprop_change}};

@@ -72,8 +72,8 @@ mw_tensor *mw__update_root(update *u, mw_tensor *x, double keep, double gain)
 {
     mw_tensor *root = u->state[MW__ROLE_ROOT], *size = mw_abs(x);
     mw_tensor *largest = mw_maximum(root, size);
-    mw_tensor *nonzero = mw_greater(largest, mw__scalar_like(root, 0.0));
-    mw_tensor *unit = mw_select(nonzero, largest, mw__scalar_like(root, 1.0));
+    mw_tensor *nonzero = mw_greater(largest, mw__vjp_scalar_like(root, 0.0));
+    mw_tensor *unit = mw_select(nonzero, largest, mw__vjp_scalar_like(root, 1.0));
     mw_tensor *a = mw_real_div(root, unit), *b = mw_real_div(size, unit);
     mw_tensor *a2 = mw_square(a), *b2 = mw_square(b);
     mw_tensor *gained = gain == 1.0 ? b2 : mw_mul_scalar(b2, gain);
@@ -94,15 +94,15 @@ mw_tensor *mw__update_root(update *u, mw_tensor *x, double keep, double gain)
 
 /* The same in fp16, with one term: root' - root = root (z - fall) / (sqrt(z + keep) + 1), z = gain (x / root)^2. The
  * quotient has the range of fp16, which squares have not, and is cut at 250, above which root' is sqrt(gain) |x| to a
- * unit in the last place. `fall` is 1 - keep, moved by up to 2^-10 from step to step (mw__value_dithered): the root
- * moves by up to half a unit in its last place, so that changes below that, which rounding would drop, count in the
- * mean. Measured after 6000 steps of beta2 0.999: root within 7 % of the true one for normal, sparse, growing and
- * falling gradients, a second moment v within 21 %, a root without dither within 42 %. */
+ * unit in the last place. `fall` is 1 - keep, moved by up to 2^-10 from step to step (mw__optimizer_value_dithered):
+ * the root moves by up to half a unit in its last place, so that changes below that, which rounding would drop, count
+ * in the mean. Measured after 6000 steps of beta2 0.999: root within 7 % of the true one for normal, sparse, growing
+ * and falling gradients, a second moment v within 21 %, a root without dither within 42 %. */
 mw_tensor *mw__update_root_half(update *u, mw_tensor *x, double keep, double gain, mw_tensor *fall)
 {
     mw_tensor *root = u->state[MW__ROLE_ROOT];
     mw_tensor *size = mw_abs(gain == 1.0 ? x : mw_mul_scalar(x, sqrt(gain)));
-    mw_tensor *ratio = mw_real_div(size, mw_maximum(root, mw__scalar_like(root, MW__HALF_LEAST)));
+    mw_tensor *ratio = mw_real_div(size, mw_maximum(root, mw__vjp_scalar_like(root, MW__HALF_LEAST)));
     mw_tensor *z = mw_square(mw_clip(ratio, 0.0f, 250.0f));
     mw_tensor *sum = mw_add_scalar(mw_sqrt(mw_add_scalar(z, keep)), 1.0);
     mw_tensor *change = mw_mul(root, mw_real_div(mw_sub(z, fall), sum));
@@ -124,15 +124,18 @@ mw_tensor *mw__update_normalized(const update *u, mw_tensor *x, mw_tensor *devia
 
 /* ---- scalars of a step ---- */
 
-double mw__value_step(const mw__moment *m) { return m->rate * mw__optimizer_unit(m->optimizer); }
+double mw__optimizer_value_step(const mw__moment *m) { return m->rate * mw__optimizer_unit(m->optimizer); }
 
-double mw__value_decay(const mw__moment *m) { return mw__value_step(m) * (double)m->optimizer->weight_decay; }
+double mw__optimizer_value_decay(const mw__moment *m)
+{
+    return mw__optimizer_value_step(m) * (double)m->optimizer->weight_decay;
+}
 
 /* A number of [-1/2, 1/2) for each step, whose runs are spread evenly: multiples of the golden ratio.
  * source  Weyl 1916; Knuth, The Art of Computer Programming 3, section 6.4, exercise 8 */
 static double spread_step(int64_t step) { return ldexp((double)((uint64_t)step * 0x9e3779b97f4a7c15u), -64) - 0.5; }
 
-double mw__value_dithered(const mw__moment *m, double keep)
+double mw__optimizer_value_dithered(const mw__moment *m, double keep)
 {
     return nearbyint((1.0 - keep + 0x1p-9 * spread_step(m->step)) / MW__HALF_LEAST) * MW__HALF_LEAST;
 }

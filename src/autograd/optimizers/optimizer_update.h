@@ -106,15 +106,15 @@ unsigned mw__roles_root(const mw_optimizer *optimizer);
 unsigned mw__roles_momentum(const mw_optimizer *optimizer);
 
 /* Scalars in the unit of the change. */
-double mw__value_step(const mw__moment *m);
-double mw__value_decay(const mw__moment *m);
+double mw__optimizer_value_step(const mw__moment *m);
+double mw__optimizer_value_decay(const mw__moment *m);
 #define MW__SCALAR_DECAY                                                                                               \
     {                                                                                                                  \
-        "weight_decay_step", mw__value_decay                                                                           \
+        "weight_decay_step", mw__optimizer_value_decay                                                                 \
     }
 /* What share of its square a root forgets, moved by -2^-10 to 2^-10 from step to step. A multiple of fp16's least
  * number, so that it is 0 or held. */
-double mw__value_dithered(const mw__moment *m, double keep);
+double mw__optimizer_value_dithered(const mw__moment *m, double keep);
 
 /* Limits of gradients and their means; see optimizer_bounds.c. */
 #define MW__GRADIENT_LIMIT 0x1p50 /* 1.1e15 */

@@ -73,14 +73,14 @@ static mw_tensor *inside(mw_tensor *t, mw_tensor *low, mw_tensor *high, mw_tenso
 void mw__vjp_relu6(mw__vjp *vjp)
 {
     mw_tensor *y = vjp->y[0];
-    mw_tensor *low = mw__scalar_like(y, 0.0), *high = mw__scalar_like(y, 6.0);
+    mw_tensor *low = mw__vjp_scalar_like(y, 0.0), *high = mw__vjp_scalar_like(y, 6.0);
     mw__vjp_set(vjp, "x", inside(y, low, high, vjp->dy[0]));
 }
 
 /* x > 0 ? dy : alpha dy */
 static mw_tensor *leak(mw_tensor *x, mw_tensor *alpha, mw_tensor *dy)
 {
-    mw_tensor *positive = mw_greater(x, mw__scalar_like(x, 0.0));
+    mw_tensor *positive = mw_greater(x, mw__vjp_scalar_like(x, 0.0));
     return mw_select(positive, dy, mw_mul(dy, alpha));
 }
 
@@ -104,7 +104,7 @@ void mw__vjp_thresholded_relu(mw__vjp *vjp) { mw__vjp_threshold(vjp); }
 /* x > 0 ? 1 : alpha e^x; e^x of the positive side, which may overflow, is never taken */
 void mw__vjp_elu(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x"), *zero = mw__scalar_like(x, 0.0), *alpha = mw__vjp_scalar(vjp, "alpha");
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *zero = mw__vjp_scalar_like(x, 0.0), *alpha = mw__vjp_scalar(vjp, "alpha");
     mw_tensor *slope = mw_mul(mw_exp(mw_minimum(x, zero)), alpha);
     mw_tensor *positive = mw_greater(x, zero);
     mw__vjp_set(vjp, "x", mw_select(positive, vjp->dy[0], mw_mul(vjp->dy[0], slope)));
@@ -123,14 +123,14 @@ void mw__vjp_softsign(mw__vjp *vjp)
 void mw__vjp_scaled_tanh(mw__vjp *vjp)
 {
     mw_tensor *beta = mw__vjp_scalar(vjp, "beta"), *alpha = mw__vjp_scalar(vjp, "alpha");
-    mw_tensor *slope = mw__tanh_slope(mw_mul(mw__vjp_arg(vjp, "x"), beta));
+    mw_tensor *slope = mw__vjp_tanh_slope(mw_mul(mw__vjp_arg(vjp, "x"), beta));
     mw__vjp_scale(vjp, mw_mul(mw_mul(slope, beta), alpha));
 }
 
 /* 0 at both bounds; where they are reached is read from y */
 void mw__vjp_sigmoid_hard(mw__vjp *vjp)
 {
-    mw_tensor *y = vjp->y[0], *zero = mw__scalar_like(y, 0.0), *one = mw__scalar_like(y, 1.0);
+    mw_tensor *y = vjp->y[0], *zero = mw__vjp_scalar_like(y, 0.0), *one = mw__vjp_scalar_like(y, 1.0);
     mw_tensor *scaled = mw_mul(vjp->dy[0], mw__vjp_scalar(vjp, "alpha"));
     mw__vjp_set(vjp, "x", inside(y, zero, one, scaled));
 }
@@ -163,7 +163,7 @@ void mw__vjp_prelu(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "x"))
         mw__vjp_set(vjp, "x", leak(x, along_channels(vjp, "alpha"), vjp->dy[0]));
     if (mw__vjp_wants(vjp, "alpha")) {
-        mw_tensor *negative = mw_less_equal(x, mw__scalar_like(x, 0.0));
+        mw_tensor *negative = mw_less_equal(x, mw__vjp_scalar_like(x, 0.0));
         mw__vjp_set(vjp, "alpha", sum_channels(mw__where(negative, mw_mul(x, vjp->dy[0]))));
     }
 }

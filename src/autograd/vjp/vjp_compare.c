@@ -8,5 +8,5 @@ void mw__vjp_select(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "a"))
         mw__vjp_set(vjp, "a", mw__where(cond, dy));
     if (mw__vjp_wants(vjp, "b"))
-        mw__vjp_set(vjp, "b", mw_select(cond, mw__scalar_like(dy, 0.0), dy));
+        mw__vjp_set(vjp, "b", mw_select(cond, mw__vjp_scalar_like(dy, 0.0), dy));
 }

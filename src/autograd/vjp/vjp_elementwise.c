@@ -5,12 +5,12 @@
 #include <float.h>
 #include <math.h>
 
-mw_tensor *mw__scalar_like(mw_tensor *x, double value)
+mw_tensor *mw__vjp_scalar_like(mw_tensor *x, double value)
 {
     return mw_scalar(mw_tensor_graph(x), mw_tensor_dtype(x), value);
 }
 
-mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a) { return mw_select(cond, a, mw__scalar_like(a, 0.0)); }
+mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a) { return mw_select(cond, a, mw__vjp_scalar_like(a, 0.0)); }
 
 /* The derivative is zero wherever it exists. */
 void mw__vjp_zero(mw__vjp *vjp) { (void)vjp; }
@@ -44,7 +44,7 @@ static mw_tensor *product_over(mw_tensor *a, mw_tensor *b, mw_tensor *y)
     mw_tensor *a_size = mw_abs(a), *b_size = mw_abs(b), *t = mw_abs(y);
     mw_tensor *b_is_smaller = mw_less(b_size, a_size);
     mw_tensor *large = mw_select(b_is_smaller, a, b), *small = mw_select(b_is_smaller, b, a);
-    t = mw_maximum(t, mw__scalar_like(y, 1.0));
+    t = mw_maximum(t, mw__vjp_scalar_like(y, 1.0));
     mw_tensor *infinite = mw_equal(t, mw_mul_scalar(t, 0.5)), *sign = mw_sign(y);
     mw_tensor *u = mw_select(infinite, sign, mw_real_div(y, t));
     small = mw_real_div(small, u);
@@ -108,7 +108,7 @@ static mw_tensor *by_base(mw__vjp *vjp, mw_tensor *x, mw_tensor *y)
 {
     if (!may_be_small(y))
         return power_slope(vjp->dy[0], x, y);
-    mw_tensor *one = mw__scalar_like(x, 1.0), *zero = mw__scalar_like(x, 0.0), *origin = mw_equal(x, zero);
+    mw_tensor *one = mw__vjp_scalar_like(x, 1.0), *zero = mw__vjp_scalar_like(x, 0.0), *origin = mw_equal(x, zero);
     y = mw_select(mw_equal(y, zero), one, y);
     mw_tensor *direct = power_slope(vjp->dy[0], x, y);
     mw_tensor *quotient = product_over(mw_mul(vjp->dy[0], y), vjp->y[0], mw_select(origin, one, x));
@@ -120,14 +120,14 @@ static mw_tensor *by_base(mw__vjp *vjp, mw_tensor *x, mw_tensor *y)
 void mw__vjp_pow(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = mw__vjp_arg(vjp, "y"), *dy = vjp->dy[0];
-    mw_tensor *zero = mw__scalar_like(x, 0.0);
+    mw_tensor *zero = mw__vjp_scalar_like(x, 0.0);
     if (mw__vjp_wants(vjp, "x")) {
         mw_tensor *none = mw_equal(y, zero);
         mw__vjp_set(vjp, "x", mw_select(none, zero, by_base(vjp, x, y)));
     }
     if (mw__vjp_wants(vjp, "y")) {
         mw_tensor *positive = mw_greater(x, zero), *power = mw_select(positive, vjp->y[0], zero);
-        mw_tensor *logarithm = mw_log(mw_select(positive, x, mw__scalar_like(x, 1.0)), 0.0f);
+        mw_tensor *logarithm = mw_log(mw_select(positive, x, mw__vjp_scalar_like(x, 1.0)), 0.0f);
         mw__vjp_set(vjp, "y", mw__where(positive, mw_mul(mw_mul(dy, logarithm), power)));
     }
 }
@@ -175,16 +175,16 @@ void mw__vjp_erf(mw__vjp *vjp)
     mw__vjp_scale(vjp, mw_mul_scalar(gaussian, two_over_sqrt_pi));
 }
 
-mw_tensor *mw__one_minus(mw_tensor *t) { return mw_sub(mw__scalar_like(t, 1.0), t); }
+mw_tensor *mw__one_minus(mw_tensor *t) { return mw_sub(mw__vjp_scalar_like(t, 1.0), t); }
 
 /* 1 - tanh(x)^2 as (1 + tanh x) (1 - tanh x) = 4 sigmoid(2x) sigmoid(-2x): the difference cancels in the tails. */
-mw_tensor *mw__tanh_slope(mw_tensor *x)
+mw_tensor *mw__vjp_tanh_slope(mw_tensor *x)
 {
     mw_tensor *below = mw_sigmoid(mw_mul_scalar(x, 2.0)), *above = mw_sigmoid(mw_mul_scalar(x, -2.0));
     return mw_mul_scalar(mw_mul(below, above), 4.0);
 }
 
-void mw__vjp_tanh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw__tanh_slope(mw__vjp_arg(vjp, "x"))); }
+void mw__vjp_tanh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw__vjp_tanh_slope(mw__vjp_arg(vjp, "x"))); }
 
 void mw__vjp_exp2(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul_scalar(vjp->y[0], 0.69314718055994531)); }
 
@@ -211,7 +211,7 @@ void mw__vjp_acos(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_neg(arc_slope(vjp))); }
 /* 1 / (1 + x^2) = r^2 / (r^2 + b^2) for r = 1 / max(|x|, 1), b = min(|x|, 1): x^2 would overflow. */
 void mw__vjp_atan(mw__vjp *vjp)
 {
-    mw_tensor *size = mw_abs(mw__vjp_arg(vjp, "x")), *one = mw__scalar_like(size, 1.0);
+    mw_tensor *size = mw_abs(mw__vjp_arg(vjp, "x")), *one = mw__vjp_scalar_like(size, 1.0);
     mw_tensor *r = mw_inverse(mw_maximum(size, one), 0.0f), *squares = mw_square(mw_minimum(size, one));
     squares = mw_add(mw_square(r), squares);
     mw__vjp_set(vjp, "x", mw_mul(mw_real_div(mw_mul(vjp->dy[0], r), squares), r));
@@ -230,7 +230,7 @@ mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg)
 {
     double value = 0.0;
     mw__arg_float(vjp->op, arg, &value);
-    return mw__scalar_like(mw__vjp_arg(vjp, "x"), value);
+    return mw__vjp_scalar_like(mw__vjp_arg(vjp, "x"), value);
 }
 
 /* 1 at alpha (PyTorch's clamp) */
@@ -247,8 +247,8 @@ void mw__vjp_clip(mw__vjp *vjp)
     mw__arg_float(vjp->op, "alpha", &alpha);
     mw__arg_float(vjp->op, "beta", &beta);
     mw_tensor *x = mw__vjp_arg(vjp, "x");
-    mw_tensor *below = mw_less_equal(x, mw__scalar_like(x, beta));
-    mw_tensor *above = mw_greater_equal(x, mw__scalar_like(x, alpha));
+    mw_tensor *below = mw_less_equal(x, mw__vjp_scalar_like(x, beta));
+    mw_tensor *above = mw_greater_equal(x, mw__vjp_scalar_like(x, alpha));
     mw__vjp_set(vjp, "x", mw__where(above, mw__where(below, vjp->dy[0])));
 }
 

@@ -8,7 +8,7 @@ static mw_tensor *count_from_front(const mw__vjp *vjp, mw_tensor *indices, int64
 {
     if (vjp->op->row->since >= MW_IOS17 || vjp->graph->lowering == MW__LOWERING_NATIVE)
         return indices;
-    mw_tensor *negative = mw_less(indices, mw__scalar_like(indices, 0.0));
+    mw_tensor *negative = mw_less(indices, mw__vjp_scalar_like(indices, 0.0));
     return mw_select(negative, mw_add_scalar(indices, (double)extent), indices);
 }
 

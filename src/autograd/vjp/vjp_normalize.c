@@ -68,7 +68,7 @@ static mw_tensor *inverse_root(mw_tensor *x, mw_axes axes, mw_tensor *measure, d
     mw_tensor *small = mw_reduce_mean(mw_square(mw_mul_scalar(x, 0x1p-9)), axes, true);
     const double rest = epsilon < 0x1p-10f ? 0.0 : (double)epsilon * 0x1p-18 / count;
     small = mw_mul_scalar(mw_rsqrt(small, (float)rest), 0x1p-9 / sqrt(count));
-    mw_tensor *fits = mw_less(measure, mw__scalar_like(x, 0x1p13));
+    mw_tensor *fits = mw_less(measure, mw__vjp_scalar_like(x, 0x1p13));
     return mw_select(fits, r, small);
 }
 
@@ -160,9 +160,9 @@ static mw_tensor *window(mw_tensor *x, int64_t channels, int64_t size)
     mw_tensor *offset = mw_sub(numbers, mw_expand_dims(numbers, MW_AXES(1)));
     const int64_t before = size / 2 < channels ? size / 2 : channels;
     const int64_t after = (size - 1) / 2 < channels ? (size - 1) / 2 : channels;
-    mw_tensor *above = mw_less_equal(offset, mw__scalar_like(offset, (double)after));
-    mw_tensor *inner = mw__where(above, mw__scalar_like(x, 1.0));
-    return mw__where(mw_greater_equal(offset, mw__scalar_like(offset, (double)-before)), inner);
+    mw_tensor *above = mw_less_equal(offset, mw__vjp_scalar_like(offset, (double)after));
+    mw_tensor *inner = mw__where(above, mw__vjp_scalar_like(x, 1.0));
+    return mw__where(mw_greater_equal(offset, mw__vjp_scalar_like(offset, (double)-before)), inner);
 }
 
 /* Sum of v [N, C, ..] over the window of each channel, or over the channels whose window holds it. */
@@ -184,7 +184,7 @@ void mw__vjp_local_response_norm(mw__vjp *vjp)
     mw_tensor *band = window(x, mw_tensor_shape(x).dim[1], size);
     mw_tensor *squares = sum_window(band, mw_square(x), false);
     mw_tensor *d = mw_add_scalar(mw_mul_scalar(squares, share), (double)number_arg(vjp, "k"));
-    mw_tensor *direct = mw_mul(dy, mw_pow(d, mw__scalar_like(d, -beta)));
+    mw_tensor *direct = mw_mul(dy, mw_pow(d, mw__vjp_scalar_like(d, -beta)));
     mw_tensor *terms = mw_real_div(mw_mul(dy, y), d);
     mw_tensor *others = mw_mul(x, sum_window(band, terms, true));
     mw__vjp_set(vjp, "x", mw_sub(direct, mw_mul_scalar(others, 2.0 * share * beta)));

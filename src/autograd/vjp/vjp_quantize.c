@@ -74,7 +74,7 @@ static void vjp_fake_quantize(mw__vjp *vjp)
 /* bound - zero_point */
 static mw_tensor *bound(mw_tensor *x, mw_tensor *zero_point, double number)
 {
-    mw_tensor *limit = mw__scalar_like(x, number);
+    mw_tensor *limit = mw__vjp_scalar_like(x, number);
     return zero_point != NULL ? mw_sub(limit, zero_point) : limit;
 }
 

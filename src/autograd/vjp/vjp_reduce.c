@@ -1,7 +1,7 @@
 /* VJPs of reductions: the cotangent goes back to every element that was reduced. */
 #include "autograd/losses/log_softmax.h"
 
-mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape)
+mw_tensor *mw__vjp_broadcast_to(mw_tensor *x, mw_shape shape)
 {
     if (mw_shape_equal(mw_tensor_shape(x), shape))
         return x;
@@ -37,7 +37,7 @@ static mw_tensor *kept(const mw__vjp *vjp, mw_tensor *reduced) { return mw_resha
 
 void mw__vjp_reduce_sum(mw__vjp *vjp)
 {
-    mw__vjp_set(vjp, "x", mw__broadcast_to(kept(vjp, vjp->dy[0]), mw_tensor_shape(mw__vjp_arg(vjp, "x"))));
+    mw__vjp_set(vjp, "x", mw__vjp_broadcast_to(kept(vjp, vjp->dy[0]), mw_tensor_shape(mw__vjp_arg(vjp, "x"))));
 }
 
 void mw__vjp_reduce_mean(mw__vjp *vjp)
@@ -45,14 +45,14 @@ void mw__vjp_reduce_mean(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x");
     double count = (double)mw_shape_count(mw_tensor_shape(x)) / (double)mw_shape_count(kept_shape(vjp));
     mw_tensor *share = mw_mul_scalar(kept(vjp, vjp->dy[0]), 1.0 / count);
-    mw__vjp_set(vjp, "x", mw__broadcast_to(share, mw_tensor_shape(x)));
+    mw__vjp_set(vjp, "x", mw__vjp_broadcast_to(share, mw_tensor_shape(x)));
 }
 
 /* Elements that attain the extremum share dy equally. */
 static void vjp_extremum(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x");
-    mw_tensor *one = mw__scalar_like(x, 1.0);
+    mw_tensor *one = mw__vjp_scalar_like(x, 1.0);
     mw_tensor *hit = mw__where(mw_equal(x, kept(vjp, vjp->y[0])), one);
     const mw_axes axes = reduced_axes(vjp);
     mw_tensor *hits = axes.count == 0 ? hit : mw_reduce_sum(hit, axes, true);
@@ -75,7 +75,7 @@ void mw__vjp_reduce_log_sum_exp(mw__vjp *vjp)
         return;
     }
     mw_tensor *rest = mw_sub(y, y), *limit = mw_relu(mw_sub(x, y));
-    mw_tensor *finite = mw_equal(rest, mw__scalar_like(y, 0.0));
+    mw_tensor *finite = mw_equal(rest, mw__vjp_scalar_like(y, 0.0));
     mw__vjp_set(vjp, "x", mw_mul(mw_select(finite, mw__softmax_over(x, axes), limit), dy));
 }
 
@@ -95,7 +95,7 @@ void mw__vjp_reduce_l1_norm(mw__vjp *vjp)
 void mw__vjp_reduce_l2_norm(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = kept(vjp, vjp->y[0]), *dy = kept(vjp, vjp->dy[0]);
-    mw_tensor *zero = mw__scalar_like(x, 0.0), *one = mw__scalar_like(x, 1.0);
+    mw_tensor *zero = mw__vjp_scalar_like(x, 0.0), *one = mw__vjp_scalar_like(x, 1.0);
     mw_tensor *norm = mw_select(mw_equal(y, zero), one, y);
     mw__vjp_set(vjp, "x", mw_mul(mw_real_div(x, norm), dy));
 }
@@ -105,7 +105,7 @@ void mw__vjp_reduce_log_sum(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]);
     mw_axes axes = reduced_axes(vjp);
     mw_tensor *sum = axes.count == 0 ? x : mw_reduce_sum(x, axes, true);
-    mw__vjp_set(vjp, "x", mw__broadcast_to(mw_real_div(dy, sum), mw_tensor_shape(x)));
+    mw__vjp_set(vjp, "x", mw__vjp_broadcast_to(mw_real_div(dy, sum), mw_tensor_shape(x)));
 }
 
 /* ---- product ---- */
@@ -174,7 +174,7 @@ void mw__vjp_reduce_prod(mw__vjp *vjp)
     mw_axes inverse;
     int64_t n;
     if (axes.count == 0 || mw_shape_count(mw_tensor_shape(x)) == 0) {
-        mw__vjp_set(vjp, "x", mw__broadcast_to(dy, mw_tensor_shape(x)));
+        mw__vjp_set(vjp, "x", mw__vjp_broadcast_to(dy, mw_tensor_shape(x)));
         return;
     }
     mw_tensor *rows = fold_in_front(x, axes, &inverse, &n);

@@ -111,7 +111,7 @@ static void vjp_quotient(mw__vjp *vjp, const place *p)
 static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
 {
     mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
-    mw_tensor *zero = mw__scalar_like(data, 0.0), *one = mw__scalar_like(data, 1.0);
+    mw_tensor *zero = mw__vjp_scalar_like(data, 0.0), *one = mw__vjp_scalar_like(data, 1.0);
     mw_tensor *is_zero = mw_equal(updates, zero), *mark = mw_select(is_zero, one, zero);
     mw_tensor *zeros = take_at_indices(p, put_updates(p, filled(data, 0.0), mark, MW_SCATTER_ADD));
     mw_tensor *single = mw_equal(mw_mul(zeros, mark), one);
@@ -137,7 +137,7 @@ static void vjp_product(mw__vjp *vjp, const place *p)
 static void vjp_extremum(mw__vjp *vjp, const place *p)
 {
     mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *y = vjp->y[0];
-    mw_tensor *one = mw__scalar_like(data, 1.0);
+    mw_tensor *one = mw__vjp_scalar_like(data, 1.0);
     mw_tensor *data_hits = mw__where(mw_equal(data, y), one);
     mw_tensor *update_hits = mw__where(mw_equal(updates, take_at_indices(p, y)), one);
     mw_tensor *share = mw_real_div(vjp->dy[0], put_updates(p, data_hits, update_hits, MW_SCATTER_ADD));

@@ -32,17 +32,17 @@ void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
     out[3] = c3;
 }
 
-double mw__draw_normal(const uint32_t words[4], double a, double b)
+double mw__random_draw_normal(const uint32_t words[4], double a, double b)
 {
     return a + b * mw__normal_of(words[0], words[1]);
 }
 
-double mw__draw_uniform(const uint32_t words[4], double a, double b)
+double mw__random_draw_uniform(const uint32_t words[4], double a, double b)
 {
     return a + (b - a) * ((double)(words[0] >> 8) * 0x1p-24);
 }
 
-double mw__draw_bernoulli(const uint32_t words[4], double a, double b)
+double mw__random_draw_bernoulli(const uint32_t words[4], double a, double b)
 {
     (void)b;
     return (double)words[0] * 0x1p-32 < a ? 1.0 : 0.0;

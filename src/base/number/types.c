@@ -26,7 +26,7 @@ static bool known(mw_dtype dtype) { return (int)dtype >= 0 && dtype < MW_DTYPE_C
 const char *mw_dtype_name(mw_dtype dtype) { return known(dtype) ? dtypes[dtype].name : "?"; }
 
 /* Most of what is asked about is no type, and differs in the first letter or is too long. */
-mw_dtype mw__dtype_named(const char *text, size_t length)
+mw_dtype mw__number_dtype_named(const char *text, size_t length)
 {
     for (int i = MW_DTYPE_NONE + 1; length > 0 && length <= LONGEST_NAME && i < MW_DTYPE_COUNT; i++)
         if (dtypes[i].name[0] == text[0] && strncmp(dtypes[i].name, text, length) == 0 &&

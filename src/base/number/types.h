@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /* The element type that is called so; MW_DTYPE_NONE if none is. */
-mw_dtype mw__dtype_named(const char *text, size_t length);
+mw_dtype mw__number_dtype_named(const char *text, size_t length);
 
 #endif

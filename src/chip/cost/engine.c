@@ -19,13 +19,13 @@ static mw_chip_place_options options_of(const mw__segment_request *request)
 }
 
 /* Places are those of the body but constants, in its order. */
-static void fill_segmented(const mw__block *body, const mw__place *places, mw__segmented *out)
+static void fill_segmented(const mw__block *body, const mw__chip_place *places, mw__segmented *out)
 {
     for (size_t i = 0, at = 0; i < body->op_count; i++) {
         out[i] = (mw__segmented){0};
-        if (mw__place_is_constant(body->ops[i]))
+        if (mw__chip_place_is_constant(body->ops[i]))
             continue;
-        const mw__place *place = &places[at++];
+        const mw__chip_place *place = &places[at++];
         const uint64_t others = MW_DEVICE_CPU | MW_DEVICE_GPU;
         out[i] = (mw__segmented){.backend = bits[place->backend],
                                  .takers = others | (place->refused == NULL ? (uint64_t)MW_DEVICE_ANE : 0),
@@ -38,17 +38,17 @@ static mw_status segment(const mw__segment_request *request, mw__segmented *out,
 {
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = request->chip};
     const mw_chip_place_options options = options_of(request);
-    mw__place_how how;
+    mw__chip_place_how how;
     mw__arena arena;
-    mw__place *places = NULL;
+    mw__chip_place *places = NULL;
     size_t count = 0;
-    MW_TRY(mw__place_how_make(&how, &legality, &options, err));
+    MW_TRY(mw__chip_place_how_make(&how, &legality, &options, err));
     mw__arena_init(&arena, allocator);
-    const mw_status status = mw__place_function(request->function, &how, &arena, &places, &count, err);
+    const mw_status status = mw__chip_place_function(request->function, &how, &arena, &places, &count, err);
     if (status == MW_OK)
         fill_segmented(request->function->body, places, out);
     mw__arena_deinit(&arena);
     return status;
 }
 
-void mw__chip_give_segmenter(void) { mw__segment_give(segment); }
+void mw__chip_give_segmenter(void) { mw__engine_give_segmenter(segment); }

@@ -17,7 +17,7 @@ mw_chip_place_options mw_chip_place_defaults(void)
                                    .transfer_other_us = 230.0};
 }
 
-static mw_status read_penalties(mw__place_how *out, const mw_chip_place_options *options, mw_error *err)
+static mw_status read_penalties(mw__chip_place_how *out, const mw_chip_place_options *options, mw_error *err)
 {
     static const double most = 1e15; /* 30 years */
     const double all[] = {options->launch_ane_us, options->launch_other_us, options->transfer_ane_us,
@@ -34,7 +34,7 @@ static mw_status read_penalties(mw__place_how *out, const mw_chip_place_options 
 }
 
 /* A launch has the floor in it: an operation of a segment does not pay it again. */
-static mw_status read_rates(mw__place_how *out, const mw_chip_place_options *options, mw_error *err)
+static mw_status read_rates(mw__chip_place_how *out, const mw_chip_place_options *options, mw_error *err)
 {
     const mw_chip chip = mw__legality_chip(out->legality)->chip;
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
@@ -52,10 +52,10 @@ static mw_status read_rates(mw__place_how *out, const mw_chip_place_options *opt
     return MW_OK;
 }
 
-mw_status mw__place_how_make(mw__place_how *out, const mw__legality *legality, const mw_chip_place_options *options,
-                             mw_error *err)
+mw_status mw__chip_place_how_make(mw__chip_place_how *out, const mw__legality *legality,
+                                  const mw_chip_place_options *options, mw_error *err)
 {
-    *out = (mw__place_how){.legality = legality, .segmenter = options->segmenter};
+    *out = (mw__chip_place_how){.legality = legality, .segmenter = options->segmenter};
     memcpy(out->without, options->without, sizeof out->without);
     if ((unsigned)options->segmenter > MW_CHIP_SHORTEST_PATH)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown segmenter %d", (int)options->segmenter);
@@ -67,14 +67,14 @@ mw_status mw__place_how_make(mw__place_how *out, const mw__legality *legality, c
 
 /* ---- who takes what ---- */
 
-bool mw__place_is_constant(const mw__op *op)
+bool mw__chip_place_is_constant(const mw__op *op)
 {
     return strcmp(op->kind, "const") == 0 || strncmp(op->kind, "constexpr_", 10) == 0;
 }
 
 static bool note_refusal(void *user, const mw__legality_row *row, const mw__trip *trip)
 {
-    mw__place *place = user;
+    mw__chip_place *place = user;
     if (row->verdict != MW__REFUSED)
         return true;
     place->refused = row;
@@ -83,7 +83,7 @@ static bool note_refusal(void *user, const mw__legality_row *row, const mw__trip
 }
 
 /* Rows of whole functions are asked of one that is the operation alone. */
-static bool is_taken(const mw__legality *legality, const mw__op *op, mw__place *place)
+static bool is_taken(const mw__legality *legality, const mw__op *op, mw__chip_place *place)
 {
     mw__op *alone = (mw__op *)op;
     mw__block body = {.ops = &alone, .op_count = 1};
@@ -98,7 +98,7 @@ static bool is_taken(const mw__legality *legality, const mw__op *op, mw__place *
     return true;
 }
 
-static mw_status fail_refused(const mw__place *place, mw_error *err)
+static mw_status fail_refused(const mw__chip_place *place, mw_error *err)
 {
     char subject[128], rule[300] = "there is no rule";
     if (place->refused != NULL)
@@ -108,7 +108,7 @@ static mw_status fail_refused(const mw__place *place, mw_error *err)
         mw__op_subject(place->op, subject, sizeof subject), rule, place->refused != NULL ? place->refused->id : "");
 }
 
-static mw_status weigh_place(const mw__place_how *how, const mw__op *op, mw__place *place, mw_error *err)
+static mw_status weigh_place(const mw__chip_place_how *how, const mw__op *op, mw__chip_place *place, mw_error *err)
 {
     bool any = false;
     place->op = op;
@@ -124,7 +124,7 @@ static mw_status weigh_place(const mw__place_how *how, const mw__op *op, mw__pla
 
 /* ---- the segmenter ---- */
 
-static mw_status choose_places(const mw__place_how *how, mw__place *places, size_t count, mw__arena *arena,
+static mw_status choose_places(const mw__chip_place_how *how, mw__chip_place *places, size_t count, mw__arena *arena,
                                mw_error *err)
 {
     double(*us)[MW_CHIP_BACKENDS] = mw__arena_alloc(arena, count, sizeof *us, err);
@@ -136,22 +136,22 @@ static mw_status choose_places(const mw__place_how *how, mw__place *places, size
     memcpy(s.transfer_us, how->transfer_us, sizeof s.transfer_us);
     for (size_t i = 0; i < count; i++)
         memcpy(us[i], places[i].us, sizeof us[i]);
-    MW_TRY(mw__segment_cheapest(&s, how->segmenter, placed, arena->allocator, err));
+    MW_TRY(mw__chip_segment_cheapest(&s, how->segmenter, placed, arena->allocator, err));
     for (size_t i = 0; i < count; i++)
         places[i].backend = placed[i];
     return MW_OK;
 }
 
-mw_status mw__place_function(const mw__function *function, const mw__place_how *how, mw__arena *arena, mw__place **out,
-                             size_t *out_count, mw_error *err)
+mw_status mw__chip_place_function(const mw__function *function, const mw__chip_place_how *how, mw__arena *arena,
+                                  mw__chip_place **out, size_t *out_count, mw_error *err)
 {
     const mw__block *body = function->body;
-    mw__place *places = mw__arena_alloc(arena, body->op_count, sizeof *places, err);
+    mw__chip_place *places = mw__arena_alloc(arena, body->op_count, sizeof *places, err);
     size_t count = 0;
     if (places == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
-        if (!mw__place_is_constant(body->ops[i]))
+        if (!mw__chip_place_is_constant(body->ops[i]))
             MW_TRY(weigh_place(how, body->ops[i], &places[count++], err));
     *out = places;
     *out_count = count;

@@ -6,34 +6,34 @@
 
 #include <millwright/chip_place.h>
 
-typedef struct mw__place_how {
+typedef struct mw__chip_place_how {
     const mw__legality *legality; /* of the chip */
     mw_chip_segmenter segmenter;
     bool without[MW_CHIP_BACKENDS];
     mw_chip_rates rates[MW_CHIP_BACKENDS];
     double launch_us[MW_CHIP_BACKENDS], transfer_us[MW_CHIP_BACKENDS];
-} mw__place_how;
+} mw__chip_place_how;
 
-typedef struct mw__place {
+typedef struct mw__chip_place {
     const mw__op *op;
     mw_chip_cost cost[MW_CHIP_BACKENDS];
     double us[MW_CHIP_BACKENDS]; /* negative: it does not run there */
     unsigned backend;
     const mw__legality_row *refused; /* by the first of the chip's rules that holds; NULL = by none */
     mw__trip trip;
-} mw__place;
+} mw__chip_place;
 
 /* The rates, penalties and backends that options say.
  *  errors  MW_ERROR_ARGUMENT for a die, segmenter or anchors that there are not, or penalties below 0 */
-mw_status mw__place_how_make(mw__place_how *out, const mw__legality *legality, const mw_chip_place_options *options,
-                             mw_error *err);
+mw_status mw__chip_place_how_make(mw__chip_place_how *out, const mw__legality *legality,
+                                  const mw_chip_place_options *options, mw_error *err);
 
 /* Operations of the body but constants, in their order, in `arena`.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_UNSUPPORTED for an operation that no backend takes */
-mw_status mw__place_function(const mw__function *function, const mw__place_how *how, mw__arena *arena, mw__place **out,
-                             size_t *out_count, mw_error *err);
+mw_status mw__chip_place_function(const mw__function *function, const mw__chip_place_how *how, mw__arena *arena,
+                                  mw__chip_place **out, size_t *out_count, mw_error *err);
 
 /* True for what is no work when a program runs: constants, and what is expanded when it is loaded. */
-bool mw__place_is_constant(const mw__op *op);
+bool mw__chip_place_is_constant(const mw__op *op);
 
 #endif

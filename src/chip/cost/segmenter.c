@@ -8,18 +8,18 @@ enum { START = MW_CHIP_BACKENDS };
 
 static double limited(double us) { return us <= DBL_MAX ? us : DBL_MAX; }
 
-double mw__segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b)
+double mw__chip_segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b)
 {
     if (before == b)
         return 0.0;
     return s->launch_us[b] + (before == START ? 0.0 : s->transfer_us[b]);
 }
 
-double mw__segment_total_us(const mw__segmenting *s, const unsigned *placed)
+double mw__chip_segment_total_us(const mw__segmenting *s, const unsigned *placed)
 {
     double sum = 0.0;
     for (size_t i = 0; i < s->count; i++)
-        sum += s->us[i][placed[i]] + mw__segment_entry_us(s, i > 0 ? placed[i - 1] : START, placed[i]);
+        sum += s->us[i][placed[i]] + mw__chip_segment_entry_us(s, i > 0 ? placed[i - 1] : START, placed[i]);
     return limited(sum);
 }
 
@@ -31,7 +31,7 @@ static unsigned cheapest(const mw__segmenting *s, size_t from, size_t to, unsign
     unsigned best = START;
     double least = 0.0;
     for (unsigned b = MW_CHIP_BACKENDS; b-- > 0;) { /* the ANE first */
-        double us = mw__segment_entry_us(s, before, b);
+        double us = mw__chip_segment_entry_us(s, before, b);
         for (size_t i = from; i < to; i++)
             us += s->us[i][b];
         us = limited(us);
@@ -76,7 +76,7 @@ static unsigned best_before(const mw__segmenting *s, const ends before, unsigned
         const unsigned from = i == 0 ? b : MW_CHIP_BACKENDS - i;
         if (before[from] < 0.0)
             continue;
-        const double us = limited(before[from] + mw__segment_entry_us(s, from, b));
+        const double us = limited(before[from] + mw__chip_segment_entry_us(s, from, b));
         if (best == START || us < *out_us)
             best = from, *out_us = us;
     }
@@ -87,7 +87,7 @@ static void step(const mw__segmenting *s, size_t at, ends us, unsigned char from
 {
     ends after;
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
-        double way = mw__segment_entry_us(s, START, b);
+        double way = mw__chip_segment_entry_us(s, START, b);
         from[b] = (unsigned char)(at > 0 ? best_before(s, us, b, &way) : START);
         after[b] = s->us[at][b] < 0.0 ? -1.0 : limited(way + s->us[at][b]);
     }
@@ -121,8 +121,8 @@ static mw_status place_path(const mw__segmenting *s, unsigned *out, const mw_all
     return MW_OK;
 }
 
-mw_status mw__segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
-                               const mw_allocator *allocator, mw_error *err)
+mw_status mw__chip_segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
+                                    const mw_allocator *allocator, mw_error *err)
 {
     if (s->count > 0 && segmenter == MW_CHIP_SHORTEST_PATH)
         return place_path(s, out, allocator, err);

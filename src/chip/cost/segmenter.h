@@ -15,14 +15,14 @@ typedef struct mw__segmenting {
 } mw__segmenting;
 
 /* What operation i costs more on b behind one on `before`; MW_CHIP_BACKENDS: it is the first. */
-double mw__segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b);
+double mw__chip_segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b);
 
 /* Writes count backends; MW_ERROR_MEMORY alone. Of ways that cost the same: one that stays where it is, else
  * the ANE, the GPU, the CPU; the shortest path, which is found from its end, ends on the first of these. */
-mw_status mw__segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
-                               const mw_allocator *allocator, mw_error *err);
+mw_status mw__chip_segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
+                                    const mw_allocator *allocator, mw_error *err);
 
 /* The cost of a placement: operations, launches, transfers. */
-double mw__segment_total_us(const mw__segmenting *s, const unsigned *placed);
+double mw__chip_segment_total_us(const mw__segmenting *s, const unsigned *placed);
 
 #endif

@@ -33,15 +33,18 @@ static void align(mw__text *out, size_t ahead, size_t alignment)
     put_zeros(out, (alignment - (out->size + ahead) % alignment) % alignment);
 }
 
-void mw__flat_put_head(mw__text *out) { put_zeros(out, 8); /* the offset, and four bytes as real files have them */ }
+void mw__flatbuffer_put_head(mw__text *out)
+{
+    put_zeros(out, 8); /* the offset, and four bytes as real files have them */
+}
 
-static size_t size_of(const mw__flat_field *field)
+static size_t size_of(const mw__flatbuffer_field *field)
 {
     return field->kind == MW__FLAT_STRUCT ? field->size : field->kind == MW__FLAT_U8 ? 1 : 4;
 }
 
 /* Where each field stands in its table: in order, aligned. Returns the size; *alignment is the table's. */
-static size_t lay_out(mw__flat_field *fields, size_t count, size_t *alignment)
+static size_t lay_out(mw__flatbuffer_field *fields, size_t count, size_t *alignment)
 {
     size_t at = 4;
     *alignment = 4;
@@ -55,7 +58,7 @@ static size_t lay_out(mw__flat_field *fields, size_t count, size_t *alignment)
     return at;
 }
 
-static void put_field(mw__text *out, size_t table, mw__flat_field *field)
+static void put_field(mw__text *out, size_t table, mw__flatbuffer_field *field)
 {
     put_zeros(out, table + field->at - out->size);
     field->at += table;
@@ -67,7 +70,7 @@ static void put_field(mw__text *out, size_t table, mw__flat_field *field)
         put32(out, field->kind == MW__FLAT_U32 ? field->value : 0);
 }
 
-void mw__flat_put_table(mw__text *out, size_t link, mw__flat_field *fields, size_t count)
+void mw__flatbuffer_put_table(mw__text *out, size_t link, mw__flatbuffer_field *fields, size_t count)
 {
     size_t alignment;
     const size_t size = lay_out(fields, count, &alignment), vtable = 4 + 2 * count;
@@ -85,7 +88,7 @@ void mw__flat_put_table(mw__text *out, size_t link, mw__flat_field *fields, size
         put_field(out, table, &fields[i]);
 }
 
-void mw__flat_put_string(mw__text *out, size_t link, const char *string)
+void mw__flatbuffer_put_string(mw__text *out, size_t link, const char *string)
 {
     align(out, 0, 4);
     set32(out, link, out->size - link);
@@ -93,7 +96,7 @@ void mw__flat_put_string(mw__text *out, size_t link, const char *string)
     mw__text_append(out, string, strlen(string) + 1);
 }
 
-size_t mw__flat_put_links(mw__text *out, size_t link, size_t count)
+size_t mw__flatbuffer_put_links(mw__text *out, size_t link, size_t count)
 {
     align(out, 0, 4);
     set32(out, link, out->size - link);
@@ -103,7 +106,7 @@ size_t mw__flat_put_links(mw__text *out, size_t link, size_t count)
     return at;
 }
 
-void mw__flat_put_bytes(mw__text *out, size_t link, const void *data, size_t size)
+void mw__flatbuffer_put_bytes(mw__text *out, size_t link, const void *data, size_t size)
 {
     align(out, 4, 8); /* a buffer within is aligned as one alone */
     set32(out, link, out->size - link);

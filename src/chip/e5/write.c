@@ -58,7 +58,7 @@ static mw__text begin_section(writer *w)
 {
     mw__text out;
     mw__text_init(&out, w->arena.allocator);
-    mw__flat_put_head(&out);
+    mw__flatbuffer_put_head(&out);
     return out;
 }
 
@@ -97,18 +97,18 @@ static void put_operand(writer *w, mw__text *out, size_t link, const char *name,
 {
     uint8_t packed[MW__E5_LAYOUT];
     pack_layout(layout, packed);
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, name)},
-                               {.kind = MW__FLAT_U8, .value = is_output},
-                               {.kind = MW__FLAT_STRUCT, .bytes = packed, .size = sizeof packed}};
-    mw__flat_put_table(out, link, fields, 3);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, name)},
+                                     {.kind = MW__FLAT_U8, .value = is_output},
+                                     {.kind = MW__FLAT_STRUCT, .bytes = packed, .size = sizeof packed}};
+    mw__flatbuffer_put_table(out, link, fields, 3);
 }
 
 static uint32_t put_frame(writer *w, const mw_e5_operation *op, const char *name)
 {
     mw__text out = begin_section(w);
-    mw__flat_field fields[] = {{.kind = MW__FLAT_LINK}};
-    mw__flat_put_table(&out, 0, fields, 1);
-    const size_t links = mw__flat_put_links(&out, fields[0].at, op->operand_count);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_LINK}};
+    mw__flatbuffer_put_table(&out, 0, fields, 1);
+    const size_t links = mw__flatbuffer_put_links(&out, fields[0].at, op->operand_count);
     for (size_t i = 0; i < op->operand_count && !out.failed; i++)
         put_operand(w, &out, links + 4 * i, op->operands[i].symbol, op->operands[i].is_output, &op->operands[i].layout);
     return add_section(w, name, &out);
@@ -116,26 +116,26 @@ static uint32_t put_frame(writer *w, const mw_e5_operation *op, const char *name
 
 static void put_cast(mw__text *out, size_t link, const mw_e5_operation *op)
 {
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U8, .value = (uint32_t)op->from},
-                               {.kind = MW__FLAT_U8, .value = (uint32_t)op->to}};
-    mw__flat_put_table(out, link, fields, 2);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U8, .value = (uint32_t)op->from},
+                                     {.kind = MW__FLAT_U8, .value = (uint32_t)op->to}};
+    mw__flatbuffer_put_table(out, link, fields, 2);
 }
 
 static void put_inference(writer *w, mw__text *out, size_t link, const mw_e5_operation *op)
 {
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, op->procedure)},
-                               {.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_U32, .value = op->segment}};
-    mw__flat_put_table(out, link, fields, 3);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, op->procedure)},
+                                     {.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_U32, .value = op->segment}};
+    mw__flatbuffer_put_table(out, link, fields, 3);
     if (!out->failed)
-        mw__flat_put_string(out, fields[1].at, op->container);
+        mw__flatbuffer_put_string(out, fields[1].at, op->container);
 }
 
 static uint32_t put_attributes(writer *w, const mw_e5_operation *op, const char *name)
 {
     mw__text out = begin_section(w);
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U8, .value = (uint32_t)op->kind}, {.kind = MW__FLAT_LINK}};
-    mw__flat_put_table(&out, 0, fields, 2);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U8, .value = (uint32_t)op->kind}, {.kind = MW__FLAT_LINK}};
+    mw__flatbuffer_put_table(&out, 0, fields, 2);
     if (out.failed)
         return add_section(w, name, &out);
     if (op->kind == MW_E5_CAST)
@@ -153,17 +153,17 @@ static void put_operation(writer *w, mw__text *out, size_t link, const mw_e5_ope
     snprintf(frame, sizeof frame, "%s.__arg_frame", op->name);
     snprintf(attributes, sizeof attributes, "%s.__op_attrs", op->name);
     const uint32_t name = symbol(w, op->name), frame_at = put_frame(w, op, frame);
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U32, .value = name},
-                               {.kind = MW__FLAT_U8, .value = (uint32_t)op->kind},
-                               {.kind = MW__FLAT_U32, .value = frame_at},
-                               {.kind = MW__FLAT_U32, .value = put_attributes(w, op, attributes)}};
-    mw__flat_put_table(out, link, fields, 4);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U32, .value = name},
+                                     {.kind = MW__FLAT_U8, .value = (uint32_t)op->kind},
+                                     {.kind = MW__FLAT_U32, .value = frame_at},
+                                     {.kind = MW__FLAT_U32, .value = put_attributes(w, op, attributes)}};
+    mw__flatbuffer_put_table(out, link, fields, 4);
 }
 
 static void put_ports(writer *w, mw__text *out, size_t link)
 {
     const mw_e5_program *program = w->program;
-    const size_t links = mw__flat_put_links(out, link, program->port_count);
+    const size_t links = mw__flatbuffer_put_links(out, link, program->port_count);
     for (size_t i = 0; i < program->port_count && !out->failed; i++)
         put_operand(w, out, links + 4 * i, program->ports[i].symbol, program->ports[i].is_output,
                     &program->ports[i].layout);
@@ -172,25 +172,25 @@ static void put_ports(writer *w, mw__text *out, size_t link)
 static void put_aliases(writer *w, mw__text *out, size_t link)
 {
     const mw_e5_program *program = w->program;
-    const size_t links = mw__flat_put_links(out, link, program->alias_count);
+    const size_t links = mw__flatbuffer_put_links(out, link, program->alias_count);
     for (size_t i = 0; i < program->alias_count && !out->failed; i++) {
-        mw__flat_field fields[] = {{.kind = MW__FLAT_LINK},
-                                   {.kind = MW__FLAT_U32, .value = symbol(w, program->aliases[i].symbol)},
-                                   {.kind = MW__FLAT_U32, .value = program->aliases[i].offset}};
-        mw__flat_put_table(out, links + 4 * i, fields, 3);
+        mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_LINK},
+                                         {.kind = MW__FLAT_U32, .value = symbol(w, program->aliases[i].symbol)},
+                                         {.kind = MW__FLAT_U32, .value = program->aliases[i].offset}};
+        mw__flatbuffer_put_table(out, links + 4 * i, fields, 3);
         if (!out->failed)
-            mw__flat_put_string(out, fields[0].at, program->aliases[i].name);
+            mw__flatbuffer_put_string(out, fields[0].at, program->aliases[i].name);
     }
 }
 
 static void put_block(writer *w, mw__text *out, size_t link)
 {
     const mw_e5_program *program = w->program;
-    mw__flat_field block = {.kind = MW__FLAT_LINK};
-    const size_t blocks = mw__flat_put_links(out, link, 1);
+    mw__flatbuffer_field block = {.kind = MW__FLAT_LINK};
+    const size_t blocks = mw__flatbuffer_put_links(out, link, 1);
     if (!out->failed)
-        mw__flat_put_table(out, blocks, &block, 1);
-    const size_t links = mw__flat_put_links(out, block.at, program->operation_count);
+        mw__flatbuffer_put_table(out, blocks, &block, 1);
+    const size_t links = mw__flatbuffer_put_links(out, block.at, program->operation_count);
     for (size_t i = 0; i < program->operation_count && !out->failed && !mw__failed(w->err); i++)
         put_operation(w, out, links + 4 * i, &program->operations[i]);
 }
@@ -200,11 +200,11 @@ static mw_status put_function(writer *w)
 {
     mw__text empty = begin_section(w), out = begin_section(w);
     add_section(w, w->program->function, &empty);
-    mw__flat_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, w->program->function)},
-                               {.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_LINK}};
-    mw__flat_put_table(&out, 0, fields, 4);
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, w->program->function)},
+                                     {.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_LINK}};
+    mw__flatbuffer_put_table(&out, 0, fields, 4);
     if (!out.failed && !mw__failed(w->err)) {
         put_ports(w, &out, fields[1].at);
         put_aliases(w, &out, fields[2].at);
@@ -221,48 +221,48 @@ static mw_status put_function(writer *w)
 static void put_build_info(const writer *w, mw__text *out, size_t link)
 {
     const mw_e5_program *program = w->program;
-    mw__flat_field info = {.kind = MW__FLAT_LINK};
-    mw__flat_put_table(out, link, &info, 1);
-    const size_t links = mw__flat_put_links(out, info.at, program->build_info_count);
+    mw__flatbuffer_field info = {.kind = MW__FLAT_LINK};
+    mw__flatbuffer_put_table(out, link, &info, 1);
+    const size_t links = mw__flatbuffer_put_links(out, info.at, program->build_info_count);
     for (size_t i = 0; i < program->build_info_count && !out->failed; i++) {
-        mw__flat_field pair[] = {{.kind = MW__FLAT_LINK}, {.kind = MW__FLAT_LINK}};
-        mw__flat_put_table(out, links + 4 * i, pair, 2);
+        mw__flatbuffer_field pair[] = {{.kind = MW__FLAT_LINK}, {.kind = MW__FLAT_LINK}};
+        mw__flatbuffer_put_table(out, links + 4 * i, pair, 2);
         if (out->failed)
             return;
-        mw__flat_put_string(out, pair[0].at, program->build_info[i].key);
-        mw__flat_put_string(out, pair[1].at, program->build_info[i].value);
+        mw__flatbuffer_put_string(out, pair[0].at, program->build_info[i].key);
+        mw__flatbuffer_put_string(out, pair[1].at, program->build_info[i].value);
     }
 }
 
 static void put_sections(writer *w, mw__text *out, size_t link)
 {
-    const size_t links = mw__flat_put_links(out, link, w->section_count);
+    const size_t links = mw__flatbuffer_put_links(out, link, w->section_count);
     for (size_t i = 0; i < w->section_count && !out->failed; i++) {
-        mw__flat_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, w->sections[i].name)},
-                                   {.kind = MW__FLAT_LINK}};
-        mw__flat_put_table(out, links + 4 * i, fields, 2);
+        mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_U32, .value = symbol(w, w->sections[i].name)},
+                                         {.kind = MW__FLAT_LINK}};
+        mw__flatbuffer_put_table(out, links + 4 * i, fields, 2);
         if (!out->failed)
-            mw__flat_put_bytes(out, fields[1].at, w->sections[i].data, w->sections[i].size);
+            mw__flatbuffer_put_bytes(out, fields[1].at, w->sections[i].data, w->sections[i].size);
     }
 }
 
 static mw_status put_root(writer *w, mw__text *out)
 {
-    mw__flat_field fields[] = {{.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_LINK},
-                               {.kind = MW__FLAT_U32, .value = (uint32_t)w->program->format_version}};
+    mw__flatbuffer_field fields[] = {{.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_LINK},
+                                     {.kind = MW__FLAT_U32, .value = (uint32_t)w->program->format_version}};
     for (size_t i = 0; i < w->section_count; i++)
         symbol(w, w->sections[i].name);
     if (mw__failed(w->err))
         return w->err->status;
-    mw__flat_put_head(out);
-    mw__flat_put_table(out, 0, fields, 4);
+    mw__flatbuffer_put_head(out);
+    mw__flatbuffer_put_table(out, 0, fields, 4);
     if (out->failed)
         return mw__text_check(out, w->err);
-    const size_t links = mw__flat_put_links(out, fields[0].at, w->symbol_count);
+    const size_t links = mw__flatbuffer_put_links(out, fields[0].at, w->symbol_count);
     for (size_t i = 0; i < w->symbol_count && !out->failed; i++)
-        mw__flat_put_string(out, links + 4 * i, w->symbols[i]);
+        mw__flatbuffer_put_string(out, links + 4 * i, w->symbols[i]);
     put_build_info(w, out, fields[1].at);
     put_sections(w, out, fields[2].at);
     return mw__text_check(out, w->err);

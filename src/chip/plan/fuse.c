@@ -57,7 +57,7 @@ static bool only_broadcasts(const mw__op *op)
 
 static mw__plan_rule_id rule_of_function(const mw__op *op)
 {
-    return mw__layer_function_is_curve(op) ? MW__PLAN_activation_table : MW__PLAN_activation;
+    return mw__chip_layer_function_is_curve(op) ? MW__PLAN_activation_table : MW__PLAN_activation;
 }
 
 static mw__plan_rule_id rule_of(mw__slot_kind slot, const mw__op *op)
@@ -111,7 +111,7 @@ static wish wish_of(const mw__chip_planner *p, const mw__op *op)
         w.rule = rule_of(w.slot, op);
     const bool is_function = w.slot == MW__SLOT_BEFORE;
     if (w.slot == MW__SLOT_NONE || w.live == NULL || mw__chip_plan_is_constant(p, w.live) ||
-        (is_function && p->options->published_functions_only && !mw__layer_function_is_published(op)))
+        (is_function && p->options->published_functions_only && !mw__chip_layer_function_is_published(op)))
         return (wish){.slot = MW__SLOT_NONE};
     w.live = mw__chip_plan_resolve(p, w.live);
     return w;
@@ -121,7 +121,7 @@ static wish wish_of(const mw__chip_planner *p, const mw__op *op)
 
 static bool absorbs(const mw__chip_planner *p, const mw__plan_layer *layer)
 {
-    const mw__layer_class class = layer->kind->class;
+    const mw__chip_layer_class class = layer->kind->class;
     if (layer->is_cut || class == MW__LAYER_MOVE)
         return false;
     if (class == MW__LAYER_REDUCTION)
@@ -202,17 +202,17 @@ bool mw__chip_plan_is_convolution(const mw__chip_planner *p, const mw__op *op)
     return constant && shape.rank >= 2 && matrices == 1 && mw__chip_plan_constant_bytes(weight) <= p->matmul_weight_max;
 }
 
-const mw__layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op)
+const mw__chip_layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op)
 {
     const mw_tensor *live;
     if (op->row == NULL)
-        return mw__layer_kind_of(op, p->chip);
+        return mw__chip_layer_kind_of(op, p->chip);
     if (mw__chip_plan_is_convolution(p, op))
-        return mw__layer_kind_convolution();
+        return mw__chip_layer_kind_convolution();
     const mw__slot_kind slot = mw__slot_behind(op, &live);
     if (slot == MW__SLOT_GAIN || slot == MW__SLOT_OFFSET)
-        return mw__layer_kind_gain_offset();
-    return mw__layer_kind_of(op, p->chip);
+        return mw__chip_layer_kind_gain_offset();
+    return mw__chip_layer_kind_of(op, p->chip);
 }
 
 static bool is_pair(const mw__op *op) { return is_kernel(op, "binary") || is_kernel(op, "compare"); }

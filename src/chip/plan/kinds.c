@@ -12,20 +12,20 @@
 #define TEXTURE   MW_CHIP_ENGINE_TEXTURE
 #define TRANSPOSE MW_CHIP_ENGINE_TRANSPOSE
 
-static const mw__layer_kind convolution = {"convolution", MW__LAYER_PRODUCT, NEURAL, "ane-guide, ch. 22"};
-static const mw__layer_kind gain_offset = {"gain_offset", MW__LAYER_EPILOGUE, NEURAL,
-                                           "ane-guide, ch. 22: ZinNEBypassLayer"};
-static const mw__layer_kind sampled = {"sample", MW__LAYER_OTHER, TEXTURE, "ane-guide, ch. 22, table 22.5"};
-static const mw__layer_kind unsampled = {"sample", MW__LAYER_OTHER, NEURAL, "model: what a chip without one does"};
-static const mw__layer_kind gathered = {"gather", MW__LAYER_OTHER, TEXTURE,
-                                        "ANEForge: gather needs what sampling needs"};
-static const mw__layer_kind ungathered = {"gather", MW__LAYER_OTHER, PLANAR, "model"};
-static const mw__layer_kind other = {"other", MW__LAYER_OTHER, PLANAR, "model"};
+static const mw__chip_layer_kind convolution = {"convolution", MW__LAYER_PRODUCT, NEURAL, "ane-guide, ch. 22"};
+static const mw__chip_layer_kind gain_offset = {"gain_offset", MW__LAYER_EPILOGUE, NEURAL,
+                                                "ane-guide, ch. 22: ZinNEBypassLayer"};
+static const mw__chip_layer_kind sampled = {"sample", MW__LAYER_OTHER, TEXTURE, "ane-guide, ch. 22, table 22.5"};
+static const mw__chip_layer_kind unsampled = {"sample", MW__LAYER_OTHER, NEURAL, "model: what a chip without one does"};
+static const mw__chip_layer_kind gathered = {"gather", MW__LAYER_OTHER, TEXTURE,
+                                             "ANEForge: gather needs what sampling needs"};
+static const mw__chip_layer_kind ungathered = {"gather", MW__LAYER_OTHER, PLANAR, "model"};
+static const mw__chip_layer_kind other = {"other", MW__LAYER_OTHER, PLANAR, "model"};
 
 /* By the word in the kernel column, which is that of the family. */
 static const struct kind_row {
     const char *kernel;
-    mw__layer_kind kind;
+    mw__chip_layer_kind kind;
 } rows[] = {
     {"conv", {"convolution", MW__LAYER_PRODUCT, NEURAL, "ane-guide, ch. 22"}},
     {"conv_transpose", {"convolution", MW__LAYER_PRODUCT, NEURAL, "ane-guide, ch. 22"}},
@@ -73,7 +73,7 @@ static const struct kind_row {
 
 static bool is_kernel(const mw__op *op, const char *name) { return strcmp(op->row->kernel, name) == 0; }
 
-const mw__layer_kind *mw__layer_kind_of(const mw__op *op, const mw__chip_row *chip)
+const mw__chip_layer_kind *mw__chip_layer_kind_of(const mw__op *op, const mw__chip_row *chip)
 {
     if (op->row == NULL)
         return &other;
@@ -87,8 +87,8 @@ const mw__layer_kind *mw__layer_kind_of(const mw__op *op, const mw__chip_row *ch
     return &other;
 }
 
-const mw__layer_kind *mw__layer_kind_convolution(void) { return &convolution; }
-const mw__layer_kind *mw__layer_kind_gain_offset(void) { return &gain_offset; }
+const mw__chip_layer_kind *mw__chip_layer_kind_convolution(void) { return &convolution; }
+const mw__chip_layer_kind *mw__chip_layer_kind_gain_offset(void) { return &gain_offset; }
 
 static bool is_in(mw__op_id id, const mw__op_id *ids, size_t count)
 {
@@ -98,7 +98,7 @@ static bool is_in(mw__op_id id, const mw__op_id *ids, size_t count)
     return found;
 }
 
-bool mw__layer_function_is_curve(const mw__op *op)
+bool mw__chip_layer_function_is_curve(const mw__op *op)
 {
     static const mw__op_id lines[] = {MW__OP_relu,         MW__OP_relu6,
                                       MW__OP_leaky_relu,   MW__OP_prelu,
@@ -111,7 +111,7 @@ bool mw__layer_function_is_curve(const mw__op *op)
     return !is_in(op->row->id, lines, sizeof lines / sizeof *lines);
 }
 
-bool mw__layer_function_is_published(const mw__op *op)
+bool mw__chip_layer_function_is_published(const mw__op *op)
 {
     static const mw__op_id published[] = {MW__OP_relu,         MW__OP_relu6, MW__OP_leaky_relu, MW__OP_prelu,
                                           MW__OP_clamped_relu, MW__OP_clip,  MW__OP_silu,       MW__OP_sigmoid,

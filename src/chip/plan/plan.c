@@ -238,7 +238,7 @@ void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_
     o->reason = mw__chip_plan_string(p, text);
 }
 
-size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__layer_kind *kind)
+size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__chip_layer_kind *kind)
 {
     if (p->layer_count == MW__PLAN_LAYERS_MAX) {
         mw__fail(p->err, MW_ERROR_UNSUPPORTED, "a plan has at most %d layers", (int)MW__PLAN_LAYERS_MAX);

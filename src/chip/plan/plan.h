@@ -20,7 +20,7 @@ typedef enum mw__plan_rule_id {
 extern const mw_chip_plan_rule mw__chip_plan_rules[MW__PLAN_RULE_COUNT];
 
 /* What of the published classes of layers an operation heads. */
-typedef enum mw__layer_class {
+typedef enum mw__chip_layer_class {
     MW__LAYER_PRODUCT, /* convolution and matrix multiply */
     MW__LAYER_POOL,
     MW__LAYER_ELEMENTWISE,
@@ -28,29 +28,29 @@ typedef enum mw__layer_class {
     MW__LAYER_REDUCTION,
     MW__LAYER_OTHER,
     MW__LAYER_MOVE /* computes nothing */
-} mw__layer_class;
+} mw__chip_layer_class;
 
-typedef struct mw__layer_kind {
+typedef struct mw__chip_layer_kind {
     const char *name;
-    mw__layer_class class;
+    mw__chip_layer_class class;
     mw_chip_engine engine;
     const char *source; /* of the engine */
-} mw__layer_kind;
+} mw__chip_layer_kind;
 
 /* kinds.c. Never NULL; for the chip, as some have engines that others lack. */
-const mw__layer_kind *mw__layer_kind_of(const mw__op *op, const mw__chip_row *chip);
-const mw__layer_kind *mw__layer_kind_convolution(void);
-const mw__layer_kind *mw__layer_kind_gain_offset(void);
+const mw__chip_layer_kind *mw__chip_layer_kind_of(const mw__op *op, const mw__chip_row *chip);
+const mw__chip_layer_kind *mw__chip_layer_kind_convolution(void);
+const mw__chip_layer_kind *mw__chip_layer_kind_gain_offset(void);
 /* A function whose values stand in a table, not of pieces of lines. */
-bool mw__layer_function_is_curve(const mw__op *op);
+bool mw__chip_layer_function_is_curve(const mw__op *op);
 /* Those that the table of fusions names. */
-bool mw__layer_function_is_published(const mw__op *op);
+bool mw__chip_layer_function_is_published(const mw__op *op);
 
 /* ---- the state ---- */
 
 typedef struct mw__plan_layer {
     mw_chip_layer public;
-    const mw__layer_kind *kind;
+    const mw__chip_layer_kind *kind;
     const mw__op *head;
     size_t head_index; /* of the operation; layers stand in this order until they are scheduled. It alone reads what is
                         * computed elsewhere */
@@ -147,7 +147,7 @@ const mw_tensor *mw__chip_plan_operand(const mw__chip_planner *p, const mw__op *
 /* What a layer reads, each value once, in the scratch arena. NULL on failure. */
 const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__plan_layer *layer, size_t *out_count);
 /* What an operation of a slot heads where it stands alone. */
-const mw__layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op);
+const mw__chip_layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op);
 /* A product that is rewritten to a convolution: its weights are constant and fit. */
 bool mw__chip_plan_is_convolution(const mw__chip_planner *p, const mw__op *op);
 /* The operation that makes the value; NULL of inputs and constants. */
@@ -162,7 +162,7 @@ void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
 const char *mw__chip_plan_string(mw__chip_planner *p, const char *string);
 /* A new layer headed by the operation; MW_CHIP_NONE on failure. */
-size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__layer_kind *kind);
+size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__chip_layer_kind *kind);
 mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit,
                                   int64_t there, const char *reason);
 

@@ -21,18 +21,18 @@ typedef struct words {
 } words;
 
 /* Units stand one behind the other, each behind the head of its run. */
-static size_t unit_start(mw__unit_id unit)
+static size_t unit_start(mw__chip_unit_id unit)
 {
     size_t at = MW__TASK_HEADER;
     for (int u = MW__UNIT_header + 1; u < (int)unit; u++)
-        at += 1 + mw__unit_rows()[u].words;
+        at += 1 + mw__chip_unit_rows()[u].words;
     return at;
 }
 
 static uint32_t *word_at(words *w, mw__register_id id, unsigned index)
 {
     const mw__register_row *row = &mw__register_rows()[id];
-    const mw__unit_row *unit = &mw__unit_rows()[row->unit];
+    const mw__chip_unit_row *unit = &mw__chip_unit_rows()[row->unit];
     const size_t offset = (row->address - unit->address) / 4 + index;
     return &w->at[row->unit == MW__UNIT_header ? offset : unit_start(row->unit) + 1 + offset];
 }
@@ -52,8 +52,8 @@ static void put_field(words *w, mw__field_id id, int64_t value)
 static void put_heads(words *w)
 {
     for (int u = MW__UNIT_header + 1; u < MW__UNIT_COUNT; u++) {
-        const mw__unit_row *unit = &mw__unit_rows()[u];
-        w->at[unit_start((mw__unit_id)u)] = (unit->words - 1) << 26 | unit->address;
+        const mw__chip_unit_row *unit = &mw__chip_unit_rows()[u];
+        w->at[unit_start((mw__chip_unit_id)u)] = (unit->words - 1) << 26 | unit->address;
     }
 }
 
@@ -339,7 +339,7 @@ static mw_status write_other(mw__emit_kind kind, const mw_allocator *allocator, 
     if (program->constants == NULL)
         return MW_ERROR_MEMORY;
     for (int i = 0; program->is_table && i < MW__TABLE_NUMBERS; i++)
-        put_number(program->constants + 2 * i, mw__table_sigmoid()[i]);
+        put_number(program->constants + 2 * i, mw__chip_table_sigmoid()[i]);
     return MW_OK;
 }
 

@@ -4,7 +4,7 @@
 #define MW_REGISTER(unit, id, address, count, name, meaning, source)
 #define MW_FIELD(in, id, low, width, meaning)
 #define MW_UNIT(id, address_, words_, job_) {.name = #id, .job = job_, .address = address_, .words = words_},
-static const mw__unit_row units[] = {
+static const mw__chip_unit_row units[] = {
 #include "chip/task/registers.def"
 };
 #undef MW_UNIT
@@ -35,7 +35,7 @@ static const mw__field_row fields[] = {
 #undef MW_REGISTER
 #undef MW_UNIT
 
-const mw__unit_row *mw__unit_rows(void) { return units; }
+const mw__chip_unit_row *mw__chip_unit_rows(void) { return units; }
 const mw__register_row *mw__register_rows(void) { return registers; }
 const mw__field_row *mw__field_rows(void) { return fields; }
 

@@ -12,10 +12,10 @@
 
 #undef MW_UNIT
 #define MW_UNIT(id, address, words, job) MW__UNIT_##id,
-typedef enum mw__unit_id {
+typedef enum mw__chip_unit_id {
 #include "chip/task/registers.def"
     MW__UNIT_COUNT
-} mw__unit_id;
+} mw__chip_unit_id;
 #undef MW_UNIT
 #define MW_UNIT(id, address, words, job)
 
@@ -38,15 +38,15 @@ typedef enum mw__field_id {
 #undef MW_REGISTER
 #undef MW_UNIT
 
-typedef struct mw__unit_row {
+typedef struct mw__chip_unit_row {
     const char *name, *job;
     uint32_t address;
     unsigned words;
-} mw__unit_row;
+} mw__chip_unit_row;
 
 typedef struct mw__register_row {
     const char *id, *name, *meaning, *source;
-    mw__unit_id unit;
+    mw__chip_unit_id unit;
     uint32_t address; /* of the header: byte offset in the task */
     unsigned count;   /* words in a row that mean the same */
 } mw__register_row;
@@ -57,7 +57,7 @@ typedef struct mw__field_row {
     unsigned low, width;
 } mw__field_row;
 
-const mw__unit_row *mw__unit_rows(void);
+const mw__chip_unit_row *mw__chip_unit_rows(void);
 const mw__register_row *mw__register_rows(void);
 const mw__field_row *mw__field_rows(void);
 

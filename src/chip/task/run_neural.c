@@ -20,7 +20,7 @@ typedef struct neural {
     int64_t inputs; /* channels that one output reads */
     bool multiplies;
     unsigned activation;
-    mw__value_table table;
+    mw__chip_table table;
     float scale;
     mw__chip_result kind;
     mw__arithmetic arithmetic;
@@ -153,7 +153,7 @@ static mw_status find_table(neural *n, const mw__chip_job *job, mw_error *err)
     MW_TRY(find_tiles(n, job, err));
     if (n->tiles[0].size == 0)
         return mw__fail(err, MW_ERROR_FORMAT, "an activation by a table, and engine 0 reads none");
-    return mw__table_read(n->tiles[0].data, n->tiles[0].size, &n->table, err);
+    return mw__chip_table_read(n->tiles[0].data, n->tiles[0].size, &n->table, err);
 }
 
 /* A tile holds at least two bytes of each row, so that rows beyond it are found before room is made for them. */
@@ -323,7 +323,7 @@ static uint16_t finish_sum(const neural *n, float sum)
     if (n->activation == ACTIVATION_RELU)
         y = sum < 0.0f ? 0.0f : sum;
     else if (n->activation == ACTIVATION_TABLE)
-        y = mw__table_at(&n->table, sum);
+        y = mw__chip_table_at(&n->table, sum);
     return mw__chip_round(y * n->scale, n->kind, n->arithmetic);
 }
 

@@ -8,14 +8,14 @@
 enum { SEGMENTS = MW__TABLE_KNOTS - 1, TAILS = 37, STEP_MAX = 64, POWER_MAX = 1024 /* more than fp32 has */ };
 
 /* What of x the knots are over. */
-struct mw__table_mode {
+struct mw__chip_table_mode {
     unsigned mode;
-    float (*value)(const mw__value_table *table, float x);
+    float (*value)(const mw__chip_table *table, float x);
     const char *name;
 };
 
 /* The line through the knots at `place` steps from the first; the outermost knots beyond them, whatever a file says. */
-static float between(const mw__value_table *t, float place)
+static float between(const mw__chip_table *t, float place)
 {
     place = place > 0.0f ? fminf(place, SEGMENTS) : 0.0f;
     const int segment = place < SEGMENTS ? (int)place : SEGMENTS - 1;
@@ -23,7 +23,7 @@ static float between(const mw__value_table *t, float place)
 }
 
 /* Over [-16 steps, 16 steps], with lines outside. */
-static float over_both_sides(const mw__value_table *t, float x)
+static float over_both_sides(const mw__chip_table *t, float x)
 {
     const float end = SEGMENTS / 2 * t->step;
     if (x < -end)
@@ -34,7 +34,7 @@ static float over_both_sides(const mw__value_table *t, float x)
 }
 
 /* Over |x| in [0, 32 steps]; odd. */
-static float over_positive(const mw__value_table *t, float x)
+static float over_positive(const mw__chip_table *t, float x)
 {
     const float a = fabsf(x), end = SEGMENTS * t->step;
     const float y = a > end ? t->slope[1] * a + t->above[1] : between(t, a / t->step);
@@ -42,14 +42,14 @@ static float over_positive(const mw__value_table *t, float x)
 }
 
 /* 2^f of the fraction f of x log2 e, then the exponent. */
-static float over_fraction(const mw__value_table *t, float x)
+static float over_fraction(const mw__chip_table *t, float x)
 {
     const float scaled = fmaxf(-POWER_MAX, fminf(x * 0x1.715476p+0f, POWER_MAX)), whole = floorf(scaled);
     return ldexpf(between(t, (scaled - whole) / t->step), (int)whole);
 }
 
 /* 1 / m of the mantissa m in [0.5, 1]; odd. */
-static float over_mantissa_inverse(const mw__value_table *t, float x)
+static float over_mantissa_inverse(const mw__chip_table *t, float x)
 {
     int power = 0;
     const float mantissa = frexpf(fabsf(x), &power);
@@ -57,7 +57,7 @@ static float over_mantissa_inverse(const mw__value_table *t, float x)
 }
 
 /* log2 of the mantissa m in [0.5, 1], and the exponent. */
-static float over_mantissa_log(const mw__value_table *t, float x)
+static float over_mantissa_log(const mw__chip_table *t, float x)
 {
     int power = 0;
     const float mantissa = frexpf(x, &power);
@@ -65,7 +65,7 @@ static float over_mantissa_log(const mw__value_table *t, float x)
 }
 
 /* x = m 4^k with m in [0.5, 2); the root is that of m times 2^(k sign). */
-static float over_mantissa_root(const mw__value_table *t, float x, int sign)
+static float over_mantissa_root(const mw__chip_table *t, float x, int sign)
 {
     int power = 0;
     float mantissa = frexpf(x, &power);
@@ -76,10 +76,10 @@ static float over_mantissa_root(const mw__value_table *t, float x, int sign)
     return ldexpf(between(t, mantissa / t->step), sign * power / 2);
 }
 
-static float over_root(const mw__value_table *t, float x) { return over_mantissa_root(t, x, 1); }
-static float over_inverse_root(const mw__value_table *t, float x) { return over_mantissa_root(t, x, -1); }
+static float over_root(const mw__chip_table *t, float x) { return over_mantissa_root(t, x, 1); }
+static float over_inverse_root(const mw__chip_table *t, float x) { return over_mantissa_root(t, x, -1); }
 
-static const mw__table_mode modes[] = {
+static const mw__chip_table_mode modes[] = {
     {0x01, over_both_sides, "sigmoid, silu, gelu, leaky relu, max and min with a number"},
     {0x60, over_positive, "tanh"},
     {0x0a, over_fraction, "exp"},
@@ -91,7 +91,7 @@ static const mw__table_mode modes[] = {
 
 enum { MODES = sizeof modes / sizeof *modes };
 
-const char *mw__table_mode_name(size_t index, unsigned *out_mode)
+const char *mw__chip_table_mode_name(size_t index, unsigned *out_mode)
 {
     if (index >= MODES)
         return NULL;
@@ -99,7 +99,7 @@ const char *mw__table_mode_name(size_t index, unsigned *out_mode)
     return modes[index].name;
 }
 
-static const mw__table_mode *find_mode(unsigned mode)
+static const mw__chip_table_mode *find_mode(unsigned mode)
 {
     for (size_t i = 0; i < MODES; i++)
         if (modes[i].mode == mode)
@@ -111,13 +111,13 @@ static unsigned word_of(const uint8_t *data, int index) { return data[2 * index]
 
 static float number_of(const uint8_t *data, int index) { return mw__fp16_to_float((uint16_t)word_of(data, index)); }
 
-mw_status mw__table_read(const uint8_t *data, size_t size, mw__value_table *out, mw_error *err)
+mw_status mw__chip_table_read(const uint8_t *data, size_t size, mw__chip_table *out, mw_error *err)
 {
     if (size < 2 * (size_t)MW__TABLE_NUMBERS)
         return mw__fail(err, MW_ERROR_FORMAT, "table of an activation: %zu bytes, and it takes %d", size,
                         2 * MW__TABLE_NUMBERS);
     const unsigned step = word_of(data, MW__TABLE_STEP), mode = word_of(data, MW__TABLE_MODE);
-    mw__value_table t = {.mode = find_mode(mode), .step = ldexpf(1.0f, -(int)(step <= STEP_MAX ? step : STEP_MAX))};
+    mw__chip_table t = {.mode = find_mode(mode), .step = ldexpf(1.0f, -(int)(step <= STEP_MAX ? step : STEP_MAX))};
     if (t.mode == NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "table of an activation: mode 0x%x, which nobody has explained",
                         mode);
@@ -138,7 +138,7 @@ mw_status mw__table_read(const uint8_t *data, size_t size, mw__value_table *out,
     return MW_OK;
 }
 
-float mw__table_at(const mw__value_table *t, float x)
+float mw__chip_table_at(const mw__chip_table *t, float x)
 {
     if (x != x)
         return x;
@@ -149,7 +149,7 @@ float mw__table_at(const mw__value_table *t, float x)
     return t->mode->value(t, x);
 }
 
-const uint16_t *mw__table_sigmoid(void)
+const uint16_t *mw__chip_table_sigmoid(void)
 {
     static const uint16_t numbers[MW__TABLE_NUMBERS] = {
         0xc8f8, 0x4829, 0x0000, 0x3c00, 0x0d7f, 0x1087, 0x1377, 0x1626, 0x1910, 0x1c2b, 0x1eda,

@@ -19,27 +19,27 @@ enum {
     MW__TABLE_MODE = 42
 };
 
-typedef struct mw__table_mode mw__table_mode;
+typedef struct mw__chip_table_mode mw__chip_table_mode;
 
-typedef struct mw__value_table {
+typedef struct mw__chip_table {
     float low, high;       /* beyond these the result is fixed */
     float at_low, at_high; /* to these */
     float knots[MW__TABLE_KNOTS];
     float slope[2], above[2]; /* lines below the first knot and above the last: slope * x + above */
     float step;               /* from knot to knot */
-    const mw__table_mode *mode;
-} mw__value_table;
+    const mw__chip_table_mode *mode;
+} mw__chip_table;
 
 /* Reads a table of at least MW__TABLE_NUMBERS fp16 numbers.
  * errors  MW_ERROR_FORMAT for fewer; MW_ERROR_UNSUPPORTED for a mode or a distance that nobody has explained */
-mw_status mw__table_read(const uint8_t *data, size_t size, mw__value_table *out, mw_error *err);
+mw_status mw__chip_table_read(const uint8_t *data, size_t size, mw__chip_table *out, mw_error *err);
 
-float mw__table_at(const mw__value_table *table, float x);
+float mw__chip_table_at(const mw__chip_table *table, float x);
 
 /* The table of sigmoid as Apple's compilers write it: [MW__TABLE_NUMBERS]. */
-const uint16_t *mw__table_sigmoid(void);
+const uint16_t *mw__chip_table_sigmoid(void);
 
 /* Modes that are known, `index` from 0 on; NULL behind the last. For documents and tests. */
-const char *mw__table_mode_name(size_t index, unsigned *out_mode);
+const char *mw__chip_table_mode_name(size_t index, unsigned *out_mode);
 
 #endif

@@ -85,7 +85,7 @@ static mw_status estimate_step(maker *m, const mw__plan *plan, const mw__step *s
 /* What it cannot place is where the program is. */
 static mw_status segment(maker *m, const mw__function *function)
 {
-    mw__segment_function *given = mw__segment_given();
+    mw__segment_function *given = mw__engine_given_segmenter();
     const mw__library *library = m->library;
     mw_error why = {0};
     m->segmented = NULL;

@@ -151,7 +151,8 @@ static int by_use(const void *left, const void *right)
     return a->nanoseconds < b->nanoseconds ? -1 : a->nanoseconds > b->nanoseconds;
 }
 
-bool mw__bound_keep(const mw_allocator *allocator, const char *location, const mw__config *config, const char *kept)
+bool mw__cache_keep_bounds(const mw_allocator *allocator, const char *location, const mw__config *config,
+                           const char *kept)
 {
     survey s = {.allocator = allocator, .kept = kept};
     for_each(&s, location, is_build, note_build);
@@ -197,7 +198,7 @@ static void purge(survey *s, const char *folder)
 
 static void purge_build(survey *s, const char *folder) { for_each(s, folder, is_key, purge); }
 
-void mw__bound_purge(const mw_allocator *allocator, const char *location, const char *model)
+void mw__cache_purge_model(const mw_allocator *allocator, const char *location, const char *model)
 {
     survey s = {.allocator = allocator, .model = model};
     for_each(&s, location, is_build, purge_build);

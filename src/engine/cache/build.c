@@ -3,4 +3,4 @@
 
 #include <mw_engine_build.h> /* made by cmake/engine_build.cmake */
 
-const char *mw__engine_build(void) { return "millwright-" MW_ENGINE_BUILD; }
+const char *mw__cache_engine_build(void) { return "millwright-" MW_ENGINE_BUILD; }

@@ -184,7 +184,7 @@ mw_status mw__cache_purge(const char *location, const char *path, mw_error *err)
     char *real = location != NULL ? find_location(allocator, location, false) : NULL;
     const mw_status status = mw__key_make_model(&source, model, &made, err);
     if (status == MW_OK && made && real != NULL) {
-        mw__bound_purge(allocator, real, model);
+        mw__cache_purge_model(allocator, real, model);
         mw__shared_drop_below(real);
     }
     mw__free(allocator, real);

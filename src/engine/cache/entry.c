@@ -31,7 +31,7 @@ static char *join_path(const mw_allocator *allocator, const char *a, const char 
 
 char *mw__entry_folder(const mw_allocator *allocator, const char *location, const char *key, mw_error *err)
 {
-    char *folder = join_path(allocator, location, mw__engine_build(), key);
+    char *folder = join_path(allocator, location, mw__cache_engine_build(), key);
     if (folder == NULL)
         mw__fail(err, MW_ERROR_MEMORY, "no memory for the path of a bundle");
     return folder;
@@ -52,7 +52,7 @@ static bool check_sum(mw__cache_entry *entry)
     }
     if (entry->manifest_size == 0 || sum.name_length != 3 || memcmp(sum.name, "sum", 3) != 0)
         return false;
-    mw__sum_text(mw__sum_of(entry->manifest, last), actual);
+    mw__cache_sum_text(mw__cache_sum_of(entry->manifest, last), actual);
     entry->manifest_size = last;
     return sum.length == strlen(actual) && memcmp(sum.value, actual, sum.length) == 0;
 }
@@ -69,7 +69,7 @@ static bool check_file(mw__cache_entry *entry, const mw__record_line *line)
     memcpy(name, space + 1, length);
     name[length] = '\0';
     uint64_t bytes;
-    if (!mw__sum_file(entry->allocator, entry->folder, name, actual, &bytes))
+    if (!mw__cache_sum_file(entry->allocator, entry->folder, name, actual, &bytes))
         return false;
     entry->bytes += bytes;
     const size_t head = (size_t)(space - line->value);

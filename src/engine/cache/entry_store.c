@@ -149,7 +149,7 @@ static mw_status add_file(store *s, const char *name, mw_error *err)
 {
     char line[MW__SUM_LINE + 300], sum[MW__SUM_LINE];
     uint64_t bytes;
-    if (strlen(name) > 200 || !mw__sum_file(s->allocator, s->folder, name, sum, &bytes))
+    if (strlen(name) > 200 || !mw__cache_sum_file(s->allocator, s->folder, name, sum, &bytes))
         return mw__fail(err, MW_ERROR_FILE, "cannot read \"%s\" of bundle \"%s\"", name, s->folder);
     snprintf(line, sizeof line, "%s %s", sum, name);
     mw__record_put(&s->manifest, "file", line);
@@ -191,7 +191,7 @@ static mw_status write_manifest(store *s, mw_error *err)
     MW_TRY(add_file(s, MW__ENTRY_ANALYTICS, err));
     MW_TRY(add_weights(s, err));
     MW_TRY(mw__text_check(&s->manifest, err));
-    mw__sum_text(mw__sum_of(s->manifest.data, s->manifest.size), sum);
+    mw__cache_sum_text(mw__cache_sum_of(s->manifest.data, s->manifest.size), sum);
     mw__record_put(&s->manifest, "sum", sum);
     mw__text path;
     mw__text_init(&path, s->allocator);
@@ -238,7 +238,7 @@ static mw_status store_locked(store *s, const mw__config *config, mw_error *err)
     const mw_status status = write_entry(s, err);
     if (status != MW_OK)
         mw__entry_remove(s->folder, s->allocator);
-    const bool fits = mw__bound_keep(s->allocator, s->location, config, status == MW_OK ? s->folder : NULL);
+    const bool fits = mw__cache_keep_bounds(s->allocator, s->location, config, status == MW_OK ? s->folder : NULL);
     return status != MW_OK || fits ? status : refuse_size(config, err);
 }
 

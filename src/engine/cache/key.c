@@ -107,7 +107,7 @@ static mw_status add_text(weighing *w, const mw__text *normal, bool named, mw_er
     bool found;
     size_t done = 0;
     for (size_t at = 0;;) {
-        if (!mw__normal_next_weight(normal, &at, &found, &place))
+        if (!mw__cache_normal_next_weight(normal, &at, &found, &place))
             return mw__fail(err, MW_ERROR_FORMAT, "a BLOBFILE in another form");
         if (!found)
             break;
@@ -171,7 +171,7 @@ static mw_status find_model(const mw__source *source, bool named, model *out, bo
     mw_error reason = {0};
     mw__text normal;
     mw__text_init(&normal, source->allocator);
-    mw__normal_append(&normal, source->text, source->size);
+    mw__cache_normal_append(&normal, source->text, source->size);
     mw_status status = mw__text_check(&normal, &reason);
     if (status == MW_OK)
         status = weigh_model(source, &normal, named, out, &reason);
@@ -242,7 +242,7 @@ static void put_config(mw__text *record, const mw__config *config)
 void mw__key_record(mw__text *record, const char *text, const char *weights, const mw__cache_request *request)
 {
     const mw__compile_options *o = &request->compile;
-    mw__record_put(record, "build", mw__engine_build());
+    mw__record_put(record, "build", mw__cache_engine_build());
     mw__record_put(record, "platform", SYSTEM "-" MACHINE);
     put_number(record, "mask", o->mask);
     mw__record_put(record, "chip", o->chip != NULL ? o->chip->name : "");

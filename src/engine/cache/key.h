@@ -52,6 +52,6 @@ bool mw__record_find(const char *record, size_t size, const char *name, mw__reco
 void mw__record_put(mw__text *record, const char *name, const char *value);
 
 /* "millwright-0.1.0-1542eb4d342ca731": version and digest of the engine's sources, its compiler and flags. */
-const char *mw__engine_build(void);
+const char *mw__cache_engine_build(void);
 
 #endif

@@ -113,7 +113,7 @@ static void cut_build_info(mw__text *text, size_t begin)
     }
 }
 
-void mw__normal_append(mw__text *out, const char *text, size_t size)
+void mw__cache_normal_append(mw__text *out, const char *text, size_t size)
 {
     reader r = {.text = text, .size = size, .out = out};
     const size_t begin = out->size;
@@ -175,7 +175,7 @@ static bool read_place(const mw__text *text, size_t *at, mw__weight_place *out)
     return true;
 }
 
-bool mw__normal_next_weight(const mw__text *text, size_t *at, bool *found, mw__weight_place *out)
+bool mw__cache_normal_next_weight(const mw__text *text, size_t *at, bool *found, mw__weight_place *out)
 {
     static const char word[] = "BLOBFILE";
     *found = false;

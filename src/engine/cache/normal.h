@@ -6,7 +6,7 @@
 
 /* Appends the text without comments, the space that separates nothing, and the program's attribute buildInfo: two texts
  * with one normal form have the same tokens otherwise. Never fails but for memory, whatever the text is. */
-void mw__normal_append(mw__text *out, const char *text, size_t size);
+void mw__cache_normal_append(mw__text *out, const char *text, size_t size);
 
 /* An entry of a weight file. */
 typedef struct mw__weight_place {
@@ -17,6 +17,6 @@ typedef struct mw__weight_place {
 
 /* The first BLOBFILE of a normal text from *at on, which is set behind it. *found = false: there is none. False: it is
  * in no form that is read here. What stands in a string may be taken for one. */
-bool mw__normal_next_weight(const mw__text *text, size_t *at, bool *found, mw__weight_place *out);
+bool mw__cache_normal_next_weight(const mw__text *text, size_t *at, bool *found, mw__weight_place *out);
 
 #endif

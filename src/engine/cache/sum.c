@@ -8,9 +8,9 @@
 
 enum { CHUNK = 1 << 20 };
 
-uint64_t mw__sum_of(const void *data, size_t size) { return mw__hash64(data, size, 0); }
+uint64_t mw__cache_sum_of(const void *data, size_t size) { return mw__hash64(data, size, 0); }
 
-void mw__sum_text(uint64_t sum, char out[MW__SUM_HEX]) { snprintf(out, MW__SUM_HEX, "%016" PRIx64, sum); }
+void mw__cache_sum_text(uint64_t sum, char out[MW__SUM_HEX]) { snprintf(out, MW__SUM_HEX, "%016" PRIx64, sum); }
 
 /* Each part's hash begins with that of the parts before. */
 static bool sum_open(const mw__file *file, char *chunk, uint64_t *out)
@@ -27,8 +27,8 @@ static bool sum_open(const mw__file *file, char *chunk, uint64_t *out)
     return true;
 }
 
-bool mw__sum_file(const mw_allocator *allocator, const char *folder, const char *name, char out[MW__SUM_LINE],
-                  uint64_t *out_bytes)
+bool mw__cache_sum_file(const mw_allocator *allocator, const char *folder, const char *name, char out[MW__SUM_LINE],
+                        uint64_t *out_bytes)
 {
     mw_error ignored = {0};
     mw__file file;

@@ -103,7 +103,7 @@ static mw_status read_graph(mw__library *library, const mw__source *source, cons
 
 static bool is_product(const mw__op *op)
 {
-    return op->row != NULL && mw__count_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
+    return op->row != NULL && mw__op_count_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
 }
 
 static bool has_product(const mw__block *block)

@@ -69,6 +69,6 @@ static inline size_t mw__input_ports(const mw__program *program)
 }
 
 /* The port of that name among `count` that are sorted; NULL if there is none. */
-const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t count, const char *name);
+const mw__port_info *mw__plan_find_port(const mw__port_info *const *by_name, size_t count, const char *name);
 
 #endif

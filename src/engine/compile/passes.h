@@ -32,7 +32,7 @@ typedef struct mw__pass {
 } mw__pass;
 
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
-mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
+mw_status mw__plan_fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
 /* Large products that only the update reads, behind the flag that is made of all gradients, move there. */
 mw_status mw__defer_products(const mw__pass *pass, mw_error *err);
@@ -41,6 +41,6 @@ mw_status mw__defer_products(const mw__pass *pass, mw_error *err);
 mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
 
 /* The same, afterwards: runs of steps over the same units become one that runs them by blocks of these. */
-mw_status mw__block_steps(const mw__pass *pass, mw_error *err);
+mw_status mw__fuse_loop_tiles(const mw__pass *pass, mw_error *err);
 
 #endif

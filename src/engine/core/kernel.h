@@ -79,7 +79,7 @@
 /* Asks for the memory `bytes` beyond data, which may lie outside of any object. It goes to the second-level cache: what
  * is asked for so early would drive from the first what is in use, and few lines can be on their way to it (batch norm
  * of large images takes 0.7 of the time on a Zen 4). */
-MW__INLINE void mw__prefetch(const void *data, int64_t bytes)
+MW__INLINE void mw__kernel_prefetch(const void *data, int64_t bytes)
 {
     __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)bytes), 0, 2);
 }
@@ -208,7 +208,7 @@ void mw__plan_copy(mw__planner *planner, const mw__copy *copy);
 void mw__plan_zero_pad(mw__planner *planner, const mw_tensor *x, const int64_t before[MW_RANK_MAX], mw_shape out,
                        uint32_t to);
 /* The stride of each axis. */
-void mw__row_major(mw_shape shape, int64_t *out);
+void mw__nd_row_major(mw_shape shape, int64_t *out);
 
 /* ---- tiles ---- */
 

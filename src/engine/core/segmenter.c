@@ -6,9 +6,12 @@
 
 static _Atomic(mw__segment_function *) given;
 
-void mw__segment_give(mw__segment_function *function) { atomic_store_explicit(&given, function, memory_order_release); }
+void mw__engine_give_segmenter(mw__segment_function *function)
+{
+    atomic_store_explicit(&given, function, memory_order_release);
+}
 
-mw__segment_function *mw__segment_given(void) { return atomic_load_explicit(&given, memory_order_acquire); }
+mw__segment_function *mw__engine_given_segmenter(void) { return atomic_load_explicit(&given, memory_order_acquire); }
 
 /* `text` without blanks, underscores and hyphens, in any case, is `word`. */
 static bool is_word(const char *text, const char *word)

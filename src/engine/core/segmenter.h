@@ -36,8 +36,8 @@ typedef mw_status mw__segment_function(const mw__segment_request *request, mw__s
                                        const mw_allocator *allocator, mw_error *err);
 
 /* May be called at any time by any thread; what was compiled before keeps what it has asked. NULL = none again. */
-void mw__segment_give(mw__segment_function *function);
+void mw__engine_give_segmenter(mw__segment_function *function);
 /* NULL: nobody gave one. */
-mw__segment_function *mw__segment_given(void);
+mw__segment_function *mw__engine_given_segmenter(void);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct mw__step_operand {
 
 typedef struct mw__element mw__element;
 struct mw__sum;
-struct mw__watch;
+struct mw__finite_check;
 struct mw__factors;
 struct mw__nested;
 
@@ -78,10 +78,10 @@ typedef struct mw__step {
     bool helper;   /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
-    const struct mw__sum *sum;         /* if it sums its one read (engine/kernels/fused/fused.h) */
-    uint32_t splat;                    /* buffer of the one number that every element it writes is; 0: there is none */
-    const struct mw__watch *watch;     /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
-    const struct mw__factors *factors; /* if it is a product of which something is known from them (the same) */
+    const struct mw__sum *sum; /* if it sums its one read (engine/kernels/fused/fused.h) */
+    uint32_t splat;            /* buffer of the one number that every element it writes is; 0: there is none */
+    const struct mw__finite_check *watch; /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
+    const struct mw__factors *factors;    /* if it is a product of which something is known from them (the same) */
     const struct mw__nested *nested; /* if it runs blocks (compile/compiled.h): alone in its phase, by all partitions */
     size_t read_count, write_count;
     size_t read_room, write_room;

@@ -379,7 +379,7 @@ static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *
     MW_TRY(begin_layout(p, layout, err));
     MW_TRY(mw__order_steps(layout, err));
     MW_TRY(mw__assign_phases(layout, err));
-    MW_TRY(mw__place_buffers(layout, err));
+    MW_TRY(mw__layout_place_buffers(layout, err));
     return make_commands(p, layout, allocator, room, commands, err);
 }
 

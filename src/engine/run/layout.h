@@ -32,6 +32,6 @@ mw_status mw__order_steps(mw__layout *layout, mw_error *err);
 /* phases.c: cuts the order into phases. */
 mw_status mw__assign_phases(mw__layout *layout, mw_error *err);
 /* memory.c: places the local buffers. */
-mw_status mw__place_buffers(mw__layout *layout, mw_error *err);
+mw_status mw__layout_place_buffers(mw__layout *layout, mw_error *err);
 
 #endif

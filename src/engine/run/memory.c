@@ -366,7 +366,7 @@ static mw_status place_all(placer *p, life **wanted, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__place_buffers(mw__layout *layout, mw_error *err)
+mw_status mw__layout_place_buffers(mw__layout *layout, mw_error *err)
 {
     const size_t count = layout->buffer_count;
     placer p = {.layout = layout,

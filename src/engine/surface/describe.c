@@ -221,8 +221,8 @@ static mw_status describe_runs(const describer *d, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__describe_plan(const mw__program *program, const mw__command_list *commands, mw__arena *arena,
-                            e5rt_mw_plan *out, mw_error *err)
+mw_status mw__surface_describe_plan(const mw__program *program, const mw__command_list *commands, mw__arena *arena,
+                                    e5rt_mw_plan *out, mw_error *err)
 {
     *out = (e5rt_mw_plan){.version = E5RT_MW_PLAN_VERSION,
                           .summary = program->summary,

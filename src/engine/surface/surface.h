@@ -50,7 +50,7 @@ mw_status mw__buffer_make(void **out, mw__kind kind, uint64_t size, uint32_t typ
 /* mw__surface_end, with the code that a type beyond 2 has. */
 e5rt_error_code mw__buffer_type_end(uint32_t type, mw_error *err);
 /* A description of the type as a handle. */
-mw_status mw__tensor_desc_make(void **out, const mw__type *type, mw_error *err);
+mw_status mw__surface_tensor_desc_make(void **out, const mw__type *type, mw_error *err);
 
 typedef struct mw__function_object {
     mw__object object;
@@ -97,7 +97,7 @@ typedef struct mw__operation {
 } mw__operation;
 
 /* Puts the weights of a set, or the function's own (NULL), behind the ports. */
-mw_status mw__weights_bind(mw__operation *operation, struct mw__weights *weights, mw_error *err);
+mw_status mw__surface_weights_bind(mw__operation *operation, struct mw__weights *weights, mw_error *err);
 
 /* A runner more, or less: without one it no longer counts, whatever ports of it are kept. */
 void mw__operation_add_runner(mw__operation *operation);

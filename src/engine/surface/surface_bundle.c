@@ -102,7 +102,7 @@ static mw_status make_build_info(mw__library *library, const void **out, mw_erro
     if (d == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(dictionary_begin(d, &library->arena, members / 2 + 1, err));
-    dictionary_add(d, "engine", mw__engine_build());
+    dictionary_add(d, "engine", mw__cache_engine_build());
     for (size_t i = 0; i + 1 < members; i += 2)
         if (mw__build_info_word(info->members[i]) != NULL && mw__build_info_word(info->members[i + 1]) != NULL)
             dictionary_add(d, mw__build_info_word(info->members[i]), mw__build_info_word(info->members[i + 1]));

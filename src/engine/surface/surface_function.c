@@ -43,8 +43,8 @@ const mw__port_info *mw__port_named(const mw__program *program, mw__side side, c
 {
     const mw__port_info *info = NULL;
     if (side != MW__SIDE_INOUT)
-        info = mw__port_find(side == MW__SIDE_OUTPUT ? program->outputs_by_name : program->inputs_by_name,
-                             mw__port_count(program, side), name);
+        info = mw__plan_find_port(side == MW__SIDE_OUTPUT ? program->outputs_by_name : program->inputs_by_name,
+                                  mw__port_count(program, side), name);
     for (size_t i = 0; side == MW__SIDE_INOUT && info == NULL && i < program->state_count; i++)
         if (strcmp(mw__port_at(program, side, i)->name, name) == 0)
             info = mw__port_at(program, side, i);
@@ -66,7 +66,7 @@ e5rt_error_code mw__port_names(const mw__program *program, mw__side side, uint64
 
 mw_status mw__port_desc(const mw__program *program, const mw__port_info *info, void **out, mw_error *err)
 {
-    return mw__tensor_desc_make(out, program->plan.buffers[info->buffer].value->type, err);
+    return mw__surface_tensor_desc_make(out, program->plan.buffers[info->buffer].value->type, err);
 }
 
 /* ---- functions ---- */

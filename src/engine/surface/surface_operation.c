@@ -42,7 +42,7 @@ static mw_status fill_operation(mw__operation *operation, const mw__operation_op
     operation->outputs = mw__alloc(allocator, program->output_count, sizeof(mw__buffer_object *), err);
     if (operation->inputs == NULL || operation->outputs == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__weights_bind(operation, options->weights, err));
+    MW_TRY(mw__surface_weights_bind(operation, options->weights, err));
     const char *name = options->operation_name != NULL ? options->operation_name : program->name;
     MW_TRY(mw__surface_copy(&operation->object, &operation->name, name, err));
     MW_TRY(mw__loaded_add(program, name, err));

@@ -41,7 +41,7 @@ static mw_status create_plan(void **out, void *operation_handle, mw_error *err)
         return err->status;
     mw__arena_init(&plan->arena, &plan->object.allocator);
     plan->function = mw__object_retain(operation->function);
-    if (mw__describe_plan(operation->function->program, &operation->commands, &plan->arena, &plan->plan, err) !=
+    if (mw__surface_describe_plan(operation->function->program, &operation->commands, &plan->arena, &plan->plan, err) !=
         MW_OK) {
         mw__object_release(plan);
         return err->status;

@@ -185,7 +185,7 @@ static mw_status make_desc(void **out, const uint64_t *shape, const int64_t *str
     return mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: a tensor of that shape does not fit in memory");
 }
 
-mw_status mw__tensor_desc_make(void **out, const mw__type *type, mw_error *err)
+mw_status mw__surface_tensor_desc_make(void **out, const mw__type *type, mw_error *err)
 {
     const component_row *row = find_component(UINT32_MAX, type->dtype);
     uint64_t shape[MW_RANK_MAX];

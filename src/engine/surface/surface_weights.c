@@ -136,7 +136,7 @@ e5rt_error_code e5rt_mw_precompiled_compute_op_create_options_set_mutable_weight
 
 /* ---- an operation's ---- */
 
-mw_status mw__weights_bind(mw__operation *operation, mw__weights *weights, mw_error *err)
+mw_status mw__surface_weights_bind(mw__operation *operation, mw__weights *weights, mw_error *err)
 {
     const mw__program *program = operation->function->program;
     if (program->weights.count == 0)

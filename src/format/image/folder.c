@@ -61,7 +61,7 @@ static mw_status list_classes(mw__image_folder *out, DIR *root, mw_error *err)
             return MW_ERROR_MEMORY;
         out->classes[out->class_count++] = name;
     }
-    mw__class_names_sort(out->classes, out->class_count);
+    mw__sort_class_names(out->classes, out->class_count);
     return MW_OK;
 }
 

@@ -279,7 +279,7 @@ static mw_status sort_classes(mw__table *table, size_t column, mw_error *err)
     int64_t *number = mw__arena_alloc(&table->arena, data->name_count, sizeof *number, err); /* [name_count] new */
     if (number == NULL)
         return MW_ERROR_MEMORY;
-    mw__class_names_sort(data->names, data->name_count);
+    mw__sort_class_names(data->names, data->name_count);
     for (size_t i = 0; i < data->name_count; i++)
         number[(uintptr_t)mw__map_get(&data->numbers, data->names[i]) - 1] = (int64_t)i;
     for (size_t i = 0; i < data->count; i++) {

@@ -19,7 +19,7 @@ static const mw__count_row rows[MW__OP_COUNT] = {
 #undef MW_KERNEL
 };
 
-const mw__count_row *mw__count_row_of(mw__op_id id) { return &rows[id]; }
+const mw__count_row *mw__op_count_row_of(mw__op_id id) { return &rows[id]; }
 
 /* ---- elements ---- */
 

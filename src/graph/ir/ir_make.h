@@ -47,7 +47,7 @@ mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite
 
 /* A copy in the graph's arena; NULL for NULL, or with an error on the graph. */
 const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part);
-const mw__port_note *mw__port_note_copy(mw_graph *graph, const mw__port_note *note);
+const mw__port_note *mw__graph_copy_port_note(mw_graph *graph, const mw__port_note *note);
 
 /* ---- checks ---- */
 

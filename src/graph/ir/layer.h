@@ -18,7 +18,7 @@ size_t mw__layer_application(const mw_graph *graph);
 /* Whether a state may be assigned again: it belongs to a layer that is being applied again. */
 bool mw__layer_reassigns(const mw_tensor *state);
 /* What a state holds after the applications so far. */
-static inline mw_tensor *mw__state_now(mw_tensor *state)
+static inline mw_tensor *mw__layer_state_now(mw_tensor *state)
 {
     return state != NULL && state->next != NULL ? state->next : state;
 }

@@ -73,7 +73,7 @@ const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part)
     return copy;
 }
 
-const mw__port_note *mw__port_note_copy(mw_graph *graph, const mw__port_note *note)
+const mw__port_note *mw__graph_copy_port_note(mw_graph *graph, const mw__port_note *note)
 {
     mw__port_note *copy = note != NULL ? mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error) : NULL;
     if (copy == NULL)

@@ -37,7 +37,7 @@ static bool is_keyword(const char *name)
         if (strcmp(name, words[i]) == 0)
             return true;
     }
-    return mw__dtype_named(name, strlen(name)) != MW_DTYPE_NONE;
+    return mw__number_dtype_named(name, strlen(name)) != MW_DTYPE_NONE;
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -40,7 +40,7 @@ mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
 
 static mw_program *compile_side(const mw__compare_run *run, const mw_graph *graph, int side, mw_error *err)
 {
-    return mw__compile_graph(graph, &run->sides[side], &run->targets[side], err);
+    return mw__program_compile_graph(graph, &run->sides[side], &run->targets[side], err);
 }
 
 mw_compile_options mw__compare_side(const mw_compile_options *asked)

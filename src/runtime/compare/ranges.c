@@ -141,7 +141,7 @@ static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
     const mw_compile_options options = mw__compare_side(request->compile);
     mw__target target;
     MW_TRY(mw__target_resolve(&options, &target, err));
-    r->program = mw__compile_graph(shown, &options, &target, err);
+    r->program = mw__program_compile_graph(shown, &options, &target, err);
     if (r->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(request->fill(request->user, r->program, NULL, err));

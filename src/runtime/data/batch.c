@@ -8,7 +8,7 @@
 
 /* ---- memory ---- */
 
-static mw_status allocate_maker(mw__batch_maker *maker, mw_error *err)
+static mw_status allocate_maker(mw__minibatch_maker *maker, mw_error *err)
 {
     const mw_allocator *allocator = maker->allocator;
     const mw_dataset *dataset = maker->dataset;
@@ -28,9 +28,9 @@ static mw_status allocate_maker(mw__batch_maker *maker, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__batch_maker_init(mw__batch_maker *maker, const mw_loader_options *options, mw_error *err)
+mw_status mw__minibatch_maker_init(mw__minibatch_maker *maker, const mw_loader_options *options, mw_error *err)
 {
-    *maker = (mw__batch_maker){
+    *maker = (mw__minibatch_maker){
         .allocator = mw__allocator_or_default(options->allocator),
         .dataset = mw__dataset_retain(options->dataset),
         .batch_size = options->batch,
@@ -43,7 +43,7 @@ mw_status mw__batch_maker_init(mw__batch_maker *maker, const mw_loader_options *
     return allocate_maker(maker, err);
 }
 
-void mw__batch_maker_deinit(mw__batch_maker *maker)
+void mw__minibatch_maker_deinit(mw__minibatch_maker *maker)
 {
     mw__free(maker->allocator, maker->row);
     mw__free_aligned(maker->allocator, maker->scratch);
@@ -52,7 +52,7 @@ void mw__batch_maker_deinit(mw__batch_maker *maker)
         mw__dataset_release(maker->dataset);
 }
 
-static mw_status make_feed(mw__batch_slot *slot, const mw__batch_maker *maker, size_t index, mw_error *err)
+static mw_status make_feed(mw__minibatch_slot *slot, const mw__minibatch_maker *maker, size_t index, mw_error *err)
 {
     const mw_column *column = &maker->dataset->columns[index];
     const size_t bytes = maker->dataset->example_bytes[index];
@@ -74,7 +74,7 @@ static mw_status make_feed(mw__batch_slot *slot, const mw__batch_maker *maker, s
     return MW_OK;
 }
 
-mw_status mw__batch_slot_init(mw__batch_slot *slot, const mw__batch_maker *maker, mw_error *err)
+mw_status mw__minibatch_slot_init(mw__minibatch_slot *slot, const mw__minibatch_maker *maker, mw_error *err)
 {
     const mw_allocator *allocator = maker->allocator;
     const size_t columns = maker->dataset->column_count;
@@ -91,7 +91,7 @@ mw_status mw__batch_slot_init(mw__batch_slot *slot, const mw__batch_maker *maker
     return MW_OK;
 }
 
-void mw__batch_slot_deinit(mw__batch_slot *slot, const mw__batch_maker *maker)
+void mw__minibatch_slot_deinit(mw__minibatch_slot *slot, const mw__minibatch_maker *maker)
 {
     for (size_t i = 0; slot->buffers != NULL && i < maker->dataset->column_count; i++)
         mw__free_aligned(maker->allocator, slot->buffers[i]);
@@ -103,7 +103,7 @@ void mw__batch_slot_deinit(mw__batch_slot *slot, const mw__batch_maker *maker)
 /* ---- which examples ---- */
 
 /* Every epoch starts from the identity, so that its order does not depend on the epochs before it. */
-static void order_epoch(mw__batch_maker *maker, int64_t epoch)
+static void order_epoch(mw__minibatch_maker *maker, int64_t epoch)
 {
     const size_t examples = (size_t)maker->dataset->examples;
     if (!maker->shuffle || maker->ordered_epoch == epoch)
@@ -116,7 +116,7 @@ static void order_epoch(mw__batch_maker *maker, int64_t epoch)
 }
 
 /* The ids of a batch; behind the last example it is repeated. */
-static void choose_examples(const mw__batch_maker *maker, int64_t number, mw__batch_slot *slot)
+static void choose_examples(const mw__minibatch_maker *maker, int64_t number, mw__minibatch_slot *slot)
 {
     const int64_t first = number * maker->batch_size;
     const int64_t left = maker->dataset->examples - first;
@@ -132,7 +132,7 @@ static void choose_examples(const mw__batch_maker *maker, int64_t number, mw__ba
 /* Rows in a shuffled order lie where the processor cannot guess: a few of them are prefetched. */
 enum { AHEAD = 6, LINE = 64, AHEAD_BYTES = 4096 };
 
-static void fetch_ahead(const mw__batch_slot *slot, int64_t i, const char *data, size_t bytes)
+static void fetch_ahead(const mw__minibatch_slot *slot, int64_t i, const char *data, size_t bytes)
 {
     if (i >= slot->batch.examples)
         return;
@@ -141,7 +141,7 @@ static void fetch_ahead(const mw__batch_slot *slot, int64_t i, const char *data,
         __builtin_prefetch(row + at);
 }
 
-static void copy_column(const mw__batch_maker *maker, mw__batch_slot *slot, size_t column)
+static void copy_column(const mw__minibatch_maker *maker, mw__minibatch_slot *slot, size_t column)
 {
     const size_t bytes = maker->dataset->example_bytes[column];
     const char *data = maker->dataset->columns[column].data;
@@ -152,7 +152,8 @@ static void copy_column(const mw__batch_maker *maker, mw__batch_slot *slot, size
     }
 }
 
-static mw_status make_example(mw__batch_maker *maker, int64_t epoch, mw__batch_slot *slot, int64_t i, mw_error *err)
+static mw_status make_example(mw__minibatch_maker *maker, int64_t epoch, mw__minibatch_slot *slot, int64_t i,
+                              mw_error *err)
 {
     const mw_dataset *dataset = maker->dataset;
     const mw__example_place at = {.epoch = epoch, .example = slot->ids[i]};
@@ -161,7 +162,7 @@ static mw_status make_example(mw__batch_maker *maker, int64_t epoch, mw__batch_s
     return mw__dataset_make(dataset, at, maker->row, maker->scratch, err);
 }
 
-static void repeat_last(const mw__batch_maker *maker, mw__batch_slot *slot)
+static void repeat_last(const mw__minibatch_maker *maker, mw__minibatch_slot *slot)
 {
     for (size_t k = 0; k < maker->dataset->column_count; k++) {
         const size_t bytes = maker->dataset->example_bytes[k];
@@ -171,7 +172,8 @@ static void repeat_last(const mw__batch_maker *maker, mw__batch_slot *slot)
     }
 }
 
-mw_status mw__batch_make(mw__batch_maker *maker, mw_loader_position position, mw__batch_slot *slot, mw_error *err)
+mw_status mw__minibatch_make(mw__minibatch_maker *maker, mw_loader_position position, mw__minibatch_slot *slot,
+                             mw_error *err)
 {
     order_epoch(maker, position.epoch);
     choose_examples(maker, maker->rank + position.batch * maker->ranks, slot);

@@ -6,14 +6,14 @@
 #include "runtime/data/data.h"
 
 /* A place for one batch. */
-typedef struct mw__batch_slot {
+typedef struct mw__minibatch_slot {
     void **buffers; /* [columns], of a batch each */
     mw_feed *feeds; /* [columns] */
     int64_t *ids;   /* [batch] */
     mw_batch batch;
-} mw__batch_slot;
+} mw__minibatch_slot;
 
-typedef struct mw__batch_maker {
+typedef struct mw__minibatch_maker {
     const mw_allocator *allocator;
     mw_dataset *dataset; /* lives on until the maker is gone */
     int64_t batch_size;
@@ -24,16 +24,17 @@ typedef struct mw__batch_maker {
     int64_t ordered_epoch; /* the epoch that `order` is for; -1 = none */
     void **row;            /* [columns] where one example goes */
     char *scratch;         /* of the data set, to make one */
-} mw__batch_maker;
+} mw__minibatch_maker;
 
 /* The options were checked. What fails leaves a maker for deinit. */
-mw_status mw__batch_maker_init(mw__batch_maker *maker, const mw_loader_options *options, mw_error *err);
-void mw__batch_maker_deinit(mw__batch_maker *maker);
+mw_status mw__minibatch_maker_init(mw__minibatch_maker *maker, const mw_loader_options *options, mw_error *err);
+void mw__minibatch_maker_deinit(mw__minibatch_maker *maker);
 
-mw_status mw__batch_slot_init(mw__batch_slot *slot, const mw__batch_maker *maker, mw_error *err);
-void mw__batch_slot_deinit(mw__batch_slot *slot, const mw__batch_maker *maker);
+mw_status mw__minibatch_slot_init(mw__minibatch_slot *slot, const mw__minibatch_maker *maker, mw_error *err);
+void mw__minibatch_slot_deinit(mw__minibatch_slot *slot, const mw__minibatch_maker *maker);
 
 /* The batch at this position into the slot; behind the last example it is repeated. */
-mw_status mw__batch_make(mw__batch_maker *maker, mw_loader_position position, mw__batch_slot *slot, mw_error *err);
+mw_status mw__minibatch_make(mw__minibatch_maker *maker, mw_loader_position position, mw__minibatch_slot *slot,
+                             mw_error *err);
 
 #endif

@@ -7,10 +7,10 @@
 struct mw_loader {
     const mw_allocator *allocator;
     mw__guard guard;
-    mw__batch_maker maker;
+    mw__minibatch_maker maker;
     int64_t batches; /* in an epoch */
     mw_loader_position position;
-    mw__batch_slot slot;      /* without a thread */
+    mw__minibatch_slot slot;  /* without a thread */
     mw__prefetcher *prefetch; /* NULL = none */
 };
 
@@ -55,9 +55,9 @@ static mw_status init(mw_loader *loader, const mw_loader_options *options, mw_er
     const int64_t all = examples / options->batch + (!options->drop_last && examples % options->batch != 0);
     const int64_t ranks = options->ranks > 0 ? options->ranks : 1;
     loader->batches = all / ranks + (!options->drop_last && options->rank < all % ranks);
-    MW_TRY(mw__batch_maker_init(&loader->maker, options, err));
+    MW_TRY(mw__minibatch_maker_init(&loader->maker, options, err));
     if (ahead == 0)
-        return mw__batch_slot_init(&loader->slot, &loader->maker, err);
+        return mw__minibatch_slot_init(&loader->slot, &loader->maker, err);
     return mw__prefetch_create(&loader->prefetch, &loader->maker, ahead, loader->batches, err);
 }
 
@@ -86,8 +86,8 @@ static void free_parts(void *object)
 {
     mw_loader *loader = object;
     mw__prefetch_free(loader->prefetch);
-    mw__batch_slot_deinit(&loader->slot, &loader->maker);
-    mw__batch_maker_deinit(&loader->maker);
+    mw__minibatch_slot_deinit(&loader->slot, &loader->maker);
+    mw__minibatch_maker_deinit(&loader->maker);
     mw__free(loader->allocator, loader);
 }
 
@@ -137,7 +137,7 @@ static const mw_batch *next(mw_loader *loader, mw_error *err)
     if (loader->prefetch != NULL) {
         if (mw__prefetch_take(loader->prefetch, loader->position, &batch, err) != MW_OK)
             return NULL;
-    } else if (mw__batch_make(&loader->maker, loader->position, &loader->slot, err) != MW_OK)
+    } else if (mw__minibatch_make(&loader->maker, loader->position, &loader->slot, err) != MW_OK)
         return NULL; /* the position stays: the next call tries this batch again */
     else
         batch = &loader->slot.batch;

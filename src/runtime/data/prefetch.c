@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 typedef struct made_batch {
-    mw__batch_slot slot;
+    mw__minibatch_slot slot;
     mw_error error; /* why it could not be made; all zero = it was */
 } made_batch;
 
 struct mw__prefetcher {
-    mw__batch_maker *maker;
+    mw__minibatch_maker *maker;
     made_batch *ring; /* [slots] */
     size_t slots;
     int64_t batches; /* in an epoch */
@@ -54,7 +54,7 @@ static void make_next(mw__prefetcher *p)
     made_batch *out = &p->ring[p->made % p->slots];
     pthread_mutex_unlock(&p->mutex);
     out->error = (mw_error){0};
-    const mw_status status = mw__batch_make(p->maker, position, &out->slot, &out->error);
+    const mw_status status = mw__minibatch_make(p->maker, position, &out->slot, &out->error);
     pthread_mutex_lock(&p->mutex);
     if (p->turn != turn)
         return;
@@ -149,7 +149,7 @@ mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position positio
         begin_prefetch(prefetch);
     if (prefetch->alone) {
         *out = &prefetch->ring[0].slot.batch;
-        return mw__batch_make(prefetch->maker, position, &prefetch->ring[0].slot, err);
+        return mw__minibatch_make(prefetch->maker, position, &prefetch->ring[0].slot, err);
     }
     pthread_mutex_lock(&prefetch->mutex);
     const mw_status status = wait_for_batch(prefetch, position, out, err);
@@ -169,7 +169,8 @@ void mw__prefetch_rewind(mw__prefetcher *prefetch)
 
 /* ---- beginning and end ---- */
 
-mw_status mw__prefetch_create(mw__prefetcher **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err)
+mw_status mw__prefetch_create(mw__prefetcher **out, mw__minibatch_maker *maker, int ahead, int64_t batches,
+                              mw_error *err)
 {
     mw__prefetcher *p = mw__alloc(maker->allocator, 1, sizeof *p, err);
     *out = p;
@@ -183,9 +184,9 @@ mw_status mw__prefetch_create(mw__prefetcher **out, mw__batch_maker *maker, int 
     if (p->ring == NULL)
         return MW_ERROR_MEMORY;
     for (p->slots = 0; p->slots < (size_t)ahead + 1; p->slots++) {
-        const mw_status status = mw__batch_slot_init(&p->ring[p->slots].slot, maker, err);
+        const mw_status status = mw__minibatch_slot_init(&p->ring[p->slots].slot, maker, err);
         if (status != MW_OK) {
-            mw__batch_slot_deinit(&p->ring[p->slots].slot, maker);
+            mw__minibatch_slot_deinit(&p->ring[p->slots].slot, maker);
             return status;
         }
     }
@@ -222,7 +223,7 @@ void mw__prefetch_free(mw__prefetcher *prefetch)
     if (elsewhere)
         mw__thread_join(prefetch->thread); /* only frees it here */
     for (size_t i = 0; i < prefetch->slots; i++)
-        mw__batch_slot_deinit(&prefetch->ring[i].slot, prefetch->maker);
+        mw__minibatch_slot_deinit(&prefetch->ring[i].slot, prefetch->maker);
     mw__free(allocator, prefetch->ring);
     if (!elsewhere) { /* there the thread of the parent may hold them */
         pthread_mutex_destroy(&prefetch->mutex);

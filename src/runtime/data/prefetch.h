@@ -12,7 +12,8 @@ typedef void mw__prefetch_owner(void *owner);
 
 /* Memory for `ahead` + 1 batches; the thread begins with the first mw__prefetch_take.
  *  batches  in an epoch */
-mw_status mw__prefetch_create(mw__prefetcher **out, mw__batch_maker *maker, int ahead, int64_t batches, mw_error *err);
+mw_status mw__prefetch_create(mw__prefetcher **out, mw__minibatch_maker *maker, int ahead, int64_t batches,
+                              mw_error *err);
 
 /* Waits for the example that is being made. NULL is fine. In a child of fork() the thread is not there, and what it may
  * hold is left alone.  False if the calling thread is the one of this prefetch (the owner was destroyed in the function

@@ -32,14 +32,14 @@ void _Block_release(const void *block);
 
 static const void *global_class(void) { return _NSConcreteGlobalBlock; }
 
-void *mw__callback_create(mw__block_function *function, void *user)
+void *mw__dispatch_callback_create(mw__block_function *function, void *user)
 {
     const mw__block_literal block = {
         .isa = _NSConcreteStackBlock, .invoke = invoke, .about = &about, .function = function, .user = user};
     return _Block_copy(&block);
 }
 
-void mw__callback_release(void *block)
+void mw__dispatch_callback_release(void *block)
 {
     if (block != NULL)
         _Block_release(block);
@@ -49,19 +49,19 @@ void mw__callback_release(void *block)
 
 static const void *global_class(void) { return NULL; }
 
-void *mw__callback_create(mw__block_function *function, void *user)
+void *mw__dispatch_callback_create(mw__block_function *function, void *user)
 {
     mw__block_literal *block = mw__alloc(mw__allocator_default(), 1, sizeof *block, NULL);
     if (block != NULL)
-        mw__callback_init(block, function, user);
+        mw__dispatch_callback_init(block, function, user);
     return block;
 }
 
-void mw__callback_release(void *block) { mw__free(mw__allocator_default(), block); }
+void mw__dispatch_callback_release(void *block) { mw__free(mw__allocator_default(), block); }
 
 #endif
 
-void mw__callback_init(mw__block_literal *block, mw__block_function *function, void *user)
+void mw__dispatch_callback_init(mw__block_literal *block, mw__block_function *function, void *user)
 {
     const int is_global = 1 << 28; /* retaining and releasing it does nothing */
     *block = (mw__block_literal){.isa = global_class(),

@@ -17,10 +17,10 @@ typedef struct mw__block_literal {
 } mw__block_literal;
 
 /* A block that needs no copy, in memory that must outlive its use. */
-void mw__callback_init(mw__block_literal *block, mw__block_function *function, void *user);
+void mw__dispatch_callback_init(mw__block_literal *block, mw__block_function *function, void *user);
 /* One on the heap, which users may retain; NULL if there is no memory. */
-void *mw__callback_create(mw__block_function *function, void *user);
+void *mw__dispatch_callback_create(mw__block_function *function, void *user);
 /* NULL is fine. */
-void mw__callback_release(void *block);
+void mw__dispatch_callback_release(void *block);
 
 #endif

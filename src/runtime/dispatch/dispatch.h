@@ -14,11 +14,11 @@ typedef struct mw__device_buffer {
 } mw__device_buffer;
 
 /* Zero-filled. */
-mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err);
+mw_status mw__dispatch_buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err);
 /* The memory of a buffer that was asked for with `size` bytes; 0 if there is no such buffer. */
-size_t mw__buffer_memory(size_t size);
+size_t mw__dispatch_buffer_memory(size_t size);
 /* An empty buffer is fine. */
-void mw__buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer);
+void mw__dispatch_buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer);
 
 typedef struct mw__dispatch mw__dispatch;
 

@@ -16,7 +16,7 @@ void mw__dispatch_async_init(ane_e5rt_program_t *program)
 {
     pthread_mutex_init(&program->mutex, NULL);
     pthread_cond_init(&program->landed, NULL);
-    mw__callback_init(&program->completion, count_down, program);
+    mw__dispatch_callback_init(&program->completion, count_down, program);
 }
 
 static void wait_for_all(ane_e5rt_program_t *program)
@@ -129,11 +129,11 @@ int ane_e5rt_program_get_final_event_signaled(ane_e5rt_program_t *program, uint6
 void *ane_e5rt_make_completion_block(ane_e5rt_completion_cb_t cb, void *ctx)
 {
     mw_error *err = mw__dispatch_begin();
-    void *block = cb != NULL ? mw__callback_create(cb, ctx) : NULL;
+    void *block = cb != NULL ? mw__dispatch_callback_create(cb, ctx) : NULL;
     if (block == NULL)
         mw__dispatch_end(__func__, cb == NULL ? mw__fail(err, MW_ERROR_ARGUMENT, "the callback is NULL")
                                               : mw__fail(err, MW_ERROR_MEMORY, "no memory for a block"));
     return block;
 }
 
-void ane_e5rt_free_completion_block(void *block) { mw__callback_release(block); }
+void ane_e5rt_free_completion_block(void *block) { mw__dispatch_callback_release(block); }

@@ -24,9 +24,9 @@ mw_status mw__calls_reserve(const mw__dispatch *d, size_t times, mw__calls *call
 static mw_status bind(const mw__symbols *s, mw__calls *calls, const char *name, bool is_output,
                       const mw__device_buffer *buffer, mw_error *err)
 {
-    mw__port_binding port = {.name = (char *)(uintptr_t)name, .is_output = is_output};
+    mw__dispatch_port_binding port = {.name = (char *)(uintptr_t)name, .is_output = is_output};
     void *operation = calls->operations[calls->operation_count - 1].object;
-    const mw_status status = mw__port_bind(s, operation, &port, buffer->size, buffer, err);
+    const mw_status status = mw__dispatch_port_bind(s, operation, &port, buffer->size, buffer, err);
     calls->ports[calls->port_count++] = port.port; /* also of one that could not be bound, to be released */
     return status;
 }
@@ -38,7 +38,8 @@ static mw_status add_call(const mw__dispatch *d, const mw__device_buffer *buffer
     const mw__chain_function *function = &d->chain->functions[call->function];
     char name[40];
     snprintf(name, sizeof name, "segment_%zu", index);
-    MW_TRY(mw__stream_operation_make(function->compiled, name, &calls->operations[calls->operation_count++], err));
+    MW_TRY(mw__dispatch_stream_operation_make(function->compiled, name, &calls->operations[calls->operation_count++],
+                                              err));
     for (size_t i = 0; i < function->input_count + function->output_count; i++) {
         const size_t place = call->places[i];
         const mw__device_buffer *buffer = place < d->port_count ? &buffers[place] : &d->between[place - d->port_count];
@@ -53,7 +54,7 @@ mw_status mw__calls_add(const mw__dispatch *d, const mw__device_buffer *buffers,
         MW_TRY(add_call(d, buffers, c, calls, err));
     if (d->chain != NULL)
         return MW_OK;
-    MW_TRY(mw__stream_operation_make(d, "main", &calls->operations[calls->operation_count++], err));
+    MW_TRY(mw__dispatch_stream_operation_make(d, "main", &calls->operations[calls->operation_count++], err));
     for (size_t i = 0; i < d->port_count; i++)
         MW_TRY(bind(&d->symbols, calls, d->ports[i].name, d->ports[i].is_output, &buffers[i], err));
     return MW_OK;
@@ -72,7 +73,7 @@ void mw__calls_release(const mw__dispatch *d, mw__calls *calls)
         if (calls->ports[i] != NULL)
             d->symbols.io_port_release(&calls->ports[i]);
     for (size_t i = 0; i < calls->operation_count; i++)
-        mw__stream_operation_release(&d->symbols, &calls->operations[i]);
+        mw__dispatch_stream_operation_release(&d->symbols, &calls->operations[i]);
     mw__free(d->allocator, calls->ports);
     mw__free(d->allocator, calls->operations);
     *calls = (mw__calls){0};
@@ -89,7 +90,7 @@ mw_status mw__chain_finish(mw__dispatch *d, mw_error *err)
     for (size_t i = 0; status == MW_OK && i < d->port_count; i++)
         ports[i] = d->ports[i].buffer;
     for (size_t i = 0; status == MW_OK && i < chain->between_count; i++) {
-        status = mw__buffer_alloc(&d->symbols, chain->between[i], &d->between[i], err);
+        status = mw__dispatch_buffer_alloc(&d->symbols, chain->between[i], &d->between[i], err);
         if (status == MW_OK && chain->contents[i] != NULL)
             memcpy(d->between[i].data, chain->contents[i], chain->between[i]);
     }
@@ -98,7 +99,7 @@ mw_status mw__chain_finish(mw__dispatch *d, mw_error *err)
     if (status == MW_OK)
         status = mw__calls_add(d, ports, &d->calls, err);
     if (status == MW_OK && chain->watched)
-        status = mw__watch_make(d, err);
+        status = mw__dispatch_watch_make(d, err);
     if (status == MW_OK)
         status = mw__calls_encode(&d->symbols, &d->calls, d->stream, err);
     d->encoded = status == MW_OK;
@@ -111,9 +112,9 @@ void mw__chain_release(mw__dispatch *d)
     if (d->chain == NULL)
         return;
     mw__calls_release(d, &d->calls);
-    mw__watch_release(d);
+    mw__dispatch_watch_release(d);
     for (size_t i = 0; d->between != NULL && i < d->chain->between_count; i++)
-        mw__buffer_release(&d->symbols, &d->between[i]);
+        mw__dispatch_buffer_release(&d->symbols, &d->between[i]);
     mw__free(d->allocator, d->between);
     for (size_t i = 0; i < d->chain->function_count; i++)
         mw__dispatch_destroy(d->chain->functions[i].compiled);

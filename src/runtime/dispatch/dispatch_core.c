@@ -13,23 +13,23 @@ typedef struct compiler_set {
 
 /* ---- buffers ---- */
 
-size_t mw__buffer_memory(size_t size)
+size_t mw__dispatch_buffer_memory(size_t size)
 {
     size_t rounded;
     return mw__round_up_size(size < 64 ? 64 : size, 64, &rounded) ? rounded : 0;
 }
 
-mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err)
+mw_status mw__dispatch_buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err)
 {
     *out = (mw__device_buffer){0};
-    const size_t rounded = mw__buffer_memory(size);
+    const size_t rounded = mw__dispatch_buffer_memory(size);
     if (rounded == 0)
         return mw__fail(err, MW_ERROR_MEMORY, "a buffer of %zu bytes does not fit", size);
     MW_TRY(MW__E5RT(symbols, buffer_object_alloc, &out->object, rounded, 0));
     out->size = size;
     const mw_status status = MW__E5RT(symbols, buffer_object_get_data_ptr, out->object, &out->data);
     if (status != MW_OK) {
-        mw__buffer_release(symbols, out);
+        mw__dispatch_buffer_release(symbols, out);
         return status;
     }
     if (!mw__symbols_are_engine(symbols)) /* whose buffers are zero, in pages that nobody has touched */
@@ -37,7 +37,7 @@ mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_b
     return MW_OK;
 }
 
-void mw__buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer)
+void mw__dispatch_buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer)
 {
     if (buffer->object != NULL)
         symbols->buffer_object_release(&buffer->object);
@@ -94,7 +94,8 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;
 }
 
-mw_status mw__stream_operation_make(const mw__dispatch *d, const char *name, mw__stream_operation *out, mw_error *err)
+mw_status mw__dispatch_stream_operation_make(const mw__dispatch *d, const char *name,
+                                             mw__dispatch_stream_operation *out, mw_error *err)
 {
     const mw__symbols *s = &d->symbols;
     MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_create_with_program_function, &out->options, d->function));
@@ -104,7 +105,7 @@ mw_status mw__stream_operation_make(const mw__dispatch *d, const char *name, mw_
                     out->options);
 }
 
-void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operation *operation)
+void mw__dispatch_stream_operation_release(const mw__symbols *symbols, mw__dispatch_stream_operation *operation)
 {
     if (operation->object != NULL)
         symbols->execution_stream_operation_release(&operation->object);
@@ -115,7 +116,7 @@ void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operati
 static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
 {
     MW_TRY(MW__E5RT(&d->symbols, program_library_retain_program_function, d->library, "main", &d->function));
-    return name != NULL ? mw__stream_operation_make(d, name, &d->operation, err) : MW_OK;
+    return name != NULL ? mw__dispatch_stream_operation_make(d, name, &d->operation, err) : MW_OK;
 }
 
 static mw_status compile_dispatch(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
@@ -168,23 +169,23 @@ mw_status mw__dispatch_check(const mw__dispatch_options *options, int32_t *out_c
 
 /* ---- ports ---- */
 
-static void drop_buffer(const mw__symbols *symbols, mw__port_binding *port)
+static void drop_buffer(const mw__symbols *symbols, mw__dispatch_port_binding *port)
 {
     if (port->owned)
-        mw__buffer_release(symbols, &port->buffer);
+        mw__dispatch_buffer_release(symbols, &port->buffer);
     port->buffer = (mw__device_buffer){0};
     port->owned = false;
 }
 
-void mw__port_release(const mw__symbols *symbols, mw__port_binding *port)
+void mw__dispatch_port_release(const mw__symbols *symbols, mw__dispatch_port_binding *port)
 {
     if (port->port != NULL)
         symbols->io_port_release(&port->port);
     drop_buffer(symbols, port);
 }
 
-mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding *port, size_t size,
-                        const mw__device_buffer *shared, mw_error *err)
+mw_status mw__dispatch_port_bind(const mw__symbols *s, void *operation, mw__dispatch_port_binding *port, size_t size,
+                                 const mw__device_buffer *shared, mw_error *err)
 {
     if (operation != NULL && port->is_output)
         MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, operation, port->name, &port->port));
@@ -193,7 +194,7 @@ mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding 
     if (shared != NULL) {
         port->buffer = *shared;
     } else {
-        MW_TRY(mw__buffer_alloc(s, size, &port->buffer, err));
+        MW_TRY(mw__dispatch_buffer_alloc(s, size, &port->buffer, err));
         port->owned = true;
     }
     if (operation == NULL)
@@ -210,9 +211,10 @@ mw_status mw__dispatch_add_port(mw__dispatch *d, const char *name, bool is_outpu
     if (copy == NULL)
         return MW_ERROR_MEMORY;
     memcpy(copy, name, length);
-    mw__port_binding *port = &d->ports[d->port_count++]; /* counted at once: destroy cleans up a half-made one */
-    *port = (mw__port_binding){.name = copy, .is_output = is_output};
-    return mw__port_bind(&d->symbols, d->operation.object, port, size, shared, err);
+    mw__dispatch_port_binding *port =
+        &d->ports[d->port_count++]; /* counted at once: destroy cleans up a half-made one */
+    *port = (mw__dispatch_port_binding){.name = copy, .is_output = is_output};
+    return mw__dispatch_port_bind(&d->symbols, d->operation.object, port, size, shared, err);
 }
 
 mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
@@ -223,7 +225,7 @@ mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
 
 mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__device_buffer *buffer, mw_error *err)
 {
-    mw__port_binding *port = &d->ports[index];
+    mw__dispatch_port_binding *port = &d->ports[index];
     if (d->encoded)
         return mw__fail(err, MW_ERROR_STATE,
                         "port \"%s\" cannot be bound to another buffer: the program has run, which freezes bindings",
@@ -316,7 +318,7 @@ const char *mw__dispatch_summary(const mw__dispatch *d)
 static void release_ports(mw__dispatch *d)
 {
     for (size_t i = 0; i < d->port_count; i++) {
-        mw__port_release(&d->symbols, &d->ports[i]);
+        mw__dispatch_port_release(&d->symbols, &d->ports[i]);
         mw__free(d->allocator, d->ports[i].name);
     }
     mw__free(d->allocator, d->ports);
@@ -331,7 +333,7 @@ void mw__dispatch_destroy(mw__dispatch *d)
         s->execution_stream_release(&d->stream);
     mw__chain_release(d);
     release_ports(d);
-    mw__stream_operation_release(s, &d->operation);
+    mw__dispatch_stream_operation_release(s, &d->operation);
     if (d->function != NULL)
         s->program_function_release(&d->function);
     if (d->library != NULL)

@@ -5,22 +5,22 @@
 
 #include "runtime/dispatch/dispatch.h"
 
-typedef struct mw__port_binding {
+typedef struct mw__dispatch_port_binding {
     char *name;
     void *port;
     mw__device_buffer buffer;
     bool is_output;
     bool owned;  /* the buffer is ours to release */
     bool shared; /* it lies in memory of its size, not rounded up */
-} mw__port_binding;
+} mw__dispatch_port_binding;
 
-typedef struct mw__stream_operation {
+typedef struct mw__dispatch_stream_operation {
     void *options, *object;
-} mw__stream_operation;
+} mw__dispatch_stream_operation;
 
 /* Operations that are bound to buffers, in the order of their execution. */
 typedef struct mw__calls {
-    mw__stream_operation *operations;
+    mw__dispatch_stream_operation *operations;
     void **ports;
     size_t operation_count, port_count;
 } mw__calls;
@@ -29,8 +29,8 @@ struct mw__dispatch {
     const mw_allocator *allocator;
     mw__symbols symbols;
     void *library, *function, *stream;
-    mw__stream_operation operation;
-    mw__port_binding *ports;
+    mw__dispatch_stream_operation operation;
+    mw__dispatch_port_binding *ports;
     size_t port_count, port_capacity;
     bool encoded;
     const mw__chain *chain; /* what there is instead of a function and its operation; or NULL */
@@ -56,21 +56,21 @@ void mw__chain_release(mw__dispatch *dispatch);
 /* ---- dispatch_watch.c ---- */
 
 /* An event for each call; before they are encoded. None, and no error, where the library has no events. */
-mw_status mw__watch_make(mw__dispatch *dispatch, mw_error *err);
-void mw__watch_release(mw__dispatch *dispatch);
+mw_status mw__dispatch_watch_make(mw__dispatch *dispatch, mw_error *err);
+void mw__dispatch_watch_release(mw__dispatch *dispatch);
 
 /* ---- dispatch_core.c ---- */
 
 /* An operation of the function of `dispatch`. What is there after a failure is to be released. */
-mw_status mw__stream_operation_make(const mw__dispatch *dispatch, const char *name, mw__stream_operation *out,
-                                    mw_error *err);
-void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operation *operation);
+mw_status mw__dispatch_stream_operation_make(const mw__dispatch *dispatch, const char *name,
+                                             mw__dispatch_stream_operation *out, mw_error *err);
+void mw__dispatch_stream_operation_release(const mw__symbols *symbols, mw__dispatch_stream_operation *operation);
 
 /* Retains the port of that name and binds it, to `shared` or to a zeroed buffer of its own. operation NULL: the buffer
  * alone. */
-mw_status mw__port_bind(const mw__symbols *symbols, void *operation, mw__port_binding *port, size_t size,
-                        const mw__device_buffer *shared, mw_error *err);
+mw_status mw__dispatch_port_bind(const mw__symbols *symbols, void *operation, mw__dispatch_port_binding *port,
+                                 size_t size, const mw__device_buffer *shared, mw_error *err);
 /* Leaves the name. */
-void mw__port_release(const mw__symbols *symbols, mw__port_binding *port);
+void mw__dispatch_port_release(const mw__symbols *symbols, mw__dispatch_port_binding *port);
 
 #endif

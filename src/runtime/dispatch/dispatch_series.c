@@ -20,7 +20,7 @@ static mw_status add_call(mw__series *series, size_t index, const mw__device_buf
         if (!series->own[i])
             mine[i] = *bound[i];
         else
-            MW_TRY(mw__buffer_alloc(&d->symbols, d->ports[i].buffer.size, &mine[i], err));
+            MW_TRY(mw__dispatch_buffer_alloc(&d->symbols, d->ports[i].buffer.size, &mine[i], err));
     return mw__calls_add(d, mine, &series->calls, err);
 }
 
@@ -58,7 +58,7 @@ static void release_buffers(mw__series *series)
     const mw__dispatch *d = series->source;
     for (size_t i = 0; series->buffers != NULL && series->own != NULL && i < series->count * d->port_count; i++)
         if (series->own[i % d->port_count])
-            mw__buffer_release(&d->symbols, &series->buffers[i]);
+            mw__dispatch_buffer_release(&d->symbols, &series->buffers[i]);
     mw__free(d->allocator, series->buffers);
     mw__free(d->allocator, series->own);
 }

@@ -37,7 +37,7 @@ static mw_status make_event(const mw__symbols *s, struct mw__call_watch *watch, 
     return MW__E5RT(s, execution_stream_operation_bind_completion_event, operation, watch->events[watch->count - 1]);
 }
 
-mw_status mw__watch_make(mw__dispatch *d, mw_error *err)
+mw_status mw__dispatch_watch_make(mw__dispatch *d, mw_error *err)
 {
     const size_t count = d->calls.operation_count;
     if (!has_events(&d->symbols))
@@ -45,7 +45,7 @@ mw_status mw__watch_make(mw__dispatch *d, mw_error *err)
     d->watch = mw__alloc(d->allocator, 1, sizeof *d->watch, err);
     if (d->watch == NULL)
         return MW_ERROR_MEMORY;
-    mw__callback_init(&d->watch->completion, land, d->watch);
+    mw__dispatch_callback_init(&d->watch->completion, land, d->watch);
     d->watch->events = mw__alloc(d->allocator, count, sizeof *d->watch->events, err);
     d->watch->before = mw__alloc(d->allocator, count, sizeof *d->watch->before, err);
     if (d->watch->events == NULL || d->watch->before == NULL)
@@ -55,7 +55,7 @@ mw_status mw__watch_make(mw__dispatch *d, mw_error *err)
     return MW_OK;
 }
 
-void mw__watch_release(mw__dispatch *d)
+void mw__dispatch_watch_release(mw__dispatch *d)
 {
     struct mw__call_watch *watch = d->watch;
     if (watch == NULL)

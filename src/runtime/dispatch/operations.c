@@ -125,8 +125,8 @@ static mw_status open_changes(mw__operations *o, const char *change, mw_error *e
 mw_status mw__operations_share(mw__operations *o, size_t from, size_t output, size_t to, size_t input, mw_error *err)
 {
     mw__dispatch *source = o->entries[from].dispatch, *target = o->entries[to].dispatch;
-    const mw__port_binding *out = &source->ports[output], *in = &target->ports[input];
-    const size_t memory = out->shared ? out->buffer.size : mw__buffer_memory(out->buffer.size);
+    const mw__dispatch_port_binding *out = &source->ports[output], *in = &target->ports[input];
+    const size_t memory = out->shared ? out->buffer.size : mw__dispatch_buffer_memory(out->buffer.size);
     MW_TRY(open_changes(o, "nothing can be shared", err));
     if (in->buffer.size > memory)
         return mw__fail(err, MW_ERROR_SHAPE,
@@ -152,7 +152,7 @@ mw_status mw__operations_bind_memory(mw__operations *o, size_t index, size_t por
     if (status == MW_OK)
         status = mw__dispatch_rebind(dispatch, port, &buffer, err);
     if (status != MW_OK)
-        mw__buffer_release(s, &buffer);
+        mw__dispatch_buffer_release(s, &buffer);
     else
         dispatch->ports[port].owned = dispatch->ports[port].shared = true;
     return status;

@@ -72,7 +72,7 @@ mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err
         out->provider = MW_PROVIDER_ENGINE;
         out->foreign = true;
         MW_TRY(load_library(out, path, "MW_E5RT_LIBRARY: ", err));
-        return mw__thread_hooks_tell(out, err);
+        return mw__dispatch_tell_thread_hooks(out, err);
     }
 #if defined(__APPLE__)
     if (provider == MW_PROVIDER_AUTO)

@@ -42,7 +42,7 @@ static mw_status remember(const mw__symbols *s, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__thread_hooks_tell(const mw__symbols *library, mw_error *err)
+mw_status mw__dispatch_tell_thread_hooks(const mw__symbols *library, mw_error *err)
 {
     const mw_thread_hooks *hooks = mw__thread_hooks_now();
     if (library->mw_set_thread_hooks == NULL)

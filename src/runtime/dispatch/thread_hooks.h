@@ -8,6 +8,6 @@
 
 /* A library was loaded: it is told of the hooks, if any are set, and of each later change. One that cannot be told
  * starts its threads itself. */
-mw_status mw__thread_hooks_tell(const mw__symbols *library, mw_error *err);
+mw_status mw__dispatch_tell_thread_hooks(const mw__symbols *library, mw_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <millwright/millwright.h>
 #include <stdio.h>
 
-void mw__view_deinit(mw__trainer_view *view)
+void mw__trainer_view_deinit(mw__trainer_view *view)
 {
     mw__program_destroy(view->program);
     mw__arena_deinit(&view->arena);
@@ -193,7 +193,7 @@ mw_status mw__trainer_need_evaluation(mw_trainer *t, mw_error *err)
     mw__arena_init(&t->evaluation.arena, t->allocator);
     const mw_status status = make_evaluation(t, &t->evaluation, err);
     if (status != MW_OK)
-        mw__view_deinit(&t->evaluation);
+        mw__trainer_view_deinit(&t->evaluation);
     return status;
 }
 
@@ -224,7 +224,7 @@ mw_status mw__trainer_need_predictor(mw_trainer *t, mw_error *err)
     mw__arena_init(&t->predictor.arena, t->allocator);
     const mw_status status = make_predictor(t, &t->predictor, err);
     if (status != MW_OK)
-        mw__view_deinit(&t->predictor);
+        mw__trainer_view_deinit(&t->predictor);
     return status;
 }
 

@@ -95,7 +95,7 @@ static mw_status draw_weights(mw__checker *c)
     return MW_OK;
 }
 
-const char *mw__check_gradient_name(size_t index, char *buffer, size_t size)
+const char *mw__gradcheck_gradient_name(size_t index, char *buffer, size_t size)
 {
     snprintf(buffer, size, "gradcheck.%zu", index);
     return buffer;
@@ -113,7 +113,7 @@ static mw_status compile_both(mw__checker *c)
     u = dtype == MW_F32 ? u : mw_cast(u, dtype);
     MW_TRY(mw_vjp(&c->y, &u, 1, c->x, c->options->count, c->dx, c->err));
     for (size_t i = 0; i < c->options->count; i++)
-        mw_output(c->dx[i], mw__check_gradient_name(i, name, sizeof name));
+        mw_output(c->dx[i], mw__gradcheck_gradient_name(i, name, sizeof name));
     c->reverse = mw_compile(c->graph, &c->options->compile, c->err);
     return c->reverse != NULL ? MW_OK : mw__status_or(c->err, MW_ERROR_DEVICE);
 }
@@ -145,7 +145,7 @@ static void choose_units(mw__checker *c)
 static mw_status read_variable(mw__checker *c, size_t index)
 {
     char name[48];
-    mw__check_variable *v = &c->variables[index];
+    mw__gradcheck_variable *v = &c->variables[index];
     v->name = mw_tensor_name(c->x[index]);
     v->count = (size_t)mw_shape_count(mw_tensor_shape(c->x[index]));
     float **parts[5] = {&v->at, &v->moved, &v->gradient, &v->there, &v->direction};
@@ -156,8 +156,8 @@ static mw_status read_variable(mw__checker *c, size_t index)
     }
     MW_TRY(mw_program_read(c->forward, v->name, MW_F32, v->at, v->count, c->err));
     memcpy(v->moved, v->at, v->count * sizeof(float));
-    MW_TRY(mw_program_read(c->reverse, mw__check_gradient_name(index, name, sizeof name), MW_F32, v->gradient, v->count,
-                           c->err));
+    MW_TRY(mw_program_read(c->reverse, mw__gradcheck_gradient_name(index, name, sizeof name), MW_F32, v->gradient,
+                           v->count, c->err));
     for (size_t i = 0; i < v->count; i++)
         c->largest = fmax(c->largest, fabs((double)v->gradient[i]));
     return MW_OK;
@@ -182,7 +182,7 @@ static mw_status prepare_checker(mw__checker *c)
 
 /* ---- comparing ---- */
 
-static void note_place(mw__checker *c, const mw__check_place *p, double analytic, double numeric, double allowed)
+static void note_place(mw__checker *c, const mw__gradcheck_place *p, double analytic, double numeric, double allowed)
 {
     mw_gradcheck_report *r = &c->report;
     const double gap = fabs(analytic - numeric), error = isnan(gap) ? (double)INFINITY : gap;
@@ -192,38 +192,38 @@ static void note_place(mw__checker *c, const mw__check_place *p, double analytic
         return;
     c->worst = badness;
     mw__shown_printf(r->tensor, sizeof r->tensor, "%s", p->of != NULL ? p->of->name : "");
-    r->index = mw__check_is_element(p) ? (int64_t)p->index : -1;
+    r->index = mw__gradcheck_is_element(p) ? (int64_t)p->index : -1;
     r->analytic = analytic;
     r->numeric = numeric;
     r->error = error;
     r->allowed = allowed;
 }
 
-static double allowed_error(const mw__checker *c, double analytic, const mw__check_slope *numeric,
+static double allowed_error(const mw__checker *c, double analytic, const mw__gradcheck_slope *numeric,
                             double gradient_noise)
 {
     return c->tolerance * fmax(fabs(analytic), fabs(numeric->value)) + numeric->noise + gradient_noise;
 }
 
 /* A comparison that roundings decide says nothing. */
-static bool tells(double share, double analytic, const mw__check_slope *numeric)
+static bool tells(double share, double analytic, const mw__gradcheck_slope *numeric)
 {
     return numeric->noise <= share * fmax(fabs(analytic), fabs(numeric->value));
 }
 
 /* Kinks are looked for where the two do not agree; elsewhere the step crosses none, or none that matters. */
-static mw_status compare_slopes(mw__checker *c, const mw__check_place *p, double analytic, double gradient_noise)
+static mw_status compare_slopes(mw__checker *c, const mw__gradcheck_place *p, double analytic, double gradient_noise)
 {
-    mw__check_slope numeric;
-    MW_TRY(mw__check_differentiate(c, p, &numeric));
+    mw__gradcheck_slope numeric;
+    MW_TRY(mw__gradcheck_differentiate(c, p, &numeric));
     bool counts = numeric.settled || !isfinite(analytic);
     const bool agrees =
         numeric.settled && fabs(analytic - numeric.value) <= allowed_error(c, analytic, &numeric, gradient_noise);
-    if (isfinite(analytic) && mw__check_is_element(p) && !agrees) {
-        MW_TRY(mw__check_differentiate_between(c, p, &numeric));
+    if (isfinite(analytic) && mw__gradcheck_is_element(p) && !agrees) {
+        MW_TRY(mw__gradcheck_differentiate_between(c, p, &numeric));
         counts = numeric.settled && (c->decisions.program == NULL || tells(0.25, analytic, &numeric));
-    } else if (isfinite(analytic) && !mw__check_is_element(p) && !(agrees && tells(0.1, analytic, &numeric))) {
-        MW_TRY(mw__check_follow(c, p, &numeric, &analytic));
+    } else if (isfinite(analytic) && !mw__gradcheck_is_element(p) && !(agrees && tells(0.1, analytic, &numeric))) {
+        MW_TRY(mw__gradcheck_follow(c, p, &numeric, &analytic));
         counts = numeric.settled;
     }
     if (counts)
@@ -234,12 +234,12 @@ static mw_status compare_slopes(mw__checker *c, const mw__check_place *p, double
 }
 
 /* All elements of a small variable, else some drawn ones. */
-static mw_status compare_elements(mw__checker *c, mw__check_variable *v)
+static mw_status compare_elements(mw__checker *c, mw__gradcheck_variable *v)
 {
     const size_t most = c->options->elements, count = v->count < most ? v->count : most;
     for (size_t i = 0; i < count; i++) {
         const size_t index = v->count <= most ? i : (size_t)mw__random_below(&c->random, v->count);
-        MW_TRY(compare_slopes(c, &(const mw__check_place){v, index}, (double)v->gradient[index],
+        MW_TRY(compare_slopes(c, &(const mw__gradcheck_place){v, index}, (double)v->gradient[index],
                               c->gradient_unit * c->largest));
     }
     return MW_OK;
@@ -247,11 +247,11 @@ static mw_status compare_elements(mw__checker *c, mw__check_variable *v)
 
 /* All elements of a variable at once, each by the sign of its gradient: a factor that is wrong shows here where single
  * elements are lost in the roundings of y. */
-static mw_status compare_along(mw__checker *c, mw__check_variable *v)
+static mw_status compare_along(mw__checker *c, mw__gradcheck_variable *v)
 {
     double analytic = 0.0, squares = 0.0, way = 0.0, way_squares = 0.0;
     for (size_t i = 0; i < v->count; i++) {
-        const double gradient = (double)v->gradient[i], scale = mw__check_displacement(v, i, 1.0);
+        const double gradient = (double)v->gradient[i], scale = mw__gradcheck_displacement(v, i, 1.0);
         v->direction[i] = gradient < 0.0 ? -1.0F : 1.0F;
         analytic += fabs(gradient) * scale;
         squares += gradient * gradient * scale * scale;
@@ -260,7 +260,7 @@ static mw_status compare_along(mw__checker *c, mw__check_variable *v)
     }
     /* a gradient that is nothing but roundings adds up in full, and these are a sixteenth of what is allowed for one */
     const double roundings = c->gradient_unit * c->largest * fmax(sqrt(way_squares), way / 16.0);
-    return compare_slopes(c, &(const mw__check_place){v, MW__CHECK_ALONG}, analytic,
+    return compare_slopes(c, &(const mw__gradcheck_place){v, MW__CHECK_ALONG}, analytic,
                           c->tolerance * sqrt(squares) + roundings);
 }
 
@@ -269,16 +269,17 @@ static mw_status compare_direction(mw__checker *c)
 {
     double analytic = 0.0, squares = 0.0;
     for (size_t k = 0; k < c->options->count; k++) {
-        mw__check_variable *v = &c->variables[k];
+        mw__gradcheck_variable *v = &c->variables[k];
         for (size_t i = 0; i < v->count; i++) {
             v->direction[i] = 2.0F * mw__random_uniform(&c->random) - 1.0F;
-            const double term = (double)v->gradient[i] * (double)v->direction[i] * mw__check_displacement(v, i, 1.0);
+            const double term =
+                (double)v->gradient[i] * (double)v->direction[i] * mw__gradcheck_displacement(v, i, 1.0);
             analytic += term;
             squares += term * term;
         }
     }
     /* the roundings of displaced elements, and of gradients, add up like a random walk */
-    return compare_slopes(c, &(const mw__check_place){NULL, 0}, analytic,
+    return compare_slopes(c, &(const mw__gradcheck_place){NULL, 0}, analytic,
                           (c->tolerance + c->gradient_unit) * sqrt(squares));
 }
 

@@ -19,11 +19,11 @@ typedef struct path {
 
 static double end_of(const path *q, double part) { return q->h * (2.0 * part / PARTS - 1.0); }
 
-static mw_status decide(mw__checker *c, const mw__check_place *p, double t, uint64_t *out)
+static mw_status decide(mw__checker *c, const mw__gradcheck_place *p, double t, uint64_t *out)
 {
     uint64_t decided = 0;
     if (c->decisions.program != NULL) {
-        MW_TRY(mw__check_write_moved(c, c->decisions.program, p, t));
+        MW_TRY(mw__gradcheck_write_moved(c, c->decisions.program, p, t));
         MW_TRY(mw__decisions_read(&c->decisions, &decided, c->err));
     }
     *out = decided;
@@ -31,7 +31,7 @@ static mw_status decide(mw__checker *c, const mw__check_place *p, double t, uint
 }
 
 /* Those at whose ends and middle all is decided alike. */
-static mw_status find_parts(mw__checker *c, const mw__check_place *p, path *q)
+static mw_status find_parts(mw__checker *c, const mw__gradcheck_place *p, path *q)
 {
     uint64_t before = 0, middle = 0, after = 0;
     MW_TRY(decide(c, p, end_of(q, 0.0), &before));
@@ -47,10 +47,10 @@ static mw_status find_parts(mw__checker *c, const mw__check_place *p, path *q)
 }
 
 /* u y at x + t. */
-static mw_status weigh_y(mw__checker *c, const mw__check_place *p, double t, double *out, double *out_size)
+static mw_status weigh_y(mw__checker *c, const mw__gradcheck_place *p, double t, double *out, double *out_size)
 {
     double size = 0.0;
-    MW_TRY(mw__check_evaluate(c, p, t, c->values[0]));
+    MW_TRY(mw__gradcheck_evaluate(c, p, t, c->values[0]));
     *out = 0.0;
     for (size_t i = 0; i < c->y_count; i++) {
         const double own = (double)c->u[i] * (double)c->values[0][i];
@@ -62,7 +62,7 @@ static mw_status weigh_y(mw__checker *c, const mw__check_place *p, double t, dou
 }
 
 /* Over each run of smooth parts. */
-static mw_status measure_gain(mw__checker *c, const mw__check_place *p, path *q)
+static mw_status measure_gain(mw__checker *c, const mw__gradcheck_place *p, path *q)
 {
     for (int first = 0, end; first < PARTS; first = end + 1) {
         double below = 0.0, above = 0.0, size[2] = {0.0, 0.0};
@@ -79,25 +79,25 @@ static mw_status measure_gain(mw__checker *c, const mw__check_place *p, path *q)
 }
 
 /* The derivative along the direction by the gradient at x + t. */
-static mw_status read_gradient(mw__checker *c, const mw__check_place *p, double t, double *out)
+static mw_status read_gradient(mw__checker *c, const mw__gradcheck_place *p, double t, double *out)
 {
     char name[48];
     *out = 0.0;
-    MW_TRY(mw__check_write_moved(c, c->reverse, p, t));
+    MW_TRY(mw__gradcheck_write_moved(c, c->reverse, p, t));
     MW_TRY(mw_run(c->reverse, c->err));
     for (size_t k = 0; k < c->options->count; k++) {
-        const mw__check_variable *v = &c->variables[k];
+        const mw__gradcheck_variable *v = &c->variables[k];
         if (p->of != NULL && p->of != v)
             continue;
-        MW_TRY(mw_program_read(c->reverse, mw__check_gradient_name(k, name, sizeof name), MW_F32, v->there, v->count,
-                               c->err));
+        MW_TRY(mw_program_read(c->reverse, mw__gradcheck_gradient_name(k, name, sizeof name), MW_F32, v->there,
+                               v->count, c->err));
         for (size_t i = 0; i < v->count; i++)
-            *out += (double)v->there[i] * (double)v->direction[i] * mw__check_displacement(v, i, 1.0);
+            *out += (double)v->there[i] * (double)v->direction[i] * mw__gradcheck_displacement(v, i, 1.0);
     }
     return MW_OK;
 }
 
-static mw_status read_slopes(mw__checker *c, const mw__check_place *p, path *q)
+static mw_status read_slopes(mw__checker *c, const mw__gradcheck_place *p, path *q)
 {
     for (int k = 0; k < PARTS; k++) {
         double before = 0.0, after = 0.0;
@@ -110,11 +110,12 @@ static mw_status read_slopes(mw__checker *c, const mw__check_place *p, path *q)
     return MW_OK;
 }
 
-mw_status mw__check_follow(mw__checker *c, const mw__check_place *p, mw__check_slope *out, double *out_analytic)
+mw_status mw__gradcheck_follow(mw__checker *c, const mw__gradcheck_place *p, mw__gradcheck_slope *out,
+                               double *out_analytic)
 {
     path q = {.count = 0};
-    *out = (mw__check_slope){.settled = false};
-    MW_TRY(mw__check_prepare_decisions(c));
+    *out = (mw__gradcheck_slope){.settled = false};
+    MW_TRY(mw__gradcheck_prepare_decisions(c));
     for (int i = 0; i < CUTS && q.count == 0; i++) {
         q = (path){.h = ldexp(fmin(8.0 * c->step, 0.25), -3 * i)};
         MW_TRY(find_parts(c, p, &q));
@@ -123,11 +124,11 @@ mw_status mw__check_follow(mw__checker *c, const mw__check_place *p, mw__check_s
         const double length = 2.0 * q.h / PARTS * q.count;
         MW_TRY(measure_gain(c, p, &q));
         MW_TRY(read_slopes(c, p, &q));
-        *out = (mw__check_slope){.value = q.gain / length, .noise = q.noise / length, .settled = true};
+        *out = (mw__gradcheck_slope){.value = q.gain / length, .noise = q.noise / length, .settled = true};
         *out_analytic = q.slope;
     }
     if (c->decisions.program != NULL)
-        MW_TRY(mw__check_restore(c, c->decisions.program));
-    MW_TRY(mw__check_restore(c, c->reverse));
-    return mw__check_restore(c, c->forward);
+        MW_TRY(mw__gradcheck_restore(c, c->decisions.program));
+    MW_TRY(mw__gradcheck_restore(c, c->reverse));
+    return mw__gradcheck_restore(c, c->forward);
 }

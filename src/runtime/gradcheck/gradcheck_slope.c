@@ -8,39 +8,39 @@ enum { HALVINGS = 4, SMALLEST = 10 };
 
 /* ---- differences ---- */
 
-double mw__check_displacement(const mw__check_variable *v, size_t i, double h)
+double mw__gradcheck_displacement(const mw__gradcheck_variable *v, size_t i, double h)
 {
     return h * fmax(fabs((double)v->at[i]), 0.25);
 }
 
-static void move(mw__check_variable *v, size_t i, double by) { v->moved[i] = (float)((double)v->at[i] + by); }
+static void move(mw__gradcheck_variable *v, size_t i, double by) { v->moved[i] = (float)((double)v->at[i] + by); }
 
-mw_status mw__check_write_moved(mw__checker *c, mw_program *program, const mw__check_place *p, double h)
+mw_status mw__gradcheck_write_moved(mw__checker *c, mw_program *program, const mw__gradcheck_place *p, double h)
 {
     for (size_t k = 0; k < c->options->count; k++) {
-        mw__check_variable *v = &c->variables[k];
+        mw__gradcheck_variable *v = &c->variables[k];
         if (p->of != NULL && p->of != v)
             continue;
-        for (size_t i = 0; !mw__check_is_element(p) && i < v->count; i++)
-            move(v, i, (double)v->direction[i] * mw__check_displacement(v, i, h));
-        if (mw__check_is_element(p))
-            move(v, p->index, mw__check_displacement(v, p->index, h));
+        for (size_t i = 0; !mw__gradcheck_is_element(p) && i < v->count; i++)
+            move(v, i, (double)v->direction[i] * mw__gradcheck_displacement(v, i, h));
+        if (mw__gradcheck_is_element(p))
+            move(v, p->index, mw__gradcheck_displacement(v, p->index, h));
         MW_TRY(mw_program_write(program, v->name, MW_F32, v->moved, v->count, c->err));
     }
     return MW_OK;
 }
 
-mw_status mw__check_evaluate(mw__checker *c, const mw__check_place *p, double h, float *out)
+mw_status mw__gradcheck_evaluate(mw__checker *c, const mw__gradcheck_place *p, double h, float *out)
 {
-    MW_TRY(mw__check_write_moved(c, c->forward, p, h));
+    MW_TRY(mw__gradcheck_write_moved(c, c->forward, p, h));
     MW_TRY(mw_run(c->forward, c->err));
     return mw_program_read(c->forward, "gradcheck.y", MW_F32, out, c->y_count, c->err);
 }
 
-mw_status mw__check_restore(mw__checker *c, mw_program *program)
+mw_status mw__gradcheck_restore(mw__checker *c, mw_program *program)
 {
     for (size_t k = 0; k < c->options->count; k++) {
-        mw__check_variable *v = &c->variables[k];
+        mw__gradcheck_variable *v = &c->variables[k];
         memcpy(v->moved, v->at, v->count * sizeof(float));
         MW_TRY(mw_program_write(program, v->name, MW_F32, v->at, v->count, c->err));
     }
@@ -48,9 +48,9 @@ mw_status mw__check_restore(mw__checker *c, mw_program *program)
 }
 
 /* By how much an element really moves from -h to h, as fp32 holds it. */
-static double distance(const mw__check_place *p, double h)
+static double distance(const mw__gradcheck_place *p, double h)
 {
-    const double by = mw__check_displacement(p->of, p->index, h), at = (double)p->of->at[p->index];
+    const double by = mw__gradcheck_displacement(p->of, p->index, h), at = (double)p->of->at[p->index];
     return (double)(float)(at + by) - (double)(float)(at - by);
 }
 
@@ -74,14 +74,14 @@ static double quotient(mw__checker *c, const float *below, const float *above, d
 }
 
 /* By the steps h and h / 2. */
-static mw_status differentiate_at(mw__checker *c, const mw__check_place *p, double h, mw__check_slope *out)
+static mw_status differentiate_at(mw__checker *c, const mw__gradcheck_place *p, double h, mw__gradcheck_slope *out)
 {
     double by[2], noise[2];
     for (int k = 0; k < 2; k++) {
         const double step = k == 0 ? h : 0.5 * h;
-        MW_TRY(mw__check_evaluate(c, p, -step, c->values[2 * k]));
-        MW_TRY(mw__check_evaluate(c, p, step, c->values[2 * k + 1]));
-        const double along = mw__check_is_element(p) ? distance(p, step) : 2.0 * step;
+        MW_TRY(mw__gradcheck_evaluate(c, p, -step, c->values[2 * k]));
+        MW_TRY(mw__gradcheck_evaluate(c, p, step, c->values[2 * k + 1]));
+        const double along = mw__gradcheck_is_element(p) ? distance(p, step) : 2.0 * step;
         by[k] = quotient(c, c->values[2 * k], c->values[2 * k + 1], along, &noise[k]);
     }
     out->settled = fabs(by[1] - by[0]) <= 4.0 * c->tolerance * fabs(by[1]) + noise[1];
@@ -90,18 +90,18 @@ static mw_status differentiate_at(mw__checker *c, const mw__check_place *p, doub
     return MW_OK;
 }
 
-mw_status mw__check_differentiate(mw__checker *c, const mw__check_place *p, mw__check_slope *out)
+mw_status mw__gradcheck_differentiate(mw__checker *c, const mw__gradcheck_place *p, mw__gradcheck_slope *out)
 {
-    *out = (mw__check_slope){.settled = false};
+    *out = (mw__gradcheck_slope){.settled = false};
     memset(c->touched, 0, c->y_count);
     for (int i = 0; i <= HALVINGS && !out->settled; i++)
         MW_TRY(differentiate_at(c, p, ldexp(c->step, -i), out));
-    return mw__check_restore(c, c->forward);
+    return mw__gradcheck_restore(c, c->forward);
 }
 
 /* ---- kinks ---- */
 
-mw_status mw__check_prepare_decisions(mw__checker *c)
+mw_status mw__gradcheck_prepare_decisions(mw__checker *c)
 {
     if (c->has_decisions)
         return MW_OK;
@@ -110,27 +110,27 @@ mw_status mw__check_prepare_decisions(mw__checker *c)
     c->has_decisions = true;
     if (c->decisions.program == NULL)
         return MW_OK;
-    MW_TRY(mw__check_restore(c, c->decisions.program));
+    MW_TRY(mw__gradcheck_restore(c, c->decisions.program));
     return mw__decisions_read(&c->decisions, &c->decided, c->err);
 }
 
 /* True if everything at x - h and x + h is decided as at x. */
-static mw_status is_smooth(mw__checker *c, const mw__check_place *p, double h, bool *out)
+static mw_status is_smooth(mw__checker *c, const mw__gradcheck_place *p, double h, bool *out)
 {
     *out = true;
     for (int sign = -1; sign <= 1 && *out; sign += 2) {
         uint64_t decided = 0;
-        MW_TRY(mw__check_write_moved(c, c->decisions.program, p, (double)sign * h));
+        MW_TRY(mw__gradcheck_write_moved(c, c->decisions.program, p, (double)sign * h));
         MW_TRY(mw__decisions_read(&c->decisions, &decided, c->err));
         *out = decided == c->decided;
     }
     return MW_OK;
 }
 
-mw_status mw__check_differentiate_between(mw__checker *c, const mw__check_place *p, mw__check_slope *out)
+mw_status mw__gradcheck_differentiate_between(mw__checker *c, const mw__gradcheck_place *p, mw__gradcheck_slope *out)
 {
     bool wide = false, narrow = false;
-    MW_TRY(mw__check_prepare_decisions(c));
+    MW_TRY(mw__gradcheck_prepare_decisions(c));
     if (c->decisions.program == NULL)
         return MW_OK;
     MW_TRY(is_smooth(c, p, c->step, &narrow));
@@ -143,6 +143,6 @@ mw_status mw__check_differentiate_between(mw__checker *c, const mw__check_place 
         if (out->settled)
             break;
     }
-    MW_TRY(mw__check_restore(c, c->decisions.program));
-    return mw__check_restore(c, c->forward);
+    MW_TRY(mw__gradcheck_restore(c, c->decisions.program));
+    return mw__gradcheck_restore(c, c->forward);
 }

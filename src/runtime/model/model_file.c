@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-mw__file_kind mw__file_kind_of(const char *path)
+mw__model_file_kind mw__model_file_kind_of(const char *path)
 {
     return mw__model_path_ends_in(path, ".mlpackage")      ? MW__FILE_PACKAGE
            : mw__model_path_ends_in(path, ".onnx")         ? MW__FILE_ONNX

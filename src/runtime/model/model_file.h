@@ -7,19 +7,19 @@
 #include <millwright/coreml.h>
 #include <millwright/onnx.h>
 
-typedef enum mw__file_kind {
+typedef enum mw__model_file_kind {
     MW__FILE_MIL, /* a folder with model.mil: what has no other ending */
     MW__FILE_PACKAGE,
     MW__FILE_ONNX,
     MW__FILE_NETPLIST
-} mw__file_kind;
+} mw__model_file_kind;
 
-mw__file_kind mw__file_kind_of(const char *path);
+mw__model_file_kind mw__model_file_kind_of(const char *path);
 
 /* What is written, and how. */
 typedef struct mw__model_file {
     const char *path;
-    mw__file_kind kind;
+    mw__model_file_kind kind;
     const mw_description *description;     /* or NULL; a netplist has no place for it */
     const mw_coreml_write_options *coreml; /* the rest of the options, or NULL */
     const mw_onnx_write_options *onnx;

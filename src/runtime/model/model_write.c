@@ -46,7 +46,7 @@ static const void *start_of(void *user, const char *name) { return mw__map_get(&
 static mw_status write_model(const mw_model *model, const char *path, bool check_only, mw_error *err)
 {
     starts s;
-    const mw__file_kind kind = mw__file_kind_of(path);
+    const mw__model_file_kind kind = mw__model_file_kind_of(path);
     const mw_graph *graph =
         kind == MW__FILE_PACKAGE && model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : model->graph;
     mw__arena_init(&s.arena, model->allocator);

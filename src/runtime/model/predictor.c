@@ -35,7 +35,7 @@ static mw_status add_state(mw_predictor *predictor, size_t input, mw_error *err)
                         "state \"%s\" is held in parts on this device, which only mw_compile can run", port->name);
     mw__model_state *state = &predictor->states[predictor->state_count++];
     *state = (mw__model_state){.name = port->name, .dtype = port->dtype, .count = mw__program_elements(first, input)};
-    return mw__buffer_alloc(mw__dispatch_symbols(first->dispatch), source.size, &state->buffer, err);
+    return mw__dispatch_buffer_alloc(mw__dispatch_symbols(first->dispatch), source.size, &state->buffer, err);
 }
 
 static mw_status make_states(mw_predictor *predictor, mw_error *err)
@@ -142,7 +142,8 @@ static void free_predictor(mw_predictor *predictor)
     while (predictor->run_count > 0)
         drop_run(predictor, predictor->run_count - 1);
     for (size_t i = 0; i < predictor->state_count; i++)
-        mw__buffer_release(mw__dispatch_symbols(model->first->program->dispatch), &predictor->states[i].buffer);
+        mw__dispatch_buffer_release(mw__dispatch_symbols(model->first->program->dispatch),
+                                    &predictor->states[i].buffer);
     mw__free(allocator, predictor->runs);
     mw__free(allocator, predictor->states);
     mw__free(allocator, predictor->shapes);

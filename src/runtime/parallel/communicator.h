@@ -86,7 +86,7 @@ void mw__sum_in_order(mw_dtype dtype, void *out, const void *const *parts, size_
 /* The same in fp32, of parts in a type of 16 bits. */
 void mw__sum_narrow(mw_dtype narrow, float *out, const void *const *parts, size_t part_count, size_t count);
 /* narrow[i] = round(x[i] + carried[i]), and carried[i] what was lost by it. */
-void mw__narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count);
+void mw__sum_narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count);
 void mw__widen(mw_dtype narrow, float *out, const uint16_t *x, size_t count);
 
 /* ---- reduction.c ---- */

@@ -77,7 +77,7 @@ mw_status mw__reduction_begin(mw__rank_sum *r, size_t count, mw_error *err)
     r->phase = MW__REDUCTION_SCATTER;
     r->tag = mw__communicator_take_tags(c);
     if (r->wire != r->data)
-        mw__narrow_and_carry(r->sent, (uint16_t *)r->wire, (const float *)r->data, r->carried, count);
+        mw__sum_narrow_and_carry(r->sent, (uint16_t *)r->wire, (const float *)r->data, r->carried, count);
     mw__exchange_reset(&r->exchange);
     MW_TRY(receive_shares(r, err));
     for (int n = 1; n < c->transport.size; n++) {
@@ -101,7 +101,7 @@ static void sum_share(mw__rank_sum *r)
         memcpy(mine, r->sums, own * size_of(r->dtype));
     } else {
         mw__sum_narrow(r->sent, (float *)r->sums, r->parts, ranks, own);
-        mw__narrow_and_carry(r->sent, (uint16_t *)mine, (const float *)r->sums, r->carried_sums, own);
+        mw__sum_narrow_and_carry(r->sent, (uint16_t *)mine, (const float *)r->sums, r->carried_sums, own);
     }
 }
 

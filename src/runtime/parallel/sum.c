@@ -96,7 +96,7 @@ static void narrow_block(mw_dtype narrow, uint16_t *out, const float *x, float *
         carried[i] = wanted[i] - got[i];
 }
 
-void mw__narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count)
+void mw__sum_narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count)
 {
     for (size_t first = 0; first < count; first += BLOCK) {
         const size_t length = count - first < BLOCK ? count - first : BLOCK;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *mw__plan_fixed(char out[MW__FIXED_MAX], double value, int decimals)
+const char *mw__program_plan_fixed(char out[MW__FIXED_MAX], double value, int decimals)
 {
     uint64_t scale = 1;
     for (int i = 0; i < decimals; i++)
@@ -46,7 +46,7 @@ static void put_printed(printer *p, const char *format, ...)
 static void put_fixed(printer *p, int width, double value, int decimals)
 {
     char number[MW__FIXED_MAX];
-    put_printed(p, "%*s", width, mw__plan_fixed(number, value, decimals));
+    put_printed(p, "%*s", width, mw__program_plan_fixed(number, value, decimals));
 }
 
 /* "12.3 MB" */

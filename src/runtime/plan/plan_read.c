@@ -255,7 +255,7 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
     MW_TRY(translate_buffers(plan, program, err));
     MW_TRY(translate_steps(plan, err));
     MW_TRY(sum_up(plan, program->where, err));
-    return mw__plan_measure(plan, err);
+    return mw__program_plan_measure(plan, err);
 }
 
 static mw_status create_plan(mw_program *program, mw_plan **out, mw_error *err)

@@ -19,11 +19,11 @@ struct mw_plan {
 };
 
 /* plan_time.c: fills the times of totals and steps from the runs. */
-mw_status mw__plan_measure(mw_plan *plan, mw_error *err);
+mw_status mw__program_plan_measure(mw_plan *plan, mw_error *err);
 
 #define MW__FIXED_MAX 48
 
 /* `value` >= 0 with `decimals` <= 6 digits after the point, whatever the locale; returns `out`. */
-const char *mw__plan_fixed(char out[MW__FIXED_MAX], double value, int decimals);
+const char *mw__program_plan_fixed(char out[MW__FIXED_MAX], double value, int decimals);
 
 #endif

@@ -77,7 +77,7 @@ static mw_status measure_plan_time(mw_plan *plan, mw__arena *scratch, mw_error *
     return MW_OK;
 }
 
-mw_status mw__plan_measure(mw_plan *plan, mw_error *err)
+mw_status mw__program_plan_measure(mw_plan *plan, mw_error *err)
 {
     if (plan->data->run_count == 0)
         return MW_OK;

@@ -31,7 +31,7 @@ static void put_string(mw__text *text, const char *string)
 static void put_fixed(mw__text *text, double value)
 {
     char number[MW__FIXED_MAX];
-    mw__text_puts(text, mw__plan_fixed(number, value, 3));
+    mw__text_puts(text, mw__program_plan_fixed(number, value, 3));
 }
 
 static void put_ns_as_us(mw__text *text, uint64_t ns)

@@ -180,7 +180,7 @@ void mw__flexible_destroy(mw__flexible *f)
         return;
     mw__flexible_drop_plans(f);
     for (size_t i = 0; i < f->buffer_count; i++)
-        mw__buffer_release(&f->target.symbols, &f->buffers[i].buffer);
+        mw__dispatch_buffer_release(&f->target.symbols, &f->buffers[i].buffer);
     for (size_t i = 0; i < f->input_count; i++)
         mw__free(f->allocator, f->inputs[i].held);
     mw__free(f->allocator, f->buffers);

@@ -80,7 +80,7 @@ static mw_status add_buffer(mw__flexible *f, const mw_port *port, size_t size, m
     made->name = mw__arena_string(&f->owner->arena, port->name, strlen(port->name), err);
     if (made->name == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__buffer_alloc(&f->target.symbols, size, &made->buffer, err));
+    MW_TRY(mw__dispatch_buffer_alloc(&f->target.symbols, size, &made->buffer, err));
     f->buffer_count++;
     return MW_OK;
 }

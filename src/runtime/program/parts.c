@@ -174,7 +174,7 @@ static mw_status make_whole(mw__port_place *place, const mw_port *port, const mw
         place->whole.data = mw__arena_alloc(arena, size, 1, err);
         return place->whole.data != NULL ? MW_OK : MW_ERROR_MEMORY;
     } else {
-        MW_TRY(mw__buffer_alloc(mw__dispatch_symbols(dispatch), size, &place->whole, err));
+        MW_TRY(mw__dispatch_buffer_alloc(mw__dispatch_symbols(dispatch), size, &place->whole, err));
         place->owned = true;
     }
     return MW_OK;
@@ -206,10 +206,10 @@ mw_status mw__place_rebind(mw__port_place *place, const mw__port_place *other, m
 void mw__place_release(mw__port_place *place, const mw__symbols *symbols)
 {
     for (size_t i = 0; place->parts != NULL && i < place->count; i++)
-        mw__buffer_release(symbols, &(mw__device_buffer){.object = place->parts[i].object});
+        mw__dispatch_buffer_release(symbols, &(mw__device_buffer){.object = place->parts[i].object});
     for (size_t i = 0; place->parts != NULL && i < place->count; i++)
         place->parts[i].object = NULL;
     if (place->owned)
-        mw__buffer_release(symbols, &place->whole);
+        mw__dispatch_buffer_release(symbols, &place->whole);
     place->owned = false;
 }

@@ -79,8 +79,8 @@ static mw_status take_weights(mw_program *program, const mw_graph *graph, const 
     return fill_parameters(program, graph, options->seed, err);
 }
 
-mw_program *mw__compile_graph(const mw_graph *graph, const mw_compile_options *options, const mw__target *target,
-                              mw_error *err)
+mw_program *mw__program_compile_graph(const mw_graph *graph, const mw_compile_options *options,
+                                      const mw__target *target, mw_error *err)
 {
     mw__borrowing borrowing = {.lender = options->weights_of, .graph = graph};
     mw__program_request request = {.graph = graph, .options = options, .target = target};
@@ -106,7 +106,7 @@ mw_program *mw__compile_graph(const mw_graph *graph, const mw_compile_options *o
 static mw_program *compile_copy(mw_graph *copy, const mw_compile_options *options, const mw__target *target,
                                 mw_error *err)
 {
-    mw_program *program = copy != NULL ? mw__compile_graph(copy, options, target, err) : NULL;
+    mw_program *program = copy != NULL ? mw__program_compile_graph(copy, options, target, err) : NULL;
     mw__graph_free(copy);
     return program;
 }
@@ -183,7 +183,7 @@ static mw_program *compile_function(const mw_graph *graph, const mw_compile_opti
     if (mw__wants_specializing(function))
         return compile_open(function, options, target, err);
     if (strcmp(function->name, "main") == 0)
-        return mw__compile_graph(graph, options, target, err);
+        return mw__program_compile_graph(graph, options, target, err);
     return compile_copy(mw__clone_function(graph->allocator, function, &whole, NULL, err), options, target, err);
 }
 

@@ -20,7 +20,7 @@ void mw__state_deinit(mw__state_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
         if (!set->entries[i].borrowed)
-            mw__buffer_release(set->symbols, &(mw__device_buffer){.object = set->entries[i].buffer});
+            mw__dispatch_buffer_release(set->symbols, &(mw__device_buffer){.object = set->entries[i].buffer});
     mw__free(set->allocator, set->entries);
     mw__arena_deinit(&set->names);
     mw__map_deinit(&set->by_name);
@@ -60,7 +60,7 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
     const char *copy;
     MW_TRY(make_room(set, name, &copy, err));
     mw__device_buffer buffer;
-    MW_TRY(mw__buffer_alloc(set->symbols, size, &buffer, err));
+    MW_TRY(mw__dispatch_buffer_alloc(set->symbols, size, &buffer, err));
     set->entries[set->count++] = (mw__state_entry){.name = copy,
                                                    .dtype = dtype,
                                                    .shape = shape,

@@ -26,8 +26,8 @@ static void destroy_owner(mw__state_owner *owner)
 {
     mw_trainer *trainer = (mw_trainer *)(void *)owner;
     const mw_allocator *allocator = trainer->allocator;
-    mw__view_deinit(&trainer->predictor);
-    mw__view_deinit(&trainer->evaluation);
+    mw__trainer_view_deinit(&trainer->predictor);
+    mw__trainer_view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->accumulation);
     if (trainer->strategy->leave != NULL)
@@ -193,8 +193,8 @@ static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
     if (use && trainer->average_decay == 0.0)
         return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
     if (use != trainer->uses_averages) {
-        mw__view_deinit(&trainer->evaluation); /* bound to the others */
-        mw__view_deinit(&trainer->predictor);
+        mw__trainer_view_deinit(&trainer->evaluation); /* bound to the others */
+        mw__trainer_view_deinit(&trainer->predictor);
     }
     trainer->uses_averages = use;
     return MW_OK;
@@ -239,7 +239,7 @@ void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated)
 {
     trainer->steps = steps;
     trainer->accumulated = accumulated;
-    trainer->watch = (mw__loss_watch){0}; /* of another run */
+    trainer->watch = (mw__divergence_detector){0}; /* of another run */
 }
 
 int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }

@@ -71,11 +71,11 @@ typedef struct mw__trainer_many {
 } mw__trainer_many;
 
 /* Whether the loss runs away, which a learning rate that is too high makes it do. */
-typedef struct mw__loss_watch {
+typedef struct mw__divergence_detector {
     double mean;   /* running, of the sizes of the losses */
     int64_t count; /* of them */
     bool warned;
-} mw__loss_watch;
+} mw__divergence_detector;
 
 /* Whether its state can be used. */
 typedef enum mw__trainer_health {
@@ -137,7 +137,7 @@ struct mw_trainer {
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;
-    mw__loss_watch watch;
+    mw__divergence_detector watch;
     mw_warning *warnings; /* epsilons that were replaced, parameters without a gradient */
     size_t warning_count;
     mw_trainer_recomputation recomputation;

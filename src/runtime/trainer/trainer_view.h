@@ -4,7 +4,7 @@
 
 #include "runtime/trainer/trainer_object.h"
 
-void mw__view_deinit(mw__trainer_view *view);
+void mw__trainer_view_deinit(mw__trainer_view *view);
 /* Both make the view if it is not there. */
 mw_status mw__trainer_need_evaluation(mw_trainer *trainer, mw_error *err);
 mw_status mw__trainer_need_predictor(mw_trainer *trainer, mw_error *err);

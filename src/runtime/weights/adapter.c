@@ -50,7 +50,7 @@ mw_status mw__adapter_scale(const mw_graph *graph, const char *name, mw_shape sh
 static mw_status name_tensor(mw__adapters *a, mw__weight_slot *slot, mw_error *err)
 {
     char name[MW__TUNE_NAME];
-    if (!mw__torch_name(slot->name, name))
+    if (!mw__tune_torch_name(slot->name, name))
         return mw__fail(err, MW_ERROR_ARGUMENT, "lora: the name \"%.96s\" is too long", slot->name);
     slot->in_file = join_name(a, PREFIX, sizeof PREFIX - 1, name, err);
     return slot->in_file != NULL ? MW_OK : mw__failed(err) ? err->status : MW_ERROR_MEMORY;

@@ -490,7 +490,7 @@ static target model_target(const char *call, const mw_description *description, 
 {
     return (target){.call = call,
                     .file = {.path = path,
-                             .kind = path != NULL ? mw__file_kind_of(path) : MW__FILE_MIL,
+                             .kind = path != NULL ? mw__model_file_kind_of(path) : MW__FILE_MIL,
                              .description = description,
                              .check_only = check_only}};
 }

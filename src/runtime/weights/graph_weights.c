@@ -143,7 +143,7 @@ static mw_graph *load_weights(const mw_graph *source, const char *path, const mw
 {
     const mw_load_options none = mw_load_defaults();
     filling f = {.source = source, .options = options != NULL ? options : &none};
-    if (mw_graph_check(source, err) != MW_OK || mw__load_options_check(f.options, true, err) != MW_OK)
+    if (mw_graph_check(source, err) != MW_OK || mw__weights_check_load_options(f.options, true, err) != MW_OK)
         return NULL;
     mw__arena_init(&f.arena, source->allocator);
     mw__graph_hold(source); /* callbacks may destroy it */

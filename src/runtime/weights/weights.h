@@ -37,7 +37,7 @@ mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool
 mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, const mw_load_options *options,
                            mw_error *err);
 /* Refuses options that no call takes; `call` has weights that can stay compressed, or not. */
-mw_status mw__load_options_check(const mw_load_options *options, bool compressed, mw_error *err);
+mw_status mw__weights_check_load_options(const mw_load_options *options, bool compressed, mw_error *err);
 /* Which tensor is for which slot, as the options say; nothing is read.
  *  out_from  [slots->count], NULLs before; NULL = the slot keeps its values */
 mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, const mw_load_options *options,

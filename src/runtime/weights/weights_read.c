@@ -38,7 +38,7 @@ static bool wants(const loading *load, const mw__weight_slot *slot)
 /* Without the dots that a text does not have, and without "_to_fp16". False if it is too long to be one of ours. */
 static bool loosen(const char *name, char out[MW__TUNE_NAME])
 {
-    if (!mw__torch_name(name, out))
+    if (!mw__tune_torch_name(name, out))
         return false;
     for (char *at = out; *at != '\0'; at++)
         if (*at == '.')
@@ -335,7 +335,7 @@ mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool
 
 /* ---- options ---- */
 
-mw_status mw__load_options_check(const mw_load_options *options, bool compressed, mw_error *err)
+mw_status mw__weights_check_load_options(const mw_load_options *options, bool compressed, mw_error *err)
 {
     if (options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: not filled with mw_load_defaults");
@@ -360,7 +360,7 @@ mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, cons
     mw_error own = {0};
     mw_error *const reason = err != NULL ? err : &own;
     options = options != NULL ? options : &none;
-    MW_TRY(mw__load_options_check(options, false, reason));
+    MW_TRY(mw__weights_check_load_options(options, false, reason));
     mw_tensors *file = mw__tensors_open(slots->allocator, path, reason);
     return file != NULL ? load_file(slots, file, options, reason) : reason->status;
 }

@@ -78,7 +78,7 @@ static void test_the_form_for_chips_is_one_that_they_run(void)
             for (size_t k = 0; k < body->op_count && err.status == MW_OK; k++) {
                 const char *kind = body->ops[k]->kind;
                 check_note(strstr(kind, "gather") == NULL && strstr(kind, "scatter") == NULL &&
-                               (mw__legality_check_op(&legality, body->ops[k], &err) == MW_OK ||
+                               (mw__legalizer_check_op(&legality, body->ops[k], &err) == MW_OK ||
                                 strstr(err.message, "fp16 ports") != NULL), /* coordinates that are fed as int32 */
                            __FILE__, __LINE__, "%s (%s): %s %s", c->name, c->detail, kind, err.message);
             }

@@ -67,10 +67,10 @@ static double least_of_all(const problem *p)
 static double segment(const problem *p, mw_chip_segmenter segmenter, unsigned *placed)
 {
     mw_error err = {0};
-    CHECK_INT(mw__segment_cheapest(&p->s, segmenter, placed, mw__allocator_default(), &err), MW_OK);
+    CHECK_INT(mw__chip_segment_cheapest(&p->s, segmenter, placed, mw__allocator_default(), &err), MW_OK);
     const double sum = sum_of(p, placed);
     CHECK(sum >= 0.0);
-    CHECK_NEAR(mw__segment_total_us(&p->s, placed), sum, 0.0);
+    CHECK_NEAR(mw__chip_segment_total_us(&p->s, placed), sum, 0.0);
     return sum;
 }
 
@@ -140,11 +140,11 @@ static void test_costs_without_bound_are_limited(void)
     for (unsigned segmenter = 0; segmenter <= MW_CHIP_SHORTEST_PATH; segmenter++) {
         mw_error err = {0};
         unsigned placed[MOST];
-        CHECK_INT(mw__segment_cheapest(&p.s, (mw_chip_segmenter)segmenter, placed, mw__allocator_default(), &err),
+        CHECK_INT(mw__chip_segment_cheapest(&p.s, (mw_chip_segmenter)segmenter, placed, mw__allocator_default(), &err),
                   MW_OK);
         for (size_t i = 0; i < MOST; i++)
             CHECK(placed[i] < MW_CHIP_BACKENDS && p.us[i][placed[i]] >= 0.0);
-        CHECK(mw__segment_total_us(&p.s, placed) == DBL_MAX);
+        CHECK(mw__chip_segment_total_us(&p.s, placed) == DBL_MAX);
     }
 }
 
@@ -153,10 +153,10 @@ static void test_nothing_is_placed_nowhere(void)
     const mw__segmenting none = {0};
     for (unsigned segmenter = 0; segmenter <= MW_CHIP_SHORTEST_PATH; segmenter++) {
         mw_error err = {0};
-        CHECK_INT(mw__segment_cheapest(&none, (mw_chip_segmenter)segmenter, NULL, mw__allocator_default(), &err),
+        CHECK_INT(mw__chip_segment_cheapest(&none, (mw_chip_segmenter)segmenter, NULL, mw__allocator_default(), &err),
                   MW_OK);
     }
-    CHECK(mw__segment_total_us(&none, NULL) == 0.0);
+    CHECK(mw__chip_segment_total_us(&none, NULL) == 0.0);
 }
 
 static void test_a_failed_allocation_is_an_error(void)
@@ -167,7 +167,7 @@ static void test_a_failed_allocation_is_an_error(void)
     failing_allocator failing = {.fail_at = 0};
     const mw_allocator allocator = failing_allocator_of(&failing);
     p.s.us = (const double(*)[MW_CHIP_BACKENDS])p.us;
-    CHECK_INT(mw__segment_cheapest(&p.s, MW_CHIP_SHORTEST_PATH, placed, &allocator, &err), MW_ERROR_MEMORY);
+    CHECK_INT(mw__chip_segment_cheapest(&p.s, MW_CHIP_SHORTEST_PATH, placed, &allocator, &err), MW_ERROR_MEMORY);
     CHECK_INT(failing.live, 0);
 }
 

@@ -16,7 +16,7 @@ static void test_registers_do_not_overlap_and_lie_in_their_unit(void)
 {
     const mw__register_row *rows = mw__register_rows();
     for (int i = 0; i < MW__REGISTER_COUNT; i++) {
-        const mw__unit_row *unit = &mw__unit_rows()[rows[i].unit];
+        const mw__chip_unit_row *unit = &mw__chip_unit_rows()[rows[i].unit];
         const uint32_t end = rows[i].address + 4 * rows[i].count;
         check_note(rows[i].address >= unit->address && end <= unit->address + 4 * unit->words, __FILE__, __LINE__,
                    "%s is not in %s", rows[i].id, unit->name);
@@ -105,7 +105,7 @@ static void put_register(page *p, mw__register_id id)
 static void put_units(page *p)
 {
     for (int u = 0; u < MW__UNIT_COUNT; u++) {
-        const mw__unit_row *unit = &mw__unit_rows()[u];
+        const mw__chip_unit_row *unit = &mw__chip_unit_rows()[u];
         page_put(p, "\n## %s: %s\n\n", unit->name, unit->job);
         page_put(p, "| address | bits | name | meaning | source |\n|---|---|---|---|---|\n");
         for (int i = 0; i < MW__REGISTER_COUNT; i++)
@@ -145,8 +145,8 @@ static void put_modes(page *p)
            "is read\n"
            "off the knots of the functions that have it.\n\n"
            "| mode | functions |\n|---|---|\n");
-    for (size_t i = 0; mw__table_mode_name(i, &mode) != NULL; i++)
-        page_put(p, "| 0x%02x | %s |\n", mode, mw__table_mode_name(i, &mode));
+    for (size_t i = 0; mw__chip_table_mode_name(i, &mode) != NULL; i++)
+        page_put(p, "| 0x%02x | %s |\n", mode, mw__chip_table_mode_name(i, &mode));
 }
 
 static void put_word(page *p, const mw__emit_word *word)

@@ -28,8 +28,8 @@ static bool same_normal(const char *a, const char *b)
     mw__text left, right;
     mw__text_init(&left, NULL);
     mw__text_init(&right, NULL);
-    mw__normal_append(&left, a, strlen(a));
-    mw__normal_append(&right, b, strlen(b));
+    mw__cache_normal_append(&left, a, strlen(a));
+    mw__cache_normal_append(&right, b, strlen(b));
     const bool same = left.size == right.size && (left.size == 0 || memcmp(left.data, right.data, left.size) == 0);
     mw__text_deinit(&left);
     mw__text_deinit(&right);

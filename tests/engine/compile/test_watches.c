@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const struct mw__watch watch;
+static const struct mw__finite_check watch;
 
 /* Steps that make buffers 1, 2, .. and behind them two watches of each, which write buffers of their own. */
 typedef struct program {

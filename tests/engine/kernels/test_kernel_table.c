@@ -35,7 +35,7 @@ static void test_rows_agree_with_themselves(void)
 {
     for (int id = 0; id < MW__OP_COUNT; id++) {
         const mw__kernel_row *row = mw__kernel_row_of((mw__op_id)id);
-        const mw__count_row *count = mw__count_row_of((mw__op_id)id);
+        const mw__count_row *count = mw__op_count_row_of((mw__op_id)id);
         if (row->storage == MW__STORAGE_EITHER || count->rule == MW__COUNT_MOVES)
             CHECK(row->rounding == MW__ROUNDING_EXACT);
         CHECK((count->rule == MW__COUNT_EACH || count->rule == MW__COUNT_COMPARES) == (count->flops > 0.0));

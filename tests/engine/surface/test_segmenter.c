@@ -173,11 +173,11 @@ static void test_without_a_placement_the_program_is_where_it_is(void)
 {
     mw__chip_give_segmenter();
     check_plain(NULL); /* none was set */
-    mw__segment_give(NULL);
+    mw__engine_give_segmenter(NULL);
     check_plain("graph"); /* nobody knows one, as in the engine's own library */
-    mw__segment_give(declines);
+    mw__engine_give_segmenter(declines);
     check_plain("graph");
-    mw__segment_give(NULL);
+    mw__engine_give_segmenter(NULL);
 }
 
 static void test_memory_that_runs_out_is_an_error(void)
@@ -186,10 +186,10 @@ static void test_memory_that_runs_out_is_an_error(void)
     begin(PROGRAM);
     cache_case c = {.path = "model", .mask = 7, .segmenter = "graph"};
     REQUIRE(cache_compile(&c, &library) == 0);
-    mw__segment_give(runs_out);
+    mw__engine_give_segmenter(runs_out);
     CHECK_INT(e5rt_program_library_get_segmentation_analytics(library, &out), E5RT_ALLOCATION_FAILURE);
     CHECK_CONTAINS(e5rt_get_last_error_message(), "no memory for segments");
-    mw__segment_give(NULL);
+    mw__engine_give_segmenter(NULL);
     CHECK_INT(e5rt_program_library_get_segmentation_analytics(library, &out), 0);
     e5rt_program_library_release(&library);
 }
@@ -198,14 +198,14 @@ static void test_memory_that_runs_out_is_an_error(void)
 static void test_the_runtime_gives_it(void)
 {
     mw_error err = {0};
-    mw__segment_give(NULL);
+    mw__engine_give_segmenter(NULL);
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(4))), "y");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     mw_program *program = mw_compile(graph, &options, &err);
     CHECK_OK(err);
-    CHECK(mw__segment_given() != NULL);
+    CHECK(mw__engine_given_segmenter() != NULL);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }

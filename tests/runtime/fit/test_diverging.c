@@ -13,9 +13,9 @@
 /* The place of the first loss that is said to run away, -1 for none. */
 static int64_t place_of(double (*loss)(int64_t), int64_t count)
 {
-    mw__loss_watch watch = {0};
+    mw__divergence_detector watch = {0};
     for (int64_t i = 0; i < count; i++)
-        if (mw__loss_runs_away(&watch, loss(i)))
+        if (mw__divergence_is_seen(&watch, loss(i)))
             return i;
     return -1;
 }
@@ -94,12 +94,12 @@ static void test_losses_that_run_away_are_said(void)
 
 static void test_what_is_not_finite_changes_nothing(void)
 {
-    mw__loss_watch watch = {0};
+    mw__divergence_detector watch = {0};
     for (int i = 0; i < 20; i++)
-        CHECK(!mw__loss_runs_away(&watch, 1.0));
-    CHECK(!mw__loss_runs_away(&watch, (double)NAN) && !mw__loss_runs_away(&watch, (double)INFINITY));
+        CHECK(!mw__divergence_is_seen(&watch, 1.0));
+    CHECK(!mw__divergence_is_seen(&watch, (double)NAN) && !mw__divergence_is_seen(&watch, (double)INFINITY));
     CHECK_NEAR(watch.mean, 1.0, 0.0);
-    CHECK(mw__loss_runs_away(&watch, 1001.0));
+    CHECK(mw__divergence_is_seen(&watch, 1001.0));
 }
 
 /* ---- trainings ---- */

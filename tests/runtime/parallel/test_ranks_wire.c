@@ -45,7 +45,7 @@ static void test_what_rounding_loses_comes_later(void)
             carried[i] = 0.0f, sum[i] = 0.0;
         }
         for (int time = 0; time < TIMES; time++) {
-            mw__narrow_and_carry(types[k], sent, x, carried, COUNT);
+            mw__sum_narrow_and_carry(types[k], sent, x, carried, COUNT);
             mw__widen(types[k], got, sent, COUNT);
             for (int i = 0; i < COUNT; i++)
                 sum[i] += (double)got[i];

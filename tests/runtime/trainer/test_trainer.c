@@ -205,7 +205,7 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     REQUIRE(trainer != NULL && trainer->step.shadow != NULL);
     const size_t port = mw__program_find(trainer->step.shadow, "fc1.weight");
     mw__device_buffer other;
-    mw__buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
+    mw__dispatch_buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
     mw__dispatch_rebind(trainer->step.shadow->dispatch, port, &other, &err);
     CHECK_OK(err);
     small_batch batch;
@@ -220,7 +220,7 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     err = (mw_error){0};
     CHECK_INT(mw_trainer_save_weights(trainer, scratch("dead"), &err), MW_ERROR_STATE);
     CHECK(!file_exists(scratch("dead")));
-    mw__buffer_release(&trainer->target.symbols, &other);
+    mw__dispatch_buffer_release(&trainer->target.symbols, &other);
     mw_trainer_destroy(trainer);
 #else
     SKIP("built without the engine's own library");

@@ -75,7 +75,7 @@ static mw_status defer_one(deferrer *d, uint32_t s)
     if (product == NULL)
         return MW_OK;
     const uint32_t buffer = product->writes[0].buffer;
-    mw__step *step = mw__watch_factors(d->pass->arena, product, d->steps[s], d->pass->config->level, d->err);
+    mw__step *step = mw__finite_check_factors(d->pass->arena, product, d->steps[s], d->pass->config->level, d->err);
     if (step == NULL)
         return MW_ERROR_MEMORY;
     d->steps[s] = step;

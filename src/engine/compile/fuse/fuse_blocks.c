@@ -386,7 +386,7 @@ static mw_status block_all(const blocker *b)
     return MW_OK;
 }
 
-mw_status mw__block_steps(const mw__pass *pass, mw_error *err)
+mw_status mw__fuse_loop_tiles(const mw__pass *pass, mw_error *err)
 {
     mw__planner *planner = pass->planner;
     mw__arena scratch;

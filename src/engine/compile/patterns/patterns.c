@@ -23,7 +23,7 @@ const mw_tensor *mw__pattern_below_relu(const mw__op *pool)
 {
     const mw_tensor *x = mw__arg(pool, "x");
     const mw_tensor *below = mw__pattern_is_named(x->op, "relu") ? mw__arg(x->op, "x") : NULL;
-    return below != NULL && mw__compare_types(below, x) ? below : NULL; /* a port of fp16 is not held as fp32 */
+    return below != NULL && mw__pattern_compare_types(below, x) ? below : NULL; /* a port of fp16 is not held as fp32 */
 }
 
 static mw_status match_relu_max_pool(mw__finder *f, size_t at, mw_error *err)

@@ -125,34 +125,36 @@ const mw_tensor *mw__pattern_below_relu(const mw__op *pool);
 
 #define MW__COMPARE_INPUTS 3
 
-typedef struct mw__compare {
+typedef struct mw__pattern_compare {
     mw_graph *scratch;       /* the builder writes into it */
     const mw_tensor **match; /* by id in the scratch graph: the value in the function; NULL = not compared yet */
     const mw_tensor *root;   /* of what is written; NULL = nothing */
     mw_tensor *input[MW__COMPARE_INPUTS];        /* placeholders */
     const mw_tensor *wanted[MW__COMPARE_INPUTS]; /* what they must be; NULL = anything */
-} mw__compare;
+} mw__pattern_compare;
 
 /* The inputs where a gradient is looked for. */
 enum { MW__COMPARE_X, MW__COMPARE_Y, MW__COMPARE_DY };
 
-mw_status mw__compare_begin(mw__compare *compare, const mw__function *function, mw_error *err);
+mw_status mw__pattern_compare_begin(mw__pattern_compare *compare, const mw__function *function, mw_error *err);
 /* Input `index`, of the type of `like`. */
-mw_tensor *mw__compare_input(mw__compare *compare, int index, const char *name, const mw_tensor *like);
+mw_tensor *mw__pattern_compare_input(mw__pattern_compare *compare, int index, const char *name, const mw_tensor *like);
 /* After the builder, which has returned `root`, or NULL where it refuses. */
-mw_status mw__compare_written(mw__compare *compare, const mw_tensor *root, mw_error *err);
-bool mw__compare_values(mw__compare *compare, const mw_tensor *root, const mw_tensor *value);
+mw_status mw__pattern_compare_written(mw__pattern_compare *compare, const mw_tensor *root, mw_error *err);
+bool mw__pattern_compare_values(mw__pattern_compare *compare, const mw_tensor *root, const mw_tensor *value);
 /* What an input was in the last comparison; NULL if it did not occur. */
-const mw_tensor *mw__compare_found(const mw__compare *compare, int index);
+const mw_tensor *mw__pattern_compare_found(const mw__pattern_compare *compare, int index);
 /* Adds the operations of the last comparison to those that the pattern computes. */
-mw_status mw__compare_list_ops(const mw__compare *compare, mw__finder *finder, mw__pattern *pattern, mw_error *err);
+mw_status mw__pattern_compare_list_ops(const mw__pattern_compare *compare, mw__finder *finder, mw__pattern *pattern,
+                                       mw_error *err);
 /* Begins, with placeholders of an operation that takes x. */
-mw_status mw__compare_begin_gradient(mw__compare *compare, const mw__finder *finder, const mw_tensor *x,
-                                     const mw_tensor *y, mw_error *err);
+mw_status mw__pattern_compare_begin_gradient(mw__pattern_compare *compare, const mw__finder *finder, const mw_tensor *x,
+                                             const mw_tensor *y, mw_error *err);
 /* The next operation after `at` that has the structure of root and no pattern yet; op_count if there is none. */
-size_t mw__compare_find(mw__compare *compare, const mw__finder *finder, size_t at, const mw_tensor *root);
-void mw__compare_end(mw__compare *compare);
-bool mw__compare_types(const mw_tensor *a, const mw_tensor *b);
+size_t mw__pattern_compare_find(mw__pattern_compare *compare, const mw__finder *finder, size_t at,
+                                const mw_tensor *root);
+void mw__pattern_compare_end(mw__pattern_compare *compare);
+bool mw__pattern_compare_types(const mw_tensor *a, const mw_tensor *b);
 
 /* ---- for the planner ---- */
 

@@ -15,25 +15,25 @@
 
 enum { X = MW__COMPARE_X, Y = MW__COMPARE_Y, DY = MW__COMPARE_DY };
 
-mw_status mw__compare_begin_gradient(mw__compare *c, const mw__finder *f, const mw_tensor *x, const mw_tensor *y,
-                                     mw_error *err)
+mw_status mw__pattern_compare_begin_gradient(mw__pattern_compare *c, const mw__finder *f, const mw_tensor *x,
+                                             const mw_tensor *y, mw_error *err)
 {
-    MW_TRY(mw__compare_begin(c, f->function, err));
+    MW_TRY(mw__pattern_compare_begin(c, f->function, err));
     c->wanted[X] = x, c->wanted[Y] = y;
-    mw__compare_input(c, X, "x", x);
-    mw__compare_input(c, Y, "y", y);
-    mw__compare_input(c, DY, "dy", y);
+    mw__pattern_compare_input(c, X, "x", x);
+    mw__pattern_compare_input(c, Y, "y", y);
+    mw__pattern_compare_input(c, DY, "dy", y);
     return MW_OK;
 }
 
-size_t mw__compare_find(mw__compare *c, const mw__finder *f, size_t at, const mw_tensor *root)
+size_t mw__pattern_compare_find(mw__pattern_compare *c, const mw__finder *f, size_t at, const mw_tensor *root)
 {
     if (root == NULL || root->op == NULL)
         return f->body->op_count;
     for (size_t i = at + 1; i < f->body->op_count; i++) {
         const mw__op *op = f->body->ops[i];
         if (op->row == root->op->row && f->patterns[i] == NULL && op->result_count == 1 &&
-            mw__compare_values(c, root, op->results[0]) && mw__compare_found(c, DY) != NULL)
+            mw__pattern_compare_values(c, root, op->results[0]) && mw__pattern_compare_found(c, DY) != NULL)
             return i;
     }
     return f->body->op_count;
@@ -46,23 +46,23 @@ static bool is_half(const mw__rounding *rounding, const mw_tensor *value)
     return value->id < rounding->count && rounding->half[value->id];
 }
 
-static mw_status put_pool_gradient(mw__compare *c, mw__finder *f, size_t at, mw__max_pool_gradient_match match,
+static mw_status put_pool_gradient(mw__pattern_compare *c, mw__finder *f, size_t at, mw__max_pool_gradient_match match,
                                    mw_error *err)
 {
     mw__max_pool_gradient_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
     *kept = match;
-    kept->dy = mw__compare_found(c, DY);
+    kept->dy = mw__pattern_compare_found(c, DY);
     kept->dx = f->body->ops[at]->results[0];
     mw__pattern *pattern = mw__pattern_put(f, at, kept, err);
     if (pattern == NULL)
         return MW_ERROR_MEMORY;
     pattern->reads[0] = kept->dy, pattern->reads[1] = kept->x, pattern->reads[2] = kept->y;
-    return mw__compare_list_ops(c, f, pattern, err);
+    return mw__pattern_compare_list_ops(c, f, pattern, err);
 }
 
-static mw_tensor *write_pool_gradient(const mw__compare *c, const mw__max_pool_gradient_match *match)
+static mw_tensor *write_pool_gradient(const mw__pattern_compare *c, const mw__max_pool_gradient_match *match)
 {
     mw_tensor *x = c->input[X], *y = c->input[Y], *dy = c->input[DY];
     if (!match->relu)
@@ -76,13 +76,13 @@ static mw_status match_pool_gradient(mw__finder *f, size_t at, mw__max_pool_grad
 {
     if (!mw__max_pool_gradient_suits(match.pool, is_half(f->rounding, match.y)))
         return mw__pattern_decline(f, "the kernel has no such windows or type");
-    mw__compare c;
-    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.y, err);
+    mw__pattern_compare c;
+    mw_status status = mw__pattern_compare_begin_gradient(&c, f, match.x, match.y, err);
     if (status == MW_OK)
-        status = mw__compare_written(&c, write_pool_gradient(&c, &match), err);
-    for (size_t i = at; status == MW_OK && (i = mw__compare_find(&c, f, i, c.root)) < f->body->op_count;)
+        status = mw__pattern_compare_written(&c, write_pool_gradient(&c, &match), err);
+    for (size_t i = at; status == MW_OK && (i = mw__pattern_compare_find(&c, f, i, c.root)) < f->body->op_count;)
         status = put_pool_gradient(&c, f, i, match, err);
-    mw__compare_end(&c);
+    mw__pattern_compare_end(&c);
     return status;
 }
 
@@ -103,7 +103,8 @@ mw_status mw__match_relu_max_pool_gradient(mw__finder *f, size_t at, mw_error *e
 
 /* ---- columns of a convolution for chips ---- */
 
-static mw_status put_columns(mw__compare *c, mw__finder *f, size_t at, mw__conv_columns_match match, mw_error *err)
+static mw_status put_columns(mw__pattern_compare *c, mw__finder *f, size_t at, mw__conv_columns_match match,
+                             mw_error *err)
 {
     mw__conv_columns_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
@@ -111,7 +112,7 @@ static mw_status put_columns(mw__compare *c, mw__finder *f, size_t at, mw__conv_
         return MW_ERROR_MEMORY;
     *kept = match;
     pattern->reads[0] = match.x;
-    MW_TRY(mw__compare_list_ops(c, f, pattern, err));
+    MW_TRY(mw__pattern_compare_list_ops(c, f, pattern, err));
     return mw__pattern_add_op(f, pattern, match.product, err);
 }
 
@@ -122,16 +123,16 @@ mw_status mw__match_conv_columns(mw__finder *f, size_t at, mw_error *err)
     mw__conv_columns_match match = {.product = op, .result = op->results[0]};
     if (!mw__conv_columns_read(op, &match.x, &match.conv))
         return mw__pattern_decline(f, "it is no product of columns");
-    mw__compare c;
-    mw_status status = mw__compare_begin(&c, f->function, err);
+    mw__pattern_compare c;
+    mw_status status = mw__pattern_compare_begin(&c, f->function, err);
     if (status == MW_OK) {
-        mw_tensor *x = mw__compare_input(&c, X, "x", match.x);
+        mw_tensor *x = mw__pattern_compare_input(&c, X, "x", match.x);
         c.wanted[X] = match.x;
-        status = mw__compare_written(&c, mw__conv_decomposed_columns(&match.conv, x), err);
+        status = mw__pattern_compare_written(&c, mw__conv_decomposed_columns(&match.conv, x), err);
     }
-    if (status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, mw__arg(op, "y")))
+    if (status == MW_OK && c.root != NULL && mw__pattern_compare_values(&c, c.root, mw__arg(op, "y")))
         status = put_columns(&c, f, at, match, err);
-    mw__compare_end(&c);
+    mw__pattern_compare_end(&c);
     return status;
 }
 
@@ -188,7 +189,7 @@ mw_status mw__match_conv_columns_bias(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__op *op = f->body->ops[at];
     const mw_tensor *y = mw__arg(op, "x"), *bias = mw__arg(op, "y"), *sum = op->results[0];
-    if (!mw__compare_types(y, sum) || !is_bias(bias, y))
+    if (!mw__pattern_compare_types(y, sum) || !is_bias(bias, y))
         return mw__pattern_decline(f, "y is no bias of x");
     const mw__pattern *columns = find_product(f, y);
     if (columns == NULL)

@@ -7,7 +7,7 @@
 
 #define DEPTH 512 /* operations in a row, at most */
 
-bool mw__compare_types(const mw_tensor *a, const mw_tensor *b)
+bool mw__pattern_compare_types(const mw_tensor *a, const mw_tensor *b)
 {
     return a->type->kind == MW__TENSOR && mw__type_equal(a->type, b->type);
 }
@@ -20,9 +20,9 @@ static bool same_constant(const mw__payload *a, const mw__payload *b)
     return a->splat == b->splat && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-static bool matches(mw__compare *c, const mw_tensor *pattern, const mw_tensor *value, int depth);
+static bool matches(mw__pattern_compare *c, const mw_tensor *pattern, const mw_tensor *value, int depth);
 
-static bool same_operands(mw__compare *c, const mw__op *pattern, const mw__op *op, int depth)
+static bool same_operands(mw__pattern_compare *c, const mw__op *pattern, const mw__op *op, int depth)
 {
     if (pattern->row == NULL || pattern->row != op->row || pattern->slot_count != op->slot_count ||
         pattern->block_count + op->block_count > 0)
@@ -40,7 +40,7 @@ static bool same_operands(mw__compare *c, const mw__op *pattern, const mw__op *o
 }
 
 /* The number of the placeholder that it is; MW__COMPARE_INPUTS if it is none. */
-static int find_input(const mw__compare *c, const mw_tensor *pattern)
+static int find_input(const mw__pattern_compare *c, const mw_tensor *pattern)
 {
     int i = 0;
     while (i < MW__COMPARE_INPUTS && c->input[i] != pattern)
@@ -48,12 +48,12 @@ static int find_input(const mw__compare *c, const mw_tensor *pattern)
     return i;
 }
 
-static bool matches(mw__compare *c, const mw_tensor *pattern, const mw_tensor *value, int depth)
+static bool matches(mw__pattern_compare *c, const mw_tensor *pattern, const mw_tensor *value, int depth)
 {
     const mw_tensor **known = &c->match[pattern->id];
     if (*known != NULL)
         return *known == value;
-    if (!mw__compare_types(pattern, value) || depth > DEPTH)
+    if (!mw__pattern_compare_types(pattern, value) || depth > DEPTH)
         return false;
     const int input = find_input(c, pattern);
     if (input < MW__COMPARE_INPUTS) {
@@ -71,9 +71,9 @@ static bool matches(mw__compare *c, const mw_tensor *pattern, const mw_tensor *v
 
 /* ---- the scratch graph ---- */
 
-mw_status mw__compare_begin(mw__compare *compare, const mw__function *function, mw_error *err)
+mw_status mw__pattern_compare_begin(mw__pattern_compare *compare, const mw__function *function, mw_error *err)
 {
-    *compare = (mw__compare){0};
+    *compare = (mw__pattern_compare){0};
     mw_graph_options options = mw_graph_defaults();
     options.allocator = function->graph->allocator;
     options.opset = function->opset;
@@ -81,13 +81,13 @@ mw_status mw__compare_begin(mw__compare *compare, const mw__function *function, 
     return compare->scratch != NULL ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "out of memory");
 }
 
-mw_tensor *mw__compare_input(mw__compare *compare, int index, const char *name, const mw_tensor *like)
+mw_tensor *mw__pattern_compare_input(mw__pattern_compare *compare, int index, const char *name, const mw_tensor *like)
 {
     return compare->input[index] = mw_input(compare->scratch, name, like->type->dtype, like->type->shape);
 }
 
 /* What a builder refuses has no pattern; what memory did not suffice for may have one. */
-mw_status mw__compare_written(mw__compare *compare, const mw_tensor *root, mw_error *err)
+mw_status mw__pattern_compare_written(mw__pattern_compare *compare, const mw_tensor *root, mw_error *err)
 {
     const mw_graph *scratch = compare->scratch;
     if (scratch->error.status == MW_ERROR_MEMORY)
@@ -99,18 +99,18 @@ mw_status mw__compare_written(mw__compare *compare, const mw_tensor *root, mw_er
     return compare->match != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-bool mw__compare_values(mw__compare *compare, const mw_tensor *root, const mw_tensor *value)
+bool mw__pattern_compare_values(mw__pattern_compare *compare, const mw_tensor *root, const mw_tensor *value)
 {
     memset(compare->match, 0, compare->scratch->value_count * sizeof *compare->match);
     return matches(compare, root, value, 0);
 }
 
-const mw_tensor *mw__compare_found(const mw__compare *compare, int index)
+const mw_tensor *mw__pattern_compare_found(const mw__pattern_compare *compare, int index)
 {
     return compare->match[compare->input[index]->id];
 }
 
-void mw__compare_end(mw__compare *compare)
+void mw__pattern_compare_end(mw__pattern_compare *compare)
 {
     if (compare->scratch != NULL)
         mw__free(compare->scratch->allocator, compare->match);
@@ -127,7 +127,8 @@ static bool lists(const mw__pattern *pattern, const mw__op *op)
     return false;
 }
 
-mw_status mw__compare_list_ops(const mw__compare *compare, mw__finder *finder, mw__pattern *pattern, mw_error *err)
+mw_status mw__pattern_compare_list_ops(const mw__pattern_compare *compare, mw__finder *finder, mw__pattern *pattern,
+                                       mw_error *err)
 {
     const size_t values = compare->scratch->value_count;
     const mw__op **ops = mw__arena_alloc(finder->arena, pattern->op_count + values, sizeof *ops, err);

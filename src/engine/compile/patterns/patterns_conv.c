@@ -71,7 +71,7 @@ static bool read_dx(const mw__op *op, mw__conv_dx_match *out)
     return out->weight != NULL && !mw__arg_present(op, "bias") && out->weight->type->kind == MW__TENSOR;
 }
 
-static mw_status put_dx(mw__compare *c, mw__finder *f, size_t at, const mw__conv_dx_match *match, mw_error *err)
+static mw_status put_dx(mw__pattern_compare *c, mw__finder *f, size_t at, const mw__conv_dx_match *match, mw_error *err)
 {
     mw__conv_dx_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
@@ -79,7 +79,7 @@ static mw_status put_dx(mw__compare *c, mw__finder *f, size_t at, const mw__conv
         return MW_ERROR_MEMORY;
     *kept = *match;
     pattern->reads[0] = match->dy, pattern->reads[1] = match->weight;
-    return mw__compare_list_ops(c, f, pattern, err);
+    return mw__pattern_compare_list_ops(c, f, pattern, err);
 }
 
 mw_status mw__match_conv_dx(mw__finder *f, size_t at, mw_error *err)
@@ -90,17 +90,17 @@ mw_status mw__match_conv_dx(mw__finder *f, size_t at, mw_error *err)
         return mw__pattern_decline(f, f->row->declined);
     if (!mw__conv_dx_suits(&match))
         return mw__pattern_decline(f, "the kernel has no such convolution");
-    mw__compare c;
-    mw_status status = mw__compare_begin(&c, f->function, err);
+    mw__pattern_compare c;
+    mw_status status = mw__pattern_compare_begin(&c, f->function, err);
     if (status == MW_OK) {
-        mw_tensor *dy = mw__compare_input(&c, DY, "dy", match.dy);
-        mw_tensor *weight = mw__compare_input(&c, WEIGHT, "weight", match.weight);
+        mw_tensor *dy = mw__pattern_compare_input(&c, DY, "dy", match.dy);
+        mw_tensor *weight = mw__pattern_compare_input(&c, WEIGHT, "weight", match.weight);
         c.wanted[DY] = match.dy, c.wanted[WEIGHT] = match.weight;
-        status = mw__compare_written(&c, mw__conv_dx(&match.conv, dy, weight), err);
+        status = mw__pattern_compare_written(&c, mw__conv_dx(&match.conv, dy, weight), err);
     }
-    if (status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, op->results[0]))
+    if (status == MW_OK && c.root != NULL && mw__pattern_compare_values(&c, c.root, op->results[0]))
         status = put_dx(&c, f, at, &match, err);
-    mw__compare_end(&c);
+    mw__pattern_compare_end(&c);
     return status;
 }
 
@@ -136,24 +136,24 @@ static bool read_columns_dx(const mw__conv_columns_match *columns, mw__conv_dx_m
 }
 
 /* What the builder gives a product of that type as operand `name`, compared with the one that is there. */
-static mw_status compare_operand(mw__compare *c, const mw__finder *f, const mw__conv_dx_match *match, const char *name,
-                                 const mw_tensor *there, bool *out_same, mw_error *err)
+static mw_status compare_operand(mw__pattern_compare *c, const mw__finder *f, const mw__conv_dx_match *match,
+                                 const char *name, const mw_tensor *there, bool *out_same, mw_error *err)
 {
     const mw_dtype dtype = there->type->dtype;
-    MW_TRY(mw__compare_begin(c, f->function, err));
+    MW_TRY(mw__pattern_compare_begin(c, f->function, err));
     c->scratch->lowering = MW__LOWERING_DECOMPOSED;
     c->wanted[DY] = match->dy, c->wanted[WEIGHT] = match->weight;
     c->input[DY] = mw_input(c->scratch, "dy", dtype, match->dy->type->shape);
     c->input[WEIGHT] = mw_input(c->scratch, "weight", dtype, match->weight->type->shape);
     const mw_tensor *product = mw__pattern_below(mw__conv_dx(&match->conv, c->input[DY], c->input[WEIGHT]), "reshape");
     const bool one_band = product != NULL && mw__pattern_is_named(product->op, "matmul");
-    MW_TRY(mw__compare_written(c, one_band ? mw__arg(product->op, name) : NULL, err));
-    *out_same = c->root != NULL && mw__compare_values(c, c->root, there);
+    MW_TRY(mw__pattern_compare_written(c, one_band ? mw__arg(product->op, name) : NULL, err));
+    *out_same = c->root != NULL && mw__pattern_compare_values(c, c->root, there);
     return MW_OK;
 }
 
-static mw_status put_columns_dx(const mw__compare *kernel, const mw__compare *columns, mw__finder *f, size_t at,
-                                const mw__conv_dx_match *dx, mw_error *err)
+static mw_status put_columns_dx(const mw__pattern_compare *kernel, const mw__pattern_compare *columns, mw__finder *f,
+                                size_t at, const mw__conv_dx_match *dx, mw_error *err)
 {
     mw__conv_columns_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
     mw__conv_dx_match *transpose = mw__arena_alloc(f->arena, 1, sizeof *transpose, err);
@@ -165,8 +165,8 @@ static mw_status put_columns_dx(const mw__compare *kernel, const mw__compare *co
     *match = *product;
     match->transpose = transpose;
     pattern->reads[0] = dx->dy, pattern->reads[1] = dx->weight;
-    MW_TRY(mw__compare_list_ops(kernel, f, pattern, err));
-    return mw__compare_list_ops(columns, f, pattern, err);
+    MW_TRY(mw__pattern_compare_list_ops(kernel, f, pattern, err));
+    return mw__pattern_compare_list_ops(columns, f, pattern, err);
 }
 
 mw_status mw__match_conv_columns_dx(mw__finder *f, size_t at, mw_error *err)
@@ -175,15 +175,15 @@ mw_status mw__match_conv_columns_dx(mw__finder *f, size_t at, mw_error *err)
     const mw__conv_columns_match *product = f->patterns[at]->match;
     if (!read_columns_dx(product, &match))
         return mw__pattern_decline(f, f->row->declined);
-    mw__compare kernel = {0}, columns = {0};
+    mw__pattern_compare kernel = {0}, columns = {0};
     bool same = false;
     mw_status status = compare_operand(&kernel, f, &match, "x", left_of(product), &same, err);
     if (status == MW_OK && same)
         status = compare_operand(&columns, f, &match, "y", mw__arg(product->product, "y"), &same, err);
     if (status == MW_OK && same)
         status = put_columns_dx(&kernel, &columns, f, at, &match, err);
-    mw__compare_end(&columns);
-    mw__compare_end(&kernel);
+    mw__pattern_compare_end(&columns);
+    mw__pattern_compare_end(&kernel);
     return status;
 }
 
@@ -331,38 +331,38 @@ mw_status mw__match_conv_pointwise_dweight(mw__finder *f, size_t at, mw_error *e
 /* ---- the gradient by the weight ---- */
 
 /* The gradient by the bias, of the same dy. */
-static mw_status find_dbias(mw__compare *c, mw__finder *f, size_t at, const mw_tensor *root, mw_error *err)
+static mw_status find_dbias(mw__pattern_compare *c, mw__finder *f, size_t at, const mw_tensor *root, mw_error *err)
 {
     mw__pattern *pattern = f->patterns[at];
     mw__conv_dweight_match *match = (mw__conv_dweight_match *)(uintptr_t)pattern->match;
     c->wanted[DY] = match->dy;
-    const size_t bias = mw__compare_find(c, f, at, root);
+    const size_t bias = mw__pattern_compare_find(c, f, at, root);
     c->wanted[DY] = NULL;
     if (bias == f->body->op_count)
         return MW_OK;
     match->dbias = pattern->also = f->body->ops[bias]->results[0];
     MW_TRY(mw__pattern_put_made(f, bias, match->dweight, err));
-    return mw__compare_list_ops(c, f, pattern, err);
+    return mw__pattern_compare_list_ops(c, f, pattern, err);
 }
 
-static mw_status put_dweight(mw__compare *c, mw__finder *f, size_t at, const mw__conv_dweight_match *match,
+static mw_status put_dweight(mw__pattern_compare *c, mw__finder *f, size_t at, const mw__conv_dweight_match *match,
                              mw_error *err)
 {
     mw__conv_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
     *kept = *match;
-    kept->x = mw__compare_found(c, X), kept->dy = mw__compare_found(c, DY),
+    kept->x = mw__pattern_compare_found(c, X), kept->dy = mw__pattern_compare_found(c, DY),
     kept->dweight = f->body->ops[at]->results[0];
     mw__pattern *pattern = mw__pattern_put(f, at, kept, err);
     if (pattern == NULL)
         return MW_ERROR_MEMORY;
     pattern->reads[0] = kept->x, pattern->reads[1] = kept->dy;
-    return mw__compare_list_ops(c, f, pattern, err);
+    return mw__pattern_compare_list_ops(c, f, pattern, err);
 }
 
 /* Marks it, with the gradient by the bias. Both are of some x and dy, unless `match` says of which. */
-static mw_status mark_dweight(mw__finder *f, size_t at, const mw__conv_dweight_match *match, mw__compare *c,
+static mw_status mark_dweight(mw__finder *f, size_t at, const mw__conv_dweight_match *match, mw__pattern_compare *c,
                               const mw_tensor *dbias, mw_error *err)
 {
     MW_TRY(put_dweight(c, f, at, match, err));
@@ -375,16 +375,16 @@ mw_status mw__match_conv_dweight(mw__finder *f, size_t at, mw_error *err)
     mw__conv_dweight_match match = {.conv = conv, .x = mw__arg(conv, "x"), .dy = conv->results[0]};
     if (!mw__conv_read(conv, &match.numbers) || !mw__conv_dweight_suits(&match, mw__arg(conv, "weight")))
         return mw__pattern_decline(f, "the kernel has no such convolution or type");
-    mw__compare c;
+    mw__pattern_compare c;
     const mw_tensor *dbias = NULL;
-    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.dy, err);
+    mw_status status = mw__pattern_compare_begin_gradient(&c, f, match.x, match.dy, err);
     if (status == MW_OK) {
         dbias = mw__conv_dbias(c.input[DY]);
-        status = mw__compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
+        status = mw__pattern_compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
     }
-    for (size_t i = at; status == MW_OK && (i = mw__compare_find(&c, f, i, c.root)) < f->body->op_count;)
+    for (size_t i = at; status == MW_OK && (i = mw__pattern_compare_find(&c, f, i, c.root)) < f->body->op_count;)
         status = mark_dweight(f, i, &match, &c, dbias, err);
-    mw__compare_end(&c);
+    mw__pattern_compare_end(&c);
     return status;
 }
 
@@ -429,16 +429,16 @@ mw_status mw__match_conv_dweight_alone(mw__finder *f, size_t at, mw_error *err)
         return mw__pattern_decline(f, f->row->declined);
     if (!mw__conv_dweight_suits(&match, op->results[0]))
         return mw__pattern_decline(f, "the kernel has no such convolution or type");
-    mw__compare c;
+    mw__pattern_compare c;
     const mw_tensor *dbias = NULL;
-    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.dy, err);
+    mw_status status = mw__pattern_compare_begin_gradient(&c, f, match.x, match.dy, err);
     if (status == MW_OK) {
         c.wanted[X] = match.x;
         dbias = mw__conv_dbias(c.input[DY]);
-        status = mw__compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
+        status = mw__pattern_compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
     }
-    if (status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, op->results[0]))
+    if (status == MW_OK && c.root != NULL && mw__pattern_compare_values(&c, c.root, op->results[0]))
         status = mark_dweight(f, at, &match, &c, dbias, err);
-    mw__compare_end(&c);
+    mw__pattern_compare_end(&c);
     return status;
 }

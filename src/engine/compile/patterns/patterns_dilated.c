@@ -27,15 +27,15 @@ static const mw_tensor *below_zeros(const mw_tensor *wide, int axes, int64_t *di
 static mw_status compare_wide(mw__finder *f, const mw_tensor *wide, const mw_tensor *weight, const int64_t *dilation,
                               bool *out_same, mw_error *err)
 {
-    mw__compare c;
-    mw_status status = mw__compare_begin(&c, f->function, err);
+    mw__pattern_compare c;
+    mw_status status = mw__pattern_compare_begin(&c, f->function, err);
     if (status == MW_OK) {
-        mw_tensor *input = mw__compare_input(&c, WEIGHT, "weight", weight);
+        mw_tensor *input = mw__pattern_compare_input(&c, WEIGHT, "weight", weight);
         c.wanted[WEIGHT] = weight;
-        status = mw__compare_written(&c, mw__conv_dilate_weight(input, dilation), err);
+        status = mw__pattern_compare_written(&c, mw__conv_dilate_weight(input, dilation), err);
     }
-    *out_same = status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, wide);
-    mw__compare_end(&c);
+    *out_same = status == MW_OK && c.root != NULL && mw__pattern_compare_values(&c, c.root, wide);
+    mw__pattern_compare_end(&c);
     return status;
 }
 

@@ -9,7 +9,7 @@
 static const mw__op *product_of(const mw__finder *f, const mw_tensor *value, const mw_tensor *sum)
 {
     const bool alone = mw__pattern_is_named(value->op, "matmul") && f->uses[value->id] == 1;
-    return alone && mw__pattern_of(f, value) == NULL && mw__compare_types(value, sum) &&
+    return alone && mw__pattern_of(f, value) == NULL && mw__pattern_compare_types(value, sum) &&
                    mw__matmul_sum_suits(value->op, f->config, f->partitions)
                ? value->op
                : NULL;
@@ -74,7 +74,7 @@ mw_status mw__match_matmul_sum(mw__finder *f, size_t at, mw_error *err)
     const mw__op *product = product_of(f, y, op->results[0]);
     if (product == NULL)
         product = product_of(f, x, op->results[0]), other = y;
-    if (product == NULL || !mw__compare_types(other, op->results[0]))
+    if (product == NULL || !mw__pattern_compare_types(other, op->results[0]))
         return MW_OK;
     const mw__matmul_sum_match match = extend(f, other, product, op->results[0]);
     const mw__matmul_sum_match *kept = keep_sum(f, &match, err);

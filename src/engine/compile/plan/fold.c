@@ -81,7 +81,7 @@ static mw_status fold_all(folder *f, size_t buffer_count, mw__step **steps, size
     return status;
 }
 
-mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
+mw_status mw__plan_fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
 {
     folder f = {.arena = pass->arena,
                 .buffers = pass->buffers,

@@ -62,7 +62,7 @@ static mw_status sort_ports(mw__arena *arena, const mw__port_info *ports, size_t
     return MW_OK;
 }
 
-const mw__port_info *mw__port_find(const mw__port_info *const *sorted, size_t count, const char *name)
+const mw__port_info *mw__plan_find_port(const mw__port_info *const *sorted, size_t count, const char *name)
 {
     const mw__port_info wanted = {.name = name}, *const key = &wanted;
     const mw__port_info *const *found = count > 0 ? bsearch(&key, sorted, count, sizeof *sorted, by_name) : NULL;
@@ -358,10 +358,10 @@ static mw_status run_planner(driver *d, mw_error *err)
     MW_TRY(
         mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
     if (planner->config->fuse) {
-        MW_TRY(mw__fold_steps(&pass, planner->steps, &planner->step_count, err));
+        MW_TRY(mw__plan_fold_steps(&pass, planner->steps, &planner->step_count, err));
         MW_TRY(mw__defer_products(&pass, err));
         MW_TRY(mw__fuse_steps(&pass, err));
-        MW_TRY(mw__block_steps(&pass, err));
+        MW_TRY(mw__fuse_loop_tiles(&pass, err));
     }
     return keep_plan(d, err);
 }

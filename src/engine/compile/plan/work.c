@@ -57,7 +57,7 @@ static uint64_t count_operands(const mw__buffer *buffers, const mw__step *step, 
 static void limit_moves(const mw__step *step, mw__work *work)
 {
     const mw__op *op = step->op;
-    if (op == NULL || op->row == NULL || mw__count_row_of(op->row->id)->rule != MW__COUNT_MOVES ||
+    if (op == NULL || op->row == NULL || mw__op_count_row_of(op->row->id)->rule != MW__COUNT_MOVES ||
         strcmp(step->label, op->kind) != 0 || step->read_count == 0)
         return;
     const bool joins = op->row->id == MW__OP_concat || op->row->id == MW__OP_stack;

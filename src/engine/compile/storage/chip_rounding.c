@@ -155,7 +155,7 @@ static void run_rounding(const pass *p, const mw__function *function)
         round_early(p, body->ops[i]);
 }
 
-mw_status mw__chip_rounding(const mw__function *function, mw__arithmetic on, uint8_t *inout, mw_error *err)
+mw_status mw__storage_chip_rounding(const mw__function *function, mw__arithmetic on, uint8_t *inout, mw_error *err)
 {
     const mw_allocator *heap = function->graph->allocator;
     const size_t count = function->graph->value_count;

@@ -6,6 +6,6 @@
 #include "engine/core/step.h"
 
 /* inout: by value id, MW__ROUND_HALF for what is rounded (core/step.h), which becomes what the chip does */
-mw_status mw__chip_rounding(const mw__function *function, mw__arithmetic on, uint8_t *inout, mw_error *err);
+mw_status mw__storage_chip_rounding(const mw__function *function, mw__arithmetic on, uint8_t *inout, mw_error *err);
 
 #endif

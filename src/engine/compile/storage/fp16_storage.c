@@ -255,7 +255,7 @@ static mw_status init(storage *s, const mw__function *from, mw_error *err)
         for (size_t r = 0; r < op->result_count; r++)
             s->wanted[op->results[r]->id] = is_half(op->results[r]) && is_rounded(op) ? MW__ROUND_HALF : 0;
     }
-    return s->arithmetic != 0 ? mw__chip_rounding(from, s->arithmetic, s->wanted, err) : MW_OK;
+    return s->arithmetic != 0 ? mw__storage_chip_rounding(from, s->arithmetic, s->wanted, err) : MW_OK;
 }
 
 static void deinit(const storage *s)

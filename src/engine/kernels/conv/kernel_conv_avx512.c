@@ -294,10 +294,10 @@ static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, fl
     for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
         int64_t i = 0;
         for (; i + LANES <= count; i += LANES) {
-            mw__prefetch(x + i, next);
+            mw__kernel_prefetch(x + i, next);
             _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
         }
-        mw__prefetch(x + i, next);
+        mw__kernel_prefetch(x + i, next);
         if (rest != 0)
             _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
     }

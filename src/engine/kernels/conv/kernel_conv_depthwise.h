@@ -40,7 +40,7 @@ void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_cod
 static inline void mw__depthwise_ask_for(const float *plane, int64_t floats)
 {
     for (int64_t i = 0; i < floats; i += 16) /* a cache line */
-        mw__prefetch(plane, i * (int64_t)sizeof *plane);
+        mw__kernel_prefetch(plane, i * (int64_t)sizeof *plane);
 }
 
 /* ---- planes without a frame ---- */

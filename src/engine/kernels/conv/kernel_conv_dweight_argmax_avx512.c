@@ -66,7 +66,7 @@ static void transpose_square(const argmax_block *s, const float *x, int64_t chan
     {
         r[c] = _mm512_setzero_ps();
         if (c < channels) {
-            mw__prefetch(x + c * area, next);
+            mw__kernel_prefetch(x + c * area, next);
             r[c] = _mm512_maskz_loadu_ps(from, x + c * area);
         }
     }

@@ -55,8 +55,8 @@ INSIDE void flat_taps_body(const int vectors, const mw__packed_flat *flat, int64
                 _mm256_fmadd_ps(w, flat_lanes(x, at + v * LANES, mask[v]), sum[v]);
     }
     const int64_t left = flat->count - first * LANES;
-    UNROLL for (int v = 0; v < vectors; v++) mw__prefetch(x, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *x);
-    UNROLL for (int v = 0; v < vectors; v++) mw__prefetch(y, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *y);
+    UNROLL for (int v = 0; v < vectors; v++) mw__kernel_prefetch(x, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *x);
+    UNROLL for (int v = 0; v < vectors; v++) mw__kernel_prefetch(y, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *y);
     UNROLL for (int v = 0; v < vectors; v++) _mm256_maskstore_ps(
         y + (first + v) * LANES, spread(there(left - v * LANES)), _mm256_add_ps(sum[v], _mm256_set1_ps(bias)));
 }
@@ -83,8 +83,8 @@ INSIDE void flat_dots_body(const int taps, const mw__packed_flat *flat, int64_t 
     UNROLL for (int t = 0; t < taps; t++) sum[t] = _mm256_loadu_ps(sums + t * LANES);
     for (int64_t v = 0; v < all; v++) {
         const __m256 d = flat_lanes(dy, v * LANES, there(flat->count - v * LANES));
-        mw__prefetch(next->x, v * LANES * (int64_t)sizeof *x);
-        mw__prefetch(next->dy, v * LANES * (int64_t)sizeof *dy);
+        mw__kernel_prefetch(next->x, v * LANES * (int64_t)sizeof *x);
+        mw__kernel_prefetch(next->dy, v * LANES * (int64_t)sizeof *dy);
         UNROLL for (int t = 0; t < taps; t++) sum[t] =
             _mm256_fmadd_ps(d, flat_lanes(x, flat->at[first + t] + v * LANES, mask[t * all + v]), sum[t]);
     }

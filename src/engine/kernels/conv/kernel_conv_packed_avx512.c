@@ -360,8 +360,8 @@ MW__INLINE void flat_taps_body(const int vectors, const mw__packed_flat *flat, i
             _mm512_fmadd_ps(w, flat_lanes(x, at + v * LANES, mask[v]), sum[v]);
     }
     const int64_t left = flat->count - first * LANES;
-    UNROLL for (int v = 0; v < vectors; v++) mw__prefetch(x, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *x);
-    UNROLL for (int v = 0; v < vectors; v++) mw__prefetch(y, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *y);
+    UNROLL for (int v = 0; v < vectors; v++) mw__kernel_prefetch(x, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *x);
+    UNROLL for (int v = 0; v < vectors; v++) mw__kernel_prefetch(y, ((first + v) * LANES + AHEAD) * (int64_t)sizeof *y);
     UNROLL for (int v = 0; v < vectors; v++)
     {
         const int64_t here = left - v * LANES;
@@ -395,8 +395,8 @@ MW__INLINE void flat_dots_body(const int taps, const mw__packed_flat *flat, int6
         const int64_t left = flat->count - v * LANES;
         const __mmask16 there = left < LANES ? (__mmask16)((1u << left) - 1) : 0xffff;
         const __m512 d = _mm512_maskz_loadu_ps(there, dy + v * LANES);
-        mw__prefetch(next->x, v * LANES * (int64_t)sizeof *x);
-        mw__prefetch(next->dy, v * LANES * (int64_t)sizeof *dy);
+        mw__kernel_prefetch(next->x, v * LANES * (int64_t)sizeof *x);
+        mw__kernel_prefetch(next->dy, v * LANES * (int64_t)sizeof *dy);
         UNROLL for (int t = 0; t < taps; t++) sum[t] =
             _mm512_fmadd_ps(d, flat_lanes(x, flat->at[first + t] + v * LANES, mask[t * all + v]), sum[t]);
     }

@@ -20,7 +20,7 @@ MW__INLINE void gather_row(const mw__packed_run *run, const mw__packed_run *end,
                            float *out)
 {
     if (run < end && step == 1 && run->count == WIDTH) {
-        mw__prefetch(x + run->lane_0, VECTORS * WIDTH * (int64_t)sizeof *x);
+        mw__kernel_prefetch(x + run->lane_0, VECTORS * WIDTH * (int64_t)sizeof *x);
         *(vector *)out = *(const vector *)(x + run->lane_0);
         return;
     }
@@ -49,7 +49,7 @@ MW__INLINE void store_body(float *y, int64_t spread, const float *c, int64_t cou
     int64_t i = 0;
     for (; spread == 1 && i + WIDTH <= count; i += WIDTH) {
         *(vector *)(y + i) = *(const vector *)(c + i) + bias;
-        mw__prefetch(y + i, VECTORS * WIDTH * (int64_t)sizeof *y);
+        mw__kernel_prefetch(y + i, VECTORS * WIDTH * (int64_t)sizeof *y);
     }
     for (; i < count; i++)
         y[i * spread] = c[i] + bias;
@@ -108,7 +108,7 @@ __attribute__((target("avx2"))) static void transpose_avx2(const float *x, int64
         __m256 r[WIDTH];
         load_block(x + i, stride, rows, r);
         for (int64_t k = 0; i % LINE == 0 && k < rows; k++) /* what the next rows are, if there are any */
-            mw__prefetch(x, ((rows + k) * stride + i) * (int64_t)sizeof *x);
+            mw__kernel_prefetch(x, ((rows + k) * stride + i) * (int64_t)sizeof *x);
         turn_block(r);
         UNROLL for (int k = 0; k < WIDTH; k++) _mm256_storeu_ps(out + (i + k) * pitch, r[k]);
     }

@@ -154,7 +154,8 @@ static void transpose_square(const float *x, int64_t positions, int64_t channels
     UNROLL for (int i = 0; i < LANES; i++)
     {
         if (i < channels) {
-            mw__prefetch(planes + i * area, MW__CONV_LINE * (int64_t)sizeof *planes); /* for the next line's stores */
+            mw__kernel_prefetch(planes + i * area,
+                                MW__CONV_LINE * (int64_t)sizeof *planes); /* for the next line's stores */
             _mm512_mask_storeu_ps(planes + i * area, mask, r[i]);
         }
     }

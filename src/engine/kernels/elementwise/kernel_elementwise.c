@@ -104,7 +104,7 @@ static mw__loop2 *half_function2(const mw__planner *planner, const mw__op *op)
 {
     if (!mw__plan_is_half(planner, op->results[0]))
         return NULL;
-    return mw__chip_function2(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic);
+    return mw__math_chip_function2(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic);
 }
 
 mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -209,7 +209,8 @@ static mw_status unary_block_fill(const mw__planner *planner, const mw__op *op, 
     const mw_dtype dtype = block->dtype;
     const bool real = dtype == MW_F32 || dtype == MW_F16, half = mw__plan_is_half(planner, op->results[0]);
     mw__loop1 *const special =
-        half ? mw__chip_function1(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic) : NULL;
+        half ? mw__math_chip_function1(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic)
+             : NULL;
     block->special = special != NULL;
     block->loop = !real ? NULL : special != NULL ? special : function->at[mw__plan_level(planner)];
     block->integers = dtype == MW_I32 ? function->integers : NULL;

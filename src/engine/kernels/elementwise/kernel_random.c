@@ -157,17 +157,17 @@ static float below(double high, mw_dtype dtype)
 static void set_distribution(random_block *block, const mw__op *op)
 {
     if (strcmp(op->row->name, "random_normal") == 0) {
-        block->draw = mw__draw_normal;
+        block->draw = mw__random_draw_normal;
         mw__arg_float(op, "mean", &block->a);
         mw__arg_float(op, "stddev", &block->b);
     } else if (strcmp(op->row->name, "random_uniform") == 0) {
-        block->draw = mw__draw_uniform;
+        block->draw = mw__random_draw_uniform;
         mw__arg_float(op, "low", &block->a);
         mw__arg_float(op, "high", &block->b);
         /* MIL random_uniform: "When high == low, values of low will be returned." */
         block->largest = block->a < block->b ? below(block->b, block->dtype) : (float)block->a;
     } else {
-        block->draw = mw__draw_bernoulli;
+        block->draw = mw__random_draw_bernoulli;
         mw__arg_float(op, "prob", &block->a);
     }
 }

@@ -246,7 +246,7 @@ void mw__fused_run(const mw__kernel_call *call)
     mw__fused_fill_scalars(call, end - begin < MW__TILE ? end - begin : MW__TILE);
     const unsigned beyond = fused->half_range != NULL ? look_or_prove(call, begin, end) : run_tiles(call, begin, end);
     for (size_t i = 0; i < fused->watch_count; i++)
-        mw__watch_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
+        mw__finite_check_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
 }
 
 static uint16_t chosen_by(const mw__kernel_call *call, const mw__fused_store *s)

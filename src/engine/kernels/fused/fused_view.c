@@ -108,10 +108,10 @@ static void prefetch(const mw__kernel_call *call, int64_t at, int64_t count)
     const mw__fused *fused = call->block;
     for (size_t i = 0; i < fused->operand_count; i++)
         for (int64_t k = 0; fused->operands[i].form == MW__DIRECT && k < count; k += 16)
-            mw__prefetch(call->in[i], (at + k) * (int64_t)fused->operands[i].size);
+            mw__kernel_prefetch(call->in[i], (at + k) * (int64_t)fused->operands[i].size);
     for (size_t i = 0; i < fused->store_count; i++)
         for (int64_t k = 0; k < count; k += 16)
-            mw__prefetch(call->out[i], (at + k) * (int64_t)fused->stores[i].size);
+            mw__kernel_prefetch(call->out[i], (at + k) * (int64_t)fused->stores[i].size);
 }
 
 /* The planes of some units. */

@@ -34,7 +34,7 @@ static void run_panel(const mw__gemm_strips *strips, const mw__gemm_shape *s, in
         float *const to = p == 0 ? sums : part;
         for (int64_t r = 0; r < PANEL; r++)
             for (int64_t q = 0; q < k; q += LINE)
-                mw__prefetch(b + p, ((PANEL + r) * s->ldb + q) * (int64_t)sizeof *b);
+                mw__kernel_prefetch(b + p, ((PANEL + r) * s->ldb + q) * (int64_t)sizeof *b);
         if (lanes < CHUNK)
             strips->eight(k, b + p, s->ldb, packed + p * lanes, to);
         else

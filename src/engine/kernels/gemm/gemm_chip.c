@@ -32,7 +32,7 @@ static float element(const mw__gemm_shape *s, const float *a, const float *b, in
     for (int64_t p = 0; p < s->k; p++) {
         const float x = a[s->transpose_a ? p * s->lda + i : i * s->lda + p];
         const float y = b[s->transpose_b ? j * s->ldb + p : p * s->ldb + j];
-        const float product = mw__half_of(x * y);
+        const float product = mw__round_to_half(x * y);
         four = p % FOUR == 0 ? product : add_chip_floats(four, product);
         if (p % FOUR == FOUR - 1 || p == s->k - 1)
             sum += four;

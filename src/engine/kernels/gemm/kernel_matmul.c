@@ -123,7 +123,7 @@ static void expand_elements(const matmul_block *s, const void *y, int64_t from, 
     for (int64_t i = 0, here; i < count; i += here) { /* in the first cache until it is fed */
         here = count - i < MW__TILE ? count - i : MW__TILE;
         for (int64_t at = 0; at < here; at += LINE)
-            mw__prefetch((const uint16_t *)y + from + i + at, ahead);
+            mw__kernel_prefetch((const uint16_t *)y + from + i + at, ahead);
         mw__fp16_to_float_n(out + i, (const uint16_t *)y + from + i, (size_t)here);
         if (s->fed != NULL)
             s->fed(out + i, out + i, here, 0, 0);

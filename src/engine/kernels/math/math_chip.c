@@ -94,7 +94,7 @@ static mw__loop1 *log_loop(mw__level level, mw__arithmetic on)
     return HAS(on, log_of_infinity) ? MW__DISPATCH_BEST(log_infinity, level) : NULL;
 }
 
-mw__loop1 *mw__chip_function1(mw__op_id op, mw__level level, mw__arithmetic on)
+mw__loop1 *mw__math_chip_function1(mw__op_id op, mw__level level, mw__arithmetic on)
 {
     switch (op) {
     case MW__OP_log:
@@ -120,7 +120,7 @@ MW__INLINE void quotient_body(float *out, const float *x, const float *y, int64_
 }
 MW__BASE_AVX2_AVX512(quotient, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
 
-mw__loop2 *mw__chip_function2(mw__op_id op, mw__level level, mw__arithmetic on)
+mw__loop2 *mw__math_chip_function2(mw__op_id op, mw__level level, mw__arithmetic on)
 {
     return op == MW__OP_real_div && HAS(on, zero_quotient) ? MW__DISPATCH_BEST(quotient, level) : NULL;
 }

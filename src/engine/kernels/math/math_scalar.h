@@ -124,7 +124,7 @@ MW__INLINE float mw__sigmoid_of(float x)
 
 /* v rounded to fp16: adding 2^13 times its power of two leaves 11 bits, or a multiple of 2^-24 below 2^-14; 2^16 times
  * 2^112 overflows, and no fp16 number does. The sign is that of v also for 0 and NaN, whose payload is cut. */
-MW__INLINE float mw__half_of(float v)
+MW__INLINE float mw__round_to_half(float v)
 {
     const uint32_t bits = mw__bits_of(v);
     int32_t power = (int32_t)(bits & 0x7f800000u);
@@ -172,7 +172,7 @@ MW__INLINE float mw__log1p_of(float u)
 MW__INLINE float mw__softplus_of(float x) { return mw__log1p_of(mw__exp_of(-fabsf(x))) + (x > 0.0f ? x : 0.0f); }
 
 /* e^|x| / 2, which overflows later than e^|x|. */
-MW__INLINE float mw__half_exp_of(float x)
+MW__INLINE float mw__exp_halved(float x)
 {
     const float a = fabsf(x);
     const mw__powers e = mw__powers_of(a > 90.0f ? 90.0f : a);
@@ -182,7 +182,7 @@ MW__INLINE float mw__half_exp_of(float x)
 /* Below 1 an odd polynomial. */
 MW__INLINE float mw__sinh_of(float x)
 {
-    const float a = fabsf(x), t = x * x, half = mw__half_exp_of(x);
+    const float a = fabsf(x), t = x * x, half = mw__exp_halved(x);
     float p = 2.816951224e-06f; /* (sinh(x) - x) / x^3 in x^2 */
     p = p * t + 1.983615978e-04f;
     p = p * t + 8.333350058e-03f;
@@ -192,7 +192,7 @@ MW__INLINE float mw__sinh_of(float x)
 
 MW__INLINE float mw__cosh_of(float x)
 {
-    const float half = mw__half_exp_of(x);
+    const float half = mw__exp_halved(x);
     return half + 0.25f / half;
 }
 

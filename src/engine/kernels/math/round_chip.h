@@ -17,7 +17,7 @@ MW__INLINE float mw__round_chip_of(float v, unsigned how)
     if ((how & MW__ROUND_NUMBER) != 0)
         v = v != v ? 0.0f : v;
     if ((how & MW__ROUND_HALF) != 0)
-        v = mw__half_of((how & MW__ROUND_AWAY) != 0 ? mw__beyond_tie(v) : v);
+        v = mw__round_to_half((how & MW__ROUND_AWAY) != 0 ? mw__beyond_tie(v) : v);
     const float a = fabsf(v);
     if ((how & MW__ROUND_FLUSH) != 0)
         v = a < 0x1p-14f ? 0.0f : v;

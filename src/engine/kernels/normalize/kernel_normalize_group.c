@@ -157,7 +157,7 @@ static void group_run(const mw__kernel_call *call)
 static void fill_iters(group_block *s, mw_shape shape, const bool *in_group)
 {
     int64_t stride[MW_RANK_MAX];
-    mw__row_major(shape, stride);
+    mw__nd_row_major(shape, stride);
     s->groups.operands = s->elements.operands = 1;
     for (int axis = 0; axis < shape.rank; axis++)
         mw__nd_iter_add(in_group[axis] ? &s->elements : &s->groups, shape.dim[axis], &stride[axis]);

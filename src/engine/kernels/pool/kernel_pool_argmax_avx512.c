@@ -126,7 +126,7 @@ int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_places 
     int64_t count = 0;
     for (int64_t w = 0; w < windows; w += LANES) {
         const __mmask16 there = first_of(windows - w);
-        mw__prefetch(dy + w, AHEAD);
+        mw__kernel_prefetch(dy + w, AHEAD);
         const __m512i winner = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, argmax + w));
         const __mmask16 taken = _mm512_mask_cmplt_epi32_mask(there, winner, none);
         const __m512 d = _mm512_maskz_loadu_ps(taken, dy + w);

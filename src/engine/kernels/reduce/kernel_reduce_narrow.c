@@ -9,7 +9,7 @@ static float narrow_sum(const mw__reduce_block *s, const float *x)
     mw__nd_position position;
     mw__nd_position_seek(&s->inner, &position, 0);
     for (int64_t i = 0; i < s->reduced; i++) {
-        sum = mw__half_of(sum + x[position.offset[0]]);
+        sum = mw__round_to_half(sum + x[position.offset[0]]);
         mw__nd_position_step(&s->inner, &position, 1);
     }
     return sum;

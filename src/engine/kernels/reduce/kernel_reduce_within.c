@@ -44,7 +44,7 @@ static mw__within_loop *choose_loop(mw__level level)
 
 /* ---- a large tensor ---- */
 
-void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond)
+void mw__finite_check_write(float *out, int64_t begin, int64_t end, bool beyond)
 {
     memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
     out[begin] = beyond ? 1.0f : 0.0f;
@@ -52,11 +52,11 @@ void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond)
 
 static void watch_run(const mw__kernel_call *call)
 {
-    const struct mw__watch *s = call->block;
+    const struct mw__finite_check *s = call->block;
     int64_t begin, end;
     mw__units_range(call, s->elements, s->count, &begin, &end);
     const bool within = s->loop((const float *)call->in[0] + begin, end - begin, s->limit);
-    mw__watch_write(call->out[0], call->begin, call->end, !within);
+    mw__finite_check_write(call->out[0], call->begin, call->end, !within);
 }
 
 /* Steps as a list: place p stands for step p - 1, 0 for the list's head. */
@@ -183,15 +183,15 @@ const mw_tensor *mw__all_within_read(const mw_tensor *good, float *out_limit)
 
 static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, uint32_t flags)
 {
-    struct mw__watch *block = mw__plan_block(planner, sizeof *block);
+    struct mw__finite_check *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
     const mw__units split = mw__units_of(planner, mw__shape_of(x));
     const double count = (double)mw__count_of(x);
-    *block = (struct mw__watch){.limit = limit,
-                                .elements = split.elements,
-                                .count = mw__count_of(x),
-                                .loop = choose_loop(mw__plan_level(planner))};
+    *block = (struct mw__finite_check){.limit = limit,
+                                       .elements = split.elements,
+                                       .count = mw__count_of(x),
+                                       .loop = choose_loop(mw__plan_level(planner))};
     mw__step *step = mw__plan_step(planner, watch_run, "all_within", split.units, mw__cost(4.0 * count, 0.25 * count));
     step->block = step->watch = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * sizeof(float), false);

@@ -11,7 +11,7 @@ typedef bool mw__within_loop(const float *x, int64_t count, float limit);
 /* A step that reads one buffer of fp32 by rows and writes a number for each unit: 1 if something in it is beyond the
  * limit. Only their sum matters, so whoever runs several units may say it of the first. The fusion group that makes the
  * buffer can do its work. */
-struct mw__watch {
+struct mw__finite_check {
     float limit;
     int64_t elements, count; /* of a unit, of all */
     mw__within_loop *loop;
@@ -26,14 +26,14 @@ struct mw__factors {
 /* A step that says of a product what `watch` would say of its result, in one number, and does not need it: if the
  * largest of either factor do not prove that all is within the limit, it computes the rows once more, some at a time.
  */
-mw__step *mw__watch_factors(mw__arena *arena, const mw__step *product, const mw__step *watch, mw__level level,
-                            mw_error *err);
+mw__step *mw__finite_check_factors(mw__arena *arena, const mw__step *product, const mw__step *watch, mw__level level,
+                                   mw_error *err);
 
 /* Moves each such step behind the one that makes what it reads, so that it is read while it is in a cache. */
 mw_status mw__hoist_watches(mw__step **steps, size_t count, size_t buffer_count, const mw_allocator *heap,
                             mw_error *err);
 
 /* The numbers of the units [begin, end). */
-void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond);
+void mw__finite_check_write(float *out, int64_t begin, int64_t end, bool beyond);
 
 #endif

@@ -15,8 +15,8 @@ typedef uint32_t largest_loop(const float *x, int64_t count);
 
 typedef struct factors_block {
     const mw__step *product;
-    struct mw__watch watch; /* what is said of the result */
-    int64_t numbers;        /* that it would write */
+    struct mw__finite_check watch; /* what is said of the result */
+    int64_t numbers;               /* that it would write */
     largest_loop *largest;
     int64_t rows;      /* of the result that are computed at a time */
     size_t row, panel; /* bytes of one; where in scratch they are */
@@ -82,7 +82,7 @@ static void factors_run(const mw__kernel_call *call)
     bool within = true;
     for (int64_t begin = is_proved(s, call) ? units : 0; begin < units && within; begin += s->rows)
         within = rows_are_within(s, call, begin, units - begin < s->rows ? units : begin + s->rows);
-    mw__watch_write(call->out[0], 0, s->numbers, !within);
+    mw__finite_check_write(call->out[0], 0, s->numbers, !within);
 }
 
 static void fill_factors(factors_block *s, const mw__step *product, const mw__step *watch, mw__level level)
@@ -96,8 +96,8 @@ static void fill_factors(factors_block *s, const mw__step *product, const mw__st
     s->rows = s->row < PANEL_BYTES ? (int64_t)(PANEL_BYTES / s->row) : 1;
 }
 
-mw__step *mw__watch_factors(mw__arena *arena, const mw__step *product, const mw__step *watch, mw__level level,
-                            mw_error *err)
+mw__step *mw__finite_check_factors(mw__arena *arena, const mw__step *product, const mw__step *watch, mw__level level,
+                                   mw_error *err)
 {
     factors_block *s = mw__arena_alloc(arena, 1, sizeof *s, err);
     mw__step *step = mw__step_copy(arena, product, err);

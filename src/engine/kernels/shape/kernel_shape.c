@@ -99,7 +99,7 @@ static void copy_run(const mw__kernel_call *call)
     }
 }
 
-void mw__row_major(mw_shape shape, int64_t *out)
+void mw__nd_row_major(mw_shape shape, int64_t *out)
 {
     int64_t below = 1;
     for (int axis = shape.rank - 1; axis >= 0; axis--) {
@@ -168,7 +168,7 @@ mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error 
     size_t count = 0;
     if (!mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
         return mw__kernel_need_constant(op, "perm", err);
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (size_t i = 0; i < count; i++) {
         const int64_t axis = perm[i] < 0 ? perm[i] + shape.rank : perm[i];
@@ -183,7 +183,7 @@ mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
     static const int64_t still = 0;
     const mw_shape shape = mw__shape_of(mw__arg(op, "x")), result = mw__shape_of(op->results[0]);
     int64_t strides[MW_RANK_MAX];
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (int axis = 0; axis < shape.rank; axis++) {
         const int64_t reps = shape.dim[axis] > 0 ? result.dim[axis] / shape.dim[axis] : 1; /* also if computed */
@@ -208,7 +208,7 @@ mw_status mw__kernel_reverse(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__kernel_need_constant(op, "axes", err);
     for (size_t i = 0; i < count; i++)
         backwards[axes[i] < 0 ? axes[i] + shape.rank : axes[i]] = true;
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (int axis = 0; axis < shape.rank; axis++) {
         const bool back = all || backwards[axis];

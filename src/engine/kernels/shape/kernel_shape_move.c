@@ -11,7 +11,7 @@ mw_status mw__kernel_sliding_windows(mw__planner *planner, const mw__op *op, mw_
     MW_TRY(mw__kernel_axis(op, "axis", shape.rank, &axis, err));
     if (!mw__arg_int(op, "stride", &stride))
         return mw__kernel_need_constant(op, "stride", err);
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (int i = 0; i < shape.rank; i++) {
         const int64_t step = i == axis ? stride * strides[i] : strides[i];
@@ -58,7 +58,7 @@ mw_status mw__kernel_reverse_sequence(mw__planner *planner, const mw__op *op, mw
     sequence_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(x) == 0)
         return mw__plan_check(planner, err);
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     const int64_t inner = strides[seq > batch ? seq : batch], units = mw__count_of(x) / inner;
     *block = (sequence_block){.length = shape.dim[seq],
                               .batch = shape.dim[batch],

@@ -67,7 +67,7 @@ static mw_status read_origin(mw__planner *planner, const mw__op *op, const slice
 {
     const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
     char subject[128];
-    mw__row_major(shape, out->stride);
+    mw__nd_row_major(shape, out->stride);
     for (int axis = 0; axis < shape.rank; axis++) {
         const int64_t n = shape.dim[axis];
         int64_t first = 0, ignored;
@@ -130,7 +130,7 @@ static mw_status slice_by_index(mw__planner *planner, const mw__op *op, mw_error
         return mw__kernel_need_constant(op, "stride and masks, each,", err);
     if (!rule.begin_known || !rule.end_known)
         return moving_slice(planner, op, &rule, err);
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (int axis = 0; axis < shape.rank; axis++) {
         int64_t first, count;
@@ -163,7 +163,7 @@ static mw_status slice_by_size(mw__planner *planner, const mw__op *op, mw_error 
     }
     if (count != (size_t)shape.rank)
         return mw__kernel_need_constant(op, "begin", err);
-    mw__row_major(shape, strides);
+    mw__nd_row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
     for (int axis = 0; axis < shape.rank; axis++) {
         const int64_t first = begin[axis] < 0 ? begin[axis] + shape.dim[axis] : begin[axis];

@@ -16,7 +16,7 @@ static void plan_to_space(mw__planner *planner, const mw__op *op, int64_t block,
 {
     const mw_shape x = mw__shape_of(mw__arg(op, "x"));
     int64_t strides[MW_RANK_MAX];
-    mw__row_major(x, strides);
+    mw__nd_row_major(x, strides);
     const int64_t plane = strides[CHANNELS];
     const int64_t row = planes[0] * plane, column = planes[1] * plane, channel = planes[2] * plane;
     mw__copy copy = mw__copy_of(planner, op);
@@ -57,7 +57,7 @@ static void plan_to_channels(mw__planner *planner, const mw__op *op, int64_t blo
 {
     const mw_shape x = mw__shape_of(mw__arg(op, "x"));
     int64_t strides[MW_RANK_MAX];
-    mw__row_major(x, strides);
+    mw__nd_row_major(x, strides);
     const int64_t down = block * strides[HEIGHT], right = block * strides[WIDTH];
     mw__copy copy = mw__copy_of(planner, op);
     mw__nd_iter_add(&copy.iter, x.dim[BATCH], &strides[BATCH]);
@@ -132,7 +132,7 @@ mw_status mw__kernel_space_to_batch(mw__planner *planner, const mw__op *op, mw_e
         copy.from = image_buffer(planner, image, copy.size);
         mw__plan_zero_pad(planner, x, before, image, copy.from);
     }
-    mw__row_major(image, strides);
+    mw__nd_row_major(image, strides);
     const int64_t down = b.shape[0] * strides[HEIGHT], right = b.shape[1] * strides[WIDTH];
     mw__nd_iter_add(&copy.iter, b.shape[0], &strides[HEIGHT]);
     mw__nd_iter_add(&copy.iter, b.shape[1], &strides[WIDTH]);
@@ -150,7 +150,7 @@ static void plan_crop(mw__planner *planner, const mw__op *op, const blocks *b, u
     int64_t strides[MW_RANK_MAX];
     mw__copy copy = mw__copy_of(planner, op);
     copy.from = from;
-    mw__row_major(image, strides);
+    mw__nd_row_major(image, strides);
     copy.start = b->border[0] * strides[HEIGHT] + b->border[2] * strides[WIDTH];
     for (int axis = 0; axis < image.rank; axis++)
         mw__nd_iter_add(&copy.iter, copy.shape.dim[axis], &strides[axis]);
@@ -172,7 +172,7 @@ mw_status mw__kernel_batch_to_space(mw__planner *planner, const mw__op *op, mw_e
         MW_SHAPE(copy.shape.dim[BATCH], x.dim[CHANNELS], x.dim[HEIGHT] * b.shape[0], x.dim[WIDTH] * b.shape[1]);
     if (b.bordered)
         copy.to = image_buffer(planner, copy.shape, copy.size);
-    mw__row_major(x, strides);
+    mw__nd_row_major(x, strides);
     const int64_t column = copy.shape.dim[BATCH] * strides[BATCH], row = b.shape[1] * column;
     mw__nd_iter_add(&copy.iter, copy.shape.dim[BATCH], &strides[BATCH]);
     mw__nd_iter_add(&copy.iter, x.dim[CHANNELS], &strides[CHANNELS]);

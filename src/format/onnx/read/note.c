@@ -39,7 +39,7 @@ mw_status mw__onnx_note_port(mw__onnx_import *import, const Mw__Onnx__ValueInfo 
         says = says || note.extents[i] != NULL;
     if (!says)
         return MW_OK;
-    tensor->note = mw__port_note_copy(import->graph, &note);
+    tensor->note = mw__graph_copy_port_note(import->graph, &note);
     return tensor->note != NULL ? MW_OK : mw_graph_check(import->graph, import->err);
 }
 

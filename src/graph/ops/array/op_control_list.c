@@ -60,7 +60,7 @@ static mw_status add_extent(const mw__infer *infer, const mw_tensor *value, mw_s
 
 static mw_dtype dtype_named(const char *name)
 {
-    return name != NULL ? mw__dtype_named(name, strlen(name)) : MW_DTYPE_NONE;
+    return name != NULL ? mw__number_dtype_named(name, strlen(name)) : MW_DTYPE_NONE;
 }
 
 mw_status mw__shape_make_list(mw__infer *infer)

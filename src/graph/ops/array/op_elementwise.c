@@ -75,7 +75,7 @@ mw_status mw__shape_cast(mw__infer *infer)
                                             : "fp16, fp32, int32 or bool (the others need ios17)";
     const mw_dtype from = mw__rule_dtype(infer, "x");
     const char *name = mw__arg_string(infer->op, "dtype");
-    const mw_dtype to = name != NULL ? mw__dtype_named(name, strlen(name)) : MW_DTYPE_NONE;
+    const mw_dtype to = name != NULL ? mw__number_dtype_named(name, strlen(name)) : MW_DTYPE_NONE;
     if (!castable(from, opset))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "x is %s, not %s", mw_dtype_name(from), allowed);
     if (!castable(to, opset))

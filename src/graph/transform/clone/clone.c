@@ -109,7 +109,7 @@ static mw_status carry(mw__clone *clone, const mw_tensor *source, size_t before)
         clone->map[source->id] = copy;
     }
     if (source->note != NULL && copy->note == NULL)
-        copy->note = mw__port_note_copy(clone->to, source->note);
+        copy->note = mw__graph_copy_port_note(clone->to, source->note);
     MW_TRY(carry_name(clone->to, source, copy));
     return carry_composite(clone, source, copy);
 }
@@ -160,7 +160,7 @@ static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block
     copy->index_use = source->index_use;
     copy->stop_gradient = source->stop_gradient;
     copy->part = mw__part_copy(to, source->part);
-    copy->note = mw__port_note_copy(to, source->note);
+    copy->note = mw__graph_copy_port_note(to, source->note);
     if (to->error.status != MW_OK)
         return to->error.status;
     if (source->init != NULL) {

@@ -9,7 +9,7 @@
 /* ---- types ---- */
 
 /* What differs is `?` in the first graph: a copy keeps what its source declares. */
-static mw_status open_value(const mw__match *match, mw_tensor *value)
+static mw_status open_value(const mw__generalize_match *match, mw_tensor *value)
 {
     mw_shape shape = mw_tensor_shape(value);
     bool differs = false;
@@ -28,7 +28,7 @@ static mw_status open_value(const mw__match *match, mw_tensor *value)
     return MW_OK;
 }
 
-static mw_status open_types(const mw__match *match)
+static mw_status open_types(const mw__generalize_match *match)
 {
     const mw__block *body = match->graphs[0]->functions[0]->body;
     for (size_t i = 0; i < body->input_count; i++)
@@ -48,7 +48,7 @@ static mw_status open_types(const mw__match *match)
 
 static mw_tensor *swap_constant(void *user, mw__clone *clone, const mw__op *op, size_t slot, const mw__operand *operand)
 {
-    const mw__match *match = user;
+    const mw__generalize_match *match = user;
     const size_t index = (size_t)(operand - op->slots[slot].operands);
     const mw__payload *constants[MW__WITNESSES];
     bool same = true;
@@ -57,7 +57,7 @@ static mw_tensor *swap_constant(void *user, mw__clone *clone, const mw__op *op, 
     for (int k = 0; k < match->count; k++) {
         const mw__op *twin = match->ops[k][match->at[op->results[0]->id]];
         constants[k] = twin->slots[slot].operands[index].value->payload;
-        same = same && mw__match_payloads_equal(constants[0], constants[k]);
+        same = same && mw__generalize_match_payloads_equal(constants[0], constants[k]);
     }
     if (same || clone->to->error.status != MW_OK)
         return NULL;
@@ -72,7 +72,7 @@ static bool copy_op(void *user, mw__clone *clone, const mw__op *op)
     return true;
 }
 
-static mw_graph *copy_open(mw__match *match)
+static mw_graph *copy_open(mw__generalize_match *match)
 {
     const mw_graph *from = match->graphs[0];
     const mw__clone_options options = {.rule = copy_op, .user = match, .keep_outputs = true};
@@ -91,19 +91,19 @@ static mw_graph *copy_open(mw__match *match)
 
 /* ---- the proof ---- */
 
-typedef mw_shape shape_choice(const mw__match *match, size_t input);
+typedef mw_shape shape_choice(const mw__generalize_match *match, size_t input);
 
-static mw_shape shape_of_last(const mw__match *match, size_t input)
+static mw_shape shape_of_last(const mw__generalize_match *match, size_t input)
 {
     return mw_tensor_shape(match->graphs[MW__WITNESSES - 1]->functions[0]->body->inputs[input]);
 }
 
-static mw_shape shape_of_first(const mw__match *match, size_t input)
+static mw_shape shape_of_first(const mw__generalize_match *match, size_t input)
 {
     return match->shapes[0][match->graphs[0]->functions[0]->body->inputs[input]->id];
 }
 
-static mw_shape shape_of_one(const mw__match *match, size_t input)
+static mw_shape shape_of_one(const mw__generalize_match *match, size_t input)
 {
     mw_shape shape = mw_tensor_shape(match->graphs[0]->functions[0]->body->inputs[input]);
     for (int i = 0; i < shape.rank; i++)
@@ -111,7 +111,7 @@ static mw_shape shape_of_one(const mw__match *match, size_t input)
     return shape;
 }
 
-static mw_graph *close(const mw__match *match, const mw_graph *open, shape_choice *choice, mw_error *err)
+static mw_graph *close(const mw__generalize_match *match, const mw_graph *open, shape_choice *choice, mw_error *err)
 {
     const mw__block *body = open->functions[0]->body;
     mw__given *given = mw__arena_alloc(match->arena, body->input_count + 1, sizeof *given, err);
@@ -122,20 +122,20 @@ static mw_graph *close(const mw__match *match, const mw_graph *open, shape_choic
     return mw__specialize(open->allocator, open->functions[0], given, true, err);
 }
 
-static mw_status prove(const mw__match *match, const mw_graph *open)
+static mw_status prove(const mw__generalize_match *match, const mw_graph *open)
 {
     mw_graph *closed = close(match, open, shape_of_last, match->err);
     if (closed == NULL)
         return match->err->status;
     mw_graph *const both[] = {match->graphs[MW__WITNESSES - 1], closed};
-    mw__match exact = {.graphs = both, .count = 2, .exact = true, .arena = match->arena, .err = match->err};
-    const mw_status status = mw__match_graphs(&exact);
+    mw__generalize_match exact = {.graphs = both, .count = 2, .exact = true, .arena = match->arena, .err = match->err};
+    const mw_status status = mw__generalize_match_graphs(&exact);
     mw__graph_free(closed);
     return status;
 }
 
 /* By default each `?` is 1, if the operations take that, else as in the first graph. */
-static mw_status admit(const mw__match *match, mw_graph *open)
+static mw_status admit(const mw__generalize_match *match, mw_graph *open)
 {
     mw_error own = {0};
     const mw__block *body = open->functions[0]->body;
@@ -152,9 +152,9 @@ static mw_status admit(const mw__match *match, mw_graph *open)
     return mw_graph_check(open, match->err);
 }
 
-static mw_graph *generalize(mw__match *match)
+static mw_graph *generalize(mw__generalize_match *match)
 {
-    if (mw__match_graphs(match) != MW_OK || open_types(match) != MW_OK)
+    if (mw__generalize_match_graphs(match) != MW_OK || open_types(match) != MW_OK)
         return NULL;
     mw_graph *open = copy_open(match);
     if (open == NULL || (prove(match, open) == MW_OK && admit(match, open) == MW_OK))
@@ -167,7 +167,7 @@ mw_graph *mw__generalize(mw_graph *const witness[MW__WITNESSES], mw_error *err)
 {
     mw__arena arena;
     mw__arena_init(&arena, witness[0]->allocator);
-    mw__match match = {.graphs = witness, .count = MW__WITNESSES, .arena = &arena, .err = err};
+    mw__generalize_match match = {.graphs = witness, .count = MW__WITNESSES, .arena = &arena, .err = err};
     mw_graph *open = generalize(&match);
     mw__arena_deinit(&arena);
     return open;

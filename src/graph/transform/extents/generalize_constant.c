@@ -20,7 +20,7 @@ typedef struct source {
 } source;
 
 typedef struct maker {
-    const mw__match *match;
+    const mw__generalize_match *match;
     mw__clone *clone;
     source sources[SOURCES_MAX];
     size_t count;
@@ -270,7 +270,7 @@ static mw_tensor *make_range(const maker *m, payloads c)
     return mw__build_end(&build);
 }
 
-mw_tensor *mw__generalize_constant(const mw__match *match, mw__clone *clone, const mw__op *op, size_t slot,
+mw_tensor *mw__generalize_constant(const mw__generalize_match *match, mw__clone *clone, const mw__op *op, size_t slot,
                                    payloads constants)
 {
     maker m = {.match = match, .clone = clone};

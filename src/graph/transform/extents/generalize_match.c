@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-mw_status mw__match_refuse(const mw__match *match, const mw__op *op, const char *why)
+mw_status mw__generalize_match_refuse(const mw__generalize_match *match, const mw__op *op, const char *why)
 {
     char subject[160];
     return mw__fail(match->err, MW_ERROR_UNSUPPORTED, "%s %s", mw__op_subject(op, subject, sizeof subject), why);
@@ -36,12 +36,12 @@ static bool equal_numbers(const mw_tensor *a, const mw_tensor *b)
     return true;
 }
 
-bool mw__match_is_constant(const mw__match *match, const mw_tensor *value)
+bool mw__generalize_match_is_constant(const mw__generalize_match *match, const mw_tensor *value)
 {
     return value->payload != NULL || (match->exact && is_filled(value));
 }
 
-bool mw__match_payloads_equal(const mw__payload *a, const mw__payload *b)
+bool mw__generalize_match_payloads_equal(const mw__payload *a, const mw__payload *b)
 {
     if (!mw__type_equal(a->type, b->type) || a->splat != b->splat || a->size != b->size ||
         (a->data == NULL) != (b->data == NULL) || a->member_count != b->member_count)
@@ -56,46 +56,52 @@ bool mw__match_payloads_equal(const mw__payload *a, const mw__payload *b)
     return a->data == NULL || a->data == b->data || a->size == 0 || memcmp(a->data, b->data, a->size) == 0;
 }
 
-static mw_status match_constants(const mw__match *match, const mw__op *op, const mw_tensor *a, const mw_tensor *b)
+static mw_status match_constants(const mw__generalize_match *match, const mw__op *op, const mw_tensor *a,
+                                 const mw_tensor *b)
 {
-    if (!mw__match_is_constant(match, b) || a->type->kind != b->type->kind || a->type->dtype != b->type->dtype)
-        return mw__match_refuse(match, op, "is given other constants");
+    if (!mw__generalize_match_is_constant(match, b) || a->type->kind != b->type->kind ||
+        a->type->dtype != b->type->dtype)
+        return mw__generalize_match_refuse(match, op, "is given other constants");
     if (!match->exact || strcmp(op->kind, "reshape") == 0) /* -1 or the number: its result shows */
         return MW_OK;
-    const bool same = a->payload != NULL && b->payload != NULL ? mw__match_payloads_equal(a->payload, b->payload)
-                                                               : equal_numbers(a, b);
-    return same ? MW_OK : mw__match_refuse(match, op, "is given constants that do not follow from the extents");
+    const bool same = a->payload != NULL && b->payload != NULL
+                          ? mw__generalize_match_payloads_equal(a->payload, b->payload)
+                          : equal_numbers(a, b);
+    return same ? MW_OK
+                : mw__generalize_match_refuse(match, op, "is given constants that do not follow from the extents");
 }
 
 /* ---- values ---- */
 
-static mw_status match_value(const mw__match *match, int k, const mw__op *op, const mw_tensor *a, const mw_tensor *b)
+static mw_status match_value(const mw__generalize_match *match, int k, const mw__op *op, const mw_tensor *a,
+                             const mw_tensor *b)
 {
     if (a == NULL || b == NULL)
-        return a == b ? MW_OK : mw__match_refuse(match, op, "is given other values");
-    if (mw__match_is_constant(match, a))
+        return a == b ? MW_OK : mw__generalize_match_refuse(match, op, "is given other values");
+    if (mw__generalize_match_is_constant(match, a))
         return match_constants(match, op, a, b);
-    return match->first[k][b->id] == a->id + 1 ? MW_OK : mw__match_refuse(match, op, "is given other values");
+    return match->first[k][b->id] == a->id + 1 ? MW_OK
+                                               : mw__generalize_match_refuse(match, op, "is given other values");
 }
 
 /* Two values are the same from here on. */
-static mw_status define(mw__match *match, int k, const mw__op *op, const mw_tensor *a, const mw_tensor *b)
+static mw_status define(mw__generalize_match *match, int k, const mw__op *op, const mw_tensor *a, const mw_tensor *b)
 {
     const mw_shape x = mw_tensor_shape(a), y = mw_tensor_shape(b);
     const bool tensors = a->type->kind == MW__TENSOR && b->type->kind == MW__TENSOR;
     if (!tensors || a->type->dtype != b->type->dtype || x.rank != y.rank || (match->exact && !mw_shape_equal(x, y)))
-        return op != NULL ? mw__match_refuse(match, op, "has another type")
+        return op != NULL ? mw__generalize_match_refuse(match, op, "has another type")
                           : mw__fail(match->err, MW_ERROR_UNSUPPORTED, "an input has another type");
     match->first[k][b->id] = a->id + 1;
     match->shapes[k][a->id] = y;
     return MW_OK;
 }
 
-static mw_status define_all(mw__match *match, int k, const mw__op *op, mw_tensor *const *a, size_t a_count,
+static mw_status define_all(mw__generalize_match *match, int k, const mw__op *op, mw_tensor *const *a, size_t a_count,
                             mw_tensor *const *b, size_t b_count)
 {
     if (a_count != b_count)
-        return op != NULL ? mw__match_refuse(match, op, "has other results")
+        return op != NULL ? mw__generalize_match_refuse(match, op, "has other results")
                           : mw__fail(match->err, MW_ERROR_UNSUPPORTED, "the inputs differ");
     for (size_t i = 0; i < a_count; i++)
         MW_TRY(define(match, k, op, a[i], b[i]));
@@ -104,11 +110,11 @@ static mw_status define_all(mw__match *match, int k, const mw__op *op, mw_tensor
 
 /* ---- operations ---- */
 
-static mw_status match_operands(const mw__match *match, int k, const mw__op *a, const mw__operand *x, size_t x_count,
-                                const mw__operand *y, size_t y_count)
+static mw_status match_operands(const mw__generalize_match *match, int k, const mw__op *a, const mw__operand *x,
+                                size_t x_count, const mw__operand *y, size_t y_count)
 {
     if (x_count != y_count)
-        return mw__match_refuse(match, a, "is given another number of values");
+        return mw__generalize_match_refuse(match, a, "is given another number of values");
     for (size_t i = 0; i < x_count; i++) {
         MW_TRY(match_value(match, k, a, x[i].value, y[i].value));
         if (x[i].value == NULL)
@@ -117,19 +123,20 @@ static mw_status match_operands(const mw__match *match, int k, const mw__op *a, 
     return MW_OK;
 }
 
-static mw_status match_outputs(const mw__match *match, int k, const mw__op *op, const mw__block *a, const mw__block *b)
+static mw_status match_outputs(const mw__generalize_match *match, int k, const mw__op *op, const mw__block *a,
+                               const mw__block *b)
 {
     if (a->output_count != b->output_count)
-        return mw__match_refuse(match, op, "has other results");
+        return mw__generalize_match_refuse(match, op, "has other results");
     for (size_t i = 0; i < a->output_count; i++)
         MW_TRY(match_value(match, k, op, a->outputs[i], b->outputs[i]));
     return MW_OK;
 }
 
-static mw_status match_op(mw__match *match, int k, const mw__op *a, const mw__op *b)
+static mw_status match_op(mw__generalize_match *match, int k, const mw__op *a, const mw__op *b)
 {
     if (strcmp(a->kind, b->kind) != 0 || a->slot_count != b->slot_count || a->block_count != b->block_count)
-        return mw__match_refuse(match, a, "is there for some extents only");
+        return mw__generalize_match_refuse(match, a, "is there for some extents only");
     for (size_t i = 0; i < a->slot_count; i++)
         MW_TRY(match_operands(match, k, a, a->slots[i].operands, a->slots[i].count, b->slots[i].operands,
                               b->slots[i].count));
@@ -141,14 +148,14 @@ static mw_status match_op(mw__match *match, int k, const mw__op *a, const mw__op
 
 /* ---- lists ---- */
 
-static bool is_listed(const mw__match *match, const mw__op *op)
+static bool is_listed(const mw__generalize_match *match, const mw__op *op)
 {
     const bool constant = op->row != NULL && op->row->id == MW__OP_const;
     return !constant && !(match->exact && op->result_count == 1 && is_filled(op->results[0]));
 }
 
 /* Counts the operations, and lists them if there is room. */
-static size_t list_ops(const mw__match *match, const mw__block *block, const mw__op **out, size_t count)
+static size_t list_ops(const mw__generalize_match *match, const mw__block *block, const mw__op **out, size_t count)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
@@ -163,7 +170,7 @@ static size_t list_ops(const mw__match *match, const mw__block *block, const mw_
     return count;
 }
 
-static mw_status make_tables(mw__match *match)
+static mw_status make_tables(mw__generalize_match *match)
 {
     const size_t values = match->graphs[0]->value_count;
     for (int k = 0; k < match->count; k++) {
@@ -185,7 +192,7 @@ static mw_status make_tables(mw__match *match)
 }
 
 /* The outputs of blocks are compared when what is in the blocks is known. */
-static mw_status match_blocks(mw__match *match, int k)
+static mw_status match_blocks(mw__generalize_match *match, int k)
 {
     for (size_t i = 0; i < match->op_count; i++)
         for (size_t b = 0; b < match->ops[0][i]->block_count; b++)
@@ -194,20 +201,20 @@ static mw_status match_blocks(mw__match *match, int k)
 }
 
 /* A result that is a constant has no operation that could compute it otherwise. */
-static mw_status match_results(const mw__match *match, int k, const mw__block *a, const mw__block *b)
+static mw_status match_results(const mw__generalize_match *match, int k, const mw__block *a, const mw__block *b)
 {
     bool same = a->output_count == b->output_count;
     for (size_t i = 0; same && i < a->output_count; i++) {
         const mw_tensor *x = a->outputs[i], *y = b->outputs[i];
         if (x->payload != NULL)
-            same = y->payload != NULL && mw__match_payloads_equal(x->payload, y->payload);
+            same = y->payload != NULL && mw__generalize_match_payloads_equal(x->payload, y->payload);
         else
             same = match->first[k][y->id] == x->id + 1;
     }
     return same ? MW_OK : mw__fail(match->err, MW_ERROR_UNSUPPORTED, "a result is another constant");
 }
 
-mw_status mw__match_graphs(mw__match *match)
+mw_status mw__generalize_match_graphs(mw__generalize_match *match)
 {
     MW_TRY(make_tables(match));
     const mw__block *a = match->graphs[0]->functions[0]->body;

@@ -130,7 +130,7 @@ static mw_status copy_results(const mw__clone *clone)
         if (copy == NULL)
             return mw__fail(&to->error, MW_ERROR_STATE, "specialize: result %zu was not copied", i);
         copy->part = mw__part_copy(to, body->outputs[i]->part);
-        copy->note = copy->note != NULL ? copy->note : mw__port_note_copy(to, body->outputs[i]->note);
+        copy->note = copy->note != NULL ? copy->note : mw__graph_copy_port_note(to, body->outputs[i]->note);
         MW_TRY(to->error.status);
         MW_TRY(mw__block_add_output(to->current->body, copy, &to->error));
     }

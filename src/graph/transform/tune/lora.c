@@ -40,7 +40,7 @@ bool mw__lora_name(const char *weight, const char *suffix, char out[MW__TUNE_NAM
     return join_name(weight, length, suffix, out);
 }
 
-bool mw__torch_name(const char *weight, char out[MW__TUNE_NAME])
+bool mw__tune_torch_name(const char *weight, char out[MW__TUNE_NAME])
 {
     const size_t plain = plain_length(weight);
     size_t length = strip(weight, plain, "_weight");

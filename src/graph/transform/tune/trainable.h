@@ -20,7 +20,7 @@
  * _to_fp16. False if it is longer than MW__TUNE_NAME. */
 bool mw__lora_name(const char *weight, const char *suffix, char out[MW__TUNE_NAME]);
 /* What PyTorch would call a weight: "fc1.bias" for "fc1_bias_to_fp16". False if it is too long. */
-bool mw__torch_name(const char *weight, char out[MW__TUNE_NAME]);
+bool mw__tune_torch_name(const char *weight, char out[MW__TUNE_NAME]);
 
 /* ---- adapters ---- */
 

@@ -92,7 +92,7 @@ static mw_status scale_limit(const mw__trainer_build *b, const char *field, doub
 {
     const mw_dtype dtype = mw__trainer_stored(b->trainer, mw_tensor_dtype(like));
     *out = limit * b->trainer->loss_scale;
-    if (!mw__number_is_lost(*out, dtype))
+    if (!mw__trainer_number_is_lost(*out, dtype))
         return MW_OK;
     return mw__fail(err, MW_ERROR_NUMERIC,
                     "trainer: %s is %g, in the loss scale %g, which %s cannot hold: it becomes 0 or infinite", field,

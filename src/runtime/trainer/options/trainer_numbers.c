@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-bool mw__number_is_lost(double value, mw_dtype dtype)
+bool mw__trainer_number_is_lost(double value, mw_dtype dtype)
 {
     if (value == 0.0 || !isfinite(value))
         return false;
@@ -30,7 +30,7 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
     for (size_t i = 0; i < trainer->scalar_count; i++) {
         const mw__trainer_scalar *scalar = &trainer->scalars[i];
         const double value = mw__trainer_scalar_value(trainer, scalar, learning_rate, step);
-        if (mw__number_is_lost(value, scalar->dtype) || !isfinite(value))
+        if (mw__trainer_number_is_lost(value, scalar->dtype) || !isfinite(value))
             return mw__fail(err, MW_ERROR_NUMERIC,
                             "%s is %g at step %lld (learning rate %g), which %s cannot hold: it becomes 0 or infinite",
                             scalar->name, value, (long long)step, (double)learning_rate, mw_dtype_name(scalar->dtype));
@@ -47,7 +47,7 @@ static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimi
     mw__optimizer_constant constants[MW__OPTIMIZER_NUMBERS];
     const size_t count = mw__optimizer_constants(optimizer, t->loss_scale, constants);
     for (size_t i = 0; i < count; i++) {
-        if (mw__number_is_lost(constants[i].value, dtype))
+        if (mw__trainer_number_is_lost(constants[i].value, dtype))
             return mw__fail(err, MW_ERROR_NUMERIC,
                             "optimizer: %s is %g, which %s cannot hold: it becomes 0 or infinite", constants[i].name,
                             constants[i].value, mw_dtype_name(dtype));

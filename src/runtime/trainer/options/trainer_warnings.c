@@ -14,7 +14,7 @@
 mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err)
 {
     const double value = (double)optimizer->epsilon * trainer->loss_scale;
-    if (!mw__number_is_lost(value, MW_F16) || value > 1.0)
+    if (!mw__trainer_number_is_lost(value, MW_F16) || value > 1.0)
         return MW_OK;
     optimizer->epsilon = (float)(MW__SAFE_DIVISOR / trainer->loss_scale);
     mw_warning *warning = &trainer->warnings[trainer->warning_count++];

@@ -81,10 +81,10 @@ static void skip_entry(const mw__state_entry *entry, uint64_t steps)
         double state[MW__GENERATOR_STATE];
         char *data = (char *)entry->data + i * size;
         for (size_t k = 0; k < MW__GENERATOR_STATE; k++)
-            state[k] = (double)mw__scalar_read(data + k * size, entry->dtype);
+            state[k] = (double)mw__trainer_scalar_read(data + k * size, entry->dtype);
         mw__generator_skip(state, steps);
         for (size_t k = 0; k < MW__GENERATOR_STATE; k++)
-            mw__scalar_write(data + k * size, entry->dtype, (float)state[k]);
+            mw__trainer_scalar_write(data + k * size, entry->dtype, (float)state[k]);
     }
 }
 

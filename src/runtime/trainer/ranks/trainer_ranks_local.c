@@ -60,14 +60,14 @@ static void read_entry(const mw__state_entry *entry, float *out, size_t count)
 {
     const size_t size = entry->dtype == MW_F16 ? 2 : 4;
     for (size_t i = 0; i < count; i++)
-        out[i] = mw__scalar_read((const char *)entry->data + i * size, entry->dtype);
+        out[i] = mw__trainer_scalar_read((const char *)entry->data + i * size, entry->dtype);
 }
 
 static void write_entry(const mw__state_entry *entry, const float *x, size_t count)
 {
     const size_t size = entry->dtype == MW_F16 ? 2 : 4;
     for (size_t i = 0; i < count; i++)
-        mw__scalar_write((char *)entry->data + i * size, entry->dtype, x[i]);
+        mw__trainer_scalar_write((char *)entry->data + i * size, entry->dtype, x[i]);
 }
 
 /* All ranks have the same parameters: from here the next way is measured. */

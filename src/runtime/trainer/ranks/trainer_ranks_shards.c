@@ -225,7 +225,8 @@ static mw_status judge_shards(mw_trainer *t, float loss, bool *out_good, mw_erro
     for (int i = 0; i < mw_communicator_size(r->communicator); i++)
         *out_good = *out_good && s->flags[i] == 1.0f;
     if (r->update.norm != NULL)
-        mw__scalar_write(r->update.norm, r->update.dtype, mw__scalar_read(s->judge.norm, s->judge.dtype));
+        mw__trainer_scalar_write(r->update.norm, r->update.dtype,
+                                 mw__trainer_scalar_read(s->judge.norm, s->judge.dtype));
     return MW_OK;
 }
 

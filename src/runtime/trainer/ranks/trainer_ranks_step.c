@@ -142,9 +142,9 @@ mw_status mw__trainer_run_apply(mw_trainer *t, mw__trainer_apply *apply, float l
 {
     mw__trainer_pass *pass = &apply->pass;
     if (apply->loss != NULL)
-        mw__scalar_write(apply->loss, apply->dtype, loss);
+        mw__trainer_scalar_write(apply->loss, apply->dtype, loss);
     if (apply->agreed != NULL)
-        mw__scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
+        mw__trainer_scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
     *out_ok = mw__trainer_read_scalar(pass->program, pass->ok_port);
     return MW_OK;

@@ -210,7 +210,7 @@ static const watched *find_first(const blame *a)
             return NULL;
         const mw_dtype dtype = a->program->ports[port].dtype;
         const char *data = mw__program_data(a->program, port);
-        if (mw__scalar_read(data + i % GROUP * (dtype == MW_F16 ? 2 : 4), dtype) != 1.0f)
+        if (mw__trainer_scalar_read(data + i % GROUP * (dtype == MW_F16 ? 2 : 4), dtype) != 1.0f)
             return &a->items[i];
     }
     return NULL;

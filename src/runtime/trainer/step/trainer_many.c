@@ -115,8 +115,9 @@ static mw_status commit_result(mw_trainer *t, size_t slot, const mw_batch *batch
 {
     const mw_port *ports = t->step.program->ports;
     const mw__step_result result = {
-        .loss = mw__scalar_read(mw__trainer_slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
-        .ok = mw__scalar_read(mw__trainer_slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
+        .loss =
+            mw__trainer_scalar_read(mw__trainer_slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
+        .ok = mw__trainer_scalar_read(mw__trainer_slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
     if (result.ok != 1.0f)
         show_slot(t, slot);
     return mw__trainer_commit(t, &t->step, batch, &result, out_loss, err);

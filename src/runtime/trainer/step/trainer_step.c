@@ -13,12 +13,12 @@
 #include <math.h>
 #include <stdio.h>
 
-float mw__scalar_read(const void *data, mw_dtype dtype)
+float mw__trainer_scalar_read(const void *data, mw_dtype dtype)
 {
     return dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
 }
 
-void mw__scalar_write(void *data, mw_dtype dtype, float value)
+void mw__trainer_scalar_write(void *data, mw_dtype dtype, float value)
 {
     if (dtype == MW_F16)
         *(uint16_t *)data = mw__fp16_from_float(value);
@@ -28,14 +28,15 @@ void mw__scalar_write(void *data, mw_dtype dtype, float value)
 
 float mw__trainer_read_scalar(const mw_program *program, size_t port)
 {
-    return mw__scalar_read(mw__program_data(program, port), program->ports[port].dtype);
+    return mw__trainer_scalar_read(mw__program_data(program, port), program->ports[port].dtype);
 }
 
 mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scalar, void *data, int64_t step,
                                    mw_error *err)
 {
     const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
-    if (!isfinite(value) || mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
+    if (!isfinite(value) ||
+        mw__trainer_number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
         return mw__trainer_check_scalars(t, t->learning_rate, step, err);
     if (scalar->dtype == MW_F16)
         *(uint16_t *)data = mw__fp16_from_double(value);
@@ -138,7 +139,7 @@ static void count_step(mw_trainer *t, bool updated)
 static void watch_loss(mw_trainer *t, bool updated, float loss)
 {
     const double mean = t->watch.mean;
-    if (!t->watch.warned && mw__loss_runs_away(&t->watch, (double)loss))
+    if (!t->watch.warned && mw__divergence_is_seen(&t->watch, (double)loss))
         mw__log(MW_LOG_WARNING,
                 "step %" PRId64
                 ": the loss is %g, more than %g times its running mean of %g: the training diverges; try "

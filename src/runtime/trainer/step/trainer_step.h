@@ -4,8 +4,8 @@
 
 #include "runtime/trainer/trainer_object.h"
 
-float mw__scalar_read(const void *data, mw_dtype dtype);
-void mw__scalar_write(void *data, mw_dtype dtype, float value);
+float mw__trainer_scalar_read(const void *data, mw_dtype dtype);
+void mw__trainer_scalar_write(void *data, mw_dtype dtype, float value);
 float mw__trainer_read_scalar(const mw_program *program, size_t port);
 /* All scalars of the update. */
 mw_status mw__trainer_write_scalars(mw_trainer *trainer, int64_t step, mw_error *err);
@@ -29,7 +29,7 @@ mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_b
  * that has come near 0 may be noisy, hence the least reference, below which there is no warning; and the first ten are
  * only taken in. Losses below 0 count by their size and never count as grown. */
 #define MW__LOSS_GROWTH 1e3
-bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
+bool mw__divergence_is_seen(mw__divergence_detector *watch, double loss);
 
 /* A step of this rank, without any other. */
 mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);

@@ -7,7 +7,7 @@ enum { TAKEN_IN = 10, WINDOW = 64 };
 #define JOINS_AT_MOST   10.0
 #define LEAST_REFERENCE 0.01
 
-bool mw__loss_runs_away(mw__loss_watch *watch, double loss)
+bool mw__divergence_is_seen(mw__divergence_detector *watch, double loss)
 {
     const double reference = watch->mean > LEAST_REFERENCE ? watch->mean : LEAST_REFERENCE;
     if (!isfinite(loss))
