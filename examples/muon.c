@@ -1,7 +1,9 @@
 /* An optimizer of one's own: Muon, which steps along the orthogonalized momentum of each matrix, and AdamW for all
  * else. Trains a 784-256-256-10 network on MNIST with it and with AdamW alone, from the same weights on the same
- * batches. source  K. Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"; the scale of a
- * step is that of Liu et al. 2025, "Muon is Scalable for LLM Training" */
+ * batches.
+ *
+ * Source: K. Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"; the scale of a step is that
+ * of Liu et al. 2025, "Muon is Scalable for LLM Training" */
 #include "options.h"
 
 #include <math.h>

@@ -2,7 +2,9 @@
  * is the squared gradient of the loss on labels that are drawn from what the network itself predicts: a second scalar
  * of the graph, the rule's probe. The paper takes it at every tenth step; here it is taken at each, for one more
  * backward pass. Trains a 784-256-10 network on MNIST with it and with AdamW, from the same weights on the same
- * batches. source  Liu et al. 2024, "Sophia: A Scalable Stochastic Second-order Optimizer", algorithms 2 and 3 */
+ * batches.
+ *
+ * Source: Liu et al. 2024, "Sophia: A Scalable Stochastic Second-order Optimizer", algorithms 2 and 3 */
 #include "options.h"
 
 /* ---- the optimizer ---- */

@@ -2,8 +2,8 @@
  * with a border of zeros, ReLU and a 2x2 max pool. Pixels hold their channels
  * together (NHWC); B is the batch.
  *
- *     image [28, 28] -> conv1, 16 channels -> pool -> [14, 14, 16] -> conv2, 32
- * channels -> pool -> [7, 7, 32]
+ *     image [28, 28] -> conv1, 16 channels -> pool -> [14, 14, 16]
+ *                    -> conv2, 32 channels -> pool -> [7, 7, 32]
  *
  * The border is part of what is stored, so that no loop looks whether it is
  * inside. */

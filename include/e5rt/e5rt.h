@@ -503,7 +503,7 @@ E5RT_API e5rt_error_code e5rt_surface_object_release(void **surface);           
  *   - So what waits for work that is submitted later, or for the host, sets the active future value first. What nobody
  *     ever signals is waited for without end; a timeout ends that.
  *   - What is given up (a timeout, the release of its stream, a dependent event of which the value was given up)
- * signals nothing, and who waits for its value is told.
+ *     signals nothing, and who waits for its value is told.
  *
  * Of several streams whose next operation may start, the one with the smaller priority goes first, then the greater
  * quality of service, then the older submission; on the queue one operation runs at a time. At most 127 submissions of

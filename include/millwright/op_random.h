@@ -8,9 +8,9 @@
  *   seed = -1   key {2^32 - 1, k}, counter {i low, i high, n low, n high}: fresh ones at each execution. n counts the
  *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
  *               compiled again starts over, and two operations in it differ
- * computes in double and rounds once. The numbers depend on neither partitions nor threads. The ANE has none of these
- * operations (dropout and noise are made of others): there a fixed seed gives constants, the same numbers in fp16, and
- * what has no fixed seed is refused. A trainer replaces those without a fixed seed by noise, see
+ * Each result is computed in double and rounded once. The numbers depend on neither partitions nor threads. The ANE has
+ * none of these operations (dropout and noise are made of others): there a fixed seed gives constants, the same numbers
+ * in fp16, and what has no fixed seed is refused. A trainer replaces those without a fixed seed by noise, see
  * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
@@ -85,21 +85,23 @@ MW_API mw_tensor *mw_random_categorical(mw_tensor *x, mw_categorical_mode mode, 
  *  source  Srivastava et al. 2014, the inverted form, as in PyTorch; the generator is our own (generator.c) */
 MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
 
-/* ---- noise ----
- * Random numbers that a training can go on with: they come from a generator in the state of the trainer, on every
+/* ---- noise ---- */
+/* Random numbers that a training can go on with: they come from a generator in the state of the trainer, on every
  * device. A trainer makes such noise of each random_* of its graph without a fixed seed, too.
  *
  *   training    New numbers at every step, with accumulation at every batch. They depend on the seed of the trainer
  *               (mw_compile_options.seed), the name, the count of elements and the steps done. A refused or skipped
- * step keeps its numbers for the next one; mw_recompute repeats them. The generator is a state, `name`.generator [4,
- * 8], in every checkpoint, but no weight (mw_trainer_save_weights leaves it out) evaluation  mw_trainer_evaluate and
- * mw_trainer_predict read the generator where it stands and leave it there: every batch sees the numbers of the coming
- * step, and the result is the same each time elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's
- * random_* without a seed in its place (which the ANE has not). In mw_compile the state is a port, as mw_state_assign
- * says quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1
- * steps; noises of different names are independent. tests/runtime/trainer/test_noise.c has the statistics. Not for
- * cryptography fp16        The pairs are integers that fp16 holds exactly, so both types draw the same ones; what is
- * computed of them is rounded to the type
+ *               step keeps its numbers for the next one; mw_recompute repeats them. The generator is a state,
+ *               `name`.generator [4, 8], in every checkpoint, but no weight (mw_trainer_save_weights leaves it out)
+ *   evaluation  mw_trainer_evaluate and mw_trainer_predict read the generator where it stands and leave it there: every
+ *               batch sees the numbers of the coming step, and the result is the same each time
+ *   elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's random_* without a seed in its place (which the
+ *               ANE has not). In mw_compile the state is a port, as mw_state_assign says
+ *   quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1 steps;
+ *               noises of different names are independent. tests/runtime/trainer/test_noise.c has the statistics. Not
+ *               for cryptography
+ *   fp16        The pairs are integers that fp16 holds exactly, so both types draw the same ones; what is computed of
+ *               them is rounded to the type
  *
  * Each extent of a shape is 1 or more. Results have no gradient: of z = mw_noise_normal(.., 0, 1, ..) and tensors mean
  * and stddev make mean + stddev * z, which has those of both. */

@@ -137,21 +137,19 @@ typedef struct mw_trainer_options {
     int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
                          * dispatches between them, costs the memory of as many batches */
 
-    mw_communicator
-        *communicator; /* not NULL: this trainer is one of as many as the communicator has ranks, which train
-                        * one set of parameters, each on batches of its own (docs/many-machines.md): a step
-                        * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
-                        * of their losses. Every rank makes the same calls on its trainer in the same order;
-                        * creating, step, measure, fit, save and load are such calls. Sums have the bits of
-                        * the order of the ranks: those of one rank that accumulates these batches, if no
-                        * rank accumulates more than one and the model has no states but generators of random
-                        * numbers. A batch that one rank refuses is refused by all, and says which rank it
-                        * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+    /** not NULL: this trainer is one of as many as the communicator has ranks, which train one set of parameters, each
+     *  on batches of its own (docs/many-machines.md): a step updates by the mean gradient of the batches of all ranks,
+     *  and out_loss is the mean of their losses. Every rank makes the same calls on its trainer in the same order;
+     *  creating, step, measure, fit, save and load are such calls. Sums have the bits of the order of the ranks: those
+     *  of one rank that accumulates these batches, if no rank accumulates more than one and the model has no states but
+     *  generators of random numbers. A batch that one rank refuses is refused by all, and says which rank it was. It
+     *  must outlive the trainer. A communicator with one rank is ignored. NULL = no others */
+    mw_communicator *communicator;
     int verify_steps; /* of ranks that exchange gradients: updates between comparisons of their parameters and states by
                        * a hash, which find a rank that computes other bits; 1 or more, 0 = 100, -1 = never */
     int local_steps;  /* over 1, up to 10000: each rank trains by itself for so many updates, refused steps included,
-                       * before   their parameters and the model's states become the mean over the ranks; the states of
-                       * the   optimizer stay its own, and those of rank 0 are what is saved. They also meet before each
+                       * before their parameters and the model's states become the mean over the ranks; the states of
+                       * the optimizer stay its own, and those of rank 0 are what is saved. They also meet before each
                        * save and evaluation. A step that one rank refuses ends all at the next meeting; out_loss is of
                        * the rank's own batch. 0 and 1 = gradients are exchanged in each step.
                        * source  Stich 2019; Douillard et al. 2023 */

@@ -47,8 +47,9 @@ const char *tool_option_range(char *out, size_t size, const tool_option *option)
 /* Whether a text is one of "a, b, c". */
 bool tool_is_listed(const char *choices, const char *text);
 
-/* Reads the words of a command: options into the variables of their rows, the others into *out_arguments, ended by
- * NULL. return  TOOL_DONE, or TOOL_USAGE after a complaint; `*out_usage` says whether the usage line helps */
+/** Reads the words of a command: options into the variables of their rows, the others into *out_arguments, ended
+ *  by NULL.
+ *  return  TOOL_DONE, or TOOL_USAGE after a complaint; `*out_usage` is true if the usage line helps */
 int tool_options_parse(const tool_option *options, int argc, const char **argv, const char ***out_arguments,
                        bool *out_usage);
 void tool_options_free(void);

@@ -34,10 +34,11 @@ typedef struct mw__curves {
     size_t records;
 } mw__curves;
 
-/* Reads JSON Lines or CSV, whichever it is. A last line without an end is left out if it is not whole, of CSV in
- * any case: the run was killed while it wrote it. Takes at most 64 times the file and 16 MiB. To be freed, also after a
- * failure. errors  MW_ERROR_FORMAT with line and column; MW_ERROR_UNSUPPORTED for more than MW__CURVES_MAX names or a
- * file of more than 512 MiB; MW_ERROR_FILE */
+/** Reads JSON Lines or CSV, whichever it is. A last line without an end is left out if it is not whole, of CSV in any
+ *  case: the run was killed while it wrote it. Takes at most 64 times the file and 16 MiB. To be freed, also after a
+ *  failure.
+ *  errors  MW_ERROR_FORMAT with line and column; MW_ERROR_UNSUPPORTED for more than MW__CURVES_MAX names or a file of
+ *          more than 512 MiB; MW_ERROR_FILE */
 mw_status mw__curves_read(mw__curves *curves, const mw_allocator *allocator, const char *path, mw_error *err);
 void mw__curves_deinit(mw__curves *curves);
 

@@ -3,7 +3,7 @@
  * Partition. Every step over a tensor takes its units from mw__units_of of that tensor, so that steps over tensors
  * of one shape have equal byte boundaries per partition and a consumer can join its producer's phase:
  *   - units = rows (the product of all extents but the last) when the partitions get even shares of them, that is when
- * there are at least 8 rows a partition or the rows divide by the partitions;
+ *     there are at least 8 rows a partition or the rows divide by the partitions;
  *   - otherwise blocks of 64 elements, the last one short.
  * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
  *

@@ -4,9 +4,10 @@
 
 #include "base/text/text.h"
 
-/* Reads the text; *out is the path of the model below the folder of the package
- * ("Data/com.apple.CoreML/model.mlmodel"), freed with mw__free. It is a path as the file says it: to be opened with
- * mw__file_open_below. errors  MW_ERROR_FORMAT for what is no manifest of version 1, or names no model */
+/** Reads the text; *out is the path of the model inside the folder of the package
+ *  ("Data/com.apple.CoreML/model.mlmodel"), freed with mw__free. The path is the file's own: open it with
+ *  mw__file_open_below.
+ *  errors  MW_ERROR_FORMAT for what is no manifest of version 1, or names no model */
 mw_status mw__coreml_manifest_read(const mw_allocator *allocator, const char *text, size_t size, char **out,
                                    mw_error *err);
 

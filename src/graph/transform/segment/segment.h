@@ -42,10 +42,11 @@ typedef struct mw__segmentation {
     size_t op_count; /* of the whole */
 } mw__segmentation;
 
-/* Cuts main's body: where it repeats itself, between the repetitions, else where least is handed on. Where a cut could
- * change a bit there is none (docs/training.md has the rules). Pieces that were not worth it leave call_count at 1 and
- * no segments: the function is to be compiled as it is. errors  MW_ERROR_UNSUPPORTED for blocks in operations and for
- * operations without results Freed with mw__segmentation_deinit, also after a failure. */
+/** Cuts main's body: where it repeats itself, between the repetitions, else where the fewest bytes cross the cut. There
+ *  is no cut where one could change a bit (docs/training.md has the rules). If no cut is worth it, call_count is 1 and
+ *  there are no segments: the function is compiled whole. Free `out` with mw__segmentation_deinit, also after a
+ *  failure.
+ *  errors  MW_ERROR_UNSUPPORTED for blocks in operations and for operations without results */
 mw_status mw__segment_make(const mw__function *function, const mw__segment_options *options, mw__segmentation *out,
                            mw_error *err);
 void mw__segmentation_deinit(mw__segmentation *segmentation);
