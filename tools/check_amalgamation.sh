@@ -54,7 +54,7 @@ refused open_brace "braces or parentheses are not closed"
 cp tests/amalgamation/refused/type_twice.* "$work/type_twice/src/base/"
 tools/amalgamate.py "$work/type_twice/out" --root "$work/type_twice"
 if cc -fsyntax-only "$work/type_twice/out/millwright.c" 2>"$work/said"; then fail "two types of one name were taken"; fi
-grep -q mw__shown "$work/said" || fail "two types of one name are not what the compiler complains of"
+grep -q mw__printable "$work/said" || fail "two types of one name are not what the compiler complains of"
 
 # --- the library ---
 for copy in one two; do

@@ -3,7 +3,7 @@
 #include "autograd/terms.h"
 
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/ir.h"
 
 #include <stdio.h>
@@ -314,12 +314,12 @@ const char *mw__term_reason(const mw__batch_rows *table, const mw__term *term, c
     char subject[128], mixer[128];
     const mw__op *first = table[term->value->id].mixer;
     if (first == NULL || term->reason == NULL)
-        mw__shown_printf(buffer, size, "it depends on an input whose first extent is no multiple of the batch");
+        mw__printable_printf(buffer, size, "it depends on an input whose first extent is no multiple of the batch");
     else if (first == term->reason)
-        mw__shown_printf(buffer, size, "%s brings examples together", mw__op_subject(first, mixer, sizeof mixer));
+        mw__printable_printf(buffer, size, "%s brings examples together", mw__op_subject(first, mixer, sizeof mixer));
     else
-        mw__shown_printf(buffer, size, "%s works on what %s made of several examples",
-                         mw__op_subject(term->reason, subject, sizeof subject),
-                         mw__op_subject(first, mixer, sizeof mixer));
+        mw__printable_printf(buffer, size, "%s works on what %s made of several examples",
+                             mw__op_subject(term->reason, subject, sizeof subject),
+                             mw__op_subject(first, mixer, sizeof mixer));
     return buffer;
 }

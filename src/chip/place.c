@@ -1,7 +1,7 @@
 /* mw_chip_place: a copy of the program, its form for the chip, and the placement of that as an object. */
 #include "chip/place.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "chip/form.h"
 
 #include <float.h>
@@ -34,8 +34,8 @@ static const char *reason_of(mw_chip_placement *p, const mw__chip_place *place, 
         return "no other backend takes it";
     if (best == place->backend)
         return "costs least here";
-    mw__shown_printf(text, sizeof text, "costs %.6g us less on the %s, but the changes of backend more",
-                     place->us[place->backend] - place->us[best], mw_chip_backend_name(best));
+    mw__printable_printf(text, sizeof text, "costs %.6g us less on the %s, but the changes of backend more",
+                         place->us[place->backend] - place->us[best], mw_chip_backend_name(best));
     return copy(p, text, err);
 }
 

@@ -1,6 +1,6 @@
 /* Placements as data, as text and as JSON. */
 #include "base/text/json_write.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "chip/place.h"
 
 static const char *const segmenters[] = {"coarse", "graph", "shortest_path"};
@@ -37,7 +37,7 @@ const mw_chip_placed_segment *mw_chip_placed_segment_at(const mw_chip_placement 
 static void put_double(mw__text *text, const char *format, double value)
 {
     char number[64];
-    mw__shown_printf(number, sizeof number, format, value);
+    mw__printable_printf(number, sizeof number, format, value);
     mw__text_puts(text, number);
 }
 
@@ -55,9 +55,9 @@ static void print_segment(mw__text *text, size_t index, const mw_chip_placed_seg
 static void print_operation(mw__text *text, const mw_chip_placed *o)
 {
     mw__text_puts(text, "    ");
-    mw__text_show(text, o->operation, MW__SHOWN_NAME);
+    mw__text_show(text, o->operation, MW__PRINTABLE_NAME);
     mw__text_puts(text, " \"");
-    mw__text_show(text, o->name, MW__SHOWN_NAME);
+    mw__text_show(text, o->name, MW__PRINTABLE_NAME);
     mw__text_puts(text, "\": ");
     put_double(text, "%.6g us", o->cost.us);
     mw__text_printf(text, " (%s), %s\n", mw_chip_bound_name(o->cost.bound), o->reason);
@@ -127,8 +127,8 @@ static void add_operation(mw__json_writer *json, const mw_chip_placed *o)
 {
     mw__json_break(json);
     mw__json_open(json, NULL, '{');
-    mw__json_add_shown(json, "operation", o->operation, STRING_BYTES);
-    mw__json_add_shown(json, "name", o->name, STRING_BYTES);
+    mw__json_add_printable(json, "operation", o->operation, STRING_BYTES);
+    mw__json_add_printable(json, "name", o->name, STRING_BYTES);
     mw__json_add_string(json, "backend", mw_chip_backend_name(o->backend));
     mw__json_add_unsigned(json, "segment", o->segment);
     add_number(json, "us", o->cost.us);
@@ -136,9 +136,9 @@ static void add_operation(mw__json_writer *json, const mw_chip_placed *o)
     add_number(json, "flops", o->cost.flops);
     mw__json_add_unsigned(json, "bytes", o->cost.bytes);
     add_costs(json, o->us);
-    mw__json_add_shown(json, "reason", o->reason, STRING_BYTES);
-    mw__json_add_shown(json, "refusal", o->refusal, STRING_BYTES);
-    mw__json_add_shown(json, "message", o->message, STRING_BYTES);
+    mw__json_add_printable(json, "reason", o->reason, STRING_BYTES);
+    mw__json_add_printable(json, "refusal", o->refusal, STRING_BYTES);
+    mw__json_add_printable(json, "message", o->message, STRING_BYTES);
     mw__json_close(json, '}');
 }
 
@@ -150,7 +150,7 @@ static void write_placement(mw__text *text, const mw_chip_placement *p)
     mw__json_open(&json, NULL, '{');
     mw__json_add_string(&json, "chip", p->chip->name);
     mw__json_add_string(&json, "segmenter", segmenters[p->segmenter]);
-    mw__json_add_shown(&json, "form", t->form, STRING_BYTES);
+    mw__json_add_printable(&json, "form", t->form, STRING_BYTES);
     add_number(&json, "us", t->us);
     mw__json_break(&json);
     mw__json_open(&json, "segments", '[');

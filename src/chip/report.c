@@ -2,7 +2,7 @@
 #include "chip/report.h"
 
 #include "base/memory/live.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "mil/legal_form.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static const char *const stages[] = {"validator", "lowering", "load", "run"};
 static void put_name(mw__text *text, const char *before, const char *name, const char *after)
 {
     mw__text_puts(text, before);
-    mw__text_show(text, name, MW__SHOWN_NAME);
+    mw__text_show(text, name, MW__PRINTABLE_NAME);
     mw__text_puts(text, after);
 }
 

@@ -1,7 +1,7 @@
 /* Descriptions, whichever format they are from. */
 #include "base/number/number.h"
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include <inttypes.h>
 #include <millwright/description.h>
@@ -93,7 +93,7 @@ static void print_feature(mw__text *text, const char *what, const mw_feature *fe
 {
     char number[MW__NUMBER_MAX];
     mw__text_printf(text, "    %s ", what);
-    mw__text_show(text, feature->name != NULL ? feature->name : "", MW__SHOWN_NAME);
+    mw__text_show(text, feature->name != NULL ? feature->name : "", MW__PRINTABLE_NAME);
     mw__text_printf(text, ": %s", kind_name(feature));
     print_shapes(text, feature);
     mw__text_puts(text, feature->optional ? ", optional" : "");
@@ -118,7 +118,7 @@ static void print_line(mw__text *text, const char *what, const char *value)
 {
     if (what == NULL || value == NULL || value[0] == '\0')
         return;
-    mw__text_show(text, what, MW__SHOWN_NAME);
+    mw__text_show(text, what, MW__PRINTABLE_NAME);
     mw__text_puts(text, ": ");
     mw__text_show(text, value, LONGEST);
     mw__text_puts(text, "\n");
@@ -127,7 +127,7 @@ static void print_line(mw__text *text, const char *what, const char *value)
 static void print_function(mw__text *text, const mw_function_description *function, bool standard)
 {
     mw__text_puts(text, "function ");
-    mw__text_show(text, function->name != NULL ? function->name : "", MW__SHOWN_NAME);
+    mw__text_show(text, function->name != NULL ? function->name : "", MW__PRINTABLE_NAME);
     mw__text_puts(text, standard ? " (the default)\n" : "\n");
     print_features(text, "input", function->inputs, function->input_count);
     print_features(text, "state", function->states, function->state_count);

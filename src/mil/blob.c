@@ -4,7 +4,7 @@
 #include "base/number/hash.h"
 #include "base/number/integer.h"
 #include "base/text/text.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
 /* Copies an entry to its place in file->parts, its data first: what has a description there is whole. *out = NULL if it
  * cannot be written. */
 static mw_status copy_entry(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
-                            mw__bulk **out, mw_error *err)
+                            mw__shared_payload **out, mw_error *err)
 {
     const uint64_t from[3] = {data, payload->blob_offset, 0}, bytes[3] = {payload->size, BLOB_ENTRY, BLOB_ENTRY};
     bool copied = true;
@@ -112,11 +112,11 @@ static mw_status copy_entry(const mw__blob_file *file, const char *path, const m
 /* What has the data at their place in the file, and aligned as kernels want them, which those of other writers than
  * ours need not be; *out = NULL if there is none. */
 static mw_status find_bulk(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
-                           mw__bulk **out, mw_error *err)
+                           mw__shared_payload **out, mw_error *err)
 {
     const bool aligned = data % BLOB_ALIGNMENT == 0;
     *out = aligned ? file->mapped : NULL;
-    return aligned && file->parts != NULL && payload->size >= MW__BULK_LEAST
+    return aligned && file->parts != NULL && payload->size >= MW__SHARED_PAYLOAD_LEAST
                ? copy_entry(file, path, payload, data, out, err)
                : MW_OK;
 }
@@ -129,7 +129,7 @@ static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t
         payload->data = (const char *)payload->bulk->data + data;
         return MW_OK;
     }
-    void *bytes = mw__payload_room(graph, payload->size, &payload->bulk, err);
+    void *bytes = mw__payload_alloc(graph, payload->size, &payload->bulk, err);
     if (bytes == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__file_read_at(&file->file, data, bytes, payload->size, path, err));
@@ -234,7 +234,7 @@ bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
 {
     unsigned char header[BLOB_ENTRY] = {0};
     put_little_endian(header + 4, 4, BLOB_VERSION);
-    store->bulk = mw__bulk_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
+    store->bulk = mw__shared_payload_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
     if (store->bulk == NULL)
         return false;
     store->bulk->entries = true;
@@ -278,7 +278,7 @@ void mw__blob_store_complete(mw__blob_store *store)
 
 void mw__blob_store_release(mw__blob_store *store)
 {
-    mw__bulk_release(store->bulk);
+    mw__shared_payload_release(store->bulk);
     store->bulk = NULL;
 }
 
@@ -287,7 +287,7 @@ void mw__blob_store_release(mw__blob_store *store)
 /* A payload may have been made from one that was read: what describes it decides. */
 static bool is_entry(const mw__payload *payload)
 {
-    const mw__bulk *bulk = payload->bulk;
+    const mw__shared_payload *bulk = payload->bulk;
     const uint64_t offset = payload->blob_offset;
     if (bulk == NULL || bulk->parts.path == NULL || (payload->blob_path == NULL && !bulk->entries) || payload->splat ||
         bulk->size < BLOB_ENTRY || offset > bulk->size - BLOB_ENTRY)
@@ -299,7 +299,7 @@ static bool is_entry(const mw__payload *payload)
 }
 
 /* False where it cannot be: then its weights are written. */
-static bool place_copy(const mw__blob_list *list, const mw__bulk *bulk, size_t index)
+static bool place_copy(const mw__blob_list *list, const mw__shared_payload *bulk, size_t index)
 {
     mw__text path;
     if (mw__blob_make_folder(list->allocator, list->folder, NULL) != MW_OK)

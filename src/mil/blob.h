@@ -24,9 +24,9 @@ uint32_t mw__blob_code(mw_dtype dtype);
 /* A weight file that is being read. */
 typedef struct mw__blob_file {
     mw__file file;
-    uint64_t budget;  /* what entries may still claim, so that many names for one range cannot multiply memory */
-    mw__bulk *mapped; /* the file as memory, or NULL */
-    mw__bulk *parts;  /* where large entries are copied to, with what describes them, or NULL */
+    uint64_t budget; /* what entries may still claim, so that many names for one range cannot multiply memory */
+    mw__shared_payload *mapped; /* the file as memory, or NULL */
+    mw__shared_payload *parts;  /* where large entries are copied to, with what describes them, or NULL */
 } mw__blob_file;
 
 /* Reads the entry at payload->blob_offset into memory of the graph, or copies it to file->parts, and stores it in
@@ -36,8 +36,8 @@ mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, 
 /* Entries of a private file that is no copy of another: constants of other formats lie there as if they had been read
  * from a weight file. */
 typedef struct mw__blob_store {
-    mw__bulk *bulk; /* NULL = none */
-    uint64_t end;   /* of the entries so far */
+    mw__shared_payload *bulk; /* NULL = none */
+    uint64_t end;             /* of the entries so far */
 } mw__blob_store;
 
 /* Counts an entry of so many bytes; its offset. Then the file is made, and then the entries are put. */
@@ -60,7 +60,7 @@ void mw__blob_store_release(mw__blob_store *store);
 
 /* A private copy of parts of a weight file, and whether it has a name in the folder of the text. */
 typedef struct mw__blob_copy {
-    const mw__bulk *bulk;
+    const mw__shared_payload *bulk;
     bool placed;
 } mw__blob_copy;
 

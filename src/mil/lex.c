@@ -1,5 +1,5 @@
 /* Cuts MIL text into tokens. Knows white space, comments, words, numbers and strings; does not know the grammar. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 #include "mil/token.h"
 
@@ -26,7 +26,7 @@ mw_status mw__token_fail(const mw__token *token, mw_error *err, mw_status status
     char message[400];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(message, sizeof message, format, arguments);
+    mw__printable_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     mw__fail(err, status, "%u:%u: %s", token->line, token->column, message);
     mw__error_position(err, (int)token->line, (int)token->column);
@@ -39,9 +39,9 @@ const char *mw__token_print(const mw__token *token, char *buffer, size_t size)
     if (token->kind == MW__TOKEN_END)
         snprintf(buffer, size, "end of text");
     else if (token->kind == MW__TOKEN_STRING)
-        mw__shown_printf(buffer, size, "string \"%.*s\"", length, token->text);
+        mw__printable_printf(buffer, size, "string \"%.*s\"", length, token->text);
     else
-        mw__shown_printf(buffer, size, "\"%.*s\"", length, token->text);
+        mw__printable_printf(buffer, size, "\"%.*s\"", length, token->text);
     return buffer;
 }
 

@@ -1,7 +1,7 @@
 /* Fills BLOBFILE constants of a parsed graph from the files below a folder. One entry that several constants name is
  * read once. Payloads are const elsewhere; this file is where those of the graph's own arena are completed. */
 #include "base/memory/map.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "mil/blob.h"
 #include "mil/io.h"
 #include <inttypes.h>
@@ -30,18 +30,18 @@ static void close_file(mw__blob_file *file)
 {
     if (file->parts != NULL)
         mw__file_parts_complete(&file->parts->parts);
-    mw__bulk_release(file->parts);
+    mw__shared_payload_release(file->parts);
     mw__file_close(&file->file);
 }
 
 /* The graph holds what is mapped. */
 static mw_status map_file(const load_state *loader, mw__blob_file *file, const char *path)
 {
-    file->mapped = mw__bulk_map(loader->graph->allocator, &file->file, path, loader->err);
+    file->mapped = mw__shared_payload_map(loader->graph->allocator, &file->file, path, loader->err);
     if (file->mapped == NULL)
         return loader->err->status;
     const mw_status status = mw__graph_keep(loader->graph, file->mapped, loader->err);
-    mw__bulk_release(file->mapped);
+    mw__shared_payload_release(file->mapped);
     return status;
 }
 
@@ -50,7 +50,8 @@ static mw_status map_file(const load_state *loader, mw__blob_file *file, const c
 static mw_status copy_file(const load_state *loader, mw__blob_file *file)
 {
     enum { LEAST = 1 << 20 };
-    file->parts = file->file.size >= LEAST ? mw__bulk_of_parts(loader->graph->allocator, file->file.size) : NULL;
+    file->parts =
+        file->file.size >= LEAST ? mw__shared_payload_of_parts(loader->graph->allocator, file->file.size) : NULL;
     return file->parts != NULL ? mw__graph_keep(loader->graph, file->parts, loader->err) : MW_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "mil/legalize.h"
 
 #include "base/text/error.h"
-#include "base/text/phrase.h"
+#include "base/text/string_builder.h"
 
 #include <string.h>
 
@@ -443,10 +443,10 @@ static mw__rewrite_switch find_switch(const char *name, size_t length)
 /* "conv_decomposed, blocks, digits" */
 static const char *list_switches(char *buffer, size_t size)
 {
-    mw__phrase phrase = mw__phrase_begin(buffer, size);
+    mw__string_builder phrase = mw__string_builder_begin(buffer, size);
     for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES; i++) {
-        mw__phrase_puts(&phrase, phrase.used > 0 ? ", " : "");
-        mw__phrase_puts(&phrase, switches[i]);
+        mw__string_builder_puts(&phrase, phrase.used > 0 ? ", " : "");
+        mw__string_builder_puts(&phrase, switches[i]);
     }
     return buffer;
 }

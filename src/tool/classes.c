@@ -2,7 +2,7 @@
 #include "tool/classes.h"
 
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 #include "tool/model_text.h"
 #include "tool/tool.h"
@@ -13,7 +13,7 @@
 static bool fail_memory(mw_error *err)
 {
     err->status = MW_ERROR_MEMORY;
-    mw__shown_printf(err->message, sizeof err->message, "there is no memory for the names of classes");
+    mw__printable_printf(err->message, sizeof err->message, "there is no memory for the names of classes");
     return false;
 }
 
@@ -65,7 +65,7 @@ static bool check_unique(const class_list *list, mw_error *err)
     for (size_t i = 0; i + 1 < list->count; i++) {
         if (strcmp(sorted[i], sorted[i + 1]) == 0) {
             err->status = MW_ERROR_ARGUMENT;
-            mw__shown_printf(
+            mw__printable_printf(
                 err->message, sizeof err->message,
                 "two classes are \"%.100s\" when they are written as UTF-8 on one line: rename one in the data",
                 sorted[i]);
@@ -236,7 +236,7 @@ static bool fail_pair(const class_pairing *p, const char *missing, mw_error *err
     class_list_print(model, sizeof model, p->model);
     class_list_print(data, sizeof data, p->data);
     err->status = MW_ERROR_ARGUMENT;
-    mw__shown_printf(
+    mw__printable_printf(
         err->message, sizeof err->message,
         "%.100s has the class \"%.60s\", which %.100s has not: the model knows %s; the data has %s. Leave these "
         "examples out, or train a new last layer (mw finetune --head)",
@@ -253,7 +253,7 @@ static bool pair_integer(const class_pairing *p, int64_t value, int64_t *out, mw
         return true;
     }
     err->status = MW_ERROR_ARGUMENT;
-    mw__shown_printf(
+    mw__printable_printf(
         err->message, sizeof err->message,
         "%.200s has the label %lld, and %.200s gives %lld scores without names: an integer label is the number of "
         "its score, 0 to %lld. Renumber the labels, or train a new last layer (mw finetune --head)",
@@ -283,7 +283,7 @@ static bool pair_names(class_pairing *p, int64_t *map, mw_error *err)
         char data[200];
         class_list_print(data, sizeof data, p->data);
         err->status = MW_ERROR_ARGUMENT;
-        mw__shown_printf(
+        mw__printable_printf(
             err->message, sizeof err->message,
             "%.200s gives %lld scores and does not name them, so that the %zu classes of %.200s have no place: %s. "
             "Use integer labels, or train a new last layer (mw finetune --head)",

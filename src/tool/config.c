@@ -4,7 +4,7 @@
 #include "base/file/file.h"
 #include "base/number/number.h"
 #include "base/text/json.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,8 +71,8 @@ static void place_error(config *c)
     if (c->err->text_line == 0)
         return;
     snprintf(what, sizeof what, "%s", c->err->message);
-    mw__shown_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, c->err->text_line,
-                     c->err->text_column, what);
+    mw__printable_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, c->err->text_line,
+                         c->err->text_column, what);
 }
 
 bool config_open(config *c, const char *path, mw_error *err)
@@ -118,7 +118,7 @@ void config_fail(config *c, const config_node *node, const char *format, ...)
     if (c->err->status != MW_OK)
         return;
     va_start(arguments, format);
-    mw__shown_vprintf(what, sizeof what, format, arguments);
+    mw__printable_vprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     for (const char *at = c->text; at < c->text + node->offset; at++) {
         column = *at == '\n' ? 1 : column + 1;
@@ -128,7 +128,7 @@ void config_fail(config *c, const config_node *node, const char *format, ...)
     c->err->status = MW_ERROR_FORMAT;
     c->err->text_line = line;
     c->err->text_column = column;
-    mw__shown_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, line, column, what);
+    mw__printable_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, line, column, what);
 }
 
 static config_node *get_kind(config *c, const config_node *object, const char *key, config_kind kind, const char *what)

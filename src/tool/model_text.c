@@ -3,7 +3,7 @@
 #include "tool/model_text.h"
 
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "tool/config.h"
 #include "tool/tool.h"
 #include "tool/train/data_scale.h"
@@ -109,9 +109,9 @@ static bool read_about(const char *path, const char *run, const char *key, char 
     if (local.status == MW_OK)
         return true;
     err->status = local.status;
-    mw__shown_printf(err->message, sizeof err->message,
-                     "\"%s\" of the model is looked for in %.150s, as the model does not say it: %.250s", key, file,
-                     local.message[0] != '\0' ? local.message : mw_status_name(local.status));
+    mw__printable_printf(err->message, sizeof err->message,
+                         "\"%s\" of the model is looked for in %.150s, as the model does not say it: %.250s", key, file,
+                         local.message[0] != '\0' ? local.message : mw_status_name(local.status));
     return false;
 }
 

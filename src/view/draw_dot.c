@@ -2,13 +2,13 @@
 #include "view/draw.h"
 
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 /* Inside of quotes: a backslash would begin an escape of labels (\N is the name of the node). */
 static void put_quoted(mw__text *out, const char *string, size_t longest)
 {
     char shown[512];
-    mw__shown(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string);
+    mw__printable(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string);
     for (const char *c = shown; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
             mw__text_puts(out, "\\");

@@ -92,7 +92,7 @@ static void measure_box(mw__draw_box *box, mw__text *line)
         line->size = 0;
         mw__text_puts(line, "");
         mw__draw_box_line(box, i, line);
-        const size_t length = line->size > 0 ? mw__view_shown_length(line->data, MW__BOX_TEXT) : 0;
+        const size_t length = line->size > 0 ? mw__view_printable_length(line->data, MW__BOX_TEXT) : 0;
         lines += length > 0;
         longest = length > longest ? length : longest;
     }

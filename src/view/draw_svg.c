@@ -82,7 +82,7 @@ static void put_head(const mw__drawing *d, mw__text *out)
     mw__text_puts(out, "<defs><marker id=\"mw-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
                        "markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0 8 4 0 8z\"/></marker></defs>\n"
                        "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
-    put_text(out, 24, 30, "font-size=\"16\" font-weight=\"bold\"", d->title, mw__view_text_room(d->width - 48, 16));
+    put_text(out, 24, 30, "font-size=\"16\" font-weight=\"bold\"", d->title, mw__view_text_capacity(d->width - 48, 16));
     put_totals(d, out);
 }
 

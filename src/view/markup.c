@@ -1,7 +1,7 @@
 #include "view/markup.h"
 
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static const char *entity_of(char c)
 void mw__put_escaped(mw__text *out, const char *string, size_t longest)
 {
     char shown[ESCAPED_MAX];
-    mw__shown(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string);
+    mw__printable(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string);
     for (const char *c = shown; *c != '\0'; c++) {
         const char *entity = entity_of(*c);
         if (entity != NULL)
@@ -47,16 +47,16 @@ void mw__put_escaped(mw__text *out, const char *string, size_t longest)
     }
 }
 
-size_t mw__view_shown_length(const char *string, size_t longest)
+size_t mw__view_printable_length(const char *string, size_t longest)
 {
     char shown[ESCAPED_MAX];
-    return strlen(mw__shown(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string));
+    return strlen(mw__printable(shown, longest + 1 < sizeof shown ? longest + 1 : sizeof shown, string));
 }
 
 void mw__put_fixed(mw__text *out, double value, int decimals)
 {
     char text[400];
-    size_t length = mw__shown_printf(text, sizeof text, "%.*f", decimals, value);
+    size_t length = mw__printable_printf(text, sizeof text, "%.*f", decimals, value);
     while (decimals > 0 && length > 0 && text[length - 1] == '0')
         length--;
     length -= decimals > 0 && length > 0 && text[length - 1] == '.';
@@ -69,14 +69,14 @@ void mw__put_fixed(mw__text *out, double value, int decimals)
 void mw__put_exact(mw__text *out, double value, int decimals)
 {
     char text[400];
-    mw__shown_printf(text, sizeof text, "%.*f", decimals, value);
+    mw__printable_printf(text, sizeof text, "%.*f", decimals, value);
     mw__text_puts(out, text);
 }
 
 void mw__put_significant(mw__text *out, double value, int digits)
 {
     char text[64];
-    mw__shown_printf(text, sizeof text, "%.*g", digits, value);
+    mw__printable_printf(text, sizeof text, "%.*g", digits, value);
     mw__text_puts(out, text);
 }
 
@@ -89,7 +89,7 @@ void mw__put_attribute(mw__text *out, const char *name, double value)
 
 double mw__view_text_width(size_t bytes, double font_size) { return FONT_WIDTH * font_size * (double)bytes; }
 
-size_t mw__view_text_room(double pixels, double font_size)
+size_t mw__view_text_capacity(double pixels, double font_size)
 {
     return pixels > 0.0 ? (size_t)(pixels / (FONT_WIDTH * font_size)) : 0;
 }

@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 
-/* Foreign text as it is shown (base/text/shown.h), cut to `longest` bytes, with markup in it as text. */
+/* Foreign text as it is shown (base/text/printable.h), cut to `longest` bytes, with markup in it as text. */
 void mw__put_escaped(mw__text *out, const char *string, size_t longest);
 /* A number with so many digits behind the point at most; no "-0", no zeros at the end. */
 void mw__put_fixed(mw__text *out, double value, int decimals);
@@ -18,9 +18,9 @@ void mw__put_attribute(mw__text *out, const char *name, double value);
  * letter, and what takes more than one byte has as many letters at least. */
 double mw__view_text_width(size_t bytes, double font_size);
 /* Bytes of a text that have room in so many pixels. */
-size_t mw__view_text_room(double pixels, double font_size);
+size_t mw__view_text_capacity(double pixels, double font_size);
 /* Bytes of a string as it is shown, cut to `longest`. */
-size_t mw__view_shown_length(const char *string, size_t longest);
+size_t mw__view_printable_length(const char *string, size_t longest);
 
 /* The colors, light and dark, that pictures and pages share: declarations of CSS variables for :root. */
 extern const char mw__palette_light[], mw__palette_dark[];

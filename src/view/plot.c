@@ -48,7 +48,7 @@ static void put_head(const mw__plot *p, double height, mw__text *out)
     if (p->options.title == NULL)
         return;
     mw__text_printf(out, "<text x=\"%d\" y=\"30\" font-size=\"16\" font-weight=\"bold\">", MARGIN);
-    mw__put_escaped(out, p->options.title, mw__view_text_room(width - 2 * MARGIN, 16));
+    mw__put_escaped(out, p->options.title, mw__view_text_capacity(width - 2 * MARGIN, 16));
     mw__text_puts(out, "</text>\n");
 }
 

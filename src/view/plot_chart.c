@@ -1,5 +1,5 @@
 /* One chart: axes with round numbers, curves, marks where values are not finite, a legend. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "view/markup.h"
 #include "view/plot.h"
 
@@ -58,12 +58,12 @@ static double entry_width(legend *l, size_t index, size_t longest)
     mw__text_puts(&l->label, "");
     put_label(l->plot, l->chart, &l->chart->lines[index], &l->label);
     return SWATCH +
-           mw__view_text_width(mw__view_shown_length(l->label.data != NULL ? l->label.data : "", longest), 10) + 12;
+           mw__view_text_width(mw__view_printable_length(l->label.data != NULL ? l->label.data : "", longest), 10) + 12;
 }
 
 static size_t label_room(const legend *l)
 {
-    const size_t room = mw__view_text_room(l->width - SWATCH - 14, 10);
+    const size_t room = mw__view_text_capacity(l->width - SWATCH - 14, 10);
     return room < LEGEND ? room : LEGEND;
 }
 
@@ -332,7 +332,7 @@ static void put_marks(const mw__line *line, const mw__plot_scale *x, const mw__p
 
 static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
 {
-    const size_t room = mw__view_text_room(f.width - LEFT - RIGHT - 90, 12);
+    const size_t room = mw__view_text_capacity(f.width - LEFT - RIGHT - 90, 12);
     mw__text_puts(out, "<text");
     mw__put_attribute(out, "x", f.x + LEFT);
     mw__put_attribute(out, "y", f.y + 16);

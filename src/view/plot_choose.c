@@ -1,6 +1,6 @@
 /* Which curves are drawn, and which stand in one chart. */
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "view/plot.h"
 
 #include <fnmatch.h>
@@ -167,7 +167,7 @@ static mw_status refuse_pattern(const mw__plot *p, const char *pattern)
             const char *name = p->runs[r]->curves[i].name;
             if (used + strlen(name) + 3 > sizeof names - 4)
                 continue;
-            used += mw__shown_printf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", name);
+            used += mw__printable_printf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", name);
         }
     }
     return mw__fail(p->err, MW_ERROR_ARGUMENT, "plot: \"%.80s\" matches none of the names: %s", pattern, names);

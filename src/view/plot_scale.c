@@ -1,5 +1,5 @@
 /* Axes: ends and ticks at round numbers. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "view/plot.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ double mw__plot_scale_at(const mw__plot_scale *s, double value)
 static void put_plain(mw__text *out, double value, int decimals, const char *unit)
 {
     char text[64];
-    mw__shown_printf(text, sizeof text, "%.*f%s", decimals, value, unit);
+    mw__printable_printf(text, sizeof text, "%.*f%s", decimals, value, unit);
     mw__text_puts(out, text);
 }
 
@@ -100,7 +100,7 @@ void mw__put_tick(mw__text *out, double value, double step)
     if (size == 0.0) {
         mw__text_puts(out, "0");
     } else if (size >= 1e12 || size < 1e-4 || least < 1e-6) {
-        mw__shown_printf(text, sizeof text, step > 0.0 && step < size * 1e-3 ? "%.5g" : "%.3g", value);
+        mw__printable_printf(text, sizeof text, step > 0.0 && step < size * 1e-3 ? "%.5g" : "%.3g", value);
         mw__text_puts(out, text);
     } else if (size >= 1e4 && least >= 100.0) {
         const int unit = size >= 1e9 ? 3 : size >= 1e6 ? 2 : 1;

@@ -4,7 +4,7 @@
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/text/error.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ void mw__put_shape(mw__text *out, mw_shape shape)
 void mw__put_digits(mw__text *out, uint64_t number)
 {
     char digits[32], text[48];
-    const int length = (int)mw__shown_printf(digits, sizeof digits, "%" PRIu64, number);
+    const int length = (int)mw__printable_printf(digits, sizeof digits, "%" PRIu64, number);
     int at = 0;
     for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
@@ -45,11 +45,11 @@ static void put_scaled(mw__text *out, double number, const char *const *units, s
     for (; number >= 999.5 && unit + 1 < count; number /= 1000.0)
         unit++;
     if (number >= 1e6)
-        mw__shown_printf(text, sizeof text, "%.3g%s", number, units[unit]);
+        mw__printable_printf(text, sizeof text, "%.3g%s", number, units[unit]);
     else if (unit == 0 || number >= 99.95)
-        mw__shown_printf(text, sizeof text, "%.0f%s", number, units[unit]);
+        mw__printable_printf(text, sizeof text, "%.0f%s", number, units[unit]);
     else
-        mw__shown_printf(text, sizeof text, number >= 9.995 ? "%.1f%s" : "%.2f%s", number, units[unit]);
+        mw__printable_printf(text, sizeof text, number >= 9.995 ? "%.1f%s" : "%.2f%s", number, units[unit]);
     mw__text_puts(out, text);
 }
 

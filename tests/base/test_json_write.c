@@ -29,10 +29,10 @@ static void test_what_is_shown_is_cut_and_then_escaped(void)
 {
     mw__text text;
     mw__text_init(&text, NULL);
-    mw__json_put_shown(&text, "\"\\\n", 16);
+    mw__json_put_printable(&text, "\"\\\n", 16);
     CHECK_STR(text.data, "\\\"\\\\\\\\n");
     text.size = 0;
-    mw__json_put_shown(&text, "0123456789abcdef", 10);
+    mw__json_put_printable(&text, "0123456789abcdef", 10);
     CHECK_STR(text.data, "01234...ef");
     mw__text_deinit(&text);
 }
@@ -59,8 +59,8 @@ static void write_all(mw__json_writer *json)
     mw__json_add_number(json, "third", 1.0 / 3.0);
     mw__json_add_number(json, "nan", (double)NAN);
     mw__json_add_string(json, "absent", NULL);
-    mw__json_add_shown(json, "shown", "\x1b", 16);
-    mw__json_add_shown(json, "unshown", NULL, 16);
+    mw__json_add_printable(json, "shown", "\x1b", 16);
+    mw__json_add_printable(json, "unshown", NULL, 16);
     mw__json_add_raw(json, "raw", "[1]");
     mw__json_close(json, '}');
 }

@@ -1,7 +1,7 @@
 /* Large weight files that are read through a private copy: what a graph holds is not the file's any more, takes no
  * memory until it is used, and is shared by the folders that are written for a compile. */
 #include "base/file/file.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "mil/io.h"
 #include "support/check.h"
 #include "support/child.h"
@@ -212,12 +212,12 @@ static void test_a_written_model_is_whole(void)
 /* ---- one mapping of one file ---- */
 
 /* Any thread; NULL on failure. */
-static mw__bulk *map_of(const mw_allocator *allocator, const char *path)
+static mw__shared_payload *map_of(const mw_allocator *allocator, const char *path)
 {
     mw__file file;
     if (mw__file_open(&file, path, NULL) != MW_OK)
         return NULL;
-    mw__bulk *bulk = mw__bulk_map(allocator, &file, path, NULL);
+    mw__shared_payload *bulk = mw__shared_payload_map(allocator, &file, path, NULL);
     mw__file_close(&file);
     return bulk;
 }
@@ -228,34 +228,35 @@ static void test_a_file_that_is_mapped_twice_is_mapped_once(void)
     mw_error err = {0};
     CHECK(mw__file_write(NULL, "a", "first", 5, false, &err) == MW_OK && link("a", "b") == 0);
     CHECK(mw__file_write(NULL, "c", "first", 5, false, &err) == MW_OK);
-    mw__bulk *a = map_of(&counting, "a"), *b = map_of(&same, "b"), *c = map_of(&counting, "c"), *d = map_of(NULL, "a");
+    mw__shared_payload *a = map_of(&counting, "a"), *b = map_of(&same, "b"), *c = map_of(&counting, "c"),
+                       *d = map_of(NULL, "a");
     REQUIRE(a != NULL && b != NULL && c != NULL && d != NULL);
     CHECK(a == b);           /* another name, an allocator that is the same */
     CHECK(a != c && a != d); /* another file, another allocator */
-    mw__bulk_release(a);
+    mw__shared_payload_release(a);
     CHECK(memcmp(b->data, "first", 5) == 0);
     CHECK(mw__file_write(NULL, "a", "other", 5, false, &err) == MW_OK); /* renamed over it: another file */
     a = map_of(&counting, "a");
     CHECK(a != b && memcmp(a->data, "other", 5) == 0 && memcmp(b->data, "first", 5) == 0);
-    mw__bulk_release(a);
-    mw__bulk_release(b);
-    mw__bulk_release(c);
-    mw__bulk_release(d);
+    mw__shared_payload_release(a);
+    mw__shared_payload_release(b);
+    mw__shared_payload_release(c);
+    mw__shared_payload_release(d);
     a = map_of(&counting, "b");
     CHECK(memcmp(a->data, "first", 5) == 0);
-    mw__bulk_release(a);
+    mw__shared_payload_release(a);
     CHECK_OK(err);
 }
 
 static void *map_often(void *unused)
 {
     for (int i = 0; i < 2000; i++) {
-        mw__bulk *a = map_of(NULL, "a"), *b = map_of(NULL, i % 2 == 0 ? "a" : "b");
+        mw__shared_payload *a = map_of(NULL, "a"), *b = map_of(NULL, i % 2 == 0 ? "a" : "b");
         if (a == NULL || b == NULL || memcmp(a->data, "other", 5) != 0 ||
             memcmp(b->data, i % 2 == 0 ? "other" : "first", 5) != 0)
             return (void *)"other bytes";
-        mw__bulk_release(a);
-        mw__bulk_release(b);
+        mw__shared_payload_release(a);
+        mw__shared_payload_release(b);
     }
     return unused;
 }

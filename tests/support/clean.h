@@ -1,4 +1,5 @@
-/* Whether text may be shown to a person as it is: an oracle of its own, that shares nothing with base/text/shown.c. */
+/* Whether text may be shown to a person as it is: an oracle of its own, that shares nothing with base/text/printable.c.
+ */
 #ifndef TESTS_SUPPORT_CLEAN_H
 #define TESTS_SUPPORT_CLEAN_H
 

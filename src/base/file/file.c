@@ -4,7 +4,7 @@
 #include "base/file/descriptor.h"
 
 #include "base/environment.h"
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 #include "base/text/text.h"
 
 #include <dirent.h>
@@ -175,9 +175,9 @@ static void sweep_once(const char *chosen)
     static atomic_flag swept = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&swept))
         return;
-    mw__leftover_sweep_folders(chosen != NULL ? chosen : MEMORY_FOLDER);
+    mw__stale_sweep_folders(chosen != NULL ? chosen : MEMORY_FOLDER);
     if (chosen == NULL)
-        mw__leftover_sweep_folders("/tmp");
+        mw__stale_sweep_folders("/tmp");
 }
 
 mw_status mw__file_make_private_folder(const mw_allocator *allocator, size_t size, char **out, mw_error *err)

@@ -1,7 +1,7 @@
 #include "base/file/file_parts.h"
 #include "base/file/descriptor.h"
 
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 #include "base/text/text.h"
 
 #include <errno.h>
@@ -25,14 +25,14 @@ static bool has_room(const char *folder, uint64_t size)
 /* Of that size, all of it a hole. */
 static int make_file(const char *path, uint64_t size)
 {
-    mw__quiet quiet;
+    mw__signal_safe quiet;
     const int descriptor = mw__descriptor_above(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (descriptor < 0)
         return -1;
-    bool good = mw__quiet_begin(&quiet, descriptor, (size_t)size);
+    bool good = mw__signal_safe_begin(&quiet, descriptor, (size_t)size);
     if (good) {
         good = ftruncate(descriptor, (off_t)size) == 0;
-        mw__quiet_end(&quiet);
+        mw__signal_safe_end(&quiet);
     }
     if (good)
         return descriptor;

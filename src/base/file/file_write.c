@@ -4,9 +4,9 @@
 #include "base/file/descriptor.h"
 #include "base/file/file.h"
 #include "base/file/file_target.h"
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 #include "base/file/temporary.h"
 #include "base/text/text.h"
 
@@ -39,11 +39,11 @@ static int call_chmod(int descriptor, int mode) { return fchmod(descriptor, (mod
 
 static long call_write(int descriptor, const void *data, size_t size)
 {
-    mw__quiet quiet;
-    if (!mw__quiet_begin(&quiet, descriptor, size))
+    mw__signal_safe quiet;
+    if (!mw__signal_safe_begin(&quiet, descriptor, size))
         return -1;
     const long written = write(descriptor, data, size);
-    mw__quiet_end(&quiet);
+    mw__signal_safe_end(&quiet);
     return written;
 }
 
@@ -163,7 +163,7 @@ static mw_status open_temporary(mw__file_writer *writer, int mode, mw_error *err
         do
             writer->descriptor = mw__descriptor_above(calls->open(writer->folder, writer->temporary, flags, mode));
         while (writer->descriptor < 0 && errno == EINTR);
-        if (writer->descriptor >= 0 && mw__leftover_claim(writer->descriptor))
+        if (writer->descriptor >= 0 && mw__stale_claim(writer->descriptor))
             return MW_OK;
         if (writer->descriptor >= 0) { /* taken for a leftover, and removed: once more */
             calls->close(writer->descriptor);
@@ -210,7 +210,7 @@ static mw_status begin_file(mw__file_writer *writer, const char *path, mw_error 
     MW_TRY(mw__file_target_find(&target, writer->allocator, path, err));
     writer->folder = target.folder;
     writer->name = target.name;
-    mw__leftover_sweep_files(writer->folder, writer->name);
+    mw__stale_sweep_files(writer->folder, writer->name);
     MW_TRY(open_temporary(writer, target.exists ? 0600 : 0666, err));
     return target.exists ? keep_owner_and_mode(writer, &target.status, err) : MW_OK;
 }

@@ -2,7 +2,7 @@
 #include "base/file/fresh_folder.h"
 #include "base/file/descriptor.h"
 #include "base/file/file.h"
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 #include "base/file/temporary.h"
 
 #include <dirent.h>
@@ -102,7 +102,7 @@ static bool make_and_hold(mw__fresh_folder *folder)
 {
     if (mkdir(folder->path, 0777) != 0)
         return false;
-    folder->held = mw__leftover_hold_folder(folder->path);
+    folder->held = mw__stale_hold_folder(folder->path);
     if (folder->held >= 0)
         return true;
     const int why = errno;
@@ -138,7 +138,7 @@ mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *a
     folder->target = resolve_target(allocator, target, err);
     if (folder->target == NULL)
         return MW_ERROR_MEMORY;
-    mw__leftover_sweep_beside(folder->target);
+    mw__stale_sweep_beside(folder->target);
     return make_temporary(folder, err);
 }
 

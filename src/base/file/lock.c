@@ -3,7 +3,7 @@
 
 #include "base/file/file.h"
 #include "base/file/file_target.h"
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 #include "base/file/temporary.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
@@ -35,14 +35,15 @@ static int open_beside(const mw__lock *lock)
 static void write_holder(const mw__lock *lock)
 {
     char text[HOLDER_MAX], host[96] = "";
-    mw__quiet quiet;
+    mw__signal_safe quiet;
     gethostname(host, sizeof host - 1);
     const int length = snprintf(text, sizeof text, "process %ld on %s", (long)getpid(), host);
-    if (length < 0 || ftruncate(lock->descriptor, 0) != 0 || !mw__quiet_begin(&quiet, lock->descriptor, (size_t)length))
+    if (length < 0 || ftruncate(lock->descriptor, 0) != 0 ||
+        !mw__signal_safe_begin(&quiet, lock->descriptor, (size_t)length))
         return;
     if (pwrite(lock->descriptor, text, (size_t)length, 0) < 0)
         errno = 0; /* nobody waits for it */
-    mw__quiet_end(&quiet);
+    mw__signal_safe_end(&quiet);
 }
 
 static void read_holder(int descriptor, char out[HOLDER_MAX])

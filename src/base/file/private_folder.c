@@ -1,6 +1,6 @@
 #include "base/file/private_folder.h"
 
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@ mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator
     *folder = (mw__private_folder){0};
     MW_TRY(mw__file_make_private_folder(allocator, size, &folder->path, err));
     folder->owner = (long)getpid();
-    folder->marker = mw__leftover_mark_folder(folder->path);
+    folder->marker = mw__stale_mark_folder(folder->path);
     folder->marked = folder->marker >= 0;
     if (folder->marked || (errno != EMFILE && errno != ENFILE))
         return MW_OK;

@@ -8,7 +8,7 @@
 typedef struct mw__private_folder {
     char *path;
     long owner;  /* the process that made it: a child of fork() removes nothing of its parent's */
-    bool marked; /* `marker` holds the lock that is held while this process lives (base/file/leftover.h) */
+    bool marked; /* `marker` holds the lock that is held while this process lives (base/file/stale.h) */
     int marker;
 } mw__private_folder;
 

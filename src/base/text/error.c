@@ -1,8 +1,8 @@
-/* Filling and naming errors. Everything is shown (base/text/shown.h) and cut to fit. */
+/* Filling and naming errors. Everything is shown (base/text/printable.h) and cut to fit. */
 #include "base/text/error.h"
 
 #include "base/text/log.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <stdarg.h>
 
@@ -13,7 +13,7 @@ mw_status mw__fail_at(mw_error *err, mw_status status, const char *file, int lin
     *err = (mw_error){.status = status, .file = file, .line = line};
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
+    mw__printable_vprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -36,9 +36,9 @@ void mw__error_subject(mw_error *err, const char *operation, const char *tensor)
     if (!mw__failed(err))
         return;
     if (operation != NULL)
-        mw__shown(err->operation, sizeof err->operation, operation);
+        mw__printable(err->operation, sizeof err->operation, operation);
     if (tensor != NULL)
-        mw__shown(err->tensor, sizeof err->tensor, tensor);
+        mw__printable(err->tensor, sizeof err->tensor, tensor);
 }
 
 void mw__error_position(mw_error *err, int line, int column)

@@ -1,7 +1,7 @@
 #include "base/text/json_write.h"
 
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void put_odd(mw__text *text, const char *at, mw__json_style style)
 static bool is_escaped(uint32_t code, mw__json_style style)
 {
     const bool safe = style == MW__JSON_SAFE || style == MW__JSON_SPELLED;
-    return code == '"' || code == '\\' || code < 0x20 || (safe && mw__shown_hides(code));
+    return code == '"' || code == '\\' || code < 0x20 || (safe && mw__printable_hides(code));
 }
 
 void mw__json_put_bytes(mw__text *text, const char *string, size_t length, mw__json_style style)
@@ -62,10 +62,10 @@ void mw__json_put_string(mw__text *text, const char *string)
 }
 
 /* What is shown holds no control character, so that quotes and backslashes are all that JSON wants escaped. */
-void mw__json_put_shown(mw__text *text, const char *string, size_t longest)
+void mw__json_put_printable(mw__text *text, const char *string, size_t longest)
 {
-    char shown[MW__JSON_SHOWN];
-    mw__shown(shown, longest < sizeof shown ? longest + 1 : sizeof shown, string);
+    char shown[MW__JSON_PRINTABLE];
+    mw__printable(shown, longest < sizeof shown ? longest + 1 : sizeof shown, string);
     for (const char *c = shown; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
             mw__text_puts(text, "\\");
@@ -150,7 +150,7 @@ void mw__json_add_number(mw__json_writer *json, const char *key, double value)
     if ((double)(float)value == value)
         mw__number_print_float(digits, (float)value);
     else
-        mw__shown_printf(digits, sizeof digits, "%.17g", value);
+        mw__printable_printf(digits, sizeof digits, "%.17g", value);
     mw__json_add_raw(json, key, digits);
 }
 
@@ -163,12 +163,12 @@ void mw__json_add_string(mw__json_writer *json, const char *key, const char *val
         mw__text_puts(&json->text, "null");
 }
 
-void mw__json_add_shown(mw__json_writer *json, const char *key, const char *value, size_t longest)
+void mw__json_add_printable(mw__json_writer *json, const char *key, const char *value, size_t longest)
 {
     mw__json_add_key(json, key);
     mw__text_puts(&json->text, value != NULL ? "\"" : "null");
     if (value == NULL)
         return;
-    mw__json_put_shown(&json->text, value, longest);
+    mw__json_put_printable(&json->text, value, longest);
     mw__text_puts(&json->text, "\"");
 }

@@ -21,9 +21,10 @@ typedef enum mw__json_style {
 void mw__json_put_bytes(mw__text *text, const char *string, size_t length, mw__json_style style);
 /* Appends a string in quotes, MW__JSON_SAFE. */
 void mw__json_put_string(mw__text *text, const char *string);
-/* Appends a string as base/text/shown.h shows it in at most `longest` < MW__JSON_SHOWN bytes, without quotes. */
-void mw__json_put_shown(mw__text *text, const char *string, size_t longest);
-#define MW__JSON_SHOWN 1024
+/* Appends a string as base/text/printable.h shows it in at most `longest` < MW__JSON_PRINTABLE bytes, without quotes.
+ */
+void mw__json_put_printable(mw__text *text, const char *string, size_t longest);
+#define MW__JSON_PRINTABLE 1024
 
 /* ---- whole texts ---- */
 
@@ -57,7 +58,7 @@ void mw__json_add_unsigned(mw__json_writer *json, const char *key, uint64_t valu
 void mw__json_add_number(mw__json_writer *json, const char *key, double value);
 /* NULL is null. */
 void mw__json_add_string(mw__json_writer *json, const char *key, const char *value);
-void mw__json_add_shown(mw__json_writer *json, const char *key, const char *value, size_t longest);
+void mw__json_add_printable(mw__json_writer *json, const char *key, const char *value, size_t longest);
 /* A value that is JSON already; NULL is null. */
 void mw__json_add_raw(mw__json_writer *json, const char *key, const char *value);
 

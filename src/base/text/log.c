@@ -2,7 +2,7 @@
 #include "base/text/log.h"
 
 #include "base/memory/guard.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <stdarg.h>
 
@@ -24,7 +24,7 @@ void mw__log(mw_log_level level, const char *format, ...)
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(line, sizeof line, format, arguments);
+    mw__printable_vprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     const mw__callback outer = mw__callback_begin("log hook", MW__LENT_NEVER);
     hook.function(hook.user, level, line);

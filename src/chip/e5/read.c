@@ -1,7 +1,7 @@
 /* The root of a descriptor: symbols, build info, sections, version. */
 #include "chip/e5/e5.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -19,7 +19,7 @@ mw_status mw__e5_note(mw_e5 *e5, mw_error *err, const char *format, ...)
         return MW_ERROR_MEMORY;
     va_list arguments;
     va_start(arguments, format);
-    const size_t length = mw__shown_vprintf(text, sizeof text, format, arguments);
+    const size_t length = mw__printable_vprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const char *copy = mw__arena_string(&e5->arena, text, length, err);
     if (copy == NULL)

@@ -3,7 +3,7 @@
 
 #include "base/memory/live.h"
 #include "base/text/json_write.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void put_operand(mw__text *out, const char *indent, const char *symbol, b
                         const mw_e5_layout *layout)
 {
     mw__text_printf(out, "%s%s ", indent, is_output ? "out" : "in ");
-    mw__text_show(out, symbol, MW__SHOWN_NAME);
+    mw__text_show(out, symbol, MW__PRINTABLE_NAME);
     mw__text_puts(out, ": ");
     put_layout(out, layout);
     mw__text_puts(out, "\n");
@@ -36,15 +36,15 @@ static void put_operand(mw__text *out, const char *indent, const char *symbol, b
 static void put_operation(mw__text *out, const mw_e5_operation *op)
 {
     mw__text_puts(out, "  ");
-    mw__text_show(out, op->name, MW__SHOWN_NAME);
+    mw__text_show(out, op->name, MW__PRINTABLE_NAME);
     mw__text_printf(out, " (%s)", mw_e5_kind_name(op->kind));
     if (op->kind == MW_E5_CAST && mw_e5_element_name(op->from) != NULL && mw_e5_element_name(op->to) != NULL)
         mw__text_printf(out, " %s to %s", mw_e5_element_name(op->from), mw_e5_element_name(op->to));
     if (op->procedure != NULL) {
         mw__text_printf(out, " segment %u: ", op->segment);
-        mw__text_show(out, op->procedure, MW__SHOWN_NAME);
+        mw__text_show(out, op->procedure, MW__PRINTABLE_NAME);
         mw__text_puts(out, " of ");
-        mw__text_show(out, op->container != NULL ? op->container : "", MW__SHOWN_NAME);
+        mw__text_show(out, op->container != NULL ? op->container : "", MW__PRINTABLE_NAME);
     }
     mw__text_puts(out, "\n");
     for (size_t i = 0; i < op->operand_count; i++)
@@ -57,7 +57,7 @@ static void put_head(mw__text *out, const mw_e5_program *program)
                     (int)program->format_version);
     for (size_t i = 0; i < program->build_info_count; i++) {
         mw__text_puts(out, "  ");
-        mw__text_show(out, program->build_info[i].key, MW__SHOWN_NAME);
+        mw__text_show(out, program->build_info[i].key, MW__PRINTABLE_NAME);
         mw__text_puts(out, ": ");
         mw__text_show(out, program->build_info[i].value, 512);
         mw__text_puts(out, "\n");
@@ -65,13 +65,13 @@ static void put_head(mw__text *out, const mw_e5_program *program)
     mw__text_printf(out, "symbols %zu\n", program->symbol_count);
     for (size_t i = 0; i < program->symbol_count; i++) {
         mw__text_printf(out, "  %zu ", i);
-        mw__text_show(out, program->symbols[i], MW__SHOWN_NAME);
+        mw__text_show(out, program->symbols[i], MW__PRINTABLE_NAME);
         mw__text_puts(out, "\n");
     }
     mw__text_printf(out, "sections %zu\n", program->section_count);
     for (size_t i = 0; i < program->section_count; i++) {
         mw__text_printf(out, "  %zu ", i);
-        mw__text_show(out, program->sections[i].name, MW__SHOWN_NAME);
+        mw__text_show(out, program->sections[i].name, MW__PRINTABLE_NAME);
         mw__text_printf(out, ": %zu bytes\n", program->sections[i].size);
     }
 }
@@ -81,16 +81,16 @@ static void put_text(mw__text *out, const mw_e5_program *program)
     put_head(out, program);
     if (program->function != NULL) {
         mw__text_puts(out, "function ");
-        mw__text_show(out, program->function, MW__SHOWN_NAME);
+        mw__text_show(out, program->function, MW__PRINTABLE_NAME);
         mw__text_puts(out, "\n");
     }
     for (size_t i = 0; i < program->port_count; i++)
         put_operand(out, "  port ", program->ports[i].symbol, program->ports[i].is_output, &program->ports[i].layout);
     for (size_t i = 0; i < program->alias_count; i++) {
         mw__text_puts(out, "  alias ");
-        mw__text_show(out, program->aliases[i].name, MW__SHOWN_NAME);
+        mw__text_show(out, program->aliases[i].name, MW__PRINTABLE_NAME);
         mw__text_puts(out, " = ");
-        mw__text_show(out, program->aliases[i].symbol, MW__SHOWN_NAME);
+        mw__text_show(out, program->aliases[i].symbol, MW__PRINTABLE_NAME);
         mw__text_printf(out, " + %u\n", program->aliases[i].offset);
     }
     mw__text_printf(out, "operations %zu\n", program->operation_count);

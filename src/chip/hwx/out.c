@@ -3,7 +3,7 @@
 
 #include "base/number/number.h"
 #include "base/text/json_write.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A unit by its row. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "chip/netplist/netplist.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ mw_tensor *mw__net_bad(mw__net_reader *r, const mw__net_unit *unit, const char *
     char text[200];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(text, sizeof text, format, arguments);
+    mw__printable_vprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     mw__fail(r->err, MW_ERROR_FORMAT, "unit \"%.96s\" (%.40s): %s", unit->name, unit->type, text);
     return NULL;

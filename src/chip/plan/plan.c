@@ -3,7 +3,7 @@
 
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "chip/form.h"
 
 #include <stdarg.h>
@@ -229,7 +229,7 @@ void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_
     char text[400];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(text, sizeof text, format, arguments);
+    mw__printable_vprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     mw_chip_plan_op *o = &p->plan->ops[op];
     o->slot = slot;

@@ -1,7 +1,7 @@
 /* Plans as text for people. */
 #include "chip/plan/print.h"
 #include "base/memory/live.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ enum { REASON = 300 };
 static void put_name(mw__text *text, const char *name)
 {
     mw__text_puts(text, "\"");
-    mw__text_show(text, name != NULL ? name : "?", MW__SHOWN_NAME);
+    mw__text_show(text, name != NULL ? name : "?", MW__PRINTABLE_NAME);
     mw__text_puts(text, "\"");
 }
 
@@ -82,7 +82,7 @@ static void put_head(mw__text *text, const mw_chip_plan *plan)
 static void put_op(mw__text *text, const mw_chip_plan_op *op)
 {
     mw__text_printf(text, "        %-10s ", mw_chip_slot_name(op->slot));
-    mw__text_show(text, op->operation, MW__SHOWN_NAME);
+    mw__text_show(text, op->operation, MW__PRINTABLE_NAME);
     mw__text_puts(text, " ");
     put_name(text, op->tensor);
     mw__text_printf(text, "  %s: ", op->rule->id);

@@ -6,7 +6,7 @@ enum { STRING_BYTES = 399 }; /* what is shown of one */
 
 static void put_text(mw__json_writer *json, const char *key, const char *string)
 {
-    mw__json_add_shown(json, key, string, STRING_BYTES);
+    mw__json_add_printable(json, key, string, STRING_BYTES);
 }
 
 /* MW_CHIP_NONE is null. */

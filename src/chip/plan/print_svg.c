@@ -2,7 +2,7 @@
  * the working set and of DRAM each value takes while it lives, in the color of its allocation. */
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "chip/plan/print.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ static void put_svg(drawing *d, const char *string) { mw__text_puts(&d->text, st
 static void put_escaped(drawing *d, const char *string, size_t longest)
 {
     char shown[TITLE];
-    for (const char *c = mw__shown(shown, longest < sizeof shown ? longest : sizeof shown, string); *c != '\0'; c++) {
+    for (const char *c = mw__printable(shown, longest < sizeof shown ? longest : sizeof shown, string); *c != '\0';
+         c++) {
         const char *entity = *c == '&'   ? "&amp;"
                              : *c == '<' ? "&lt;"
                              : *c == '>' ? "&gt;"

@@ -1,7 +1,7 @@
 /* Compile: reads the text, has it parsed, verified and checked for the device, and plans every function. */
 #include "engine/compile/compile.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "engine/compile/passes.h"
 #include "engine/compile/source/mutable_weights.h"
 #include "engine/compile/storage/fp16_storage.h"
@@ -125,10 +125,10 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
     char text[256 + MW__ARITHMETIC_TEXT], profile[MW__ARITHMETIC_TEXT + 8] = "";
     if (device->half_ports)
         snprintf(profile, sizeof profile, " (%s)", request->config->profile_text);
-    const size_t length =
-        mw__shown_printf(text, sizeof text, "%s%s, %d thread%s, %s", device->engine, profile, request->partitions,
-                         request->partitions == 1 ? "" : "s",
-                         has_product(request->function->body) ? mw__gemm_name(request->config) : "no matrix products");
+    const size_t length = mw__printable_printf(text, sizeof text, "%s%s, %d thread%s, %s", device->engine, profile,
+                                               request->partitions, request->partitions == 1 ? "" : "s",
+                                               has_product(request->function->body) ? mw__gemm_name(request->config)
+                                                                                    : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -280,8 +280,8 @@ const mw__program *mw__library_find(const mw__library *library, const char *name
             return &library->programs[i];
     char names[256] = "";
     for (size_t i = 0, used = 0; i < library->count && used < sizeof names - 1; i++)
-        used +=
-            mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", library->programs[i].name);
+        used += mw__printable_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                     library->programs[i].name);
     mw__fail(err, MW_ERROR_ARGUMENT, "there is no function \"%s\"; the library has: %s", name, names);
     return NULL;
 }

@@ -2,7 +2,7 @@
 #include "engine/core/step.h"
 
 #include "base/memory/checked.h"
-#include "base/text/phrase.h"
+#include "base/text/string_builder.h"
 #include "engine/core/planner.h"
 
 #include <string.h>
@@ -100,10 +100,10 @@ static const char *join_notes(mw__planner *planner, const char *first, const cha
     char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
     if (text == NULL)
         return NULL;
-    mw__phrase phrase = mw__phrase_begin(text, size);
-    mw__phrase_puts(&phrase, first != NULL ? first : "");
-    mw__phrase_puts(&phrase, first != NULL ? separator : "");
-    mw__phrase_puts(&phrase, second);
+    mw__string_builder phrase = mw__string_builder_begin(text, size);
+    mw__string_builder_puts(&phrase, first != NULL ? first : "");
+    mw__string_builder_puts(&phrase, first != NULL ? separator : "");
+    mw__string_builder_puts(&phrase, second);
     return text;
 }
 

@@ -31,17 +31,17 @@ typedef struct mw__nested_commands mw__nested_commands;
 
 /* room.c: memory for the intermediates of all operations of one stream, of which one runs at a time: as much as the
  * largest needs. Nothing stays in it from one run to the next. */
-typedef struct mw__room {
+typedef struct mw__intermediates {
     const mw_allocator *allocator;
     void *memory;
     size_t size;
     struct mw__command_list *first; /* of those that work in it */
-} mw__room;
+} mw__intermediates;
 
 typedef struct mw__command_list {
     mw__arena arena;
-    void *memory;   /* of the local buffers and the partitions' scratch */
-    mw__room *room; /* whose memory that is; NULL = its own */
+    void *memory;            /* of the local buffers and the partitions' scratch */
+    mw__intermediates *room; /* whose memory that is; NULL = its own */
     struct mw__command_list *next_in_room;
     void **addresses; /* of all operands, for the room to move */
     size_t address_count;
@@ -73,16 +73,16 @@ struct mw__nested_commands {
  * room  NULL = memory of its own. None of the room's command lists may be running, and this one stays where it is until
  *       it is deinitialized */
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
-                     const mw_allocator *allocator, mw__room *room, mw__command_list *commands, mw_error *err);
+                     const mw_allocator *allocator, mw__intermediates *room, mw__command_list *commands, mw_error *err);
 void mw__command_list_deinit(mw__command_list *commands);
 
-void mw__room_init(mw__room *room, const mw_allocator *allocator);
+void mw__intermediates_init(mw__intermediates *room, const mw_allocator *allocator);
 /* Command lists that work in it must not run afterwards. */
-void mw__room_deinit(mw__room *room);
+void mw__intermediates_deinit(mw__intermediates *room);
 /* Makes it `size` bytes at least, and tells those that work in it where they are now. */
-mw_status mw__room_reserve(mw__room *room, size_t size, mw_error *err);
-void mw__room_add(mw__room *room, mw__command_list *commands);
-void mw__room_remove(mw__command_list *commands);
+mw_status mw__intermediates_reserve(mw__intermediates *room, size_t size, mw_error *err);
+void mw__intermediates_add(mw__intermediates *room, mw__command_list *commands);
+void mw__intermediates_remove(mw__command_list *commands);
 
 /* Runs it. Allocates nothing; takes no lock but to wake sleeping workers. */
 void mw__execute(const mw__command_list *commands);

@@ -156,8 +156,8 @@ typedef struct emitter {
     const ports *ports;
     const mw__layout *layout;
     mw__command_list *commands;
-    mw__room *room; /* or NULL */
-    size_t scratch; /* bytes of one partition */
+    mw__intermediates *room; /* or NULL */
+    size_t scratch;          /* bytes of one partition */
     mw__kernel_task *tasks;
     mw__task_place *places; /* by task */
     size_t task_count;
@@ -312,7 +312,7 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
         !mw__mul_size(e->scratch, (size_t)layout->partitions, &all) || !mw__add_size(all, layout->size, &all))
         return mw__fail(err, MW_ERROR_MEMORY, "scratch memory exceeds the address space");
     e->commands->size = layout->size;
-    if (e->room != NULL && mw__room_reserve(e->room, all, err) != MW_OK)
+    if (e->room != NULL && mw__intermediates_reserve(e->room, all, err) != MW_OK)
         return MW_ERROR_MEMORY;
     e->commands->memory = e->room != NULL ? e->room->memory : mw__alloc_large(allocator, all, err);
     return e->commands->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -344,8 +344,8 @@ static mw_status keep_layout(const mw__layout *layout, mw__command_list *command
     return MW_OK;
 }
 
-static mw_status make_commands(const ports *p, const mw__layout *layout, const mw_allocator *allocator, mw__room *room,
-                               mw__command_list *commands, mw_error *err)
+static mw_status make_commands(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
+                               mw__intermediates *room, mw__command_list *commands, mw_error *err)
 {
     emitter e = {.ports = p, .layout = layout, .commands = commands, .room = room};
     mw__arena *arena = &commands->arena;
@@ -372,7 +372,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     return keep_layout(layout, commands, err);
 }
 
-static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__room *room,
+static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__intermediates *room,
                         mw__command_list *commands, mw_error *err)
 {
     MW_TRY(check_bindings(p, err));
@@ -384,7 +384,7 @@ static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *
 }
 
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
-                     const mw_allocator *allocator, mw__room *room, mw__command_list *commands, mw_error *err)
+                     const mw_allocator *allocator, mw__intermediates *room, mw__command_list *commands, mw_error *err)
 {
     const ports p = {.program = program, .inputs = inputs, .outputs = outputs};
     mw__arena arena;
@@ -399,7 +399,7 @@ mw_status mw__encode(const mw__program *program, const mw__binding *inputs, cons
     if (status != MW_OK)
         mw__command_list_deinit(commands);
     else if (room != NULL)
-        mw__room_add(room, commands);
+        mw__intermediates_add(room, commands);
     return status;
 }
 
@@ -413,7 +413,7 @@ static void deinit_nested(const mw__command_list *commands)
 void mw__command_list_deinit(mw__command_list *commands)
 {
     if (commands->room != NULL)
-        mw__room_remove(commands);
+        mw__intermediates_remove(commands);
     deinit_nested(commands);
     mw__profile_destroy(commands->profile);
     mw__free_aligned(commands->arena.allocator, commands->memory);

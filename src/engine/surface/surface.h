@@ -111,8 +111,8 @@ typedef struct mw__stream {
     mw__operation **operations; /* as the steps of the pipeline */
     size_t count, capacity;
     mw__pipeline pipeline;
-    mw__room room; /* of the intermediates of the operations */
-    bool used;     /* something was encoded since it was made */
+    mw__intermediates room; /* of the intermediates of the operations */
+    bool used;              /* something was encoded since it was made */
 } mw__stream;
 
 mw__stream *mw__stream_get(void *handle, mw_error *err);

@@ -1,5 +1,5 @@
 /* e5rt: what begins and ends every call, the message of the last failure, the allocator and the hooks for threads. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/thread/thread.h"
 #include "engine/run/team.h"
 #include "engine/surface/surface.h"
@@ -50,10 +50,10 @@ e5rt_error_code mw__surface_end(const mw_error *err)
     if (err->status == MW_OK)
         return E5RT_OK;
     if (err->text_line > 0)
-        mw__shown_printf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column,
-                         err->message);
+        mw__printable_printf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column,
+                             err->message);
     else
-        mw__shown_printf(last.text, sizeof last.text, "%s", err->message);
+        mw__printable_printf(last.text, sizeof last.text, "%s", err->message);
     return code_of(err->status);
 }
 

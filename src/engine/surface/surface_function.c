@@ -1,5 +1,5 @@
 /* e5rt: functions of a library, and what they and their operations take and give. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "engine/surface/surface.h"
 
 #include <stdio.h>
@@ -32,8 +32,8 @@ static void fail_unknown(const mw__program *program, mw__side side, const char *
 {
     char names[300] = "";
     for (size_t i = 0, used = 0; i < mw__port_count(program, side) && used < sizeof names - 1; i++)
-        used += mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-                                 mw__port_at(program, side, i)->name);
+        used += mw__printable_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                     mw__port_at(program, side, i)->name);
     mw__fail(err, MW_ERROR_ARGUMENT, "%s \"%s\" has no %s port \"%s\"; it has: %s", owner, owner_name,
              mw__side_name(side), name, names);
 }

@@ -1,7 +1,7 @@
 /* e5rt: options. What only Espresso knows is kept and given back; the functions that do no more than that are made from
  * the rows MW_E5RT_SET, MW_E5RT_GET and MW_E5RT_GET_TEXT of symbols.def. */
 #include "engine/surface/surface_options.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <string.h>
 
@@ -257,7 +257,7 @@ static mw_status fail_architecture(const char *name, size_t length, mw_error *er
     char known[256] = "";
     const mw__chip_row *row;
     for (size_t i = 0, used = 0; (row = mw__chip_at(i)) != NULL; i++)
-        used += mw__shown_printf(known + used, sizeof known - used, "%s", row->architectures);
+        used += mw__printable_printf(known + used, sizeof known - used, "%s", row->architectures);
     return mw__fail(err, MW_ERROR_ARGUMENT, "TargetArchitecture=%.*s: no such architecture is known; known are%s",
                     (int)(length < 60 ? length : 60), name, known);
 }

@@ -36,7 +36,7 @@ static void detach_all(mw__stream *s)
     for (size_t i = 0; i < s->count; i++) {
         mw__operation *operation = s->operations[i];
         operation->in_flight = NULL;
-        mw__room_remove(&operation->commands);
+        mw__intermediates_remove(&operation->commands);
         operation->state = MW__DETACHED;
         mw__operation_drop_runner(operation);
         mw__object_release(operation);
@@ -49,7 +49,7 @@ static void destroy_stream(mw__object *object)
     mw__stream *s = (mw__stream *)object;
     detach_all(s);
     mw__free(&object->allocator, s->operations);
-    mw__room_deinit(&s->room);
+    mw__intermediates_deinit(&s->room);
     mw__pipeline_deinit(&s->pipeline);
 }
 
@@ -59,7 +59,7 @@ static mw_status create_stream(void **out, mw_error *err)
     mw__stream *s = mw__object_create(sizeof *s, destroy_stream, err);
     if (s == NULL)
         return MW_ERROR_MEMORY;
-    mw__room_init(&s->room, &s->object.allocator);
+    mw__intermediates_init(&s->room, &s->object.allocator);
     mw__pipeline_init(&s->pipeline, &s->object);
     return mw__handle_create(MW__KIND_STREAM, s, out, err);
 }

@@ -22,7 +22,7 @@ static bool fill_attributes(mw__encoder *e, const mw__op *op, pb_operation *out)
 {
     const char *name = op->name != NULL ? op->name : op->result_count > 0 ? op->results[0]->name : op->kind;
     const mw__payload word = {.type = &string_type, .strings = &name};
-    out->attributes = mw__coreml_encode_room(e, op->attribute_count + op->slot_count + 2, sizeof *out->attributes);
+    out->attributes = mw__coreml_encode_alloc(e, op->attribute_count + op->slot_count + 2, sizeof *out->attributes);
     if (out->attributes == NULL)
         return false;
     pb_attribute **next = out->attributes;
@@ -77,7 +77,7 @@ static pb_named_argument *encode_argument(mw__encoder *e, const mw__op *op, cons
     mw__coreml__argument__init(argument);
     out->key = mw__coreml_encode_string(e, slot->name);
     out->value = argument;
-    argument->bindings = mw__coreml_encode_room(e, slot->count, sizeof *argument->bindings);
+    argument->bindings = mw__coreml_encode_alloc(e, slot->count, sizeof *argument->bindings);
     for (size_t i = 0; argument->bindings != NULL && i < slot->count; i++) {
         if ((argument->bindings[i] = encode_binding(e, op, &slot->operands[i])) == NULL)
             return NULL;
@@ -88,7 +88,7 @@ static pb_named_argument *encode_argument(mw__encoder *e, const mw__op *op, cons
 
 static bool fill_arguments(mw__encoder *e, const mw__op *op, pb_operation *out)
 {
-    out->inputs = mw__coreml_encode_room(e, op->slot_count, sizeof *out->inputs);
+    out->inputs = mw__coreml_encode_alloc(e, op->slot_count, sizeof *out->inputs);
     for (size_t i = 0; out->inputs != NULL && i < op->slot_count; i++) {
         const mw__slot *slot = &op->slots[i];
         if (slot->operands == NULL || slot->attribute)
@@ -115,7 +115,7 @@ static pb_named_type *encode_declaration(mw__encoder *e, const mw_tensor *value)
 static bool fill_declarations(mw__encoder *e, mw_tensor *const *values, size_t count, pb_named_type ***out,
                               size_t *out_count)
 {
-    pb_named_type **declared = mw__coreml_encode_room(e, count, sizeof *declared);
+    pb_named_type **declared = mw__coreml_encode_alloc(e, count, sizeof *declared);
     for (size_t i = 0; declared != NULL && i < count; i++)
         if ((declared[i] = encode_declaration(e, values[i])) == NULL)
             return false;
@@ -126,7 +126,7 @@ static bool fill_declarations(mw__encoder *e, mw_tensor *const *values, size_t c
 
 static bool fill_blocks(mw__encoder *e, const mw__op *op, pb_operation *out)
 {
-    out->blocks = mw__coreml_encode_room(e, op->block_count, sizeof *out->blocks);
+    out->blocks = mw__coreml_encode_alloc(e, op->block_count, sizeof *out->blocks);
     for (size_t i = 0; out->blocks != NULL && i < op->block_count; i++) {
         pb_block *block = MW__MAKE(e, pb_block);
         if (block == NULL)
@@ -157,8 +157,8 @@ static pb_operation *encode_operation(mw__encoder *e, const mw__op *op)
 /* Operations and outputs; the inputs are the caller's, as a function's stand elsewhere. */
 static bool fill_block(mw__encoder *e, const mw__block *block, pb_block *out)
 {
-    out->operations = mw__coreml_encode_room(e, block->op_count, sizeof *out->operations);
-    out->outputs = mw__coreml_encode_room(e, block->output_count, sizeof *out->outputs);
+    out->operations = mw__coreml_encode_alloc(e, block->op_count, sizeof *out->operations);
+    out->outputs = mw__coreml_encode_alloc(e, block->output_count, sizeof *out->outputs);
     if (out->operations == NULL || out->outputs == NULL)
         return false;
     for (size_t i = 0; i < block->op_count; i++) {
@@ -186,7 +186,7 @@ static pb_function *encode_function(mw__encoder *e, const mw__function *function
     mw__coreml__function__init(out);
     mw__coreml__named_block__init(named);
     mw__coreml__block__init(block);
-    out->blocks = mw__coreml_encode_room(e, 1, sizeof *out->blocks);
+    out->blocks = mw__coreml_encode_alloc(e, 1, sizeof *out->blocks);
     out->opset = mw__coreml_encode_string(e, mw__coreml_opset_name(function->opset));
     if (out->blocks == NULL || out->opset == NULL)
         return NULL;
@@ -201,7 +201,7 @@ static pb_function *encode_function(mw__encoder *e, const mw__function *function
 
 static bool fill_functions(mw__encoder *e, const mw_graph *graph, pb_program *out)
 {
-    out->functions = mw__coreml_encode_room(e, graph->function_count, sizeof *out->functions);
+    out->functions = mw__coreml_encode_alloc(e, graph->function_count, sizeof *out->functions);
     for (size_t i = 0; out->functions != NULL && i < graph->function_count; i++) {
         pb_named_function *named = MW__MAKE(e, pb_named_function);
         if (named == NULL)
@@ -237,7 +237,7 @@ static bool keep_build_info(pb_attribute *attribute)
 
 static bool fill_program_attributes(mw__encoder *e, const mw_graph *graph, pb_program *out)
 {
-    out->attributes = mw__coreml_encode_room(e, graph->attribute_count, sizeof *out->attributes);
+    out->attributes = mw__coreml_encode_alloc(e, graph->attribute_count, sizeof *out->attributes);
     for (size_t i = 0; out->attributes != NULL && i < graph->attribute_count; i++) {
         pb_attribute *attribute = encode_attribute(e, graph->attributes[i].name, graph->attributes[i].value);
         if (attribute == NULL)

@@ -37,7 +37,7 @@ pb_type *mw__coreml_encode_type(mw__encoder *encoder, const mw__type *type);
 /* Without elements, only what stands in a weight file may be. */
 pb_value *mw__coreml_encode_value(mw__encoder *encoder, const mw__payload *payload);
 char *mw__coreml_encode_string(mw__encoder *encoder, const char *text);
-void *mw__coreml_encode_room(mw__encoder *encoder, size_t count, size_t size);
+void *mw__coreml_encode_alloc(mw__encoder *encoder, size_t count, size_t size);
 
 /* ---- encode_feature.c ---- */
 

@@ -73,7 +73,7 @@ static mw_status append_given(const describing *d, const port_list *list, pb_fea
 
 static mw_status fill_features(const describing *d, const port_list *list, pb_feature ***out, size_t *out_count)
 {
-    *out = mw__coreml_encode_room(d->e, list->count + list->given_count, sizeof **out);
+    *out = mw__coreml_encode_alloc(d->e, list->count + list->given_count, sizeof **out);
     if (*out == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(append_given(d, list, *out, out_count));
@@ -154,7 +154,7 @@ static char *encode_text(mw__encoder *e, const char *what, const char *text)
 
 static bool fill_pairs(mw__encoder *e, const mw_description *given, pb_metadata *out)
 {
-    out->user = mw__coreml_encode_room(e, given->pair_count, sizeof *out->user);
+    out->user = mw__coreml_encode_alloc(e, given->pair_count, sizeof *out->user);
     for (size_t i = 0; out->user != NULL && i < given->pair_count; i++) {
         const char *key = or_empty(given->pairs[i].key), *value = or_empty(given->pairs[i].value);
         if (!mw__build_info_is_text(key, key) || !mw__build_info_is_text(key, value))
@@ -212,7 +212,7 @@ static bool fill_functions(mw__encoder *e, const mw_graph *graph, const mw_descr
         mw__function_find(graph, or_empty(given->functions[given->standard].name)) != NULL)
         standard = given->functions[given->standard].name;
     out->default_function = mw__coreml_encode_string(e, standard);
-    out->functions = mw__coreml_encode_room(e, graph->function_count, sizeof *out->functions);
+    out->functions = mw__coreml_encode_alloc(e, graph->function_count, sizeof *out->functions);
     for (size_t i = 0; out->functions != NULL && i < graph->function_count; i++) {
         if ((out->functions[i] = encode_function(e, graph, i, given)) == NULL)
             return false;

@@ -26,7 +26,7 @@ static pb_size_range *encode_range(mw__encoder *e, int64_t low, int64_t high)
 
 static bool fill_shape(mw__encoder *e, mw_shape shape, int64_t **out, size_t *out_count)
 {
-    *out = mw__coreml_encode_room(e, (size_t)shape.rank, sizeof **out);
+    *out = mw__coreml_encode_alloc(e, (size_t)shape.rank, sizeof **out);
     for (int i = 0; *out != NULL && i < shape.rank; i++)
         (*out)[i] = shape.dim[i];
     *out_count = (size_t)shape.rank;
@@ -39,7 +39,7 @@ static bool fill_array_range(mw__encoder *e, const mw_feature *feature, pb_array
     if (range == NULL)
         return false;
     mw__coreml__array_range__init(range);
-    range->ranges = mw__coreml_encode_room(e, (size_t)feature->low.rank, sizeof *range->ranges);
+    range->ranges = mw__coreml_encode_alloc(e, (size_t)feature->low.rank, sizeof *range->ranges);
     for (int i = 0; range->ranges != NULL && i < feature->low.rank; i++) {
         range->ranges[i] = encode_range(e, feature->low.dim[i], feature->high.dim[i]);
         if (range->ranges[i] == NULL)
@@ -57,7 +57,7 @@ static bool fill_array_list(mw__encoder *e, const mw_feature *feature, pb_array 
     if (list == NULL)
         return false;
     mw__coreml__array_shapes__init(list);
-    list->shapes = mw__coreml_encode_room(e, feature->shape_count, sizeof *list->shapes);
+    list->shapes = mw__coreml_encode_alloc(e, feature->shape_count, sizeof *list->shapes);
     for (size_t i = 0; list->shapes != NULL && i < feature->shape_count; i++) {
         Mw__Coreml__ArrayShape *shape = MW__MAKE(e, Mw__Coreml__ArrayShape);
         if (shape == NULL)
@@ -111,7 +111,7 @@ static bool fill_image_list(mw__encoder *e, const mw_feature *feature, pb_image 
     if (list == NULL)
         return false;
     mw__coreml__image_sizes__init(list);
-    list->sizes = mw__coreml_encode_room(e, feature->shape_count, sizeof *list->sizes);
+    list->sizes = mw__coreml_encode_alloc(e, feature->shape_count, sizeof *list->sizes);
     for (size_t i = 0; list->sizes != NULL && i < feature->shape_count; i++) {
         Mw__Coreml__ImageSize *size = MW__MAKE(e, Mw__Coreml__ImageSize);
         if (size == NULL)
@@ -343,7 +343,7 @@ static mw_status take_admitted(mw__encoder *e, const mw_graph *alone, const mw_t
     if (admitted.kind == MW_ADMITS_ANY)
         return misfit(e, port->name,
                       "the input has ?, and nothing says which extents it may have; describe its ranges");
-    mw_shape *shapes = mw__coreml_encode_room(e, out->shape_count, sizeof *shapes);
+    mw_shape *shapes = mw__coreml_encode_alloc(e, out->shape_count, sizeof *shapes);
     for (size_t i = 0; shapes != NULL && i < out->shape_count; i++)
         MW_TRY(mw_graph_listed_shape(alone, port->name, i, &shapes[i], e->err));
     out->shapes = shapes;

@@ -6,7 +6,7 @@
 /* Bounds what a literal takes that stands for many equal elements. */
 #define SPLAT_MAX ((size_t)64 << 20)
 
-void *mw__coreml_encode_room(mw__encoder *e, size_t count, size_t size)
+void *mw__coreml_encode_alloc(mw__encoder *e, size_t count, size_t size)
 {
     return mw__arena_alloc(e->arena, count, size, e->err);
 }
@@ -48,7 +48,7 @@ static pb_tensor_type *encode_tensor_type(mw__encoder *e, const mw__type *type)
     mw__coreml__tensor_type__init(out);
     out->data_type = mw__coreml_dtype_code(type->dtype);
     out->rank = type->shape.rank;
-    out->dimensions = mw__coreml_encode_room(e, (size_t)type->shape.rank, sizeof *out->dimensions);
+    out->dimensions = mw__coreml_encode_alloc(e, (size_t)type->shape.rank, sizeof *out->dimensions);
     for (int i = 0; out->dimensions != NULL && i < type->shape.rank; i++) {
         out->dimensions[i] = encode_dimension(e, type->shape.dim[i]);
         if (out->dimensions[i] == NULL)
@@ -75,7 +75,7 @@ static Mw__Coreml__TupleType *encode_tuple_type(mw__encoder *e, const mw__type *
     if (out == NULL)
         return NULL;
     mw__coreml__tuple_type__init(out);
-    out->types = mw__coreml_encode_room(e, type->count, sizeof *out->types);
+    out->types = mw__coreml_encode_alloc(e, type->count, sizeof *out->types);
     for (size_t i = 0; out->types != NULL && i < type->count; i++) {
         out->types[i] = mw__coreml_encode_type(e, type->element[i]);
         if (out->types[i] == NULL)
@@ -145,7 +145,7 @@ static bool fill_ints(mw__encoder *e, const mw__payload *payload, size_t count, 
 {
     out->value_case = MW__COREML__TENSOR_VALUE__VALUE_INTS;
     out->ints = MW__MAKE(e, Mw__Coreml__TensorValue__Ints);
-    int32_t *values = mw__coreml_encode_room(e, count, sizeof *values);
+    int32_t *values = mw__coreml_encode_alloc(e, count, sizeof *values);
     if (out->ints == NULL || values == NULL)
         return false;
     mw__coreml__tensor_value__ints__init(out->ints);
@@ -160,7 +160,7 @@ static bool fill_longs(mw__encoder *e, const mw__payload *payload, size_t count,
 {
     out->value_case = MW__COREML__TENSOR_VALUE__VALUE_LONGS;
     out->longs = MW__MAKE(e, Mw__Coreml__TensorValue__Longs);
-    int64_t *values = mw__coreml_encode_room(e, count, sizeof *values);
+    int64_t *values = mw__coreml_encode_alloc(e, count, sizeof *values);
     if (out->longs == NULL || values == NULL)
         return false;
     mw__coreml__tensor_value__longs__init(out->longs);
@@ -176,7 +176,7 @@ static bool fill_bools(mw__encoder *e, const mw__payload *payload, size_t count,
     const unsigned char *data = payload->data;
     out->value_case = MW__COREML__TENSOR_VALUE__VALUE_BOOLS;
     out->bools = MW__MAKE(e, Mw__Coreml__TensorValue__Bools);
-    protobuf_c_boolean *values = mw__coreml_encode_room(e, count, sizeof *values);
+    protobuf_c_boolean *values = mw__coreml_encode_alloc(e, count, sizeof *values);
     if (out->bools == NULL || values == NULL)
         return false;
     mw__coreml__tensor_value__bools__init(out->bools);
@@ -196,7 +196,7 @@ static void *dense(mw__encoder *e, const mw__payload *payload, size_t *out_size)
                  SPLAT_MAX);
         return NULL;
     }
-    unsigned char *data = mw__coreml_encode_room(e, bytes, 1);
+    unsigned char *data = mw__coreml_encode_alloc(e, bytes, 1);
     const size_t unit = payload->splat ? (size_t)mw_dtype_bits(payload->type->dtype) / 8 : bytes;
     for (size_t at = 0; data != NULL && at + unit <= bytes && unit > 0; at += unit)
         memcpy(data + at, payload->data, unit);
@@ -247,7 +247,7 @@ static bool fill_strings(mw__encoder *e, const mw__payload *payload, size_t coun
 {
     out->value_case = MW__COREML__TENSOR_VALUE__VALUE_STRINGS;
     out->strings = MW__MAKE(e, Mw__Coreml__TensorValue__Strings);
-    char **values = mw__coreml_encode_room(e, count, sizeof *values);
+    char **values = mw__coreml_encode_alloc(e, count, sizeof *values);
     if (out->strings == NULL || values == NULL)
         return false;
     mw__coreml__tensor_value__strings__init(out->strings);
@@ -303,7 +303,7 @@ static Mw__Coreml__Values *encode_members(mw__encoder *e, const mw__payload *pay
     if (out == NULL)
         return NULL;
     mw__coreml__values__init(out);
-    out->values = mw__coreml_encode_room(e, payload->member_count, sizeof *out->values);
+    out->values = mw__coreml_encode_alloc(e, payload->member_count, sizeof *out->values);
     for (size_t i = 0; out->values != NULL && i < payload->member_count; i++) {
         if ((out->values[i] = mw__coreml_encode_value(e, payload->members[i])) == NULL)
             return NULL;
@@ -318,7 +318,7 @@ static pb_dictionary *encode_dictionary(mw__encoder *e, const mw__payload *paylo
     if (out == NULL)
         return NULL;
     mw__coreml__dictionary_value__init(out);
-    out->values = mw__coreml_encode_room(e, payload->member_count / 2, sizeof *out->values);
+    out->values = mw__coreml_encode_alloc(e, payload->member_count / 2, sizeof *out->values);
     for (size_t i = 0; out->values != NULL && i + 1 < payload->member_count; i += 2) {
         Mw__Coreml__DictionaryValue__Entry *entry = MW__MAKE(e, Mw__Coreml__DictionaryValue__Entry);
         if (entry == NULL)

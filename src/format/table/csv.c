@@ -3,7 +3,7 @@
  *     file   ::= bom? row*            row   ::= field (separator field)* (CRLF | LF | end)
  *     field  ::= plain | '"' (any but '"' | '""')* '"' */
 #include "base/file/file.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "format/table/table.h"
 
 #include <stdio.h>

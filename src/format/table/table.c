@@ -1,7 +1,7 @@
 /* Values of tables: text to numbers of the dtype asked for, words to classes. */
 #include "format/table/table.h"
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "format/class_names.h"
 
 #include <limits.h>
@@ -19,10 +19,10 @@ mw_status mw__table_fail(const mw__table *table, const mw__table_place *place, m
     char what[400], field[140] = "";
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(what, sizeof what, format, arguments);
+    mw__printable_vprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     if (place->field != NULL)
-        mw__shown_printf(field, sizeof field, ", field \"%.100s\"", place->field);
+        mw__printable_printf(field, sizeof field, ", field \"%.100s\"", place->field);
     mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\", line %zu%s: %s", table->path, place->line, field, what);
     mw__error_position(err, place->line < INT_MAX ? (int)place->line : INT_MAX,
                        place->column < INT_MAX ? (int)place->column : INT_MAX);

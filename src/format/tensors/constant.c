@@ -2,7 +2,7 @@
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "format/tensors/tensors.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/ir/ir.h"
 
 #include <millwright/op_quantize.h>

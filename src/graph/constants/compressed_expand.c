@@ -2,7 +2,7 @@
  * claim much memory. */
 #include "base/memory/checked.h"
 #include "base/number/fp16.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/constants/compressed.h"
 #include "graph/ir/rule.h"
 

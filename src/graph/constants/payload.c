@@ -2,7 +2,7 @@
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/ir/rule.h"
 
 #include <math.h>
@@ -182,9 +182,9 @@ mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape,
                  mw__shape_print(shape, text, sizeof text));
         return NULL;
     }
-    mw__bulk *bulk;
+    mw__shared_payload *bulk;
     mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, err);
-    void *copy = payload != NULL ? mw__payload_room(graph, size, &bulk, err) : NULL;
+    void *copy = payload != NULL ? mw__payload_alloc(graph, size, &bulk, err) : NULL;
     if (copy == NULL)
         return NULL;
     if (data != NULL && size > 0)
@@ -201,8 +201,8 @@ mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, 
     return payload;
 }
 
-mw_tensor *mw__constant_of_bulk(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__bulk *bulk, const void *data,
-                                uint64_t entry)
+mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__shared_payload *bulk,
+                                          const void *data, uint64_t entry)
 {
     mw_error *err = &graph->error;
     if (err->status != MW_OK)

@@ -1,6 +1,6 @@
 /* Reading the arguments of an operation by MIL's names, with the defaults of the table. No checks of types. */
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/constants/compressed.h"
 #include "graph/ir/rule.h"
 
@@ -187,8 +187,8 @@ const char *mw__arg_print(const mw__op *op, const char *name, char *buffer, size
     char shape[200];
     mw__shape_print(mw_tensor_shape(value), shape, sizeof shape);
     if (value != NULL && value->name != NULL && strcmp(value->name, name) != 0)
-        mw__shown_printf(buffer, size, "%s \"%s\" %s", name, value->name, shape);
+        mw__printable_printf(buffer, size, "%s \"%s\" %s", name, value->name, shape);
     else
-        mw__shown_printf(buffer, size, "%s %s", name, shape);
+        mw__printable_printf(buffer, size, "%s %s", name, shape);
     return buffer;
 }

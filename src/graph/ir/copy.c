@@ -2,7 +2,7 @@
 #include "graph/ir/copy.h"
 
 #include "base/memory/checked.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/ir/rule.h"
 
 #include <string.h>
@@ -64,12 +64,12 @@ static const mw__payload *const *copy_members(mw_graph *to, const mw__payload *p
 static bool copy_content(mw_graph *to, const mw__payload *from, mw__payload *copy, mw_error *err)
 {
     copy->bulk = NULL;
-    if (from->bulk != NULL && mw__bulk_is_of(from->bulk, to->allocator)) {
+    if (from->bulk != NULL && mw__shared_payload_is_of(from->bulk, to->allocator)) {
         copy->bulk = from->bulk;
         if (mw__graph_keep(to, from->bulk, err) != MW_OK)
             return false;
     } else if (from->data != NULL) {
-        void *data = mw__payload_room(to, from->size, &copy->bulk, err);
+        void *data = mw__payload_alloc(to, from->size, &copy->bulk, err);
         if (data == NULL)
             return false;
         memcpy(data, from->data, from->size);

@@ -2,8 +2,8 @@
 #include "base/memory/alloc.h"
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
-#include "graph/constants/bulk.h"
+#include "base/text/printable.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/ir/rule.h"
 
 #include <stdarg.h>
@@ -114,7 +114,7 @@ static void free_graph(mw_graph *graph, bool was_known)
     mw__map_deinit(&graph->constants);
     mw__free(allocator, graph->functions);
     for (size_t i = 0; i < graph->bulk_count; i++)
-        mw__bulk_release(graph->bulks[i]);
+        mw__shared_payload_release(graph->bulks[i]);
     mw__free(allocator, graph->bulks);
     mw__arena_deinit(&graph->arena);
     if (was_known && allocator == mw__allocator_default()) {
@@ -181,7 +181,7 @@ mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format,
     char message[sizeof graph->error.message];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(message, sizeof message, format, arguments);
+    mw__printable_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     mw__fail(&graph->error, status, "%s", message);
     mw__graph_note(graph);
@@ -208,7 +208,7 @@ mw_status mw__fail_null(mw_error *err, const char *format, ...)
     char message[sizeof err->message];
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(message, sizeof message, format, arguments);
+    mw__printable_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return mw__fail(err, MW_ERROR_ARGUMENT, "%s", message);
 }

@@ -1,5 +1,5 @@
 /* Checking an operation against its row: arguments, element types, constants; then its shape rule. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/rule.h"
 
 #include <stdio.h>
@@ -98,9 +98,9 @@ static mw_status check_slot(const mw__infer *infer, const mw__arg_row *arg, cons
 static const char *member_name(const mw__slot *slot, size_t index, char *buffer, size_t size)
 {
     if (slot->count > 1)
-        mw__shown_printf(buffer, size, "%s[%zu]", slot->name, index);
+        mw__printable_printf(buffer, size, "%s[%zu]", slot->name, index);
     else
-        mw__shown_printf(buffer, size, "%s", slot->name);
+        mw__printable_printf(buffer, size, "%s", slot->name);
     return buffer;
 }
 

@@ -31,8 +31,8 @@ typedef struct mw__type {
 
 /* ---- constant values ---- */
 
-typedef struct mw__bulk mw__bulk;             /* graph/constants/bulk.h */
-typedef struct mw__compressed mw__compressed; /* graph/constants/compressed.h */
+typedef struct mw__shared_payload mw__shared_payload; /* graph/constants/shared_payload.h */
+typedef struct mw__compressed mw__compressed;         /* graph/constants/compressed.h */
 
 /* A literal. A tensor literal holds its elements packed, row-major, little-endian in `data` (sub-byte types LSB first);
  * a string tensor holds `strings`; tuple, list and dict literals hold members (a dict: key, value, key, value ...). */
@@ -46,8 +46,8 @@ typedef struct mw__payload {
     size_t member_count;
     const char *blob_path; /* spelled BLOBFILE(path = .., offset = ..), or NULL; a blob is written as a blob */
     uint64_t blob_offset;
-    bool in_blob;   /* to be written to the weight file */
-    mw__bulk *bulk; /* where data lies, if graphs may share it; NULL = in the arena */
+    bool in_blob;             /* to be written to the weight file */
+    mw__shared_payload *bulk; /* where data lies, if graphs may share it; NULL = in the arena */
 } mw__payload;
 
 typedef struct mw__attribute {
@@ -188,7 +188,7 @@ typedef enum mw__lowering { MW__LOWERING_NATIVE, MW__LOWERING_DECOMPOSED } mw__l
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
-    mw__bulk **bulks; /* bytes of large constants */
+    mw__shared_payload **bulks; /* bytes of large constants */
     size_t bulk_count, bulk_capacity;
     mw__arena tensors;     /* these alone, as they are looked at when the graph is gone (graph.c) */
     atomic_int references; /* the owner's, and one of each call that is at work on it (mw__graph_hold) */

@@ -2,7 +2,7 @@
  * they are used. Not MIL; that is src/mil. */
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "graph/ir/names.h"
 #include "graph/ir/rule.h"
@@ -29,12 +29,12 @@ static void pad_to(mw__text *out, size_t start, size_t width)
 
 /* ---- values ---- */
 
-enum { NAME_MAX_BYTES = MW__SHOWN_NAME + 1 };
+enum { NAME_MAX_BYTES = MW__PRINTABLE_NAME + 1 };
 
 static const char *shown_name(const printing *p, const mw_tensor *value, char name[NAME_MAX_BYTES])
 {
     const char *full = value->name != NULL ? value->name : mw__names_get(p->names, value);
-    return mw__shown(name, NAME_MAX_BYTES, full != NULL ? full : "?");
+    return mw__printable(name, NAME_MAX_BYTES, full != NULL ? full : "?");
 }
 
 static void print_type(mw__text *out, const mw_tensor *value)
@@ -53,7 +53,7 @@ static void print_element(mw__text *out, const mw__payload *payload, size_t inde
     const mw_dtype dtype = payload->type->dtype;
     if (dtype == MW_STRING) {
         mw__text_puts(out, "\"");
-        mw__text_show(out, payload->strings[payload->splat ? 0 : index], MW__SHOWN_NAME);
+        mw__text_show(out, payload->strings[payload->splat ? 0 : index], MW__PRINTABLE_NAME);
         mw__text_puts(out, "\"");
     } else if (dtype == MW_BOOL) {
         mw__text_puts(out, mw__payload_int(payload, index) != 0 ? "true" : "false");
@@ -111,7 +111,7 @@ static void print_arguments(const printing *p, const mw__op *op)
         if (slot->operands == NULL)
             continue;
         mw__text_puts(p->out, comma);
-        mw__text_show(p->out, slot->name, MW__SHOWN_NAME);
+        mw__text_show(p->out, slot->name, MW__PRINTABLE_NAME);
         mw__text_puts(p->out, " = ");
         for (size_t k = 0; k < slot->count; k++) {
             mw__text_puts(p->out, k > 0 ? ", " : slot->count > 1 ? "(" : "");
@@ -173,7 +173,7 @@ static void print_op(const printing *p, const mw__op *op, widths w, int indent)
         print_value(p, op->results[k], w, indent, k + 1 < op->result_count ? "\n" : NULL);
     if (op->result_count == 0)
         mw__text_printf(p->out, "%*s", indent, "");
-    mw__text_show(p->out, op->kind, MW__SHOWN_NAME);
+    mw__text_show(p->out, op->kind, MW__PRINTABLE_NAME);
     mw__text_puts(p->out, "(");
     print_arguments(p, op);
     mw__text_puts(p->out, ")\n");
@@ -217,7 +217,7 @@ static mw_status print_function(mw__text *out, const mw__function *function, mw_
     const mw_status status = mw__names_assign(function, &names, err);
     if (status == MW_OK) {
         const printing p = {.out = out, .names = &names};
-        mw__text_show(out, function->name, MW__SHOWN_NAME);
+        mw__text_show(out, function->name, MW__PRINTABLE_NAME);
         mw__text_printf(out, "<ios%d>\n", (int)function->opset);
         print_block(&p, function->body, 2);
     }

@@ -1,6 +1,6 @@
 /* What shape rules have in common: messages, axes, vectors of integers, broadcasting. */
 #include "graph/ir/rule.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -38,35 +38,35 @@ const char *mw__op_subject(const mw__op *op, char *buffer, size_t size)
     bool built;
     const size_t place = place_of(op, &built);
     if (name != NULL)
-        mw__shown_printf(buffer, size, "%s \"%s\"", op->kind, name);
+        mw__printable_printf(buffer, size, "%s \"%s\"", op->kind, name);
     else if (!built)
-        mw__shown_printf(buffer, size, "%s #%zu", op->kind, place);
+        mw__printable_printf(buffer, size, "%s #%zu", op->kind, place);
     else
-        mw__shown_printf(buffer, size, "%s", op->kind);
+        mw__printable_printf(buffer, size, "%s", op->kind);
     return buffer;
 }
 
 static void print_constant(const mw_tensor *x, char *buffer, size_t size)
 {
     char shape[100];
-    mw__shown_printf(buffer, size, "a constant %s %s", mw_dtype_name(mw_tensor_dtype(x)),
-                     mw__shape_print(mw_tensor_shape(x), shape, sizeof shape));
+    mw__printable_printf(buffer, size, "a constant %s %s", mw_dtype_name(mw_tensor_dtype(x)),
+                         mw__shape_print(mw_tensor_shape(x), shape, sizeof shape));
 }
 
 const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size)
 {
     bool built;
     if (x == NULL)
-        mw__shown_printf(buffer, size, "NULL");
+        mw__printable_printf(buffer, size, "NULL");
     else if (x->name != NULL && x->name[0] != '\0')
-        mw__shown_printf(buffer, size, "\"%s\"", x->name);
+        mw__printable_printf(buffer, size, "\"%s\"", x->name);
     else if (x->payload != NULL)
         print_constant(x, buffer, size);
     else if (x->op != NULL)
-        mw__shown_printf(buffer, size, "%s result of %s #%zu", x->op->result_count == 1 ? "the" : "a", x->op->kind,
-                         place_of(x->op, &built));
+        mw__printable_printf(buffer, size, "%s result of %s #%zu", x->op->result_count == 1 ? "the" : "a", x->op->kind,
+                             place_of(x->op, &built));
     else
-        mw__shown_printf(buffer, size, "a tensor without a name");
+        mw__printable_printf(buffer, size, "a tensor without a name");
     return buffer;
 }
 
@@ -77,7 +77,7 @@ mw_status mw__rule_fail(const mw__infer *infer, mw_status status, const char *fo
     mw__op_subject(infer->op, subject, sizeof subject);
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(message, sizeof message - strlen(subject) - strlen(": "), format, arguments);
+    mw__printable_vprintf(message, sizeof message - strlen(subject) - strlen(": "), format, arguments);
     va_end(arguments);
     mw__fail(infer->err, status, "%s: %s", subject, message);
     mw__error_subject(infer->err, infer->op->kind, subject_name(infer->op));

@@ -1,6 +1,6 @@
 /* Types of values: making, comparing, sizing and printing them. */
 #include "base/memory/checked.h"
-#include "base/text/phrase.h"
+#include "base/text/string_builder.h"
 #include "graph/ir/rule.h"
 
 #include <inttypes.h>
@@ -190,15 +190,15 @@ int64_t mw__shape_span(mw_shape shape, int from, int to)
 
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
-    mw__phrase phrase = mw__phrase_begin(buffer, size);
-    mw__phrase_puts(&phrase, "[");
+    mw__string_builder phrase = mw__string_builder_begin(buffer, size);
+    mw__string_builder_puts(&phrase, "[");
     for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++) {
-        mw__phrase_puts(&phrase, i > 0 ? ", " : "");
+        mw__string_builder_puts(&phrase, i > 0 ? ", " : "");
         if (shape.dim[i] == MW_DIM_UNKNOWN)
-            mw__phrase_puts(&phrase, "?");
+            mw__string_builder_puts(&phrase, "?");
         else
-            mw__phrase_number(&phrase, shape.dim[i]);
+            mw__string_builder_number(&phrase, shape.dim[i]);
     }
-    mw__phrase_puts(&phrase, "]");
+    mw__string_builder_puts(&phrase, "]");
     return buffer;
 }

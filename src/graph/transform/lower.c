@@ -17,7 +17,7 @@
 typedef struct lowering {
     const mw__lower_options *options;
     mw_graph *to;
-    mw__rooms rooms;
+    mw__capacities rooms;
     mw_tensor **length; /* by value id of the source: of a list whose length is not fixed, in the copy */
     const mw_tensor **states;
     mw_tensor **inputs; /* what holds each in the copy */
@@ -90,7 +90,7 @@ static bool has_length(const lowering *l, const mw_tensor *value)
 {
     if (!is_list(value) || l->options->keep_lists)
         return false;
-    const uint32_t root = mw__rooms_root(&l->rooms, value);
+    const uint32_t root = mw__capacities_root(&l->rooms, value);
     return l->rooms.dynamic[root] || l->rooms.first[root] < 0;
 }
 
@@ -259,7 +259,7 @@ static void lower_cond(lowering *l, mw__clone *clone, const mw__op *op)
 
 static int64_t room_of(const lowering *l, const mw_tensor *list)
 {
-    return l->rooms.room[mw__rooms_root(&l->rooms, list)];
+    return l->rooms.room[mw__capacities_root(&l->rooms, list)];
 }
 
 static mw_tensor *argument(lowering *l, mw__clone *clone, const mw__op *op, const char *arg)
@@ -276,7 +276,7 @@ static mw_tensor *scalar_of(mw_tensor *value) { return mw_reshape(value, mw_shap
 static void lower_make(lowering *l, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *list = op->results[0];
-    const uint32_t root = mw__rooms_root(&l->rooms, list);
+    const uint32_t root = mw__capacities_root(&l->rooms, list);
     mw_shape shape = {.rank = 1, .dim = {l->rooms.room[root]}};
     for (int d = 0; d < l->rooms.element[root].rank && shape.rank < MW_RANK_MAX; d++)
         shape.dim[shape.rank++] = l->rooms.element[root].dim[d];
@@ -333,7 +333,7 @@ static void grow(lowering *l, const mw__op *op, const mw_tensor *list, mw_tensor
     if (!has_length(l, list))
         return;
     l->length[result->id] = l->length[list->id];
-    if (!l->rooms.dynamic[mw__rooms_root(&l->rooms, list)] || mw_shape_count(mw_tensor_shape(indices)) == 0)
+    if (!l->rooms.dynamic[mw__capacities_root(&l->rooms, list)] || mw_shape_count(mw_tensor_shape(indices)) == 0)
         return;
     mw_tensor *last = mw_reduce_max(indices, MW_ALL_AXES, false);
     mw_tensor *wanted = mw_add(last, mw__scalar(l->to, MW_I32, 1, "one"));
@@ -475,7 +475,7 @@ static mw_status run_lowering(lowering *l, const mw__function *from, mw__arena *
     MW_TRY(list_states(l, from, arena));
     MW_TRY(mw__lower_check(from->body, l->err));
     if (!l->options->keep_lists)
-        MW_TRY(mw__rooms_find(&l->rooms, from, arena, l->err));
+        MW_TRY(mw__capacities_find(&l->rooms, from, arena, l->err));
     l->length = mw__arena_alloc(arena, from->graph->value_count, sizeof *l->length, l->err);
     if (l->length == NULL)
         return MW_ERROR_MEMORY;

@@ -38,7 +38,7 @@ mw_status mw__lower(const mw__function *from, mw_graph *to, const mw__lower_opti
 
 /* ---- lower_room.c ---- */
 
-typedef struct mw__rooms {
+typedef struct mw__capacities {
     mw__arena *arena;
     uint32_t *parent;           /* by value id: lists that share a room */
     int64_t *room;              /* by root: elements */
@@ -50,13 +50,14 @@ typedef struct mw__rooms {
     const mw__block **block_of; /* by value id: of inputs of blocks */
     uint32_t *place_of;         /* the index there */
     size_t count;
-} mw__rooms;
+} mw__capacities;
 
 /* Finds the rooms of all lists of a function; everything lives in `arena`. */
-mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err);
+mw_status mw__capacities_find(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err);
 /* The same of elements alone, in lists of any length. */
-mw_status mw__rooms_find_elements(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err);
-uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list);
+mw_status mw__capacities_find_elements(mw__capacities *rooms, const mw__function *from, mw__arena *arena,
+                                       mw_error *err);
+uint32_t mw__capacities_root(const mw__capacities *rooms, const mw_tensor *list);
 /* Holds branches, loops, lists and states to their rules, in all blocks: a text may lie about them. */
 mw_status mw__lower_check(const mw__block *block, mw_error *err);
 /* Refuses an operation of the source by name. */

@@ -1,6 +1,6 @@
 /* Local errors: each operation as a program of its own on both sides, on what the reference computed. */
 #include "base/number/fp16.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
 #include "runtime/program/lowered.h"
@@ -90,7 +90,7 @@ static mw_status note_failure(const mw__compare_run *run, size_t first, size_t c
     char text[sizeof why->message];
     if (why->status == MW_ERROR_MEMORY)
         return mw__fail(err, MW_ERROR_MEMORY, "%s", why->message);
-    const size_t length = mw__shown_printf(text, sizeof text, "%s", why->message);
+    const size_t length = mw__printable_printf(text, sizeof text, "%s", why->message);
     const char *copy = mw__arena_string(&run->comparison->arena, text, length, err);
     for (size_t i = first; copy != NULL && i < first + count; i++)
         run->comparison->items[i].skipped = copy;

@@ -1,7 +1,7 @@
 /* Comparisons as objects and as text. */
 #include "base/memory/live.h"
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
@@ -81,9 +81,9 @@ static void put_difference(mw__text *text, const char *name, const mw_difference
 
 static void put_name(mw__text *text, const mw_compared *item)
 {
-    mw__text_show(text, item->operation, MW__SHOWN_NAME);
+    mw__text_show(text, item->operation, MW__PRINTABLE_NAME);
     mw__text_puts(text, " \"");
-    mw__text_show(text, item->tensor, MW__SHOWN_NAME);
+    mw__text_show(text, item->tensor, MW__PRINTABLE_NAME);
     mw__text_puts(text, "\"");
 }
 

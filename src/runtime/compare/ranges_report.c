@@ -1,6 +1,6 @@
 /* Reports of ranges as objects and as text. */
 #include "base/memory/live.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "graph/ir/ir.h"
 #include "runtime/compare/ranges.h"
@@ -63,7 +63,7 @@ static const char *short_count(char *out, size_t size, size_t count)
     if (count <= 9999999)
         snprintf(out, size, "%zu", count);
     else
-        mw__shown_printf(out, size, "%.1e", (double)count);
+        mw__printable_printf(out, size, "%.1e", (double)count);
     return out;
 }
 
@@ -71,16 +71,16 @@ static void put_item(mw__text *text, const mw_range *item)
 {
     char line[COLUMNS + 1], shape[MW__TENSOR_TEXT], bits[16] = "-", counts[4][16];
     if (!isinf(item->headroom))
-        mw__shown_printf(bits, sizeof bits, "%.1f", item->headroom);
+        mw__printable_printf(bits, sizeof bits, "%.1f", item->headroom);
     short_count(counts[0], sizeof counts[0], item->overflowed);
     short_count(counts[1], sizeof counts[1], item->not_finite);
     short_count(counts[2], sizeof counts[2], item->lost);
     short_count(counts[3], sizeof counts[3], item->subnormal);
     const char *parameter = item->parameter != NULL && item->parameter != item->tensor ? item->parameter : "";
-    mw__shown_printf(line, sizeof line, "%6s %9.3g %9.3g %9.3g %7s %7s %7s %7s  %.24s \"%s\" %s%s%s", bits,
-                     item->smallest, item->largest, item->min_absolute, counts[0], counts[1], counts[2], counts[3],
-                     item->operation, item->tensor, mw__shape_print(item->shape, shape, sizeof shape),
-                     parameter[0] != '\0' ? " of " : "", parameter);
+    mw__printable_printf(line, sizeof line, "%6s %9.3g %9.3g %9.3g %7s %7s %7s %7s  %.24s \"%s\" %s%s%s", bits,
+                         item->smallest, item->largest, item->min_absolute, counts[0], counts[1], counts[2], counts[3],
+                         item->operation, item->tensor, mw__shape_print(item->shape, shape, sizeof shape),
+                         parameter[0] != '\0' ? " of " : "", parameter);
     mw__text_puts(text, line);
     mw__text_puts(text, "\n");
 }

@@ -1,8 +1,8 @@
 /* The ane_e5rt_* C ABI: a thin layer over dispatch_core.c and operations.c with 0 / -1 results, size checks, a
  * thread-local message and the line on standard error that clients of that ABI look for. This file has what a program
  * of one operation needs; dispatch_multi.c the rest. */
-#include "base/file/quiet.h"
-#include "base/text/shown.h"
+#include "base/file/signal_safe.h"
+#include "base/text/printable.h"
 #include "runtime/dispatch/dispatch_program.h"
 #include "runtime/variables.h"
 
@@ -33,11 +33,11 @@ static void print_failure(const char *call)
     if (atomic_load(&quiet) || mw__variable_quiet())
         return;
     const int reason = errno;
-    mw__shown_printf(line, sizeof line, "%s: %s\n", call, last_error.message);
-    mw__quiet around; /* a reader of the pipe that has gone must not end the process */
-    if (mw__quiet_begin(&around, STDERR_FILENO, strlen(line))) {
+    mw__printable_printf(line, sizeof line, "%s: %s\n", call, last_error.message);
+    mw__signal_safe around; /* a reader of the pipe that has gone must not end the process */
+    if (mw__signal_safe_begin(&around, STDERR_FILENO, strlen(line))) {
         fputs(line, stderr);
-        mw__quiet_end(&around);
+        mw__signal_safe_end(&around);
     }
     errno = reason;
 }

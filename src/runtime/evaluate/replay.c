@@ -4,7 +4,7 @@
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/program/program_object.h"
@@ -117,7 +117,7 @@ static bool describe_result(const replay *r, size_t index, mw_replay_result *out
         return false;
     snprintf(out->operation, sizeof out->operation, "%.*s", (int)(tab - line), line);
     snprintf(out->tensor, sizeof out->tensor, "%.*s", (int)(second - tab - 1), tab + 1);
-    mw__shown_printf(out->text, sizeof out->text, "%.*s", (int)(end - second - 1), second + 1);
+    mw__printable_printf(out->text, sizeof out->text, "%.*s", (int)(end - second - 1), second + 1);
     return true;
 }
 

@@ -2,7 +2,7 @@
  * What is a mean over examples is computed as the means of the single examples, so that the filling of a short last
  * batch can be left out. */
 #include "base/text/log.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/transform/clone/clone.h"
 #include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/build/trainer_state.h"
@@ -156,7 +156,7 @@ const char *mw__trainer_measure_name(const mw_trainer *t, size_t measure, char *
     if (measure == 0)
         snprintf(buffer, size, "loss");
     else
-        mw__shown_printf(buffer, size, "metric \"%s\"", t->metrics[measure - 1].name);
+        mw__printable_printf(buffer, size, "metric \"%s\"", t->metrics[measure - 1].name);
     return buffer;
 }
 

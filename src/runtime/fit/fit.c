@@ -2,7 +2,7 @@
  * user's own loop could call, but for the checkpoint's note about the order of the examples. */
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "runtime/data/data.h"
 #include "runtime/data/files.h"
 #include "runtime/fit/fitting.h"

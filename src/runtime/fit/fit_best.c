@@ -1,7 +1,7 @@
 /* The comparisons of mw_fit over its epochs. They read what validation found, which all ranks know, and numbers that
  * are in the checkpoint, so that a run that goes on decides as one that was never stopped. */
 #include "base/text/log.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "runtime/fit/fitting.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/trainer_object.h"

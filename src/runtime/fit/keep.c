@@ -2,7 +2,7 @@
  * removed is decided in fit.c. */
 #include "base/file/descriptor.h"
 #include "base/file/file.h"
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 #include "base/file/temporary.h"
 #include "base/text/text.h"
 #include "runtime/fit/fit.h"
@@ -54,7 +54,7 @@ static void sweep_beside(const char *kept)
     const int opened = mw__descriptor_above(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened < 0)
         return;
-    mw__leftover_sweep_files(opened, slash != NULL ? slash + 1 : kept);
+    mw__stale_sweep_files(opened, slash != NULL ? slash + 1 : kept);
     close(opened);
 }
 

@@ -1,8 +1,8 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
  * from integers, independent of the locale. */
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 #include "base/number/number.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "runtime/fit/fit.h"
 #include "runtime/variables.h"
 
@@ -81,8 +81,8 @@ static void put_metrics(line *out, const mw_evaluation *evaluation)
 {
     for (size_t i = 0; i < evaluation->metric_count; i++) {
         put_text(out, "  ");
-        char name[MW__SHOWN_NAME + 1];
-        put_text(out, mw__shown(name, sizeof name, evaluation->metrics[i].name));
+        char name[MW__PRINTABLE_NAME + 1];
+        put_text(out, mw__printable(name, sizeof name, evaluation->metrics[i].name));
         put_text(out, " ");
         put_measure(out, evaluation->metrics[i].value);
     }
@@ -171,11 +171,11 @@ void mw__report_begin(mw__reporter *reporter, bool quiet)
 /* Standard error is the host's, and so is what a signal does to it: what cannot be written is an error of the fit. */
 static mw_status emit_text(mw__reporter *reporter, const char *text, mw_error *err)
 {
-    mw__quiet quiet;
+    mw__signal_safe quiet;
     bool written = false;
-    if (mw__quiet_begin(&quiet, STDERR_FILENO, strlen(text))) {
+    if (mw__signal_safe_begin(&quiet, STDERR_FILENO, strlen(text))) {
         written = fputs(text, stderr) >= 0 && fflush(stderr) == 0;
-        mw__quiet_end(&quiet);
+        mw__signal_safe_end(&quiet);
     }
     const int reason = errno;
     if (written || reason == EAGAIN || reason == EINTR)
@@ -205,7 +205,7 @@ mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t ep
     if (reporter->quiet)
         return MW_OK;
     snprintf(text, sizeof text, "going on from %s in epoch %lld, after step %lld\n",
-             mw__shown(shown, sizeof shown, path), (long long)epoch, (long long)step);
+             mw__printable(shown, sizeof shown, path), (long long)epoch, (long long)step);
     return emit_text(reporter, text, err);
 }
 
@@ -248,7 +248,7 @@ mw_status mw__report_warning(mw__reporter *reporter, const char *message, size_t
     char text[LINE_MAX_BYTES], more[80] = "", shown[512];
     if (others > 0)
         snprintf(more, sizeof more, " (and %zu more, mw_trainer_warning_at)", others);
-    snprintf(text, sizeof text, "warning: %s%s%s", mw__shown(shown, sizeof shown, message), more,
+    snprintf(text, sizeof text, "warning: %s%s%s", mw__printable(shown, sizeof shown, message), more,
              reporter->terminal ? "" : "\n");
     return say(reporter, text, err);
 }
@@ -265,7 +265,7 @@ mw_status mw__report_rate(mw__reporter *reporter, const mw_progress *progress, d
 mw_status mw__report_early(mw__reporter *reporter, const char *by, int64_t epochs, mw_error *err)
 {
     char text[256], shown[128];
-    snprintf(text, sizeof text, "ends early: the %s is %lld epochs old%s", mw__shown(shown, sizeof shown, by),
+    snprintf(text, sizeof text, "ends early: the %s is %lld epochs old%s", mw__printable(shown, sizeof shown, by),
              (long long)epochs, reporter->terminal ? "" : "\n");
     return say(reporter, text, err);
 }

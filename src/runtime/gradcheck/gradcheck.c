@@ -2,7 +2,7 @@
  * gradient. It knows no rules; how rules are checked in double is the tests' concern. */
 #include "base/number/float_mode.h"
 #include "base/number/random.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/transform/flatten/flatten.h"
 #include "runtime/gradcheck/gradcheck_object.h"
 #include "runtime/program/feed.h"
@@ -191,7 +191,7 @@ static void note_place(mw__checker *c, const mw__gradcheck_place *p, double anal
     if (r->checked++ > 0 && badness <= c->worst)
         return;
     c->worst = badness;
-    mw__shown_printf(r->tensor, sizeof r->tensor, "%s", p->of != NULL ? p->of->name : "");
+    mw__printable_printf(r->tensor, sizeof r->tensor, "%s", p->of != NULL ? p->of->name : "");
     r->index = mw__gradcheck_is_element(p) ? (int64_t)p->index : -1;
     r->analytic = analytic;
     r->numeric = numeric;
@@ -301,9 +301,9 @@ static mw_status compare_all(mw__checker *c)
         return MW_OK;
     char where[160] = "a random direction";
     if (r->index >= 0)
-        mw__shown_printf(where, sizeof where, "\"%s\" element %lld", r->tensor, (long long)r->index);
+        mw__printable_printf(where, sizeof where, "\"%s\" element %lld", r->tensor, (long long)r->index);
     else if (r->tensor[0] != '\0')
-        mw__shown_printf(where, sizeof where, "\"%s\" along its gradient", r->tensor);
+        mw__printable_printf(where, sizeof where, "\"%s\" along its gradient", r->tensor);
     return mw__fail(c->err, MW_ERROR_NUMERIC,
                     "mw_gradcheck: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where,
                     r->analytic, r->numeric, r->error, r->allowed);

@@ -2,7 +2,7 @@
 #include "base/file/file.h"
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "runtime/plan/plan_read.h"
 
@@ -39,7 +39,7 @@ static void put_printed(printer *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    p->used += mw__shown_vprintf(p->text + p->used, sizeof p->text - p->used, format, arguments);
+    p->used += mw__printable_vprintf(p->text + p->used, sizeof p->text - p->used, format, arguments);
     va_end(arguments);
 }
 

@@ -62,7 +62,7 @@ static mw_status profile(mw_program *program, size_t runs, mw_error *err)
     if (runs > RUNS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
                         RUNS_MAX);
-    MW_TRY(mw__program_settle(program, &program, err));
+    MW_TRY(mw__program_resolve(program, &program, err));
     MW_TRY(prepare_program(program, "mw_program_profile", err));
     return MW__E5RT(mw__dispatch_symbols(program->dispatch), mw_execution_stream_operation_set_profiling,
                     mw__dispatch_operation(program->dispatch), runs);
@@ -260,7 +260,7 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
 
 static mw_status create_plan(mw_program *program, mw_plan **out, mw_error *err)
 {
-    MW_TRY(mw__program_settle(program, &program, err));
+    MW_TRY(mw__program_resolve(program, &program, err));
     MW_TRY(prepare_program(program, "mw_plan_create", err));
     mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
     if (plan == NULL)

@@ -24,7 +24,7 @@ enum { NAME_BYTES = 255 }; /* what is shown of a name */
 static void put_string(mw__text *text, const char *string)
 {
     mw__text_puts(text, "\"");
-    mw__json_put_shown(text, string, NAME_BYTES);
+    mw__json_put_printable(text, string, NAME_BYTES);
     mw__text_puts(text, "\"");
 }
 
@@ -82,9 +82,9 @@ static void put_operations(mw__text *text, const mw_plan_step *step)
     mw__text_puts(text, ",\"operations\":[");
     for (size_t i = 0; i < step->operation_count; i++) {
         mw__text_puts(text, i > 0 ? ",\"" : "\"");
-        mw__json_put_shown(text, step->operations[i].kind, NAME_BYTES);
+        mw__json_put_printable(text, step->operations[i].kind, NAME_BYTES);
         mw__text_puts(text, " ");
-        mw__json_put_shown(text, step->operations[i].name, NAME_BYTES);
+        mw__json_put_printable(text, step->operations[i].name, NAME_BYTES);
         mw__text_puts(text, "\"");
     }
     mw__text_puts(text, "]");

@@ -1,6 +1,6 @@
 /* Matching feeds to ports. No allocation: this runs in every step. */
 #include "runtime/program/feed.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/values/convert.h"
 
 #include <inttypes.h>
@@ -91,7 +91,7 @@ static mw_status missing_feed(const mw__feed_port *port, const mw_batch *batch, 
     size_t used = 0;
     for (size_t i = 0; i < batch->feed_count && used < sizeof names - 1; i++) {
         const char *name = batch->feeds[i].name != NULL ? batch->feeds[i].name : "(NULL)";
-        used += mw__shown_printf(names + used, sizeof names - used, "%s\"%s\"", i > 0 ? ", " : "", name);
+        used += mw__printable_printf(names + used, sizeof names - used, "%s\"%s\"", i > 0 ? ", " : "", name);
     }
     return mw__fail(err, MW_ERROR_ARGUMENT, "%s has no feed \"%s\" (it has: %s)", subject(step, buffer, sizeof buffer),
                     port->name, names);

@@ -233,7 +233,7 @@ static mw_status take_plan(mw__flexible *f, mw_error *err)
     return plan != NULL ? mw__flexible_enter(f, plan, err) : fail_open(f, err);
 }
 
-mw_status mw__flexible_settle(mw__flexible *f, mw_program **out, mw_error *err)
+mw_status mw__flexible_resolve(mw__flexible *f, mw_program **out, mw_error *err)
 {
     *out = NULL;
     if (f->current.program == NULL || f->moved)

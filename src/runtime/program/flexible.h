@@ -71,7 +71,7 @@ void mw__flexible_destroy(mw__flexible *flexible);
 
 /* The plan for the shapes that are chosen; made if need be.
  *  errors  MW_ERROR_STATE if a shape or a value is still to come */
-mw_status mw__flexible_settle(mw__flexible *flexible, mw_program **out, mw_error *err);
+mw_status mw__flexible_resolve(mw__flexible *flexible, mw_program **out, mw_error *err);
 mw_status mw__flexible_run(mw__flexible *flexible, mw_error *err);
 mw_status mw__flexible_share_ports(mw__flexible *flexible, const char *output, const char *input, mw_error *err);
 /* The input that holds its values here, NULL if the port is one of the plans. */

@@ -23,10 +23,10 @@ const mw_program *mw__program_now(const mw_program *program)
     return program != NULL && program->flexible != NULL ? program->flexible->current.program : program;
 }
 
-mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *err)
+mw_status mw__program_resolve(mw_program *program, mw_program **out, mw_error *err)
 {
     *out = program;
-    return program != NULL && program->flexible != NULL ? mw__flexible_settle(program->flexible, out, err) : MW_OK;
+    return program != NULL && program->flexible != NULL ? mw__flexible_resolve(program->flexible, out, err) : MW_OK;
 }
 
 const char *mw_program_mil(const mw_program *program)
@@ -109,7 +109,7 @@ mw_status mw__program_port_find(mw_program *program, const char *name, mw__found
         return MW_OK;
     }
     mw_program *now;
-    MW_TRY(mw__program_settle(program, &now, err));
+    MW_TRY(mw__program_resolve(program, &now, err));
     MW_TRY(find_port(now, name, &index, err));
     out->port = &now->ports[index];
     out->rule = now->rules[index];

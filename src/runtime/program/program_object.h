@@ -177,7 +177,7 @@ mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrow
 
 /* The program of one shape behind it, which is made if need be; itself if it has one shape, also NULL.
  *  errors  MW_ERROR_STATE if shapes or values are still to come */
-mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *err);
+mw_status mw__program_resolve(mw_program *program, mw_program **out, mw_error *err);
 /* The same, if there is one already; NULL if not. */
 const mw_program *mw__program_now(const mw_program *program);
 

@@ -1,7 +1,7 @@
 /* Weights from a file into a graph: a copy in which constants are others, and parameters and states start with other
  * values. Which tensor is for which weight is decided in weights_read.c. */
 #include "base/number/float_mode.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/transform/tune/trainable.h"
 #include "runtime/weights/weights.h"
 

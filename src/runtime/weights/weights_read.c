@@ -1,7 +1,7 @@
 /* Named tensors from files into weights: which tensor is for which slot is settled first, then everything is read and
  * converted, then everything is put in its place. */
 #include "base/memory/map.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/ir.h"
 #include "graph/transform/tune/trainable.h"
 #include "runtime/weights/weights.h"
@@ -210,7 +210,7 @@ static mw_status check_missing(const loading *load, const missing *lacking, mw_e
     char names[320];
     size_t at = 0;
     for (size_t i = 0; i < lacking->count && i < 3; i++)
-        at += mw__shown_printf(names + at, sizeof names - at, "%s\"%.96s\"", i > 0 ? ", " : "", lacking->first[i]);
+        at += mw__printable_printf(names + at, sizeof names - at, "%s\"%.96s\"", i > 0 ? ", " : "", lacking->first[i]);
     return mw__fail(err, MW_ERROR_FORMAT,
                     "\"%.120s\" has no tensor for %zu of %s's weights: %.310s%s; with `partial` they keep their values",
                     load->file->path, lacking->count, load->slots->owner, names, lacking->count > 3 ? ", .." : "");

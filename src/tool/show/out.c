@@ -1,5 +1,5 @@
 /* What people read: standard output, which may be a file, a pipe that somebody closes, or a terminal of any width. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "tool/tool.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ void tool_print(const char *format, ...)
 void tool_show(const char *text)
 {
     char shown[512];
-    tool_puts(mw__shown(shown, sizeof shown, text != NULL ? text : ""));
+    tool_puts(mw__printable(shown, sizeof shown, text != NULL ? text : ""));
 }
 
 static char complaint[1024];
@@ -43,7 +43,7 @@ void tool_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    mw__shown_vprintf(complaint, sizeof complaint, format, arguments);
+    mw__printable_vprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
     fprintf(stderr, "mw: %s\n", complaint);
 }

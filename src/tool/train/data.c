@@ -5,7 +5,7 @@
 #include "tool/model_text.h"
 #include "tool/tool.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static bool fail_data(mw_error *err, const char *format, ...)
         return false;
     err->status = MW_ERROR_ARGUMENT;
     va_start(arguments, format);
-    mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
+    mw__printable_vprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -250,15 +250,15 @@ static void say_lossy(const opening *o, const data_moments *moments, size_t fiel
 {
     char name[120], cure[200];
     if (moments->count == o->input_count)
-        mw__shown_printf(name, sizeof name, "field \"%.80s\"", o->inputs[field]);
+        mw__printable_printf(name, sizeof name, "field \"%.80s\"", o->inputs[field]);
     else
-        mw__shown_printf(name, sizeof name, "element %zu of x", field);
+        mw__printable_printf(name, sizeof name, "element %zu of x", field);
     if (o->out->offsets.values != NULL)
-        mw__shown_printf(cure, sizeof cure, "%.17g is subtracted as it is read, and a model takes what is left",
-                         o->out->offsets.values[field]);
+        mw__printable_printf(cure, sizeof cure, "%.17g is subtracted as it is read, and a model takes what is left",
+                             o->out->offsets.values[field]);
     else
-        mw__shown_printf(cure, sizeof cure, "it is rounded to that: write it less about %.10g into the file",
-                         data_moments_mean(moments, field));
+        mw__printable_printf(cure, sizeof cure, "it is rounded to that: write it less about %.10g into the file",
+                             data_moments_mean(moments, field));
     tool_complain("\"%.200s\", %s: fp32 has steps of %g there, the deviation is %.4g; %s", o->request->path, name,
                   data_moments_step(moments, field), data_moments_deviation(moments, field), cure);
 }

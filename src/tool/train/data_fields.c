@@ -3,7 +3,7 @@
 
 #include "base/file/file.h"
 #include "base/text/json.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool fail_reading(const reading *r, size_t line, const char *what)
     if (r->err->status != MW_OK)
         return false;
     r->err->status = MW_ERROR_FORMAT;
-    mw__shown_printf(r->err->message, sizeof r->err->message, "\"%.300s\", line %zu: %s", r->path, line, what);
+    mw__printable_printf(r->err->message, sizeof r->err->message, "\"%.300s\", line %zu: %s", r->path, line, what);
     return false;
 }
 

@@ -3,7 +3,7 @@
 #include "tool/model_text.h"
 #include "tool/train/training.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <errno.h>
 #include <millwright/summary.h>
@@ -19,7 +19,7 @@ bool training_fail(training *t, mw_status status, const char *format, ...)
         return false;
     t->err->status = status;
     va_start(arguments, format);
-    mw__shown_vprintf(t->err->message, sizeof t->err->message, format, arguments);
+    mw__printable_vprintf(t->err->message, sizeof t->err->message, format, arguments);
     va_end(arguments);
     return false;
 }

@@ -2,8 +2,8 @@
 #ifndef MW__BASE_TYPE_TWICE_H
 #define MW__BASE_TYPE_TWICE_H
 
-typedef struct mw__shown {
+typedef struct mw__printable {
     int number;
-} mw__shown;
+} mw__printable;
 
 #endif

@@ -8,7 +8,7 @@
 #include "engine/core/kernel.h"
 #include "engine/core/planner.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static const char *describe_nesting(const nesting *n)
 {
     const mw__program *programs = n->nested->programs;
     char text[120];
-    const size_t length = mw__shown_printf(
+    const size_t length = mw__printable_printf(
         text, sizeof text, is_loop(n) ? "condition of %zu steps, body of %zu" : "%zu steps if true, %zu else",
         programs[0].plan.step_count, programs[1].plan.step_count);
     return mw__arena_string(n->planner->arena, text, length, n->err);

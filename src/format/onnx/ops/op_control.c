@@ -23,7 +23,7 @@ static mw_status give_result(mw__onnx_node *node, size_t index, const mw__onnx_v
     if (index >= node->out_count)
         return MW_OK;
     node->out[index] = *value;
-    return mw__onnx_settle_weight(node->import, &node->out[index]);
+    return mw__onnx_resolve_weight(node->import, &node->out[index]);
 }
 
 /* ---- if ---- */

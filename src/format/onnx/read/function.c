@@ -91,7 +91,7 @@ static mw_status take_outputs(mw__onnx_node *node, const Mw__Onnx__Function *fun
         if (value->type == 0 && node->proto->output[i][0] != '\0')
             return mw__onnx_refuse(node, "the function has nodes that are not supported");
         node->out[i] = *value;
-        MW_TRY(mw__onnx_settle_weight(node->import, &node->out[i]));
+        MW_TRY(mw__onnx_resolve_weight(node->import, &node->out[i]));
     }
     return MW_OK;
 }

@@ -2,7 +2,7 @@
 #include "format/onnx/read/import.h"
 #include "base/text/name.h"
 #include "format/onnx/read/store.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 #include "graph/ir/ir.h"
 
 #include <stdarg.h>
@@ -114,9 +114,9 @@ static mw_tensor *emit_literal(mw__onnx_import *import, const mw__onnx_value *va
     if (!mw__onnx_is_whole_graph(import) && /* the same may come many times */
         mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
         return NULL;
-    if (literal->bulk != NULL && mw__bulk_is_of(literal->bulk, import->graph->allocator))
-        return mw__constant_of_bulk(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->bulk,
-                                    literal->data, literal->entry);
+    if (literal->bulk != NULL && mw__shared_payload_is_of(literal->bulk, import->graph->allocator))
+        return mw__constant_of_shared_payload(import->graph, mw__onnx_dtype(literal->type), literal->shape,
+                                              literal->bulk, literal->data, literal->entry);
     return mw__onnx_is_plain(literal->type)
                ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
                : emit_converted(import, value);
@@ -171,7 +171,7 @@ mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
     return made;
 }
 
-mw_status mw__onnx_settle_weight(mw__onnx_import *import, mw__onnx_value *value)
+mw_status mw__onnx_resolve_weight(mw__onnx_import *import, mw__onnx_value *value)
 {
     const bool settles = value->weight && value->source != NULL && mw__onnx_is_float(value->type);
     if (settles && mw__onnx_emit(import, value) == NULL)
@@ -413,7 +413,7 @@ static mw_status import_initializer(mw__onnx_import *import, const Mw__Onnx__Ten
     if (import->depth > 0)
         MW_TRY(mw__onnx_charge(import, literal->count, size));
     else if (import->room < SIZE_MAX / 2) /* what lies in other files counts as what lies in this one */
-        import->room += MW__ONNX_ROOM * literal->count * size;
+        import->room += MW__ONNX_BUDGET * literal->count * size;
     const mw__onnx_value value = {.name = tensor->name,
                                   .type = tensor->data_type,
                                   .shape = literal->shape,
@@ -447,7 +447,7 @@ static mw_status import_body(mw__onnx_import *import, const Mw__Onnx__Graph *gra
 {
     for (size_t i = 0; i < graph->n_input; i++) {
         mw__onnx_value value = *inputs[i];
-        MW_TRY(mw__onnx_settle_weight(import, &value));
+        MW_TRY(mw__onnx_resolve_weight(import, &value));
         value.name = graph->input[i]->name;
         MW_TRY(mw__onnx_define(import, &value));
     }

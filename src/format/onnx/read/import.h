@@ -77,9 +77,9 @@ enum {
     MW__ONNX_DEPTH_MAX = 16,
     MW__ONNX_CALLS_MAX = 32,
     MW__ONNX_STEPS_MAX = 1 << 17,
-    MW__ONNX_ROOM = 4,              /* bytes of room for each byte of an initializer */
-    MW__ONNX_ROOM_LEAST = 64 << 20, /* bytes of room for any file */
-    MW__ONNX_KNOWN_MAX = 4096       /* elements of a literal that is computed here */
+    MW__ONNX_BUDGET = 4,              /* bytes of room for each byte of an initializer */
+    MW__ONNX_BUDGET_LEAST = 64 << 20, /* bytes of room for any file */
+    MW__ONNX_KNOWN_MAX = 4096         /* elements of a literal that is computed here */
 };
 
 /* Puts the initializers of a graph into the scope. */
@@ -117,7 +117,7 @@ mw__onnx_value *mw__onnx_find(const mw__onnx_import *import, const char *name);
  * name, wherever it is used. NULL with an error in import->err or on the graph. */
 mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value);
 /* Before the copy of a value gets another name: a weight of floats becomes the constant that it is. */
-mw_status mw__onnx_settle_weight(mw__onnx_import *import, mw__onnx_value *value);
+mw_status mw__onnx_resolve_weight(mw__onnx_import *import, mw__onnx_value *value);
 /* Elements that are known, from the literal or, at most 64, as they follow from shapes; NULL if they are not. */
 const mw__onnx_literal *mw__onnx_known(mw__onnx_import *import, mw__onnx_value *value);
 /* The same for what cannot be done without: at most MW__ONNX_KNOWN_MAX elements that operations make of constants are

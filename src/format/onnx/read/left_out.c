@@ -3,7 +3,7 @@
 #include "base/text/text.h"
 #include "format/onnx/read/literal.h"
 #include "format/protobuf/outline.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void put_place(mw__text *out, uint32_t number, uint64_t offset, uint64_t 
 /* The model without its large weights; false where it has to be read as a whole. */
 static bool read_outline(const mw__file *file, const char *path, mw__text *out, mw_error *err)
 {
-    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__BULK_LEAST, 14, put_place};
+    const mw__outline_rule rule = {&mw__onnx__tensor__descriptor, LEFT_OUT, MW__SHARED_PAYLOAD_LEAST, 14, put_place};
     return file->size >= OUTLINE_LEAST && file->size <= FILE_MAX &&
            mw__outline_read(file, path, &mw__onnx__model__descriptor, &rule, out, err);
 }

@@ -1,7 +1,7 @@
 /* An ONNX file: decoded, its inputs bound to extents, its nodes read, its outputs declared. */
 #include "base/file/file.h"
 #include "base/text/name.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "format/onnx/read/open.h"
 #include "format/onnx/read/store.h"
@@ -354,7 +354,7 @@ mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *r
                               .model = model,
                               .store = request->store,
                               .open = open,
-                              .room = MW__ONNX_ROOM_LEAST,
+                              .room = MW__ONNX_BUDGET_LEAST,
                               .evaluator = request->evaluator,
                               .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));

@@ -1,7 +1,7 @@
 #include "format/onnx/read/store.h"
 
 #include "format/onnx/read/import.h"
-#include "graph/constants/bulk.h"
+#include "graph/constants/shared_payload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static uint64_t stored_bytes(const Mw__Onnx__Tensor *tensor)
     if (count <= 0 || (uint64_t)count > SIZE_MAX / 32 || !(mw__onnx_is_plain(type) || may_convert(type, count)))
         return 0;
     const uint64_t bytes = (uint64_t)count * (uint64_t)mw_dtype_bits(mw__onnx_dtype(type)) / 8;
-    return bytes >= MW__BULK_LEAST ? bytes : 0;
+    return bytes >= MW__SHARED_PAYLOAD_LEAST ? bytes : 0;
 }
 
 static mw_status note_tensor(mw__onnx_store *store, const Mw__Onnx__Tensor *tensor, mw_error *err)

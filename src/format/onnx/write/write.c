@@ -43,9 +43,9 @@ static mw_status put_description(mw__onnx_writer *w, Mw__Onnx__Model *model)
 {
     mw__pairs said;
     MW_TRY(mw__build_info_list(w->options->description, &w->arena, &said, w->err));
-    model->metadata = mw__onnx_room(w, said.count + 1, sizeof *model->metadata);
+    model->metadata = mw__onnx_alloc(w, said.count + 1, sizeof *model->metadata);
     for (size_t i = 0; model->metadata != NULL && i < said.count; i++) {
-        Mw__Onnx__StringPair *pair = mw__onnx_room(w, 1, sizeof *pair);
+        Mw__Onnx__StringPair *pair = mw__onnx_alloc(w, 1, sizeof *pair);
         if (pair == NULL)
             break;
         mw__onnx__string_pair__init(pair);

@@ -84,7 +84,7 @@ void mw__onnx_write_outputs(mw__onnx_writer *w, const mw__block *body, const Mw_
 /* ---- write_node.c ---- */
 
 /* Zeroed memory of the messages; a copy in it. */
-void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size);
+void *mw__onnx_alloc(mw__onnx_writer *w, size_t count, size_t size);
 /* The same for a table that stands for a few numbers of the operation: all of them take 64 MiB at most, else the
  * operation cannot be written. NULL then. */
 void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t size);

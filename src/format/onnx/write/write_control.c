@@ -6,13 +6,13 @@
 static Mw__Onnx__Graph *begin_graph(mw__onnx_writer *w, char *name, size_t inputs, size_t outputs,
                                     mw__onnx_list *out_outside)
 {
-    Mw__Onnx__Graph *graph = mw__onnx_room(w, 1, sizeof *graph);
+    Mw__Onnx__Graph *graph = mw__onnx_alloc(w, 1, sizeof *graph);
     if (graph == NULL)
         return NULL;
     mw__onnx__graph__init(graph);
     graph->name = name;
-    graph->input = mw__onnx_room(w, inputs, sizeof *graph->input);
-    graph->output = mw__onnx_room(w, outputs, sizeof *graph->output);
+    graph->input = mw__onnx_alloc(w, inputs, sizeof *graph->input);
+    graph->output = mw__onnx_alloc(w, outputs, sizeof *graph->output);
     *out_outside = w->nodes;
     w->nodes = (mw__onnx_list){0};
     return graph->input != NULL && graph->output != NULL ? graph : NULL;
@@ -121,7 +121,7 @@ static bool fill_trip(mw__onnx_writer *w, const mw__op *op, Mw__Onnx__Graph *gra
     static const mw__type number = {.kind = MW__TENSOR, .dtype = MW_I64},
                           truth = {.kind = MW__TENSOR, .dtype = MW_BOOL};
     const mw__block *body = op->blocks[1];
-    const char **names = mw__onnx_room(w, body->output_count, sizeof *names);
+    const char **names = mw__onnx_alloc(w, body->output_count, sizeof *names);
     bool good = names != NULL && add_input(w, graph, &number, mw__onnx_fresh(w)) &&
                 add_input(w, graph, &truth, mw__onnx_fresh(w));
     for (size_t i = 0; good && i < body->input_count; i++)
@@ -151,7 +151,7 @@ void mw__onnx_write_while_loop(mw__onnx_writer *w, const mw__op *op, const char 
 {
     const mw__operand *vars;
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
-    const char **in = mw__onnx_room(w, count + 2, sizeof *in);
+    const char **in = mw__onnx_alloc(w, count + 2, sizeof *in);
     for (size_t i = 0; in != NULL && i < count; i++)
         in[2 + i] = mw__onnx_name_of(w, vars[i].value);
     mw_tensor *starts = in != NULL ? ask(w, op->blocks[0], in + 2) : NULL;

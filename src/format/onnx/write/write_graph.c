@@ -83,7 +83,7 @@ static mw_status choose_prefix(mw__onnx_writer *w)
         const size_t same = name != NULL && name[0] == 'v' ? 1 + strspn(name + 1, "_") : 0;
         length = same >= length ? same + 1 : length;
     }
-    char *prefix = mw__onnx_room(w, length + 1, 1);
+    char *prefix = mw__onnx_alloc(w, length + 1, 1);
     if (prefix == NULL)
         return MW_ERROR_MEMORY;
     memset(prefix, '_', length);
@@ -151,7 +151,7 @@ mw_status mw__onnx_write_ops(mw__onnx_writer *w, const mw__block *body)
 
 mw_status mw__onnx_fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out)
 {
-    if ((out->node = mw__onnx_room(w, w->nodes.count, sizeof *out->node)) == NULL)
+    if ((out->node = mw__onnx_alloc(w, w->nodes.count, sizeof *out->node)) == NULL)
         return w->err->status;
     for (size_t i = 0; i < w->nodes.count; i++)
         out->node[out->n_node++] = w->nodes.items[i];
@@ -160,7 +160,7 @@ mw_status mw__onnx_fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out)
 
 static mw_status fill_initializers(mw__onnx_writer *w, Mw__Onnx__Graph *out)
 {
-    if ((out->initializer = mw__onnx_room(w, w->initializers.count, sizeof *out->initializer)) == NULL)
+    if ((out->initializer = mw__onnx_alloc(w, w->initializers.count, sizeof *out->initializer)) == NULL)
         return w->err->status;
     for (size_t i = 0; i < w->initializers.count; i++)
         out->initializer[out->n_initializer++] = w->initializers.items[i];
@@ -170,9 +170,9 @@ static mw_status fill_initializers(mw__onnx_writer *w, Mw__Onnx__Graph *out)
 mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out)
 {
     const mw__block *body = function->body;
-    w->names = mw__onnx_room(w, w->graph->value_count, sizeof *w->names);
-    w->needed = mw__onnx_room(w, w->graph->value_count, sizeof *w->needed);
-    w->baked = mw__onnx_room(w, w->graph->value_count, sizeof *w->baked);
+    w->names = mw__onnx_alloc(w, w->graph->value_count, sizeof *w->names);
+    w->needed = mw__onnx_alloc(w, w->graph->value_count, sizeof *w->needed);
+    w->baked = mw__onnx_alloc(w, w->graph->value_count, sizeof *w->baked);
     if (w->names == NULL || w->needed == NULL || w->baked == NULL)
         return w->err->status;
     mark(w, body);

@@ -44,7 +44,7 @@ void mw__onnx_write_einsum(mw__onnx_writer *w, const mw__op *op, const char *ope
 {
     const mw__operand *values;
     const size_t count = mw__arg_values(op, "values", &values);
-    const char **in = mw__onnx_room(w, count, sizeof *in);
+    const char **in = mw__onnx_alloc(w, count, sizeof *in);
     for (size_t i = 0; in != NULL && i < count; i++)
         in[i] = mw__onnx_name_of(w, values[i].value);
     if (in == NULL)

@@ -56,11 +56,11 @@ bool mw__onnx_is_mixed(const mw__op *op)
 /* The operation with results of fp32, which have the ids of its own. */
 static const mw__op *widen_results(mw__onnx_writer *w, const mw__op *op)
 {
-    mw__op *copy = mw__onnx_room(w, 1, sizeof *copy);
-    mw_tensor **results = mw__onnx_room(w, op->result_count, sizeof(mw_tensor *));
+    mw__op *copy = mw__onnx_alloc(w, 1, sizeof *copy);
+    mw_tensor **results = mw__onnx_alloc(w, op->result_count, sizeof(mw_tensor *));
     for (size_t i = 0; copy != NULL && results != NULL && i < op->result_count; i++) {
-        mw_tensor *result = mw__onnx_room(w, 1, sizeof *result);
-        mw__type *type = mw__onnx_room(w, 1, sizeof *type);
+        mw_tensor *result = mw__onnx_alloc(w, 1, sizeof *result);
+        mw__type *type = mw__onnx_alloc(w, 1, sizeof *type);
         if (result == NULL || type == NULL)
             return NULL;
         *type = *op->results[i]->type;
@@ -80,7 +80,7 @@ static const mw__op *widen_results(mw__onnx_writer *w, const mw__op *op)
 void mw__onnx_write_mixed(mw__onnx_writer *w, const mw__op *op, const mw__onnx_export_row *row)
 {
     const mw__op *wide = widen_results(w, op);
-    const char **kept = mw__onnx_room(w, op->slot_count + op->result_count, sizeof *kept);
+    const char **kept = mw__onnx_alloc(w, op->slot_count + op->result_count, sizeof *kept);
     const char **own = kept != NULL ? kept + op->slot_count : NULL;
     if (wide == NULL || kept == NULL)
         return;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size)
+void *mw__onnx_alloc(mw__onnx_writer *w, size_t count, size_t size)
 {
     return mw__arena_alloc(&w->arena, count > 0 ? count : 1, size, w->err);
 }
@@ -18,7 +18,7 @@ void *mw__onnx_table(mw__onnx_writer *w, const mw__op *op, int64_t count, size_t
         return NULL;
     }
     w->tables += (size_t)count * size;
-    return mw__onnx_room(w, (size_t)count, size);
+    return mw__onnx_alloc(w, (size_t)count, size);
 }
 
 char *mw__onnx_text(mw__onnx_writer *w, const char *text)
@@ -29,7 +29,7 @@ char *mw__onnx_text(mw__onnx_writer *w, const char *text)
 const char *mw__onnx_fresh(mw__onnx_writer *w)
 {
     const size_t size = strlen(w->prefix) + 24;
-    char *name = mw__onnx_room(w, size, 1);
+    char *name = mw__onnx_alloc(w, size, 1);
     if (name != NULL)
         snprintf(name, size, "%s%zu", w->prefix, w->made++);
     return name;
@@ -41,7 +41,7 @@ static bool append_item(mw__onnx_writer *w, mw__onnx_list *list, void *item)
         return false;
     if (list->count == list->capacity) {
         const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        void **items = mw__onnx_room(w, capacity, sizeof *items);
+        void **items = mw__onnx_alloc(w, capacity, sizeof *items);
         if (items == NULL)
             return false;
         if (list->count > 0)
@@ -88,7 +88,7 @@ static const void *elements(mw__onnx_writer *w, const mw__payload *payload, size
 {
     if (!payload->splat || size == 0)
         return payload->data;
-    char *data = may_repeat(w, size) ? mw__onnx_room(w, size, 1) : NULL;
+    char *data = may_repeat(w, size) ? mw__onnx_alloc(w, size, 1) : NULL;
     for (size_t i = 0; data != NULL && i + payload->size <= size; i += payload->size)
         memcpy(data + i, payload->data, payload->size);
     return data;
@@ -116,14 +116,14 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
         return NULL;
     }
     const mw_shape shape = payload->type->shape;
-    pb_onnx_tensor *tensor = fits_message(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
+    pb_onnx_tensor *tensor = fits_message(w, size) ? mw__onnx_alloc(w, 1, sizeof *tensor) : NULL;
     if (tensor == NULL || name == NULL)
         return NULL;
     mw__onnx__tensor__init(tensor);
     tensor->name = mw__onnx_text(w, name);
     tensor->data_type = type;
     tensor->n_dims = (size_t)shape.rank;
-    tensor->dims = mw__onnx_room(w, MW_RANK_MAX, sizeof *tensor->dims);
+    tensor->dims = mw__onnx_alloc(w, MW_RANK_MAX, sizeof *tensor->dims);
     if (!w->options->check_only) {
         tensor->raw_data.len = size;
         tensor->raw_data.data = (uint8_t *)(uintptr_t)elements(w, payload, size);
@@ -139,12 +139,12 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
 
 const char *mw__onnx_tensor(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data)
 {
-    mw__type *type = mw__onnx_room(w, 1, sizeof *type);
+    mw__type *type = mw__onnx_alloc(w, 1, sizeof *type);
     size_t size = 0;
     if (type == NULL)
         return NULL;
     *type = (mw__type){.kind = MW__TENSOR, .dtype = dtype, .shape = shape};
-    void *kept = mw__type_bytes(type, &size) ? mw__onnx_room(w, size, 1) : NULL;
+    void *kept = mw__type_bytes(type, &size) ? mw__onnx_alloc(w, size, 1) : NULL;
     if (kept == NULL)
         return NULL;
     if (size > 0)
@@ -198,7 +198,7 @@ const mw__payload *mw__onnx_payload(mw__onnx_writer *w, const mw_tensor *value)
     size_t size;
     if (data == NULL && (mw__is_resident(value) || !check_only))
         return mw__is_constant(value) ? mw__constant_payload(value, w->err) : NULL;
-    mw__payload *payload = mw__type_bytes(value->type, &size) ? mw__onnx_room(w, 1, sizeof *payload) : NULL;
+    mw__payload *payload = mw__type_bytes(value->type, &size) ? mw__onnx_alloc(w, 1, sizeof *payload) : NULL;
     if (payload == NULL)
         return NULL;
     *payload = (mw__payload){.type = value->type, .data = data, .size = size};
@@ -260,12 +260,12 @@ const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t i
 pb_node *mw__onnx_node_of(mw__onnx_writer *w, const char *operation, const char *out, const char *const *in,
                           size_t count)
 {
-    pb_node *node = mw__onnx_room(w, 1, sizeof *node);
+    pb_node *node = mw__onnx_alloc(w, 1, sizeof *node);
     if (node == NULL)
         return NULL;
     mw__onnx__node__init(node);
     node->op_type = mw__onnx_text(w, operation);
-    node->input = mw__onnx_room(w, count, sizeof *node->input);
+    node->input = mw__onnx_alloc(w, count, sizeof *node->input);
     if (node->op_type == NULL || node->input == NULL)
         return NULL;
     for (size_t i = 0; i < count && in[i] != NULL; i++)
@@ -284,7 +284,7 @@ void mw__onnx_put_result(mw__onnx_writer *w, pb_node *node, const char *name)
 {
     if (node == NULL || name == NULL)
         return;
-    char **results = mw__onnx_room(w, node->n_output + 1, sizeof *results);
+    char **results = mw__onnx_alloc(w, node->n_output + 1, sizeof *results);
     if (results == NULL)
         return;
     for (size_t i = 0; i < node->n_output; i++)
@@ -300,8 +300,8 @@ const char *mw__onnx_name(const pb_node *node) { return node != NULL && node->n_
 
 static Mw__Onnx__Attribute *put_attribute(mw__onnx_writer *w, pb_node *node, const char *name, int type)
 {
-    Mw__Onnx__Attribute *made = node != NULL ? mw__onnx_room(w, 1, sizeof *made) : NULL;
-    Mw__Onnx__Attribute **all = made != NULL ? mw__onnx_room(w, node->n_attribute + 1, sizeof *all) : NULL;
+    Mw__Onnx__Attribute *made = node != NULL ? mw__onnx_alloc(w, 1, sizeof *made) : NULL;
+    Mw__Onnx__Attribute **all = made != NULL ? mw__onnx_alloc(w, node->n_attribute + 1, sizeof *all) : NULL;
     if (all == NULL)
         return NULL;
     mw__onnx__attribute__init(made);
@@ -337,7 +337,7 @@ void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, dou
 void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count)
 {
     Mw__Onnx__Attribute *made = put_attribute(w, node, name, 7);
-    if (made == NULL || (made->ints = mw__onnx_room(w, count, sizeof *made->ints)) == NULL)
+    if (made == NULL || (made->ints = mw__onnx_alloc(w, count, sizeof *made->ints)) == NULL)
         return;
     for (size_t i = 0; i < count; i++)
         made->ints[i] = values[i];
@@ -355,7 +355,7 @@ void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, cons
 void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, const double *values, size_t count)
 {
     Mw__Onnx__Attribute *made = put_attribute(w, node, name, 6);
-    if (made == NULL || (made->floats = mw__onnx_room(w, count, sizeof *made->floats)) == NULL)
+    if (made == NULL || (made->floats = mw__onnx_alloc(w, count, sizeof *made->floats)) == NULL)
         return;
     for (size_t i = 0; i < count; i++)
         made->floats[i] = (float)values[i];
@@ -365,7 +365,7 @@ void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, co
 void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, const char *const *texts, size_t count)
 {
     Mw__Onnx__Attribute *made = put_attribute(w, node, name, 8);
-    if (made == NULL || (made->strings = mw__onnx_room(w, count, sizeof *made->strings)) == NULL)
+    if (made == NULL || (made->strings = mw__onnx_alloc(w, count, sizeof *made->strings)) == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
         if ((made->strings[i].data = (uint8_t *)mw__onnx_text(w, texts[i])) == NULL)

@@ -72,7 +72,7 @@ static const char *places(const parts *p, int axis)
 {
     const bool known = p->known || (p->begin_mask[axis] && !p->squeeze[axis]);
     const int64_t first = known ? first_of(p, axis) : 0;
-    int64_t *values = mw__onnx_room(p->w, (size_t)p->count[axis], sizeof *values);
+    int64_t *values = mw__onnx_alloc(p->w, (size_t)p->count[axis], sizeof *values);
     for (int64_t i = 0; values != NULL && i < p->count[axis]; i++)
         values[i] = first + i * p->step[axis];
     const char *numbers = values != NULL ? mw__onnx_longs(p->w, values, (size_t)p->count[axis]) : NULL;

@@ -7,9 +7,9 @@
 static bool fill_shape(mw__onnx_writer *w, const mw__type *type, const mw__port_note *note, Mw__Onnx__Shape *out)
 {
     mw__onnx__shape__init(out);
-    out->dim = mw__onnx_room(w, (size_t)type->shape.rank, sizeof *out->dim);
+    out->dim = mw__onnx_alloc(w, (size_t)type->shape.rank, sizeof *out->dim);
     for (int i = 0; out->dim != NULL && i < type->shape.rank; i++) {
-        Mw__Onnx__Dimension *dim = mw__onnx_room(w, 1, sizeof *dim);
+        Mw__Onnx__Dimension *dim = mw__onnx_alloc(w, 1, sizeof *dim);
         if (dim == NULL)
             return false;
         mw__onnx__dimension__init(dim);
@@ -30,10 +30,10 @@ static bool fill_shape(mw__onnx_writer *w, const mw__type *type, const mw__port_
 static Mw__Onnx__ValueInfo *noted_port(mw__onnx_writer *w, const mw__type *is, const mw__port_note *note,
                                        const char *name)
 {
-    Mw__Onnx__ValueInfo *out = mw__onnx_room(w, 1, sizeof *out);
-    Mw__Onnx__Type *type = mw__onnx_room(w, 1, sizeof *type);
-    Mw__Onnx__TensorType *tensor = mw__onnx_room(w, 1, sizeof *tensor);
-    Mw__Onnx__Shape *shape = mw__onnx_room(w, 1, sizeof *shape);
+    Mw__Onnx__ValueInfo *out = mw__onnx_alloc(w, 1, sizeof *out);
+    Mw__Onnx__Type *type = mw__onnx_alloc(w, 1, sizeof *type);
+    Mw__Onnx__TensorType *tensor = mw__onnx_alloc(w, 1, sizeof *tensor);
+    Mw__Onnx__Shape *shape = mw__onnx_alloc(w, 1, sizeof *shape);
     if (out == NULL || type == NULL || tensor == NULL || shape == NULL || !fill_shape(w, is, note, shape))
         return NULL;
     mw__onnx__value_info__init(out);
@@ -66,7 +66,7 @@ static bool has_other_type(const mw_tensor *port)
 
 mw_status mw__onnx_write_inputs(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
 {
-    out->input = mw__onnx_room(w, body->input_count, sizeof *out->input);
+    out->input = mw__onnx_alloc(w, body->input_count, sizeof *out->input);
     if (out->input == NULL)
         return w->err->status;
     for (size_t i = 0; i < body->input_count; i++) {
@@ -86,7 +86,7 @@ mw_status mw__onnx_write_inputs(mw__onnx_writer *w, const mw__block *body, Mw__O
 /* An output that is cast has the name of its port; the value gets another. */
 mw_status mw__onnx_declare_outputs(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
 {
-    out->output = mw__onnx_room(w, body->output_count, sizeof *out->output);
+    out->output = mw__onnx_alloc(w, body->output_count, sizeof *out->output);
     if (out->output == NULL)
         return w->err->status;
     for (size_t i = 0; i < body->output_count; i++) {

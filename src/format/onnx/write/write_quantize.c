@@ -13,7 +13,7 @@ static const char *zero_of(mw__onnx_writer *w, const mw__op *op, mw_dtype codes)
     const mw_shape shape = shape_of(op, "scale");
     if (mw__arg_present(op, "zero_point"))
         return arg(w, op, "zero_point");
-    const void *zeros = mw__onnx_room(w, (size_t)mw_shape_count(shape), 1);
+    const void *zeros = mw__onnx_alloc(w, (size_t)mw_shape_count(shape), 1);
     return zeros != NULL ? mw__onnx_tensor(w, codes, shape, zeros) : NULL;
 }
 

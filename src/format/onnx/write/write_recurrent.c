@@ -93,7 +93,7 @@ static const char *pack_rows(const layer *l, const rows *parts, size_t part_coun
     const size_t element = (size_t)mw_dtype_bits(type.dtype) / 8;
     const size_t block = (size_t)(l->hidden * (width > 0 ? width : 1)) * element;
     size_t size = 0, at = 0;
-    char *data = mw__type_bytes(&type, &size) ? mw__onnx_room(l->w, size, 1) : NULL;
+    char *data = mw__type_bytes(&type, &size) ? mw__onnx_alloc(l->w, size, 1) : NULL;
     for (int64_t d = 0; data != NULL && d < l->directions; d++)
         for (size_t i = 0; i < part_count; at += (size_t)parts[i].count * block, i++)
             if (!copy_rows(l, &parts[i], d, block, data + at))

@@ -74,7 +74,7 @@ void mw__onnx_write_concat(mw__onnx_writer *w, const mw__op *op, const char *ope
     const mw__operand *values;
     bool interleave = false;
     const size_t count = mw__arg_values(op, "values", &values);
-    const char **in = mw__onnx_room(w, count, sizeof *in);
+    const char **in = mw__onnx_alloc(w, count, sizeof *in);
     (void)operation;
     if (mw__arg_bool(op, "interleave", &interleave) && interleave) {
         mw__onnx_cannot(w, op, "interleaved it is not written yet");
@@ -90,7 +90,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
 {
     const mw__operand *values;
     const size_t count = mw__arg_values(op, "values", &values);
-    const char **in = mw__onnx_room(w, count, sizeof *in);
+    const char **in = mw__onnx_alloc(w, count, sizeof *in);
     mw_shape shape = result_shape(op);
     (void)operation;
     shape.dim[axis_of(op, "axis", shape.rank)] = 1;
@@ -103,7 +103,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
 void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const int64_t axis = axis_of(op, "axis", result_shape(op).rank);
-    int64_t *sizes = mw__onnx_room(w, op->result_count, sizeof *sizes);
+    int64_t *sizes = mw__onnx_alloc(w, op->result_count, sizeof *sizes);
     for (size_t i = 0; sizes != NULL && i < op->result_count; i++)
         if ((sizes[i] = op->results[i]->type->shape.dim[axis]) < 0) {
             mw__onnx_cannot(w, op, "its parts are not known");

@@ -1,7 +1,7 @@
 /* Which extents of a specialized function are still open, and what decides them. */
 #include "graph/transform/extents/specialize.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/constants/evaluate_small.h"
 #include "graph/ir/rule.h"
 

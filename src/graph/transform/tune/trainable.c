@@ -5,7 +5,7 @@
 
 #include "base/memory/guard.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/admitted.h"
 #include "graph/ir/copy.h"
 #include "graph/ir/rule.h"

@@ -1,6 +1,6 @@
 /* Fine-tuning: weights are chosen by pattern, and what became of each match is reported. */
 #include "base/memory/guard.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/transform/tune/trainable_parts.h"
 
 #include <fnmatch.h>
@@ -14,7 +14,8 @@ static const char *list_weights(const mw__tuning *t, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < t->items.count && used + 120 < size; i++) {
         const mw_weight *weight = &t->items.items[i].weight;
-        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
+        used +=
+            mw__printable_printf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
                                  mw_dtype_name(weight->dtype), mw__shape_print(weight->shape, shape, sizeof shape));
     }
     return out;
@@ -88,7 +89,8 @@ static const char *list_left(const mw__tuning *t, const char *pattern, char *out
         const mw__tune_item *item = &t->items.items[i];
         if (item->fate != MW__TUNE_KEEP || fnmatch(pattern, item->weight.name, 0) != 0)
             continue;
-        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
+        used +=
+            mw__printable_printf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
                                  item->weight.name, item->weight.argument, item->weight.operation, item->left);
     }
     return out;

@@ -138,7 +138,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));
-    MW_TRY(mw__trainer_settle_numbers(t, o, err));
+    MW_TRY(mw__trainer_resolve_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
     const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* a judge reads them, too */
     t->scalars =

@@ -1,6 +1,6 @@
 /* Parameter groups: which parameters are frozen, which have a learning rate or weight decay of their own. */
 #include "base/text/name.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/random/generator.h"
 #include "runtime/trainer/options/trainer_options.h"
 
@@ -67,8 +67,8 @@ static const char *list_parameters(const mw_trainer *t, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < body->input_count && used + 80 < size; i++) {
         if (body->inputs[i]->role == MW__PARAMETER)
-            used +=
-                mw__shown_printf(out + used, size - used, "%s\"%.64s\"", used > 0 ? ", " : "", body->inputs[i]->name);
+            used += mw__printable_printf(out + used, size - used, "%s\"%.64s\"", used > 0 ? ", " : "",
+                                         body->inputs[i]->name);
     }
     return out;
 }

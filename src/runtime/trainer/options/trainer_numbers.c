@@ -87,7 +87,7 @@ static bool has_half(const mw_trainer *t)
     return false;
 }
 
-mw_status mw__trainer_settle_numbers(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+mw_status mw__trainer_resolve_numbers(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     const bool half = has_half(t);
     const double usual = half || computes_half(t) ? HALF_LOSS_SCALE : 1.0;

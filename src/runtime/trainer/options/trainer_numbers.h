@@ -20,6 +20,6 @@ double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_sca
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err);
 
 /* Loss scale, epsilons and limits, which depend on the types of the model's parameters; the groups are there. */
-mw_status mw__trainer_settle_numbers(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+mw_status mw__trainer_resolve_numbers(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 
 #endif

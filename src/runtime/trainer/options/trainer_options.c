@@ -4,7 +4,7 @@
 #include "runtime/trainer/watch/trainer_gauges.h"
 
 #include "base/text/name.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/text.h"
 
 #include <math.h>
@@ -137,8 +137,8 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
     for (size_t i = 0; i < o->metric_count; i++) {
         char what[128];
         const char *name = o->metrics[i].name;
-        mw__shown_printf(what, sizeof what, "metric %zu \"%.64s\"", i,
-                         name != NULL && name[0] != '\0' ? name : "(no name)");
+        mw__printable_printf(what, sizeof what, "metric %zu \"%.64s\"", i,
+                             name != NULL && name[0] != '\0' ? name : "(no name)");
         if (o->metrics[i].value == NULL)
             return mw__fail_null(err, "trainer: %s is NULL", what);
         if (!is_fit_name(name))

@@ -151,7 +151,7 @@ void mw__trainer_drop_carried(mw__trainer_ranks *ranks);
 /* What this rank has; the buckets are made. */
 mw_status mw__trainer_plan_shards(mw__trainer_build *b, mw_error *err);
 /* The rest, when the state set is there. */
-mw_status mw__trainer_settle_shards(mw_trainer *trainer, mw_error *err);
+mw_status mw__trainer_resolve_shards(mw_trainer *trainer, mw_error *err);
 void mw__trainer_drop_shards(mw_trainer *trainer);
 /* Elements of what entry `handed` is the gradient of. */
 mw__owned mw__trainer_part(const mw_trainer *trainer, size_t handed, int rank);

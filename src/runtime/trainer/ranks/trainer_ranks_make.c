@@ -324,7 +324,7 @@ static mw_status make_updates(const mw__trainer_build *from, mw_error *err)
     mw__trainer_ranks *r = from->trainer->ranks;
     if (r->shards == NULL)
         return make_apply(from, &(mw__trainer_build){.trainer = NULL}, &r->update, err);
-    MW_TRY(mw__trainer_settle_shards(from->trainer, err));
+    MW_TRY(mw__trainer_resolve_shards(from->trainer, err));
     MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_CHECK}, &r->shards->judge, err));
     if (from->trainer->average_decay != 0.0)
         MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_AVERAGES}, &r->shards->average, err));

@@ -127,7 +127,7 @@ static void find_gradient(mw_trainer *t, size_t entry)
         t->ranks->shards->of[handed].parameter = entry;
 }
 
-mw_status mw__trainer_settle_shards(mw_trainer *t, mw_error *err)
+mw_status mw__trainer_resolve_shards(mw_trainer *t, mw_error *err)
 {
     const mw__trainer_ranks *r = t->ranks;
     mw__trainer_shards *s = r->shards;

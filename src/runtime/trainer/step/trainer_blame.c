@@ -3,7 +3,7 @@
  * that it belongs to. Made for one refusal and thrown away; where that fails, the message goes without it. */
 #include "runtime/trainer/step/trainer_blame.h"
 
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "graph/ir/names.h"
 #include "graph/ir/uses.h"
 #include "runtime/trainer/build/trainer_alias.h"
@@ -242,7 +242,7 @@ static const mw_tensor *nearest_parameter(const blame *a, const mw__op *op)
 static void subject(const blame *a, const mw__op *op, char *out, size_t size)
 {
     const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
-    mw__shown_printf(out, size, "%.40s \"%.60s\"", op->kind, name != NULL ? name : "");
+    mw__printable_printf(out, size, "%.40s \"%.60s\"", op->kind, name != NULL ? name : "");
 }
 
 /* A layer with a gradient of its own goes by its own name. */
@@ -251,7 +251,7 @@ static void forward_subject(const blame *a, const mw__op *op, char *out, size_t 
     const mw__composite *layer = op->result_count == 1 ? op->results[0]->composite : NULL;
     const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
     if (layer != NULL && (layer->vjp != NULL || layer->transposed != NULL))
-        mw__shown_printf(out, size, "%.40s \"%.60s\"", layer->name, name != NULL ? name : "");
+        mw__printable_printf(out, size, "%.40s \"%.60s\"", layer->name, name != NULL ? name : "");
     else
         subject(a, op, out, size);
 }
@@ -260,31 +260,32 @@ static void describe_blame(const blame *a, const watched *first, mw__blame *out)
 {
     char own[112], of[160] = "", whose[128] = "";
     if (first->parameter != NULL)
-        mw__shown_printf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(first->parameter));
+        mw__printable_printf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(first->parameter));
     if (first->op == NULL) {
-        mw__shown_printf(out->text, sizeof out->text, "%s \"%.80s\" is beyond %g, from where an update can overflow",
-                         first->limit == mw__trainer_limits(a->trainer, first->parameter)->gradient ? "the gradient of"
-                                                                                                    : "parameter",
-                         mw_tensor_name(first->parameter), first->limit);
+        mw__printable_printf(
+            out->text, sizeof out->text, "%s \"%.80s\" is beyond %g, from where an update can overflow",
+            first->limit == mw__trainer_limits(a->trainer, first->parameter)->gradient ? "the gradient of"
+                                                                                       : "parameter",
+            mw_tensor_name(first->parameter), first->limit);
         return;
     }
     const mw__op *forward = first->op->forward;
     const mw_tensor *parameter =
         first->parameter != NULL ? first->parameter : nearest_parameter(a, forward != NULL ? forward : first->op);
     subject(a, first->op, own, sizeof own);
-    mw__shown_printf(out->operation, sizeof out->operation, "%s", first->op->kind);
+    mw__printable_printf(out->operation, sizeof out->operation, "%s", first->op->kind);
     if (forward != NULL) {
         char name[112];
         forward_subject(a, forward, name, sizeof name);
-        mw__shown_printf(of, sizeof of, " in the gradient of %s", name);
+        mw__printable_printf(of, sizeof of, " in the gradient of %s", name);
     }
     if (parameter != NULL)
-        mw__shown_printf(whose, sizeof whose, " (%s \"%.80s\")",
-                         first->parameter != NULL ? "the update of" : "parameter", mw_tensor_name(parameter));
+        mw__printable_printf(whose, sizeof whose, " (%s \"%.80s\")",
+                             first->parameter != NULL ? "the update of" : "parameter", mw_tensor_name(parameter));
     if (parameter != NULL)
-        mw__shown_printf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(parameter));
-    mw__shown_printf(out->text, sizeof out->text, "the first result that is not finite is that of %s%s%s", own, of,
-                     whose);
+        mw__printable_printf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(parameter));
+    mw__printable_printf(out->text, sizeof out->text, "the first result that is not finite is that of %s%s%s", own, of,
+                         whose);
 }
 
 static void describe_item(const void *user, size_t index, mw__blame *out)

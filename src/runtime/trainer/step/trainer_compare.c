@@ -4,7 +4,7 @@
 
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "runtime/compare/ranges.h"
 #include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/step/trainer_step.h"

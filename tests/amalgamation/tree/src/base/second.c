@@ -32,13 +32,13 @@ MW__TWICE(add, 3)
 static int made(void) BODY() static int made_too(void) { return made() + 1; }
 
 #define ROW(name, text) {#name " " text, name},
-static const mw__shown rows[] = {
+static const mw__printable rows[] = {
 #include "base/words.def"
 };
 
 void mw_second(void)
 {
-    const mw__shown named = MW__NAMED(find);
+    const mw__printable named = MW__NAMED(find);
     box b = {.find = find(1), .find_count = made_too(), .visit = visit, .cell.box = SIZE};
     const struct box *const p = &b;
     counter += STEP;

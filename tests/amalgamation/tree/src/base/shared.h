@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-typedef struct mw__shown {
+typedef struct mw__printable {
     const char *text;
     int (*call)(int);
-} mw__shown;
+} mw__printable;
 
 #define MW__NAMED(name)                                                                                                \
     {                                                                                                                  \

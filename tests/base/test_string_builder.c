@@ -1,18 +1,18 @@
 /* Texts of bounded size against snprintf, at every size. */
-#include "base/text/phrase.h"
+#include "base/text/string_builder.h"
 #include "support/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_all(mw__phrase *phrase)
+static void write_all(mw__string_builder *phrase)
 {
-    mw__phrase_puts(phrase, "");
-    mw__phrase_puts(phrase, "mul(");
-    mw__phrase_number(phrase, INT64_MIN);
-    mw__phrase_add(phrase, ",;", 1);
-    mw__phrase_number(phrase, 40);
-    mw__phrase_puts(phrase, ")");
+    mw__string_builder_puts(phrase, "");
+    mw__string_builder_puts(phrase, "mul(");
+    mw__string_builder_number(phrase, INT64_MIN);
+    mw__string_builder_add(phrase, ",;", 1);
+    mw__string_builder_number(phrase, 40);
+    mw__string_builder_puts(phrase, ")");
 }
 
 static void test_a_phrase_is_what_printf_writes_at_every_size(void)
@@ -23,7 +23,7 @@ static void test_a_phrase_is_what_printf_writes_at_every_size(void)
         char out[64], wanted[64];
         memset(out, '#', sizeof out);
         snprintf(wanted, size, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
-        mw__phrase phrase = mw__phrase_begin(out, size);
+        mw__string_builder phrase = mw__string_builder_begin(out, size);
         write_all(&phrase);
         CHECK_STR(out, wanted);
         CHECK(phrase.full == (size <= (size_t)length));

@@ -1,7 +1,7 @@
 /* Foreign strings in text for people. */
 #include "base/text/error.h"
 #include "base/text/log.h"
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "support/check.h"
 #include "support/clean.h"
 
@@ -13,7 +13,7 @@
 static const char *shown(const char *string)
 {
     static char out[600];
-    return mw__shown(out, sizeof out, string);
+    return mw__printable(out, sizeof out, string);
 }
 
 static void test_what_is_shown_of_characters(void)
@@ -55,10 +55,10 @@ static void test_strings_are_cut_in_their_middle(void)
     memset(name, 'n', 4096);
     memcpy(name, "head.", 5);
     strcpy(name + 4096 - 5, ".tail");
-    CHECK_STR(mw__shown(out, sizeof out, name), "head.nnnnnnnnnnnnnnn...nnnn.tail");
-    CHECK_INT(mw__shown_printf(out, sizeof out, "\"%.20s\": rule", name), 28);
+    CHECK_STR(mw__printable(out, sizeof out, name), "head.nnnnnnnnnnnnnnn...nnnn.tail");
+    CHECK_INT(mw__printable_printf(out, sizeof out, "\"%.20s\": rule", name), 28);
     CHECK_STR(out, "\"head.nnnnnnn....tail\": rule");
-    CHECK_INT(mw__shown_printf(out, 9, "%s", "123456789"), 8);
+    CHECK_INT(mw__printable_printf(out, 9, "%s", "123456789"), 8);
     CHECK_STR(out, "1234...9");
 }
 
@@ -101,7 +101,7 @@ static void test_log_lines_are_shown(void)
     do {                                                                                                               \
         char wanted[600], out[600];                                                                                    \
         const int length = snprintf(wanted, sizeof wanted, __VA_ARGS__);                                               \
-        CHECK_INT(mw__shown_printf(out, sizeof out, __VA_ARGS__), length);                                             \
+        CHECK_INT(mw__printable_printf(out, sizeof out, __VA_ARGS__), length);                                         \
         CHECK_STR(out, wanted);                                                                                        \
     } while (0)
 
@@ -121,7 +121,7 @@ static void test_numbers_have_a_point_in_every_locale(void)
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL && setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
         SKIP("no locale with a decimal comma is installed");
     char out[40];
-    mw__shown_printf(out, sizeof out, "%g", 0.5);
+    mw__printable_printf(out, sizeof out, "%g", 0.5);
     setlocale(LC_NUMERIC, "C");
     CHECK_STR(out, "0.5");
 }
@@ -130,7 +130,7 @@ static void test_a_count_reads_no_further(void)
 {
     char out[40];
     const char bytes[3] = {'a', 'b', 'c'}; /* no NUL */
-    mw__shown_printf(out, sizeof out, "%.*s", 3, bytes);
+    mw__printable_printf(out, sizeof out, "%.*s", 3, bytes);
     CHECK_STR(out, "abc");
 }
 

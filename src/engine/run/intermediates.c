@@ -2,14 +2,17 @@
  * new addresses. */
 #include "engine/run/command_list.h"
 
-void mw__room_init(mw__room *room, const mw_allocator *allocator) { *room = (mw__room){.allocator = allocator}; }
+void mw__intermediates_init(mw__intermediates *room, const mw_allocator *allocator)
+{
+    *room = (mw__intermediates){.allocator = allocator};
+}
 
-void mw__room_deinit(mw__room *room)
+void mw__intermediates_deinit(mw__intermediates *room)
 {
     while (room->first != NULL)
-        mw__room_remove(room->first);
+        mw__intermediates_remove(room->first);
     mw__free_aligned(room->allocator, room->memory);
-    *room = (mw__room){0};
+    *room = (mw__intermediates){0};
 }
 
 /* ---- moving ---- */
@@ -42,7 +45,7 @@ static void move_list(const move *m, const mw__command_list *commands)
     }
 }
 
-mw_status mw__room_reserve(mw__room *room, size_t size, mw_error *err)
+mw_status mw__intermediates_reserve(mw__intermediates *room, size_t size, mw_error *err)
 {
     if (room->memory != NULL && size <= room->size)
         return MW_OK;
@@ -62,14 +65,14 @@ mw_status mw__room_reserve(mw__room *room, size_t size, mw_error *err)
 
 /* ---- who is in it ---- */
 
-void mw__room_add(mw__room *room, mw__command_list *commands)
+void mw__intermediates_add(mw__intermediates *room, mw__command_list *commands)
 {
     commands->room = room;
     commands->next_in_room = room->first;
     room->first = commands;
 }
 
-void mw__room_remove(mw__command_list *commands)
+void mw__intermediates_remove(mw__command_list *commands)
 {
     mw__command_list **at = &commands->room->first;
     while (*at != commands)

@@ -1,5 +1,5 @@
 /* Showing foreign text: what is escaped, where it is cut, and a printf that does both. Allocates nothing. */
-#include "base/text/shown.h"
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 enum { UNIT_MAX = 16 }; /* of one character, escaped */
 
 /* Characters that a terminal obeys, and those of the general category Cf and Z that reorder, hide or end text. */
-bool mw__shown_hides(unsigned code)
+bool mw__printable_hides(unsigned code)
 {
     static const struct {
         unsigned first, last;
@@ -35,7 +35,7 @@ static size_t show_unit(const char *s, size_t size, char unit[UNIT_MAX])
         snprintf(unit, UNIT_MAX, "\\x%02x", (unsigned)(unsigned char)s[0]);
         return 1;
     }
-    if (!mw__shown_hides(code)) {
+    if (!mw__printable_hides(code)) {
         memcpy(unit, s, length);
         unit[length] = '\0';
     } else if (code == '\n' || code == '\r' || code == '\t') {
@@ -348,7 +348,7 @@ static bool print(sink *to, const char *format, va_list list, size_t longest)
     return !to->full;
 }
 
-size_t mw__shown_vprintf(char *out, size_t capacity, const char *format, va_list list)
+size_t mw__printable_vprintf(char *out, size_t capacity, const char *format, va_list list)
 {
     sink to = {.out = out, .capacity = capacity};
     if (print(&to, format, list, capacity))
@@ -365,16 +365,16 @@ size_t mw__shown_vprintf(char *out, size_t capacity, const char *format, va_list
     return to.length;
 }
 
-size_t mw__shown_printf(char *out, size_t capacity, const char *format, ...)
+size_t mw__printable_printf(char *out, size_t capacity, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    const size_t length = mw__shown_vprintf(out, capacity, format, list);
+    const size_t length = mw__printable_vprintf(out, capacity, format, list);
     va_end(list);
     return length;
 }
 
-const char *mw__shown(char *out, size_t capacity, const char *string)
+const char *mw__printable(char *out, size_t capacity, const char *string)
 {
     sink to = {.out = out, .capacity = capacity};
     out[0] = '\0';
@@ -386,5 +386,5 @@ void mw__text_show(mw__text *text, const char *string, size_t longest)
 {
     char shown[1024];
     const size_t capacity = longest < sizeof shown ? longest + 1 : sizeof shown;
-    mw__text_puts(text, mw__shown(shown, capacity, string));
+    mw__text_puts(text, mw__printable(shown, capacity, string));
 }

@@ -2,9 +2,9 @@
  * what only has such a name. */
 #include "base/file/file.h"
 #include "base/file/fresh_folder.h"
-#include "base/file/leftover.h"
 #include "base/file/lock.h"
 #include "base/file/private_folder.h"
+#include "base/file/stale.h"
 #include "base/file/temporary.h"
 #include "support/check.h"
 #include "support/child.h"
@@ -56,7 +56,7 @@ static int count_with(const char *part)
 static void sweep_files(const char *name)
 {
     const int opened = open(folder, O_RDONLY | O_DIRECTORY);
-    mw__leftover_sweep_files(opened, name);
+    mw__stale_sweep_files(opened, name);
     close(opened);
 }
 
@@ -314,7 +314,7 @@ static void test_leftovers_of_long_names_are_told_apart(void)
 static void begin_folder(void)
 {
     mkdir(in_folder("millwright-abc123"), 0700);
-    mw__leftover_mark_folder(in_folder("millwright-abc123"));
+    mw__stale_mark_folder(in_folder("millwright-abc123"));
     put("millwright-abc123/model.mil", "text");
     mkdir(in_folder("millwright-abc123/weights"), 0700);
     put("millwright-abc123/weights/weight.bin", "weights");
@@ -332,11 +332,11 @@ static void test_the_folder_of_a_killed_process_is_removed(void)
 {
     make_kept();
     owner o = start(begin_folder, end_nothing);
-    mw__leftover_sweep_folders(folder);
+    mw__stale_sweep_folders(folder);
     CHECK(there("millwright-abc123/weights/weight.bin")); /* it lives */
     finish(&o, true);
     CHECK(there("millwright-abc123/weights/weight.bin"));
-    mw__leftover_sweep_folders(folder);
+    mw__stale_sweep_folders(folder);
     CHECK(!there("millwright-abc123"));
     CHECK(holds("kept/file", "mine")); /* the link was removed, not followed */
 }
@@ -358,7 +358,7 @@ static void test_folders_that_only_look_alike_stay(void)
     mkdir(in_folder("millwright-longer1"), 0700);
     put("millwright-longer1/.owner", "millwright-longer1");
     put("millwright-afile1", "mine");
-    mw__leftover_sweep_folders(folder);
+    mw__stale_sweep_folders(folder);
     CHECK(holds("millwright-source/main.c", "mine"));
     CHECK(there("millwright-backup/weights/weight.bin"));
     CHECK(there("millwright-linked") && holds("kept/file", "mine"));

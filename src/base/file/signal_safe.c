@@ -1,7 +1,7 @@
 /* Quiet writes. Linux sends both signals to the thread that writes: they are blocked there, and what came is taken away
  * before the mask is given back. macOS sends them to the process, where any other thread might take them: there the
  * descriptor says that it wants no SIGPIPE, and a write past the limit is not begun. */
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,14 @@ static bool exceeds_limit(int descriptor, size_t size)
 
 #ifdef F_SETNOSIGPIPE
 
-static void silence(mw__quiet *quiet)
+static void silence(mw__signal_safe *quiet)
 {
     quiet->kept = fcntl(quiet->descriptor, F_GETNOSIGPIPE);
     if (quiet->kept == 0)
         fcntl(quiet->descriptor, F_SETNOSIGPIPE, 1);
 }
 
-static void give_back(const mw__quiet *quiet)
+static void give_back(const mw__signal_safe *quiet)
 {
     if (quiet->kept == 0)
         fcntl(quiet->descriptor, F_SETNOSIGPIPE, 0);
@@ -45,7 +45,7 @@ static void give_back(const mw__quiet *quiet)
 static const int silenced[] = {SIGPIPE, SIGXFSZ};
 enum { SILENCED = sizeof silenced / sizeof silenced[0] };
 
-static void silence(mw__quiet *quiet)
+static void silence(mw__signal_safe *quiet)
 {
     sigset_t pending, set;
     sigpending(&pending);
@@ -58,7 +58,7 @@ static void silence(mw__quiet *quiet)
 }
 
 /* What was pending before is the host's. */
-static void give_back(const mw__quiet *quiet)
+static void give_back(const mw__signal_safe *quiet)
 {
     const struct timespec at_once = {0};
     sigset_t pending, set;
@@ -76,7 +76,7 @@ static void give_back(const mw__quiet *quiet)
 
 #endif
 
-bool mw__quiet_begin(mw__quiet *quiet, int descriptor, size_t size)
+bool mw__signal_safe_begin(mw__signal_safe *quiet, int descriptor, size_t size)
 {
     if (exceeds_limit(descriptor, size)) {
         errno = EFBIG;
@@ -87,7 +87,7 @@ bool mw__quiet_begin(mw__quiet *quiet, int descriptor, size_t size)
     return true;
 }
 
-void mw__quiet_end(mw__quiet *quiet)
+void mw__signal_safe_end(mw__signal_safe *quiet)
 {
     const int reason = errno;
     give_back(quiet);

@@ -1,8 +1,8 @@
-#include "base/file/leftover.h"
+#include "base/file/stale.h"
 #include "base/file/descriptor.h"
 
 #include "base/file/file.h"
-#include "base/file/quiet.h"
+#include "base/file/signal_safe.h"
 #include "base/file/temporary.h"
 
 #include <dirent.h>
@@ -111,7 +111,7 @@ static void for_each(int folder, visitor *visit, const void *argument)
 
 /* ---- temporaries ---- */
 
-bool mw__leftover_claim(int descriptor)
+bool mw__stale_claim(int descriptor)
 {
     struct stat status;
     int result;
@@ -134,14 +134,14 @@ static void sweep_file(int folder, const char *entry, const void *name)
     close(descriptor);
 }
 
-void mw__leftover_sweep_files(int folder, const char *name) { for_each(folder, sweep_file, name); }
+void mw__stale_sweep_files(int folder, const char *name) { for_each(folder, sweep_file, name); }
 
 /* ---- folders beside their target ---- */
 
-int mw__leftover_hold_folder(const char *path)
+int mw__stale_hold_folder(const char *path)
 {
     const int folder = open_entry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
-    if (folder >= 0 && !mw__leftover_claim(folder)) {
+    if (folder >= 0 && !mw__stale_claim(folder)) {
         close(folder);
         errno = EEXIST;
         return -1;
@@ -171,7 +171,7 @@ static void sweep_beside(int parent, const char *entry, const void *name)
     close(folder);
 }
 
-void mw__leftover_sweep_beside(const char *path)
+void mw__stale_sweep_beside(const char *path)
 {
     char folder[4096] = ".";
     const char *slash = strrchr(path, '/');
@@ -198,24 +198,24 @@ static const char *last_part(const char *path)
 static bool write_marker(int descriptor, const char *name)
 {
     enum { WAIT_MS = 1000 }; /* only a process that sweeps can hold it, for an instant */
-    mw__quiet quiet;
+    mw__signal_safe quiet;
     const size_t length = strlen(name);
-    if (!mw__file_lock_within(descriptor, WAIT_MS) || !mw__quiet_begin(&quiet, descriptor, length))
+    if (!mw__file_lock_within(descriptor, WAIT_MS) || !mw__signal_safe_begin(&quiet, descriptor, length))
         return false;
     const bool written = write(descriptor, name, length) == (ssize_t)length;
-    mw__quiet_end(&quiet);
+    mw__signal_safe_end(&quiet);
     return written;
 }
 
-int mw__leftover_mark_folder(const char *path)
+int mw__stale_mark_folder(const char *path)
 {
     const int folder = open_entry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
         return -1;
     int marker = mw__descriptor_above(
-        openat(folder, MW__LEFTOVER_MARKER, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        openat(folder, MW__STALE_MARKER, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (marker >= 0 && !write_marker(marker, last_part(path))) {
-        unlinkat(folder, MW__LEFTOVER_MARKER, 0);
+        unlinkat(folder, MW__STALE_MARKER, 0);
         close(marker);
         marker = -1;
     }
@@ -234,7 +234,7 @@ static bool names_folder(int marker, const char *name)
 static void empty(int folder, const char *entry, const void *depth)
 {
     const int deeper = *(const int *)depth + 1;
-    if (strcmp(entry, MW__LEFTOVER_MARKER) == 0 && deeper == 1)
+    if (strcmp(entry, MW__STALE_MARKER) == 0 && deeper == 1)
         return;
     if (unlinkat(folder, entry, 0) == 0 || deeper > DEPTH_MAX)
         return;
@@ -258,10 +258,10 @@ static void sweep_folder(int parent, const char *entry, const void *unused)
         return;
     int marker = -1;
     if (fstat(folder, &status) == 0 && status.st_uid == geteuid())
-        marker = take_dead_file(folder, MW__LEFTOVER_MARKER);
+        marker = take_dead_file(folder, MW__STALE_MARKER);
     if (marker >= 0 && names_folder(marker, entry)) {
         for_each(folder, empty, &top);
-        unlinkat(folder, MW__LEFTOVER_MARKER, 0);
+        unlinkat(folder, MW__STALE_MARKER, 0);
         unlinkat(parent, entry, AT_REMOVEDIR);
     }
     if (marker >= 0)
@@ -269,7 +269,7 @@ static void sweep_folder(int parent, const char *entry, const void *unused)
     close(folder);
 }
 
-void mw__leftover_sweep_folders(const char *parent)
+void mw__stale_sweep_folders(const char *parent)
 {
     int folder;
     do

@@ -22,7 +22,7 @@ mw_status mw__lower_refuse(const mw__op *op, mw_status status, const char *why, 
 
 /* ---- one list over time ---- */
 
-uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list)
+uint32_t mw__capacities_root(const mw__capacities *rooms, const mw_tensor *list)
 {
     uint32_t at = list->id;
     while (rooms->parent[at] != at)
@@ -32,15 +32,15 @@ uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list)
 
 static bool is_list(const mw_tensor *value) { return value != NULL && value->type->kind == MW__LIST; }
 
-static void join_capacities(const mw__rooms *rooms, const mw_tensor *a, const mw_tensor *b)
+static void join_capacities(const mw__capacities *rooms, const mw_tensor *a, const mw_tensor *b)
 {
     if (is_list(a) && is_list(b))
-        rooms->parent[mw__rooms_root(rooms, a)] = mw__rooms_root(rooms, b);
+        rooms->parent[mw__capacities_root(rooms, a)] = mw__capacities_root(rooms, b);
 }
 
 static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
-static void join_loop(const mw__rooms *rooms, const mw__op *op)
+static void join_loop(const mw__capacities *rooms, const mw__op *op)
 {
     const mw__operand *vars;
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
@@ -52,7 +52,7 @@ static void join_loop(const mw__rooms *rooms, const mw__op *op)
     }
 }
 
-static void join_op(mw__rooms *rooms, const mw__op *op)
+static void join_op(mw__capacities *rooms, const mw__op *op)
 {
     if (is_kind(op, "while_loop") && op->row != NULL && op->block_count == 2)
         join_loop(rooms, op);
@@ -64,7 +64,7 @@ static void join_op(mw__rooms *rooms, const mw__op *op)
         join_capacities(rooms, op->results[0], mw__arg(op, "ls"));
 }
 
-static void note_inputs(mw__rooms *rooms, const mw__block *block)
+static void note_inputs(mw__capacities *rooms, const mw__block *block)
 {
     for (size_t i = 0; i < block->input_count; i++) {
         rooms->block_of[block->inputs[i]->id] = block;
@@ -72,9 +72,9 @@ static void note_inputs(mw__rooms *rooms, const mw__block *block)
     }
 }
 
-typedef mw_status visit_op(mw__rooms *rooms, const mw__op *op, mw_error *err);
+typedef mw_status visit_op(mw__capacities *rooms, const mw__op *op, mw_error *err);
 
-static mw_status visit(mw__rooms *rooms, const mw__block *block, visit_op *each, mw_error *err)
+static mw_status visit(mw__capacities *rooms, const mw__block *block, visit_op *each, mw_error *err)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         MW_TRY(each(rooms, block->ops[i], err));
@@ -84,7 +84,7 @@ static mw_status visit(mw__rooms *rooms, const mw__block *block, visit_op *each,
     return MW_OK;
 }
 
-static mw_status note_op(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status note_op(mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
     (void)err;
     for (size_t b = 0; b < op->block_count; b++)
@@ -111,7 +111,7 @@ mw_status mw__lower_check(const mw__block *block, mw_error *err)
 /* ---- what an integer is at most ---- */
 
 typedef struct bounds {
-    const mw__rooms *rooms;
+    const mw__capacities *rooms;
     int depth, steps;
 } bounds;
 
@@ -328,7 +328,7 @@ static bool upper(bounds *b, const mw_tensor *value, int64_t *out)
 
 /* ---- rooms ---- */
 
-static void learn_element(const mw__rooms *rooms, uint32_t root, mw_dtype dtype, mw_shape shape)
+static void learn_element(const mw__capacities *rooms, uint32_t root, mw_dtype dtype, mw_shape shape)
 {
     mw_shape *known = &rooms->element[root];
     if (rooms->dtype[root] == MW_DTYPE_NONE) {
@@ -340,16 +340,16 @@ static void learn_element(const mw__rooms *rooms, uint32_t root, mw_dtype dtype,
             known->dim[d] = shape.dim[d];
 }
 
-static void learn_type(const mw__rooms *rooms, const mw_tensor *list)
+static void learn_type(const mw__capacities *rooms, const mw_tensor *list)
 {
     const mw__type *element = list->type->count == 1 ? list->type->element[0] : NULL;
     if (element != NULL && element->kind == MW__TENSOR)
-        learn_element(rooms, mw__rooms_root(rooms, list), element->dtype, element->shape);
+        learn_element(rooms, mw__capacities_root(rooms, list), element->dtype, element->shape);
 }
 
-static mw_status learn_made(const mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_made(const mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
-    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
     bounds b = {.rooms = rooms};
     int64_t length = 0, constant = -1;
     bool dynamic = true;
@@ -369,9 +369,9 @@ static mw_status learn_made(const mw__rooms *rooms, const mw__op *op, mw_error *
 }
 
 /* A list that is not dynamic leaves out what is written outside of it. */
-static void learn_written(const mw__rooms *rooms, const mw__op *op, const char *indices)
+static void learn_written(const mw__capacities *rooms, const mw__op *op, const char *indices)
 {
-    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
     bounds b = {.rooms = rooms};
     int64_t last = 0;
     if (!rooms->dynamic[root])
@@ -382,7 +382,7 @@ static void learn_written(const mw__rooms *rooms, const mw__op *op, const char *
         rooms->room[root] = last + 1;
 }
 
-static mw_status learn_elements(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_elements(mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
     (void)err;
     for (size_t i = 0; i < op->result_count; i++)
@@ -397,18 +397,18 @@ static mw_status learn_elements(mw__rooms *rooms, const mw__op *op, mw_error *er
         memmove(shape.dim, shape.dim + 1, (size_t)(shape.rank - 1) * sizeof *shape.dim);
         shape.rank--;
     }
-    learn_element(rooms, mw__rooms_root(rooms, op->results[0]), mw_tensor_dtype(value), shape);
+    learn_element(rooms, mw__capacities_root(rooms, op->results[0]), mw_tensor_dtype(value), shape);
     return MW_OK;
 }
 
-static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_lists(mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
     MW_TRY(learn_elements(rooms, op, err));
     return op->row != NULL && is_kind(op, "make_list") ? learn_made(rooms, op, err) : MW_OK;
 }
 
 /* After it is known which lists are dynamic. */
-static mw_status learn_writes(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_writes(mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
     (void)err;
     if (op->row != NULL && is_kind(op, "list_write"))
@@ -418,13 +418,13 @@ static mw_status learn_writes(mw__rooms *rooms, const mw__op *op, mw_error *err)
     return MW_OK;
 }
 
-static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
+static mw_status check_made(mw__capacities *rooms, const mw__op *op, mw_error *err)
 {
     static const char growing[] = "writes into a list of dynamic length at an index that has no bound when compiled; "
                                   "make the list with an init_length that holds all, and dynamic_length = false";
     if (op->row == NULL || !is_kind(op, "make_list"))
         return MW_OK;
-    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
     if (rooms->unbounded[root] != NULL)
         return mw__lower_refuse(rooms->unbounded[root], MW_ERROR_UNSUPPORTED, growing, err);
     const mw_shape element = rooms->element[root];
@@ -438,20 +438,20 @@ static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
     return MW_OK;
 }
 
-static mw_status join_lists(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+static mw_status join_lists(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
 {
     const size_t count = from->graph->value_count;
-    *rooms = (mw__rooms){.arena = arena,
-                         .count = count,
-                         .parent = mw__arena_alloc(arena, count, sizeof *rooms->parent, err),
-                         .room = mw__arena_alloc(arena, count, sizeof *rooms->room, err),
-                         .first = mw__arena_alloc(arena, count, sizeof *rooms->first, err),
-                         .dynamic = mw__arena_alloc(arena, count, sizeof *rooms->dynamic, err),
-                         .element = mw__arena_alloc(arena, count, sizeof *rooms->element, err),
-                         .dtype = mw__arena_alloc(arena, count, sizeof *rooms->dtype, err),
-                         .unbounded = mw__arena_alloc(arena, count, sizeof *rooms->unbounded, err),
-                         .block_of = mw__arena_alloc(arena, count, sizeof *rooms->block_of, err),
-                         .place_of = mw__arena_alloc(arena, count, sizeof *rooms->place_of, err)};
+    *rooms = (mw__capacities){.arena = arena,
+                              .count = count,
+                              .parent = mw__arena_alloc(arena, count, sizeof *rooms->parent, err),
+                              .room = mw__arena_alloc(arena, count, sizeof *rooms->room, err),
+                              .first = mw__arena_alloc(arena, count, sizeof *rooms->first, err),
+                              .dynamic = mw__arena_alloc(arena, count, sizeof *rooms->dynamic, err),
+                              .element = mw__arena_alloc(arena, count, sizeof *rooms->element, err),
+                              .dtype = mw__arena_alloc(arena, count, sizeof *rooms->dtype, err),
+                              .unbounded = mw__arena_alloc(arena, count, sizeof *rooms->unbounded, err),
+                              .block_of = mw__arena_alloc(arena, count, sizeof *rooms->block_of, err),
+                              .place_of = mw__arena_alloc(arena, count, sizeof *rooms->place_of, err)};
     if (rooms->parent == NULL || rooms->room == NULL || rooms->first == NULL || rooms->dynamic == NULL ||
         rooms->element == NULL || rooms->dtype == NULL || rooms->unbounded == NULL || rooms->block_of == NULL ||
         rooms->place_of == NULL)
@@ -463,13 +463,13 @@ static mw_status join_lists(mw__rooms *rooms, const mw__function *from, mw__aren
     return visit(rooms, from->body, note_op, err);
 }
 
-mw_status mw__rooms_find_elements(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+mw_status mw__capacities_find_elements(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
 {
     MW_TRY(join_lists(rooms, from, arena, err));
     return visit(rooms, from->body, learn_elements, err);
 }
 
-mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+mw_status mw__capacities_find(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
 {
     MW_TRY(join_lists(rooms, from, arena, err));
     MW_TRY(visit(rooms, from->body, learn_lists, err));

@@ -1,27 +1,27 @@
 /* A text of bounded size that is written piece by piece into the caller's array: what does not fit is left out, and the
  * text is NUL-terminated at any time. Compiling writes thousands of them, which printf is slow for. */
-#ifndef MW__BASE_TEXT_PHRASE_H
-#define MW__BASE_TEXT_PHRASE_H
+#ifndef MW__BASE_TEXT_STRING_BUILDER_H
+#define MW__BASE_TEXT_STRING_BUILDER_H
 
 #include "base/number/number.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-typedef struct mw__phrase {
+typedef struct mw__string_builder {
     char *out;
     size_t size, used; /* used < size */
     bool full;         /* something was left out */
-} mw__phrase;
+} mw__string_builder;
 
 /* `size` is at least 1. */
-static inline mw__phrase mw__phrase_begin(char *out, size_t size)
+static inline mw__string_builder mw__string_builder_begin(char *out, size_t size)
 {
     out[0] = '\0';
-    return (mw__phrase){.out = out, .size = size};
+    return (mw__string_builder){.out = out, .size = size};
 }
 
-static inline void mw__phrase_add(mw__phrase *phrase, const char *text, size_t length)
+static inline void mw__string_builder_add(mw__string_builder *phrase, const char *text, size_t length)
 {
     const size_t room = phrase->size - phrase->used - 1, taken = length < room ? length : room;
     memcpy(phrase->out + phrase->used, text, taken);
@@ -30,12 +30,15 @@ static inline void mw__phrase_add(mw__phrase *phrase, const char *text, size_t l
     phrase->full = phrase->full || taken < length;
 }
 
-static inline void mw__phrase_puts(mw__phrase *phrase, const char *text) { mw__phrase_add(phrase, text, strlen(text)); }
+static inline void mw__string_builder_puts(mw__string_builder *phrase, const char *text)
+{
+    mw__string_builder_add(phrase, text, strlen(text));
+}
 
-static inline void mw__phrase_number(mw__phrase *phrase, int64_t value)
+static inline void mw__string_builder_number(mw__string_builder *phrase, int64_t value)
 {
     char digits[MW__NUMBER_MAX];
-    mw__phrase_add(phrase, digits, mw__number_print_i64(digits, value));
+    mw__string_builder_add(phrase, digits, mw__number_print_i64(digits, value));
 }
 
 #endif
