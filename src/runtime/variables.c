@@ -16,7 +16,7 @@ static bool is_on(const char *name)
     return value != NULL && strcmp(value, "0") != 0;
 }
 
-bool mw__variable_quiet(void) { return is_on("MW_ANE_E5RT_QUIET"); }
+bool mw__variable_silent(void) { return is_on("MW_ANE_E5RT_QUIET"); }
 
 /* The name that callers of the dispatch library know. */
 bool mw__variable_profiling(void) { return is_on("ANEFORGE_PROFILE"); }

@@ -9,7 +9,7 @@ const char *mw__variable_e5rt_library(void);
 /* MW_MIL_KEEP: rewrites that are left out (mw__mil_parse_kept); NULL = none. */
 const char *mw__variable_kept_rewrites(void);
 /* MW_ANE_E5RT_QUIET: failed ane_e5rt_* calls print nothing. */
-bool mw__variable_quiet(void);
+bool mw__variable_silent(void);
 /* ANEFORGE_PROFILE: programs of the ane_e5rt_* calls are compiled with profiling. */
 bool mw__variable_profiling(void);
 /* TERM: the terminal moves its cursor. */

@@ -84,7 +84,7 @@ static mw_status check_process(const mw__cache_entry *entry, mw_error *err)
 {
     mw__record_line line;
     const bool ane = mw__entry_find(entry, "backend", &line) && line.length == 3 && memcmp(line.value, "ane", 3) == 0;
-    if (!ane || mw__shared_is_noted(entry->folder))
+    if (!ane || mw__cache_shared_is_noted(entry->folder))
         return MW_OK;
     return mw__fail(err, MW_ERROR_STATE,
                     "ANE model load has failed: bundle \"%.200s\" was compiled in another process. Must re-compile the "
@@ -103,7 +103,7 @@ static mw__library *plan(const asked *a, const mw__cache_entry *entry, mw_error 
         return NULL;
     }
     memcpy(library->bundle, entry->folder, strlen(entry->folder));
-    mw__shared_add(library, entry->bytes);
+    mw__cache_shared_add(library, entry->bytes);
     mw__entry_touch(entry->folder, entry->allocator);
     return library;
 }
@@ -124,7 +124,7 @@ mw__library *mw__cache_open_bundle(const char *path, mw_error *err)
 {
     mw__cache_entry entry;
     char *real = realpath(path, NULL);
-    mw__library *library = real != NULL ? mw__shared_find(real) : NULL;
+    mw__library *library = real != NULL ? mw__cache_shared_find(real) : NULL;
     if (library == NULL && real != NULL && mw__entry_open(&entry, mw__engine_allocator(), real, NULL)) {
         library = open_entry(&entry, err);
         mw__entry_deinit(&entry);

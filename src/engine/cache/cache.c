@@ -95,15 +95,15 @@ static void share(const lookup *l, mw__library *library)
     if (library->bundle == NULL)
         return;
     memcpy(library->bundle, l->folder, strlen(l->folder));
-    mw__shared_note(l->folder);
-    mw__shared_add(library, l->key.weights);
+    mw__cache_shared_note(l->folder);
+    mw__cache_shared_add(library, l->key.weights);
 }
 
 /* What was compiled before in this process. Its bundle may be gone; then it is written again. */
 static mw__library *find_shared(const lookup *l)
 {
     struct stat status;
-    mw__library *library = l->keyed ? mw__shared_find(l->folder) : NULL;
+    mw__library *library = l->keyed ? mw__cache_shared_find(l->folder) : NULL;
     if (library == NULL)
         return NULL;
     if (stat(l->folder, &status) == 0 || store_library(l, library, false))
@@ -166,7 +166,7 @@ mw_status mw__cache_is_compile_required(const mw__cache_request *request, bool *
     *out = true;
     mw_status status = lookup_begin(&l, request, false, err);
     if (status == MW_OK && !request->force_new) {
-        mw__library *library = l.keyed ? mw__shared_find(l.folder) : NULL;
+        mw__library *library = l.keyed ? mw__cache_shared_find(l.folder) : NULL;
         *out = library == NULL && !has_entry(&l);
         mw__object_release(library);
     }
@@ -185,7 +185,7 @@ mw_status mw__cache_purge(const char *location, const char *path, mw_error *err)
     const mw_status status = mw__key_make_model(&source, model, &made, err);
     if (status == MW_OK && made && real != NULL) {
         mw__cache_purge_model(allocator, real, model);
-        mw__shared_drop_below(real);
+        mw__cache_shared_drop_inside(real);
     }
     mw__free(allocator, real);
     mw__source_deinit(&source);

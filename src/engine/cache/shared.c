@@ -46,7 +46,7 @@ static bool is_held(const mw__library *library)
     return false;
 }
 
-mw__library *mw__shared_find(const char *bundle)
+mw__library *mw__cache_shared_find(const char *bundle)
 {
     mw__library *found = NULL;
     pthread_mutex_lock(&shared.mutex);
@@ -69,7 +69,7 @@ static void list(mw__library *library)
     shared.listed[at < LISTED ? at : next++ % LISTED] = library;
 }
 
-void mw__shared_add(mw__library *library, uint64_t weights)
+void mw__cache_shared_add(mw__library *library, uint64_t weights)
 {
     mw__library *out = NULL;
     const bool ours = library->object.allocator.resize == mw__allocator_default()->resize;
@@ -88,7 +88,7 @@ static bool is_below(const mw__library *library, const char *location)
     return strncmp(library->bundle, location, length) == 0 && library->bundle[length] == '/';
 }
 
-void mw__shared_drop_below(const char *location)
+void mw__cache_shared_drop_inside(const char *location)
 {
     mw__library *out[HELD] = {NULL};
     pthread_mutex_lock(&shared.mutex);
@@ -105,7 +105,7 @@ void mw__shared_drop_below(const char *location)
         mw__object_release(out[i]);
 }
 
-void mw__shared_drop(void)
+void mw__cache_shared_drop(void)
 {
     mw__library *out[HELD];
     pthread_mutex_lock(&shared.mutex);
@@ -135,7 +135,7 @@ static bool find_note(const char *name)
     return false;
 }
 
-void mw__shared_note(const char *bundle)
+void mw__cache_shared_note(const char *bundle)
 {
     char name[MW__DIGEST_HEX];
     digest_of(bundle, name);
@@ -145,7 +145,7 @@ void mw__shared_note(const char *bundle)
     pthread_mutex_unlock(&shared.mutex);
 }
 
-bool mw__shared_is_noted(const char *bundle)
+bool mw__cache_shared_is_noted(const char *bundle)
 {
     char name[MW__DIGEST_HEX];
     digest_of(bundle, name);

@@ -30,7 +30,7 @@ void ane_e5rt_set_quiet(int on) { atomic_store(&quiet, on != 0); }
 static void print_failure(const char *call)
 {
     char line[sizeof last_error.message + 96];
-    if (atomic_load(&quiet) || mw__variable_quiet())
+    if (atomic_load(&quiet) || mw__variable_silent())
         return;
     const int reason = errno;
     mw__printable_printf(line, sizeof line, "%s: %s\n", call, last_error.message);

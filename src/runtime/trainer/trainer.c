@@ -141,7 +141,7 @@ mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, co
 mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->owner.state; }
 
 /* The averages of a parameter are added right behind it. */
-const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_entry *entry)
+const mw__state_entry *mw__trainer_exported_entry(const mw_trainer *t, const mw__state_entry *entry)
 {
     const size_t length = strlen(entry->name);
     for (const mw__state_entry *next = entry; t->uses_averages && next < t->owner.state.entries + t->owner.state.count;
@@ -355,7 +355,7 @@ static mw_status bake(baked *b, mw_error *err)
         size_t size;
         if (!mw__type_bytes(parameter->type, &size))
             return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", entry->name);
-        const mw__state_entry *shown = mw__trainer_shown(b->trainer, entry);
+        const mw__state_entry *shown = mw__trainer_exported_entry(b->trainer, entry);
         MW_TRY(mw__state_check(shown, shown->data, "nothing was written", err));
         void *values = mw__arena_alloc(&b->arena, size, 1, err);
         if (values == NULL)

@@ -25,7 +25,7 @@ static inline mw_status mw__trainer_leave(const mw__entry *entry, mw_status stat
 mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err);
 mw__state_set *mw__trainer_state(mw_trainer *trainer);
 /* The entry whose values stand for a weight to the outside: its moving average if the trainer uses these. */
-const mw__state_entry *mw__trainer_shown(const mw_trainer *trainer, const mw__state_entry *entry);
+const mw__state_entry *mw__trainer_exported_entry(const mw_trainer *trainer, const mw__state_entry *entry);
 /* What stands for a weight beside it, after its values were replaced: the average becomes them, a second term 0. */
 void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
 /* The second term of a compensated weight becomes 0. */

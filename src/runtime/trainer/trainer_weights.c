@@ -51,7 +51,7 @@ static mw_status write_slots(mw_trainer *t, mw__weight_slots *slots, const char 
 {
     size_t bytes = 0;
     for (size_t i = 0; i < slots->count; i++) {
-        const mw__state_entry *shown = mw__trainer_shown(t, &t->owner.state.entries[i]);
+        const mw__state_entry *shown = mw__trainer_exported_entry(t, &t->owner.state.entries[i]);
         if (slots->slot[i].in_file == NULL)
             continue;
         MW_TRY(mw__state_check(shown, shown->data, "nothing was saved", err));

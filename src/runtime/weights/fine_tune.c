@@ -34,7 +34,7 @@ typedef struct tuned {
 static const mw__state_entry *find_entry(const tuned *t, const char *name)
 {
     const mw__state_entry *entry = mw__state_find(&t->trainer->owner.state, name);
-    return entry != NULL && entry->is_weight ? mw__trainer_shown(t->trainer, entry) : NULL;
+    return entry != NULL && entry->is_weight ? mw__trainer_exported_entry(t->trainer, entry) : NULL;
 }
 
 /* ---- merging ---- */

@@ -198,4 +198,4 @@ int cache_entries(const char *location)
     return count;
 }
 
-void cache_forget(void) { mw__shared_drop(); }
+void cache_forget(void) { mw__cache_shared_drop(); }

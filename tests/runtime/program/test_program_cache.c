@@ -64,7 +64,7 @@ static void test_a_program_is_compiled_once(void)
             CHECK_OK(err);
             mw_program_destroy(program);
             if (i == 2)
-                mw__shared_drop();
+                mw__cache_shared_drop();
             CHECK_INT(entries("cache"), i == 0 ? (int)d : (int)d + 1);
         }
         CHECK(memcmp(plain, cold, sizeof plain) == 0 && memcmp(plain, shared, sizeof plain) == 0 &&
@@ -159,7 +159,7 @@ int main(void)
     RUN(test_nothing_is_kept_unless_it_is_asked_for);
     RUN(test_the_abi_caches_where_it_is_told);
     RUN(test_a_trainer_is_compiled_once);
-    mw__shared_drop();
+    mw__cache_shared_drop();
     folder_leave(folder);
     return check_finish();
 }

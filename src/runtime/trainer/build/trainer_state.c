@@ -194,7 +194,7 @@ bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
         entry = t->strategy->find_exchanged(t, port->name, length - suffix);
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
-    entry = mw__trainer_shown(t, entry);
+    entry = mw__trainer_exported_entry(t, entry);
     *out = (mw__device_buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
     return true;
 }
