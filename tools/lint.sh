@@ -6,6 +6,7 @@ status=0
 tools/check_format.sh || status=1
 tools/lint_includes.sh || status=1
 tools/lint_house.sh || status=1
+tools/lint_words.sh || status=1
 tools/lint_robustness.sh || status=1
 tools/lint_environment.sh || status=1
 tools/lint_paths.sh || status=1

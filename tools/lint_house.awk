@@ -43,6 +43,8 @@ FILENAME ~ /^src\// && FILENAME !~ /^src\/(base\/(environment\.[ch]|file\/file\.
 /^ *\/\*\*/ { doc = 1 }
 doc && /^ \* [^ ]/ { report(FILENAME ":" FNR ": a doc block goes on with \" *  \"") }
 doc && length($0) > 120 { report(FILENAME ":" FNR ": doc block of " length($0) " columns, at most 120") }
+# Lines of a list that were joined into running text: a formatter does it where a line is too long.
+/^ *(\/\*|\*).*[a-z.;)`] (errors|return|vjp)  [A-Za-z`]/ { report(FILENAME ":" FNR ": a line of a doc block in running text") }
 /\*\// { doc = 0 }
 /^\{/ { start = FNR } # only a function's body opens in the first column
 
