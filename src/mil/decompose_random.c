@@ -11,7 +11,7 @@ enum { DRAWN_MAX = 1 << 22 }; /* numbers of a constant */
 
 /* a and b: of random_normal mean and stddev, of random_uniform low and high, of random_bernoulli prob and nothing. */
 typedef struct distribution {
-    mw__draw *draw;
+    mw__random_draw *draw;
     double a, b;
     double below; /* every number is; random_uniform */
     int64_t seed;

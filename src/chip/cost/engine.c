@@ -7,7 +7,7 @@
 static const uint64_t bits[MW_CHIP_BACKENDS] = {
     [MW_CHIP_CPU] = MW_DEVICE_CPU, [MW_CHIP_GPU] = MW_DEVICE_GPU, [MW_CHIP_ANE] = MW_DEVICE_ANE};
 
-static mw_chip_place_options options_of(const mw__segment_request *request)
+static mw_chip_place_options options_of(const mw__segmenter_request *request)
 {
     mw_chip_place_options options = mw_chip_place_defaults();
     options.segmenter = request->segmenter == MW__SEGMENTER_COARSE  ? MW_CHIP_COARSE
@@ -33,7 +33,7 @@ static void fill_segmented(const mw__block *body, const mw__chip_place *places, 
     }
 }
 
-static mw_status segment(const mw__segment_request *request, mw__segmented *out, const mw_allocator *allocator,
+static mw_status segment(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
                          mw_error *err)
 {
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = request->chip};

@@ -18,7 +18,7 @@ size_t mw__chip_plan_end(const mw__chip_planner *p, size_t layer)
     return partner != MW_CHIP_NONE && partner > layer ? partner : layer;
 }
 
-static void set_life(const mw__chip_planner *p, mw__plan_value *value)
+static void set_life(const mw__chip_planner *p, mw__chip_plan_value *value)
 {
     const size_t last = value->reader_count > 0 ? value->readers[value->reader_count - 1] : MW_CHIP_NONE;
     const size_t from = value->producer != MW_CHIP_NONE ? value->producer : 0;
@@ -33,16 +33,16 @@ static void set_life(const mw__chip_planner *p, mw__plan_value *value)
 
 /* ---- which state ---- */
 
-static void say(mw__plan_value *value, mw_chip_allocation allocation, mw_chip_memory memory, const char *reason)
+static void say(mw__chip_plan_value *value, mw_chip_allocation allocation, mw_chip_memory memory, const char *reason)
 {
     value->public.allocation = allocation;
     value->public.memory = memory;
     value->public.reason = reason;
 }
 
-static bool leaves_partition(const mw__chip_planner *p, const mw__plan_value *value)
+static bool leaves_partition(const mw__chip_planner *p, const mw__chip_plan_value *value)
 {
-    const mw__plan_layer *from = &p->layers[value->producer];
+    const mw__chip_plan_layer *from = &p->layers[value->producer];
     bool leaves = from->is_cut;
     for (size_t i = 0; i < value->reader_count; i++)
         leaves = leaves || p->layers[value->readers[i]].public.partition != from->public.partition;
@@ -50,7 +50,7 @@ static bool leaves_partition(const mw__chip_planner *p, const mw__plan_value *va
 }
 
 /* Made of what an earlier layer chained, or holds in a ring. */
-static bool depends(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool depends(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++) {
@@ -61,7 +61,7 @@ static bool depends(const mw__chip_planner *p, const mw__plan_layer *layer)
     return found;
 }
 
-static bool is_chained(const mw__chip_planner *p, const mw__plan_value *value)
+static bool is_chained(const mw__chip_planner *p, const mw__chip_plan_value *value)
 {
     return value->is_chainable && p->layers[value->producer].public.partner == MW_CHIP_NONE &&
            p->layers[value->readers[0]].public.partner == MW_CHIP_NONE;
@@ -69,7 +69,7 @@ static bool is_chained(const mw__chip_planner *p, const mw__plan_value *value)
 
 /* ---- in place ---- */
 
-static bool is_on_chip(const mw__plan_value *value)
+static bool is_on_chip(const mw__chip_plan_value *value)
 {
     const mw_chip_allocation a = value->public.allocation;
     return value->public.memory == MW_CHIP_MEMORY_ON_CHIP && a != MW_CHIP_ALLOCATION_CHAINED &&
@@ -77,7 +77,8 @@ static bool is_on_chip(const mw__plan_value *value)
 }
 
 /* The operand ends with this layer alone, and is of the same shape. */
-static bool may_write_over(const mw__chip_planner *p, const mw__plan_value *value, const mw__plan_value *operand)
+static bool may_write_over(const mw__chip_planner *p, const mw__chip_plan_value *value,
+                           const mw__chip_plan_value *operand)
 {
     const size_t last = operand->readers[operand->reader_count - 1],
                  partner = p->layers[value->producer].public.partner;
@@ -87,14 +88,14 @@ static bool may_write_over(const mw__chip_planner *p, const mw__plan_value *valu
 }
 
 /* The operand that the value is written over, in memory `where`; or MW_CHIP_NONE. */
-static size_t find_over(const mw__chip_planner *p, const mw__plan_value *value, mw_chip_memory where)
+static size_t find_over(const mw__chip_planner *p, const mw__chip_plan_value *value, mw_chip_memory where)
 {
-    const mw__plan_layer *layer = &p->layers[value->producer];
+    const mw__chip_plan_layer *layer = &p->layers[value->producer];
     const bool by_element = layer->kind->class == MW__LAYER_ELEMENTWISE || layer->kind->class == MW__LAYER_EPILOGUE;
     if (p->options->no_in_place || !by_element || layer->public.output_count != 1)
         return MW_CHIP_NONE;
     for (size_t i = 0; i < layer->public.input_count; i++) {
-        const mw__plan_value *operand = &p->values[layer->public.inputs[i]];
+        const mw__chip_plan_value *operand = &p->values[layer->public.inputs[i]];
         const bool there =
             where == MW_CHIP_MEMORY_ON_CHIP ? is_on_chip(operand) : operand->public.memory == MW_CHIP_MEMORY_DRAM;
         if (there && may_write_over(p, value, operand))
@@ -105,7 +106,7 @@ static size_t find_over(const mw__chip_planner *p, const mw__plan_value *value, 
 
 /* ---- all of it ---- */
 
-static void allocate_dram(const mw__chip_planner *p, mw__plan_value *value, const char *reason)
+static void allocate_dram(const mw__chip_planner *p, mw__chip_plan_value *value, const char *reason)
 {
     say(value, MW_CHIP_ALLOCATION_STREAMED, MW_CHIP_MEMORY_DRAM, reason);
     value->public.over = find_over(p, value, MW_CHIP_MEMORY_DRAM);
@@ -114,7 +115,7 @@ static void allocate_dram(const mw__chip_planner *p, mw__plan_value *value, cons
             "written over an operand in DRAM that ends here");
 }
 
-static void allocate_chip(const mw__chip_planner *p, mw__plan_value *value)
+static void allocate_chip(const mw__chip_planner *p, mw__chip_plan_value *value)
 {
     const bool dependent = depends(p, &p->layers[value->producer]);
     value->public.over = find_over(p, value, MW_CHIP_MEMORY_ON_CHIP);
@@ -127,9 +128,9 @@ static void allocate_chip(const mw__chip_planner *p, mw__plan_value *value)
         say(value, MW_CHIP_ALLOCATION_RESIDENT, MW_CHIP_MEMORY_ON_CHIP, "all of its readers are in its partition");
 }
 
-static void allocate_value(const mw__chip_planner *p, mw__plan_value *value)
+static void allocate_value(const mw__chip_planner *p, mw__chip_plan_value *value)
 {
-    const mw__plan_layer *from = value->producer != MW_CHIP_NONE ? &p->layers[value->producer] : NULL;
+    const mw__chip_plan_layer *from = value->producer != MW_CHIP_NONE ? &p->layers[value->producer] : NULL;
     value->public.extent = value->public.bytes;
     if (from == NULL || value->public.is_output) {
         say(value, MW_CHIP_ALLOCATION_STREAMED, MW_CHIP_MEMORY_PORT, from == NULL ? "an input" : "a result");

@@ -76,7 +76,7 @@ int64_t mw__chip_plan_constant_bytes(const mw_tensor *value)
 
 /* ---- operands ---- */
 
-static void visit_value(const mw__chip_planner *p, const mw_tensor *value, mw__plan_visit *visit, void *user)
+static void visit_value(const mw__chip_planner *p, const mw_tensor *value, mw__chip_plan_visit *visit, void *user)
 {
     if (value == NULL || mw__chip_plan_is_constant(p, value))
         return;
@@ -94,9 +94,9 @@ static void visit_value(const mw__chip_planner *p, const mw_tensor *value, mw__p
         visit_value(p, values->operands[k].value, visit, user); /* a part is no fused concat itself */
 }
 
-static void visit_operation(const mw__chip_planner *p, const mw__op *op, mw__plan_visit *visit, void *user);
+static void visit_operation(const mw__chip_planner *p, const mw__op *op, mw__chip_plan_visit *visit, void *user);
 
-static void visit_operand(const mw__chip_planner *p, const mw__operand *operand, mw__plan_visit *visit, void *user)
+static void visit_operand(const mw__chip_planner *p, const mw__operand *operand, mw__chip_plan_visit *visit, void *user)
 {
     if (operand->value != NULL)
         visit_value(p, operand->value, visit, user);
@@ -106,7 +106,7 @@ static void visit_operand(const mw__chip_planner *p, const mw__operand *operand,
 }
 
 /* Values of nested blocks have no readers outside; they are skipped by what `visit` knows of them. */
-static void visit_block(const mw__chip_planner *p, const mw__block *block, mw__plan_visit *visit, void *user)
+static void visit_block(const mw__chip_planner *p, const mw__block *block, mw__chip_plan_visit *visit, void *user)
 {
     for (size_t i = 0; i < block->op_count; i++)
         visit_operation(p, block->ops[i], visit, user);
@@ -114,7 +114,7 @@ static void visit_block(const mw__chip_planner *p, const mw__block *block, mw__p
         visit_value(p, block->outputs[i], visit, user);
 }
 
-static void visit_operation(const mw__chip_planner *p, const mw__op *op, mw__plan_visit *visit, void *user)
+static void visit_operation(const mw__chip_planner *p, const mw__op *op, mw__chip_plan_visit *visit, void *user)
 {
     for (size_t s = 0; s < op->slot_count; s++)
         for (size_t k = 0; k < op->slots[s].count; k++)
@@ -123,7 +123,7 @@ static void visit_operation(const mw__chip_planner *p, const mw__op *op, mw__pla
         visit_block(p, op->blocks[i], visit, user);
 }
 
-void mw__chip_plan_each_input(const mw__chip_planner *p, size_t op, mw__plan_visit *visit, void *user)
+void mw__chip_plan_each_input(const mw__chip_planner *p, size_t op, mw__chip_plan_visit *visit, void *user)
 {
     visit_operation(p, p->body->ops[op], visit, user);
 }
@@ -148,7 +148,7 @@ static void keep_value(void *user, const mw_tensor *value)
     d->values[d->count++] = value;
 }
 
-const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__plan_layer *layer, size_t *out_count)
+const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__chip_plan_layer *layer, size_t *out_count)
 {
     distinct d = {0};
     mw__chip_plan_each_input(p, layer->head_index, count_value, &d);

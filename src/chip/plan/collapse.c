@@ -22,7 +22,7 @@ static bool read_once(const mw__chip_planner *p, const mw_tensor *value)
     return p->uses[value->id] == 1 && !value->is_output;
 }
 
-static void eliminate(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
+static void eliminate(mw__chip_planner *p, size_t at, mw__chip_plan_rule_id rule, const char *reason)
 {
     mw__chip_plan_note(p, at, MW_CHIP_SLOT_ELIMINATED, MW_CHIP_NONE, rule, "%s", reason);
 }

@@ -8,7 +8,7 @@ typedef struct wish {
     mw__slot_kind slot;
     mw__slot_kind end; /* how far it fills the slots; a batch norm has gain and offset */
     const mw_tensor *live;
-    mw__plan_rule_id rule;
+    mw__chip_plan_rule_id rule;
 } wish;
 
 static bool is_kernel(const mw__op *op, const char *name) { return strcmp(op->row->kernel, name) == 0; }
@@ -55,12 +55,12 @@ static bool only_broadcasts(const mw__op *op)
     return all;
 }
 
-static mw__plan_rule_id rule_of_function(const mw__op *op)
+static mw__chip_plan_rule_id rule_of_function(const mw__op *op)
 {
     return mw__chip_layer_function_is_curve(op) ? MW__PLAN_activation_table : MW__PLAN_activation;
 }
 
-static mw__plan_rule_id rule_of(mw__slot_kind slot, const mw__op *op)
+static mw__chip_plan_rule_id rule_of(mw__slot_kind slot, const mw__op *op)
 {
     switch (slot) {
     case MW__SLOT_GAIN:
@@ -74,7 +74,7 @@ static mw__plan_rule_id rule_of(mw__slot_kind slot, const mw__op *op)
     }
 }
 
-static wish wish_for(mw__slot_kind slot, mw__slot_kind end, const mw_tensor *live, mw__plan_rule_id rule)
+static wish wish_for(mw__slot_kind slot, mw__slot_kind end, const mw_tensor *live, mw__chip_plan_rule_id rule)
 {
     return (wish){.slot = slot, .end = end, .live = live, .rule = rule};
 }
@@ -119,7 +119,7 @@ static wish wish_of(const mw__chip_planner *p, const mw__op *op)
 
 /* ---- whether it fits ---- */
 
-static bool absorbs(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool absorbs(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     const mw__chip_layer_class class = layer->kind->class;
     if (layer->is_cut || class == MW__LAYER_MOVE)
@@ -130,14 +130,14 @@ static bool absorbs(const mw__chip_planner *p, const mw__plan_layer *layer)
 }
 
 /* The row that says why not; MW__PLAN_RULE_COUNT if it fits. */
-static mw__plan_rule_id why_not(const mw__chip_planner *p, const mw__op *op, const wish *w)
+static mw__chip_plan_rule_id why_not(const mw__chip_planner *p, const mw__op *op, const wish *w)
 {
     const size_t maker = p->made_by[w->live->id];
     if (maker == MW_CHIP_NONE)
         return MW__PLAN_of_an_input;
     if (p->plan->ops[maker].layer == MW_CHIP_NONE) /* a concat that vanished */
         return MW__PLAN_no_epilogue;
-    const mw__plan_layer *layer = &p->layers[p->plan->ops[maker].layer];
+    const mw__chip_plan_layer *layer = &p->layers[p->plan->ops[maker].layer];
     const mw__slot_kind taken = mw__slot_taken(w->slot, layer->filled);
     if (w->live->is_output)
         return MW__PLAN_of_an_output;
@@ -155,14 +155,14 @@ static const char *shown_name(const mw__op *op)
     return op->result_count > 0 && op->results[0]->name != NULL ? op->results[0]->name : "?";
 }
 
-static bool has_constant_weights(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool has_constant_weights(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     const mw__op *op = layer->head;
     const mw_tensor *weight = mw__legality_argument(op, is_kernel(op, "matmul") ? "y" : "weight");
     return layer->kind->class == MW__LAYER_PRODUCT && weight != NULL && mw__chip_plan_is_constant(p, weight);
 }
 
-static bool goes_into_weights(const mw__chip_planner *p, const mw__plan_layer *layer, const wish *w)
+static bool goes_into_weights(const mw__chip_planner *p, const mw__chip_plan_layer *layer, const wish *w)
 {
     return p->options->scale == MW_CHIP_SCALE_WEIGHTS && w->rule == MW__PLAN_scale &&
            layer->filled == MW__SLOT_OPERATION && has_constant_weights(p, layer);
@@ -171,7 +171,7 @@ static bool goes_into_weights(const mw__chip_planner *p, const mw__plan_layer *l
 static void fill_layer(mw__chip_planner *p, size_t at, const wish *w)
 {
     const size_t index = p->plan->ops[p->made_by[w->live->id]].layer;
-    mw__plan_layer *layer = &p->layers[index];
+    mw__chip_plan_layer *layer = &p->layers[index];
     layer->tail_index = at;
     if (goes_into_weights(p, layer, w)) {
         mw__chip_plan_note(p, at, MW_CHIP_SLOT_OPERAND, index, MW__PLAN_scale_into_weights,
@@ -223,7 +223,7 @@ static void head_layer(mw__chip_planner *p, size_t at, size_t layer)
     const mw__op *op = p->body->ops[at];
     const mw_tensor *x = mw__legality_argument(op, "x"), *y = mw__legality_argument(op, "y");
     const bool both = x != NULL && y != NULL && !mw__chip_plan_is_constant(p, x) && !mw__chip_plan_is_constant(p, y);
-    mw__plan_rule_id rule = MW__PLAN_layer;
+    mw__chip_plan_rule_id rule = MW__PLAN_layer;
     const char *reason = p->layers[layer].kind->source;
     if (mw__chip_plan_is_convolution(p, op))
         rule = MW__PLAN_matmul_to_convolution, reason = "its weights are constant and fit";
@@ -240,7 +240,7 @@ static void head_layer(mw__chip_planner *p, size_t at, size_t layer)
     mw__chip_plan_note(p, at, MW_CHIP_SLOT_OPERATION, layer, rule, "%s", reason);
 }
 
-static void stand_alone(mw__chip_planner *p, size_t at, const wish *w, mw__plan_rule_id rule)
+static void stand_alone(mw__chip_planner *p, size_t at, const wish *w, mw__chip_plan_rule_id rule)
 {
     const size_t layer = mw__chip_plan_add_layer(p, at, mw__chip_plan_kind(p, p->body->ops[at]));
     if (layer == MW_CHIP_NONE)
@@ -255,7 +255,7 @@ static void stand_alone(mw__chip_planner *p, size_t at, const wish *w, mw__plan_
                        w->live->name != NULL ? w->live->name : "?");
 }
 
-static void cut_layer(mw__chip_planner *p, size_t at, mw__plan_rule_id rule, const char *reason)
+static void cut_layer(mw__chip_planner *p, size_t at, mw__chip_plan_rule_id rule, const char *reason)
 {
     const size_t layer = mw__chip_plan_add_layer(p, at, mw__chip_plan_kind(p, p->body->ops[at]));
     if (layer == MW_CHIP_NONE)
@@ -314,7 +314,7 @@ static void fuse_op(mw__chip_planner *p, size_t at)
         return;
     }
     const wish w = wish_of(p, op);
-    const mw__plan_rule_id why = w.slot != MW__SLOT_NONE ? why_not(p, op, &w) : MW__PLAN_layer;
+    const mw__chip_plan_rule_id why = w.slot != MW__SLOT_NONE ? why_not(p, op, &w) : MW__PLAN_layer;
     if (why == MW__PLAN_RULE_COUNT)
         fill_layer(p, at, &w);
     else

@@ -29,7 +29,7 @@ static size_t leave_layer(mw__chip_planner *p, size_t layer, size_t from)
     const size_t made = mw__chip_plan_add_layer(p, from, mw__chip_plan_kind(p, p->body->ops[from]));
     if (made == MW_CHIP_NONE)
         return made;
-    mw__plan_layer *l = &p->layers[layer], *new = &p->layers[made];
+    mw__chip_plan_layer *l = &p->layers[layer], *new = &p->layers[made];
     new->tail_index = l->tail_index;
     for (size_t i = l->head_index; i <= new->tail_index; i++) {
         mw_chip_plan_op *op = &p->plan->ops[i];
@@ -52,7 +52,7 @@ static size_t next_of_layer(const mw__chip_planner *p, size_t layer, size_t at)
 
 static void make_bridge(mw__chip_planner *p, size_t layer, const refusal *r)
 {
-    mw__plan_layer *l = &p->layers[layer];
+    mw__chip_plan_layer *l = &p->layers[layer];
     const size_t next = next_of_layer(p, layer, l->head_index);
     l->is_cut = true;
     l->public.refused = mw__chip_plan_string(p, r->message);
@@ -113,7 +113,7 @@ static void add_weights(mw__chip_planner *p)
     }
 }
 
-static mw_status measure_layer(mw__chip_planner *p, mw__plan_layer *layer)
+static mw_status measure_layer(mw__chip_planner *p, mw__chip_plan_layer *layer)
 {
     size_t count = 0;
     const mw_tensor **inputs = mw__chip_plan_layer_inputs(p, layer, &count);
@@ -154,7 +154,7 @@ static mw_status split_kernel(mw__chip_planner *p, size_t index)
 /* A transpose in the last slot of a layer of tiles leaves it. */
 static mw_status recut_transpose(mw__chip_planner *p, size_t index)
 {
-    const mw__plan_layer *layer = &p->layers[index];
+    const mw__chip_plan_layer *layer = &p->layers[index];
     size_t at = layer->head_index + 1;
     while (at <= layer->tail_index &&
            !(p->plan->ops[at].layer == index && p->plan->ops[at].slot == MW_CHIP_SLOT_TRANSPOSE &&
@@ -176,7 +176,7 @@ static mw_status recut_transpose(mw__chip_planner *p, size_t index)
 
 static mw_status tile(mw__chip_planner *p, size_t index)
 {
-    mw__plan_layer *layer = &p->layers[index];
+    mw__chip_plan_layer *layer = &p->layers[index];
     layer->public.tiles = parts_of(layer->footprint, p->chip->working_set);
     if (layer->public.tiles == 1)
         return MW_OK;
@@ -189,7 +189,7 @@ static mw_status tile(mw__chip_planner *p, size_t index)
 
 static int by_head(const void *a, const void *b)
 {
-    const size_t x = ((const mw__plan_layer *)a)->head_index, y = ((const mw__plan_layer *)b)->head_index;
+    const size_t x = ((const mw__chip_plan_layer *)a)->head_index, y = ((const mw__chip_plan_layer *)b)->head_index;
     return (x > y) - (x < y);
 }
 

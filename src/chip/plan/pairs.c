@@ -4,7 +4,8 @@
 /* ---- chaining: what could be ---- */
 
 /* The shape in which the reader takes the value: of the operand of its head that it is. */
-static bool reads_as_written(const mw__chip_planner *p, const mw__plan_layer *reader, const mw__plan_value *value)
+static bool reads_as_written(const mw__chip_planner *p, const mw__chip_plan_layer *reader,
+                             const mw__chip_plan_value *value)
 {
     bool same = false;
     for (size_t s = 0; s < reader->head->slot_count; s++)
@@ -19,12 +20,12 @@ static bool reads_as_written(const mw__chip_planner *p, const mw__plan_layer *re
 
 /* The conjunction of the guide: the chip chains, one outgoing layer, one engine and class of engine, the geometry of
  * the consumer, directly behind, and rows for its first tile. */
-static bool is_chainable(const mw__chip_planner *p, const mw__plan_value *value)
+static bool is_chainable(const mw__chip_planner *p, const mw__chip_plan_value *value)
 {
     if (p->options->no_chaining || value->producer == MW_CHIP_NONE || value->reader_count != 1 ||
         value->public.is_output)
         return false;
-    const mw__plan_layer *from = &p->layers[value->producer], *to = &p->layers[value->readers[0]];
+    const mw__chip_plan_layer *from = &p->layers[value->producer], *to = &p->layers[value->readers[0]];
     if (from->next_count != 1 || from->public.output_count != 1 || from->is_cut || to->is_cut)
         return false;
     if (from->public.engine != to->public.engine || from->public.partition != to->public.partition)
@@ -33,7 +34,7 @@ static bool is_chainable(const mw__chip_planner *p, const mw__plan_value *value)
     return covers && to->position == from->position + 1 && reads_as_written(p, to, value);
 }
 
-static bool has_chainable_input(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool has_chainable_input(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++)
@@ -43,11 +44,11 @@ static bool has_chainable_input(const mw__chip_planner *p, const mw__plan_layer 
 
 /* ---- pairs ---- */
 
-static bool streams_out(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool streams_out(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     bool streams = false;
     for (size_t i = 0; i < layer->public.output_count; i++) {
-        const mw__plan_value *value = &p->values[layer->public.outputs[i]];
+        const mw__chip_plan_value *value = &p->values[layer->public.outputs[i]];
         streams = streams || value->public.is_output || layer->public.tiles > 1;
         for (size_t k = 0; k < value->reader_count; k++)
             streams = streams || p->layers[value->readers[k]].public.partition != layer->public.partition;
@@ -56,17 +57,17 @@ static bool streams_out(const mw__chip_planner *p, const mw__plan_layer *layer)
 }
 
 /* A product whose weights stay on chip does not block its partner. */
-static bool is_exempt(const mw__plan_layer *layer)
+static bool is_exempt(const mw__chip_plan_layer *layer)
 {
     return layer->public.multiplies && layer->public.weight_bytes > 0 && layer->public.weights_stay;
 }
 
-static bool is_neural(const mw__plan_layer *layer) { return layer->public.multiplies; }
+static bool is_neural(const mw__chip_plan_layer *layer) { return layer->public.multiplies; }
 
-static bool is_planar(const mw__plan_layer *layer) { return layer->public.engine == MW_CHIP_ENGINE_PLANAR; }
+static bool is_planar(const mw__chip_plan_layer *layer) { return layer->public.engine == MW_CHIP_ENGINE_PLANAR; }
 
 /* Whether the later layer waits for the earlier one, or for one between them. */
-static bool waits(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
+static bool waits(const mw__chip_planner *p, const mw__chip_plan_layer *first, const mw__chip_plan_layer *second)
 {
     bool found = false;
     for (size_t i = 0; i < second->before_count; i++)
@@ -75,7 +76,8 @@ static bool waits(const mw__chip_planner *p, const mw__plan_layer *first, const 
     return found;
 }
 
-static mw__plan_rule_id judge_pair(const mw__chip_planner *p, const mw__plan_layer *first, const mw__plan_layer *second)
+static mw__chip_plan_rule_id judge_pair(const mw__chip_planner *p, const mw__chip_plan_layer *first,
+                                        const mw__chip_plan_layer *second)
 {
     if (first->public.partition != second->public.partition)
         return MW__PLAN_not_scheduled;
@@ -95,7 +97,7 @@ static mw__plan_rule_id judge_pair(const mw__chip_planner *p, const mw__plan_lay
 static mw_status add_pair(mw__chip_planner *p, size_t first, size_t second)
 {
     mw_chip_plan *plan = p->plan;
-    const mw__plan_rule_id rule = judge_pair(p, &p->layers[first], &p->layers[second]);
+    const mw__chip_plan_rule_id rule = judge_pair(p, &p->layers[first], &p->layers[second]);
     MW_TRY(mw__grow(plan->allocator, &plan->pairs, &plan->pair_capacity, plan->pair_count + 1, sizeof *plan->pairs,
                     p->err));
     plan->pairs[plan->pair_count++] = (mw_chip_pair){

@@ -3,7 +3,8 @@
 #include "chip/plan/plan.h"
 
 /* Bytes on chip of what the layer writes. */
-static int64_t bytes_of_output(const mw__chip_planner *p, const mw__plan_layer *layer, const mw__plan_value *value)
+static int64_t bytes_of_output(const mw__chip_planner *p, const mw__chip_plan_layer *layer,
+                               const mw__chip_plan_value *value)
 {
     if (value->is_ring)
         return value->ring_bytes;
@@ -13,13 +14,13 @@ static int64_t bytes_of_output(const mw__chip_planner *p, const mw__plan_layer *
 }
 
 /* Beside what is on chip already. */
-static int64_t need(const mw__chip_planner *p, const mw__plan_layer *layer)
+static int64_t need(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < layer->public.output_count; i++)
         bytes += bytes_of_output(p, layer, &p->values[layer->public.outputs[i]]);
     for (size_t i = 0; i < layer->public.input_count; i++) {
-        const mw__plan_value *value = &p->values[layer->public.inputs[i]];
+        const mw__chip_plan_value *value = &p->values[layer->public.inputs[i]];
         if (value->held == 0)
             bytes += mw__i64_min(value->public.bytes, p->options->stream_tile);
     }
@@ -40,10 +41,10 @@ mw_status mw__chip_plan_open_partition(mw__chip_planner *p, size_t segment)
 }
 
 /* Values that nobody waits for any more give their place back. */
-static void release_inputs(mw__chip_planner *p, const mw__plan_layer *layer)
+static void release_inputs(mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     for (size_t i = 0; i < layer->public.input_count; i++) {
-        mw__plan_value *value = &p->values[layer->public.inputs[i]];
+        mw__chip_plan_value *value = &p->values[layer->public.inputs[i]];
         if (--value->left > 0)
             continue;
         p->live -= value->held;
@@ -51,17 +52,17 @@ static void release_inputs(mw__chip_planner *p, const mw__plan_layer *layer)
     }
 }
 
-static void hold_outputs(mw__chip_planner *p, const mw__plan_layer *layer)
+static void hold_outputs(mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     for (size_t i = 0; i < layer->public.output_count; i++) {
-        mw__plan_value *value = &p->values[layer->public.outputs[i]];
+        mw__chip_plan_value *value = &p->values[layer->public.outputs[i]];
         const bool stays = value->left > 0 && !value->public.is_output && (layer->public.tiles == 1 || value->is_ring);
         value->held = stays ? bytes_of_output(p, layer, value) : 0;
         p->live += value->held;
     }
 }
 
-static mw_status close_if_full(mw__chip_planner *p, const mw__plan_layer *layer)
+static mw_status close_if_full(mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     mw_chip_partition *open = &p->plan->partitions[p->plan->partition_count - 1];
     const int64_t next = p->live + need(p, layer), peak = next > open->peak ? next : open->peak;
@@ -74,7 +75,7 @@ static mw_status close_if_full(mw__chip_planner *p, const mw__plan_layer *layer)
 
 mw_status mw__chip_plan_append(mw__chip_planner *p, size_t index)
 {
-    mw__plan_layer *layer = &p->layers[index];
+    mw__chip_plan_layer *layer = &p->layers[index];
     MW_TRY(close_if_full(p, layer));
     mw_chip_partition *open = &p->plan->partitions[p->plan->partition_count - 1];
     const int64_t peak = p->live + need(p, layer);

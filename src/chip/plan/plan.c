@@ -223,7 +223,7 @@ const char *mw__chip_plan_string(mw__chip_planner *p, const char *string)
     return string != NULL ? mw__arena_string(&p->plan->arena, string, strlen(string), p->err) : NULL;
 }
 
-void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
+void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__chip_plan_rule_id rule,
                         const char *format, ...)
 {
     char text[400];
@@ -246,17 +246,17 @@ size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__chip_la
     }
     if (mw__grow(p->heap, &p->layers, &p->layer_capacity, p->layer_count + 1, sizeof *p->layers, p->err) != MW_OK)
         return MW_CHIP_NONE;
-    p->layers[p->layer_count] =
-        (mw__plan_layer){.kind = kind,
-                         .head = p->body->ops[op],
-                         .head_index = op,
-                         .tail_index = op,
-                         .position = MW_CHIP_NONE,
-                         .public = {.kernel_parts = 1, .tiles = 1, .partner = MW_CHIP_NONE, .engine = kind->engine}};
+    p->layers[p->layer_count] = (mw__chip_plan_layer){
+        .kind = kind,
+        .head = p->body->ops[op],
+        .head_index = op,
+        .tail_index = op,
+        .position = MW_CHIP_NONE,
+        .public = {.kernel_parts = 1, .tiles = 1, .partner = MW_CHIP_NONE, .engine = kind->engine}};
     return p->layer_count++;
 }
 
-mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit,
+mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__chip_plan_rule_id rule, int64_t limit,
                                   int64_t there, const char *reason)
 {
     mw_chip_plan *plan = p->plan;

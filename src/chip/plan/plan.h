@@ -10,12 +10,12 @@
 
 /* ---- rows ---- */
 
-typedef enum mw__plan_rule_id {
+typedef enum mw__chip_plan_rule_id {
 #define MW_PLAN_RULE(id, pattern, becomes, pass, source) MW__PLAN_##id,
 #include "chip/plan/rules.def"
 #undef MW_PLAN_RULE
     MW__PLAN_RULE_COUNT
-} mw__plan_rule_id;
+} mw__chip_plan_rule_id;
 
 extern const mw_chip_plan_rule mw__chip_plan_rules[MW__PLAN_RULE_COUNT];
 
@@ -48,7 +48,7 @@ bool mw__chip_layer_function_is_published(const mw__op *op);
 
 /* ---- the state ---- */
 
-typedef struct mw__plan_layer {
+typedef struct mw__chip_plan_layer {
     mw_chip_layer public;
     const mw__chip_layer_kind *kind;
     const mw__op *head;
@@ -69,9 +69,9 @@ typedef struct mw__plan_layer {
     int64_t footprint; /* bytes of what it reads and writes */
     size_t merge;      /* where the branch ends that it begins: the first layer with other operands, or MW_CHIP_NONE */
     int64_t branch_bytes; /* the largest footprint of that branch */
-} mw__plan_layer;
+} mw__chip_plan_layer;
 
-typedef struct mw__plan_value {
+typedef struct mw__chip_plan_value {
     mw_chip_value public;
     const mw_tensor *tensor;
     size_t producer; /* layer, in the order of heads */
@@ -80,7 +80,7 @@ typedef struct mw__plan_value {
     bool is_ring, is_chainable;
     int64_t ring_bytes;
     int64_t held; /* bytes on chip while it is scheduled */
-} mw__plan_value;
+} mw__chip_plan_value;
 
 struct mw_chip_plan {
     const mw_allocator *allocator;
@@ -116,9 +116,9 @@ typedef struct mw__chip_planner {
     bool *is_unsound;    /* unknown, against its own row, or with blocks: nothing is asked of it */
     bool *folded_concat; /* its readers read its operands */
     /* the rest */
-    mw__plan_layer *layers;
+    mw__chip_plan_layer *layers;
     size_t layer_count, layer_capacity;
-    mw__plan_value *values;
+    mw__chip_plan_value *values;
     size_t value_count;
     size_t *order; /* layers as scheduled */
     size_t scheduled;
@@ -139,13 +139,13 @@ int64_t mw__chip_plan_value_bytes(const mw__chip_planner *p, const mw_tensor *va
 int64_t mw__chip_plan_constant_bytes(const mw_tensor *value);
 /* Calls `visit` for each value that an operation reads and that is computed, with aliases and fused concats resolved.
  */
-typedef void mw__plan_visit(void *user, const mw_tensor *value);
-void mw__chip_plan_each_input(const mw__chip_planner *p, size_t op, mw__plan_visit *visit, void *user);
+typedef void mw__chip_plan_visit(void *user, const mw_tensor *value);
+void mw__chip_plan_each_input(const mw__chip_planner *p, size_t op, mw__chip_plan_visit *visit, void *user);
 
 /* What is read of an operation by name; NULL where it is absent or constant. */
 const mw_tensor *mw__chip_plan_operand(const mw__chip_planner *p, const mw__op *op, const char *name);
 /* What a layer reads, each value once, in the scratch arena. NULL on failure. */
-const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__plan_layer *layer, size_t *out_count);
+const mw_tensor **mw__chip_plan_layer_inputs(mw__chip_planner *p, const mw__chip_plan_layer *layer, size_t *out_count);
 /* What an operation of a slot heads where it stands alone. */
 const mw__chip_layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const mw__op *op);
 /* A product that is rewritten to a convolution: its weights are constant and fit. */
@@ -158,12 +158,12 @@ const mw__op *mw__chip_plan_maker(const mw__chip_planner *p, const mw_tensor *va
 /* Readers of `value` take `instead` from now on. */
 void mw__chip_plan_set_alias(mw__chip_planner *p, const mw_tensor *value, const mw_tensor *instead);
 /* Says what became of an operation. */
-void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__plan_rule_id rule,
+void mw__chip_plan_note(mw__chip_planner *p, size_t op, mw_chip_slot slot, size_t layer, mw__chip_plan_rule_id rule,
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
 const char *mw__chip_plan_string(mw__chip_planner *p, const char *string);
 /* A new layer headed by the operation; MW_CHIP_NONE on failure. */
 size_t mw__chip_plan_add_layer(mw__chip_planner *p, size_t op, const mw__chip_layer_kind *kind);
-mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__plan_rule_id rule, int64_t limit,
+mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__chip_plan_rule_id rule, int64_t limit,
                                   int64_t there, const char *reason);
 
 /* ---- between files of one phase ---- */

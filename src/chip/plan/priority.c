@@ -21,7 +21,7 @@ static int64_t window_rows(const mw__op *op)
 }
 
 /* Of the windows that the options say. */
-static int64_t ring_bytes(const mw__chip_planner *p, const mw__plan_value *value)
+static int64_t ring_bytes(const mw__chip_planner *p, const mw__chip_plan_value *value)
 {
     const mw_shape shape = value->public.shape;
     const int64_t rows = shape.rank > 2 ? shape.dim[2] : 1;
@@ -29,16 +29,16 @@ static int64_t ring_bytes(const mw__chip_planner *p, const mw__plan_value *value
     return kept < rows ? value->public.bytes / rows * kept : value->public.bytes;
 }
 
-static bool is_ring(const mw__chip_planner *p, const mw__plan_value *value)
+static bool is_ring(const mw__chip_planner *p, const mw__chip_plan_value *value)
 {
     if (value->producer == MW_CHIP_NONE || value->reader_count != 1 || value->public.is_output ||
         p->options->no_ring_buffers)
         return false;
-    const mw__plan_layer *from = &p->layers[value->producer], *to = &p->layers[value->readers[0]];
+    const mw__chip_plan_layer *from = &p->layers[value->producer], *to = &p->layers[value->readers[0]];
     return from->public.tiles > 1 && to->public.tiles > 1 && !from->is_cut && !to->is_cut && window_rows(to->head) > 1;
 }
 
-static bool reads_ring(const mw__chip_planner *p, const mw__plan_layer *layer)
+static bool reads_ring(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     bool found = false;
     for (size_t i = 0; i < layer->public.input_count; i++)
@@ -57,12 +57,12 @@ void mw__chip_plan_find_branches(mw__chip_planner *p)
             p->values[v].ring_bytes = ring_bytes(p, &p->values[v]);
         }
     for (size_t i = p->layer_count; i-- > 0;) {
-        mw__plan_layer *layer = &p->layers[i];
+        mw__chip_plan_layer *layer = &p->layers[i];
         layer->merge = MW_CHIP_NONE;
         layer->branch_bytes = layer->footprint;
         if (layer->next_count != 1)
             continue;
-        const mw__plan_layer *next = &p->layers[layer->next[0]];
+        const mw__chip_plan_layer *next = &p->layers[layer->next[0]];
         layer->merge = next->before_count > 1 ? layer->next[0] : next->merge;
         if (next->before_count == 1 && next->branch_bytes > layer->branch_bytes)
             layer->branch_bytes = next->branch_bytes;
@@ -70,11 +70,11 @@ void mw__chip_plan_find_branches(mw__chip_planner *p)
 }
 
 /* What reads the same values and is scheduled, or is not. */
-static int64_t branch_score(const mw__chip_planner *p, const mw__plan_layer *layer)
+static int64_t branch_score(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     int64_t scheduled = 0, left = 0;
     for (size_t i = 0; i < layer->public.input_count; i++) {
-        const mw__plan_value *value = &p->values[layer->public.inputs[i]];
+        const mw__chip_plan_value *value = &p->values[layer->public.inputs[i]];
         if (value->producer == MW_CHIP_NONE)
             continue;
         scheduled += (int64_t)(value->reader_count - value->left);
@@ -86,11 +86,11 @@ static int64_t branch_score(const mw__chip_planner *p, const mw__plan_layer *lay
 }
 
 /* What the layers that read from it read, too, and is scheduled, or is not. */
-static int64_t merge_score(const mw__chip_planner *p, const mw__plan_layer *layer)
+static int64_t merge_score(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     int64_t scheduled = 0, left = 0;
     for (size_t i = 0; i < layer->next_count; i++) {
-        const mw__plan_layer *next = &p->layers[layer->next[i]];
+        const mw__chip_plan_layer *next = &p->layers[layer->next[i]];
         scheduled += (int64_t)(next->before_count - next->waits);
         left += (int64_t)next->waits - 1;
     }
@@ -101,13 +101,13 @@ static int64_t merge_score(const mw__chip_planner *p, const mw__plan_layer *laye
 
 /* The working set decides between branches of one diamond whose ends fit: the larger one first, as long as it fits.
  * Positive: a first. */
-static int working_set_test(const mw__chip_planner *p, const mw__plan_layer *a, const mw__plan_layer *b)
+static int working_set_test(const mw__chip_planner *p, const mw__chip_plan_layer *a, const mw__chip_plan_layer *b)
 {
     if (a->merge == MW_CHIP_NONE || a->merge != b->merge || a->before_count != 1 || b->before_count != 1 ||
         a->before[0] != b->before[0] || a->branch_bytes == b->branch_bytes)
         return 0;
     const int64_t ends = p->layers[a->before[0]].public.bytes_out + p->layers[a->merge].public.bytes_in;
-    const mw__plan_layer *larger = a->branch_bytes > b->branch_bytes ? a : b;
+    const mw__chip_plan_layer *larger = a->branch_bytes > b->branch_bytes ? a : b;
     if (ends > p->chip->working_set || larger->branch_bytes > p->chip->working_set - p->live)
         return 0;
     return larger == a ? 1 : -1;
@@ -117,7 +117,7 @@ static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 bool mw__chip_plan_goes_first(const mw__chip_planner *p, size_t a, size_t b)
 {
-    const mw__plan_layer *x = &p->layers[a], *y = &p->layers[b];
+    const mw__chip_plan_layer *x = &p->layers[a], *y = &p->layers[b];
     int order = (int)reads_ring(p, x) - (int)reads_ring(p, y);
     if (order == 0)
         order = compare_numbers(branch_score(p, x), branch_score(p, y));

@@ -40,7 +40,7 @@ static void move_all(mw__chip_planner *p)
 }
 
 /* What went into an operand is of the layer that reads it: the first of the schedule, if several do. */
-static void place_operands(mw__chip_planner *p, const mw__plan_layer *layer, size_t index)
+static void place_operands(mw__chip_planner *p, const mw__chip_plan_layer *layer, size_t index)
 {
     for (size_t s = 0; s < layer->head->slot_count; s++)
         for (size_t k = 0; k < layer->head->slots[s].count; k++) {
@@ -94,7 +94,7 @@ static mw_status name_layers(mw__chip_planner *p)
 
 mw_status mw__chip_plan_reorder(mw__chip_planner *p)
 {
-    mw__plan_layer *sorted = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *sorted, p->err);
+    mw__chip_plan_layer *sorted = mw__arena_alloc(&p->scratch, p->layer_count, sizeof *sorted, p->err);
     if (sorted == NULL)
         return MW_ERROR_MEMORY;
     move_all(p);

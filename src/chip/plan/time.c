@@ -31,7 +31,7 @@ static int64_t streamed(const mw__chip_planner *p)
 {
     int64_t bytes = 0;
     for (size_t v = 0; v < p->value_count; v++) {
-        const mw__plan_value *value = &p->values[v];
+        const mw__chip_plan_value *value = &p->values[v];
         if (value->public.memory == MW_CHIP_MEMORY_ON_CHIP)
             continue;
         const int64_t moves = (int64_t)value->reader_count + (value->producer != MW_CHIP_NONE ? 1 : 0);

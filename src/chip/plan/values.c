@@ -17,16 +17,16 @@ static void add_value(connecting *c, const mw_tensor *tensor, size_t producer)
     if (c->of_tensor[tensor->id] != MW_CHIP_NONE)
         return;
     c->of_tensor[tensor->id] = p->value_count;
-    p->values[p->value_count++] =
-        (mw__plan_value){.tensor = tensor,
-                         .producer = producer,
-                         .public = {.name = mw__chip_plan_string(p, tensor->name),
-                                    .dtype = tensor->type->kind == MW__TENSOR ? tensor->type->dtype : MW_DTYPE_NONE,
-                                    .shape = mw_tensor_shape(tensor),
-                                    .bytes = mw__chip_plan_value_bytes(p, tensor),
-                                    .producer = producer,
-                                    .is_output = tensor->is_output,
-                                    .over = MW_CHIP_NONE}};
+    p->values[p->value_count++] = (mw__chip_plan_value){
+        .tensor = tensor,
+        .producer = producer,
+        .public = {.name = mw__chip_plan_string(p, tensor->name),
+                   .dtype = tensor->type->kind == MW__TENSOR ? tensor->type->dtype : MW_DTYPE_NONE,
+                   .shape = mw_tensor_shape(tensor),
+                   .bytes = mw__chip_plan_value_bytes(p, tensor),
+                   .producer = producer,
+                   .is_output = tensor->is_output,
+                   .over = MW_CHIP_NONE}};
 }
 
 static size_t count_results(const mw__chip_planner *p)
@@ -98,7 +98,7 @@ static mw_status make_lists(connecting *c)
         if (inputs == NULL)
             return MW_ERROR_MEMORY;
         for (size_t k = 0; k < c->input_counts[i]; k++) {
-            mw__plan_value *value = &p->values[c->of_tensor[c->inputs[i][k]->id]];
+            mw__chip_plan_value *value = &p->values[c->of_tensor[c->inputs[i][k]->id]];
             inputs[k] = (size_t)(value - p->values);
             value->readers[value->reader_count++] = i;
         }
@@ -149,13 +149,13 @@ static mw_status link_layers(mw__chip_planner *p)
     for (size_t i = 0; marks != NULL && i < p->layer_count; i++)
         marks[i] = MW_CHIP_NONE;
     for (size_t i = 0; marks != NULL && i < p->layer_count; i++) {
-        mw__plan_layer *layer = &p->layers[i];
+        mw__chip_plan_layer *layer = &p->layers[i];
         layer->before = mw__arena_alloc(&p->scratch, layer->public.input_count, sizeof *layer->before, p->err);
         if (layer->before == NULL)
             return MW_ERROR_MEMORY;
         layer->before_count = list_before(p, i, marks, layer->before);
         for (size_t k = 0; k < layer->before_count; k++) {
-            mw__plan_layer *from = &p->layers[layer->before[k]];
+            mw__chip_plan_layer *from = &p->layers[layer->before[k]];
             layer->level = from->level + 1 > layer->level ? from->level + 1 : layer->level;
             from->next_count++;
         }
@@ -173,7 +173,7 @@ static mw_status list_next(mw__chip_planner *p)
     }
     for (size_t i = 0; i < p->layer_count; i++)
         for (size_t k = 0; k < p->layers[i].before_count; k++) {
-            mw__plan_layer *from = &p->layers[p->layers[i].before[k]];
+            mw__chip_plan_layer *from = &p->layers[p->layers[i].before[k]];
             from->next[from->next_count++] = i;
         }
     return MW_OK;

@@ -85,13 +85,13 @@ static mw_status estimate_step(maker *m, const mw__plan *plan, const mw__step *s
 /* What it cannot place is where the program is. */
 static mw_status segment(maker *m, const mw__function *function)
 {
-    mw__segment_function *given = mw__engine_given_segmenter();
+    mw__segmenter_function *given = mw__engine_given_segmenter();
     const mw__library *library = m->library;
     mw_error why = {0};
     m->segmented = NULL;
     if (given == NULL || library->segmenter == MW__SEGMENTER_NONE)
         return MW_OK;
-    const mw__segment_request request = {
+    const mw__segmenter_request request = {
         .function = function, .chip = library->chip, .mask = library->mask, .segmenter = library->segmenter};
     m->segmented = mw__arena_alloc(&m->scratch, function->body->op_count, sizeof *m->segmented, m->err);
     if (m->segmented == NULL)

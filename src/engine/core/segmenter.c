@@ -4,14 +4,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static _Atomic(mw__segment_function *) given;
+static _Atomic(mw__segmenter_function *) given;
 
-void mw__engine_give_segmenter(mw__segment_function *function)
+void mw__engine_give_segmenter(mw__segmenter_function *function)
 {
     atomic_store_explicit(&given, function, memory_order_release);
 }
 
-mw__segment_function *mw__engine_given_segmenter(void) { return atomic_load_explicit(&given, memory_order_acquire); }
+mw__segmenter_function *mw__engine_given_segmenter(void) { return atomic_load_explicit(&given, memory_order_acquire); }
 
 /* `text` without blanks, underscores and hyphens, in any case, is `word`. */
 static bool is_word(const char *text, const char *word)

@@ -17,12 +17,12 @@ typedef enum mw__segmenter {
 /* "graph", "SegmenterGraph", "shortest_path" and the like, in any case; MW__SEGMENTER_NONE of others and of NULL. */
 mw__segmenter mw__segmenter_named(const char *text);
 
-typedef struct mw__segment_request {
+typedef struct mw__segmenter_request {
     const mw__function *function;
     const mw__chip_row *chip; /* NULL = every chip */
     uint64_t mask;            /* of the devices that it may choose */
     mw__segmenter segmenter;  /* not MW__SEGMENTER_NONE */
-} mw__segment_request;
+} mw__segmenter_request;
 
 typedef struct mw__segmented {
     uint64_t backend; /* a bit of e5rt's mask; 0 of a constant */
@@ -32,12 +32,12 @@ typedef struct mw__segmented {
 
 /* Fills an element for each operation of the function's body; those of blocks are where their owner is. An error but
  * MW_ERROR_MEMORY says that there is no such placement. */
-typedef mw_status mw__segment_function(const mw__segment_request *request, mw__segmented *out,
-                                       const mw_allocator *allocator, mw_error *err);
+typedef mw_status mw__segmenter_function(const mw__segmenter_request *request, mw__segmented *out,
+                                         const mw_allocator *allocator, mw_error *err);
 
 /* May be called at any time by any thread; what was compiled before keeps what it has asked. NULL = none again. */
-void mw__engine_give_segmenter(mw__segment_function *function);
+void mw__engine_give_segmenter(mw__segmenter_function *function);
 /* NULL: nobody gave one. */
-mw__segment_function *mw__engine_given_segmenter(void);
+mw__segmenter_function *mw__engine_given_segmenter(void);
 
 #endif

@@ -94,7 +94,7 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
 }
 
 /* An operation that cannot be built because one operand's graph is gone: the graphs of the others get the error. */
-static void blame_dead(const mw__build *build, mw_tensor *const *values, size_t count)
+static void name_dead(const mw__build *build, mw_tensor *const *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (values[i] != NULL && values[i]->graph != build->graph)
@@ -105,7 +105,7 @@ static void blame_dead(const mw__build *build, mw_tensor *const *values, size_t 
 void mw__build_set_many(mw__build *build, const char *arg, mw_tensor *const *values, size_t count)
 {
     if (build->failed && build->graph != NULL && atomic_load(&build->graph->dead))
-        blame_dead(build, values, count);
+        name_dead(build, values, count);
     if (build->failed)
         return;
     mw__slot *slot = find_slot(build, arg);

@@ -93,7 +93,7 @@ static void copy_block(const mw__port_part *part, void *whole, void *data, bool 
     }
 }
 
-mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const void *whole, mw__part_data *data,
+mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const void *whole, mw__port_part_data *data,
                          const void *user, mw_error *err)
 {
     for (size_t i = 0; place->staged && i < place->count; i++) {
@@ -106,7 +106,7 @@ mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const
     return MW_OK;
 }
 
-void mw__place_pull(const mw__port_place *place, mw__part_data *data, const void *user)
+void mw__place_pull(const mw__port_place *place, mw__port_part_data *data, const void *user)
 {
     for (size_t i = 0; place->staged && i < place->count; i++) {
         const void *memory = data(user, place->first + i);

@@ -39,12 +39,12 @@ mw_status mw__place_rebind(mw__port_place *place, const mw__port_place *other, m
 void mw__place_release(mw__port_place *place, const mw__symbols *symbols);
 
 /* The memory of part `index` of a port, for one that is not the dispatch's own. */
-typedef void *mw__part_data(const void *user, size_t port);
+typedef void *mw__port_part_data(const void *user, size_t port);
 
 /* whole -> parts, or parts -> whole; nothing if the place is not staged.
  *  errors  MW_ERROR_ARGUMENT for an integer that two digits cannot hold */
-mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const void *whole, mw__part_data *data,
+mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const void *whole, mw__port_part_data *data,
                          const void *user, mw_error *err);
-void mw__place_pull(const mw__port_place *place, mw__part_data *data, const void *user);
+void mw__place_pull(const mw__port_place *place, mw__port_part_data *data, const void *user);
 
 #endif

@@ -39,7 +39,7 @@ static void destroy_owner(mw__state_owner *owner)
     mw__map_deinit(&trainer->declared);
     mw__arena_deinit(&trainer->arena);
     mw__learned_classes_destroy(trainer->learned, allocator);
-    mw__free(allocator, trainer->gauges);
+    mw__free(allocator, trainer->watched_tensors);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
 }

@@ -125,9 +125,9 @@ struct mw_trainer {
     mw__map declared; /* by parameter: the states of its optimizer, which is asked once; in the arena */
     mw_tensor *probe; /* in the model: of a custom optimizer, or NULL */
     mw__trainer_view evaluation, predictor;
-    struct mw__gauge *gauges; /* what is watched */
-    size_t gauge_count, gauge_capacity;
-    mw_watch *watches; /* patterns that are no gauges yet */
+    struct mw__watched_tensor *watched_tensors; /* what is watched */
+    size_t watched_count, watched_capacity;
+    mw_watch *watches; /* patterns that name no tensors yet */
     size_t watch_count;
     const char *replay_folder; /* NULL = none */
     bool replay_saved;         /* the refused step is there */

@@ -151,7 +151,7 @@ static void check_plain(const char *segmenter)
     e5rt_program_library_release(&library);
 }
 
-static mw_status declines(const mw__segment_request *request, mw__segmented *out, const mw_allocator *allocator,
+static mw_status declines(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
                           mw_error *err)
 {
     (void)request;
@@ -160,7 +160,7 @@ static mw_status declines(const mw__segment_request *request, mw__segmented *out
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "not this one");
 }
 
-static mw_status runs_out(const mw__segment_request *request, mw__segmented *out, const mw_allocator *allocator,
+static mw_status runs_out(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
                           mw_error *err)
 {
     (void)request;

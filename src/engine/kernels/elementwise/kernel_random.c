@@ -12,7 +12,7 @@
 typedef struct random_block random_block;
 
 struct random_block {
-    mw__draw *draw;
+    mw__random_draw *draw;
     double a, b;   /* of the distribution */
     float largest; /* below the high of random_uniform */
     int64_t elements, count;

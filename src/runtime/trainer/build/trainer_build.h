@@ -5,17 +5,17 @@
 #include "runtime/trainer/trainer_object.h"
 
 /* Which program of a trainer is built. */
-typedef enum mw__pass_kind {
+typedef enum mw__trainer_pass_kind {
     MW__PASS_UPDATE,       /* ends with the update: a step of one rank, or what follows the exchange */
     MW__PASS_SUM,          /* only adds to the accumulated gradients */
     MW__PASS_EXCHANGE,     /* ends with gradients and states that other ranks get */
     MW__PASS_PARTS_CHECK,  /* ends with the flag, for other ranks; parameters are this rank's parts, as in the next */
     MW__PASS_PARTS_UPDATE, /* the flag and the norm come from there, of all ranks */
     MW__PASS_AVERAGES      /* the moving averages alone */
-} mw__pass_kind;
+} mw__trainer_pass_kind;
 
 /* Whether it is about the parts of parameters that this rank has. */
-static inline bool mw__pass_has_parts(mw__pass_kind kind)
+static inline bool mw__pass_has_parts(mw__trainer_pass_kind kind)
 {
     return kind == MW__PASS_PARTS_CHECK || kind == MW__PASS_PARTS_UPDATE;
 }
@@ -23,8 +23,8 @@ static inline bool mw__pass_has_parts(mw__pass_kind kind)
 /* What exists while a step graph is built. */
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
-    mw__pass_kind kind;
-    bool ends_before_check; /* stops before the finite check: trainer_blame.c adds the rest */
+    mw__trainer_pass_kind kind;
+    bool ends_before_check; /* stops before the finite check: trainer_nan_origin.c adds the rest */
     mw_graph *graph;
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */
@@ -43,7 +43,7 @@ typedef struct mw__trainer_build {
     mw_tensor *agreed;                   /* such a number from outside, which counts as well; or NULL */
     mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
     mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
-    mw_tensor **shown;                   /* copies of the watched values of the model, in the order of the gauges */
+    mw_tensor **shown; /* copies of the watched values of the model, in the order of the watched tensors */
     mw_tensor *loss_output, *ok_output;
 } mw__trainer_build;
 

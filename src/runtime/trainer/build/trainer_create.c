@@ -12,7 +12,7 @@
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_compare.h"
 #include "runtime/trainer/step/trainer_step.h"
-#include "runtime/trainer/watch/trainer_gauges.h"
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
 {
     mw__trainer_roots held;
     MW_TRY(mw__trainer_list_metrics(t, o, err));
-    MW_TRY(mw__trainer_list_gauges(t, o, err));
+    MW_TRY(mw__trainer_list_watched(t, o, err));
     t->loss = o->loss;
     t->prediction = o->prediction;
     t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
@@ -103,7 +103,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     if (rules.open)
         MW_TRY(check_known(t->model, err));
-    return mw__trainer_check_gauges(t, err);
+    return mw__trainer_check_watched(t, err);
 }
 
 static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
@@ -150,7 +150,7 @@ static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size
 {
     MW_TRY(prepare_trainer(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
-    MW_TRY(mw__trainer_find_gauges(t, err));
+    MW_TRY(mw__trainer_find_watched(t, err));
     if (t->accumulate > 1 && !t->strategy->sums_gradients)
         MW_TRY(mw__trainer_make_accumulation(t, err));
     MW_TRY(mw__trainer_describe(t, err));

@@ -7,7 +7,7 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/watch/trainer_gauges.h"
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -143,7 +143,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
     if (b->kind != MW__PASS_SUM)
-        MW_TRY(mw__trainer_name_gauges(b, err));
+        MW_TRY(mw__trainer_name_watched(b, err));
     MW_TRY(mw__trainer_show_values(b, err));
     if (b->kind != MW__PASS_EXCHANGE)
         return mw__trainer_build_updates(b, err);

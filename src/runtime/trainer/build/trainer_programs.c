@@ -8,7 +8,7 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/watch/trainer_gauges.h"
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__graph_main(t->model)->body;
-    const size_t most = body->input_count + 2 + t->gauge_count;
+    const size_t most = body->input_count + 2 + t->watched_count;
     mw_tensor **roots = mw__arena_alloc(&b->arena, most, sizeof *roots, err);
     mw_tensor **copies = mw__arena_alloc(&b->arena, most, sizeof *copies, err);
     b->states = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *b->states, err);
@@ -95,9 +95,9 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     b->state_count = count - 1;
     if (t->probe != NULL && b->kind != MW__PASS_SUM)
         roots[count++] = t->probe;
-    for (size_t i = 0; i < t->gauge_count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
-        if (t->gauges[i].value != NULL)
-            roots[count++] = t->gauges[i].value;
+    for (size_t i = 0; i < t->watched_count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
+        if (t->watched_tensors[i].value != NULL)
+            roots[count++] = t->watched_tensors[i].value;
     const mw__clone_options options = {
         .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
     b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);

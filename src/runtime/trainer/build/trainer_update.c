@@ -5,7 +5,7 @@
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/watch/trainer_gauges.h"
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>

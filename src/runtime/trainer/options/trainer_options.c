@@ -1,7 +1,7 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/watch/trainer_gauges.h"
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include "base/text/name.h"
 #include "base/text/printable.h"
@@ -81,9 +81,9 @@ static mw_tensor **held_at(mw_trainer *t, size_t i)
         return &t->prediction;
     if (t->probe != NULL && i-- == 0)
         return &t->probe;
-    for (size_t k = 0; k < t->gauge_count; k++)
-        if (t->gauges[k].value != NULL && i-- == 0)
-            return &t->gauges[k].value;
+    for (size_t k = 0; k < t->watched_count; k++)
+        if (t->watched_tensors[k].value != NULL && i-- == 0)
+            return &t->watched_tensors[k].value;
     return NULL;
 }
 

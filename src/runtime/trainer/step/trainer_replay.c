@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "format/tensors/safetensors.h"
 #include "graph/ir/ir.h"
-#include "runtime/trainer/step/trainer_blame.h"
+#include "runtime/trainer/step/trainer_nan_origin.h"
 
 #include <inttypes.h>
 #include <millwright/mil.h>
@@ -70,7 +70,7 @@ static mw_status write_operations(const mw_trainer *t, const mw__replay_step *st
     mw__text_init(&text, t->allocator);
     mw__text_puts(&text, MW__REPLAY_HEADER);
     for (size_t i = 0; i < step->count; i++) {
-        mw__blame one = {{0}, {0}, {0}};
+        mw__nan_origin one = {{0}, {0}, {0}};
         step->describe(step->user, i, &one);
         mw__text_printf(&text, "%s\t%s\t%s\n", one.operation, one.tensor, one.text);
     }

@@ -13,8 +13,8 @@
 #define MW__REPLAY_OUTPUT "watched."
 
 /* Describes thing number i: its operation, the parameter that it belongs to, a sentence. */
-typedef struct mw__blame mw__blame;
-typedef void mw__replay_describe(const void *user, size_t index, mw__blame *out);
+typedef struct mw__nan_origin mw__nan_origin;
+typedef void mw__replay_describe(const void *user, size_t index, mw__nan_origin *out);
 
 typedef struct mw__replay_step {
     const mw_graph *graph; /* with the outputs */

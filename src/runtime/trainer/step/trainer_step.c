@@ -6,8 +6,8 @@
 #include "base/text/log.h"
 #include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/options/trainer_numbers.h"
-#include "runtime/trainer/step/trainer_blame.h"
 #include "runtime/trainer/step/trainer_compare.h"
+#include "runtime/trainer/step/trainer_nan_origin.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -89,9 +89,9 @@ static mw_status refuse_step(mw_trainer *t, const mw__trainer_pass *pass, const 
                              mw_error *err)
 {
     char ids[160], cause[400];
-    mw__blame first;
+    mw__nan_origin first;
     list_examples(batch, ids, sizeof ids);
-    mw__trainer_blame(t, pass, &first);
+    mw__trainer_find_nan_origin(t, pass, &first);
     describe_cause(t, loss, first.text, cause, sizeof cause);
     mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s", t->steps + 1,
              cause, ids);
@@ -107,12 +107,12 @@ static mw_status skip_step(mw_trainer *t, const mw__trainer_pass *pass, const mw
                            mw_error *err)
 {
     char ids[160];
-    mw__blame first;
+    mw__nan_origin first;
     t->counters.refused_steps++;
     if (++t->skipped < SKIPPED_MAX)
         return MW_OK;
     list_examples(batch, ids, sizeof ids);
-    mw__trainer_blame(t, pass, &first);
+    mw__trainer_find_nan_origin(t, pass, &first);
     return mw__fail(err, MW_ERROR_NUMERIC,
                     "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
                     "the last was %g: %s; parameters are as before%s",

@@ -1,7 +1,7 @@
 /* Why a step was refused: the same batch is run once more by a program that looks at every value, and the first
  * operation in the order of execution whose result is not finite is named, with the forward operation and the parameter
  * that it belongs to. Made for one refusal and thrown away; where that fails, the message goes without it. */
-#include "runtime/trainer/step/trainer_blame.h"
+#include "runtime/trainer/step/trainer_nan_origin.h"
 
 #include "base/text/printable.h"
 #include "graph/ir/names.h"
@@ -27,7 +27,7 @@ typedef struct watched {
     double limit;               /* of this gradient or parameter; 0 = it is finite */
 } watched;
 
-typedef struct blame {
+typedef struct nan_search {
     mw__trainer_build b;
     mw_trainer *trainer;
     const mw__trainer_pass *pass;
@@ -37,7 +37,7 @@ typedef struct blame {
     bool *expected; /* by value: may hold what is not finite, as constants do */
     mw__names names;
     mw_program *program;
-} blame;
+} nan_search;
 
 /* ---- what is looked at ---- */
 
@@ -63,7 +63,7 @@ static bool moves(const mw__op *op)
 }
 
 /* A mask of -inf in the program is meant, and what it is added to also. */
-static bool is_expected(const blame *a, const mw__op *op)
+static bool is_expected(const nan_search *a, const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++) {
@@ -76,14 +76,14 @@ static bool is_expected(const blame *a, const mw__op *op)
     return false;
 }
 
-static void watch(blame *a, const mw__op *op, mw_tensor *value, const mw_tensor *parameter, double limit)
+static void watch(nan_search *a, const mw__op *op, mw_tensor *value, const mw_tensor *parameter, double limit)
 {
     mw_tensor *good = mw__trainer_within(&a->b, value, limit > 0.0 ? limit : mw__trainer_largest(&a->b, value));
     a->items[a->count] = (watched){op, parameter, limit};
     a->good[a->count++] = good;
 }
 
-static void watch_operation(blame *a, const mw__op *op, const mw_tensor *parameter)
+static void watch_operation(nan_search *a, const mw__op *op, const mw_tensor *parameter)
 {
     const bool expected = is_expected(a, op);
     for (size_t i = 0; i < op->result_count; i++) {
@@ -95,7 +95,7 @@ static void watch_operation(blame *a, const mw__op *op, const mw_tensor *paramet
     }
 }
 
-static void watch_limits(blame *a, size_t index)
+static void watch_limits(nan_search *a, size_t index)
 {
     mw__trainer_build *b = &a->b;
     mw_tensor *parameter = b->parameters[index];
@@ -108,9 +108,9 @@ static void watch_limits(blame *a, size_t index)
 
 /* ---- the program ---- */
 
-static size_t op_count(const blame *a) { return mw__graph_main(a->b.graph)->body->op_count; }
+static size_t op_count(const nan_search *a) { return mw__graph_main(a->b.graph)->body->op_count; }
 
-static mw_status make_room(blame *a, mw_error *err)
+static mw_status make_room(nan_search *a, mw_error *err)
 {
     const mw__block *body = mw__graph_main(a->b.graph)->body;
     size_t most = 2 * a->b.count;
@@ -122,7 +122,7 @@ static mw_status make_room(blame *a, mw_error *err)
     return a->items != NULL && a->good != NULL && a->expected != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status write_groups(blame *a, mw_error *err)
+static mw_status write_groups(nan_search *a, mw_error *err)
 {
     for (size_t i = 0; i < a->count; i++)
         a->good[i] = mw_expand_dims(a->good[i], MW_AXES(0));
@@ -136,7 +136,7 @@ static mw_status write_groups(blame *a, mw_error *err)
 }
 
 /* Whose update operation i belongs to: those of parameter k end before end[k]. */
-static const mw_tensor *updated_by(const blame *a, const size_t *end, size_t first, size_t i)
+static const mw_tensor *updated_by(const nan_search *a, const size_t *end, size_t first, size_t i)
 {
     for (size_t k = 0; i >= first && k < a->b.count; k++)
         if (i < end[k])
@@ -144,7 +144,7 @@ static const mw_tensor *updated_by(const blame *a, const size_t *end, size_t fir
     return NULL;
 }
 
-static mw_status build_blame(blame *a, mw_error *err)
+static mw_status build_nan_search(nan_search *a, mw_error *err)
 {
     size_t *end = mw__arena_alloc(&a->b.arena, a->b.count, sizeof *end, err);
     const size_t first = op_count(a);
@@ -166,7 +166,7 @@ static mw_status build_blame(blame *a, mw_error *err)
 }
 
 /* Building the update again must not count the scalars of the step a second time. */
-static mw_status build_again(blame *a, mw_error *err)
+static mw_status build_again(nan_search *a, mw_error *err)
 {
     mw_trainer *t = a->trainer;
     mw__trainer_scalar *const kept = t->scalars;
@@ -177,14 +177,14 @@ static mw_status build_again(blame *a, mw_error *err)
     t->scalar_count = 0;
     mw_status status = t->scalars != NULL ? mw__trainer_build_pass(&a->b, err) : MW_ERROR_MEMORY;
     if (status == MW_OK)
-        status = build_blame(a, err);
+        status = build_nan_search(a, err);
     t->scalars = kept, t->scalar_count = kept_count;
     mw__arena_deinit(&scratch);
     return status;
 }
 
 /* The program reads what the step has read. */
-static mw_status run_blame(blame *a, mw_error *err)
+static mw_status run_nan_search(nan_search *a, mw_error *err)
 {
     const mw__program_request request = {.graph = a->b.graph,
                                          .options = &a->trainer->compile,
@@ -200,7 +200,7 @@ static mw_status run_blame(blame *a, mw_error *err)
 
 /* ---- the message ---- */
 
-static const watched *find_first(const blame *a)
+static const watched *find_first(const nan_search *a)
 {
     for (size_t i = 0; i < a->count; i++) {
         char name[32];
@@ -216,13 +216,13 @@ static const watched *find_first(const blame *a)
     return NULL;
 }
 
-static bool is_trained(const blame *a, const mw_tensor *value)
+static bool is_trained(const nan_search *a, const mw_tensor *value)
 {
     return value->role == MW__PARAMETER && !a->trainer->groups[mw__trainer_group_of(a->trainer, value->name)].frozen;
 }
 
 /* The trained parameter that reaches the operation first, going back; NULL if none is near. */
-static const mw_tensor *nearest_parameter(const blame *a, const mw__op *op)
+static const mw_tensor *nearest_parameter(const nan_search *a, const mw__op *op)
 {
     enum { NEAR = 64 };
     const mw__op *queue[NEAR] = {op};
@@ -239,14 +239,14 @@ static const mw_tensor *nearest_parameter(const blame *a, const mw__op *op)
     return NULL;
 }
 
-static void subject(const blame *a, const mw__op *op, char *out, size_t size)
+static void subject(const nan_search *a, const mw__op *op, char *out, size_t size)
 {
     const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
     mw__printable_printf(out, size, "%.40s \"%.60s\"", op->kind, name != NULL ? name : "");
 }
 
 /* A layer with a gradient of its own goes by its own name. */
-static void forward_subject(const blame *a, const mw__op *op, char *out, size_t size)
+static void forward_subject(const nan_search *a, const mw__op *op, char *out, size_t size)
 {
     const mw__composite *layer = op->result_count == 1 ? op->results[0]->composite : NULL;
     const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
@@ -256,7 +256,7 @@ static void forward_subject(const blame *a, const mw__op *op, char *out, size_t 
         subject(a, op, out, size);
 }
 
-static void describe_blame(const blame *a, const watched *first, mw__blame *out)
+static void describe_origin(const nan_search *a, const watched *first, mw__nan_origin *out)
 {
     char own[112], of[160] = "", whose[128] = "";
     if (first->parameter != NULL)
@@ -288,27 +288,27 @@ static void describe_blame(const blame *a, const watched *first, mw__blame *out)
                          whose);
 }
 
-static void describe_item(const void *user, size_t index, mw__blame *out)
+static void describe_item(const void *user, size_t index, mw__nan_origin *out)
 {
-    const blame *a = user;
-    describe_blame(a, &a->items[index], out);
+    const nan_search *a = user;
+    describe_origin(a, &a->items[index], out);
 }
 
-void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
+void mw__trainer_find_nan_origin(mw_trainer *t, const mw__trainer_pass *pass, mw__nan_origin *out)
 {
     mw_error ignored = {0};
-    blame a = {.b = {.trainer = t,
-                     .kind = pass == &t->accumulation      ? MW__PASS_SUM
-                             : t->strategy->sums_gradients ? MW__PASS_EXCHANGE
-                                                           : MW__PASS_UPDATE,
-                     .ends_before_check = true},
-               .trainer = t,
-               .pass = pass};
-    *out = (mw__blame){{0}, {0}, {0}};
-    if (build_again(&a, &ignored) == MW_OK && run_blame(&a, &ignored) == MW_OK) {
+    nan_search a = {.b = {.trainer = t,
+                          .kind = pass == &t->accumulation      ? MW__PASS_SUM
+                                  : t->strategy->sums_gradients ? MW__PASS_EXCHANGE
+                                                                : MW__PASS_UPDATE,
+                          .ends_before_check = true},
+                    .trainer = t,
+                    .pass = pass};
+    *out = (mw__nan_origin){{0}, {0}, {0}};
+    if (build_again(&a, &ignored) == MW_OK && run_nan_search(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);
         if (first != NULL)
-            describe_blame(&a, first, out);
+            describe_origin(&a, first, out);
         mw__replay_save(t, &(mw__replay_step){.graph = a.b.graph,
                                               .names = &a.names,
                                               .program = a.program,

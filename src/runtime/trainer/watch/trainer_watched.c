@@ -1,6 +1,6 @@
 /* What is watched: the list of it, and its outputs while a step is built. Nothing of the step reads these, so that its
- * results keep their bits. Reading them is in trainer_gauges_read.c. */
-#include "runtime/trainer/watch/trainer_gauges.h"
+ * results keep their bits. Reading them is in trainer_watched_read.c. */
+#include "runtime/trainer/watch/trainer_watched.h"
 
 #include "base/text/name.h"
 #include "graph/ir/ir_make.h"
@@ -71,13 +71,14 @@ mw_status mw__trainer_check_watches(const mw_trainer_options *o, mw_error *err)
 
 /* ---- the list ---- */
 
-static mw_status add_gauge(mw_trainer *t, const mw__gauge *gauge, mw_error *err)
+static mw_status add_watched(mw_trainer *t, const mw__watched_tensor *watched, mw_error *err)
 {
-    for (size_t i = 0; i < t->gauge_count; i++)
-        if (strcmp(t->gauges[i].name, gauge->name) == 0)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: \"%.200s\" is watched twice", gauge->name);
-    MW_TRY(mw__grow(t->allocator, &t->gauges, &t->gauge_capacity, t->gauge_count + 1, sizeof *t->gauges, err));
-    t->gauges[t->gauge_count++] = *gauge;
+    for (size_t i = 0; i < t->watched_count; i++)
+        if (strcmp(t->watched_tensors[i].name, watched->name) == 0)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: \"%.200s\" is watched twice", watched->name);
+    MW_TRY(mw__grow(t->allocator, &t->watched_tensors, &t->watched_capacity, t->watched_count + 1,
+                    sizeof *t->watched_tensors, err));
+    t->watched_tensors[t->watched_count++] = *watched;
     return MW_OK;
 }
 
@@ -100,7 +101,7 @@ static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_err
     return MW_OK;
 }
 
-mw_status mw__trainer_list_gauges(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+mw_status mw__trainer_list_watched(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     for (size_t i = 0; i < o->watch_count; i++) {
         const mw_watch *watch = &o->watches[i];
@@ -109,8 +110,8 @@ mw_status mw__trainer_list_gauges(mw_trainer *t, const mw_trainer_options *o, mw
         const char *name = mw__arena_string(&t->arena, name_of(watch), strlen(name_of(watch)), err);
         if (name == NULL)
             return MW_ERROR_MEMORY;
-        const mw__gauge gauge = {.name = name, .of = watch->of, .kind = watch->kind, .value = watch->tensor};
-        MW_TRY(add_gauge(t, &gauge, err));
+        const mw__watched_tensor watched = {.name = name, .of = watch->of, .kind = watch->kind, .value = watch->tensor};
+        MW_TRY(add_watched(t, &watched, err));
     }
     return copy_watches(t, o, err);
 }
@@ -123,31 +124,31 @@ static mw_status add_of_parameter(mw__trainer_build *b, const mw_watch *watch, c
     char name[MW_NAME_MAX + 32];
     snprintf(name, sizeof name, "%s%s/%s", words[watch->of], watch->kind == MW_WATCH_NORM ? "_norm" : "",
              mw_tensor_name(parameter));
-    mw__gauge gauge = {.of = watch->of,
-                       .kind = watch->kind,
-                       .name = mw__arena_string(&t->arena, name, strlen(name), err),
-                       .elements = mw_shape_count(mw_tensor_shape(parameter)),
-                       .behind = b->kind == MW__PASS_EXCHANGE};
-    gauge.parameter = gauge.name != NULL ? strchr(gauge.name, '/') + 1 : NULL;
-    if (gauge.name == NULL)
+    mw__watched_tensor watched = {.of = watch->of,
+                                  .kind = watch->kind,
+                                  .name = mw__arena_string(&t->arena, name, strlen(name), err),
+                                  .elements = mw_shape_count(mw_tensor_shape(parameter)),
+                                  .behind = b->kind == MW__PASS_EXCHANGE};
+    watched.parameter = watched.name != NULL ? strchr(watched.name, '/') + 1 : NULL;
+    if (watched.name == NULL)
         return MW_ERROR_MEMORY;
-    return gauge.elements > 0 ? add_gauge(t, &gauge, err) : MW_OK;
+    return watched.elements > 0 ? add_watched(t, &watched, err) : MW_OK;
 }
 
-mw_status mw__trainer_name_gauges(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_name_watched(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     for (size_t i = 0; i < t->watch_count; i++) {
-        const size_t before = t->gauge_count;
+        const size_t before = t->watched_count;
         for (size_t k = 0; k < b->count; k++)
             if (fnmatch(t->watches[i].pattern, mw_tensor_name(b->parameters[k]), 0) == 0)
                 MW_TRY(add_of_parameter(b, &t->watches[i], b->parameters[k], err));
-        if (t->gauge_count == before)
+        if (t->watched_count == before)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: the pattern \"%.100s\" of a watch matches no parameter that is trained",
                             t->watches[i].pattern);
     }
-    t->watch_count = 0; /* they are gauges now */
+    t->watch_count = 0; /* they are watched tensors now */
     return MW_OK;
 }
 
@@ -181,23 +182,23 @@ static void mark_step(const mw_trainer *t, const mw__block *body, bool *marks)
 }
 
 /* Else it would be a parameter of the step, or a state that steps move. */
-mw_status mw__trainer_check_gauges(const mw_trainer *t, mw_error *err)
+mw_status mw__trainer_check_watched(const mw_trainer *t, mw_error *err)
 {
     const mw__block *body = mw__graph_main(t->model)->body;
     mw_status status = MW_OK;
-    for (size_t i = 0; status == MW_OK && i < t->gauge_count; i++) {
+    for (size_t i = 0; status == MW_OK && i < t->watched_count; i++) {
         bool *step = mw__alloc(t->allocator, 2 * t->model->value_count, sizeof *step, err);
         if (step == NULL)
             return MW_ERROR_MEMORY;
         bool *own = step + t->model->value_count;
         mark_step(t, body, step);
-        own[t->gauges[i].value->id] = true;
+        own[t->watched_tensors[i].value->id] = true;
         mark_back(body, own);
         for (size_t k = 0; status == MW_OK && k < body->input_count; k++)
             if (own[body->inputs[k]->id] && !step[body->inputs[k]->id] && mw__is_resident(body->inputs[k]))
                 status = mw__fail(err, MW_ERROR_ARGUMENT,
                                   "trainer: \"%.100s\" cannot be watched: it needs \"%.100s\", which the loss does not",
-                                  t->gauges[i].name, mw_tensor_name(body->inputs[k]));
+                                  t->watched_tensors[i].name, mw_tensor_name(body->inputs[k]));
         mw__free(t->allocator, step);
     }
     return status;
@@ -217,58 +218,61 @@ static mw_tensor *share(mw_tensor *condition, mw_tensor *when, mw_tensor *otherw
 
 static mw_tensor *statistics_of(const mw__trainer_build *b, mw_tensor *value)
 {
-    mw_tensor *x = as_vector(value), *numbers[MW__GAUGE_NUMBERS];
+    mw_tensor *x = as_vector(value), *numbers[MW__WATCHED_NUMBERS];
     const mw_dtype dtype = mw_tensor_dtype(x);
     mw_tensor *one = mw__scalar(b->graph, dtype, 1.0, "one"), *zero = mw__scalar(b->graph, dtype, 0.0, "zero");
     mw_tensor *largest = mw__scalar(b->graph, dtype, mw__trainer_largest(b, x), "largest");
-    numbers[MW__GAUGE_MIN] = mw_reduce_min(x, MW_ALL_AXES, false);
-    numbers[MW__GAUGE_MAX] = mw_reduce_max(x, MW_ALL_AXES, false);
-    numbers[MW__GAUGE_MEAN] = mw_reduce_mean(x, MW_ALL_AXES, false);
-    mw_tensor *squares = mw_square(mw_sub(x, numbers[MW__GAUGE_MEAN]));
-    numbers[MW__GAUGE_DEVIATION] = mw_sqrt(mw_reduce_mean(squares, MW_ALL_AXES, false));
-    numbers[MW__GAUGE_NORM] = norm_of(x);
-    numbers[MW__GAUGE_ZEROS] = share(mw_equal(x, zero), one, zero);
-    numbers[MW__GAUGE_NON_FINITE] = share(mw_less_equal(mw_abs(x), largest), zero, one);
-    for (int i = 0; i < MW__GAUGE_NUMBERS; i++)
+    numbers[MW__WATCHED_MIN] = mw_reduce_min(x, MW_ALL_AXES, false);
+    numbers[MW__WATCHED_MAX] = mw_reduce_max(x, MW_ALL_AXES, false);
+    numbers[MW__WATCHED_MEAN] = mw_reduce_mean(x, MW_ALL_AXES, false);
+    mw_tensor *squares = mw_square(mw_sub(x, numbers[MW__WATCHED_MEAN]));
+    numbers[MW__WATCHED_DEVIATION] = mw_sqrt(mw_reduce_mean(squares, MW_ALL_AXES, false));
+    numbers[MW__WATCHED_NORM] = norm_of(x);
+    numbers[MW__WATCHED_ZEROS] = share(mw_equal(x, zero), one, zero);
+    numbers[MW__WATCHED_NON_FINITE] = share(mw_less_equal(mw_abs(x), largest), zero, one);
+    for (int i = 0; i < MW__WATCHED_NUMBERS; i++)
         numbers[i] = mw_expand_dims(numbers[i], MW_AXES(0));
-    return mw_concat(numbers, MW__GAUGE_NUMBERS, 0);
+    return mw_concat(numbers, MW__WATCHED_NUMBERS, 0);
 }
 
 /* A norm waits for its group. */
-static mw_status show(mw__trainer_build *b, mw__gauge *gauge, mw_tensor *value, mw_error *err)
+static mw_status show(mw__trainer_build *b, mw__watched_tensor *watched, mw_tensor *value, mw_error *err)
 {
-    gauge->elements = mw_shape_count(mw_tensor_shape(value));
-    if (gauge->kind == MW_WATCH_NORM) {
+    watched->elements = mw_shape_count(mw_tensor_shape(value));
+    if (watched->kind == MW_WATCH_NORM) {
         mw_tensor *norm = norm_of(value);
-        gauge->put = mw_tensor_dtype(norm) == mw_tensor_dtype(b->loss) ? norm : mw_cast(norm, mw_tensor_dtype(b->loss));
+        watched->put =
+            mw_tensor_dtype(norm) == mw_tensor_dtype(b->loss) ? norm : mw_cast(norm, mw_tensor_dtype(b->loss));
         return mw_graph_check(b->graph, err);
     }
-    snprintf(gauge->port_name, sizeof gauge->port_name, "step#watch.%zu", (size_t)(gauge - b->trainer->gauges));
-    mw_output(gauge->kind == MW_WATCH_VALUES ? mw_identity(value) : statistics_of(b, value), gauge->port_name);
+    snprintf(watched->port_name, sizeof watched->port_name, "step#watch.%zu",
+             (size_t)(watched - b->trainer->watched_tensors));
+    mw_output(watched->kind == MW_WATCH_VALUES ? mw_identity(value) : statistics_of(b, value), watched->port_name);
     return mw_graph_check(b->graph, err);
 }
 
 mw_status mw__trainer_show_values(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0, k = 0; b->kind != MW__PASS_SUM && i < t->gauge_count; i++)
-        if (t->gauges[i].value != NULL)
-            MW_TRY(show(b, &t->gauges[i], b->shown[k++], err));
+    for (size_t i = 0, k = 0; b->kind != MW__PASS_SUM && i < t->watched_count; i++)
+        if (t->watched_tensors[i].value != NULL)
+            MW_TRY(show(b, &t->watched_tensors[i], b->shown[k++], err));
     return MW_OK;
 }
 
 static mw_status show_of(mw__trainer_build *b, mw_watch_of of, size_t index, mw_tensor *value, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0; b->kind != MW__PASS_SUM && i < t->gauge_count; i++)
-        if (t->gauges[i].of == of && strcmp(t->gauges[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
-            MW_TRY(show(b, &t->gauges[i], value, err));
+    for (size_t i = 0; b->kind != MW__PASS_SUM && i < t->watched_count; i++)
+        if (t->watched_tensors[i].of == of &&
+            strcmp(t->watched_tensors[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
+            MW_TRY(show(b, &t->watched_tensors[i], value, err));
     return MW_OK;
 }
 
 mw_status mw__trainer_show_parameters(mw__trainer_build *b, mw_error *err)
 {
-    for (size_t i = 0; b->trainer->gauge_count > 0 && i < b->count; i++) {
+    for (size_t i = 0; b->trainer->watched_count > 0 && i < b->count; i++) {
         MW_TRY(show_of(b, MW_WATCH_GRADIENT, i, b->raw[i], err));
         MW_TRY(show_of(b, MW_WATCH_PARAMETER, i, b->parameters[i], err));
     }
@@ -277,8 +281,8 @@ mw_status mw__trainer_show_parameters(mw__trainer_build *b, mw_error *err)
 
 static bool is_watched(const mw_trainer *t, mw_watch_of of)
 {
-    for (size_t i = 0; i < t->gauge_count; i++)
-        if (t->gauges[i].of == of)
+    for (size_t i = 0; i < t->watched_count; i++)
+        if (t->watched_tensors[i].of == of)
             return true;
     return false;
 }
@@ -293,35 +297,35 @@ mw_status mw__trainer_show_update(mw__trainer_build *b, size_t index, mw_tensor 
 mw_status mw__trainer_show_norms(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    mw_tensor *group[MW__GAUGE_GROUP];
+    mw_tensor *group[MW__WATCHED_GROUP];
     size_t count = 0, groups = 0;
-    for (size_t i = 0; i <= t->gauge_count; i++) {
-        if (count > 0 && (i == t->gauge_count || count == MW__GAUGE_GROUP)) {
+    for (size_t i = 0; i <= t->watched_count; i++) {
+        if (count > 0 && (i == t->watched_count || count == MW__WATCHED_GROUP)) {
             char name[40];
             snprintf(name, sizeof name, "step#norms.%zu", groups++);
             mw_output(count > 1 ? mw_concat(group, count, 0) : mw_identity(group[0]), name);
             count = 0;
         }
-        if (i == t->gauge_count || t->gauges[i].put == NULL)
+        if (i == t->watched_count || t->watched_tensors[i].put == NULL)
             continue;
-        t->gauges[i].offset = count;
-        snprintf(t->gauges[i].port_name, sizeof t->gauges[i].port_name, "step#norms.%zu", groups);
-        group[count++] = mw_expand_dims(t->gauges[i].put, MW_AXES(0));
-        t->gauges[i].put = NULL;
+        t->watched_tensors[i].offset = count;
+        snprintf(t->watched_tensors[i].port_name, sizeof t->watched_tensors[i].port_name, "step#norms.%zu", groups);
+        group[count++] = mw_expand_dims(t->watched_tensors[i].put, MW_AXES(0));
+        t->watched_tensors[i].put = NULL;
     }
     return mw_graph_check(b->graph, err);
 }
 
 /* ---- programs ---- */
 
-mw_status mw__trainer_find_gauges(mw_trainer *t, mw_error *err)
+mw_status mw__trainer_find_watched(mw_trainer *t, mw_error *err)
 {
-    for (size_t i = 0; i < t->gauge_count; i++) {
-        mw__gauge *gauge = &t->gauges[i];
-        const mw_program *program = gauge->behind ? t->update->program : t->step.program;
-        gauge->port = mw__program_find(program, gauge->port_name);
-        if (gauge->port == program->port_count)
-            return mw__fail(err, MW_ERROR_STATE, "the step program lost \"%.100s\", which is watched", gauge->name);
+    for (size_t i = 0; i < t->watched_count; i++) {
+        mw__watched_tensor *watched = &t->watched_tensors[i];
+        const mw_program *program = watched->behind ? t->update->program : t->step.program;
+        watched->port = mw__program_find(program, watched->port_name);
+        if (watched->port == program->port_count)
+            return mw__fail(err, MW_ERROR_STATE, "the step program lost \"%.100s\", which is watched", watched->name);
     }
     return MW_OK;
 }
