@@ -44,7 +44,7 @@ else()
 endif()
 mw_room(format ${mw_format_folders})
 mw_room(runtime compare data dispatch evaluate fit gradcheck metrics model parallel plan program state trainer trainer/build
-    trainer/options trainer/ranks trainer/step trainer/watch weights)
+    trainer/object trainer/options trainer/ranks trainer/step trainer/watch weights)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.

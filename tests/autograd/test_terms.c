@@ -2,7 +2,7 @@
  * shared end. */
 #include "autograd/terms.h"
 #include "nets.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 #include "support/failing.h"
 

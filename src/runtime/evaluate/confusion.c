@@ -3,8 +3,8 @@
 #include "base/number/float_mode.h"
 #include "graph/values/convert.h"
 #include "runtime/data/files.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
-#include "runtime/trainer/trainer_object.h"
 
 #include <inttypes.h>
 #include <math.h>

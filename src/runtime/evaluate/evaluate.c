@@ -3,8 +3,8 @@
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "runtime/data/files.h"
+#include "runtime/evaluate/view.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
-#include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
 

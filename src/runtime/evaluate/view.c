@@ -1,12 +1,12 @@
 /* Views: programs of evaluation and prediction, cloned from the model and bound to the parameters of the state set.
  * What is a mean over examples is computed as the means of the single examples, so that the filling of a short last
  * batch can be left out. */
+#include "runtime/evaluate/view.h"
 #include "base/text/log.h"
 #include "base/text/printable.h"
 #include "graph/transform/clone/clone.h"
 #include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/build/trainer_state.h"
-#include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>

@@ -5,13 +5,13 @@
 #include "base/text/printable.h"
 #include "runtime/data/data.h"
 #include "runtime/data/files.h"
+#include "runtime/evaluate/view.h"
 #include "runtime/fit/fitting.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_step.h"
-#include "runtime/trainer/trainer_object.h"
-#include "runtime/trainer/trainer_view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "base/text/log.h"
 #include "base/text/printable.h"
 #include "runtime/fit/fitting.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
-#include "runtime/trainer/trainer_object.h"
 
 #include <inttypes.h>
 #include <math.h>

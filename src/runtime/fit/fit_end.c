@@ -1,7 +1,7 @@
 /* Both ends of mw_fit: a validation set that is taken from the training set, and what the run came to. */
 #include "runtime/data/data.h"
 #include "runtime/fit/fitting.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/number/number.h"
 #include "runtime/fit/fit_metrics_run.h"
 #include "runtime/fit/fitting.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 #include <inttypes.h>
 #include <math.h>

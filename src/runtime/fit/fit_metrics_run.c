@@ -2,7 +2,7 @@
  * that names a person or a machine: no host, user or path. */
 #include "runtime/fit/fit_metrics_run.h"
 #include "graph/ir/ir.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 #include <inttypes.h>
 #include <millwright/plan.h>

@@ -2,8 +2,8 @@
 #include "base/file/file.h"
 #include "base/text/log.h"
 #include "runtime/fit/fitting.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
-#include "runtime/trainer/trainer_object.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "runtime/fit/fit.h"
 #include "runtime/fit/fit_best.h"
 #include "runtime/fit/fit_metrics.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 
 typedef struct mw__fitting {
     mw_trainer *trainer;

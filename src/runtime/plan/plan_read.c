@@ -2,8 +2,8 @@
 #include "runtime/plan/plan_read.h"
 
 #include "base/number/float_mode.h"
+#include "runtime/evaluate/view.h"
 #include "runtime/program/program_object.h"
-#include "runtime/trainer/trainer_view.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
 #include "graph/transform/clone/clone.h"
 #include "graph/values/convert.h"
 #include "runtime/data/files.h"
+#include "runtime/evaluate/view.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_state.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_compare.h"
-#include "runtime/trainer/trainer_object.h"
-#include "runtime/trainer/trainer_view.h"
 
 #include <math.h>
 #include <millwright/mil.h>
@@ -113,33 +113,6 @@ mw_program *mw_trainer_program(const mw_trainer *trainer)
 
 /* ---- for files and fit ---- */
 
-mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
-{
-    if (t->health == MW__TRAINER_TORN)
-        return mw__fail(err, MW_ERROR_STATE,
-                        "the trainer's parameters are of two steps, as the ranks were cut off while they exchanged "
-                        "them: go on from a checkpoint");
-    if (t->health == MW__TRAINER_SOUND)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)",
-                    t->step.program->where);
-}
-
-mw_status mw__trainer_synchronize(mw_trainer *t, mw_error *err)
-{
-    return t->strategy->synchronize != NULL ? t->strategy->synchronize(t, err) : MW_OK;
-}
-
-/* A dead one would put wrong state into files, or learn nothing from them. */
-mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
-{
-    if (trainer == NULL || path == NULL || path[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
-    return mw__trainer_check_alive(trainer, err);
-}
-
-mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->owner.state; }
-
 /* The averages of a parameter are added right behind it. */
 const mw__state_entry *mw__trainer_exported_entry(const mw_trainer *t, const mw__state_entry *entry)
 {
@@ -230,35 +203,6 @@ float mw_trainer_loss_scale(mw_trainer *trainer)
     mw__trainer_leave(&entry, MW_OK, NULL);
     return scale;
 }
-
-const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
-
-const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->lock; }
-
-void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated)
-{
-    trainer->steps = steps;
-    trainer->accumulated = accumulated;
-    trainer->watch = (mw__divergence_detector){0}; /* of another run */
-}
-
-int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }
-
-int mw__trainer_accumulated(const mw_trainer *trainer) { return trainer->accumulated; }
-
-uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
-
-void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out)
-{
-    if (bytes_in > 0 && trainer->ranks != NULL) /* from a file or the user: the other ranks may have something else */
-        trainer->ranks->unequal = true;
-    trainer->counters.state_bytes_in += bytes_in;
-    trainer->counters.state_bytes_out += bytes_out;
-}
-
-int64_t mw__trainer_batch(const mw_trainer *trainer) { return trainer->batch; }
-
-const char *mw__trainer_description(const mw_trainer *trainer) { return trainer->description; }
 
 /* ---- state ---- */
 

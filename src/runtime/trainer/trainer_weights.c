@@ -3,7 +3,7 @@
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "runtime/weights/adapter.h"
 
 /* A slot for each entry of the state set, none of them part of the file yet. Freed by the caller. */

@@ -4,7 +4,7 @@
 #include "support/check.h"
 
 #include "base/number/fp16.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include <stdlib.h>
 
 /* ---- the problem ---- */

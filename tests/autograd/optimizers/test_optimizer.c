@@ -6,7 +6,7 @@
 #include "base/text/error.h"
 #include "format/tensors/safetensors.h"
 #include "optimizer_problem.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,7 +1,7 @@
 /* Evaluation and prediction: every example once, on the trained parameters; the model written as MIL. */
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <stdlib.h>

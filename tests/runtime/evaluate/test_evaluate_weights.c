@@ -1,7 +1,7 @@
 /* Evaluation of losses and metrics whose mean is weighted: the quotient over the whole data set, also when its last
  * batch is short; ignored labels on the way to the device. */
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <stdlib.h>

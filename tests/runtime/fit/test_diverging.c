@@ -2,7 +2,7 @@
  * trainings with a learning rate that is too high, by every kind of step. */
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/step/trainer_step.h"
+#include "runtime/trainer/watch/trainer_watch.h"
 #include "support/check.h"
 
 #include "base/number/random.h"

@@ -2,7 +2,7 @@
 #include "runtime/files.h"
 #include "runtime/fit/fit.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
  */
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,6 +1,6 @@
 /* What one rank of several does wrong or meets: all end alike, say which rank it was, and lose nothing. */
 #include "ranks_net.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <math.h>

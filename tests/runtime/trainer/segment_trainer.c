@@ -1,6 +1,6 @@
 #include "segment_trainer.h"
 
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 

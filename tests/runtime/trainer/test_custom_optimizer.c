@@ -3,7 +3,7 @@
 #include "custom_adam.h"
 #include "runtime/parallel/ranks_net.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

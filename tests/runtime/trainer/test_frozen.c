@@ -1,7 +1,7 @@
 /* Frozen groups and batch norm: by default the running statistics stay and the layer normalizes by them, so that a step
  * computes what evaluation does; moving_statistics freezes parameters alone. */
 #include "runtime/files.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>

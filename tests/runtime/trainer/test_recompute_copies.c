@@ -2,8 +2,8 @@
  * states, evaluation, predictions and written models of the same network without segments. */
 #include "runtime/files.h"
 #include "runtime/program/marked_nets.h"
-#include "runtime/trainer/build/trainer_memory.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
+#include "runtime/trainer/trainer_memory.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 

@@ -1,6 +1,6 @@
 /* Steps in segments: how many programs and operations they are, what is refused, what fails, what else is asked of the
  * program. */
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "segment_trainer.h"
 #include "support/check.h"
 #include "support/failing.h"

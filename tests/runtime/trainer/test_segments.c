@@ -1,6 +1,6 @@
 /* Steps in segments have the bits of the whole: every kind of network, cut a little and nearly everywhere, on both
  * devices, with all that a trainer can be asked for. */
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "segment_trainer.h"
 #include "support/check.h"
 #include "support/folder.h"

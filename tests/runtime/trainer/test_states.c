@@ -2,7 +2,7 @@
  * and evaluation reads without changing them. */
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Training a small classifier: against the network in double, refusals that change nothing. */
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
 
 #include <stdlib.h>

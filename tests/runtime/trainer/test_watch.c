@@ -5,7 +5,7 @@
 #include "runtime/parallel/ranks_net.h"
 #include "runtime/small.h"
 #include "runtime/state/state.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_BUILD_TRAINER_ALIAS_H
 #define MW__RUNTIME_TRAINER_BUILD_TRAINER_ALIAS_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 /* Binds inputs of another program to those of the mw_program that is `user` (mw__program_binder). */
 bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer *out);

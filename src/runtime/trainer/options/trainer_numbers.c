@@ -2,7 +2,6 @@
 #include "runtime/trainer/options/trainer_numbers.h"
 
 #include "base/number/fp16.h"
-#include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/options/trainer_options.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_OPTIONS_TRAINER_NUMBERS_H
 #define MW__RUNTIME_TRAINER_OPTIONS_TRAINER_NUMBERS_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 /* The element type that the device stores for a declared one. */
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
@@ -21,5 +21,15 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
 
 /* Loss scale, epsilons and limits, which depend on the types of the model's parameters; the groups are there. */
 mw_status mw__trainer_resolve_numbers(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+
+/* ---- trainer_limits.c ---- */
+
+/* The largest number of the type that x is stored in. */
+double mw__trainer_largest(const mw_trainer *trainer, const mw_tensor *x);
+/* Of every group: within which its update is finite. */
+void mw__trainer_set_limits(mw_trainer *trainer);
+const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *trainer, const mw_tensor *parameter);
+/* Refuses a rate with which these limits prove nothing. */
+mw_status mw__trainer_check_rate(const mw_trainer *trainer, float learning_rate, mw_error *err);
 
 #endif

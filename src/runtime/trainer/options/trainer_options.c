@@ -1,7 +1,6 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
 #include "runtime/trainer/options/trainer_options.h"
-#include "runtime/trainer/watch/trainer_watched.h"
 
 #include "base/text/name.h"
 #include "base/text/printable.h"
@@ -65,48 +64,6 @@ mw_status mw__trainer_list_metrics(mw_trainer *t, const mw_trainer_options *o, m
     for (size_t i = 0; i < o->metric_count; i++)
         MW_TRY(add_metric(t, o->metrics[i].name, o->metrics[i].value, err));
     return MW_OK;
-}
-
-/* ---- values that are held ---- */
-
-/* Value number i, or NULL. */
-static mw_tensor **held_at(mw_trainer *t, size_t i)
-{
-    if (i == 0)
-        return &t->loss;
-    if (i - 1 < t->metric_count)
-        return &t->metrics[i - 1].value;
-    i -= 1 + t->metric_count;
-    if (t->prediction != NULL && i-- == 0)
-        return &t->prediction;
-    if (t->probe != NULL && i-- == 0)
-        return &t->probe;
-    for (size_t k = 0; k < t->watched_count; k++)
-        if (t->watched_tensors[k].value != NULL && i-- == 0)
-            return &t->watched_tensors[k].value;
-    return NULL;
-}
-
-mw_status mw__trainer_hold_roots(mw_trainer *t, mw__trainer_roots *out, mw_error *err)
-{
-    *out = (mw__trainer_roots){0};
-    while (held_at(t, out->count) != NULL)
-        out->count++;
-    out->roots = mw__alloc(t->allocator, 2 * out->count, sizeof *out->roots, err);
-    if (out->roots == NULL)
-        return MW_ERROR_MEMORY;
-    out->copies = out->roots + out->count;
-    for (size_t i = 0; i < out->count; i++)
-        out->roots[i] = *held_at(t, i);
-    return MW_OK;
-}
-
-void mw__trainer_take_roots(mw_trainer *t, mw__trainer_roots *held, bool copied)
-{
-    for (size_t i = 0; copied && i < held->count; i++)
-        *held_at(t, i) = held->copies[i];
-    mw__free(t->allocator, held->roots);
-    *held = (mw__trainer_roots){0};
 }
 
 /* ---- checks ---- */

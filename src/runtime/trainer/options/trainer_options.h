@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_OPTIONS_TRAINER_OPTIONS_H
 #define MW__RUNTIME_TRAINER_OPTIONS_TRAINER_OPTIONS_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 #define MW__ACCUMULATE_MAX      1024
 #define MW__SEGMENTS_MAX        4096    /* beyond what any device holds */
@@ -15,18 +15,16 @@ mw_status mw__trainer_check_options(const mw_trainer_options *options, mw_error 
 mw_status mw__trainer_describe(mw_trainer *trainer, mw_error *err);
 /* Names and values, `metric` first; the values are still those of the user's graph. */
 mw_status mw__trainer_list_metrics(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
-/* Every value of a graph that the trainer holds, for a copy of it. */
-typedef struct mw__trainer_roots {
-    mw_tensor **roots, **copies; /* [count] */
-    size_t count;
-} mw__trainer_roots;
-mw_status mw__trainer_hold_roots(mw_trainer *trainer, mw__trainer_roots *out, mw_error *err);
-/* With `copied` the trainer holds the copies now. Frees the list. */
-void mw__trainer_take_roots(mw_trainer *trainer, mw__trainer_roots *held, bool copied);
 /* Group 0 and those of the options; the model is there. */
 mw_status mw__trainer_make_groups(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
 /* True for a state that a frozen group takes (mw__clone_frozen). */
 bool mw__trainer_freezes(void *trainer, const mw_tensor *state);
+
+/* ---- trainer_watches.c ---- */
+
+mw_status mw__trainer_check_watches(const mw_trainer_options *options, mw_error *err);
+/* As it is shown. */
+const char *mw__watch_name(const mw_watch *watch);
 
 #endif

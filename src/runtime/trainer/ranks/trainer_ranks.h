@@ -96,9 +96,8 @@ typedef struct mw__trainer_ranks {
     uint32_t wish;            /* of this rank, for the next record */
     uint32_t wished;          /* by any, in the last */
     bool watched;             /* the exchange goes on while the device runs */
-    bool unequal;
-    bool agreed;        /* the last failure was one of all ranks, which go on */
-    size_t *generators; /* entries of the state that draw: each rank is so many steps ahead as its number */
+    bool agreed;              /* the last failure was one of all ranks, which go on */
+    size_t *generators;       /* entries of the state that draw: each rank is so many steps ahead as its number */
     size_t generator_count;
 } mw__trainer_ranks;
 

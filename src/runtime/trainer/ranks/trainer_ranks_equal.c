@@ -165,7 +165,7 @@ static mw_status equalize(mw_trainer *t, standing *all, mw_error *err)
     MW_TRY(mw__trainer_spread_wholes(t, err));
     MW_TRY(mw__trainer_send_generators(t, err));
     mw__trainer_set_anchors(t);
-    t->ranks->unequal = false;
+    t->unequal = false;
     return MW_OK;
 }
 

@@ -41,7 +41,7 @@ static void take_results(mw_trainer *t, mw__step_record *record)
 mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__step_record record = {.wish = r->wish, .unequal = r->unequal, .learning_rate = t->learning_rate};
+    mw__step_record record = {.wish = r->wish, .unequal = t->unequal, .learning_rate = t->learning_rate};
     record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
     if (record.status == MW_OK && t->strategy->sums_gradients)

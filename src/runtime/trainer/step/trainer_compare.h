@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_STEP_TRAINER_COMPARE_H
 #define MW__RUNTIME_TRAINER_STEP_TRAINER_COMPARE_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 /* Checks and keeps the options; NULL = nothing is compared. */
 mw_status mw__trainer_take_comparison(mw_trainer *trainer, const mw_compare_options *options, mw_error *err);

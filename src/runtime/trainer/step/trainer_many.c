@@ -9,14 +9,6 @@
 
 /* ---- making the slots ---- */
 
-/* What is fed into copied parts is kept aside until it is run. */
-void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port)
-{
-    const mw__port_place *place = &t->step.program->places[port];
-    return place->staged ? t->many.staged[slot * t->step.program->input_count + port]
-                         : mw__series_data(t->many.series, slot, place->first);
-}
-
 static mw_status make_staged(mw_trainer *t, mw_error *err)
 {
     const mw_program *program = t->step.program;

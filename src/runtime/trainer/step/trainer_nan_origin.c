@@ -9,6 +9,7 @@
 #include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_programs.h"
+#include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
 #include "runtime/trainer/step/trainer_replay.h"
 #include "runtime/trainer/step/trainer_step.h"
@@ -78,7 +79,7 @@ static bool is_expected(const nan_search *a, const mw__op *op)
 
 static void watch(nan_search *a, const mw__op *op, mw_tensor *value, const mw_tensor *parameter, double limit)
 {
-    mw_tensor *good = mw__trainer_within(&a->b, value, limit > 0.0 ? limit : mw__trainer_largest(&a->b, value));
+    mw_tensor *good = mw__trainer_within(&a->b, value, limit > 0.0 ? limit : mw__trainer_largest(a->trainer, value));
     a->items[a->count] = (watched){op, parameter, limit};
     a->good[a->count++] = good;
 }

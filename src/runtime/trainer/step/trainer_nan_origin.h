@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_STEP_TRAINER_NAN_ORIGIN_H
 #define MW__RUNTIME_TRAINER_STEP_TRAINER_NAN_ORIGIN_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 /* What was not finite first; "" if that cannot be found. */
 typedef struct mw__nan_origin {

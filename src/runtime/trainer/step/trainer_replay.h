@@ -3,7 +3,7 @@
 #define MW__RUNTIME_TRAINER_STEP_TRAINER_REPLAY_H
 
 #include "graph/ir/names.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 /* Of the folder. */
 #define MW__REPLAY_INPUTS     "inputs.safetensors"

@@ -8,6 +8,7 @@
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/step/trainer_compare.h"
 #include "runtime/trainer/step/trainer_nan_origin.h"
+#include "runtime/trainer/watch/trainer_watch.h"
 
 #include <inttypes.h>
 #include <math.h>

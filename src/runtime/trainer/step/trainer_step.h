@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_STEP_TRAINER_STEP_H
 #define MW__RUNTIME_TRAINER_STEP_TRAINER_STEP_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 float mw__trainer_scalar_read(const void *data, mw_dtype dtype);
 void mw__trainer_scalar_write(void *data, mw_dtype dtype, float value);
@@ -23,22 +23,12 @@ mw_status mw__trainer_commit(mw_trainer *trainer, const mw__trainer_pass *pass, 
 mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_batch *batch,
                                    const mw__step_result *result, float *out_loss, mw_error *err);
 
-/* True once: if the loss is over MW__LOSS_GROWTH times the running mean of those before it, which it then joins:
- *     mean += (min(|loss|, 10 reference) - mean) / min(count, 64),  reference = max(mean, 0.01).
- * A loss that runs away must not take its mean along, hence the limit of 10; one that starts near 0 may grow, and one
- * that has come near 0 may be noisy, hence the least reference, below which there is no warning; and the first ten are
- * only taken in. Losses below 0 count by their size and never count as grown. */
-#define MW__LOSS_GROWTH 1e3
-bool mw__divergence_is_seen(mw__divergence_detector *watch, double loss);
-
 /* A step of this rank, without any other. */
 mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /* ---- trainer_many.c ---- */
 
 mw_status mw__trainer_make_slots(mw_trainer *trainer, size_t count, mw_error *err);
-/* Memory of a port of the step in one slot. */
-void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port);
 /* Steps that one dispatch takes now; 0 = only single ones. */
 size_t mw__trainer_slots(const mw_trainer *trainer);
 /* Feeds the batch of one slot. */

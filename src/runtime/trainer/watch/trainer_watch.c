@@ -1,5 +1,5 @@
 /* The rule by which a loss counts as running away. */
-#include "runtime/trainer/step/trainer_step.h"
+#include "runtime/trainer/watch/trainer_watch.h"
 
 #include <math.h>
 

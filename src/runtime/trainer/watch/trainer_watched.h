@@ -2,7 +2,7 @@
 #ifndef MW__RUNTIME_TRAINER_WATCH_TRAINER_WATCHED_H
 #define MW__RUNTIME_TRAINER_WATCH_TRAINER_WATCHED_H
 
-#include "runtime/trainer/build/trainer_build.h"
+#include "runtime/trainer/object/trainer_pass.h"
 
 /* A vector with these numbers, in this order. */
 enum {
@@ -31,8 +31,6 @@ typedef struct mw__watched_tensor {
     size_t port, offset; /* of the program; the first of its numbers there */
 } mw__watched_tensor;
 
-/* Before the trainer is made: what can be said of the options alone. */
-mw_status mw__trainer_check_watches(const mw_trainer_options *options, mw_error *err);
 /* One for each watched tensor, with the user's values; the trainer copies them with its model. */
 mw_status mw__trainer_list_watched(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 /* The model is copied: nothing may be watched that the step does not have. */

@@ -2,7 +2,6 @@
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "graph/values/convert.h"
-#include "runtime/trainer/step/trainer_step.h"
 #include "runtime/trainer/watch/trainer_watched.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "format/tensors/safetensors.h"
 #include "runtime/files.h"
 #include "runtime/small.h"
-#include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"
 

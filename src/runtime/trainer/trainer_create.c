@@ -1,110 +1,17 @@
 /* Making a trainer: the copy of the model, its numbers, its programs. */
 #include "base/number/float_mode.h"
-#include "graph/ir/admitted.h"
-#include "graph/random/noise.h"
-#include "graph/transform/clone/clone.h"
-#include "graph/transform/extents/specialize.h"
-#include "graph/transform/flatten/flatten.h"
-#include "runtime/trainer/build/trainer_memory.h"
 #include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 #include "runtime/trainer/step/trainer_compare.h"
 #include "runtime/trainer/step/trainer_step.h"
+#include "runtime/trainer/trainer_memory.h"
+#include "runtime/trainer/trainer_model.h"
 #include "runtime/trainer/watch/trainer_watched.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
-
-/* What changes in the trainer's copy: no loops and branches, random numbers that a checkpoint can go on with, and known
- * extents. */
-typedef struct model_rules {
-    mw__flatten flatten;
-    mw__noise_names noises;
-    bool open; /* some extent is not known */
-} model_rules;
-
-static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
-{
-    model_rules *rules = user;
-    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op) ||
-           (rules->open && mw__fold_rule(NULL, clone, op));
-}
-
-/* The default shape, if the program says one. */
-static mw_shape standard_shape(void *user, const mw_tensor *input)
-{
-    (void)user;
-    mw_admitted_shapes admitted;
-    const mw__function *function = mw__graph_main(input->graph);
-    const bool known = mw__is_fed(input) && mw__admitted_read(function, input, &admitted, NULL) == MW_OK;
-    return known && admitted.has_standard ? admitted.standard : mw_tensor_shape(input);
-}
-
-static mw_status check_known(const mw_graph *model, mw_error *err)
-{
-    const mw__function *function = mw__graph_main(model);
-    const mw_tensor *deciding[MW__DECIDING_MAX];
-    size_t count;
-    char text[200];
-    for (size_t i = 0; i < function->body->input_count; i++) {
-        const mw_tensor *input = function->body->inputs[i];
-        if (mw_shape_count(mw_tensor_shape(input)) < 0)
-            return mw__fail(
-                err, MW_ERROR_SHAPE,
-                "trainer: input \"%.96s\" is %s and has no default shape: make the graph of the loss one of "
-                "known shapes, with mw_graph_specialise",
-                mw_tensor_name(input), mw__shape_print(mw_tensor_shape(input), text, sizeof text));
-    }
-    MW_TRY(mw__find_deciding(function, deciding, &count, err));
-    if (count == 0)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "trainer: the values of input \"%.96s\" decide extents, and a step has one shape",
-                    mw_tensor_name(deciding[0]));
-}
-
-static bool copy_input(void *user, mw__clone *clone, const mw_tensor *value)
-{
-    model_rules *rules = user;
-    return mw__flatten_input(&rules->flatten, clone, value);
-}
-
-static void finish_copy(void *user, mw__clone *clone)
-{
-    model_rules *rules = user;
-    mw__flatten_finish(&rules->flatten, clone);
-}
-
-static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
-{
-    mw__trainer_roots held;
-    MW_TRY(mw__trainer_list_metrics(t, o, err));
-    MW_TRY(mw__trainer_list_watched(t, o, err));
-    t->loss = o->loss;
-    t->prediction = o->prediction;
-    t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
-    MW_TRY(mw__trainer_hold_roots(t, &held, err));
-    const mw_graph *source = o->loss->graph;
-    model_rules rules = {.open = mw__wants_specializing(mw__graph_main(source))};
-    const mw__clone_options options = {.rule = apply_rules,
-                                       .shape = rules.open ? standard_shape : NULL,
-                                       .input = copy_input,
-                                       .finish = finish_copy,
-                                       .user = &rules,
-                                       .roots = held.roots,
-                                       .root_count = held.count};
-    mw__noise_names_init(&rules.noises, t->allocator);
-    t->model = mw__clone_graph(t->allocator, source, &options, held.copies, err);
-    mw__noise_names_deinit(&rules.noises);
-    mw__trainer_take_roots(t, &held, t->model != NULL);
-    if (t->model == NULL)
-        return mw__status_or(err, MW_ERROR_ARGUMENT);
-    if (rules.open)
-        MW_TRY(check_known(t->model, err));
-    return mw__trainer_check_watched(t, err);
-}
 
 static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
 {
@@ -134,7 +41,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
                         "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
                         "local_steps, or leave the communicator out",
                         o->optimizer.rule->name);
-    MW_TRY(copy_model(t, o, err));
+    MW_TRY(mw__trainer_copy_model(t, o, err));
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));

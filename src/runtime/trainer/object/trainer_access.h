@@ -1,6 +1,6 @@
 /* A trainer from outside: entering a call on it, and what the files and the loop read of it. */
-#ifndef MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
-#define MW__RUNTIME_TRAINER_TRAINER_ACCESS_H
+#ifndef MW__RUNTIME_TRAINER_OBJECT_TRAINER_ACCESS_H
+#define MW__RUNTIME_TRAINER_OBJECT_TRAINER_ACCESS_H
 
 #include "runtime/state/owner.h"
 

@@ -1,14 +1,14 @@
 /* The trainer itself, for the files of its room that look inside; others have trainer_access.h. */
-#ifndef MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
-#define MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
+#ifndef MW__RUNTIME_TRAINER_OBJECT_TRAINER_OBJECT_H
+#define MW__RUNTIME_TRAINER_OBJECT_TRAINER_OBJECT_H
 
 #include "autograd/optimizers/optimizer_rows.h"
 #include "autograd/terms.h"
 #include "base/memory/map.h"
 #include "runtime/program/feed.h"
 #include "runtime/program/program_object.h"
-#include "runtime/trainer/trainer_access.h"
-#include "runtime/trainer/trainer_strategy.h"
+#include "runtime/trainer/object/trainer_access.h"
+#include "runtime/trainer/object/trainer_strategy.h"
 
 #include <assert.h>
 #include <millwright/trainer.h>
@@ -115,6 +115,7 @@ struct mw_trainer {
     mw__trainer_pass accumulation; /* no program unless batches are accumulated */
     const mw__trainer_strategy *strategy;
     struct mw__trainer_ranks *ranks; /* what a strategy of several ranks has besides; or NULL */
+    bool unequal;                    /* values came from a file or the user: other ranks may have something else */
     int gradient_ranks;              /* whose gradients a step sums: 1 unless it is data-parallel */
     const mw__trainer_pass *update;  /* has the update: the step, or a pass behind the exchange */
     mw__trainer_many many;
@@ -146,6 +147,9 @@ struct mw_trainer {
     struct mw__learned_classes *learned; /* names of the classes of the last mw_fit; NULL = none (data/files.h) */
     const struct mw__lock *lock;         /* that of the running mw_fit on its checkpoint, or NULL */
 };
+
+/* Memory of a port of the step in one slot of a dispatch with several steps. */
+void *mw__trainer_slot_data(const mw_trainer *trainer, size_t slot, size_t port);
 
 static_assert(offsetof(struct mw_trainer, owner) == 0, "mw__state_owner_of");
 

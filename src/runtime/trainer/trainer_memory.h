@@ -1,6 +1,6 @@
 /* Steps that keep to a limit of memory. */
-#ifndef MW__RUNTIME_TRAINER_BUILD_TRAINER_MEMORY_H
-#define MW__RUNTIME_TRAINER_BUILD_TRAINER_MEMORY_H
+#ifndef MW__RUNTIME_TRAINER_TRAINER_MEMORY_H
+#define MW__RUNTIME_TRAINER_TRAINER_MEMORY_H
 
 #include <millwright/trainer.h>
 

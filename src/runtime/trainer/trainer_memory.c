@@ -1,11 +1,11 @@
 /* memory_limit: what a step takes is read from its plan, and if that is too much, from those of steps whose forward
  * pass is computed again in twice as many pieces each time. */
-#include "runtime/trainer/build/trainer_memory.h"
+#include "runtime/trainer/trainer_memory.h"
 
 #include "autograd/recompute_cut.h"
 #include "base/text/log.h"
 #include "graph/transform/clone/clone.h"
-#include "runtime/trainer/options/trainer_options.h"
+#include "runtime/trainer/trainer_model.h"
 
 #include <millwright/autograd.h>
 #include <millwright/plan.h>

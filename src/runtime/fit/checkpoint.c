@@ -7,8 +7,8 @@
 #include "format/tensors/safetensors.h"
 #include "graph/ir/ir.h"
 #include "runtime/fit/fit.h"
+#include "runtime/trainer/object/trainer_access.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
-#include "runtime/trainer/trainer_access.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "graph/transform/tune/trainable.h"
 #include "graph/values/convert.h"
 #include "runtime/model/model_file.h"
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 #include <math.h>
 #include <millwright/model.h>

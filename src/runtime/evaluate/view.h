@@ -1,8 +1,8 @@
 /* Evaluation and prediction: programs on the same parameters as the step. */
-#ifndef MW__RUNTIME_TRAINER_TRAINER_VIEW_H
-#define MW__RUNTIME_TRAINER_TRAINER_VIEW_H
+#ifndef MW__RUNTIME_EVALUATE_VIEW_H
+#define MW__RUNTIME_EVALUATE_VIEW_H
 
-#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/object/trainer_object.h"
 
 void mw__trainer_view_deinit(mw__trainer_view *view);
 /* Both make the view if it is not there. */

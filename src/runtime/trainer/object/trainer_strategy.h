@@ -2,8 +2,8 @@
  *   alone          one rank: forward, backward and update are one program
  *   data-parallel  ranks sum their gradients in each step, and all update alike
  *   local steps    each rank trains by itself, and they average their parameters after some steps */
-#ifndef MW__RUNTIME_TRAINER_TRAINER_STRATEGY_H
-#define MW__RUNTIME_TRAINER_TRAINER_STRATEGY_H
+#ifndef MW__RUNTIME_TRAINER_OBJECT_TRAINER_STRATEGY_H
+#define MW__RUNTIME_TRAINER_OBJECT_TRAINER_STRATEGY_H
 
 #include "runtime/state/state.h"
 
