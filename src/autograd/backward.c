@@ -1,8 +1,8 @@
 /* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
  * themselves are in vjp_<family>.c. */
-#include "autograd/parts.h"
 #include "autograd/recompute_cut.h"
-#include "autograd/rules.h"
+#include "autograd/vjp/parts.h"
+#include "autograd/vjp/rules.h"
 #include "autograd/vjp/vjp.h"
 #include "base/number/float_mode.h"
 

@@ -1,7 +1,7 @@
 /* Batch norm as a layer: statistics of the batch in training, running ones in evaluation. The MIL operation with given
  * statistics is in graph/ops/network/op_normalize.c. A composite with its own gradient, which is shorter than that of
  * its operations, and of which nothing is as large as x but what the pass that makes dx reads. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
 #include "graph/ir/layer.h"
 #include "graph/ir/op_build.h"

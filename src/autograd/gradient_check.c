@@ -1,5 +1,5 @@
 /* Whether the arguments of a call for gradients are what it takes. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 bool mw__is_float_tensor(const mw_tensor *value)
 {

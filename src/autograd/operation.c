@@ -1,5 +1,5 @@
 /* The operation table and its VJP column, for those who look. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/ir/op_table.h"
 
 #include <millwright/operation.h>

@@ -1,5 +1,5 @@
 /* Products with the Jacobian and the Hessian, made of the reverse driver alone. It holds no rules. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
 
 void mw__autograd_clear(mw_tensor **out, size_t count)

@@ -1,7 +1,7 @@
 /* Recompute segments (gradient checkpointing): a record whose gradient first copies the operations of the segment, so
  * that their values need not live from the forward to the backward pass. Which copies are dead is found later. */
 #include "autograd/recompute_cut.h"
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
 #include "graph/transform/clone/clone.h"
 

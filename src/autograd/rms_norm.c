@@ -1,5 +1,5 @@
 /* rms_norm: a composite with its own gradient, which is shorter than that of its operations. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
 #include "graph/patterns/normalize.h"
 

@@ -1,8 +1,8 @@
 /* Inputs by name: read, set to a number, or drawn. */
 #include "tool/inputs.h"
 
+#include "tool/data_scale.h"
 #include "tool/model_text.h"
-#include "tool/train/data_scale.h"
 
 #include "base/number/number.h"
 #include "base/number/random.h"

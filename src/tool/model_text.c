@@ -5,8 +5,8 @@
 #include "base/number/number.h"
 #include "base/text/printable.h"
 #include "tool/config.h"
+#include "tool/data_scale.h"
 #include "tool/tool.h"
-#include "tool/train/data_scale.h"
 
 #include <errno.h>
 #include <stdlib.h>

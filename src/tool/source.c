@@ -3,8 +3,8 @@
 
 #include "base/file/file.h"
 #include "base/number/number.h"
+#include "tool/data_scale.h"
 #include "tool/model_text.h"
-#include "tool/train/data_scale.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -408,7 +408,7 @@ static void test_the_documentation_lists_every_operator(void)
 {
     static const char *const rows[] = {
 #define MW_ONNX(name, since, until, inputs, function, attributes) "`" #name "` " #since "-" #until,
-#include "format/onnx/operators.def"
+#include "format/onnx/read/operators.def"
 #undef MW_ONNX
     };
     const char *document = read_document();

@@ -103,7 +103,7 @@ typedef struct operator_row {
 
 static const operator_row operators[] = {
 #define MW_ONNX(name, since, until, inputs, function, attributes) {#name, attributes, until, inputs},
-#include "format/onnx/operators.def"
+#include "format/onnx/read/operators.def"
 #undef MW_ONNX
 };
 

@@ -1,6 +1,6 @@
 /* The fault loop over the whole table: for every case, building it, its gradient in both forms, and a trainer (or, for
  * what has no gradient, a program) on both devices that runs once. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "faults.h"
 #include "support/check.h"
 

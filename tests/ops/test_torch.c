@@ -6,7 +6,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/number.h"
 #include "base/text/error.h"
 #include "format/tensors/safetensors.h"

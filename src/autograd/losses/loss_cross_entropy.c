@@ -1,7 +1,7 @@
 /* Cross-entropy of logits: plain, and with class weights, label smoothing and an ignored label. A composite, as its
  * gradient softmax - p is one that differentiation of the operations would not find. */
-#include "autograd/losses/log_softmax.h"
 #include "autograd/losses/loss_parts.h"
+#include "autograd/vjp/log_softmax.h"
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 

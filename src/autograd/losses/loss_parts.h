@@ -2,7 +2,7 @@
 #ifndef MW__AUTOGRAD_LOSSES_LOSS_PARTS_H
 #define MW__AUTOGRAD_LOSSES_LOSS_PARTS_H
 
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 /* What a loss of a failed graph is: any of its tensors, so that a trainer made with it can report the graph's error. It
  * is of no use for anything else, as every constructor refuses a failed graph. NULL if the graph did not fail. */

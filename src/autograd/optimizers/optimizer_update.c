@@ -1,6 +1,6 @@
 /* Parts of updates that several optimizers have, as operations. */
 #include "autograd/optimizers/optimizer_update.h"
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/fp16.h"
 
 #include <math.h>

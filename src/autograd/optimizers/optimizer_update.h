@@ -3,7 +3,7 @@
 #define MW__AUTOGRAD_OPTIMIZERS_OPTIMIZER_UPDATE_H
 
 #include "autograd/optimizers/optimizer_rows.h"
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 /* What a state tensor holds. With a loss scale s the gradients are s times too large, and so are the states that are
  * marked so; the scale cancels where such a state divides another, and epsilon is multiplied by it. */

@@ -19,7 +19,7 @@
 #ifndef MW__AUTOGRAD_VJP_VJP_H
 #define MW__AUTOGRAD_VJP_VJP_H
 
-#include "autograd/parts.h"
+#include "autograd/vjp/parts.h"
 #include "graph/ir/ir.h"
 #include <millwright/millwright.h>
 

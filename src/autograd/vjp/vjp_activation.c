@@ -1,5 +1,5 @@
 /* VJPs of ops/activation.def. In the comments y is the forward result, dy its cotangent. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/relu.h"
 
 #include <string.h>

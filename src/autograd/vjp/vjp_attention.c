@@ -1,5 +1,5 @@
 /* VJPs of attention. The weights are computed anew: the operation does not give them out. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/attention.h"
 
 /* A mask of the other float type gets a cotangent of its type. */

@@ -1,5 +1,5 @@
 /* VJPs of selection. Comparisons have none: their results are boolean. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 /* The chosen operand gets dy. */
 void mw__vjp_select(mw__vjp *vjp)

@@ -1,2 +1,2 @@
 /* VJPs of ops/control.def: none. Gradients want a flat graph (graph/transform/flatten/flatten.h). */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"

@@ -1,6 +1,6 @@
 /* VJPs of ops/conv.def, written through the pattern, which knows the forms that engine and chips accept. In the
  * comments y is the forward result, dy its cotangent. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/conv.h"
 #include "graph/patterns/conv_quantized.h"
 

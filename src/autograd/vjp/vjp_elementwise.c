@@ -1,6 +1,6 @@
 /* VJPs of element-wise arithmetic. In the comments y = f(x) is the forward result, dy its cotangent.
  * Broadcasting is the driver's. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 #include <float.h>
 #include <math.h>

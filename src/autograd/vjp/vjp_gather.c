@@ -1,6 +1,6 @@
 /* VJPs of choosing by index: cotangents are added where the elements came from (graph/patterns/embedding.h), in place
  * of what came from there before. Constant indices that count up or down are a slice. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/embedding.h"
 
 /* Up to ios16 a negative index counts from the end. Scatters of that opset read them alike, comparisons do not. */

@@ -1,6 +1,6 @@
 /* VJPs of ops/image.def. A resized image is A x B^T with one matrix of interpolation per axis, so that
  * dx = A^T dy B. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/memory/alloc.h"
 #include "base/number/fp16.h"
 #include "graph/geometry/resample.h"

@@ -1,5 +1,5 @@
 /* VJPs of matrix products. Batch extents that were repeated are summed by the driver. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 /* With X, Y the operands after their transposes and Z = X Y: dX = dZ Y^T, dY = X^T dZ. A transposed operand gets the
  * transposed formula, so that no transpose is emitted. All have rank 2 or more here. */

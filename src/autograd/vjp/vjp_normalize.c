@@ -1,5 +1,5 @@
 /* VJPs of normalization. The statistics are computed anew from x. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/normalize.h"
 
 #include <math.h>

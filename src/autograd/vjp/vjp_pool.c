@@ -1,5 +1,5 @@
 /* VJPs of pooling: the patterns of graph/patterns/pool.h. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/pool.h"
 
 void mw__vjp_max_pool(mw__vjp *vjp)

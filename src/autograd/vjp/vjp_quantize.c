@@ -1,5 +1,5 @@
 /* VJPs of ops/quantize.def, and fake_quantize, whose gradient goes straight through. Constants have none. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
 
 /* A scalar, or a vector along `axis`, in a shape that broadcasts to that of x. */

@@ -1,2 +1,2 @@
 /* VJPs of ops/random.def. In the comments y is the forward result, dy its cotangent. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"

@@ -1,6 +1,6 @@
 /* VJPs of recurrent networks: the steps are written out once more and differentiated, so that second derivatives are
  * those of the steps too. The operation keeps none of its gates. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/recurrent.h"
 
 static const char *const operands[] = {"x",         "initial_h",    "initial_c",  "weight_ih",      "weight_hh",

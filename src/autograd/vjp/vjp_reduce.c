@@ -1,5 +1,5 @@
 /* VJPs of reductions: the cotangent goes back to every element that was reduced. */
-#include "autograd/losses/log_softmax.h"
+#include "autograd/vjp/log_softmax.h"
 
 mw_tensor *mw__vjp_broadcast_to(mw_tensor *x, mw_shape shape)
 {

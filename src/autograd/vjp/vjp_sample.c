@@ -1,6 +1,6 @@
 /* VJPs of images sampled at places: the elements are written once more from the pixels around each place and
  * differentiated, so that second derivatives are those of that, too. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/sample.h"
 
 void mw__vjp_sample(mw__vjp *vjp)

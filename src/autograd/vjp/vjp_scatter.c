@@ -1,6 +1,6 @@
 /* VJPs of the scatters. In the comments y is the result, u the updates, take() the gather that goes with the scatter,
  * put() the scatter itself. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* VJPs of data movement: each element's cotangent goes back to where the element came from. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/embedding.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* VJPs of the operations of op_shape_move.c: the inverse movement of the cotangent, or a sum where elements were used
  * several times. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 static int axis_of(const mw__vjp *vjp, int rank)
 {

@@ -1,6 +1,6 @@
 /* VJPs of slices: the cotangent of a part goes back to its place, where the driver puts it together with others. Where
  * the place is computed, slice_update puts it among zeros. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
 

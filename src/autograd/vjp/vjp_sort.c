@@ -1,5 +1,5 @@
 /* VJPs of ops/sort.def: the cotangents of the chosen elements go back to where they stood. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "graph/patterns/embedding.h"
 
 /* The indices that the operation gave, or those of a second one that gives them. */

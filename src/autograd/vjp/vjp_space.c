@@ -1,5 +1,5 @@
 /* VJPs of ops/space.def: each operation moves every element once, so that its adjoint is its inverse. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 static int64_t block_of(const mw__vjp *vjp, const char *arg)
 {

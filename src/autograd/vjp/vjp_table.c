@@ -1,6 +1,6 @@
 /* The VJP column of the operation table. NONE is the word for operations without a gradient: integer or boolean
  * results, or no float operand. A missing rule is a link error that names it. */
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)

@@ -6,7 +6,7 @@
 const mw__onnx_row mw__onnx_rows[] = {
 #define MW_ONNX(name, since, until, inputs, function, attributes)                                                      \
     {#name, since, until, attributes, inputs, mw__onnx_##function},
-#include "format/onnx/operators.def"
+#include "format/onnx/read/operators.def"
 #undef MW_ONNX
 };
 const size_t mw__onnx_row_count = sizeof mw__onnx_rows / sizeof *mw__onnx_rows;

@@ -2,7 +2,7 @@
  * give. See gradcheck_decisions.h. */
 #include "runtime/gradcheck/gradcheck_decisions.h"
 
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 #include "base/number/hash.h"
 #include "graph/transform/clone/clone.h"
 #include "runtime/program/feed.h"

@@ -1,8 +1,8 @@
 /* mw convert, mw average: one file into another. */
 #include "tool/commands/commands.h"
+#include "tool/data_scale.h"
 #include "tool/model_text.h"
 #include "tool/source.h"
-#include "tool/train/data_scale.h"
 
 #include "base/file/fresh_folder.h"
 

@@ -3,8 +3,8 @@
 #define MW__TOOL_TRAIN_DATA_H
 
 #include "tool/config.h"
+#include "tool/data_scale.h"
 #include "tool/train/data_fields.h"
-#include "tool/train/data_scale.h"
 
 #include <millwright/millwright.h>
 

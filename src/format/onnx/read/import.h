@@ -152,7 +152,7 @@ struct mw__onnx_row {
 };
 
 #define MW_ONNX(name, since, until, inputs, function, attributes) mw__onnx_operator mw__onnx_##function;
-#include "format/onnx/operators.def"
+#include "format/onnx/read/operators.def"
 #undef MW_ONNX
 
 extern const mw__onnx_row mw__onnx_rows[];

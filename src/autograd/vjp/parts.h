@@ -1,8 +1,8 @@
 /* Cotangents of parts of a tensor: what slices, splits and single rows give back. They are kept apart until the
  * tensor's cotangent is asked for, and put together then: n parts take about n operations, and no more elements than
  * the parts have, not n tensors of full size. */
-#ifndef MW__AUTOGRAD_PARTS_H
-#define MW__AUTOGRAD_PARTS_H
+#ifndef MW__AUTOGRAD_VJP_PARTS_H
+#define MW__AUTOGRAD_VJP_PARTS_H
 
 #include "graph/ir/ir.h"
 #include <millwright/millwright.h>

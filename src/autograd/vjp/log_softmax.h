@@ -1,8 +1,8 @@
 /* Logarithms of softmax that keep the last digits of a confident prediction, for losses and reductions. */
-#ifndef MW__AUTOGRAD_LOSSES_LOG_SOFTMAX_H
-#define MW__AUTOGRAD_LOSSES_LOG_SOFTMAX_H
+#ifndef MW__AUTOGRAD_VJP_LOG_SOFTMAX_H
+#define MW__AUTOGRAD_VJP_LOG_SOFTMAX_H
 
-#include "autograd/rules.h"
+#include "autograd/vjp/rules.h"
 
 /* x over `axes` in front of its largest element: log sum e^x = most + rest, log softmax(x) = z - rest. Neither
  * difference cancels, as z <= 0 <= rest, and rest is accurate in proportion to its own size. `most`, `sum` of the

@@ -1,6 +1,6 @@
 /* The rules by name, for their definitions, and what several families share. */
-#ifndef MW__AUTOGRAD_RULES_H
-#define MW__AUTOGRAD_RULES_H
+#ifndef MW__AUTOGRAD_VJP_RULES_H
+#define MW__AUTOGRAD_VJP_RULES_H
 
 #include "autograd/vjp/vjp.h"
 

@@ -3,7 +3,7 @@
  * A confident prediction is e^0 of the label beside a little of the others. In the type of the program 1 + a little
  * keeps few digits of it and its logarithm, the loss, none, and 1 - p loses it as well. So the little is summed apart.
  */
-#include "autograd/losses/log_softmax.h"
+#include "autograd/vjp/log_softmax.h"
 
 #include "base/number/float_mode.h"
 

@@ -1,7 +1,7 @@
 /* Putting together the cotangents of parts: by concat where they lie beside each other. Operations are emitted, no
  * numbers are computed. Strided parts are made dense first. */
-#include "autograd/parts.h"
-#include "autograd/rules.h"
+#include "autograd/vjp/parts.h"
+#include "autograd/vjp/rules.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Means and deviations of the inputs, in double; and what is subtracted from inputs that fp32 would round too coarsely,
  * as it does with time stamps. */
-#ifndef MW__TOOL_TRAIN_DATA_SCALE_H
-#define MW__TOOL_TRAIN_DATA_SCALE_H
+#ifndef MW__TOOL_DATA_SCALE_H
+#define MW__TOOL_DATA_SCALE_H
 
 #include <millwright/millwright.h>
 

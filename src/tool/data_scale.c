@@ -1,5 +1,5 @@
 /* One pass over the inputs gives all that is said of them here. */
-#include "tool/train/data_scale.h"
+#include "tool/data_scale.h"
 
 #include "base/number/fp16.h"
 #include "base/number/number.h"
