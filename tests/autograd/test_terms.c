@@ -38,7 +38,7 @@ static void test_known_networks_are_means_over_examples(void)
         mw__arena arena;
         mw_trainer *trainer = nets_trainer(names[i], mw_sgd(0.1f), &err);
         REQUIRE(CHECK_OK(err));
-        const mw__term *terms = terms_of(&arena, trainer->loss, nets_batch(names[i]), &err);
+        const mw__term *terms = terms_of(&arena, trainer->model.loss, nets_batch(names[i]), &err);
         CHECK_OK(err);
         check_note(count_kind(terms, MW__TERM_OTHER) == 0 && count_kind(terms, MW__TERM_EXAMPLES) > 0, __FILE__,
                    __LINE__, "%s: a term is no mean over examples", names[i]);

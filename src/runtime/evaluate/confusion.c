@@ -59,9 +59,9 @@ static mw_status find_labels(const mw_dataset *data, const char *name, const mw_
 static mw_status check_shapes(counting *c, const mw_column *labels, mw_error *err)
 {
     const mw_trainer *t = c->trainer;
-    if (t->prediction == NULL)
+    if (t->model.prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
-    const mw_shape shape = mw_tensor_shape(t->prediction);
+    const mw_shape shape = mw_tensor_shape(t->model.prediction);
     const int64_t last = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
     const int64_t rows = elements(labels);
     if (last != c->classes)
@@ -69,11 +69,11 @@ static mw_status check_shapes(counting *c, const mw_column *labels, mw_error *er
                         "confusion: the last axis of the prediction has %" PRId64
                         " elements, not one for each of %" PRId64 " classes",
                         last, c->classes);
-    if (mw_shape_count(shape) != t->batch * rows * c->classes)
+    if (mw_shape_count(shape) != t->progress.batch * rows * c->classes)
         return mw__fail(err, MW_ERROR_SHAPE,
                         "confusion: a prediction of %" PRId64 " elements for batches of %" PRId64
                         " examples with %" PRId64 " labels each; it needs %" PRId64 " for each label",
-                        mw_shape_count(shape), t->batch, rows, c->classes);
+                        mw_shape_count(shape), t->progress.batch, rows, c->classes);
     c->labels = labels->name;
     c->rows = (size_t)rows;
     return MW_OK;
@@ -117,7 +117,7 @@ static mw_status count_row(counting *c, size_t row, const mw_batch *batch, mw_er
 static mw_status count_batch(counting *c, const mw_batch *batch, mw_error *err)
 {
     const mw_trainer *t = c->trainer;
-    const size_t all = (size_t)t->batch * c->rows;
+    const size_t all = (size_t)t->progress.batch * c->rows;
     const mw_feed *feed = find_feed(batch, c->labels);
     if (feed == NULL || feed->count != all)
         return mw__fail(err, MW_ERROR_SHAPE, "confusion: a batch has no %zu labels in \"%.100s\"", all, c->labels);
@@ -160,13 +160,13 @@ static mw_status sum_over_ranks(const counting *c, mw_error *err)
 static mw_status count_all(counting *c, const mw_dataset *dataset, mw_error *err)
 {
     mw_trainer *t = c->trainer;
-    mw_loader_options options = mw_loader_defaults(dataset, t->batch);
+    mw_loader_options options = mw_loader_defaults(dataset, t->progress.batch);
     options.shuffle = options.drop_last = false;
     options.allocator = t->allocator;
     if (t->ranks != NULL)
         MW_TRY(mw__trainer_synchronize(t, err));
     mw__trainer_share_batches(t, &options);
-    const size_t rows = (size_t)t->batch * c->rows;
+    const size_t rows = (size_t)t->progress.batch * c->rows;
     c->predicted = mw__alloc(t->allocator, rows * (size_t)c->classes, sizeof *c->predicted, err);
     c->label = mw__alloc(t->allocator, rows, sizeof *c->label, err);
     mw_loader *loader = c->predicted != NULL && c->label != NULL ? mw_loader_create(&options, err) : NULL;
@@ -192,7 +192,7 @@ static mw_status confusion(mw_trainer *trainer, const mw_dataset *dataset, const
     if (classes < 1 || classes > MW_CONFUSION_CLASSES_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: %" PRId64 " classes, not 1 to %d", classes,
                         MW_CONFUSION_CLASSES_MAX);
-    MW_TRY(mw__learned_classes_check(trainer->learned, dataset, "mw_trainer_confusion", err));
+    MW_TRY(mw__learned_classes_check(trainer->fit.learned, dataset, "mw_trainer_confusion", err));
     counting c = {.trainer = trainer, .classes = classes, .counts = out_counts};
     memset(out_counts, 0, (size_t)(classes * classes) * sizeof *out_counts);
     MW_TRY(find_labels(dataset, labels, &column, err));

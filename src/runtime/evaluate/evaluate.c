@@ -21,20 +21,20 @@ static double port_value(const mw_program *program, size_t port, size_t i)
 /* Adds the values of a batch to one slot. What is there once for the batch counts by its examples. */
 static void add_slot(mw_trainer *t, mw__view_slot *slot, int64_t examples)
 {
-    const mw_program *program = t->evaluation.program;
+    const mw_program *program = t->views.evaluation.program;
     const bool single = slot->rows.kind != MW__BATCH_ROWS;
     const int64_t values = single ? 1 : examples;
     double sum = 0.0;
     for (int64_t i = 0; i < values; i++)
         sum += port_value(program, slot->port, (size_t)i);
     slot->sum += single ? sum * (double)examples : sum;
-    t->counters.result_bytes += (size_t)values * (size_t)(mw_dtype_bits(program->ports[slot->port].dtype) / 8);
+    t->progress.counters.result_bytes += (size_t)values * (size_t)(mw_dtype_bits(program->ports[slot->port].dtype) / 8);
 }
 
 static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
-    mw__trainer_view *view = &t->evaluation;
-    MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &t->counters.feed_bytes, err));
+    mw__trainer_view *view = &t->views.evaluation;
+    MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &t->progress.counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
     for (size_t i = 0; i < view->slot_count; i++)
         add_slot(t, &view->slots[i], batch->examples);
@@ -65,9 +65,9 @@ static bool sum_terms(const mw__trainer_view *view, const mw__term *terms, doubl
 /* All values over the examples so far. */
 static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluation *out, mw_error *err)
 {
-    const mw__trainer_view *view = &t->evaluation;
+    const mw__trainer_view *view = &t->views.evaluation;
     char name[96];
-    *out = (mw_evaluation){.examples = examples, .metric_count = t->metric_count};
+    *out = (mw_evaluation){.examples = examples, .metric_count = t->model.metric_count};
     for (size_t i = 0; i < view->measure_count; i++) {
         double value;
         if (!sum_terms(view, view->measures[i], (double)examples, &value))
@@ -77,7 +77,7 @@ static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluatio
         if (i == 0)
             out->loss = value;
         else
-            out->metrics[i - 1] = (mw_measure){.name = t->metrics[i - 1].name, .value = value};
+            out->metrics[i - 1] = (mw_measure){.name = t->model.metrics[i - 1].name, .value = value};
     }
     return MW_OK;
 }
@@ -88,7 +88,7 @@ static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluatio
 static mw_status sum_over_ranks(mw_trainer *t, int64_t *examples, mw_error *err)
 {
     mw_communicator *c = t->ranks->communicator;
-    mw__trainer_view *view = &t->evaluation;
+    mw__trainer_view *view = &t->views.evaluation;
     const size_t count = view->slot_count + 1;
     double *sums = mw__alloc(t->allocator, count, sizeof *sums, err);
     if (sums == NULL)
@@ -109,8 +109,8 @@ static mw_status run_epoch(mw_trainer *t, mw_loader *loader, bool first, mw_eval
 {
     const int64_t batches = mw_loader_batches(loader);
     int64_t examples = 0;
-    for (size_t i = 0; i < t->evaluation.slot_count; i++)
-        t->evaluation.slots[i].sum = 0.0;
+    for (size_t i = 0; i < t->views.evaluation.slot_count; i++)
+        t->views.evaluation.slots[i].sum = 0.0;
     for (int64_t i = 0; i < batches; i++) {
         const mw_batch *batch = mw_loader_next(loader, err);
         if (batch == NULL)
@@ -131,7 +131,7 @@ static mw_status evaluate(mw_trainer *t, const mw_dataset *dataset, bool first, 
     if (!first)
         MW_TRY(mw__trainer_synchronize(t, err));
     MW_TRY(mw__trainer_need_evaluation(t, err));
-    mw_loader_options options = mw_loader_defaults(dataset, t->batch);
+    mw_loader_options options = mw_loader_defaults(dataset, t->progress.batch);
     options.shuffle = false;
     options.drop_last = false;
     options.allocator = t->allocator;
@@ -167,7 +167,7 @@ static mw_status measure_dataset(mw_trainer *trainer, const mw_dataset *dataset,
     MW_TRY(mw__dataset_check(dataset, call, err));
     if (mw_dataset_examples(dataset) == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data set has no examples", call);
-    MW_TRY(mw__learned_classes_check(trainer->learned, dataset, call, err));
+    MW_TRY(mw__learned_classes_check(trainer->fit.learned, dataset, call, err));
     return evaluate_with(trainer, dataset, false, out, err);
 }
 
@@ -218,18 +218,18 @@ static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_
                         trainer == NULL    ? "trainer"
                         : out_data == NULL ? "memory for the prediction"
                                            : "batch");
-    if (trainer->prediction == NULL)
+    if (trainer->model.prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
-    const int64_t expected = mw_shape_count(mw_tensor_shape(trainer->prediction));
+    const int64_t expected = mw_shape_count(mw_tensor_shape(trainer->model.prediction));
     if ((int64_t)count != expected)
         return mw__fail(err, MW_ERROR_SHAPE, "the prediction has %lld elements, not %zu", (long long)expected, count);
     MW_TRY(mw__trainer_check_alive(trainer, err));
     MW_TRY(mw__trainer_need_predictor(trainer, err));
-    mw__trainer_view *view = &trainer->predictor;
+    mw__trainer_view *view = &trainer->views.predictor;
     const size_t port = view->slots[0].port;
-    MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &trainer->counters.feed_bytes, err));
+    MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &trainer->progress.counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
-    trainer->counters.result_bytes += count * (size_t)(mw_dtype_bits(view->program->ports[port].dtype) / 8);
+    trainer->progress.counters.result_bytes += count * (size_t)(mw_dtype_bits(view->program->ports[port].dtype) / 8);
     for (size_t i = 0; i < count; i++)
         out_data[i] = (float)port_value(view->program, port, i);
     return MW_OK;
@@ -249,7 +249,7 @@ mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *
 
 static const mw__class_list *learned_list(const mw_trainer *trainer, const char *column)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? mw__learned_classes_find(trainer->learned, column) : NULL;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? mw__learned_classes_find(trainer->fit.learned, column) : NULL;
 }
 
 size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column)

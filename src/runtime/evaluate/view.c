@@ -67,8 +67,9 @@ static bool is_repeated(const mw__term *first, const mw__term *term)
 static void note_others(const mw_trainer *t, size_t measure, const mw__batch_rows *table)
 {
     char name[96], reason[320], term[128];
-    for (const mw__term *other = t->evaluation.measures[measure]; other != NULL; other = other->next) {
-        if (other->kind != MW__TERM_OTHER || t->batch == 1 || is_repeated(t->evaluation.measures[measure], other))
+    for (const mw__term *other = t->views.evaluation.measures[measure]; other != NULL; other = other->next) {
+        if (other->kind != MW__TERM_OTHER || t->progress.batch == 1 ||
+            is_repeated(t->views.evaluation.measures[measure], other))
             continue;
         const mw__op *op = other->value->op;
         mw__log(MW_LOG_WARNING,
@@ -112,7 +113,7 @@ static void emit_slots(const mw_trainer *t, const mw__trainer_view *view, mw_ten
                                                          : copies[i];
         snprintf(name, sizeof name, view->measure_count > 0 ? "evaluation.%zu" : "evaluation.prediction", i);
         if (view->slots[i].rows.kind == MW__BATCH_ROWS && view->measure_count > 0)
-            copy = example_means(copy, view->slots[i].rows, t->batch);
+            copy = example_means(copy, view->slots[i].rows, t->progress.batch);
         else if (view->measure_count > 0 && mw_shape_count(mw_tensor_shape(copy)) != 1)
             copy = mw_reduce_mean(copy, MW_ALL_AXES, false);
         mw_output(copy, name);
@@ -140,7 +141,7 @@ static mw_status make_program(mw_trainer *t, mw__trainer_view *view, mw_error *e
     for (size_t i = 0; i < view->slot_count; i++)
         roots[i] = view->slots[i].value;
     const mw__clone_options options = {.roots = roots, .root_count = view->slot_count, .form = MW__CLONE_EVALUATION};
-    mw_graph *graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
+    mw_graph *graph = mw__clone_graph(t->allocator, t->model.graph, &options, copies, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
     emit_slots(t, view, copies);
@@ -156,21 +157,21 @@ const char *mw__trainer_measure_name(const mw_trainer *t, size_t measure, char *
     if (measure == 0)
         snprintf(buffer, size, "loss");
     else
-        mw__printable_printf(buffer, size, "metric \"%s\"", t->metrics[measure - 1].name);
+        mw__printable_printf(buffer, size, "metric \"%s\"", t->model.metrics[measure - 1].name);
     return buffer;
 }
 
 static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error *err)
 {
     size_t count = 0;
-    const mw__function *main = mw__graph_main(t->model);
-    const mw__batch_rows *table = mw__batch_find(&view->arena, main, t->batch, err);
-    view->measure_count = 1 + t->metric_count;
+    const mw__function *main = mw__graph_main(t->model.graph);
+    const mw__batch_rows *table = mw__batch_find(&view->arena, main, t->progress.batch, err);
+    view->measure_count = 1 + t->model.metric_count;
     view->measures = mw__arena_alloc(&view->arena, view->measure_count, sizeof *view->measures, err);
     if (table == NULL || view->measures == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < view->measure_count; i++) {
-        mw_tensor *value = i == 0 ? t->loss : t->metrics[i - 1].value;
+        mw_tensor *value = i == 0 ? t->model.loss : t->model.metrics[i - 1].value;
         MW_TRY(mw__terms_make(&view->arena, table, value, &view->measures[i], err));
         count += count_slots(view->measures[i]);
     }
@@ -180,27 +181,27 @@ static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error
     for (size_t i = 0; i < view->measure_count; i++)
         give_slots(view, table, view->measures[i]);
     MW_TRY(make_program(t, view, err));
-    for (size_t i = 0; i < view->measure_count && !t->noted; i++)
+    for (size_t i = 0; i < view->measure_count && !t->views.noted; i++)
         note_others(t, i, table);
-    t->noted = true;
+    t->views.noted = true;
     return MW_OK;
 }
 
 mw_status mw__trainer_need_evaluation(mw_trainer *t, mw_error *err)
 {
-    if (t->evaluation.program != NULL)
+    if (t->views.evaluation.program != NULL)
         return MW_OK;
-    mw__arena_init(&t->evaluation.arena, t->allocator);
-    const mw_status status = make_evaluation(t, &t->evaluation, err);
+    mw__arena_init(&t->views.evaluation.arena, t->allocator);
+    const mw_status status = make_evaluation(t, &t->views.evaluation, err);
     if (status != MW_OK)
-        mw__trainer_view_deinit(&t->evaluation);
+        mw__trainer_view_deinit(&t->views.evaluation);
     return status;
 }
 
 mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error *err)
 {
     MW_TRY(mw__trainer_need_evaluation(trainer, err));
-    *out = trainer->evaluation.program;
+    *out = trainer->views.evaluation.program;
     return MW_OK;
 }
 
@@ -211,26 +212,26 @@ static mw_status make_predictor(mw_trainer *t, mw__trainer_view *view, mw_error 
     view->slots = mw__arena_alloc(&view->arena, 1, sizeof *view->slots, err);
     if (view->slots == NULL)
         return MW_ERROR_MEMORY;
-    view->slots[view->slot_count++] = (mw__view_slot){.value = t->prediction};
+    view->slots[view->slot_count++] = (mw__view_slot){.value = t->model.prediction};
     return make_program(t, view, err);
 }
 
 mw_status mw__trainer_need_predictor(mw_trainer *t, mw_error *err)
 {
-    if (t->prediction == NULL)
+    if (t->model.prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
-    if (t->predictor.program != NULL)
+    if (t->views.predictor.program != NULL)
         return MW_OK;
-    mw__arena_init(&t->predictor.arena, t->allocator);
-    const mw_status status = make_predictor(t, &t->predictor, err);
+    mw__arena_init(&t->views.predictor.arena, t->allocator);
+    const mw_status status = make_predictor(t, &t->views.predictor, err);
     if (status != MW_OK)
-        mw__trainer_view_deinit(&t->predictor);
+        mw__trainer_view_deinit(&t->views.predictor);
     return status;
 }
 
 mw_status mw__trainer_predictor(mw_trainer *trainer, mw_program **out, mw_error *err)
 {
     MW_TRY(mw__trainer_need_predictor(trainer, err));
-    *out = trainer->predictor.program;
+    *out = trainer->views.predictor.program;
     return MW_OK;
 }

@@ -54,12 +54,15 @@ bool mw__fit_rate_moves(const mw__fitting *fit) { return moves(&fit->options->sc
 
 /* A step of the schedule is an update, as it is for ranks that exchange what one rank accumulates. An epoch has whole
  * updates. */
-static int64_t updates_of(const mw__fitting *fit, int64_t batches) { return batches / fit->trainer->accumulate; }
+static int64_t updates_of(const mw__fitting *fit, int64_t batches)
+{
+    return batches / fit->trainer->numbers.accumulate;
+}
 
 static mw_status check_schedule(const mw__fitting *fit, mw_error *err)
 {
     mw_error refused = {0};
-    const int accumulate = fit->trainer->accumulate;
+    const int accumulate = fit->trainer->numbers.accumulate;
     const mw_status status = mw_schedule_check(&fit->options->schedule, updates_of(fit, fit->progress.steps), &refused);
     if (status == MW_OK)
         return MW_OK;
@@ -267,7 +270,7 @@ static mw_status show_finished(mw__fitting *fit, int64_t epochs_done, mw_error *
 
 static void release(mw__fitting *fit)
 {
-    fit->trainer->lock = NULL;
+    fit->trainer->fit.lock = NULL;
     mw__lock_release(&fit->lock);
 }
 
@@ -285,9 +288,9 @@ static mw_status show_unreached(mw__fitting *fit, mw_error *err)
     const mw_trainer *t = fit->trainer;
     const char *first = NULL;
     size_t count = 0;
-    for (size_t i = t->warning_count; i-- > 0;)
-        if (strcmp(t->warnings[i].argument, MW__UNREACHED) == 0) {
-            first = t->warnings[i].message;
+    for (size_t i = t->record.warning_count; i-- > 0;)
+        if (strcmp(t->record.warnings[i].argument, MW__UNREACHED) == 0) {
+            first = t->record.warnings[i].message;
             count++;
         }
     return count > 0 && !fit->options->no_warnings ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
@@ -296,10 +299,10 @@ static mw_status show_unreached(mw__fitting *fit, mw_error *err)
 /* The names go with the weights: those of before stay until the weights are a checkpoint's, or a step is to come. */
 static void take_classes(mw__fitting *fit)
 {
-    mw__learned_classes *before = fit->trainer->learned;
+    mw__learned_classes *before = fit->trainer->fit.learned;
     if (fit->learned == NULL)
         return;
-    fit->trainer->learned = fit->learned;
+    fit->trainer->fit.learned = fit->learned;
     fit->learned = NULL;
     mw__learned_classes_destroy(before, fit->trainer->allocator);
 }
@@ -368,11 +371,11 @@ static mw_status prepare_fit(mw__fitting *fit, mw_error *err)
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
     fit->progress.epochs = options->epochs;
     fit->reporter.has_validation = options->validation != NULL;
-    if (fit->batches % fit->trainer->accumulate != 0)
+    if (fit->batches % fit->trainer->numbers.accumulate != 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_fit: an epoch has %" PRId64 " batches, which is no multiple of the %d that the trainer "
                         "accumulates for an update: choose another batch size or number of examples",
-                        fit->batches, fit->trainer->accumulate);
+                        fit->batches, fit->trainer->numbers.accumulate);
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
@@ -395,7 +398,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
         *options->summary = (mw_fit_summary){.end = MW_FIT_FAILED};
     MW_TRY(check_options(trainer, options, reason));
     mw__fitting fit = {.trainer = trainer, .options = options};
-    trainer->fitting = &fit;
+    trainer->fit.running = &fit;
     mw_status status = prepare_fit(&fit, reason);
     if (status == MW_OK) {
         if (!options->ignore_signals)
@@ -414,7 +417,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     mw__fit_drop_best(&fit);
     mw__learned_classes_destroy(fit.learned, trainer->allocator);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
-    trainer->fitting = NULL;
+    trainer->fit.running = NULL;
     return status;
 }
 

@@ -64,14 +64,14 @@ mw_status mw__fit_prepare_best(mw__fitting *fit, mw_error *err)
     fit->best.metric = -1;
     if (o->best_by == NULL)
         return MW_OK;
-    for (size_t i = 0; i < t->metric_count && strcmp(o->best_by, "loss") != 0; i++)
-        if (strcmp(o->best_by, t->metrics[i].name) == 0)
+    for (size_t i = 0; i < t->model.metric_count && strcmp(o->best_by, "loss") != 0; i++)
+        if (strcmp(o->best_by, t->model.metrics[i].name) == 0)
             fit->best.metric = (int)i;
     if (fit->best.metric < 0 && strcmp(o->best_by, "loss") != 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_fit: best_by is \"%s\"; it must be \"loss\" or one of the trainer's %zu metrics%s%s",
-                        o->best_by, t->metric_count, t->metric_count > 0 ? ", as " : "",
-                        t->metric_count > 0 ? t->metrics[0].name : "");
+                        o->best_by, t->model.metric_count, t->model.metric_count > 0 ? ", as " : "",
+                        t->model.metric_count > 0 ? t->model.metrics[0].name : "");
     snprintf(fit->best.by, sizeof fit->best.by, "%s %s", o->best_highest ? "highest" : "lowest", o->best_by);
     return MW_OK;
 }

@@ -277,8 +277,8 @@ static mw_status put_end(mw__fitting *fit, mw_status status, const mw_error *why
     MW_TRY(mw__fit_put(fit, "message", 0.0, why->message, err));
     if (why->operation[0] != '\0')
         MW_TRY(mw__fit_put(fit, "operation", 0.0, why->operation, err));
-    if (status == MW_ERROR_NUMERIC && fit->trainer->replay_saved)
-        MW_TRY(mw__fit_put(fit, "replay", 0.0, fit->trainer->replay_folder, err));
+    if (status == MW_ERROR_NUMERIC && fit->trainer->diagnosis.replay_saved)
+        MW_TRY(mw__fit_put(fit, "replay", 0.0, fit->trainer->diagnosis.replay_folder, err));
     return why->tensor[0] != '\0' ? mw__fit_put(fit, "tensor", 0.0, why->tensor, err) : MW_OK;
 }
 
@@ -317,9 +317,9 @@ static mw_status log_fields(mw_trainer *trainer, const mw_metrics_field *fields,
 {
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit_log: the trainer is NULL");
-    if (trainer->fitting == NULL)
+    if (trainer->fit.running == NULL)
         return mw__fail(err, MW_ERROR_STATE, "mw_fit_log: no mw_fit is running on this trainer");
-    return write_log(trainer->fitting, fields, count, err);
+    return write_log(trainer->fit.running, fields, count, err);
 }
 
 mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)

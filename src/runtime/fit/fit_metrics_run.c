@@ -54,7 +54,7 @@ static bool computes(const mw__op *op) { return strcmp(op->kind, "const") != 0; 
 
 static mw_status put_model(mw__fitting *fit, mw_error *err)
 {
-    const mw__block *body = mw__graph_main(fit->trainer->model)->body;
+    const mw__block *body = mw__graph_main(fit->trainer->model.graph)->body;
     double operations = 0.0, parameters = 0.0;
     for (size_t i = 0; i < body->op_count; i++)
         operations += computes(body->ops[i]);
@@ -89,8 +89,9 @@ static mw_status put_metric_names(mw__fitting *fit, mw_error *err)
     const mw_trainer *t = fit->trainer;
     char names[MW_METRICS_MAX * 66] = "";
     size_t used = 0;
-    for (size_t i = 0; i < t->metric_count; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", t->metrics[i].name);
+    for (size_t i = 0; i < t->model.metric_count; i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", t->model.metrics[i].name);
     return text(fit, "metrics", names, err);
 }
 
@@ -118,9 +119,9 @@ static mw_status put_numbers(mw__fitting *fit, mw_error *err)
     char schedule[64];
     MW_TRY(text(fit, "optimizer", mw__trainer_description(t), err));
     MW_TRY(put_number(fit, "learning_rate", mw__fit_as_written(fit->base_rate), err));
-    MW_TRY(put_number(fit, "loss_scale", t->loss_scale, err));
-    MW_TRY(put_number(fit, "accumulate", t->accumulate, err));
-    MW_TRY(put_number(fit, "batch", (double)t->batch, err));
+    MW_TRY(put_number(fit, "loss_scale", t->numbers.loss_scale, err));
+    MW_TRY(put_number(fit, "accumulate", t->numbers.accumulate, err));
+    MW_TRY(put_number(fit, "batch", (double)t->progress.batch, err));
     MW_TRY(put_number(fit, "ranks", mw__fit_ranks(fit), err));
     snprintf(schedule, sizeof schedule, "%s%s", schedule_name(&fit->options->schedule),
              fit->options->schedule.warmup_steps > 0 ? ", warm-up" : "");

@@ -212,7 +212,7 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
         return MW_OK;
     MW_TRY(make_folder_of(fit, err));
     MW_TRY(mw__lock_take(&fit->lock, mw__trainer_allocator(fit->trainer), path, NULL, err));
-    fit->trainer->lock = &fit->lock;
+    fit->trainer->fit.lock = &fit->lock;
     struct stat status;
     if (stat(path, &status) != 0) {
         if (errno == ENOENT)

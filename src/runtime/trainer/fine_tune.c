@@ -96,7 +96,7 @@ static bool read_scale(const tuned *t, const char *weight, mw_dtype dtype, doubl
     char name[MW__TUNE_NAME];
     if (!mw__lora_name(weight, MW__LORA_SCALE, name))
         return false;
-    const mw_tensor *value = mw_graph_find(t->trainer->model, name);
+    const mw_tensor *value = mw_graph_find(t->trainer->model.graph, name);
     if (value == NULL || value->payload == NULL)
         return false;
     *out = mw__payload_float(value->payload, 0);
@@ -235,7 +235,7 @@ static bool is_merged(const tuned *t, const char *parameter)
 
 static mw_status check_complete(const tuned *t, mw_error *err)
 {
-    const mw__block *body = mw__graph_main(t->trainer->model)->body;
+    const mw__block *body = mw__graph_main(t->trainer->model.graph)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *value = body->inputs[i];
         if (value->role != MW__PARAMETER || mw__map_get(&t->values, value->name) != NULL || is_merged(t, value->name))
@@ -305,9 +305,12 @@ static mw_graph *whole_graph(tuned *t, mw_error *err)
 {
     mw_trainer *trainer = t->trainer;
     mw_tensor *root, *prediction;
-    const mw__clone_options drop = {
-        .rule = drop_branch, .user = t, .roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
-    mw_graph *dropped = mw__clone_graph(trainer->allocator, trainer->model, &drop, &root, err);
+    const mw__clone_options drop = {.rule = drop_branch,
+                                    .user = t,
+                                    .roots = &trainer->model.prediction,
+                                    .root_count = 1,
+                                    .form = MW__CLONE_DEPLOYMENT};
+    mw_graph *dropped = mw__clone_graph(trainer->allocator, trainer->model.graph, &drop, &root, err);
     if (dropped == NULL)
         return NULL;
     const mw__clone_options needed = {.roots = &root, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
@@ -326,10 +329,10 @@ static mw_graph *whole_graph(tuned *t, mw_error *err)
 /* Weights are constants, or, where the source had parameters, states. */
 static mw_status merge_all(tuned *t, mw_error *err)
 {
-    MW_TRY(mw__tune_collect(&t->arena, t->trainer->model, &t->items, err));
+    MW_TRY(mw__tune_collect(&t->arena, t->trainer->model.graph, &t->items, err));
     for (size_t i = 0; i < t->items.count; i++)
         MW_TRY(merge_item(t, &t->items.items[i], err));
-    const mw__block *body = mw__graph_main(t->trainer->model)->body;
+    const mw__block *body = mw__graph_main(t->trainer->model.graph)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         mw__tune_item item = item_of(body->inputs[i]);
         if (body->inputs[i]->role == MW__RESIDENT && mw__type_bytes(body->inputs[i]->type, &item.weight.size))
@@ -401,7 +404,7 @@ static mw_status write_interface(tuned *t, const mw_graph *graph, const target *
 
 static mw_status write_whole(tuned *t, const target *to, mw_error *err)
 {
-    if (t->trainer->prediction == NULL)
+    if (t->trainer->model.prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     MW_TRY(merge_all(t, err));
     mw_graph *graph = whole_graph(t, err);

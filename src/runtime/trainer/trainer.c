@@ -26,21 +26,21 @@ static void destroy_owner(mw__state_owner *owner)
 {
     mw_trainer *trainer = (mw_trainer *)(void *)owner;
     const mw_allocator *allocator = trainer->allocator;
-    mw__trainer_view_deinit(&trainer->predictor);
-    mw__trainer_view_deinit(&trainer->evaluation);
+    mw__trainer_view_deinit(&trainer->views.predictor);
+    mw__trainer_view_deinit(&trainer->views.evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->accumulation);
     if (trainer->strategy->leave != NULL)
         trainer->strategy->leave(trainer);
     pass_deinit(&trainer->step);
     mw__state_deinit(&owner->state);
-    mw__graph_free(trainer->model);
+    mw__graph_free(trainer->model.graph);
     mw__trainer_drop_comparison(trainer);
-    mw__map_deinit(&trainer->declared);
+    mw__map_deinit(&trainer->optimizer.declared);
     mw__arena_deinit(&trainer->arena);
-    mw__learned_classes_destroy(trainer->learned, allocator);
-    mw__free(allocator, trainer->watched_tensors);
-    mw__free(allocator, trainer->description);
+    mw__learned_classes_destroy(trainer->fit.learned, allocator);
+    mw__free(allocator, trainer->watched.tensors);
+    mw__free(allocator, trainer->record.description);
     mw__free(allocator, trainer);
 }
 
@@ -75,9 +75,9 @@ static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_trainer_set_learning_rate: the learning rate %g is not a finite number from 0 on",
                         (double)learning_rate);
-    MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->steps + 1, err));
+    MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->progress.steps + 1, err));
     MW_TRY(mw__trainer_check_rate(trainer, learning_rate, err));
-    trainer->learning_rate = learning_rate;
+    trainer->numbers.learning_rate = learning_rate;
     return MW_OK;
 }
 
@@ -93,17 +93,17 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
 
 float mw_trainer_learning_rate(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->learning_rate : 0.0f;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->numbers.learning_rate : 0.0f;
 }
 
 int64_t mw_trainer_steps(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->steps : 0;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.steps : 0;
 }
 
 mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->counters : (mw_trainer_counters){0};
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.counters : (mw_trainer_counters){0};
 }
 
 mw_program *mw_trainer_program(const mw_trainer *trainer)
@@ -117,8 +117,8 @@ mw_program *mw_trainer_program(const mw_trainer *trainer)
 const mw__state_entry *mw__trainer_exported_entry(const mw_trainer *t, const mw__state_entry *entry)
 {
     const size_t length = strlen(entry->name);
-    for (const mw__state_entry *next = entry; t->uses_averages && next < t->owner.state.entries + t->owner.state.count;
-         next++) {
+    for (const mw__state_entry *next = entry;
+         t->views.uses_averages && next < t->owner.state.entries + t->owner.state.count; next++) {
         if (strncmp(next->name, entry->name, length) != 0)
             break;
         if (strcmp(next->name + length, MW__AVERAGE) == 0)
@@ -163,13 +163,13 @@ static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_use_averages: the trainer is NULL");
-    if (use && trainer->average_decay == 0.0)
+    if (use && trainer->numbers.average_decay == 0.0)
         return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
-    if (use != trainer->uses_averages) {
-        mw__trainer_view_deinit(&trainer->evaluation); /* bound to the others */
-        mw__trainer_view_deinit(&trainer->predictor);
+    if (use != trainer->views.uses_averages) {
+        mw__trainer_view_deinit(&trainer->views.evaluation); /* bound to the others */
+        mw__trainer_view_deinit(&trainer->views.predictor);
     }
-    trainer->uses_averages = use;
+    trainer->views.uses_averages = use;
     return MW_OK;
 }
 
@@ -186,7 +186,7 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 static float read_loss_scale(mw_trainer *trainer)
 {
     const mw__state_entry *entry = mw__state_find(&trainer->owner.state, MW__SCALE);
-    float scale = (float)trainer->loss_scale;
+    float scale = (float)trainer->numbers.loss_scale;
     if (entry != NULL)
         mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
     mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
@@ -341,12 +341,13 @@ static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *
     if (trainer == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_mil: the %s is NULL",
                         trainer == NULL ? "trainer" : "folder");
-    if (trainer->prediction == NULL)
+    if (trainer->model.prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     MW_TRY(mw__trainer_check_alive(trainer, err));
     mw_tensor *prediction;
-    const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
-    mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model, &options, &prediction, err);
+    const mw__clone_options options = {
+        .roots = &trainer->model.prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
+    mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model.graph, &options, &prediction, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
     const char *name = mw_tensor_name(prediction);

@@ -23,18 +23,18 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
         mw__state_owner_lend(lender);
         t->owner.lender = lender;
     }
-    t->learning_rate = o->optimizer.learning_rate;
-    t->clip_value = (double)o->clip_value;
-    t->clip_norm = (double)o->clip_norm;
-    t->average_decay = (double)o->average_decay;
-    t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
-    t->segments = o->segments;
+    t->numbers.learning_rate = o->optimizer.learning_rate;
+    t->numbers.clip_value = (double)o->clip_value;
+    t->numbers.clip_norm = (double)o->clip_norm;
+    t->numbers.average_decay = (double)o->average_decay;
+    t->numbers.accumulate = o->accumulate > 1 ? o->accumulate : 1;
+    t->numbers.segments = o->segments;
     if (o->replay_folder != NULL) {
-        t->replay_folder = mw__arena_string(&t->arena, o->replay_folder, strlen(o->replay_folder), err);
-        if (t->replay_folder == NULL)
+        t->diagnosis.replay_folder = mw__arena_string(&t->arena, o->replay_folder, strlen(o->replay_folder), err);
+        if (t->diagnosis.replay_folder == NULL)
             return MW_ERROR_MEMORY;
     }
-    t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
+    t->numbers.dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(mw__trainer_join_ranks(t, o, err));
     if (t->strategy->sums_gradients && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
@@ -48,9 +48,9 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     MW_TRY(mw__trainer_resolve_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
     const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* a judge reads them, too */
-    t->scalars =
-        mw__arena_alloc(&t->arena, times * 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
-    return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
+    t->optimizer.scalars = mw__arena_alloc(&t->arena, times * 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS,
+                                           sizeof *t->optimizer.scalars, err);
+    return t->optimizer.scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
@@ -58,12 +58,12 @@ static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size
     MW_TRY(prepare_trainer(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
     MW_TRY(mw__trainer_find_watched(t, err));
-    if (t->accumulate > 1 && !t->strategy->sums_gradients)
+    if (t->numbers.accumulate > 1 && !t->strategy->sums_gradients)
         MW_TRY(mw__trainer_make_accumulation(t, err));
     MW_TRY(mw__trainer_describe(t, err));
     if (t->ranks != NULL)
         MW_TRY(mw__trainer_compare_ranks(t, err));
-    return t->dispatch_steps > 1 ? mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err) : MW_OK;
+    return t->numbers.dispatch_steps > 1 ? mw__trainer_make_slots(t, (size_t)t->numbers.dispatch_steps, err) : MW_OK;
 }
 
 /* The others wait for this rank, which has failed. */
@@ -87,10 +87,10 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     }
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
-    mw__map_init(&trainer->declared, allocator);
+    mw__map_init(&trainer->optimizer.declared, allocator);
     trainer->strategy = &mw__trainer_alone;
-    trainer->gradient_ranks = 1;
-    trainer->update = &trainer->step;
+    trainer->numbers.gradient_ranks = 1;
+    trainer->watched.update_pass = &trainer->step;
     mw__state_owner_init(&trainer->owner, &mw__trainer_kind, allocator, &trainer->target.symbols);
     const mw_status status = create_trainer(trainer, options, pieces, err);
     if (status == MW_OK)

@@ -40,22 +40,23 @@ mw_status mw__trainer_recompute(mw_trainer *t, size_t pieces, mw_error *err)
     mw__trainer_roots held;
     mw__arena arena;
     mw__arena_init(&arena, t->allocator);
-    mw_status status = mw__recompute_cut(&arena, t->loss, pieces, &m.ends, &m.count, err);
+    mw_status status = mw__recompute_cut(&arena, t->model.loss, pieces, &m.ends, &m.count, err);
     if (status == MW_OK)
         status = mw__trainer_hold_roots(t, &held, err);
     const mw__clone_options options = {.rule = mark_end,
                                        .user = &m,
                                        .roots = status == MW_OK ? held.roots : NULL,
                                        .root_count = status == MW_OK ? held.count : 0};
-    mw_graph *marked = status == MW_OK ? mw__clone_graph(t->allocator, t->model, &options, held.copies, err) : NULL;
+    mw_graph *marked =
+        status == MW_OK ? mw__clone_graph(t->allocator, t->model.graph, &options, held.copies, err) : NULL;
     if (status == MW_OK)
         mw__trainer_take_roots(t, &held, marked != NULL);
     mw__arena_deinit(&arena);
     if (marked == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
-    mw__graph_free(t->model);
-    t->model = marked;
-    t->recomputation.stretches = m.next;
+    mw__graph_free(t->model.graph);
+    t->model.graph = marked;
+    t->record.recomputation.stretches = m.next;
     return MW_OK;
 }
 
@@ -103,7 +104,7 @@ typedef struct search {
 /* True if the trainer will do, or the search is at its end. */
 static bool judge_trainer(search *s, mw_trainer *t, mw_error *err)
 {
-    mw_trainer_recomputation *r = &t->recomputation;
+    mw_trainer_recomputation *r = &t->record.recomputation;
     r->bytes_before = s->before;
     r->flops_before = s->flops_before;
     if (measure_trainer(t, &r->bytes, &r->flops, err) != MW_OK || r->bytes <= s->options->memory_limit)
@@ -126,8 +127,8 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
         if (t == NULL || judge_trainer(s, t, err))
             break;
     }
-    if (t != NULL && err->status == MW_OK && t->recomputation.bytes <= s->options->memory_limit) {
-        say_cost(&t->recomputation, s->options->memory_limit);
+    if (t != NULL && err->status == MW_OK && t->record.recomputation.bytes <= s->options->memory_limit) {
+        say_cost(&t->record.recomputation, s->options->memory_limit);
         return t;
     }
     mw_trainer_destroy(t);
@@ -140,7 +141,7 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
 {
     mw_error own = {0};
     mw_error *said = err != NULL ? err : &own;
-    mw_trainer_recomputation *r = &t->recomputation;
+    mw_trainer_recomputation *r = &t->record.recomputation;
     if (measure_trainer(t, &r->bytes, &r->flops, said) == MW_OK && r->bytes <= options->memory_limit) {
         r->bytes_before = r->bytes;
         r->flops_before = r->flops;
@@ -153,5 +154,5 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
 
 mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->recomputation : (mw_trainer_recomputation){0};
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->record.recomputation : (mw_trainer_recomputation){0};
 }

@@ -15,17 +15,17 @@
 static mw_tensor **held_at(mw_trainer *t, size_t i)
 {
     if (i == 0)
-        return &t->loss;
-    if (i - 1 < t->metric_count)
-        return &t->metrics[i - 1].value;
-    i -= 1 + t->metric_count;
-    if (t->prediction != NULL && i-- == 0)
-        return &t->prediction;
-    if (t->probe != NULL && i-- == 0)
-        return &t->probe;
-    for (size_t k = 0; k < t->watched_count; k++)
-        if (t->watched_tensors[k].value != NULL && i-- == 0)
-            return &t->watched_tensors[k].value;
+        return &t->model.loss;
+    if (i - 1 < t->model.metric_count)
+        return &t->model.metrics[i - 1].value;
+    i -= 1 + t->model.metric_count;
+    if (t->model.prediction != NULL && i-- == 0)
+        return &t->model.prediction;
+    if (t->model.probe != NULL && i-- == 0)
+        return &t->model.probe;
+    for (size_t k = 0; k < t->watched.count; k++)
+        if (t->watched.tensors[k].value != NULL && i-- == 0)
+            return &t->watched.tensors[k].value;
     return NULL;
 }
 
@@ -118,9 +118,9 @@ mw_status mw__trainer_copy_model(mw_trainer *t, const mw_trainer_options *o, mw_
     mw__trainer_roots held;
     MW_TRY(mw__trainer_list_metrics(t, o, err));
     MW_TRY(mw__trainer_list_watched(t, o, err));
-    t->loss = o->loss;
-    t->prediction = o->prediction;
-    t->probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    t->model.loss = o->loss;
+    t->model.prediction = o->prediction;
+    t->model.probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
     MW_TRY(mw__trainer_hold_roots(t, &held, err));
     const mw_graph *source = o->loss->graph;
     model_rules rules = {.open = mw__wants_specializing(mw__graph_main(source))};
@@ -132,12 +132,12 @@ mw_status mw__trainer_copy_model(mw_trainer *t, const mw_trainer_options *o, mw_
                                        .roots = held.roots,
                                        .root_count = held.count};
     mw__noise_names_init(&rules.noises, t->allocator);
-    t->model = mw__clone_graph(t->allocator, source, &options, held.copies, err);
+    t->model.graph = mw__clone_graph(t->allocator, source, &options, held.copies, err);
     mw__noise_names_deinit(&rules.noises);
-    mw__trainer_take_roots(t, &held, t->model != NULL);
-    if (t->model == NULL)
+    mw__trainer_take_roots(t, &held, t->model.graph != NULL);
+    if (t->model.graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     if (rules.open)
-        MW_TRY(check_known(t->model, err));
+        MW_TRY(check_known(t->model.graph, err));
     return mw__trainer_check_watched(t, err);
 }

@@ -37,11 +37,11 @@ static mw_status adapter_slots(const mw_trainer *t, mw__weight_slots *out, mw__a
     MW_TRY(make_slots(t, out, err));
     for (size_t i = 0; i < out->count; i++) {
         mw__weight_slot *slot = &out->slot[i];
-        const mw_tensor *value = mw_graph_find(t->model, slot->name);
+        const mw_tensor *value = mw_graph_find(t->model.graph, slot->name);
         if (value == NULL || value->role != MW__PARAMETER)
             continue;
         slot->in_file = slot->name;
-        MW_TRY(mw__adapter_scale(t->model, slot->name, slot->shape, numbers, err));
+        MW_TRY(mw__adapter_scale(t->model.graph, slot->name, slot->shape, numbers, err));
     }
     return MW_OK;
 }

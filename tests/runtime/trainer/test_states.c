@@ -188,8 +188,8 @@ static void test_prediction_takes_the_evaluation_form(void)
             for (int c = 0; c < SMALL_C; c++)
                 CHECK_NEAR((double)got[n * SMALL_C + c], expected[c], k == 0 ? 1e-5 : 1e-2);
         }
-        CHECK(strstr(mw_program_mil(trainer->predictor.program), "generator") == NULL);
-        CHECK(strstr(mw_program_mil(trainer->predictor.program), "reduce_mean") == NULL);
+        CHECK(strstr(mw_program_mil(trainer->views.predictor.program), "generator") == NULL);
+        CHECK(strstr(mw_program_mil(trainer->views.predictor.program), "reduce_mean") == NULL);
         CHECK(strstr(mw_program_mil(trainer->step.program), "running_mean") != NULL);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);

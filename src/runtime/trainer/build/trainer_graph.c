@@ -22,13 +22,14 @@ static mw_status collect_parameters(mw__trainer_build *b, mw_error *err)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++) {
         mw_tensor *input = body->inputs[i];
-        if (input->role == MW__PARAMETER && !b->trainer->groups[mw__trainer_group_of(b->trainer, input->name)].frozen)
+        if (input->role == MW__PARAMETER &&
+            !b->trainer->optimizer.groups[mw__trainer_group_of(b->trainer, input->name)].frozen)
             b->parameters[b->count++] = input;
     }
     if (b->count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: the loss depends on no parameter%s; make some with mw_parameter or mw_dense",
-                        b->trainer->group_count > 1 ? " that is not frozen" : "");
+                        b->trainer->optimizer.group_count > 1 ? " that is not frozen" : "");
     return MW_OK;
 }
 
@@ -54,7 +55,7 @@ static mw_status check_gradients(mw__trainer_build *b, mw_error *err)
 /* The sum over the batches so far takes the place of each gradient. */
 static mw_status add_earlier(mw__trainer_build *b, mw_error *err)
 {
-    if (b->trainer->accumulate == 1)
+    if (b->trainer->numbers.accumulate == 1)
         return MW_OK;
     b->sums = mw__arena_alloc(&b->arena, b->count, sizeof *b->sums, err);
     if (b->sums == NULL)
@@ -75,7 +76,7 @@ static mw_status build_probe(mw__trainer_build *b, mw_error *err)
     if (mw_tensor_shape(b->probe).rank > 0)
         b->probe = mw_squeeze(b->probe, MW_ALL_AXES);
     mw__trainer_need_scale(b);
-    mw_tensor *seed = t->scale_interval > 0 ? b->scale : mw__trainer_number(b, t->loss_scale);
+    mw_tensor *seed = t->numbers.scale_interval > 0 ? b->scale : mw__trainer_number(b, t->numbers.loss_scale);
     b->probes = mw__arena_alloc(&b->arena, b->count, sizeof *b->probes, err);
     if (b->probes == NULL)
         return MW_ERROR_MEMORY;
@@ -87,7 +88,8 @@ static mw_status build_probe(mw__trainer_build *b, mw_error *err)
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && !t->strategy->sums_gradients)
+    if (t->numbers.loss_scale == 1.0 && t->numbers.accumulate == 1 && t->numbers.scale_interval == 0 &&
+        !t->strategy->sums_gradients)
         return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
     mw_tensor *seed = mw__trainer_start(b);
     MW_TRY(mw_graph_check(b->graph, err));

@@ -33,7 +33,7 @@ static bool is_own_input(void *user, const char *name)
     const mw__trainer_build *b = user;
     if (mw__state_find(&b->trainer->owner.state, name) != NULL)
         return true;
-    for (size_t i = 0; b->scalars != NULL && i < 2 * b->trainer->group_count * MW__OPTIMIZER_SCALARS; i++) {
+    for (size_t i = 0; b->scalars != NULL && i < 2 * b->trainer->optimizer.group_count * MW__OPTIMIZER_SCALARS; i++) {
         const mw_tensor *scalar = b->scalars[i / MW__OPTIMIZER_SCALARS].scalar[i % MW__OPTIMIZER_SCALARS];
         if (scalar != NULL && strcmp(scalar->name, name) == 0)
             return true;
@@ -60,8 +60,8 @@ static mw_status resolve_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = b->first_scalar; i < t->scalar_count; i++) {
-        mw__trainer_scalar *scalar = &t->scalars[i];
+    for (size_t i = b->first_scalar; i < t->optimizer.scalar_count; i++) {
+        mw__trainer_scalar *scalar = &t->optimizer.scalars[i];
         const mw__optimizer_scalars *set = &b->scalars[2 * scalar->group + (scalar->declared == MW_F16)];
         size_t port = 0;
         MW_TRY(find_port(program, set->scalar[scalar->index]->name, &port, err));
@@ -78,33 +78,33 @@ mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *pr
 static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const mw__block *body = mw__graph_main(t->model)->body;
-    const size_t most = body->input_count + 2 + t->watched_count;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
+    const size_t most = body->input_count + 2 + t->watched.count;
     mw_tensor **roots = mw__arena_alloc(&b->arena, most, sizeof *roots, err);
     mw_tensor **copies = mw__arena_alloc(&b->arena, most, sizeof *copies, err);
     b->states = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *b->states, err);
     if (roots == NULL || copies == NULL || b->states == NULL)
         return MW_ERROR_MEMORY;
     size_t count = 0;
-    roots[count++] = t->loss;
+    roots[count++] = t->model.loss;
     for (size_t i = 0; i < body->input_count; i++) {
         if (body->inputs[i]->next != NULL &&
             !mw__trainer_freezes(t, body->inputs[i])) /* the clone takes the assigned value along */
             roots[count++] = body->inputs[i];
     }
     b->state_count = count - 1;
-    if (t->probe != NULL && b->kind != MW__PASS_SUM)
-        roots[count++] = t->probe;
-    for (size_t i = 0; i < t->watched_count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
-        if (t->watched_tensors[i].value != NULL)
-            roots[count++] = t->watched_tensors[i].value;
+    if (t->model.probe != NULL && b->kind != MW__PASS_SUM)
+        roots[count++] = t->model.probe;
+    for (size_t i = 0; i < t->watched.count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
+        if (t->watched.tensors[i].value != NULL)
+            roots[count++] = t->watched.tensors[i].value;
     const mw__clone_options options = {
         .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
-    b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
+    b->graph = mw__clone_graph(t->allocator, t->model.graph, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     b->loss = copies[0];
-    const size_t probes = t->probe != NULL && b->kind != MW__PASS_SUM;
+    const size_t probes = t->model.probe != NULL && b->kind != MW__PASS_SUM;
     b->probe = probes > 0 ? copies[1 + b->state_count] : NULL;
     b->shown = copies + 1 + b->state_count + probes;
     memcpy(b->states, copies + 1, b->state_count * sizeof *copies);
@@ -118,7 +118,8 @@ static mw_status check_drawn(const mw__trainer_build *b, mw_error *err)
     const mw__block *body = mw__graph_main(b->graph)->body;
     const char *drawn = NULL;
     for (size_t i = 0; i < body->input_count; i++)
-        if (body->inputs[i]->role == MW__RESIDENT && mw_graph_find(b->trainer->model, body->inputs[i]->name) == NULL)
+        if (body->inputs[i]->role == MW__RESIDENT &&
+            mw_graph_find(b->trainer->model.graph, body->inputs[i]->name) == NULL)
             drawn = body->inputs[i]->name;
     for (size_t i = 0; i < body->op_count; i++)
         if (mw__is_unfixed_random(body->ops[i]))
@@ -136,7 +137,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
     mw__arena_init(&b->arena, t->allocator);
-    b->scalars = mw__arena_alloc(&b->arena, 2 * t->group_count, sizeof *b->scalars, err);
+    b->scalars = mw__arena_alloc(&b->arena, 2 * t->optimizer.group_count, sizeof *b->scalars, err);
     if (b->scalars == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(copy_step(b, err));
@@ -162,7 +163,7 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
     const mw__trainer_strategy *strategy = t->strategy;
     b->kind = strategy->sums_gradients ? MW__PASS_EXCHANGE : MW__PASS_UPDATE;
     MW_TRY(mw__trainer_build_pass(b, err));
-    MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
+    MW_TRY(mw__trainer_check_scalars(t, t->numbers.learning_rate, 1, err));
     if (strategy->plan != NULL)
         MW_TRY(strategy->plan(b, err));
     MW_TRY(mw__trainer_build_state(b, err));
@@ -170,7 +171,7 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
         MW_TRY(strategy->resolve(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
-    t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;
+    t->progress.batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;
     return strategy->finish != NULL ? strategy->finish(b, err) : mw__trainer_resolve_scalars(b, t->step.program, err);
 }
 

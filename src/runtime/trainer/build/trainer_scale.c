@@ -22,10 +22,10 @@ static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
 mw_tensor *mw__trainer_start(mw__trainer_build *b)
 {
     const mw_trainer *t = b->trainer;
-    const int64_t batches = (int64_t)t->accumulate * t->gradient_ranks;
+    const int64_t batches = (int64_t)t->numbers.accumulate * t->numbers.gradient_ranks;
     const double share = 1.0 / (double)batches;
-    if (t->scale_interval == 0)
-        return mw__trainer_number(b, t->loss_scale * share);
+    if (t->numbers.scale_interval == 0)
+        return mw__trainer_number(b, t->numbers.loss_scale * share);
     mw__trainer_need_scale(b);
     return batches > 1 ? mw_mul_scalar(b->scale, share) : b->scale;
 }
@@ -33,7 +33,7 @@ mw_tensor *mw__trainer_start(mw__trainer_build *b)
 void mw__trainer_need_scale(mw__trainer_build *b)
 {
     const mw_dtype dtype = mw_tensor_dtype(b->loss);
-    if (b->trainer->scale_interval == 0 || b->scale != NULL)
+    if (b->trainer->numbers.scale_interval == 0 || b->scale != NULL)
         return;
     b->scale = mw_input(b->graph, MW__SCALE, dtype, mw_shape_scalar());
     b->good_steps = mw_input(b->graph, MW__GOOD_STEPS, dtype, mw_shape_scalar());
@@ -43,7 +43,7 @@ void mw__trainer_rescale(mw__trainer_build *b)
 {
     if (b->scale == NULL)
         return;
-    mw_tensor *wanted = mw__trainer_number(b, b->trainer->loss_scale);
+    mw_tensor *wanted = mw__trainer_number(b, b->trainer->numbers.loss_scale);
     mw_tensor *ratio = mw_real_div(wanted, b->scale); /* of powers of two: exact */
     for (size_t i = 0; i < b->count; i++) {
         mw_tensor *factor = in_type_of(ratio, b->gradients[i]);
@@ -62,7 +62,7 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
     mw_tensor *less = mw_maximum(half, mw__trainer_number(b, 1.0));
     mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, mw__trainer_number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
     mw_tensor *good = mw_add_scalar(b->good_steps, b->kind == MW__PASS_SUM ? 0.0 : 1.0);
-    mw_tensor *full = mw_greater_equal(good, mw__trainer_number(b, (double)b->trainer->scale_interval));
+    mw_tensor *full = mw_greater_equal(good, mw__trainer_number(b, (double)b->trainer->numbers.scale_interval));
     mw_tensor *more = mw_select(full, twice, b->scale);
     mw_tensor *counted = mw_select(full, mw__trainer_number(b, 0.0), good);
     MW_TRY(mw__trainer_next_always(b, b->scale, mw_select(b->ok, more, less), err));
@@ -91,7 +91,7 @@ static mw_status scale_limit(const mw__trainer_build *b, const char *field, doub
                              double *out, mw_error *err)
 {
     const mw_dtype dtype = mw__trainer_stored(b->trainer, mw_tensor_dtype(like));
-    *out = limit * b->trainer->loss_scale;
+    *out = limit * b->trainer->numbers.loss_scale;
     if (!mw__trainer_number_is_lost(*out, dtype))
         return MW_OK;
     return mw__fail(err, MW_ERROR_NUMERIC,
@@ -103,7 +103,7 @@ static mw_status clip_values(mw__trainer_build *b, mw_error *err)
 {
     for (size_t i = 0; i < b->count; i++) {
         double limit;
-        MW_TRY(scale_limit(b, "clip_value", b->trainer->clip_value, b->gradients[i], &limit, err));
+        MW_TRY(scale_limit(b, "clip_value", b->trainer->numbers.clip_value, b->gradients[i], &limit, err));
         b->gradients[i] = mw_clip(b->gradients[i], (float)-limit, (float)limit);
     }
     return MW_OK;
@@ -113,7 +113,7 @@ static mw_status clip_values(mw__trainer_build *b, mw_error *err)
 static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *err)
 {
     double scaled;
-    MW_TRY(scale_limit(b, "clip_norm", b->trainer->clip_norm, norm, &scaled, err));
+    MW_TRY(scale_limit(b, "clip_norm", b->trainer->numbers.clip_norm, norm, &scaled, err));
     mw_tensor *limit = mw__trainer_number(b, scaled);
     mw_tensor *factor = mw_real_div(limit, mw_maximum(norm, limit));
     for (size_t i = 0; i < b->count; i++) {
@@ -126,12 +126,12 @@ static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *e
 mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->clip_norm != 0.0 && b->kind != MW__PASS_SUM) {
+    if (t->numbers.clip_norm != 0.0 && b->kind != MW__PASS_SUM) {
         if (b->norm == NULL)
             MW_TRY(mw__trainer_build_norm(b, err));
         MW_TRY(clip_to_norm(b, b->norm, err));
     }
-    if (t->clip_value != 0.0 && b->kind != MW__PASS_SUM)
+    if (t->numbers.clip_value != 0.0 && b->kind != MW__PASS_SUM)
         MW_TRY(clip_values(b, err));
     return mw_graph_check(b->graph, err);
 }

@@ -18,10 +18,10 @@ static bool has_shadow(const mw_trainer *t)
 /* How often the operations of a step, and of an accumulation, are there. */
 static size_t times_of_step(const mw_trainer *t)
 {
-    return 1 + has_shadow(t) + (t->dispatch_steps > 1 ? (size_t)t->dispatch_steps : 0);
+    return 1 + has_shadow(t) + (t->numbers.dispatch_steps > 1 ? (size_t)t->numbers.dispatch_steps : 0);
 }
 
-static size_t times_of_accumulation(const mw_trainer *t) { return t->accumulate > 1 ? 1 + has_shadow(t) : 0; }
+static size_t times_of_accumulation(const mw_trainer *t) { return t->numbers.accumulate > 1 ? 1 + has_shadow(t) : 0; }
 
 static size_t calls_of(const mw__trainer_pass *pass)
 {
@@ -44,9 +44,10 @@ void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, m
 {
     const bool is_step = pass == &t->step;
     request->watched = is_step && t->strategy->sums_gradients;
-    request->cut_automatically = t->segments == MW_SEGMENTS_AUTO;
-    request->calls_max = (size_t)t->segments;
-    if (request->watched && t->segments == 0 && t->strategy->wants_overlap != NULL && t->strategy->wants_overlap(t))
+    request->cut_automatically = t->numbers.segments == MW_SEGMENTS_AUTO;
+    request->calls_max = (size_t)t->numbers.segments;
+    if (request->watched && t->numbers.segments == 0 && t->strategy->wants_overlap != NULL &&
+        t->strategy->wants_overlap(t))
         request->calls_max = OVERLAPPING_CALLS;
     if (request->cut_automatically)
         request->calls_max = (OPERATIONS_MAX - VIEWS) / (times_of_step(t) + times_of_accumulation(t));

@@ -17,7 +17,7 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
 {
     const mw_trainer *t = b->trainer;
     const mw_tensor *input = mw_graph_find(b->graph, name);
-    return input != NULL && input->role == MW__PARAMETER && !t->groups[mw__trainer_group_of(t, name)].frozen;
+    return input != NULL && input->role == MW__PARAMETER && !t->optimizer.groups[mw__trainer_group_of(t, name)].frozen;
 }
 
 /* A state of a parameter, starting at 0. */
@@ -30,7 +30,7 @@ static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, con
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
     MW_TRY(mw__state_add(&t->owner.state, name, dtype, shape, false, err));
-    t->counters.state_bytes_in += t->owner.state.entries[t->owner.state.count - 1].size;
+    t->progress.counters.state_bytes_in += t->owner.state.entries[t->owner.state.count - 1].size;
     return MW_OK;
 }
 
@@ -74,9 +74,9 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         if (state->initial != 0.0)
             mw__state_fill(entry, state->initial);
     }
-    if (t->accumulate > 1)
+    if (t->numbers.accumulate > 1)
         MW_TRY(add_state(b, parameter, MW__SUM, parameter->type->shape, err));
-    return t->average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
+    return t->numbers.average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
 }
 
 /* What options.share has by that name is taken from there. */
@@ -108,7 +108,7 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
     MW_TRY(mw__state_add(&t->owner.state, parameter->name, dtype, parameter->type->shape, is_weight, err));
     mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
-    t->counters.state_bytes_in += entry->size;
+    t->progress.counters.state_bytes_in += entry->size;
     return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
 }
 
@@ -119,7 +119,7 @@ static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double
     const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
     MW_TRY(mw__state_add(&t->owner.state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
     mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
-    t->counters.state_bytes_in += entry->size;
+    t->progress.counters.state_bytes_in += entry->size;
     entry->least = least, entry->most = most;
     mw__state_fill(entry, value);
     return MW_OK;
@@ -129,21 +129,21 @@ static mw_status add_scale(mw__trainer_build *b, mw_error *err)
 {
     if (b->scale == NULL)
         return MW_OK;
-    MW_TRY(add_number(b, b->scale, b->trainer->first_scale, 1.0, MW__LOSS_SCALE_MAX, err));
-    return add_number(b, b->good_steps, 0.0, 0.0, (double)b->trainer->scale_interval, err);
+    MW_TRY(add_number(b, b->scale, b->trainer->numbers.first_scale, 1.0, MW__LOSS_SCALE_MAX, err));
+    return add_number(b, b->good_steps, 0.0, 0.0, (double)b->trainer->numbers.scale_interval, err);
 }
 
 /* What the evaluation of the model reads. */
 static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
 {
-    mw_tensor *roots[MW_METRICS_MAX + 2] = {t->loss};
+    mw_tensor *roots[MW_METRICS_MAX + 2] = {t->model.loss};
     size_t count = 1;
-    for (size_t i = 0; i < t->metric_count; i++)
-        roots[count++] = t->metrics[i].value;
-    if (t->prediction != NULL)
-        roots[count++] = t->prediction;
+    for (size_t i = 0; i < t->model.metric_count; i++)
+        roots[count++] = t->model.metrics[i].value;
+    if (t->model.prediction != NULL)
+        roots[count++] = t->model.prediction;
     const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
-    return mw__clone_graph(t->allocator, t->model, &options, NULL, err);
+    return mw__clone_graph(t->allocator, t->model.graph, &options, NULL, err);
 }
 
 /* States are weights if evaluation reads them: a running mean is, the position of a random generator never. */
@@ -166,7 +166,7 @@ static mw_status check_shared(const mw_trainer *t, mw_error *err)
 
 mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
 {
-    const mw__block *body = mw__graph_main(b->trainer->model)->body;
+    const mw__block *body = mw__graph_main(b->trainer->model.graph)->body;
     mw_graph *evaluation = copy_evaluation(b->trainer, err);
     mw_status status = evaluation != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     for (size_t i = 0; status == MW_OK && i < body->input_count; i++) {

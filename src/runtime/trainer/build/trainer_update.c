@@ -33,7 +33,7 @@ mw_status mw__trainer_states_of(mw_trainer *t, const mw_tensor *parameter, const
                                 mw_error *err)
 {
     const char *name = mw_tensor_name(parameter);
-    *out = mw__map_get(&t->declared, name);
+    *out = mw__map_get(&t->optimizer.declared, name);
     if (*out != NULL)
         return MW_OK;
     const mw_update_parameter of = {.name = name,
@@ -43,10 +43,11 @@ mw_status mw__trainer_states_of(mw_trainer *t, const mw_tensor *parameter, const
     mw__optimizer_states *made = mw__arena_alloc(&t->arena, 1, sizeof *made, err);
     if (made == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__optimizer_states_of(&t->groups[mw__trainer_group_of(t, name)].optimizer, &of, t->loss_scale,
-                                   mw__trainer_limits(t, parameter)->gradient > 0.0, &t->arena, made, err));
+    MW_TRY(mw__optimizer_states_of(&t->optimizer.groups[mw__trainer_group_of(t, name)].optimizer, &of,
+                                   t->numbers.loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0, &t->arena,
+                                   made, err));
     *out = made;
-    return mw__map_set(&t->declared, name, made, err);
+    return mw__map_set(&t->optimizer.declared, name, made, err);
 }
 
 mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
@@ -92,15 +93,16 @@ static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype
     *out = set;
     if (set->loss_scale != 0.0)
         return MW_OK;
-    set->loss_scale = t->loss_scale;
+    set->loss_scale = t->numbers.loss_scale;
     set->half = mw__trainer_stored(t, dtype) == MW_F16;
-    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->groups[group].optimizer, set->half); i++) {
-        mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
-        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->groups[group].optimizer, set->half, i),
-                                       .index = i,
-                                       .declared = dtype,
-                                       .dtype = mw__trainer_stored(t, dtype),
-                                       .group = group};
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->optimizer.groups[group].optimizer, set->half); i++) {
+        mw__trainer_scalar *scalar = &t->optimizer.scalars[t->optimizer.scalar_count++];
+        *scalar =
+            (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->optimizer.groups[group].optimizer, set->half, i),
+                                 .index = i,
+                                 .declared = dtype,
+                                 .dtype = mw__trainer_stored(t, dtype),
+                                 .group = group};
         const char *name = scalar_port(b, scalar, err);
         if (name == NULL)
             return MW_ERROR_MEMORY;
@@ -120,14 +122,14 @@ static void change_value(mw__trainer_changes *changes, mw_tensor *old, mw_tensor
  * them. */
 mw_tensor *mw__trainer_average(const mw_trainer *t, mw_tensor *average, mw_tensor *new_p)
 {
-    return mw_add(average, mw_mul_scalar(mw_sub(new_p, average), 1.0 - t->average_decay));
+    return mw_add(average, mw_mul_scalar(mw_sub(new_p, average), 1.0 - t->numbers.average_decay));
 }
 
 /* Of parts, it is computed when all parts are there. */
 static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw__trainer_changes *out,
                                 mw_error *err)
 {
-    if (b->trainer->average_decay == 0.0 || b->kind == MW__PASS_PARTS_UPDATE)
+    if (b->trainer->numbers.average_decay == 0.0 || b->kind == MW__PASS_PARTS_UPDATE)
         return MW_OK;
     mw_tensor *old = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
@@ -138,7 +140,7 @@ static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *n
 static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t group, mw__trainer_changes *out,
                                   mw_error *err)
 {
-    const mw_optimizer *optimizer = &b->trainer->groups[group].optimizer;
+    const mw_optimizer *optimizer = &b->trainer->optimizer.groups[group].optimizer;
     mw_tensor *p = b->parameters[index], *new_p = NULL;
     mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
     mw__optimizer_scalars *scalars;

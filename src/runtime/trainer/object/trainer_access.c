@@ -32,31 +32,31 @@ mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->owner.s
 
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
 
-const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->lock; }
+const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->fit.lock; }
 
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated)
 {
-    trainer->steps = steps;
-    trainer->accumulated = accumulated;
-    trainer->watch = (mw__divergence_detector){0}; /* of another run */
+    trainer->progress.steps = steps;
+    trainer->progress.accumulated = accumulated;
+    trainer->progress.divergence = (mw__divergence_detector){0}; /* of another run */
 }
 
-int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }
+int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->numbers.accumulate; }
 
-int mw__trainer_accumulated(const mw_trainer *trainer) { return trainer->accumulated; }
+int mw__trainer_accumulated(const mw_trainer *trainer) { return trainer->progress.accumulated; }
 
 uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
 
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out)
 {
-    trainer->unequal = trainer->unequal || bytes_in > 0;
-    trainer->counters.state_bytes_in += bytes_in;
-    trainer->counters.state_bytes_out += bytes_out;
+    trainer->progress.unequal = trainer->progress.unequal || bytes_in > 0;
+    trainer->progress.counters.state_bytes_in += bytes_in;
+    trainer->progress.counters.state_bytes_out += bytes_out;
 }
 
-int64_t mw__trainer_batch(const mw_trainer *trainer) { return trainer->batch; }
+int64_t mw__trainer_batch(const mw_trainer *trainer) { return trainer->progress.batch; }
 
-const char *mw__trainer_description(const mw_trainer *trainer) { return trainer->description; }
+const char *mw__trainer_description(const mw_trainer *trainer) { return trainer->record.description; }
 
 /* What is fed into copied parts is kept aside until it is run. */
 void *mw__trainer_slot_data(const mw_trainer *t, size_t slot, size_t port)

@@ -77,6 +77,8 @@ typedef struct mw__divergence_detector {
     bool warned;
 } mw__divergence_detector;
 
+/* ---- what a trainer has, by concern ---- */
+
 /* Whether its state can be used. */
 typedef enum mw__trainer_health {
     MW__TRAINER_SOUND,
@@ -84,17 +86,8 @@ typedef enum mw__trainer_health {
     MW__TRAINER_TORN   /* an exchange of parameters was cut off: they are of two steps */
 } mw__trainer_health;
 
-/* What a trainer is as the owner of its state; in trainer.c. */
-extern const mw__state_owner_kind mw__trainer_kind;
-
-struct mw_trainer {
-    mw__state_owner owner; /* first: mw__state_owner_of */
-    const mw_allocator *allocator;
-    mw__target target;
-    mw_compile_options compile; /* for later programs */
-    mw__arena arena;
-    mw__trainer_group *groups;
-    size_t group_count;
+/* What the step computes with. */
+typedef struct mw__trainer_numbers {
     float learning_rate;
     double loss_scale;            /* by which the gradients that the optimizer sees are multiplied */
     double first_scale;           /* of a dynamic one: where it starts */
@@ -102,50 +95,104 @@ struct mw_trainer {
     double clip_value, clip_norm; /* 0 = none */
     double average_decay;         /* 0 = no averages */
     int accumulate;               /* batches for an update, from 1 */
-    int accumulated;              /* of them done */
+    int gradient_ranks;           /* whose gradients a step sums: 1 unless it is data-parallel */
     int segments;                 /* operations that a program that learns may be at most, MW_SEGMENTS_AUTO */
     int dispatch_steps;           /* steps of a dispatch, from 1 */
-    int skipped;                  /* steps in a row that a dynamic loss scale left out */
-    bool uses_averages;           /* evaluation reads them */
-    mw_graph *model;              /* a copy of what the user's graph needs for these */
+} mw__trainer_numbers;
+
+/* The model: a copy of what the user's graph needs for the values. */
+typedef struct mw__trainer_model {
+    mw_graph *graph;
     mw_tensor *loss, *prediction;
-    mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
+    mw_tensor *probe; /* of a custom optimizer, or NULL */
+    mw_metric metrics[MW_METRICS_MAX];
     size_t metric_count;
-    mw__trainer_pass step;
-    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
-    const mw__trainer_strategy *strategy;
-    struct mw__trainer_ranks *ranks; /* what a strategy of several ranks has besides; or NULL */
-    bool unequal;                    /* values came from a file or the user: other ranks may have something else */
-    int gradient_ranks;              /* whose gradients a step sums: 1 unless it is data-parallel */
-    const mw__trainer_pass *update;  /* has the update: the step, or a pass behind the exchange */
-    mw__trainer_many many;
-    struct mw__trainer_compared *compared; /* the first step is compared; NULL = it is not */
-    mw__trainer_health health;
+} mw__trainer_model;
+
+/* How parameters are updated. */
+typedef struct mw__trainer_optimizer {
+    mw__trainer_group *groups;
+    size_t group_count;
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__map declared; /* by parameter: the states of its optimizer, which is asked once; in the arena */
-    mw_tensor *probe; /* in the model: of a custom optimizer, or NULL */
+} mw__trainer_optimizer;
+
+/* Evaluation and prediction. */
+typedef struct mw__trainer_views {
     mw__trainer_view evaluation, predictor;
-    struct mw__watched_tensor *watched_tensors; /* what is watched */
-    size_t watched_count, watched_capacity;
-    mw_watch *watches; /* patterns that name no tensors yet */
-    size_t watch_count;
-    const char *replay_folder; /* NULL = none */
-    bool replay_saved;         /* the refused step is there */
-    int64_t last_step;         /* the one that ran last; 0 = none has */
-    bool last_in_slot;         /* it was the last of a dispatch with several */
-    bool noted;                /* what evaluation cannot put together from single examples has been logged */
-    int64_t batch;
+    bool uses_averages; /* they read the moving averages */
+    bool noted;         /* what evaluation cannot put together from single examples has been logged */
+} mw__trainer_views;
+
+/* What is watched. */
+typedef struct mw__trainer_watched {
+    struct mw__watched_tensor *tensors;
+    size_t count, capacity;
+    mw_watch *patterns; /* that name no tensors yet */
+    size_t pattern_count;
+    const mw__trainer_pass *update_pass; /* has the update: the step, or a pass behind the exchange */
+} mw__trainer_watched;
+
+/* Where the training stands. */
+typedef struct mw__trainer_progress {
+    int64_t batch; /* examples of one */
     int64_t steps;
+    int accumulated;   /* batches accumulated so far */
+    int skipped;       /* steps in a row that a dynamic loss scale left out */
+    int64_t last_step; /* the one that ran last; 0 = none has */
+    bool last_in_slot; /* it was the last of a dispatch with several */
+    bool unequal;      /* values came from a file or the user: other ranks may have something else */
     mw_trainer_counters counters;
-    mw__divergence_detector watch;
+    mw__divergence_detector divergence;
+} mw__trainer_progress;
+
+/* What helps to find out why a step is wrong. */
+typedef struct mw__trainer_diagnosis {
+    struct mw__trainer_compared *compared; /* the first step is compared; NULL = it is not */
+    const char *replay_folder;             /* NULL = none */
+    bool replay_saved;                     /* the refused step is there */
+} mw__trainer_diagnosis;
+
+/* What was found out when it was made. */
+typedef struct mw__trainer_record {
     mw_warning *warnings; /* epsilons that were replaced, parameters without a gradient */
     size_t warning_count;
     mw_trainer_recomputation recomputation;
     char *description;
-    struct mw__fitting *fitting;         /* the running mw_fit, or NULL */
-    struct mw__learned_classes *learned; /* names of the classes of the last mw_fit; NULL = none (data/files.h) */
-    const struct mw__lock *lock;         /* that of the running mw_fit on its checkpoint, or NULL */
+} mw__trainer_record;
+
+/* What mw_fit leaves here. */
+typedef struct mw__trainer_fit {
+    struct mw__fitting *running;         /* NULL = none */
+    struct mw__learned_classes *learned; /* names of the classes of the last one; NULL = none (data/files.h) */
+    const struct mw__lock *lock;         /* that of the running one on its checkpoint, or NULL */
+} mw__trainer_fit;
+
+/* What a trainer is as the owner of its state; in trainer.c. */
+extern const mw__state_owner_kind mw__trainer_kind;
+
+struct mw_trainer {
+    mw__state_owner owner; /* first: mw__state_owner_of */
+    const mw_allocator *allocator;
+    mw__arena arena;
+    mw__target target;
+    mw_compile_options compile; /* for later programs */
+    mw__trainer_health health;
+    const mw__trainer_strategy *strategy;
+    struct mw__trainer_ranks *ranks; /* what a strategy of several ranks has besides; or NULL */
+    mw__trainer_numbers numbers;
+    mw__trainer_model model;
+    mw__trainer_optimizer optimizer;
+    mw__trainer_pass step;
+    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
+    mw__trainer_many many;
+    mw__trainer_views views;
+    mw__trainer_watched watched;
+    mw__trainer_progress progress;
+    mw__trainer_diagnosis diagnosis;
+    mw__trainer_record record;
+    mw__trainer_fit fit;
 };
 
 /* Memory of a port of the step in one slot of a dispatch with several steps. */

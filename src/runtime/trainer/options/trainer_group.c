@@ -31,7 +31,7 @@ static mw_status check_group(const mw_parameter_group *group, size_t index, mw_e
 
 static mw_status copy_group(mw_trainer *t, const mw_parameter_group *source, mw__trainer_group *out, mw_error *err)
 {
-    *out = (mw__trainer_group){.optimizer = t->groups[0].optimizer,
+    *out = (mw__trainer_group){.optimizer = t->optimizer.groups[0].optimizer,
                                .pattern = mw__arena_string(&t->arena, source->pattern, strlen(source->pattern), err),
                                .frozen = source->frozen,
                                .moving_statistics = source->moving_statistics,
@@ -46,8 +46,8 @@ static mw_status copy_group(mw_trainer *t, const mw_parameter_group *source, mw_
 /* The first pattern that matches; group 0 is that of all others. */
 size_t mw__trainer_group_of(const mw_trainer *t, const char *parameter)
 {
-    for (size_t i = 1; i < t->group_count; i++)
-        if (fnmatch(t->groups[i].pattern, parameter, 0) == 0)
+    for (size_t i = 1; i < t->optimizer.group_count; i++)
+        if (fnmatch(t->optimizer.groups[i].pattern, parameter, 0) == 0)
             return i;
     return 0;
 }
@@ -55,14 +55,14 @@ size_t mw__trainer_group_of(const mw_trainer *t, const char *parameter)
 bool mw__trainer_freezes(void *trainer, const mw_tensor *state)
 {
     const mw_trainer *t = trainer;
-    const mw__trainer_group *group = &t->groups[mw__trainer_group_of(t, state->name)];
+    const mw__trainer_group *group = &t->optimizer.groups[mw__trainer_group_of(t, state->name)];
     return group->frozen && !group->moving_statistics && !mw__is_generator(state);
 }
 
 /* "fc1.weight", "fc1.bias", ... */
 static const char *list_parameters(const mw_trainer *t, char *out, size_t size)
 {
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < body->input_count && used + 80 < size; i++) {
@@ -82,22 +82,22 @@ static bool is_frozen_by(const mw_trainer *t, size_t group, const mw_tensor *val
 static mw_status check_matches(const mw_trainer *t, mw_error *err)
 {
     char list[512];
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     size_t trained = 0, parameters = 0;
-    for (size_t group = 0; group < t->group_count; group++) {
+    for (size_t group = 0; group < t->optimizer.group_count; group++) {
         size_t members = 0, states = 0;
         for (size_t i = 0; i < body->input_count; i++)
             members +=
                 body->inputs[i]->role == MW__PARAMETER && mw__trainer_group_of(t, body->inputs[i]->name) == group;
-        for (size_t i = 0; t->groups[group].frozen && i < body->input_count; i++)
+        for (size_t i = 0; t->optimizer.groups[group].frozen && i < body->input_count; i++)
             states += is_frozen_by(t, group, body->inputs[i]);
         parameters += members;
-        trained += t->groups[group].frozen ? 0 : members;
+        trained += t->optimizer.groups[group].frozen ? 0 : members;
         if (group > 0 && members + states == 0)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: group %zu \"%.80s\" gets no parameter: the pattern matches none, or an earlier "
                             "group took them; the parameters are %s",
-                            group, t->groups[group].pattern, list_parameters(t, list, sizeof list));
+                            group, t->optimizer.groups[group].pattern, list_parameters(t, list, sizeof list));
     }
     if (parameters > 0 && trained == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: every parameter is frozen: %s",
@@ -109,15 +109,15 @@ mw_status mw__trainer_make_groups(mw_trainer *t, const mw_trainer_options *o, mw
 {
     if (o->groups == NULL && o->group_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: groups is NULL, group_count %zu", o->group_count);
-    t->groups = mw__arena_alloc(&t->arena, o->group_count + 1, sizeof *t->groups, err);
-    if (t->groups == NULL)
+    t->optimizer.groups = mw__arena_alloc(&t->arena, o->group_count + 1, sizeof *t->optimizer.groups, err);
+    if (t->optimizer.groups == NULL)
         return MW_ERROR_MEMORY;
-    t->groups[0] = (mw__trainer_group){.optimizer = o->optimizer, .rate_factor = 1.0};
-    MW_TRY(mw__optimizer_keep(&t->groups[0].optimizer, &t->arena, err));
-    t->group_count = o->group_count + 1;
+    t->optimizer.groups[0] = (mw__trainer_group){.optimizer = o->optimizer, .rate_factor = 1.0};
+    MW_TRY(mw__optimizer_keep(&t->optimizer.groups[0].optimizer, &t->arena, err));
+    t->optimizer.group_count = o->group_count + 1;
     for (size_t i = 0; i < o->group_count; i++) {
         MW_TRY(check_group(&o->groups[i], i + 1, err));
-        MW_TRY(copy_group(t, &o->groups[i], &t->groups[i + 1], err));
+        MW_TRY(copy_group(t, &o->groups[i], &t->optimizer.groups[i + 1], err));
     }
     return check_matches(t, err);
 }

@@ -18,16 +18,16 @@ bool mw__trainer_number_is_lost(double value, mw_dtype dtype)
 double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
                                 int64_t step)
 {
-    const mw__trainer_group *group = &trainer->groups[scalar->group];
+    const mw__trainer_group *group = &trainer->optimizer.groups[scalar->group];
     const bool half = mw__trainer_stored(trainer, scalar->declared) == MW_F16;
-    return mw__optimizer_scalar_value(&group->optimizer, half, scalar->index, trainer->loss_scale,
+    return mw__optimizer_scalar_value(&group->optimizer, half, scalar->index, trainer->numbers.loss_scale,
                                       (double)learning_rate * group->rate_factor, step);
 }
 
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err)
 {
-    for (size_t i = 0; i < trainer->scalar_count; i++) {
-        const mw__trainer_scalar *scalar = &trainer->scalars[i];
+    for (size_t i = 0; i < trainer->optimizer.scalar_count; i++) {
+        const mw__trainer_scalar *scalar = &trainer->optimizer.scalars[i];
         const double value = mw__trainer_scalar_value(trainer, scalar, learning_rate, step);
         if (mw__trainer_number_is_lost(value, scalar->dtype) || !isfinite(value))
             return mw__fail(err, MW_ERROR_NUMERIC,
@@ -44,7 +44,7 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
 static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimizer, mw_dtype dtype, mw_error *err)
 {
     mw__optimizer_constant constants[MW__OPTIMIZER_NUMBERS];
-    const size_t count = mw__optimizer_constants(optimizer, t->loss_scale, constants);
+    const size_t count = mw__optimizer_constants(optimizer, t->numbers.loss_scale, constants);
     for (size_t i = 0; i < count; i++) {
         if (mw__trainer_number_is_lost(constants[i].value, dtype))
             return mw__fail(err, MW_ERROR_NUMERIC,
@@ -67,7 +67,7 @@ static bool is_half(const mw_trainer *t, const mw_tensor *value)
 /* True if anything is computed in fp16, whatever the parameters are stored in. */
 static bool computes_half(const mw_trainer *t)
 {
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     for (size_t i = 0; i < body->op_count; i++) {
         for (size_t k = 0; k < body->ops[i]->result_count; k++)
             if (is_half(t, body->ops[i]->results[k]))
@@ -78,7 +78,7 @@ static bool computes_half(const mw_trainer *t)
 
 static bool has_half(const mw_trainer *t)
 {
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     for (size_t i = 0; i < body->input_count; i++) {
         if (mw__is_resident(body->inputs[i]) && is_half(t, body->inputs[i]))
             return true;
@@ -90,20 +90,20 @@ mw_status mw__trainer_resolve_numbers(mw_trainer *t, const mw_trainer_options *o
 {
     const bool half = has_half(t);
     const double usual = half || computes_half(t) ? HALF_LOSS_SCALE : 1.0;
-    t->loss_scale = o->loss_scale != 0.0f && !o->dynamic_loss_scale ? (double)o->loss_scale : usual;
+    t->numbers.loss_scale = o->loss_scale != 0.0f && !o->dynamic_loss_scale ? (double)o->loss_scale : usual;
     if (o->dynamic_loss_scale) {
-        t->first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;
-        t->scale_interval = o->loss_scale_interval != 0 ? o->loss_scale_interval : MW__LOSS_SCALE_INTERVAL;
+        t->numbers.first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;
+        t->numbers.scale_interval = o->loss_scale_interval != 0 ? o->loss_scale_interval : MW__LOSS_SCALE_INTERVAL;
     }
-    t->warnings = mw__arena_alloc(&t->arena, t->group_count, sizeof *t->warnings, err);
-    if (t->warnings == NULL)
+    t->record.warnings = mw__arena_alloc(&t->arena, t->optimizer.group_count, sizeof *t->record.warnings, err);
+    if (t->record.warnings == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < t->group_count; i++) {
-        mw__optimizer_set_epsilon(&t->groups[i].optimizer, half, t->loss_scale);
-        if (half && !t->compile.strict && !t->groups[i].frozen)
-            MW_TRY(mw__trainer_keep_epsilon(t, &t->groups[i].optimizer, err));
-        if (!t->groups[i].frozen)
-            MW_TRY(check_constants(t, &t->groups[i].optimizer, half ? MW_F16 : MW_F32, err));
+    for (size_t i = 0; i < t->optimizer.group_count; i++) {
+        mw__optimizer_set_epsilon(&t->optimizer.groups[i].optimizer, half, t->numbers.loss_scale);
+        if (half && !t->compile.strict && !t->optimizer.groups[i].frozen)
+            MW_TRY(mw__trainer_keep_epsilon(t, &t->optimizer.groups[i].optimizer, err));
+        if (!t->optimizer.groups[i].frozen)
+            MW_TRY(check_constants(t, &t->optimizer.groups[i].optimizer, half ? MW_F16 : MW_F32, err));
     }
     mw__trainer_set_limits(t);
     return MW_OK;

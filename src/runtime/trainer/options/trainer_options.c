@@ -46,14 +46,14 @@ static const char *usual_name(const mw_tensor *metric)
 
 static mw_status add_metric(mw_trainer *t, const char *name, mw_tensor *value, mw_error *err)
 {
-    for (size_t i = 0; i < t->metric_count; i++) {
-        if (strcmp(t->metrics[i].name, name) == 0)
+    for (size_t i = 0; i < t->model.metric_count; i++) {
+        if (strcmp(t->model.metrics[i].name, name) == 0)
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: two metrics are called \"%s\"", name);
     }
     const char *copy = mw__arena_string(&t->arena, name, strlen(name), err);
     if (copy == NULL)
         return MW_ERROR_MEMORY;
-    t->metrics[t->metric_count++] = (mw_metric){.name = copy, .value = value};
+    t->model.metrics[t->model.metric_count++] = (mw_metric){.name = copy, .value = value};
     return MW_OK;
 }
 
@@ -247,20 +247,20 @@ mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
 {
     mw__text text;
     mw__text_init(&text, t->allocator);
-    mw__optimizer_describe(&t->groups[0].optimizer, &text);
-    mw__describe_number(&text, "loss_scale", t->loss_scale);
-    if (t->scale_interval > 0)
-        mw__text_printf(&text, " loss_scale_interval=%d", t->scale_interval);
-    if (t->clip_value != 0.0)
-        mw__describe_number(&text, "clip_value", t->clip_value);
-    if (t->clip_norm != 0.0)
-        mw__describe_number(&text, "clip_norm", t->clip_norm);
-    if (t->accumulate > 1)
-        mw__text_printf(&text, " accumulate=%d", t->accumulate);
-    if (t->average_decay != 0.0)
-        mw__describe_number(&text, "average_decay", t->average_decay);
-    for (size_t i = 1; i < t->group_count; i++)
-        put_group(&text, &t->groups[i]);
-    t->description = text.data; /* freed with the trainer, by the same allocator */
+    mw__optimizer_describe(&t->optimizer.groups[0].optimizer, &text);
+    mw__describe_number(&text, "loss_scale", t->numbers.loss_scale);
+    if (t->numbers.scale_interval > 0)
+        mw__text_printf(&text, " loss_scale_interval=%d", t->numbers.scale_interval);
+    if (t->numbers.clip_value != 0.0)
+        mw__describe_number(&text, "clip_value", t->numbers.clip_value);
+    if (t->numbers.clip_norm != 0.0)
+        mw__describe_number(&text, "clip_norm", t->numbers.clip_norm);
+    if (t->numbers.accumulate > 1)
+        mw__text_printf(&text, " accumulate=%d", t->numbers.accumulate);
+    if (t->numbers.average_decay != 0.0)
+        mw__describe_number(&text, "average_decay", t->numbers.average_decay);
+    for (size_t i = 1; i < t->optimizer.group_count; i++)
+        put_group(&text, &t->optimizer.groups[i]);
+    t->record.description = text.data; /* freed with the trainer, by the same allocator */
     return mw__text_check(&text, err);
 }

@@ -35,7 +35,7 @@ static uint64_t hash_update(const mw_trainer *t)
 {
     const mw__trainer_ranks *r = t->ranks;
     if (r->shards != NULL)
-        return mw__hash64(&r->bucket_bytes, sizeof r->bucket_bytes, hash_text(t->description));
+        return mw__hash64(&r->bucket_bytes, sizeof r->bucket_bytes, hash_text(t->record.description));
     return r->update.pass.program != NULL ? hash_program(r->update.pass.program) : (uint64_t)r->local_steps;
 }
 
@@ -54,7 +54,10 @@ mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     const int ranks = mw_communicator_size(r->communicator);
-    identity own = {.batch = t->batch, .accumulate = t->accumulate, .learning_rate = t->learning_rate}, *all;
+    identity own = {.batch = t->progress.batch,
+                    .accumulate = t->numbers.accumulate,
+                    .learning_rate = t->numbers.learning_rate},
+             *all;
     snprintf(own.version, sizeof own.version, "%s", mw_version());
     own.model = hash_program(t->step.program);
     own.update = hash_update(t);
@@ -106,7 +109,7 @@ static bool is_generator(const mw__trainer_ranks *r, size_t entry)
 
 static uint64_t hash_state(const mw_trainer *t)
 {
-    uint64_t hash = (uint64_t)t->steps * 1024 + (uint64_t)t->accumulated;
+    uint64_t hash = (uint64_t)t->progress.steps * 1024 + (uint64_t)t->progress.accumulated;
     for (size_t i = 0; i < t->owner.state.count; i++)
         if (!is_generator(t->ranks, i) && !t->owner.state.entries[i].is_part)
             hash = mw__hash64(t->owner.state.entries[i].data, t->owner.state.entries[i].size, hash);
@@ -141,9 +144,9 @@ static mw_status gather_standings(mw_trainer *t, standing *all, bool *out_equal,
     standing own;
     memset(&own, 0, sizeof own); /* all bytes are compared */
     own.hash = hash_state(t);
-    own.steps = t->steps;
-    own.accumulated = t->accumulated;
-    own.learning_rate = t->learning_rate;
+    own.steps = t->progress.steps;
+    own.accumulated = t->progress.accumulated;
+    own.learning_rate = t->numbers.learning_rate;
     MW_TRY(mw__ranks_gather(t->ranks->communicator, &own, sizeof own, all, err));
     *out_equal = true;
     for (int i = 1; i < mw_communicator_size(t->ranks->communicator); i++)
@@ -158,14 +161,14 @@ static mw_status equalize(mw_trainer *t, standing *all, mw_error *err)
     if (!equal) {
         mw__log(MW_LOG_INFO, "trainer: the ranks begin with the parameters and states of rank 0");
         MW_TRY(send_state(t, false, err));
-        t->learning_rate = all[0].learning_rate;
-        t->steps = all[0].steps;
-        t->accumulated = all[0].accumulated;
+        t->numbers.learning_rate = all[0].learning_rate;
+        t->progress.steps = all[0].steps;
+        t->progress.accumulated = all[0].accumulated;
     }
     MW_TRY(mw__trainer_spread_wholes(t, err));
     MW_TRY(mw__trainer_send_generators(t, err));
     mw__trainer_set_anchors(t);
-    t->unequal = false;
+    t->progress.unequal = false;
     return MW_OK;
 }
 
@@ -189,7 +192,7 @@ static mw_status verify(mw_trainer *t, standing *all, mw_error *err)
                 err, MW_ERROR_COMMUNICATION,
                 "rank %d has gone apart: after step %lld its parameters or states have other bits than those "
                 "of rank 0; is it another processor, another build, or bad memory?",
-                i, (long long)t->steps);
+                i, (long long)t->progress.steps);
     return MW_OK;
 }
 

@@ -33,7 +33,7 @@ static void take_mean(const mw__bucket *bucket, unsigned char *data, int ranks)
 /* Whether each rank keeps the sums of its share. */
 static bool is_shared_out(const mw_trainer *t, const mw__bucket *bucket)
 {
-    return t->ranks->shards != NULL && !bucket->states && t->clip_norm == 0.0;
+    return t->ranks->shards != NULL && !bucket->states && t->numbers.clip_norm == 0.0;
 }
 
 /* Where in a bucket this rank's part of an entry lies. */
@@ -175,8 +175,8 @@ static mw_status begin_exchange(exchange *x, bool early, mw_error *err)
     const mw__bucket *bucket = &t->ranks->buckets[index];
     mw__rank_sum *lane = lane_of(t->ranks, index);
     const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
-    t->counters.exchanged_bytes += bytes;
-    t->counters.early_bytes += early ? bytes : 0;
+    t->progress.counters.exchanged_bytes += bytes;
+    t->progress.counters.early_bytes += early ? bytes : 0;
     pack_bucket(t->ranks, bucket, lane->data);
     x->lanes[index % MW__LANES].active = true;
     x->lanes[index % MW__LANES].bucket = index;

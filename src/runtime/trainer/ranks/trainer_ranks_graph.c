@@ -41,7 +41,7 @@ static mw_tensor *input_like(mw__trainer_build *b, const mw_tensor *like)
 
 static mw_status count_sums(mw__trainer_build *b, size_t count, mw_error *err)
 {
-    if (b->trainer->accumulate == 1 || mw__pass_has_parts(b->kind))
+    if (b->trainer->numbers.accumulate == 1 || mw__pass_has_parts(b->kind))
         return MW_OK;
     b->sums = mw__arena_alloc(&b->arena, count, sizeof *b->sums, err);
     return b->sums != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -51,7 +51,7 @@ static mw_status make_room(mw__trainer_build *b, const mw__trainer_build *from, 
 {
     const mw_trainer *t = b->trainer;
     mw__arena_init(&b->arena, t->allocator);
-    b->scalars = mw__arena_alloc(&b->arena, 2 * t->group_count, sizeof *b->scalars, err);
+    b->scalars = mw__arena_alloc(&b->arena, 2 * t->optimizer.group_count, sizeof *b->scalars, err);
     b->parameters = mw__arena_alloc(&b->arena, from->count, sizeof *b->parameters, err);
     b->gradients = mw__arena_alloc(&b->arena, from->count, sizeof *b->gradients, err);
     b->states = mw__arena_alloc(&b->arena, from->state_count, sizeof *b->states, err);
@@ -90,7 +90,7 @@ static mw_status take_states(mw__trainer_build *b, const mw__trainer_build *from
 /* What judges measures the gradients of all ranks, which are there as a whole then. */
 static mw_status take_norm(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err)
 {
-    if (b->trainer->clip_norm == 0.0)
+    if (b->trainer->numbers.clip_norm == 0.0)
         return MW_OK;
     if (b->kind == MW__PASS_PARTS_UPDATE) {
         b->norm = mw_input(b->graph, "step#norm", mw_tensor_dtype(from->loss), mw_shape_scalar());
@@ -127,7 +127,7 @@ static mw_status take_parts(mw__trainer_build *b, const mw__trainer_build *from,
 /* Each rank has added up gradients as a whole, and begins anew with all of them. */
 static mw_status clear_sums(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err)
 {
-    for (size_t i = 0; b->trainer->accumulate > 1 && i < from->count; i++) {
+    for (size_t i = 0; b->trainer->numbers.accumulate > 1 && i < from->count; i++) {
         mw_tensor *sum = NULL;
         MW_TRY(mw__trainer_resident(b, from->parameters[i], MW__SUM, &sum, err));
         MW_TRY(mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err));

@@ -142,7 +142,7 @@ static mw_status finish_step(mw_trainer *t, mw_status status, mw_error *err)
         return mw__communicator_end(r->communicator, status, err);
     mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
     r->apart++;
-    return r->apart == (int64_t)r->local_steps * t->accumulate ? synchronize(t, err) : MW_OK;
+    return r->apart == (int64_t)r->local_steps * t->numbers.accumulate ? synchronize(t, err) : MW_OK;
 }
 
 /* Whatever this rank fails with, the others learn. */

@@ -85,8 +85,8 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     t->ranks = r;
     const bool is_local = r->local_steps > 1;
     t->strategy = is_local ? &mw__trainer_local_steps : &mw__trainer_data_parallel;
-    t->gradient_ranks = is_local ? 1 : mw_communicator_size(o->communicator);
-    t->update = is_local ? &t->step : &r->update.pass;
+    t->numbers.gradient_ranks = is_local ? 1 : mw_communicator_size(o->communicator);
+    t->watched.update_pass = is_local ? &t->step : &r->update.pass;
     return r->records != NULL ? share_states(t, o, err) : MW_ERROR_MEMORY;
 }
 
@@ -119,7 +119,7 @@ static mw_status add_handed(mw__trainer_build *b, const mw_tensor *like, const c
 mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     t->ranks->generators = mw__arena_alloc(&t->arena, body->input_count + 1, sizeof(size_t), err);
     if (t->ranks->generators == NULL)
         return MW_ERROR_MEMORY;
@@ -301,7 +301,7 @@ static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from
     mw_trainer *t = b->trainer;
     MW_TRY(mw__trainer_build_apply(b, from, err));
     if (b->kind != MW__PASS_SUM)
-        MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
+        MW_TRY(mw__trainer_check_scalars(t, t->numbers.learning_rate, 1, err));
     MW_TRY(compile_pass(b, &apply->pass, err));
     return b->kind == MW__PASS_AVERAGES ? MW_OK : resolve_scalars(b, apply, err);
 }
@@ -312,7 +312,7 @@ static mw_status make_apply(const mw__trainer_build *from, const mw__trainer_bui
 {
     mw__trainer_build b = *kind;
     b.trainer = from->trainer;
-    b.first_scalar = from->trainer->scalar_count;
+    b.first_scalar = from->trainer->optimizer.scalar_count;
     const mw_status status = build_apply(&b, from, apply, err);
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
@@ -326,7 +326,7 @@ static mw_status make_updates(const mw__trainer_build *from, mw_error *err)
         return make_apply(from, &(mw__trainer_build){.trainer = NULL}, &r->update, err);
     MW_TRY(mw__trainer_resolve_shards(from->trainer, err));
     MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_CHECK}, &r->shards->judge, err));
-    if (from->trainer->average_decay != 0.0)
+    if (from->trainer->numbers.average_decay != 0.0)
         MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_AVERAGES}, &r->shards->average, err));
     return make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_UPDATE}, &r->update, err);
 }
@@ -335,7 +335,7 @@ mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
 {
     mw_trainer *t = from->trainer;
     MW_TRY(make_updates(from, err));
-    if (t->accumulate > 1)
+    if (t->numbers.accumulate > 1)
         MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_SUM}, &t->ranks->keep, err));
     mw__trainer_time_buckets(t);
     return MW_OK;

@@ -80,9 +80,9 @@ static mw_status add_parts(mw__trainer_build *b, const mw_tensor *parameter, mw_
     if (share == NULL || average == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(add_part(t, name, dtype, count, &shard->own, err));
-    if (t->clip_norm != 0.0)
+    if (t->numbers.clip_norm != 0.0)
         MW_TRY(add_part(t, share, dtype, count, &shard->share, err));
-    if (t->average_decay == 0.0 || mw__trainer_limits(t, parameter)->gradient > 0.0)
+    if (t->numbers.average_decay == 0.0 || mw__trainer_limits(t, parameter)->gradient > 0.0)
         return MW_OK;
     return add_part(t, average, dtype, count, &shard->average, err);
 }
@@ -208,7 +208,7 @@ static void take_parts(mw_trainer *t)
         const mw__shard *shard = &r->shards->of[i];
         take_shard(t, i, shard->own, &t->owner.state.entries[shard->parameter]);
         take_shard(t, i, shard->average, &t->owner.state.entries[shard->averaged]);
-        if (t->clip_norm != 0.0)
+        if (t->numbers.clip_norm != 0.0)
             take_shard(t, i, shard->share, &r->handed.entries[i]);
     }
 }
@@ -243,7 +243,7 @@ mw_status mw__trainer_update_parts(mw_trainer *t, float loss, bool agreed, float
 {
     bool good = agreed;
     take_parts(t);
-    MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     if (agreed)
         MW_TRY(judge_shards(t, loss, &good, err));
     MW_TRY(mw__trainer_run_apply(t, &t->ranks->update, loss, good, out_ok, err));

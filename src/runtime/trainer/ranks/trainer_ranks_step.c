@@ -14,14 +14,14 @@
 static mw_status feed(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(t, batch, err));
-    return mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &t->counters.feed_bytes, err);
+    return mw__feeder_feed(&t->step.feeder, batch, t->progress.steps + 1, &t->progress.counters.feed_bytes, err);
 }
 
 /* A rank whose batch is no good takes part in the exchange all the same, as the others have begun it. */
 static mw_status run_and_exchange(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
 {
     mw__dispatch *dispatch = t->step.program->dispatch;
-    const bool updates = t->accumulated + 1 == t->accumulate, watched = t->ranks->watched;
+    const bool updates = t->progress.accumulated + 1 == t->numbers.accumulate, watched = t->ranks->watched;
     mw_status status = feed(t, batch, own);
     if (status == MW_OK)
         status = watched ? mw__dispatch_submit(dispatch, own) : mw__program_run(t->step.program, own);
@@ -35,13 +35,15 @@ static void take_results(mw_trainer *t, mw__step_record *record)
 {
     record->ok = mw__trainer_read_scalar(t->step.program, t->step.ok_port);
     record->loss = mw__trainer_read_scalar(t->step.program, t->step.loss_port);
-    t->counters.result_bytes += 2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
+    t->progress.counters.result_bytes +=
+        2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
 }
 
 mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__step_record record = {.wish = r->wish, .unequal = t->unequal, .learning_rate = t->learning_rate};
+    mw__step_record record = {
+        .wish = r->wish, .unequal = t->progress.unequal, .learning_rate = t->numbers.learning_rate};
     record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
     if (record.status == MW_OK && t->strategy->sums_gradients)
@@ -117,22 +119,22 @@ static mw_status refuse_rank_batch(mw_trainer *t, const mw_batch *batch, int bad
     const mw_status status = record->status != MW_OK ? (mw_status)record->status : MW_ERROR_NUMERIC;
     r->agreed = true;
     if (mine && record->status != MW_OK) {
-        t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+        t->progress.counters.refused_steps += status == MW_ERROR_NUMERIC;
         if (err != NULL)
             *err = *own;
         return status;
     }
     if (mine)
         return mw__trainer_commit(t, &t->step, batch, &(mw__step_result){record->loss, record->ok}, NULL, err);
-    t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    t->progress.counters.refused_steps += status == MW_ERROR_NUMERIC;
     if (record->status != MW_OK)
         return mw__fail(err, status, "step %" PRId64 " is refused, as rank %d could not take its batch: %.300s",
-                        t->steps + 1, bad, record->text);
+                        t->progress.steps + 1, bad, record->text);
     return mw__fail(err, status,
                     "step %" PRId64
                     " is refused, as it is on rank %d, whose loss is %g: a gradient, a loss or a state of "
                     "its batch is not finite, which it names; parameters and state are as before",
-                    t->steps + 1, bad, (double)record->loss);
+                    t->progress.steps + 1, bad, (double)record->loss);
 }
 
 /* ---- behind the exchange ---- */
@@ -157,7 +159,7 @@ static mw_status run_update(mw_trainer *t, bool updates, float loss, bool agreed
         return mw__trainer_run_apply(t, &r->keep, loss, agreed, out_ok, err);
     if (r->shards != NULL)
         return mw__trainer_update_parts(t, loss, agreed, out_ok, err);
-    MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     return mw__trainer_run_apply(t, &r->update, loss, agreed, out_ok, err);
 }
 
@@ -170,7 +172,7 @@ static mw_status apply(mw_trainer *t, bool updates, float loss, bool agreed, flo
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    const bool updates = t->accumulated + 1 == t->accumulate;
+    const bool updates = t->progress.accumulated + 1 == t->numbers.accumulate;
     mw_error own = {0};
     MW_TRY(run_batch(t, batch, &own, err));
     if (mw__trainer_any_unequal(r)) { /* then the batch was run on other parameters than it should */
@@ -180,7 +182,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     }
     MW_TRY(check_rates(r, err));
     const int bad = find_bad(r);
-    if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK)) {
+    if (bad >= 0 && (t->numbers.scale_interval == 0 || r->records[bad].status != MW_OK)) {
         mw__trainer_drop_carried(r);
         return refuse_rank_batch(t, batch, bad, &own, err);
     }
@@ -192,7 +194,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
         mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
     r->agreed = result.ok != 1.0f;
     MW_TRY(mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err));
-    const bool due = updates && result.ok == 1.0f && r->verify_steps > 0 && t->steps % r->verify_steps == 0;
+    const bool due = updates && result.ok == 1.0f && r->verify_steps > 0 && t->progress.steps % r->verify_steps == 0;
     return due ? mw__trainer_verify(t, err) : MW_OK;
 }
 

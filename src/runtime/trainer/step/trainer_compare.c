@@ -24,30 +24,35 @@ mw_status mw__trainer_take_comparison(mw_trainer *t, const mw_compare_options *o
         return MW_OK;
     MW_TRY(mw__compare_check_options(options, err));
     MW_TRY(mw__target_resolve(&options->reference, &reference, err));
-    t->compared = mw__arena_alloc(&t->arena, 1, sizeof *t->compared, err);
-    if (t->compared == NULL)
+    t->diagnosis.compared = mw__arena_alloc(&t->arena, 1, sizeof *t->diagnosis.compared, err);
+    if (t->diagnosis.compared == NULL)
         return MW_ERROR_MEMORY;
-    t->compared->options = *options;
-    t->compared->options.device = t->compile;
-    t->compared->options.batch = NULL;
-    t->compared->options.allocator = t->allocator;
+    t->diagnosis.compared->options = *options;
+    t->diagnosis.compared->options.device = t->compile;
+    t->diagnosis.compared->options.batch = NULL;
+    t->diagnosis.compared->options.allocator = t->allocator;
     return MW_OK;
 }
 
 void mw__trainer_drop_comparison(mw_trainer *t)
 {
-    if (t->compared == NULL)
+    if (t->diagnosis.compared == NULL)
         return;
-    mw_comparison_destroy(t->compared->comparison);
-    t->compared->comparison = NULL;
+    mw_comparison_destroy(t->diagnosis.compared->comparison);
+    t->diagnosis.compared->comparison = NULL;
 }
 
 const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) && trainer->compared != NULL ? trainer->compared->comparison : NULL;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) && trainer->diagnosis.compared != NULL
+               ? trainer->diagnosis.compared->comparison
+               : NULL;
 }
 
-bool mw__trainer_compares(const mw_trainer *t) { return t->compared != NULL && !t->compared->passed; }
+bool mw__trainer_compares(const mw_trainer *t)
+{
+    return t->diagnosis.compared != NULL && !t->diagnosis.compared->passed;
+}
 
 /* A mw__compare_fill. */
 static mw_status fill_feeds(void *user, mw_program *reference, mw_program *device, mw_error *err)
@@ -60,14 +65,14 @@ static mw_status fill_feeds(void *user, mw_program *reference, mw_program *devic
 /* The step's operations once more. Building the update again must not count the scalars of the step a second time. */
 static mw_status build_again(mw_trainer *t, mw__trainer_build *b, mw_error *err)
 {
-    mw__trainer_scalar *const kept = t->scalars;
-    const size_t kept_count = t->scalar_count, most = 2 * t->group_count * MW__OPTIMIZER_SCALARS;
+    mw__trainer_scalar *const kept = t->optimizer.scalars;
+    const size_t kept_count = t->optimizer.scalar_count, most = 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS;
     mw__arena scratch;
     mw__arena_init(&scratch, t->allocator);
-    t->scalars = mw__arena_alloc(&scratch, most, sizeof *t->scalars, err);
-    t->scalar_count = 0;
-    const mw_status status = t->scalars != NULL ? mw__trainer_build_pass(b, err) : MW_ERROR_MEMORY;
-    t->scalars = kept, t->scalar_count = kept_count;
+    t->optimizer.scalars = mw__arena_alloc(&scratch, most, sizeof *t->optimizer.scalars, err);
+    t->optimizer.scalar_count = 0;
+    const mw_status status = t->optimizer.scalars != NULL ? mw__trainer_build_pass(b, err) : MW_ERROR_MEMORY;
+    t->optimizer.scalars = kept, t->optimizer.scalar_count = kept_count;
     mw__arena_deinit(&scratch);
     return status;
 }
@@ -77,10 +82,10 @@ static mw_status compare_devices(mw_trainer *t, mw_error *err)
     mw__trainer_build b = {.trainer = t};
     mw_status status = build_again(t, &b, err);
     const mw__compare_request request = {
-        .graph = b.graph, .options = &t->compared->options, .fill = fill_feeds, .user = t};
+        .graph = b.graph, .options = &t->diagnosis.compared->options, .fill = fill_feeds, .user = t};
     if (status == MW_OK) {
-        t->compared->comparison = mw__compare_graph(&request, err);
-        status = t->compared->comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+        t->diagnosis.compared->comparison = mw__compare_graph(&request, err);
+        status = t->diagnosis.compared->comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
     }
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
@@ -114,8 +119,8 @@ static mw_status ranges_of_step(mw_trainer *t, const mw_batch *batch, mw_ranges 
     if (t->ranks != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         "mw_trainer_ranges: the trainer has several ranks; measure one that has none");
-    MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &bytes, err));
-    MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+    MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->progress.steps + 1, &bytes, err));
+    MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     *out = measure_ranges(t, err);
     return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }
@@ -139,17 +144,17 @@ mw_ranges *mw_trainer_ranges(mw_trainer *trainer, const mw_batch *batch, mw_erro
 
 static mw_status refuse_comparison(mw_trainer *t, mw_error *err)
 {
-    const mw_comparison *c = t->compared->comparison;
-    const bool accumulated = t->compared->options.accumulated_only;
+    const mw_comparison *c = t->diagnosis.compared->comparison;
+    const bool accumulated = t->diagnosis.compared->options.accumulated_only;
     const mw_compared *first = mw_comparison_first(c, accumulated);
     const mw_difference *d = accumulated ? &first->accumulated : &first->local;
-    t->counters.refused_steps++;
+    t->progress.counters.refused_steps++;
     mw__fail(err, MW_ERROR_NUMERIC,
              "step %" PRId64 " is refused: %.40s \"%.60s\" is the first operation on which the two devices differ: "
              "%zu of %zu elements by more than %g, at worst element %zu with %g and %g (%s; %s); parameters and state "
              "are as before",
-             t->steps + 1, first->operation, first->tensor, d->beyond, d->count, d->tolerance, d->worst, d->a, d->b,
-             mw_comparison_where(c, 0), mw_comparison_where(c, 1));
+             t->progress.steps + 1, first->operation, first->tensor, d->beyond, d->count, d->tolerance, d->worst, d->a,
+             d->b, mw_comparison_where(c, 0), mw_comparison_where(c, 1));
     mw__error_subject(err, first->operation, first->parameter != NULL ? first->parameter : first->tensor);
     return MW_ERROR_NUMERIC;
 }
@@ -158,6 +163,6 @@ mw_status mw__trainer_compare(mw_trainer *t, mw_error *err)
 {
     mw__trainer_drop_comparison(t);
     MW_TRY(compare_devices(t, err));
-    t->compared->passed = mw_comparison_passes(t->compared->comparison);
-    return t->compared->passed ? MW_OK : refuse_comparison(t, err);
+    t->diagnosis.compared->passed = mw_comparison_passes(t->diagnosis.compared->comparison);
+    return t->diagnosis.compared->passed ? MW_OK : refuse_comparison(t, err);
 }

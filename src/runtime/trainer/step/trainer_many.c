@@ -75,11 +75,11 @@ size_t mw__trainer_slots(const mw_trainer *t)
 
 mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, mw_error *err)
 {
-    const int64_t step = t->steps + 1 + (int64_t)slot;
+    const int64_t step = t->progress.steps + 1 + (int64_t)slot;
     MW_TRY(mw__trainer_check_batch(t, batch, err));
     MW_TRY(mw__trainer_feed(t, &t->many.feeders[slot], batch, step, err));
-    for (size_t i = 0; i < t->scalar_count; i++) {
-        const mw__trainer_scalar *scalar = &t->scalars[i];
+    for (size_t i = 0; i < t->optimizer.scalar_count; i++) {
+        const mw__trainer_scalar *scalar = &t->optimizer.scalars[i];
         MW_TRY(mw__trainer_write_scalar(t, scalar, mw__trainer_slot_data(t, slot, scalar->port), step, err));
     }
     return MW_OK;
@@ -98,8 +98,8 @@ static void show_slot(mw_trainer *t, size_t slot)
 {
     for (size_t i = 0; i < t->step.feeder.count; i++)
         show_port(t, slot, mw__program_find(t->step.program, t->step.feeder.ports[i].name));
-    for (size_t i = 0; i < t->scalar_count; i++)
-        show_port(t, slot, t->scalars[i].port);
+    for (size_t i = 0; i < t->optimizer.scalar_count; i++)
+        show_port(t, slot, t->optimizer.scalars[i].port);
 }
 
 /* Steps behind a refused one have run too; the first refusal is what is reported. */
@@ -146,7 +146,7 @@ mw_status mw__trainer_run_slots(mw_trainer *t, const mw_batch *batches, float *o
     MW_TRY(mw__series_execute(t->many.series, err));
     mw_error later = {0};
     mw_status status = MW_OK;
-    t->last_in_slot = true;
+    t->progress.last_in_slot = true;
     for (size_t slot = 0; slot < t->many.count; slot++) {
         static const mw_batch unknown = {0};
         const mw_batch *batch = batches != NULL ? &batches[slot] : &unknown;

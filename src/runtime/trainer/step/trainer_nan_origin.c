@@ -170,16 +170,16 @@ static mw_status build_nan_search(nan_search *a, mw_error *err)
 static mw_status build_again(nan_search *a, mw_error *err)
 {
     mw_trainer *t = a->trainer;
-    mw__trainer_scalar *const kept = t->scalars;
-    const size_t kept_count = t->scalar_count, most = 2 * t->group_count * MW__OPTIMIZER_SCALARS;
+    mw__trainer_scalar *const kept = t->optimizer.scalars;
+    const size_t kept_count = t->optimizer.scalar_count, most = 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS;
     mw__arena scratch;
     mw__arena_init(&scratch, t->allocator);
-    t->scalars = mw__arena_alloc(&scratch, most, sizeof *t->scalars, err);
-    t->scalar_count = 0;
-    mw_status status = t->scalars != NULL ? mw__trainer_build_pass(&a->b, err) : MW_ERROR_MEMORY;
+    t->optimizer.scalars = mw__arena_alloc(&scratch, most, sizeof *t->optimizer.scalars, err);
+    t->optimizer.scalar_count = 0;
+    mw_status status = t->optimizer.scalars != NULL ? mw__trainer_build_pass(&a->b, err) : MW_ERROR_MEMORY;
     if (status == MW_OK)
         status = build_nan_search(a, err);
-    t->scalars = kept, t->scalar_count = kept_count;
+    t->optimizer.scalars = kept, t->optimizer.scalar_count = kept_count;
     mw__arena_deinit(&scratch);
     return status;
 }
@@ -219,7 +219,8 @@ static const watched *find_first(const nan_search *a)
 
 static bool is_trained(const nan_search *a, const mw_tensor *value)
 {
-    return value->role == MW__PARAMETER && !a->trainer->groups[mw__trainer_group_of(a->trainer, value->name)].frozen;
+    return value->role == MW__PARAMETER &&
+           !a->trainer->optimizer.groups[mw__trainer_group_of(a->trainer, value->name)].frozen;
 }
 
 /* The trained parameter that reaches the operation first, going back; NULL if none is near. */

@@ -16,7 +16,7 @@
 static mw_status path_in(const mw_trainer *t, const char *name, mw__text *out, mw_error *err)
 {
     mw__text_init(out, t->allocator);
-    mw__text_printf(out, "%s/%s", t->replay_folder, name);
+    mw__text_printf(out, "%s/%s", t->diagnosis.replay_folder, name);
     if (mw__text_check(out, err) == MW_OK)
         return MW_OK;
     mw__text_deinit(out);
@@ -52,7 +52,7 @@ static mw_status write_inputs(const mw_trainer *t, const mw__replay_step *step, 
     mw__safetensors_item *items = mw__alloc(t->allocator, most, sizeof *items, err);
     size_t count = 0;
     mw_status status = items != NULL ? list_inputs(step, items, &count, err) : MW_ERROR_MEMORY;
-    snprintf(number, sizeof number, "%" PRId64, t->steps + 1);
+    snprintf(number, sizeof number, "%" PRId64, t->progress.steps + 1);
     const mw__safetensors_note notes[] = {{"mw.format", "millwright-replay"}, {"mw.step", number}};
     if (status == MW_OK)
         status = mw__safetensors_write(t->allocator, path.data, notes, 2, items, count, err);
@@ -89,8 +89,8 @@ static mw_status write_operations(const mw_trainer *t, const mw__replay_step *st
 
 static mw_status save(const mw_trainer *t, const mw__replay_step *step, mw_error *err)
 {
-    MW_TRY(mw__file_make_folders(t->replay_folder, err));
-    MW_TRY(mw_graph_write_mil(step->graph, t->replay_folder, NULL, err));
+    MW_TRY(mw__file_make_folders(t->diagnosis.replay_folder, err));
+    MW_TRY(mw_graph_write_mil(step->graph, t->diagnosis.replay_folder, NULL, err));
     MW_TRY(write_inputs(t, step, err));
     return write_operations(t, step, err);
 }
@@ -98,9 +98,10 @@ static mw_status save(const mw_trainer *t, const mw__replay_step *step, mw_error
 void mw__replay_save(mw_trainer *t, const mw__replay_step *step)
 {
     mw_error err = {0};
-    if (t->replay_folder == NULL)
+    if (t->diagnosis.replay_folder == NULL)
         return;
-    t->replay_saved = save(t, step, &err) == MW_OK;
-    if (!t->replay_saved)
-        mw__log(MW_LOG_WARNING, "the refused step could not be kept in \"%s\": %s", t->replay_folder, err.message);
+    t->diagnosis.replay_saved = save(t, step, &err) == MW_OK;
+    if (!t->diagnosis.replay_saved)
+        mw__log(MW_LOG_WARNING, "the refused step could not be kept in \"%s\": %s", t->diagnosis.replay_folder,
+                err.message);
 }

@@ -35,22 +35,22 @@ float mw__trainer_read_scalar(const mw_program *program, size_t port)
 mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scalar, void *data, int64_t step,
                                    mw_error *err)
 {
-    const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
+    const double value = mw__trainer_scalar_value(t, scalar, t->numbers.learning_rate, step);
     if (!isfinite(value) ||
         mw__trainer_number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
-        return mw__trainer_check_scalars(t, t->learning_rate, step, err);
+        return mw__trainer_check_scalars(t, t->numbers.learning_rate, step, err);
     if (scalar->dtype == MW_F16)
         *(uint16_t *)data = mw__fp16_from_double(value);
     else
         *(float *)data = (float)value;
-    t->counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
+    t->progress.counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
     return MW_OK;
 }
 
 mw_status mw__trainer_write_scalars(mw_trainer *t, int64_t step, mw_error *err)
 {
-    for (size_t i = 0; i < t->scalar_count; i++)
-        MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, step, err));
+    for (size_t i = 0; i < t->optimizer.scalar_count; i++)
+        MW_TRY(mw__trainer_write_scalar(t, &t->optimizer.scalars[i], t->optimizer.scalars[i].data, step, err));
     return MW_OK;
 }
 
@@ -69,7 +69,7 @@ static void list_examples(const mw_batch *batch, char *out, size_t size)
 /* What is wrong if the loss is finite and no operation can be named. */
 static const char *name_cause(const mw_trainer *t)
 {
-    if (t->loss_scale == 1.0)
+    if (t->numbers.loss_scale == 1.0)
         return "a gradient, a new weight or a new state is not finite, or so large that the update would not be";
     return "a gradient in the loss scale, a new weight or a new state is not finite; a smaller loss_scale may do";
 }
@@ -78,8 +78,8 @@ static const char *name_cause(const mw_trainer *t)
 static void describe_cause(const mw_trainer *t, float loss, const char *first, char *out, size_t size)
 {
     char scale[48] = "";
-    if (t->loss_scale != 1.0)
-        snprintf(scale, sizeof scale, " (loss scale %g)", t->loss_scale);
+    if (t->numbers.loss_scale != 1.0)
+        snprintf(scale, sizeof scale, " (loss scale %g)", t->numbers.loss_scale);
     if (!isfinite(loss))
         snprintf(out, size, ": the loss is %g%s%s", (double)loss, first[0] != '\0' ? ": " : "", first);
     else
@@ -94,8 +94,8 @@ static mw_status refuse_step(mw_trainer *t, const mw__trainer_pass *pass, const 
     list_examples(batch, ids, sizeof ids);
     mw__trainer_find_nan_origin(t, pass, &first);
     describe_cause(t, loss, first.text, cause, sizeof cause);
-    mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s", t->steps + 1,
-             cause, ids);
+    mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s",
+             t->progress.steps + 1, cause, ids);
     mw__error_subject(err, first.operation, first.tensor);
     return MW_ERROR_NUMERIC;
 }
@@ -109,15 +109,15 @@ static mw_status skip_step(mw_trainer *t, const mw__trainer_pass *pass, const mw
 {
     char ids[160];
     mw__nan_origin first;
-    t->counters.refused_steps++;
-    if (++t->skipped < SKIPPED_MAX)
+    t->progress.counters.refused_steps++;
+    if (++t->progress.skipped < SKIPPED_MAX)
         return MW_OK;
     list_examples(batch, ids, sizeof ids);
     mw__trainer_find_nan_origin(t, pass, &first);
     return mw__fail(err, MW_ERROR_NUMERIC,
                     "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
                     "the last was %g: %s; parameters are as before%s",
-                    t->steps + 1, t->skipped, (double)loss,
+                    t->progress.steps + 1, t->progress.skipped, (double)loss,
                     first.text[0] != '\0' ? first.text : "the training has diverged, or the data is bad", ids);
 }
 
@@ -125,27 +125,27 @@ static mw_status skip_step(mw_trainer *t, const mw__trainer_pass *pass, const mw
 static void note_step(mw_trainer *t, bool updates)
 {
     if (updates)
-        t->last_step = t->steps + 1;
+        t->progress.last_step = t->progress.steps + 1;
 }
 
 static void count_step(mw_trainer *t, bool updated)
 {
-    t->accumulated = updated ? 0 : t->accumulated + 1;
-    t->skipped = 0;
-    t->steps += updated;
-    t->counters.steps += updated;
+    t->progress.accumulated = updated ? 0 : t->progress.accumulated + 1;
+    t->progress.skipped = 0;
+    t->progress.steps += updated;
+    t->progress.counters.steps += updated;
 }
 
 /* Said once; the step is counted, as its numbers are finite. */
 static void watch_loss(mw_trainer *t, bool updated, float loss)
 {
-    const double mean = t->watch.mean;
-    if (!t->watch.warned && mw__divergence_is_seen(&t->watch, (double)loss))
+    const double mean = t->progress.divergence.mean;
+    if (!t->progress.divergence.warned && mw__divergence_is_seen(&t->progress.divergence, (double)loss))
         mw__log(MW_LOG_WARNING,
                 "step %" PRId64
                 ": the loss is %g, more than %g times its running mean of %g: the training diverges; try "
                 "a smaller learning rate than %g",
-                t->steps + !updated, (double)loss, MW__LOSS_GROWTH, mean, (double)t->learning_rate);
+                t->progress.steps + !updated, (double)loss, MW__LOSS_GROWTH, mean, (double)t->numbers.learning_rate);
 }
 
 mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
@@ -153,9 +153,9 @@ mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const 
 {
     const bool good = result->ok == 1.0f;
     note_step(t, pass == &t->step);
-    t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
-    if (!good && t->scale_interval == 0) {
-        t->counters.refused_steps++;
+    t->progress.counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
+    if (!good && t->numbers.scale_interval == 0) {
+        t->progress.counters.refused_steps++;
         return refuse_step(t, pass, batch, result->loss, err);
     }
     if (out_loss != NULL)
@@ -172,13 +172,13 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
 {
     const bool good = result->ok == 1.0f;
     note_step(t, updates);
-    if (!good && t->scale_interval == 0) {
-        t->counters.refused_steps++;
+    if (!good && t->numbers.scale_interval == 0) {
+        t->progress.counters.refused_steps++;
         return mw__fail(err, MW_ERROR_NUMERIC,
                         "step %" PRId64
                         " is refused: the batches of all ranks are good, but their mean gradient or what "
                         "the update makes of it is not finite; parameters and state are as before",
-                        t->steps + 1);
+                        t->progress.steps + 1);
     }
     if (out_loss != NULL)
         *out_loss = result->loss;
@@ -192,22 +192,22 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
 /* A batch that is not finite is a refused step too. */
 mw_status mw__trainer_feed(mw_trainer *t, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err)
 {
-    const mw_status status = mw__feeder_feed(feeder, batch, step, &t->counters.feed_bytes, err);
-    t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    const mw_status status = mw__feeder_feed(feeder, batch, step, &t->progress.counters.feed_bytes, err);
+    t->progress.counters.refused_steps += status == MW_ERROR_NUMERIC;
     return status;
 }
 
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
-    const bool updates = t->accumulated + 1 == t->accumulate;
+    const bool updates = t->progress.accumulated + 1 == t->numbers.accumulate;
     mw__trainer_pass *pass = updates ? &t->step : &t->accumulation;
-    MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
+    MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->progress.steps + 1, err));
     if (updates)
-        MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
+        MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     if (mw__trainer_compares(t) && updates)
         MW_TRY(mw__trainer_compare(t, err));
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
-    t->last_in_slot = t->last_in_slot && !updates;
+    t->progress.last_in_slot = t->progress.last_in_slot && !updates;
     const mw__step_result result = {mw__trainer_read_scalar(pass->program, pass->loss_port),
                                     mw__trainer_read_scalar(pass->program, pass->ok_port)};
     return mw__trainer_commit(t, pass, batch, &result, out_loss, err);
@@ -221,9 +221,9 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
                         : batch == NULL ? "batch is"
                                         : "feeds of the batch are");
     MW_TRY(mw__trainer_check_alive(trainer, err));
-    if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
+    if (batch->examples < 0 || (trainer->progress.batch > 0 && batch->examples > trainer->progress.batch))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
-                        batch->examples, trainer->batch);
+                        batch->examples, trainer->progress.batch);
     return MW_OK;
 }
 

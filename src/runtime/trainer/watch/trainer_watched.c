@@ -16,28 +16,29 @@
 
 static mw_status add_watched(mw_trainer *t, const mw__watched_tensor *watched, mw_error *err)
 {
-    for (size_t i = 0; i < t->watched_count; i++)
-        if (strcmp(t->watched_tensors[i].name, watched->name) == 0)
+    for (size_t i = 0; i < t->watched.count; i++)
+        if (strcmp(t->watched.tensors[i].name, watched->name) == 0)
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: \"%.200s\" is watched twice", watched->name);
-    MW_TRY(mw__grow(t->allocator, &t->watched_tensors, &t->watched_capacity, t->watched_count + 1,
-                    sizeof *t->watched_tensors, err));
-    t->watched_tensors[t->watched_count++] = *watched;
+    MW_TRY(mw__grow(t->allocator, &t->watched.tensors, &t->watched.capacity, t->watched.count + 1,
+                    sizeof *t->watched.tensors, err));
+    t->watched.tensors[t->watched.count++] = *watched;
     return MW_OK;
 }
 
 static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    t->watches = mw__arena_alloc(&t->arena, o->watch_count + 1, sizeof *t->watches, err);
-    if (t->watches == NULL)
+    t->watched.patterns = mw__arena_alloc(&t->arena, o->watch_count + 1, sizeof *t->watched.patterns, err);
+    if (t->watched.patterns == NULL)
         return MW_ERROR_MEMORY;
     if (o->watch_gradient_norms)
-        t->watches[t->watch_count++] = (mw_watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .pattern = "*"};
+        t->watched.patterns[t->watched.pattern_count++] =
+            (mw_watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .pattern = "*"};
     for (size_t i = 0; i < o->watch_count; i++) {
         mw_watch watch = o->watches[i];
         if (watch.of == MW_WATCH_TENSOR)
             continue;
         watch.pattern = mw__arena_string(&t->arena, watch.pattern, strlen(watch.pattern), err);
-        t->watches[t->watch_count++] = watch;
+        t->watched.patterns[t->watched.pattern_count++] = watch;
         if (watch.pattern == NULL)
             return MW_ERROR_MEMORY;
     }
@@ -81,17 +82,17 @@ static mw_status add_of_parameter(mw__trainer_build *b, const mw_watch *watch, c
 mw_status mw__trainer_name_watched(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0; i < t->watch_count; i++) {
-        const size_t before = t->watched_count;
+    for (size_t i = 0; i < t->watched.pattern_count; i++) {
+        const size_t before = t->watched.count;
         for (size_t k = 0; k < b->count; k++)
-            if (fnmatch(t->watches[i].pattern, mw_tensor_name(b->parameters[k]), 0) == 0)
-                MW_TRY(add_of_parameter(b, &t->watches[i], b->parameters[k], err));
-        if (t->watched_count == before)
+            if (fnmatch(t->watched.patterns[i].pattern, mw_tensor_name(b->parameters[k]), 0) == 0)
+                MW_TRY(add_of_parameter(b, &t->watched.patterns[i], b->parameters[k], err));
+        if (t->watched.count == before)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: the pattern \"%.100s\" of a watch matches no parameter that is trained",
-                            t->watches[i].pattern);
+                            t->watched.patterns[i].pattern);
     }
-    t->watch_count = 0; /* they are watched tensors now */
+    t->watched.pattern_count = 0; /* they are watched tensors now */
     return MW_OK;
 }
 
@@ -115,9 +116,9 @@ static void mark_back(const mw__block *body, bool *marks)
 /* The loss and the next values of states need it. */
 static void mark_step(const mw_trainer *t, const mw__block *body, bool *marks)
 {
-    marks[t->loss->id] = true;
-    if (t->probe != NULL)
-        marks[t->probe->id] = true;
+    marks[t->model.loss->id] = true;
+    if (t->model.probe != NULL)
+        marks[t->model.probe->id] = true;
     for (size_t i = 0; i < body->input_count; i++)
         if (body->inputs[i]->next != NULL)
             marks[body->inputs[i]->next->id] = marks[body->inputs[i]->id] = true;
@@ -127,21 +128,21 @@ static void mark_step(const mw_trainer *t, const mw__block *body, bool *marks)
 /* Else it would be a parameter of the step, or a state that steps move. */
 mw_status mw__trainer_check_watched(const mw_trainer *t, mw_error *err)
 {
-    const mw__block *body = mw__graph_main(t->model)->body;
+    const mw__block *body = mw__graph_main(t->model.graph)->body;
     mw_status status = MW_OK;
-    for (size_t i = 0; status == MW_OK && i < t->watched_count; i++) {
-        bool *step = mw__alloc(t->allocator, 2 * t->model->value_count, sizeof *step, err);
+    for (size_t i = 0; status == MW_OK && i < t->watched.count; i++) {
+        bool *step = mw__alloc(t->allocator, 2 * t->model.graph->value_count, sizeof *step, err);
         if (step == NULL)
             return MW_ERROR_MEMORY;
-        bool *own = step + t->model->value_count;
+        bool *own = step + t->model.graph->value_count;
         mark_step(t, body, step);
-        own[t->watched_tensors[i].value->id] = true;
+        own[t->watched.tensors[i].value->id] = true;
         mark_back(body, own);
         for (size_t k = 0; status == MW_OK && k < body->input_count; k++)
             if (own[body->inputs[k]->id] && !step[body->inputs[k]->id] && mw__is_resident(body->inputs[k]))
                 status = mw__fail(err, MW_ERROR_ARGUMENT,
                                   "trainer: \"%.100s\" cannot be watched: it needs \"%.100s\", which the loss does not",
-                                  t->watched_tensors[i].name, mw_tensor_name(body->inputs[k]));
+                                  t->watched.tensors[i].name, mw_tensor_name(body->inputs[k]));
         mw__free(t->allocator, step);
     }
     return status;
@@ -189,7 +190,7 @@ static mw_status show(mw__trainer_build *b, mw__watched_tensor *watched, mw_tens
         return mw_graph_check(b->graph, err);
     }
     snprintf(watched->port_name, sizeof watched->port_name, "step#watch.%zu",
-             (size_t)(watched - b->trainer->watched_tensors));
+             (size_t)(watched - b->trainer->watched.tensors));
     mw_output(watched->kind == MW_WATCH_VALUES ? mw_identity(value) : statistics_of(b, value), watched->port_name);
     return mw_graph_check(b->graph, err);
 }
@@ -197,25 +198,25 @@ static mw_status show(mw__trainer_build *b, mw__watched_tensor *watched, mw_tens
 mw_status mw__trainer_show_values(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0, k = 0; b->kind != MW__PASS_SUM && i < t->watched_count; i++)
-        if (t->watched_tensors[i].value != NULL)
-            MW_TRY(show(b, &t->watched_tensors[i], b->shown[k++], err));
+    for (size_t i = 0, k = 0; b->kind != MW__PASS_SUM && i < t->watched.count; i++)
+        if (t->watched.tensors[i].value != NULL)
+            MW_TRY(show(b, &t->watched.tensors[i], b->shown[k++], err));
     return MW_OK;
 }
 
 static mw_status show_of(mw__trainer_build *b, mw_watch_of of, size_t index, mw_tensor *value, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    for (size_t i = 0; b->kind != MW__PASS_SUM && i < t->watched_count; i++)
-        if (t->watched_tensors[i].of == of &&
-            strcmp(t->watched_tensors[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
-            MW_TRY(show(b, &t->watched_tensors[i], value, err));
+    for (size_t i = 0; b->kind != MW__PASS_SUM && i < t->watched.count; i++)
+        if (t->watched.tensors[i].of == of &&
+            strcmp(t->watched.tensors[i].parameter, mw_tensor_name(b->parameters[index])) == 0)
+            MW_TRY(show(b, &t->watched.tensors[i], value, err));
     return MW_OK;
 }
 
 mw_status mw__trainer_show_parameters(mw__trainer_build *b, mw_error *err)
 {
-    for (size_t i = 0; b->trainer->watched_count > 0 && i < b->count; i++) {
+    for (size_t i = 0; b->trainer->watched.count > 0 && i < b->count; i++) {
         MW_TRY(show_of(b, MW_WATCH_GRADIENT, i, b->raw[i], err));
         MW_TRY(show_of(b, MW_WATCH_PARAMETER, i, b->parameters[i], err));
     }
@@ -224,8 +225,8 @@ mw_status mw__trainer_show_parameters(mw__trainer_build *b, mw_error *err)
 
 static bool is_watched(const mw_trainer *t, mw_watch_of of)
 {
-    for (size_t i = 0; i < t->watched_count; i++)
-        if (t->watched_tensors[i].of == of)
+    for (size_t i = 0; i < t->watched.count; i++)
+        if (t->watched.tensors[i].of == of)
             return true;
     return false;
 }
@@ -242,19 +243,19 @@ mw_status mw__trainer_show_norms(mw__trainer_build *b, mw_error *err)
     mw_trainer *t = b->trainer;
     mw_tensor *group[MW__WATCHED_GROUP];
     size_t count = 0, groups = 0;
-    for (size_t i = 0; i <= t->watched_count; i++) {
-        if (count > 0 && (i == t->watched_count || count == MW__WATCHED_GROUP)) {
+    for (size_t i = 0; i <= t->watched.count; i++) {
+        if (count > 0 && (i == t->watched.count || count == MW__WATCHED_GROUP)) {
             char name[40];
             snprintf(name, sizeof name, "step#norms.%zu", groups++);
             mw_output(count > 1 ? mw_concat(group, count, 0) : mw_identity(group[0]), name);
             count = 0;
         }
-        if (i == t->watched_count || t->watched_tensors[i].put == NULL)
+        if (i == t->watched.count || t->watched.tensors[i].put == NULL)
             continue;
-        t->watched_tensors[i].offset = count;
-        snprintf(t->watched_tensors[i].port_name, sizeof t->watched_tensors[i].port_name, "step#norms.%zu", groups);
-        group[count++] = mw_expand_dims(t->watched_tensors[i].put, MW_AXES(0));
-        t->watched_tensors[i].put = NULL;
+        t->watched.tensors[i].offset = count;
+        snprintf(t->watched.tensors[i].port_name, sizeof t->watched.tensors[i].port_name, "step#norms.%zu", groups);
+        group[count++] = mw_expand_dims(t->watched.tensors[i].put, MW_AXES(0));
+        t->watched.tensors[i].put = NULL;
     }
     return mw_graph_check(b->graph, err);
 }
@@ -263,9 +264,9 @@ mw_status mw__trainer_show_norms(mw__trainer_build *b, mw_error *err)
 
 mw_status mw__trainer_find_watched(mw_trainer *t, mw_error *err)
 {
-    for (size_t i = 0; i < t->watched_count; i++) {
-        mw__watched_tensor *watched = &t->watched_tensors[i];
-        const mw_program *program = watched->behind ? t->update->program : t->step.program;
+    for (size_t i = 0; i < t->watched.count; i++) {
+        mw__watched_tensor *watched = &t->watched.tensors[i];
+        const mw_program *program = watched->behind ? t->watched.update_pass->program : t->step.program;
         watched->port = mw__program_find(program, watched->port_name);
         if (watched->port == program->port_count)
             return mw__fail(err, MW_ERROR_STATE, "the step program lost \"%.100s\", which is watched", watched->name);

@@ -8,22 +8,22 @@
 
 size_t mw_trainer_watch_count(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->watched_count : 0;
+    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->watched.count : 0;
 }
 
 /* Of a dispatch with several steps the last. */
 static const void *data_of(const mw_trainer *t, const mw__watched_tensor *watched, mw_dtype *out_dtype)
 {
-    const mw_program *program = watched->behind ? t->update->program : t->step.program;
+    const mw_program *program = watched->behind ? t->watched.update_pass->program : t->step.program;
     *out_dtype = program->ports[watched->port].dtype;
-    return t->last_in_slot ? mw__trainer_slot_data(t, t->many.count - 1, watched->port)
-                           : mw__program_data(program, watched->port);
+    return t->progress.last_in_slot ? mw__trainer_slot_data(t, t->many.count - 1, watched->port)
+                                    : mw__program_data(program, watched->port);
 }
 
 /* Gradients are in the loss scale. */
 static double unit_of(const mw_trainer *t, const mw__watched_tensor *watched)
 {
-    return watched->of == MW_WATCH_GRADIENT ? 1.0 / t->loss_scale : 1.0;
+    return watched->of == MW_WATCH_GRADIENT ? 1.0 / t->numbers.loss_scale : 1.0;
 }
 
 static double number_at(const void *data, mw_dtype dtype, size_t i)
@@ -58,16 +58,16 @@ static void take_norm(const mw_trainer *t, const mw__watched_tensor *watched, mw
 bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched)
 {
     MW__FLOAT_SCOPE;
-    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_watched == NULL || index >= trainer->watched_count)
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_watched == NULL || index >= trainer->watched.count)
         return false;
-    const mw__watched_tensor *watched = &trainer->watched_tensors[index];
+    const mw__watched_tensor *watched = &trainer->watched.tensors[index];
     *out_watched = (mw_watched){.name = watched->name,
                                 .of = watched->of,
                                 .kind = watched->kind,
                                 .parameter = watched->parameter,
                                 .elements = watched->elements,
-                                .step = trainer->last_step};
-    if (trainer->last_step == 0)
+                                .step = trainer->progress.last_step};
+    if (trainer->progress.last_step == 0)
         return true;
     if (watched->kind == MW_WATCH_STATISTICS)
         take_statistics(trainer, watched, out_watched);
@@ -81,13 +81,13 @@ static mw_status read_values(const mw_trainer *t, size_t index, float *out, size
     if (t == NULL || out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_watch_values: the %s is NULL",
                         t == NULL ? "trainer" : "memory for the values");
-    if (index >= t->watched_count || t->watched_tensors[index].kind != MW_WATCH_VALUES)
+    if (index >= t->watched.count || t->watched.tensors[index].kind != MW_WATCH_VALUES)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_watch_values: %zu is not watched by its values", index);
-    const mw__watched_tensor *watched = &t->watched_tensors[index];
+    const mw__watched_tensor *watched = &t->watched.tensors[index];
     if ((int64_t)count != watched->elements)
         return mw__fail(err, MW_ERROR_SHAPE, "mw_trainer_watch_values: \"%.100s\" has %lld elements, not %zu",
                         watched->name, (long long)watched->elements, count);
-    if (t->last_step == 0)
+    if (t->progress.last_step == 0)
         return mw__fail(err, MW_ERROR_STATE, "mw_trainer_watch_values: no step has run");
     mw_dtype dtype;
     const void *data = data_of(t, watched, &dtype);
