@@ -6,7 +6,6 @@
 #include "base/text/printable.h"
 #include "base/text/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,31 +118,6 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
     return check_tensor(o->prediction, "the prediction", o->loss->graph, false, err);
 }
 
-static mw_status check_loss_scale(const mw_trainer_options *o, mw_error *err)
-{
-    int exponent;
-    const float scale = o->loss_scale;
-    if (scale != 0.0f && !(scale > 0.0f && isfinite(scale) && frexpf(scale, &exponent) == 0.5f))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: loss_scale is %g; it must be a power of two", (double)scale);
-    if (o->dynamic_loss_scale && scale != 0.0f && !(scale >= 1.0f && scale <= (float)MW__LOSS_SCALE_MAX))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: loss_scale is %g; a dynamic one starts between 1 and %g",
-                        (double)scale, (double)MW__LOSS_SCALE_MAX);
-    if (o->loss_scale_interval < 0 || o->loss_scale_interval > MW__LOSS_SCALE_INTERVAL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: loss_scale_interval is %d; it must be 1 to %d steps, or 0 for %d",
-                        o->loss_scale_interval, MW__LOSS_SCALE_INTERVAL, MW__LOSS_SCALE_INTERVAL);
-    return MW_OK;
-}
-
-/* 0 is "none" for each of these. */
-static mw_status check_positive(const char *field, float value, mw_error *err)
-{
-    if (value == 0.0f || (value > 0.0f && isfinite(value)))
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s is %g; it must be positive and finite, or 0 for none", field,
-                    (double)value);
-}
-
 static mw_status check_probe(const mw_trainer_options *o, mw_error *err)
 {
     const mw_tensor *probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
@@ -158,60 +132,7 @@ static mw_status check_probe(const mw_trainer_options *o, mw_error *err)
 
 static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
 {
-    MW_TRY(check_loss_scale(o, err));
-    MW_TRY(check_positive("clip_value", o->clip_value, err));
-    MW_TRY(check_positive("clip_norm", o->clip_norm, err));
-    MW_TRY(check_positive("average_decay", o->average_decay, err));
-    if (o->average_decay >= 1.0f)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: average_decay is %g; it must be below 1",
-                        (double)o->average_decay);
-    if (o->accumulate < 0 || o->accumulate > MW__ACCUMULATE_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: accumulate is %d batches; it must be 1 to %d, or 0 for 1",
-                        o->accumulate, MW__ACCUMULATE_MAX);
-    if (o->dispatch_steps < 0 || o->dispatch_steps > MW__DISPATCH_STEPS_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: dispatch_steps is %d; it must be 1 to %d, or 0 for 1",
-                        o->dispatch_steps, MW__DISPATCH_STEPS_MAX);
-    if (o->segments != MW_SEGMENTS_AUTO && (o->segments < 0 || o->segments > MW__SEGMENTS_MAX))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: segments is %d; it must be 1 to %d, 0 for 1, or MW_SEGMENTS_AUTO", o->segments,
-                        MW__SEGMENTS_MAX);
-    if (o->verify_steps < -1)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: verify_steps is %d; it must be 1 or more, 0 for 100, or -1 for "
-                        "never",
-                        o->verify_steps);
-    if (o->local_steps < 0 || o->local_steps > 10000)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: local_steps is %d; it must be 1 to 10000, or 0 for 1",
-                        o->local_steps);
-    if (!(o->outer_learning_rate >= 0.0f && o->outer_learning_rate <= 10.0f) ||
-        !(o->outer_momentum >= 0.0f && o->outer_momentum < 1.0f))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: outer_learning_rate %g and outer_momentum %g; they must be in [0, 10] and [0, 1)",
-                        (double)o->outer_learning_rate, (double)o->outer_momentum);
-    if (o->local_steps <= 1 && (o->outer_learning_rate != 0.0f || o->outer_momentum != 0.0f))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the outer optimizer is for local_steps over 1");
-    if (o->local_steps > 1 && o->shard_states)
-        return mw__fail(
-            err, MW_ERROR_ARGUMENT,
-            "trainer: shard_states and local_steps %d: a rank that trains by itself needs all states of its "
-            "optimizer",
-            o->local_steps);
-    if ((int)o->wire < MW_WIRE_AS_THEY_ARE || (int)o->wire > MW_WIRE_FP16)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: wire is %d, which is none of MW_WIRE_*", (int)o->wire);
-    if (o->bucket_bytes != 0 && (o->bucket_bytes < 1024 || o->bucket_bytes > MW_MESSAGE_MAX))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: bucket_bytes is %llu; it must be 1024 to %zu, or 0 for 2^22",
-                        (unsigned long long)o->bucket_bytes, MW_MESSAGE_MAX);
-    if (o->dispatch_steps > 1 && o->accumulate > 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: dispatch_steps %d and accumulate %d: a dispatch takes several updates, or an update "
-                        "several batches, not both",
-                        o->dispatch_steps, o->accumulate);
-    if (o->memory_limit > 0 && o->segments != 0 && o->segments != 1)
-        return mw__fail(
-            err, MW_ERROR_ARGUMENT,
-            "trainer: memory_limit and segments %d: there is no plan of a step in segments, which would say "
-            "what it takes",
-            o->segments);
+    MW_TRY(mw__trainer_check_rows(o, err));
     MW_TRY(mw__optimizer_check(&o->optimizer, err));
     return check_probe(o, err);
 }

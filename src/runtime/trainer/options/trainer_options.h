@@ -11,6 +11,8 @@
 #define MW__LOSS_SCALE_INTERVAL 2000    /* that of PyTorch's GradScaler; fp16 counts to 2048 */
 
 mw_status mw__trainer_check_options(const mw_trainer_options *options, mw_error *err);
+/* The numbers among them; in trainer_rows.c. */
+mw_status mw__trainer_check_rows(const mw_trainer_options *options, mw_error *err);
 /* Kind and numbers of all that decides what a step does, as one line. */
 mw_status mw__trainer_describe(mw_trainer *trainer, mw_error *err);
 /* Names and values, `metric` first; the values are still those of the user's graph. */
