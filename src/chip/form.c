@@ -58,7 +58,7 @@ static mw_status fill_weight(mw_graph *graph, mw_tensor *value, size_t *left, mw
     filled->data = data;
     filled->size = bytes;
     filled->splat = splat;
-    filled->bulk = NULL;
+    filled->shared = NULL;
     value->payload = filled;
     return MW_OK;
 }

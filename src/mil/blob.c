@@ -111,8 +111,8 @@ static mw_status copy_entry(const mw__blob_file *file, const char *path, const m
 
 /* What has the data at their place in the file, and aligned as kernels want them, which those of other writers than
  * ours need not be; *out = NULL if there is none. */
-static mw_status find_bulk(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
-                           mw__shared_payload **out, mw_error *err)
+static mw_status find_shared(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
+                             mw__shared_payload **out, mw_error *err)
 {
     const bool aligned = data % BLOB_ALIGNMENT == 0;
     *out = aligned ? file->mapped : NULL;
@@ -124,12 +124,12 @@ static mw_status find_bulk(const mw__blob_file *file, const char *path, const mw
 static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t data, mw_graph *graph,
                            mw__payload *payload, mw_error *err)
 {
-    MW_TRY(find_bulk(file, path, payload, data, &payload->bulk, err));
-    if (payload->bulk != NULL) {
-        payload->data = (const char *)payload->bulk->data + data;
+    MW_TRY(find_shared(file, path, payload, data, &payload->shared, err));
+    if (payload->shared != NULL) {
+        payload->data = (const char *)payload->shared->data + data;
         return MW_OK;
     }
-    void *bytes = mw__payload_alloc(graph, payload->size, &payload->bulk, err);
+    void *bytes = mw__payload_alloc(graph, payload->size, &payload->shared, err);
     if (bytes == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__file_read_at(&file->file, data, bytes, payload->size, path, err));
@@ -234,16 +234,16 @@ bool mw__blob_store_make(mw__blob_store *store, const mw_allocator *allocator)
 {
     unsigned char header[BLOB_ENTRY] = {0};
     put_little_endian(header + 4, 4, BLOB_VERSION);
-    store->bulk = mw__shared_payload_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
-    if (store->bulk == NULL)
+    store->shared = mw__shared_payload_of_parts(allocator, mw__u64_round_up(store->end, BLOB_ALIGNMENT));
+    if (store->shared == NULL)
         return false;
-    store->bulk->entries = true;
-    return mw__file_parts_put(&store->bulk->parts, 0, header, sizeof header);
+    store->shared->entries = true;
+    return mw__file_parts_put(&store->shared->parts, 0, header, sizeof header);
 }
 
 bool mw__blob_store_fill(const mw__blob_store *store, uint64_t entry, uint64_t at, const void *data, size_t size)
 {
-    return mw__file_parts_put(&store->bulk->parts, entry + BLOB_ENTRY + at, data, size);
+    return mw__file_parts_put(&store->shared->parts, entry + BLOB_ENTRY + at, data, size);
 }
 
 const void *mw__blob_store_finish(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes)
@@ -253,9 +253,9 @@ const void *mw__blob_store_finish(const mw__blob_store *store, uint64_t entry, m
     put_little_endian(head + 4, 4, mw__blob_code(dtype));
     put_little_endian(head + 8, 8, bytes);
     put_little_endian(head + 16, 8, entry + BLOB_ENTRY);
-    if (!mw__file_parts_put(&store->bulk->parts, entry, head, sizeof head))
+    if (!mw__file_parts_put(&store->shared->parts, entry, head, sizeof head))
         return NULL;
-    return (const char *)store->bulk->data + entry + BLOB_ENTRY;
+    return (const char *)store->shared->data + entry + BLOB_ENTRY;
 }
 
 mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dtype dtype, uint64_t bytes,
@@ -264,7 +264,7 @@ mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dty
 {
     bool copied;
     *out_data = NULL;
-    MW_TRY(mw__file_parts_copy_to(&store->bulk->parts, entry + BLOB_ENTRY, from, offset, bytes, path, &copied, err));
+    MW_TRY(mw__file_parts_copy_to(&store->shared->parts, entry + BLOB_ENTRY, from, offset, bytes, path, &copied, err));
     if (copied)
         *out_data = mw__blob_store_finish(store, entry, dtype, bytes);
     return MW_OK;
@@ -272,14 +272,14 @@ mw_status mw__blob_store_put(const mw__blob_store *store, uint64_t entry, mw_dty
 
 void mw__blob_store_complete(mw__blob_store *store)
 {
-    if (store->bulk != NULL)
-        mw__file_parts_complete(&store->bulk->parts);
+    if (store->shared != NULL)
+        mw__file_parts_complete(&store->shared->parts);
 }
 
 void mw__blob_store_release(mw__blob_store *store)
 {
-    mw__shared_payload_release(store->bulk);
-    store->bulk = NULL;
+    mw__shared_payload_release(store->shared);
+    store->shared = NULL;
 }
 
 /* ---- what stays where it was read to ---- */
@@ -287,26 +287,26 @@ void mw__blob_store_release(mw__blob_store *store)
 /* A payload may have been made from one that was read: what describes it decides. */
 static bool is_entry(const mw__payload *payload)
 {
-    const mw__shared_payload *bulk = payload->bulk;
+    const mw__shared_payload *shared = payload->shared;
     const uint64_t offset = payload->blob_offset;
-    if (bulk == NULL || bulk->parts.path == NULL || (payload->blob_path == NULL && !bulk->entries) || payload->splat ||
-        bulk->size < BLOB_ENTRY || offset > bulk->size - BLOB_ENTRY)
+    if (shared == NULL || shared->parts.path == NULL || (payload->blob_path == NULL && !shared->entries) ||
+        payload->splat || shared->size < BLOB_ENTRY || offset > shared->size - BLOB_ENTRY)
         return false;
-    const unsigned char *entry = (const unsigned char *)bulk->data + offset;
+    const unsigned char *entry = (const unsigned char *)shared->data + offset;
     return get(entry, 4) == BLOB_SENTINEL && get(entry + 4, 4) == mw__blob_code(payload->type->dtype) &&
            get(entry + 8, 8) == payload->size &&
-           (const unsigned char *)bulk->data + get(entry + 16, 8) == payload->data;
+           (const unsigned char *)shared->data + get(entry + 16, 8) == payload->data;
 }
 
 /* False where it cannot be: then its weights are written. */
-static bool place_copy(const mw__blob_list *list, const mw__shared_payload *bulk, size_t index)
+static bool place_copy(const mw__blob_list *list, const mw__shared_payload *shared, size_t index)
 {
     mw__text path;
     if (mw__blob_make_folder(list->allocator, list->folder, NULL) != MW_OK)
         return false;
     mw__text_init(&path, list->allocator);
     mw__text_printf(&path, "%s/" MW__BLOB_COPY_FILE, list->folder, index);
-    const bool placed = !path.failed && mw__file_parts_link(&bulk->parts, path.data);
+    const bool placed = !path.failed && mw__file_parts_link(&shared->parts, path.data);
     mw__text_deinit(&path);
     return placed;
 }
@@ -318,11 +318,11 @@ mw_status mw__blob_list_stays(mw__blob_list *list, const mw__payload *payload, b
     *out = false;
     if (list->folder == NULL || !is_entry(payload))
         return MW_OK;
-    while (at < list->copy_count && list->copies[at].bulk != payload->bulk)
+    while (at < list->copy_count && list->copies[at].shared != payload->shared)
         at++;
     if (at == list->copy_count) {
         MW_TRY(mw__grow(list->allocator, &list->copies, &list->copy_capacity, at + 1, sizeof *list->copies, err));
-        list->copies[at] = (mw__blob_copy){payload->bulk, place_copy(list, payload->bulk, at)};
+        list->copies[at] = (mw__blob_copy){payload->shared, place_copy(list, payload->shared, at)};
         list->copy_count = at + 1;
     }
     *out_copy = at;

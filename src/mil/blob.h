@@ -36,8 +36,8 @@ mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, 
 /* Entries of a private file that is no copy of another: constants of other formats lie there as if they had been read
  * from a weight file. */
 typedef struct mw__blob_store {
-    mw__shared_payload *bulk; /* NULL = none */
-    uint64_t end;             /* of the entries so far */
+    mw__shared_payload *shared; /* NULL = none */
+    uint64_t end;               /* of the entries so far */
 } mw__blob_store;
 
 /* Counts an entry of so many bytes; its offset. Then the file is made, and then the entries are put. */
@@ -60,7 +60,7 @@ void mw__blob_store_release(mw__blob_store *store);
 
 /* A private copy of parts of a weight file, and whether it has a name in the folder of the text. */
 typedef struct mw__blob_copy {
-    const mw__shared_payload *bulk;
+    const mw__shared_payload *shared;
     bool placed;
 } mw__blob_copy;
 

@@ -101,7 +101,7 @@ static mw_status load_one_payload(load_state *loader, mw__payload *payload)
     if (same != NULL) {
         payload->data = same->data;
         payload->size = same->size;
-        payload->bulk = same->bulk;
+        payload->shared = same->shared;
         return MW_OK;
     }
     MW_TRY(open_file(loader, payload->blob_path, &file));

@@ -5,14 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_all(mw__string_builder *phrase)
+static void write_all(mw__string_builder *builder)
 {
-    mw__string_builder_puts(phrase, "");
-    mw__string_builder_puts(phrase, "mul(");
-    mw__string_builder_number(phrase, INT64_MIN);
-    mw__string_builder_add(phrase, ",;", 1);
-    mw__string_builder_number(phrase, 40);
-    mw__string_builder_puts(phrase, ")");
+    mw__string_builder_puts(builder, "");
+    mw__string_builder_puts(builder, "mul(");
+    mw__string_builder_number(builder, INT64_MIN);
+    mw__string_builder_add(builder, ",;", 1);
+    mw__string_builder_number(builder, 40);
+    mw__string_builder_puts(builder, ")");
 }
 
 static void test_a_phrase_is_what_printf_writes_at_every_size(void)
@@ -23,10 +23,10 @@ static void test_a_phrase_is_what_printf_writes_at_every_size(void)
         char out[64], wanted[64];
         memset(out, '#', sizeof out);
         snprintf(wanted, size, "mul(%" PRId64 ",%d)", INT64_MIN, 40);
-        mw__string_builder phrase = mw__string_builder_begin(out, size);
-        write_all(&phrase);
+        mw__string_builder builder = mw__string_builder_begin(out, size);
+        write_all(&builder);
         CHECK_STR(out, wanted);
-        CHECK(phrase.full == (size <= (size_t)length));
+        CHECK(builder.full == (size <= (size_t)length));
         CHECK(out[size] == '#');
     }
 }

@@ -67,7 +67,7 @@ static bool holds_numbers(const mw__payload *payload, int salt)
 
 static bool is_copy(const mw__payload *payload)
 {
-    return payload != NULL && payload->bulk != NULL && payload->bulk->parts.path != NULL;
+    return payload != NULL && payload->shared != NULL && payload->shared->parts.path != NULL;
 }
 
 static void test_a_copy_does_not_follow_its_file(void)
@@ -149,7 +149,7 @@ static void test_private_folders_share_the_copy(void)
     struct stat copy, shared;
     write_model(3);
     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
-    CHECK(is_copy(payload_of(graph)) && stat(payload_of(graph)->bulk->parts.path, &copy) == 0);
+    CHECK(is_copy(payload_of(graph)) && stat(payload_of(graph)->shared->parts.path, &copy) == 0);
     for (int i = 0; i < 2; i++) {
         char path[64];
         mw_graph *again = write_private(graph, folders[i]);
@@ -171,7 +171,7 @@ static void test_a_folder_without_links_gets_the_weights(void)
     mw_error err = {0};
     write_model(4);
     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
-    CHECK(is_copy(payload_of(graph)) && unlink(payload_of(graph)->bulk->parts.path) == 0);
+    CHECK(is_copy(payload_of(graph)) && unlink(payload_of(graph)->shared->parts.path) == 0);
     mw_graph *again = write_private(graph, "one");
     CHECK(holds_numbers(payload_of(again), 4) && access("one/weights/weight.bin", F_OK) == 0);
     mw_graph_destroy(again);
@@ -217,9 +217,9 @@ static mw__shared_payload *map_of(const mw_allocator *allocator, const char *pat
     mw__file file;
     if (mw__file_open(&file, path, NULL) != MW_OK)
         return NULL;
-    mw__shared_payload *bulk = mw__shared_payload_map(allocator, &file, path, NULL);
+    mw__shared_payload *shared = mw__shared_payload_map(allocator, &file, path, NULL);
     mw__file_close(&file);
-    return bulk;
+    return shared;
 }
 
 static void test_a_file_that_is_mapped_twice_is_mapped_once(void)
@@ -357,7 +357,7 @@ static void test_a_child_that_destroys_leaves_the_copy_to_its_parent(void)
     const mw__payload *payload = payload_of(graph);
     CHECK(is_copy(payload));
     child_check(destroy_graph, graph);
-    CHECK(is_copy(payload) && access(payload->bulk->parts.path, F_OK) == 0);
+    CHECK(is_copy(payload) && access(payload->shared->parts.path, F_OK) == 0);
     CHECK(holds_numbers(payload, 8));
     mw_graph_destroy(graph);
     remove_model();

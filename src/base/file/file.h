@@ -58,7 +58,7 @@ mw_status mw__file_open_in_folder(mw__file *file, const char *path, mw_error *er
  * write and commit are MW_ERROR_STATE from then on; deinit is always fine. A failure leaves the old file, with one
  * exception: if only the fsync of the folder fails, the new file is in place but might not survive a power cut.
  * `durable` = false leaves out the two fsyncs (compile files). A process that is killed may leave
- * a temporary with a name of temporary.h; the next write of that path removes it (leftover.h).
+ * a temporary with a name of temporary.h; the next write of that path removes it (stale.h).
  *
  * The target is `path`, or where its symbolic links lead: the links stay, the file they lead to is replaced, and one
  * that is missing is made if its folder is there. Links that form a loop are refused, and another
@@ -90,8 +90,8 @@ void mw__file_writer_deinit(mw__file_writer *writer);
  * locks here. A holder that was stopped never lets go, so nothing in the library waits without a limit. */
 bool mw__file_lock_within(int descriptor, long milliseconds);
 
-/* Writes all of it at the descriptor's place, without a signal (quiet.h). False with the reason in errno; then a part
- * may be written. */
+/* Writes all of it at the descriptor's place, without a signal (signal_safe.h). False with the reason in errno; then a
+ * part may be written. */
 bool mw__file_write_all(int descriptor, const void *data, size_t size);
 
 /* begin, write, commit. */

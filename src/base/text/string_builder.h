@@ -21,24 +21,24 @@ static inline mw__string_builder mw__string_builder_begin(char *out, size_t size
     return (mw__string_builder){.out = out, .size = size};
 }
 
-static inline void mw__string_builder_add(mw__string_builder *phrase, const char *text, size_t length)
+static inline void mw__string_builder_add(mw__string_builder *builder, const char *text, size_t length)
 {
-    const size_t room = phrase->size - phrase->used - 1, taken = length < room ? length : room;
-    memcpy(phrase->out + phrase->used, text, taken);
-    phrase->used += taken;
-    phrase->out[phrase->used] = '\0';
-    phrase->full = phrase->full || taken < length;
+    const size_t room = builder->size - builder->used - 1, taken = length < room ? length : room;
+    memcpy(builder->out + builder->used, text, taken);
+    builder->used += taken;
+    builder->out[builder->used] = '\0';
+    builder->full = builder->full || taken < length;
 }
 
-static inline void mw__string_builder_puts(mw__string_builder *phrase, const char *text)
+static inline void mw__string_builder_puts(mw__string_builder *builder, const char *text)
 {
-    mw__string_builder_add(phrase, text, strlen(text));
+    mw__string_builder_add(builder, text, strlen(text));
 }
 
-static inline void mw__string_builder_number(mw__string_builder *phrase, int64_t value)
+static inline void mw__string_builder_number(mw__string_builder *builder, int64_t value)
 {
     char digits[MW__NUMBER_MAX];
-    mw__string_builder_add(phrase, digits, mw__number_print_i64(digits, value));
+    mw__string_builder_add(builder, digits, mw__number_print_i64(digits, value));
 }
 
 #endif

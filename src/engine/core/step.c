@@ -100,10 +100,10 @@ static const char *join_notes(mw__planner *planner, const char *first, const cha
     char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
     if (text == NULL)
         return NULL;
-    mw__string_builder phrase = mw__string_builder_begin(text, size);
-    mw__string_builder_puts(&phrase, first != NULL ? first : "");
-    mw__string_builder_puts(&phrase, first != NULL ? separator : "");
-    mw__string_builder_puts(&phrase, second);
+    mw__string_builder builder = mw__string_builder_begin(text, size);
+    mw__string_builder_puts(&builder, first != NULL ? first : "");
+    mw__string_builder_puts(&builder, first != NULL ? separator : "");
+    mw__string_builder_puts(&builder, second);
     return text;
 }
 

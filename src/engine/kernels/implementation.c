@@ -29,12 +29,12 @@ const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__impl
     char text[512];
     const mw__config *config = mw__plan_config(planner);
     const mw__implementation *taken = mw__implementation_choose(list, config, subject);
-    mw__string_builder phrase = mw__string_builder_begin(text, sizeof text);
+    mw__string_builder builder = mw__string_builder_begin(text, sizeof text);
     for (size_t i = 0; &list.rows[i] < taken; i++) {
-        mw__string_builder_puts(&phrase, i > 0 ? "; " : "");
-        mw__string_builder_puts(&phrase, list.rows[i].name);
-        mw__string_builder_puts(&phrase, ": ");
-        mw__string_builder_puts(&phrase, mw__implementation_declines(&list.rows[i], config, subject));
+        mw__string_builder_puts(&builder, i > 0 ? "; " : "");
+        mw__string_builder_puts(&builder, list.rows[i].name);
+        mw__string_builder_puts(&builder, ": ");
+        mw__string_builder_puts(&builder, mw__implementation_declines(&list.rows[i], config, subject));
     }
     mw__plan_note(planner, taken->name, text[0] != '\0' ? text : NULL);
     return taken;

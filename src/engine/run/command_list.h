@@ -29,8 +29,8 @@ typedef struct mw__task_place {
 typedef struct mw__profile mw__profile;
 typedef struct mw__nested_commands mw__nested_commands;
 
-/* room.c: memory for the intermediates of all operations of one stream, of which one runs at a time: as much as the
- * largest needs. Nothing stays in it from one run to the next. */
+/* intermediates.c: memory for the intermediates of all operations of one stream, of which one runs at a time: as much
+ * as the largest needs. Nothing stays in it from one run to the next. */
 typedef struct mw__intermediates {
     const mw_allocator *allocator;
     void *memory;

@@ -182,14 +182,14 @@ mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape,
                  mw__shape_print(shape, text, sizeof text));
         return NULL;
     }
-    mw__shared_payload *bulk;
+    mw__shared_payload *shared;
     mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, err);
-    void *copy = payload != NULL ? mw__payload_alloc(graph, size, &bulk, err) : NULL;
+    void *copy = payload != NULL ? mw__payload_alloc(graph, size, &shared, err) : NULL;
     if (copy == NULL)
         return NULL;
     if (data != NULL && size > 0)
         memcpy(copy, data, size);
-    *payload = (mw__payload){.type = type, .data = copy, .size = size, .bulk = bulk};
+    *payload = (mw__payload){.type = type, .data = copy, .size = size, .shared = shared};
     payload->in_blob = mw__payload_wants_blob(dtype, mw_shape_count(shape), graph->current->opset);
     return payload;
 }
@@ -201,7 +201,7 @@ mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, 
     return payload;
 }
 
-mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__shared_payload *bulk,
+mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__shared_payload *shared,
                                           const void *data, uint64_t entry)
 {
     mw_error *err = &graph->error;
@@ -216,9 +216,9 @@ mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_sh
         mw__fail(err, MW_ERROR_SHAPE, "constant: its bytes are more than can be counted");
         return NULL;
     }
-    if (mw__graph_keep(graph, bulk, err) != MW_OK)
+    if (mw__graph_keep(graph, shared, err) != MW_OK)
         return NULL;
-    *payload = (mw__payload){.type = type, .data = data, .size = size, .bulk = bulk, .blob_offset = entry};
+    *payload = (mw__payload){.type = type, .data = data, .size = size, .shared = shared, .blob_offset = entry};
     payload->in_blob = mw__payload_wants_blob(dtype, mw_shape_count(shape), graph->current->opset);
     return mw__payload_emit(graph, payload, "const", err);
 }

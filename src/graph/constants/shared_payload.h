@@ -32,18 +32,18 @@ mw__shared_payload *mw__shared_payload_map(const mw_allocator *allocator, const 
  * copy of them, which is no error. */
 mw__shared_payload *mw__shared_payload_of_parts(const mw_allocator *allocator, uint64_t size);
 /* Whether graphs of that allocator may hold it. */
-bool mw__shared_payload_is_of(const mw__shared_payload *bulk, const mw_allocator *allocator);
+bool mw__shared_payload_is_of(const mw__shared_payload *shared, const mw_allocator *allocator);
 /* NULL is fine. */
-void mw__shared_payload_release(mw__shared_payload *bulk);
+void mw__shared_payload_release(mw__shared_payload *shared);
 /* The graph holds a reference of its own until it is freed. */
-mw_status mw__graph_keep(mw_graph *graph, mw__shared_payload *bulk, mw_error *err);
-/* Room for the bytes of a payload of the graph: a bulk of its own, in *out_bulk, or memory of the arena. */
-void *mw__payload_alloc(mw_graph *graph, size_t size, mw__shared_payload **out_bulk, mw_error *err);
+mw_status mw__graph_keep(mw_graph *graph, mw__shared_payload *shared, mw_error *err);
+/* Room for the bytes of a payload of the graph: a shared payload of its own, in *out_shared, or memory of the arena. */
+void *mw__payload_alloc(mw_graph *graph, size_t size, mw__shared_payload **out_shared, mw_error *err);
 /* A payload of zeros that is filled before anyone reads it; *out_data is where. NULL on failure. */
 mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, void **out_data, mw_error *err);
 
-/* A constant whose elements lie in the bulk, described by the entry there; the graph holds the bulk then. */
-mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__shared_payload *bulk,
+/* A constant whose elements lie in the shared payload, described by the entry there; the graph holds it then. */
+mw_tensor *mw__constant_of_shared_payload(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw__shared_payload *shared,
                                           const void *data, uint64_t entry);
 
 #endif

@@ -63,13 +63,13 @@ static const mw__payload *const *copy_members(mw_graph *to, const mw__payload *p
 
 static bool copy_content(mw_graph *to, const mw__payload *from, mw__payload *copy, mw_error *err)
 {
-    copy->bulk = NULL;
-    if (from->bulk != NULL && mw__shared_payload_is_of(from->bulk, to->allocator)) {
-        copy->bulk = from->bulk;
-        if (mw__graph_keep(to, from->bulk, err) != MW_OK)
+    copy->shared = NULL;
+    if (from->shared != NULL && mw__shared_payload_is_of(from->shared, to->allocator)) {
+        copy->shared = from->shared;
+        if (mw__graph_keep(to, from->shared, err) != MW_OK)
             return false;
     } else if (from->data != NULL) {
-        void *data = mw__payload_alloc(to, from->size, &copy->bulk, err);
+        void *data = mw__payload_alloc(to, from->size, &copy->shared, err);
         if (data == NULL)
             return false;
         memcpy(data, from->data, from->size);

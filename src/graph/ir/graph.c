@@ -113,9 +113,9 @@ static void free_graph(mw_graph *graph, bool was_known)
     mw__map_deinit(&graph->function_names);
     mw__map_deinit(&graph->constants);
     mw__free(allocator, graph->functions);
-    for (size_t i = 0; i < graph->bulk_count; i++)
-        mw__shared_payload_release(graph->bulks[i]);
-    mw__free(allocator, graph->bulks);
+    for (size_t i = 0; i < graph->shared_count; i++)
+        mw__shared_payload_release(graph->shared_payloads[i]);
+    mw__free(allocator, graph->shared_payloads);
     mw__arena_deinit(&graph->arena);
     if (was_known && allocator == mw__allocator_default()) {
         leave_remains(graph);

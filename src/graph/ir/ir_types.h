@@ -46,8 +46,8 @@ typedef struct mw__payload {
     size_t member_count;
     const char *blob_path; /* spelled BLOBFILE(path = .., offset = ..), or NULL; a blob is written as a blob */
     uint64_t blob_offset;
-    bool in_blob;             /* to be written to the weight file */
-    mw__shared_payload *bulk; /* where data lies, if graphs may share it; NULL = in the arena */
+    bool in_blob;               /* to be written to the weight file */
+    mw__shared_payload *shared; /* where data lies, if graphs may share it; NULL = in the arena */
 } mw__payload;
 
 typedef struct mw__attribute {
@@ -188,8 +188,8 @@ typedef enum mw__lowering { MW__LOWERING_NATIVE, MW__LOWERING_DECOMPOSED } mw__l
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
-    mw__shared_payload **bulks; /* bytes of large constants */
-    size_t bulk_count, bulk_capacity;
+    mw__shared_payload **shared_payloads; /* bytes of large constants */
+    size_t shared_count, shared_capacity;
     mw__arena tensors;     /* these alone, as they are looked at when the graph is gone (graph.c) */
     atomic_int references; /* the owner's, and one of each call that is at work on it (mw__graph_hold) */
     bool published;        /* the user has it: it is among the live objects */

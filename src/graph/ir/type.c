@@ -190,15 +190,15 @@ int64_t mw__shape_span(mw_shape shape, int from, int to)
 
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
-    mw__string_builder phrase = mw__string_builder_begin(buffer, size);
-    mw__string_builder_puts(&phrase, "[");
+    mw__string_builder builder = mw__string_builder_begin(buffer, size);
+    mw__string_builder_puts(&builder, "[");
     for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++) {
-        mw__string_builder_puts(&phrase, i > 0 ? ", " : "");
+        mw__string_builder_puts(&builder, i > 0 ? ", " : "");
         if (shape.dim[i] == MW_DIM_UNKNOWN)
-            mw__string_builder_puts(&phrase, "?");
+            mw__string_builder_puts(&builder, "?");
         else
-            mw__string_builder_number(&phrase, shape.dim[i]);
+            mw__string_builder_number(&builder, shape.dim[i]);
     }
-    mw__string_builder_puts(&phrase, "]");
+    mw__string_builder_puts(&builder, "]");
     return buffer;
 }

@@ -1,4 +1,4 @@
-/* The clone that leaves tensors only (lower.h). Which lists share a room is lower_room.c. */
+/* The clone that leaves tensors only (lower.h). Which lists share a capacity is lower_capacity.c. */
 #include "graph/transform/lower.h"
 
 #include "graph/constants/compressed.h"
@@ -17,7 +17,7 @@
 typedef struct lowering {
     const mw__lower_options *options;
     mw_graph *to;
-    mw__capacities rooms;
+    mw__capacities capacities;
     mw_tensor **length; /* by value id of the source: of a list whose length is not fixed, in the copy */
     const mw_tensor **states;
     mw_tensor **inputs; /* what holds each in the copy */
@@ -90,8 +90,8 @@ static bool has_length(const lowering *l, const mw_tensor *value)
 {
     if (!is_list(value) || l->options->keep_lists)
         return false;
-    const uint32_t root = mw__capacities_root(&l->rooms, value);
-    return l->rooms.dynamic[root] || l->rooms.first[root] < 0;
+    const uint32_t root = mw__capacities_root(&l->capacities, value);
+    return l->capacities.dynamic[root] || l->capacities.first[root] < 0;
 }
 
 static bool add_value(lowering *l, const mw__clone *clone, const mw__op *op, parts *p, const mw_tensor *value)
@@ -257,9 +257,9 @@ static void lower_cond(lowering *l, mw__clone *clone, const mw__op *op)
 
 /* ---- lists ---- */
 
-static int64_t room_of(const lowering *l, const mw_tensor *list)
+static int64_t capacity_of(const lowering *l, const mw_tensor *list)
 {
-    return l->rooms.room[mw__capacities_root(&l->rooms, list)];
+    return l->capacities.capacity[mw__capacities_root(&l->capacities, list)];
 }
 
 static mw_tensor *argument(lowering *l, mw__clone *clone, const mw__op *op, const char *arg)
@@ -276,12 +276,12 @@ static mw_tensor *scalar_of(mw_tensor *value) { return mw_reshape(value, mw_shap
 static void lower_make(lowering *l, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *list = op->results[0];
-    const uint32_t root = mw__capacities_root(&l->rooms, list);
-    mw_shape shape = {.rank = 1, .dim = {l->rooms.room[root]}};
-    for (int d = 0; d < l->rooms.element[root].rank && shape.rank < MW_RANK_MAX; d++)
-        shape.dim[shape.rank++] = l->rooms.element[root].dim[d];
+    const uint32_t root = mw__capacities_root(&l->capacities, list);
+    mw_shape shape = {.rank = 1, .dim = {l->capacities.capacity[root]}};
+    for (int d = 0; d < l->capacities.element[root].rank && shape.rank < MW_RANK_MAX; d++)
+        shape.dim[shape.rank++] = l->capacities.element[root].dim[d];
     int64_t length;
-    mw__clone_set(clone, list, mw_fill(l->to, l->rooms.dtype[root], shape, 0.0));
+    mw__clone_set(clone, list, mw_fill(l->to, l->capacities.dtype[root], shape, 0.0));
     if (!has_length(l, list))
         return;
     if (mw__arg_int(op, "init_length", &length))
@@ -290,12 +290,12 @@ static void lower_make(lowering *l, mw__clone *clone, const mw__op *op)
         l->length[list->id] = scalar_of(argument(l, clone, op, "init_length"));
 }
 
-/* Constant indices beyond the room are a mistake that can be named. */
+/* Constant indices beyond the capacity are a mistake that can be named. */
 static bool check_constant(lowering *l, const mw__op *op, const char *arg, const mw_tensor *list)
 {
     const mw__payload *payload = mw__arg_payload(op, arg);
     for (size_t i = 0; payload != NULL && payload->data != NULL && i < mw__payload_count(payload); i++)
-        if (mw__payload_int(payload, i) >= room_of(l, list)) {
+        if (mw__payload_int(payload, i) >= capacity_of(l, list)) {
             char why[100] = "a constant index is outside of the list";
             mw__lower_refuse(op, MW_ERROR_ARGUMENT, why, l->err);
             return false;
@@ -314,7 +314,8 @@ static mw_tensor *indices_of(lowering *l, mw__clone *clone, const mw__op *op, co
     if (l->to->current->opset >= MW_IOS17 || indices == NULL || mw__is_constant(indices))
         return indices;
     mw_tensor *zero = mw__scalar(l->to, MW_I32, 0, "zero");
-    return mw_select(mw_less(indices, zero), mw__scalar(l->to, MW_I32, (double)room_of(l, list), "outside"), indices);
+    return mw_select(mw_less(indices, zero), mw__scalar(l->to, MW_I32, (double)capacity_of(l, list), "outside"),
+                     indices);
 }
 
 static void lower_read(lowering *l, mw__clone *clone, const mw__op *op)
@@ -333,7 +334,8 @@ static void grow(lowering *l, const mw__op *op, const mw_tensor *list, mw_tensor
     if (!has_length(l, list))
         return;
     l->length[result->id] = l->length[list->id];
-    if (!l->rooms.dynamic[mw__capacities_root(&l->rooms, list)] || mw_shape_count(mw_tensor_shape(indices)) == 0)
+    if (!l->capacities.dynamic[mw__capacities_root(&l->capacities, list)] ||
+        mw_shape_count(mw_tensor_shape(indices)) == 0)
         return;
     mw_tensor *last = mw_reduce_max(indices, MW_ALL_AXES, false);
     mw_tensor *wanted = mw_add(last, mw__scalar(l->to, MW_I32, 1, "one"));
@@ -359,7 +361,7 @@ static void lower_length(lowering *l, mw__clone *clone, const mw__op *op)
     const mw_tensor *list = mw__arg(op, "ls");
     mw__clone_set(clone, op->results[0],
                   has_length(l, list) ? mw_identity(l->length[list->id])
-                                      : mw_scalar(l->to, MW_I32, (double)room_of(l, list)));
+                                      : mw_scalar(l->to, MW_I32, (double)capacity_of(l, list)));
 }
 
 /* ---- the rule ---- */
@@ -475,7 +477,7 @@ static mw_status run_lowering(lowering *l, const mw__function *from, mw__arena *
     MW_TRY(list_states(l, from, arena));
     MW_TRY(mw__lower_check(from->body, l->err));
     if (!l->options->keep_lists)
-        MW_TRY(mw__capacities_find(&l->rooms, from, arena, l->err));
+        MW_TRY(mw__capacities_find(&l->capacities, from, arena, l->err));
     l->length = mw__arena_alloc(arena, from->graph->value_count, sizeof *l->length, l->err);
     if (l->length == NULL)
         return MW_ERROR_MEMORY;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { DEPTH_MAX = 48, STEPS_MAX = 2048 };
-static const int64_t room_max = INT32_MAX;
+static const int64_t capacity_max = INT32_MAX;
 static const int64_t bytes_max = (int64_t)1 << 38; /* of a list: 256 GiB */
 
 mw_status mw__lower_refuse(const mw__op *op, mw_status status, const char *why, mw_error *err)
@@ -22,74 +22,74 @@ mw_status mw__lower_refuse(const mw__op *op, mw_status status, const char *why, 
 
 /* ---- one list over time ---- */
 
-uint32_t mw__capacities_root(const mw__capacities *rooms, const mw_tensor *list)
+uint32_t mw__capacities_root(const mw__capacities *capacities, const mw_tensor *list)
 {
     uint32_t at = list->id;
-    while (rooms->parent[at] != at)
-        at = rooms->parent[at] = rooms->parent[rooms->parent[at]];
+    while (capacities->parent[at] != at)
+        at = capacities->parent[at] = capacities->parent[capacities->parent[at]];
     return at;
 }
 
 static bool is_list(const mw_tensor *value) { return value != NULL && value->type->kind == MW__LIST; }
 
-static void join_capacities(const mw__capacities *rooms, const mw_tensor *a, const mw_tensor *b)
+static void join_capacities(const mw__capacities *capacities, const mw_tensor *a, const mw_tensor *b)
 {
     if (is_list(a) && is_list(b))
-        rooms->parent[mw__capacities_root(rooms, a)] = mw__capacities_root(rooms, b);
+        capacities->parent[mw__capacities_root(capacities, a)] = mw__capacities_root(capacities, b);
 }
 
 static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
 
-static void join_loop(const mw__capacities *rooms, const mw__op *op)
+static void join_loop(const mw__capacities *capacities, const mw__op *op)
 {
     const mw__operand *vars;
     const size_t count = mw__arg_values(op, "loop_vars", &vars);
     for (size_t i = 0; i < count && i < op->result_count; i++) {
-        join_capacities(rooms, op->results[i], vars[i].value);
-        join_capacities(rooms, op->blocks[0]->inputs[i], vars[i].value);
-        join_capacities(rooms, op->blocks[1]->inputs[i], vars[i].value);
-        join_capacities(rooms, op->blocks[1]->outputs[i], vars[i].value);
+        join_capacities(capacities, op->results[i], vars[i].value);
+        join_capacities(capacities, op->blocks[0]->inputs[i], vars[i].value);
+        join_capacities(capacities, op->blocks[1]->inputs[i], vars[i].value);
+        join_capacities(capacities, op->blocks[1]->outputs[i], vars[i].value);
     }
 }
 
-static void join_op(mw__capacities *rooms, const mw__op *op)
+static void join_op(mw__capacities *capacities, const mw__op *op)
 {
     if (is_kind(op, "while_loop") && op->row != NULL && op->block_count == 2)
-        join_loop(rooms, op);
+        join_loop(capacities, op);
     for (size_t i = 0; is_kind(op, "cond") && op->row != NULL && i < op->result_count; i++) {
-        join_capacities(rooms, op->results[i], op->blocks[0]->outputs[i]);
-        join_capacities(rooms, op->results[i], op->blocks[1]->outputs[i]);
+        join_capacities(capacities, op->results[i], op->blocks[0]->outputs[i]);
+        join_capacities(capacities, op->results[i], op->blocks[1]->outputs[i]);
     }
     if (op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter")))
-        join_capacities(rooms, op->results[0], mw__arg(op, "ls"));
+        join_capacities(capacities, op->results[0], mw__arg(op, "ls"));
 }
 
-static void note_inputs(mw__capacities *rooms, const mw__block *block)
+static void note_inputs(mw__capacities *capacities, const mw__block *block)
 {
     for (size_t i = 0; i < block->input_count; i++) {
-        rooms->block_of[block->inputs[i]->id] = block;
-        rooms->place_of[block->inputs[i]->id] = (uint32_t)i;
+        capacities->block_of[block->inputs[i]->id] = block;
+        capacities->place_of[block->inputs[i]->id] = (uint32_t)i;
     }
 }
 
-typedef mw_status visit_op(mw__capacities *rooms, const mw__op *op, mw_error *err);
+typedef mw_status visit_op(mw__capacities *capacities, const mw__op *op, mw_error *err);
 
-static mw_status visit(mw__capacities *rooms, const mw__block *block, visit_op *each, mw_error *err)
+static mw_status visit(mw__capacities *capacities, const mw__block *block, visit_op *each, mw_error *err)
 {
     for (size_t i = 0; i < block->op_count; i++) {
-        MW_TRY(each(rooms, block->ops[i], err));
+        MW_TRY(each(capacities, block->ops[i], err));
         for (size_t b = 0; b < block->ops[i]->block_count; b++)
-            MW_TRY(visit(rooms, block->ops[i]->blocks[b], each, err));
+            MW_TRY(visit(capacities, block->ops[i]->blocks[b], each, err));
     }
     return MW_OK;
 }
 
-static mw_status note_op(mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status note_op(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     (void)err;
     for (size_t b = 0; b < op->block_count; b++)
-        note_inputs(rooms, op->blocks[b]);
-    join_op(rooms, op);
+        note_inputs(capacities, op->blocks[b]);
+    join_op(capacities, op);
     return MW_OK;
 }
 
@@ -111,7 +111,7 @@ mw_status mw__lower_check(const mw__block *block, mw_error *err)
 /* ---- what an integer is at most ---- */
 
 typedef struct bounds {
-    const mw__capacities *rooms;
+    const mw__capacities *capacities;
     int depth, steps;
 } bounds;
 
@@ -135,7 +135,8 @@ static bool constant_of(const mw_tensor *value, int64_t *out_low, int64_t *out_h
         *out_low = element < *out_low ? element : *out_low;
         *out_high = element > *out_high ? element : *out_high;
     }
-    return count > 0 && *out_low >= -room_max && *out_high <= room_max; /* so that products of two do not overflow */
+    return count > 0 && *out_low >= -capacity_max &&
+           *out_high <= capacity_max; /* so that products of two do not overflow */
 }
 
 /* What only changes the form. */
@@ -194,11 +195,11 @@ static bool goes_down(const mw_tensor *next, const mw_tensor *variable)
 /* An input of a block of a loop. */
 static bool upper_variable(bounds *b, const mw_tensor *variable, int64_t *out)
 {
-    const mw__block *block = b->rooms->block_of[variable->id];
+    const mw__block *block = b->capacities->block_of[variable->id];
     const mw__op *loop = block != NULL ? block->owner : NULL;
     if (loop == NULL || loop->row == NULL || !is_kind(loop, "while_loop"))
         return false;
-    const uint32_t place = b->rooms->place_of[variable->id];
+    const uint32_t place = b->capacities->place_of[variable->id];
     const mw__block *condition = loop->blocks[0], *body = loop->blocks[1];
     const mw_tensor *next = source_of(body->outputs[place]), *within = body->inputs[place];
     const mw__operand *vars;
@@ -323,16 +324,16 @@ static bool upper(bounds *b, const mw_tensor *value, int64_t *out)
                        : value->op->row != NULL ? upper_op(b, value, out)
                                                 : false;
     b->depth--;
-    return known && *out <= room_max && *out >= -room_max; /* so that sums of two do not overflow */
+    return known && *out <= capacity_max && *out >= -capacity_max; /* so that sums of two do not overflow */
 }
 
-/* ---- rooms ---- */
+/* ---- capacities ---- */
 
-static void learn_element(const mw__capacities *rooms, uint32_t root, mw_dtype dtype, mw_shape shape)
+static void learn_element(const mw__capacities *capacities, uint32_t root, mw_dtype dtype, mw_shape shape)
 {
-    mw_shape *known = &rooms->element[root];
-    if (rooms->dtype[root] == MW_DTYPE_NONE) {
-        rooms->dtype[root] = dtype;
+    mw_shape *known = &capacities->element[root];
+    if (capacities->dtype[root] == MW_DTYPE_NONE) {
+        capacities->dtype[root] = dtype;
         *known = shape;
     }
     for (int d = 0; d < known->rank && shape.rank == known->rank; d++)
@@ -340,17 +341,17 @@ static void learn_element(const mw__capacities *rooms, uint32_t root, mw_dtype d
             known->dim[d] = shape.dim[d];
 }
 
-static void learn_type(const mw__capacities *rooms, const mw_tensor *list)
+static void learn_type(const mw__capacities *capacities, const mw_tensor *list)
 {
     const mw__type *element = list->type->count == 1 ? list->type->element[0] : NULL;
     if (element != NULL && element->kind == MW__TENSOR)
-        learn_element(rooms, mw__capacities_root(rooms, list), element->dtype, element->shape);
+        learn_element(capacities, mw__capacities_root(capacities, list), element->dtype, element->shape);
 }
 
-static mw_status learn_made(const mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_made(const mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
-    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
-    bounds b = {.rooms = rooms};
+    const uint32_t root = mw__capacities_root(capacities, op->results[0]);
+    bounds b = {.capacities = capacities};
     int64_t length = 0, constant = -1;
     bool dynamic = true;
     mw__arg_bool(op, "dynamic_length", &dynamic);
@@ -359,35 +360,35 @@ static mw_status learn_made(const mw__capacities *rooms, const mw__op *op, mw_er
     else if (!upper_arg(&b, op, "init_length", &length))
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "its init_length has no bound that is known when compiled",
                                 err);
-    rooms->dynamic[root] = rooms->dynamic[root] || dynamic;
-    if (rooms->first[root] == INT64_MIN)
-        rooms->first[root] = constant;
-    else if (rooms->first[root] != constant)
-        rooms->first[root] = -1;
-    rooms->room[root] = length > rooms->room[root] ? length : rooms->room[root];
+    capacities->dynamic[root] = capacities->dynamic[root] || dynamic;
+    if (capacities->first[root] == INT64_MIN)
+        capacities->first[root] = constant;
+    else if (capacities->first[root] != constant)
+        capacities->first[root] = -1;
+    capacities->capacity[root] = length > capacities->capacity[root] ? length : capacities->capacity[root];
     return MW_OK;
 }
 
 /* A list that is not dynamic leaves out what is written outside of it. */
-static void learn_written(const mw__capacities *rooms, const mw__op *op, const char *indices)
+static void learn_written(const mw__capacities *capacities, const mw__op *op, const char *indices)
 {
-    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
-    bounds b = {.rooms = rooms};
+    const uint32_t root = mw__capacities_root(capacities, op->results[0]);
+    bounds b = {.capacities = capacities};
     int64_t last = 0;
-    if (!rooms->dynamic[root])
+    if (!capacities->dynamic[root])
         return;
     if (!upper_arg(&b, op, indices, &last))
-        rooms->unbounded[root] = op;
-    else if (last + 1 > rooms->room[root])
-        rooms->room[root] = last + 1;
+        capacities->unbounded[root] = op;
+    else if (last + 1 > capacities->capacity[root])
+        capacities->capacity[root] = last + 1;
 }
 
-static mw_status learn_elements(mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_elements(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     (void)err;
     for (size_t i = 0; i < op->result_count; i++)
         if (is_list(op->results[i]))
-            learn_type(rooms, op->results[i]);
+            learn_type(capacities, op->results[i]);
     const bool puts = op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter"));
     const mw_tensor *value = puts ? mw__arg(op, "value") : NULL;
     if (value == NULL)
@@ -397,82 +398,84 @@ static mw_status learn_elements(mw__capacities *rooms, const mw__op *op, mw_erro
         memmove(shape.dim, shape.dim + 1, (size_t)(shape.rank - 1) * sizeof *shape.dim);
         shape.rank--;
     }
-    learn_element(rooms, mw__capacities_root(rooms, op->results[0]), mw_tensor_dtype(value), shape);
+    learn_element(capacities, mw__capacities_root(capacities, op->results[0]), mw_tensor_dtype(value), shape);
     return MW_OK;
 }
 
-static mw_status learn_lists(mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_lists(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
-    MW_TRY(learn_elements(rooms, op, err));
-    return op->row != NULL && is_kind(op, "make_list") ? learn_made(rooms, op, err) : MW_OK;
+    MW_TRY(learn_elements(capacities, op, err));
+    return op->row != NULL && is_kind(op, "make_list") ? learn_made(capacities, op, err) : MW_OK;
 }
 
 /* After it is known which lists are dynamic. */
-static mw_status learn_writes(mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status learn_writes(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     (void)err;
     if (op->row != NULL && is_kind(op, "list_write"))
-        learn_written(rooms, op, "index");
+        learn_written(capacities, op, "index");
     if (op->row != NULL && is_kind(op, "list_scatter"))
-        learn_written(rooms, op, "indices");
+        learn_written(capacities, op, "indices");
     return MW_OK;
 }
 
-static mw_status check_made(mw__capacities *rooms, const mw__op *op, mw_error *err)
+static mw_status check_made(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     static const char growing[] = "writes into a list of dynamic length at an index that has no bound when compiled; "
                                   "make the list with an init_length that holds all, and dynamic_length = false";
     if (op->row == NULL || !is_kind(op, "make_list"))
         return MW_OK;
-    const uint32_t root = mw__capacities_root(rooms, op->results[0]);
-    if (rooms->unbounded[root] != NULL)
-        return mw__lower_refuse(rooms->unbounded[root], MW_ERROR_UNSUPPORTED, growing, err);
-    const mw_shape element = rooms->element[root];
+    const uint32_t root = mw__capacities_root(capacities, op->results[0]);
+    if (capacities->unbounded[root] != NULL)
+        return mw__lower_refuse(capacities->unbounded[root], MW_ERROR_UNSUPPORTED, growing, err);
+    const mw_shape element = capacities->element[root];
     if (mw_shape_count(element) < 0)
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "the shape of its elements is not known when compiled", err);
-    if (rooms->dtype[root] != MW_F32 && rooms->dtype[root] != MW_F16 && rooms->dtype[root] != MW_I32)
+    if (capacities->dtype[root] != MW_F32 && capacities->dtype[root] != MW_F16 && capacities->dtype[root] != MW_I32)
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "only lists of fp16, fp32 and int32 can be run", err);
-    const int64_t count = mw_shape_count(element), room = rooms->room[root] > 0 ? rooms->room[root] : 1;
-    if (count > bytes_max / 4 / room) /* of 4 bytes at most */
+    const int64_t count = mw_shape_count(element),
+                  capacity = capacities->capacity[root] > 0 ? capacities->capacity[root] : 1;
+    if (count > bytes_max / 4 / capacity) /* of 4 bytes at most */
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "its list would take more than 256 GiB", err);
     return MW_OK;
 }
 
-static mw_status join_lists(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+static mw_status join_lists(mw__capacities *capacities, const mw__function *from, mw__arena *arena, mw_error *err)
 {
     const size_t count = from->graph->value_count;
-    *rooms = (mw__capacities){.arena = arena,
-                              .count = count,
-                              .parent = mw__arena_alloc(arena, count, sizeof *rooms->parent, err),
-                              .room = mw__arena_alloc(arena, count, sizeof *rooms->room, err),
-                              .first = mw__arena_alloc(arena, count, sizeof *rooms->first, err),
-                              .dynamic = mw__arena_alloc(arena, count, sizeof *rooms->dynamic, err),
-                              .element = mw__arena_alloc(arena, count, sizeof *rooms->element, err),
-                              .dtype = mw__arena_alloc(arena, count, sizeof *rooms->dtype, err),
-                              .unbounded = mw__arena_alloc(arena, count, sizeof *rooms->unbounded, err),
-                              .block_of = mw__arena_alloc(arena, count, sizeof *rooms->block_of, err),
-                              .place_of = mw__arena_alloc(arena, count, sizeof *rooms->place_of, err)};
-    if (rooms->parent == NULL || rooms->room == NULL || rooms->first == NULL || rooms->dynamic == NULL ||
-        rooms->element == NULL || rooms->dtype == NULL || rooms->unbounded == NULL || rooms->block_of == NULL ||
-        rooms->place_of == NULL)
+    *capacities = (mw__capacities){.arena = arena,
+                                   .count = count,
+                                   .parent = mw__arena_alloc(arena, count, sizeof *capacities->parent, err),
+                                   .capacity = mw__arena_alloc(arena, count, sizeof *capacities->capacity, err),
+                                   .first = mw__arena_alloc(arena, count, sizeof *capacities->first, err),
+                                   .dynamic = mw__arena_alloc(arena, count, sizeof *capacities->dynamic, err),
+                                   .element = mw__arena_alloc(arena, count, sizeof *capacities->element, err),
+                                   .dtype = mw__arena_alloc(arena, count, sizeof *capacities->dtype, err),
+                                   .unbounded = mw__arena_alloc(arena, count, sizeof *capacities->unbounded, err),
+                                   .block_of = mw__arena_alloc(arena, count, sizeof *capacities->block_of, err),
+                                   .place_of = mw__arena_alloc(arena, count, sizeof *capacities->place_of, err)};
+    if (capacities->parent == NULL || capacities->capacity == NULL || capacities->first == NULL ||
+        capacities->dynamic == NULL || capacities->element == NULL || capacities->dtype == NULL ||
+        capacities->unbounded == NULL || capacities->block_of == NULL || capacities->place_of == NULL)
         return MW_ERROR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        rooms->parent[i] = i;
-        rooms->first[i] = INT64_MIN;
+        capacities->parent[i] = i;
+        capacities->first[i] = INT64_MIN;
     }
-    return visit(rooms, from->body, note_op, err);
+    return visit(capacities, from->body, note_op, err);
 }
 
-mw_status mw__capacities_find_elements(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+mw_status mw__capacities_find_elements(mw__capacities *capacities, const mw__function *from, mw__arena *arena,
+                                       mw_error *err)
 {
-    MW_TRY(join_lists(rooms, from, arena, err));
-    return visit(rooms, from->body, learn_elements, err);
+    MW_TRY(join_lists(capacities, from, arena, err));
+    return visit(capacities, from->body, learn_elements, err);
 }
 
-mw_status mw__capacities_find(mw__capacities *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+mw_status mw__capacities_find(mw__capacities *capacities, const mw__function *from, mw__arena *arena, mw_error *err)
 {
-    MW_TRY(join_lists(rooms, from, arena, err));
-    MW_TRY(visit(rooms, from->body, learn_lists, err));
-    MW_TRY(visit(rooms, from->body, learn_writes, err));
-    return visit(rooms, from->body, check_made, err);
+    MW_TRY(join_lists(capacities, from, arena, err));
+    MW_TRY(visit(capacities, from->body, learn_lists, err));
+    MW_TRY(visit(capacities, from->body, learn_writes, err));
+    return visit(capacities, from->body, check_made, err);
 }

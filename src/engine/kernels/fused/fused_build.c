@@ -321,34 +321,34 @@ static bool find_form(const mw__fused *r, mw__form *out)
     return plain || (chip && !half);
 }
 
-static void put_code(mw__string_builder *phrase, const mw__fused *fused, const mw__fused_code *code)
+static void put_code(mw__string_builder *code_text, const mw__fused *fused, const mw__fused_code *code)
 {
     const int operands = code->unary != NULL ? 1 : code->select != NULL ? 3 : 2;
-    mw__string_builder_puts(phrase, " ");
-    mw__string_builder_puts(phrase, code->name);
+    mw__string_builder_puts(code_text, " ");
+    mw__string_builder_puts(code_text, code->name);
     for (int k = 0; k < operands; k++) {
-        mw__string_builder_puts(phrase, k == 0 ? "(" : ",");
-        mw__string_builder_number(phrase, value_number(fused, code->in[k]));
+        mw__string_builder_puts(code_text, k == 0 ? "(" : ",");
+        mw__string_builder_number(code_text, value_number(fused, code->in[k]));
     }
-    mw__string_builder_puts(phrase, ")");
+    mw__string_builder_puts(code_text, ")");
 }
 
 void mw__fused_signature(const mw__fused *fused, char *out, size_t size)
 {
-    mw__string_builder phrase = mw__string_builder_begin(out, size);
+    mw__string_builder code_text = mw__string_builder_begin(out, size);
     if (fused->code_count == 0) /* sums of operands alone */
         return;
     for (size_t i = 0; i < fused->operand_count; i++)
-        mw__string_builder_add(&phrase, (const char[]){letter(&fused->operands[i])}, 1);
+        mw__string_builder_add(&code_text, (const char[]){letter(&fused->operands[i])}, 1);
     for (size_t i = 0; i < fused->code_count; i++)
-        put_code(&phrase, fused, &fused->code[i]);
+        put_code(&code_text, fused, &fused->code[i]);
     uint16_t written[MW__STEP_WRITES + MW__FUSED_SUMS];
     const size_t outs = mw__fused_written(fused, written);
     for (size_t i = 0; i < outs; i++) {
-        mw__string_builder_puts(&phrase, i == 0 ? " store " : ",");
-        mw__string_builder_number(&phrase, value_number(fused, written[i]));
+        mw__string_builder_puts(&code_text, i == 0 ? " store " : ",");
+        mw__string_builder_number(&code_text, value_number(fused, written[i]));
     }
-    if (phrase.full)
+    if (code_text.full)
         out[0] = '\0';
 }
 

@@ -49,8 +49,8 @@ typedef struct mw__onnx_literal {
     mw_shape shape;
     size_t count;
     const void *data;
-    struct mw__shared_payload *bulk; /* where data lies, if graphs may share it; NULL = in memory of the reader */
-    uint64_t entry;                  /* in the bulk */
+    struct mw__shared_payload *shared; /* where data lies, if graphs may share it; NULL = in memory of the reader */
+    uint64_t entry;                    /* in the shared payload */
 } mw__onnx_literal;
 
 /* An element of an integer or bool type (uint64 beyond int64: INT64_MAX), of any type. */

@@ -164,7 +164,7 @@ static mw_status copy_tensor(mw__onnx_store *store, const mw__onnx_source *sourc
     if (!mw__onnx_is_plain(c.literal.type))
         c.literal.type = c.literal.type == MW__ONNX_DOUBLE ? MW__ONNX_FLOAT : MW__ONNX_INT32;
     c.literal.data = data;
-    c.literal.bulk = store->blobs.bulk;
+    c.literal.shared = store->blobs.shared;
     c.literal.entry = c.entry;
     kept->literal = c.literal;
     return MW_OK;

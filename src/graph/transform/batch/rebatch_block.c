@@ -12,7 +12,7 @@ static bool has_shape_rule(const mw__op *op, mw__shape_rule *rule) { return op->
 /* ---- lists ---- */
 
 typedef struct lists {
-    const mw__capacities *rooms;
+    const mw__capacities *capacities;
     mw__batch_rows *found; /* by root */
     mw__batch_rows *table;
     bool changed;
@@ -36,7 +36,7 @@ static void find_rows(lists *l, const mw__op *op)
         const mw__batch_rows rows = l->table[op->results[i]->id];
         if (!is_list(op->results[i]) || rows.kind == MW__BATCH_NONE)
             continue;
-        mw__batch_rows *found = &l->found[mw__capacities_root(l->rooms, op->results[i])];
+        mw__batch_rows *found = &l->found[mw__capacities_root(l->capacities, op->results[i])];
         if (found->kind == MW__BATCH_NONE)
             *found = rows;
         else if (found->kind != rows.kind || found->axis != rows.axis || found->inner != rows.inner)
@@ -48,7 +48,7 @@ static void give_rows(lists *l, const mw__op *op)
 {
     if (!has_shape_rule(op, mw__shape_make_list) || l->table[op->results[0]->id].kind != MW__BATCH_NONE)
         return;
-    const mw__batch_rows found = l->found[mw__capacities_root(l->rooms, op->results[0])];
+    const mw__batch_rows found = l->found[mw__capacities_root(l->capacities, op->results[0])];
     if (found.kind != MW__BATCH_ROWS)
         return;
     l->table[op->results[0]->id] = found;
@@ -69,12 +69,12 @@ static bool makes_lists(const mw__block *block)
 
 mw_status mw__rebatch_lists(mw__rebatch *r, const mw__function *function, mw_error *err)
 {
-    mw__capacities rooms;
-    lists l = {.rooms = &rooms, .changed = true};
+    mw__capacities capacities;
+    lists l = {.capacities = &capacities, .changed = true};
     if (!makes_lists(function->body))
         return MW_OK;
     MW_TRY(mw__lower_check(function->body, err));
-    MW_TRY(mw__capacities_find_elements(&rooms, function, r->arena, err));
+    MW_TRY(mw__capacities_find_elements(&capacities, function, r->arena, err));
     while (l.changed) {
         l.changed = false;
         l.table = r->table;
