@@ -144,7 +144,7 @@ static bool wants_stop(mw__fitting *fit)
     const bool called = options->progress != NULL && call_progress(fit);
     const bool wanted = called || mw__guard_is_closed(&fit->trainer->owner.guard) ||
                         (!options->ignore_signals && mw__interrupted() != 0);
-    return mw__fit_agree(fit, MW__WISH_STOP, wanted);
+    return mw__fit_agree(fit, MW__VOTE_STOP, wanted);
 }
 
 static mw_status stopped(const mw__fitting *fit, mw_error *err)

@@ -20,13 +20,13 @@ int mw__fit_ranks(const mw__fitting *fit) { return mw__trainer_rank_count(fit->t
 
 /* ---- decisions ---- */
 
-bool mw__fit_agree(mw__fitting *fit, uint32_t wish, bool wanted)
+bool mw__fit_agree(mw__fitting *fit, uint32_t vote, bool wanted)
 {
     mw__trainer_ranks *r = fit->trainer->ranks;
     if (r == NULL)
         return wanted;
-    r->wish |= wanted ? wish : 0;
-    return (r->wished & wish) != 0;
+    r->vote |= wanted ? vote : 0;
+    return (r->votes & vote) != 0;
 }
 
 mw_status mw__fit_alone(mw__fitting *fit, mw_status status, mw_error *err)

@@ -182,7 +182,7 @@ bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
         fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
         return true;
     const bool late = options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
-    return mw__fit_agree(fit, MW__WISH_SAVE, late && mw__fit_is_first(fit));
+    return mw__fit_agree(fit, MW__VOTE_SAVE, late && mw__fit_is_first(fit));
 }
 
 /* ---- going on ---- */

@@ -40,7 +40,7 @@ int mw__fit_ranks(const mw__fitting *fit);
 mw_status mw__fit_on_first(mw__fitting *fit, mw__fit_part *part, mw_error *err);
 /* True if some rank wanted it at the last step; what this one wants now is told at the next. Without others `wanted`.
  */
-bool mw__fit_agree(mw__fitting *fit, uint32_t wish, bool wanted);
+bool mw__fit_agree(mw__fitting *fit, uint32_t vote, bool wanted);
 /* `status`; what only this rank failed with ends the others. */
 mw_status mw__fit_alone(mw__fitting *fit, mw_status status, mw_error *err);
 mw_loader_position mw__fit_whole_position(const mw__fitting *fit, mw_loader_position own);

@@ -47,7 +47,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_resolve_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
-    const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* a judge reads them, too */
+    const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* the finite check reads them, too */
     t->optimizer.scalars = mw__arena_alloc(&t->arena, times * 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS,
                                            sizeof *t->optimizer.scalars, err);
     return t->optimizer.scalars != NULL ? MW_OK : MW_ERROR_MEMORY;

@@ -102,7 +102,7 @@ typedef struct search {
 } search;
 
 /* True if the trainer will do, or the search is at its end. */
-static bool judge_trainer(search *s, mw_trainer *t, mw_error *err)
+static bool suits_memory(search *s, mw_trainer *t, mw_error *err)
 {
     mw_trainer_recomputation *r = &t->record.recomputation;
     r->bytes_before = s->before;
@@ -124,7 +124,7 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
     for (size_t pieces = 2; pieces <= PIECES_MAX; pieces *= 2) {
         mw_trainer_destroy(t);
         t = mw__trainer_create_in(s->options, pieces, err);
-        if (t == NULL || judge_trainer(s, t, err))
+        if (t == NULL || suits_memory(s, t, err))
             break;
     }
     if (t != NULL && err->status == MW_OK && t->record.recomputation.bytes <= s->options->memory_limit) {

@@ -7,7 +7,7 @@
 #include "runtime/parallel/communicator.h"
 #include "runtime/trainer/build/trainer_build.h"
 
-/* Add to a name: what a step hands on, and what a rank has of the sums of a gradient. */
+/* Add to a name: what a step exchanges, and what a rank has of the sums of a gradient. */
 #define MW__GRADIENT  "#gradient"
 #define MW__CANDIDATE "#candidate"
 #define MW__SHARE     "#share"
@@ -17,10 +17,10 @@ typedef struct mw__trainer_apply {
     mw__trainer_pass pass; /* without a feeder and loss */
     mw_dtype dtype;        /* of the next three */
     void *loss, *agreed;   /* inputs; NULL = it has none */
-    void *norm;            /* of all gradients: an input, or of what judges an output; or NULL */
+    void *norm;            /* of all gradients: an input, or of the finite check an output; or NULL */
 } mw__trainer_apply;
 
-/* What is summed together: entries of the set of what is handed on, one behind the other. */
+/* What is summed together: entries of the set that is exchanged, one behind the other. */
 typedef struct mw__bucket {
     size_t first, count; /* entries */
     size_t elements;
@@ -39,12 +39,12 @@ typedef struct mw__shard {
 } mw__shard;
 
 typedef struct mw__trainer_shards {
-    mw__shard *of;                    /* [handed.count]; of gradients */
-    mw__state_set parts;              /* of this rank: what the update reads and writes besides its states */
-    mw__trainer_apply judge, average; /* before the update and behind the exchange of the parameters */
-    float *flags;                     /* [ranks] */
-    void **wholes;                    /* [state.count]: states of all ranks, for a file or from one; or NULL */
-    unsigned char *marks;             /* [state.count]: what all ranks are to know of them, MW__MARK_* */
+    mw__shard *of;                           /* [exchanged.count]; of gradients */
+    mw__state_set parts;                     /* of this rank: what the update reads and writes besides its states */
+    mw__trainer_apply finite_check, average; /* before the update and behind the exchange of the parameters */
+    float *flags;                            /* [ranks] */
+    void **wholes;                           /* [state.count]: states of all ranks, for a file or from one; or NULL */
+    unsigned char *marks;                    /* [state.count]: what all ranks are to know of them, MW__MARK_* */
 } mw__trainer_shards;
 
 enum { MW__MARK_LOADED = 1, MW__MARK_DROPPED = 2 };
@@ -56,18 +56,18 @@ typedef struct mw__step_record {
     float learning_rate;
     float ok, loss;             /* as the program says */
     uint32_t unequal;           /* its parameters were read from a file or written, so that they may be others */
-    uint32_t wish;              /* of mw_fit: to stop, to save */
+    uint32_t vote;              /* of mw_fit: to stop, to save */
     char text[MW__RECORD_TEXT]; /* why the status is what it is */
 } mw__step_record;
 
-enum { MW__WISH_STOP = 1, MW__WISH_SAVE = 2 };
+enum { MW__VOTE_STOP = 1, MW__VOTE_SAVE = 2 };
 
-/* Of ranks that train apart: a tensor that becomes the mean when they meet. */
-typedef struct mw__met {
+/* With local steps: a tensor that becomes the mean when the ranks synchronize. */
+typedef struct mw__synchronized {
     size_t entry, count; /* of the state, and its elements */
-    float *anchor;       /* where they met last, with the momentum of the outer optimizer; NULL = it is the mean */
+    float *anchor;       /* at the last one, with the momentum of the outer optimizer; NULL = it is the mean */
     float *momentum;
-} mw__met;
+} mw__synchronized;
 
 /* How a bucket travels: as it is, or in a narrower type. Buckets take turns on the lanes of their kind, so that one is
  * on its way while the sums of the other are made. */
@@ -77,14 +77,14 @@ typedef enum mw__lane_kind { MW__LANE_F32, MW__LANE_F16, MW__LANE_NARROW, MW__LA
 typedef struct mw__trainer_ranks {
     mw_communicator *communicator;
     int verify_steps; /* updates after which parameters are compared; 0 = never */
-    int local_steps;  /* over 1: each rank trains apart for so many updates, and nothing of the exchange is there */
+    int local_steps;  /* over 1: each rank trains by itself for so many updates, and nothing of the exchange is there */
     double outer_rate, outer_momentum;
-    int64_t apart; /* batches since they met */
-    mw__met *met;
-    size_t met_count;
+    int64_t local_batches; /* since the ranks synchronized */
+    mw__synchronized *synchronized;
+    size_t synchronized_count;
     float *scratch;
     size_t scratch_count;
-    mw__state_set handed; /* gradients and candidates of this rank, then of all */
+    mw__state_set exchanged; /* gradients and candidates of this rank, then of all */
     mw__trainer_apply update, keep;
     mw__trainer_shards *shards; /* NULL = every rank has all states of the optimizer */
     uint64_t bucket_bytes;
@@ -93,8 +93,8 @@ typedef struct mw__trainer_ranks {
     mw_dtype sent; /* of fp32 gradients on the way */
     mw__rank_sum lanes[MW__LANE_KINDS][MW__LANES];
     mw__step_record *records; /* [ranks] of the last batch */
-    uint32_t wish;            /* of this rank, for the next record */
-    uint32_t wished;          /* by any, in the last */
+    uint32_t vote;            /* of this rank, for the next record */
+    uint32_t votes;           /* of all, in the last record */
     bool watched;             /* the exchange goes on while the device runs */
     bool agreed;              /* the last failure was one of all ranks, which go on */
     size_t *generators;       /* entries of the state that draw: each rank is so many steps ahead as its number */
@@ -111,10 +111,10 @@ void mw__trainer_share_batches(const mw_trainer *trainer, mw_loader_options *opt
 
 /* ---- trainer_ranks_graph.c ---- */
 
-/* The outputs of what is handed on. */
-mw_status mw__trainer_hand_on(mw__trainer_build *b, mw_error *err);
-/* A graph of its own behind the step `from`: update or, if b->accumulates, the sum so far; with parts what judges them,
- * or follows from that. */
+/* The outputs that are exchanged. */
+mw_status mw__trainer_add_exchange_outputs(mw__trainer_build *b, mw_error *err);
+/* A graph of its own behind the step `from`: update or, if b->accumulates, the sum so far; with parts the finite check
+ * of them, or follows from that. */
 mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err);
 
 /* ---- trainer_ranks_make.c ---- */
@@ -124,8 +124,8 @@ mw_status mw__trainer_join_ranks(mw_trainer *trainer, const mw_trainer_options *
 /* Those states of the model that draw. */
 mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err);
 bool mw__trainer_draws(const mw_trainer *trainer, const char *state);
-/* The buffers of what is handed on, and the buckets in which it goes; the step is built, but not its state. */
-mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err);
+/* The buffers that are exchanged, and the buckets in which it goes; the step is built, but not its state. */
+mw_status mw__trainer_build_exchanged(mw__trainer_build *b, mw_error *err);
 /* Whether the step is worth cutting, so that its gradients are exchanged while it runs. */
 bool mw__trainer_wants_overlap(const mw_trainer *trainer);
 /* The programs behind the exchange, and what the exchange needs. */
@@ -138,7 +138,7 @@ mw__lane_kind mw__bucket_lane_kind(const mw__bucket *bucket);
 /* Which calls of the step each bucket waits for. */
 void mw__trainer_time_buckets(mw_trainer *trainer);
 /* Sums what a batch has, and with `updates` what an update has, over the ranks. `runs`: the step was submitted, or has
- * run; without it this rank hands on what is there, as the others wait for it. */
+ * run; without it this rank sends what is there, as the others wait for it. */
 mw_status mw__trainer_exchange(mw_trainer *trainer, bool updates, bool runs, mw_error *err);
 
 /* What this rank has of the new parameters goes to all. */
@@ -152,14 +152,14 @@ mw_status mw__trainer_plan_shards(mw__trainer_build *b, mw_error *err);
 /* The rest, when the state set is there. */
 mw_status mw__trainer_resolve_shards(mw_trainer *trainer, mw_error *err);
 void mw__trainer_drop_shards(mw_trainer *trainer);
-/* Elements of what entry `handed` is the gradient of. */
-mw__owned mw__trainer_part(const mw_trainer *trainer, size_t handed, int rank);
+/* Elements of what entry `exchanged` is the gradient of. */
+mw__owned mw__trainer_part(const mw_trainer *trainer, size_t exchanged, int rank);
 /* Of this rank; false: it has the whole. */
 bool mw__trainer_own_part(const mw_trainer *trainer, const char *parameter, mw__owned *out);
-/* The entry of the gradient of a parameter, or that of which the entry is a state; handed.count if there is none. */
+/* The entry of the gradient of a parameter, or that of which the entry is a state; exchanged.count if there is none. */
 size_t mw__trainer_gradient_of(const mw_trainer *trainer, const char *name, size_t length);
 /* Where this rank's part of the sums is: the beginning of the gradient's buffer, unless that is needed as a whole. */
-mw__device_buffer mw__trainer_share(const mw_trainer *trainer, size_t handed);
+mw__device_buffer mw__trainer_share(const mw_trainer *trainer, size_t exchanged);
 /* As mw__trainer_bind, parts first. */
 bool mw__trainer_bind_parts(void *trainer, const mw_port *port, mw__device_buffer *out);
 /* The update of all ranks, or none of it. */
@@ -193,7 +193,7 @@ void mw__trainer_skip_generators(mw_trainer *trainer, uint64_t steps);
 /* Generators become those of rank 0, each rank as far ahead as its number. */
 mw_status mw__trainer_send_generators(mw_trainer *trainer, mw_error *err);
 
-/* ---- trainer_ranks_local.c: ranks that train apart ---- */
+/* ---- trainer_ranks_local.c: local steps ---- */
 
 void mw__trainer_set_anchors(mw_trainer *trainer);
 

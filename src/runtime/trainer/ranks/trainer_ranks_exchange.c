@@ -13,8 +13,8 @@
 static void pack_bucket(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
 {
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
-        memcpy(to, r->handed.entries[i].data, r->handed.entries[i].size);
-        to += r->handed.entries[i].size;
+        memcpy(to, r->exchanged.entries[i].data, r->exchanged.entries[i].size);
+        to += r->exchanged.entries[i].size;
     }
 }
 
@@ -37,11 +37,11 @@ static bool is_shared_out(const mw_trainer *t, const mw__bucket *bucket)
 }
 
 /* Where in a bucket this rank's part of an entry lies. */
-static unsigned char *own_part(const mw_trainer *t, size_t handed, unsigned char *bucket)
+static unsigned char *own_part(const mw_trainer *t, size_t exchanged, unsigned char *bucket)
 {
-    const mw__owned part = mw__trainer_part(t, handed, mw_communicator_rank(t->ranks->communicator));
-    const size_t size = (size_t)mw_dtype_bits(t->ranks->handed.entries[handed].dtype) / 8;
-    return bucket + (t->ranks->shards->of[handed].offset + part.first) * size;
+    const mw__owned part = mw__trainer_part(t, exchanged, mw_communicator_rank(t->ranks->communicator));
+    const size_t size = (size_t)mw_dtype_bits(t->ranks->exchanged.entries[exchanged].dtype) / 8;
+    return bucket + (t->ranks->shards->of[exchanged].offset + part.first) * size;
 }
 
 static void unpack_shares(const mw_trainer *t, const mw__bucket *bucket, unsigned char *from)
@@ -72,8 +72,8 @@ static void unpack(const mw_trainer *t, const mw__bucket *bucket, unsigned char 
     if (bucket->states)
         take_mean(bucket, from, mw_communicator_size(r->communicator));
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
-        memcpy(r->handed.entries[i].data, from, r->handed.entries[i].size);
-        from += r->handed.entries[i].size;
+        memcpy(r->exchanged.entries[i].data, from, r->exchanged.entries[i].size);
+        from += r->exchanged.entries[i].size;
     }
 }
 
@@ -114,7 +114,7 @@ void mw__trainer_time_buckets(mw_trainer *t)
     r->watched = program->segments != NULL && !program->staged && mw__dispatch_is_watched(program->dispatch);
     for (size_t i = 0; i < r->bucket_count && r->watched; i++)
         for (size_t k = 0; k < r->buckets[i].count; k++) {
-            const size_t call = last_call(program, &r->handed.entries[r->buckets[i].first + k]);
+            const size_t call = last_call(program, &r->exchanged.entries[r->buckets[i].first + k]);
             r->buckets[i].call = call > r->buckets[i].call ? call : r->buckets[i].call;
         }
 }

@@ -11,8 +11,8 @@
 /* ---- before the exchange ---- */
 
 /* "fc1.weight#gradient#next" */
-static mw_status hand_on(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor *value,
-                         mw_error *err)
+static mw_status add_exchange_output(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor *value,
+                                     mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, MW__NEXT, err);
     if (name == NULL)
@@ -22,13 +22,13 @@ static mw_status hand_on(mw__trainer_build *b, const mw_tensor *like, const char
 }
 
 /* A gradient that is always 0 is in its buffer from the beginning. */
-mw_status mw__trainer_hand_on(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_add_exchange_outputs(mw__trainer_build *b, mw_error *err)
 {
     for (size_t i = 0; i < b->count; i++)
         if (!mw__gradient_is_zero(b->gradients[i]))
-            MW_TRY(hand_on(b, b->parameters[i], MW__GRADIENT, b->gradients[i], err));
+            MW_TRY(add_exchange_output(b, b->parameters[i], MW__GRADIENT, b->gradients[i], err));
     for (size_t i = 0; i < b->state_count; i++)
-        MW_TRY(hand_on(b, b->states[i], MW__CANDIDATE, b->states[i]->next, err));
+        MW_TRY(add_exchange_output(b, b->states[i], MW__CANDIDATE, b->states[i]->next, err));
     return MW_OK;
 }
 
@@ -87,7 +87,7 @@ static mw_status take_states(mw__trainer_build *b, const mw__trainer_build *from
 
 /* ---- parts ---- */
 
-/* What judges measures the gradients of all ranks, which are there as a whole then. */
+/* The finite check measures the gradients of all ranks, which are there as a whole then. */
 static mw_status take_norm(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err)
 {
     if (b->trainer->numbers.clip_norm == 0.0)
@@ -174,7 +174,7 @@ static mw_status clip(mw__trainer_build *b, mw_error *err)
     return mw__trainer_clip(b, err);
 }
 
-/* Behind a judge nobody asks for the loss. */
+/* Behind a finite check nobody asks for the loss. */
 static mw_status take_numbers(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err)
 {
     const mw_dtype dtype = mw_tensor_dtype(from->loss);

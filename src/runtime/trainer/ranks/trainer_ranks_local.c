@@ -1,5 +1,5 @@
-/* Ranks that train by themselves and meet after some batches: their parameters become the mean, or what an outer
- * optimizer makes of the way from where they last met. */
+/* Ranks that train by themselves and synchronize after some batches: their parameters become the mean, or what an outer
+ * optimizer makes of the way since they synchronized last. */
 #include "base/number/types.h"
 #include "runtime/program/program_object.h"
 #include "runtime/trainer/build/trainer_state.h"
@@ -18,15 +18,16 @@ static mw_status add_local_state(mw__trainer_build *b, const char *name, bool tr
     mw__state_entry *entry = mw__state_find(&t->owner.state, name);
     if (entry == NULL || (entry->dtype != MW_F32 && entry->dtype != MW_F16))
         return MW_OK;
-    mw__met *met = &r->met[r->met_count++];
-    *met = (mw__met){.entry = (size_t)(entry - t->owner.state.entries), .count = (size_t)mw_shape_count(entry->shape)};
-    if (met->count > r->scratch_count)
-        r->scratch_count = met->count;
+    mw__synchronized *synchronized = &r->synchronized[r->synchronized_count++];
+    *synchronized = (mw__synchronized){.entry = (size_t)(entry - t->owner.state.entries),
+                                       .count = (size_t)mw_shape_count(entry->shape)};
+    if (synchronized->count > r->scratch_count)
+        r->scratch_count = synchronized->count;
     if (!trained || (r->outer_rate == 1.0 && r->outer_momentum == 0.0))
         return MW_OK;
-    met->anchor = mw__arena_alloc(&t->arena, met->count, sizeof *met->anchor, err);
-    met->momentum = mw__arena_alloc(&t->arena, met->count, sizeof *met->momentum, err);
-    return met->anchor != NULL && met->momentum != NULL ? MW_OK : MW_ERROR_MEMORY;
+    synchronized->anchor = mw__arena_alloc(&t->arena, synchronized->count, sizeof *synchronized->anchor, err);
+    synchronized->momentum = mw__arena_alloc(&t->arena, synchronized->count, sizeof *synchronized->momentum, err);
+    return synchronized->anchor != NULL && synchronized->momentum != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 static mw_status add_average(mw__trainer_build *b, const char *parameter, mw_error *err)
@@ -39,8 +40,8 @@ static mw_status plan_averages(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     mw__trainer_ranks *r = t->ranks;
-    r->met = mw__arena_alloc(&t->arena, 2 * b->count + b->state_count + 1, sizeof *r->met, err);
-    if (r->met == NULL)
+    r->synchronized = mw__arena_alloc(&t->arena, 2 * b->count + b->state_count + 1, sizeof *r->synchronized, err);
+    if (r->synchronized == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < b->count; i++) {
         MW_TRY(add_local_state(b, b->parameters[i]->name, true, err));
@@ -54,7 +55,7 @@ static mw_status plan_averages(mw__trainer_build *b, mw_error *err)
     return r->scratch != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-/* ---- meeting ---- */
+/* ---- synchronizing ---- */
 
 static void read_entry(const mw__state_entry *entry, float *out, size_t count)
 {
@@ -74,41 +75,42 @@ static void write_entry(const mw__state_entry *entry, const float *x, size_t cou
 void mw__trainer_set_anchors(mw_trainer *t)
 {
     mw__trainer_ranks *r = t->ranks;
-    for (size_t i = 0; i < r->met_count; i++)
-        if (r->met[i].anchor != NULL)
-            read_entry(&t->owner.state.entries[r->met[i].entry], r->met[i].anchor, r->met[i].count);
+    for (size_t i = 0; i < r->synchronized_count; i++)
+        if (r->synchronized[i].anchor != NULL)
+            read_entry(&t->owner.state.entries[r->synchronized[i].entry], r->synchronized[i].anchor,
+                       r->synchronized[i].count);
 }
 
 /* SGD with Nesterov's momentum on the way d = a - mean:  m = momentum m + d,  p = a - rate (d + momentum m). */
-static void step_outside(const mw__trainer_ranks *r, const mw__met *met, float *mean)
+static void step_outside(const mw__trainer_ranks *r, const mw__synchronized *synchronized, float *mean)
 {
     const float rate = (float)r->outer_rate, momentum = (float)r->outer_momentum;
-    for (size_t i = 0; i < met->count; i++) {
-        const float d = met->anchor[i] - mean[i];
-        met->momentum[i] = momentum * met->momentum[i] + d;
-        mean[i] = met->anchor[i] - rate * (d + momentum * met->momentum[i]);
+    for (size_t i = 0; i < synchronized->count; i++) {
+        const float d = synchronized->anchor[i] - mean[i];
+        synchronized->momentum[i] = momentum * synchronized->momentum[i] + d;
+        mean[i] = synchronized->anchor[i] - rate * (d + momentum * synchronized->momentum[i]);
     }
 }
 
-static mw_status meet(mw_trainer *t, const mw__met *met, mw_error *err)
+static mw_status synchronize_one(mw_trainer *t, const mw__synchronized *synchronized, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__state_entry *entry = &t->owner.state.entries[met->entry];
+    mw__state_entry *entry = &t->owner.state.entries[synchronized->entry];
     const float share = 1.0f / (float)mw_communicator_size(r->communicator);
-    read_entry(entry, r->scratch, met->count);
-    MW_TRY(mw__ranks_allreduce(r->communicator, r->scratch, met->count, MW_F32, err));
-    for (size_t i = 0; i < met->count; i++)
+    read_entry(entry, r->scratch, synchronized->count);
+    MW_TRY(mw__ranks_allreduce(r->communicator, r->scratch, synchronized->count, MW_F32, err));
+    for (size_t i = 0; i < synchronized->count; i++)
         r->scratch[i] *= share;
-    if (met->anchor != NULL)
-        step_outside(r, met, r->scratch);
-    write_entry(entry, r->scratch, met->count);
-    if (met->anchor != NULL)
-        read_entry(entry, met->anchor, met->count);
+    if (synchronized->anchor != NULL)
+        step_outside(r, synchronized, r->scratch);
+    write_entry(entry, r->scratch, synchronized->count);
+    if (synchronized->anchor != NULL)
+        read_entry(entry, synchronized->anchor, synchronized->count);
     mw__trainer_drop_low(t, entry);
     return MW_OK;
 }
 
-static mw_status meet_all(mw_trainer *t, mw_error *err)
+static mw_status synchronize_all(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     MW_TRY(mw__trainer_gather_records(t, &(mw_error){0}, err));
@@ -116,19 +118,19 @@ static mw_status meet_all(mw_trainer *t, mw_error *err)
         MW_TRY(mw__trainer_equalize(t, err));
         return MW_OK;
     }
-    for (size_t i = 0; i < r->met_count; i++)
-        MW_TRY(meet(t, &r->met[i], err));
+    for (size_t i = 0; i < r->synchronized_count; i++)
+        MW_TRY(synchronize_one(t, &r->synchronized[i], err));
     return mw__trainer_send_generators(t, err);
 }
 
 static mw_status synchronize(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    if (r->apart == 0)
+    if (r->local_batches == 0)
         return MW_OK;
     MW_TRY(mw__communicator_check(r->communicator, "the trainer", err));
-    r->apart = 0;
-    return mw__communicator_end(r->communicator, meet_all(t, err), err);
+    r->local_batches = 0;
+    return mw__communicator_end(r->communicator, synchronize_all(t, err), err);
 }
 
 /* ---- the strategy ---- */
@@ -141,8 +143,8 @@ static mw_status finish_step(mw_trainer *t, mw_status status, mw_error *err)
     if (status != MW_OK)
         return mw__communicator_end(r->communicator, status, err);
     mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
-    r->apart++;
-    return r->apart == (int64_t)r->local_steps * t->numbers.accumulate ? synchronize(t, err) : MW_OK;
+    r->local_batches++;
+    return r->local_batches == (int64_t)r->local_steps * t->numbers.accumulate ? synchronize(t, err) : MW_OK;
 }
 
 /* Whatever this rank fails with, the others learn. */

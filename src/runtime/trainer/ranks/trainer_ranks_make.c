@@ -1,4 +1,4 @@
-/* Making what a trainer of several ranks has besides: buffers of what is handed on, the programs behind the exchange,
+/* Making what a trainer of several ranks has besides: the buffers that are exchanged, the programs behind the exchange,
  * the buckets that are summed. */
 #include "base/number/types.h"
 #include "graph/ir/ir.h"
@@ -81,7 +81,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     r->sent = o->wire == MW_WIRE_BF16 ? MW_BF16 : o->wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
     r->bucket_bytes = o->bucket_bytes > 0 ? o->bucket_bytes : BUCKET_BYTES;
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
-    mw__state_init(&r->handed, t->allocator, &t->target.symbols);
+    mw__state_init(&r->exchanged, t->allocator, &t->target.symbols);
     t->ranks = r;
     const bool is_local = r->local_steps > 1;
     t->strategy = is_local ? &mw__trainer_local_steps : &mw__trainer_data_parallel;
@@ -101,18 +101,18 @@ void mw__trainer_leave_ranks(mw_trainer *t)
     for (size_t i = 0; i < MW__LANE_KINDS * MW__LANES; i++)
         mw__reduction_deinit(&r->lanes[i / MW__LANES][i % MW__LANES]);
     mw__trainer_drop_shards(t);
-    mw__state_deinit(&r->handed);
+    mw__state_deinit(&r->exchanged);
 }
 
-/* ---- what is handed on ---- */
+/* ---- what is exchanged ---- */
 
-static mw_status add_handed(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_error *err)
+static mw_status add_exchanged(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(b->trainer, mw_tensor_dtype(like));
-    return mw__state_add(&b->trainer->ranks->handed, name, dtype, mw_tensor_shape(like), false, err);
+    return mw__state_add(&b->trainer->ranks->exchanged, name, dtype, mw_tensor_shape(like), false, err);
 }
 
 /* States that draw advance on each rank as all ranks draw. */
@@ -153,7 +153,7 @@ bool mw__trainer_draws(const mw_trainer *t, const char *state)
 /* Of generators, and of integers, each rank keeps what it has. The first entries are the candidates of states. */
 static bool is_summed(const mw__trainer_build *b, size_t index)
 {
-    const mw__state_entry *entry = &b->trainer->ranks->handed.entries[index];
+    const mw__state_entry *entry = &b->trainer->ranks->exchanged.entries[index];
     if (entry->size == 0 || (index < b->state_count && mw__is_generator(b->states[index])))
         return false;
     return entry->dtype == MW_F32 || entry->dtype == MW_F16;
@@ -220,11 +220,11 @@ static mw_status make_lanes(mw_trainer *t, mw_error *err)
 static mw_status make_buckets(mw__trainer_build *b, mw_error *err)
 {
     mw__trainer_ranks *r = b->trainer->ranks;
-    r->buckets = mw__arena_alloc(&b->trainer->arena, r->handed.count + 1, sizeof *r->buckets, err);
+    r->buckets = mw__arena_alloc(&b->trainer->arena, r->exchanged.count + 1, sizeof *r->buckets, err);
     if (r->buckets == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < r->handed.count; i++) {
-        const mw__state_entry *entry = &r->handed.entries[i];
+    for (size_t i = 0; i < r->exchanged.count; i++) {
+        const mw__state_entry *entry = &r->exchanged.entries[i];
         if (!is_summed(b, i))
             continue;
         if (r->bucket_count == 0 || !joins(r, &r->buckets[r->bucket_count - 1], entry, i))
@@ -237,12 +237,12 @@ static mw_status make_buckets(mw__trainer_build *b, mw_error *err)
     return make_lanes(b->trainer, err);
 }
 
-mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_build_exchanged(mw__trainer_build *b, mw_error *err)
 {
     for (size_t i = 0; i < b->state_count; i++)
-        MW_TRY(add_handed(b, b->states[i], MW__CANDIDATE, err));
+        MW_TRY(add_exchanged(b, b->states[i], MW__CANDIDATE, err));
     for (size_t i = b->count; i-- > 0;) /* as the backward pass computes them */
-        MW_TRY(add_handed(b, b->parameters[i], MW__GRADIENT, err));
+        MW_TRY(add_exchanged(b, b->parameters[i], MW__GRADIENT, err));
     MW_TRY(make_buckets(b, err));
     return b->trainer->ranks->shards != NULL ? mw__trainer_plan_shards(b, err) : MW_OK;
 }
@@ -251,8 +251,8 @@ mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
 bool mw__trainer_wants_overlap(const mw_trainer *t)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < t->ranks->handed.count; i++)
-        bytes += t->ranks->handed.entries[i].size;
+    for (size_t i = 0; i < t->ranks->exchanged.count; i++)
+        bytes += t->ranks->exchanged.entries[i].size;
     return bytes > t->ranks->bucket_bytes;
 }
 
@@ -283,7 +283,7 @@ static mw_status resolve_scalars(mw__trainer_build *b, mw__trainer_apply *apply,
     return b->kind == MW__PASS_SUM ? MW_OK : mw__trainer_resolve_scalars(b, program, err);
 }
 
-/* What judges writes nothing that it reads. */
+/* The finite check writes nothing that it reads. */
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
@@ -325,7 +325,7 @@ static mw_status make_updates(const mw__trainer_build *from, mw_error *err)
     if (r->shards == NULL)
         return make_apply(from, &(mw__trainer_build){.trainer = NULL}, &r->update, err);
     MW_TRY(mw__trainer_resolve_shards(from->trainer, err));
-    MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_CHECK}, &r->shards->judge, err));
+    MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_CHECK}, &r->shards->finite_check, err));
     if (from->trainer->numbers.average_decay != 0.0)
         MW_TRY(make_apply(from, &(mw__trainer_build){.kind = MW__PASS_AVERAGES}, &r->shards->average, err));
     return make_apply(from, &(mw__trainer_build){.kind = MW__PASS_PARTS_UPDATE}, &r->update, err);

@@ -17,20 +17,20 @@
 size_t mw__trainer_gradient_of(const mw_trainer *t, const char *name, size_t length)
 {
     char gradient[MW_NAME_MAX + sizeof MW__GRADIENT];
-    const mw__state_set *handed = &t->ranks->handed;
+    const mw__state_set *exchanged = &t->ranks->exchanged;
     snprintf(gradient, sizeof gradient, "%.*s%s", (int)length, name, MW__GRADIENT);
-    const mw__state_entry *entry = mw__state_find(handed, gradient);
-    return entry != NULL ? (size_t)(entry - handed->entries) : handed->count;
+    const mw__state_entry *entry = mw__state_find(exchanged, gradient);
+    return entry != NULL ? (size_t)(entry - exchanged->entries) : exchanged->count;
 }
 
 static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
 
-mw__owned mw__trainer_part(const mw_trainer *t, size_t handed, int rank)
+mw__owned mw__trainer_part(const mw_trainer *t, size_t exchanged, int rank)
 {
     const mw__trainer_ranks *r = t->ranks;
-    const mw__shard *shard = &r->shards->of[handed];
+    const mw__shard *shard = &r->shards->of[exchanged];
     const int ranks = mw_communicator_size(r->communicator);
-    const size_t count = (size_t)mw_shape_count(r->handed.entries[handed].shape);
+    const size_t count = (size_t)mw_shape_count(r->exchanged.entries[exchanged].shape);
     if (count == 0) /* it is in no bucket */
         return (mw__owned){0};
     const size_t elements = r->buckets[shard->bucket].elements, end = shard->offset + count;
@@ -40,9 +40,9 @@ mw__owned mw__trainer_part(const mw_trainer *t, size_t handed, int rank)
     return first < last ? (mw__owned){first - shard->offset, last - first} : (mw__owned){0};
 }
 
-static mw__owned own_part(const mw_trainer *t, size_t handed)
+static mw__owned own_part(const mw_trainer *t, size_t exchanged)
 {
-    return mw__trainer_part(t, handed, mw_communicator_rank(t->ranks->communicator));
+    return mw__trainer_part(t, exchanged, mw_communicator_rank(t->ranks->communicator));
 }
 
 bool mw__trainer_own_part(const mw_trainer *t, const char *parameter, mw__owned *out)
@@ -69,10 +69,10 @@ static mw_status add_parts(mw__trainer_build *b, const mw_tensor *parameter, mw_
 {
     mw_trainer *t = b->trainer;
     const char *name = mw_tensor_name(parameter);
-    const size_t handed = mw__trainer_gradient_of(t, name, strlen(name));
-    mw__shard *shard = &t->ranks->shards->of[handed];
-    const size_t count = own_part(t, handed).count;
-    const mw_dtype dtype = t->ranks->handed.entries[handed].dtype;
+    const size_t exchanged = mw__trainer_gradient_of(t, name, strlen(name));
+    mw__shard *shard = &t->ranks->shards->of[exchanged];
+    const size_t count = own_part(t, exchanged).count;
+    const mw_dtype dtype = t->ranks->exchanged.entries[exchanged].dtype;
     if (count == 0)
         return MW_OK;
     const char *share = mw__trainer_join(b, name, MW__SHARE, "", err);
@@ -95,7 +95,7 @@ static void place_gradients(mw_trainer *t)
         for (size_t k = r->buckets[i].first; k < r->buckets[i].first + r->buckets[i].count; k++) {
             r->shards->of[k].bucket = i;
             r->shards->of[k].offset = offset;
-            offset += (size_t)mw_shape_count(r->handed.entries[k].shape);
+            offset += (size_t)mw_shape_count(r->exchanged.entries[k].shape);
         }
     }
 }
@@ -104,7 +104,7 @@ mw_status mw__trainer_plan_shards(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     mw__trainer_ranks *r = t->ranks;
-    r->shards->of = mw__arena_alloc(&t->arena, r->handed.count + 1, sizeof *r->shards->of, err);
+    r->shards->of = mw__arena_alloc(&t->arena, r->exchanged.count + 1, sizeof *r->shards->of, err);
     if (r->shards->of == NULL)
         return MW_ERROR_MEMORY;
     place_gradients(t);
@@ -118,13 +118,13 @@ static void find_gradient(mw_trainer *t, size_t entry)
 {
     const char *name = t->owner.state.entries[entry].name, *suffix = strrchr(name, '#');
     const bool averages = suffix != NULL && strcmp(suffix, MW__AVERAGE) == 0;
-    const size_t handed = mw__trainer_gradient_of(t, name, averages ? (size_t)(suffix - name) : strlen(name));
-    if (handed == t->ranks->handed.count)
+    const size_t exchanged = mw__trainer_gradient_of(t, name, averages ? (size_t)(suffix - name) : strlen(name));
+    if (exchanged == t->ranks->exchanged.count)
         return;
     if (averages)
-        t->ranks->shards->of[handed].averaged = entry;
+        t->ranks->shards->of[exchanged].averaged = entry;
     else
-        t->ranks->shards->of[handed].parameter = entry;
+        t->ranks->shards->of[exchanged].parameter = entry;
 }
 
 mw_status mw__trainer_resolve_shards(mw_trainer *t, mw_error *err)
@@ -148,19 +148,19 @@ void mw__trainer_drop_shards(mw_trainer *t)
     if (s == NULL)
         return;
     mw__trainer_drop_wholes(t);
-    mw__program_destroy(s->judge.pass.program);
+    mw__program_destroy(s->finite_check.pass.program);
     mw__program_destroy(s->average.pass.shadow);
     mw__program_destroy(s->average.pass.program);
     mw__state_deinit(&s->parts);
 }
 
-mw__device_buffer mw__trainer_share(const mw_trainer *t, size_t handed)
+mw__device_buffer mw__trainer_share(const mw_trainer *t, size_t exchanged)
 {
     const mw__trainer_ranks *r = t->ranks;
-    const size_t share = r->shards->of[handed].share;
-    const mw__state_entry *entry = share > 0 ? &r->shards->parts.entries[share - 1] : &r->handed.entries[handed];
+    const size_t share = r->shards->of[exchanged].share;
+    const mw__state_entry *entry = share > 0 ? &r->shards->parts.entries[share - 1] : &r->exchanged.entries[exchanged];
     return (mw__device_buffer){
-        .object = entry->buffer, .data = entry->data, .size = own_part(t, handed).count * size_of(entry->dtype)};
+        .object = entry->buffer, .data = entry->data, .size = own_part(t, exchanged).count * size_of(entry->dtype)};
 }
 
 static bool find_share(const mw_trainer *t, const char *port, mw__device_buffer *out)
@@ -168,10 +168,10 @@ static bool find_share(const mw_trainer *t, const char *port, mw__device_buffer 
     const char *suffix = strrchr(port, '#');
     if (suffix == NULL || strcmp(suffix, MW__SHARE) != 0)
         return false;
-    const size_t handed = mw__trainer_gradient_of(t, port, (size_t)(suffix - port));
-    if (handed == t->ranks->handed.count)
+    const size_t exchanged = mw__trainer_gradient_of(t, port, (size_t)(suffix - port));
+    if (exchanged == t->ranks->exchanged.count)
         return false;
-    *out = mw__trainer_share(t, handed);
+    *out = mw__trainer_share(t, exchanged);
     return true;
 }
 
@@ -191,12 +191,12 @@ bool mw__trainer_bind_parts(void *user, const mw_port *port, mw__device_buffer *
 /* ---- the update ---- */
 
 /* This rank's part of a tensor, into an entry of the parts from 1; 0 = there is none. */
-static void take_shard(const mw_trainer *t, size_t handed, size_t to, const mw__state_entry *from)
+static void take_shard(const mw_trainer *t, size_t exchanged, size_t to, const mw__state_entry *from)
 {
     if (to == 0)
         return;
     const mw__state_entry *entry = &t->ranks->shards->parts.entries[to - 1];
-    const size_t first = own_part(t, handed).first * size_of(entry->dtype);
+    const size_t first = own_part(t, exchanged).first * size_of(entry->dtype);
     memcpy(entry->data, (const char *)from->data + first, entry->size);
 }
 
@@ -204,29 +204,29 @@ static void take_shard(const mw_trainer *t, size_t handed, size_t to, const mw__
 static void take_parts(mw_trainer *t)
 {
     const mw__trainer_ranks *r = t->ranks;
-    for (size_t i = 0; i < r->handed.count; i++) {
+    for (size_t i = 0; i < r->exchanged.count; i++) {
         const mw__shard *shard = &r->shards->of[i];
         take_shard(t, i, shard->own, &t->owner.state.entries[shard->parameter]);
         take_shard(t, i, shard->average, &t->owner.state.entries[shard->averaged]);
         if (t->numbers.clip_norm != 0.0)
-            take_shard(t, i, shard->share, &r->handed.entries[i]);
+            take_shard(t, i, shard->share, &r->exchanged.entries[i]);
     }
 }
 
 /* Whether the parts of all ranks are good. */
-static mw_status judge_shards(mw_trainer *t, float loss, bool *out_good, mw_error *err)
+static mw_status check_shards_finite(mw_trainer *t, float loss, bool *out_good, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     mw__trainer_shards *s = r->shards;
     float own = 0.0f;
-    MW_TRY(mw__trainer_run_apply(t, &s->judge, loss, true, &own, err));
+    MW_TRY(mw__trainer_run_apply(t, &s->finite_check, loss, true, &own, err));
     MW_TRY(mw__ranks_gather(r->communicator, &own, sizeof own, s->flags, err));
     *out_good = true;
     for (int i = 0; i < mw_communicator_size(r->communicator); i++)
         *out_good = *out_good && s->flags[i] == 1.0f;
     if (r->update.norm != NULL)
         mw__trainer_scalar_write(r->update.norm, r->update.dtype,
-                                 mw__trainer_scalar_read(s->judge.norm, s->judge.dtype));
+                                 mw__trainer_scalar_read(s->finite_check.norm, s->finite_check.dtype));
     return MW_OK;
 }
 
@@ -245,7 +245,7 @@ mw_status mw__trainer_update_parts(mw_trainer *t, float loss, bool agreed, float
     take_parts(t);
     MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     if (agreed)
-        MW_TRY(judge_shards(t, loss, &good, err));
+        MW_TRY(check_shards_finite(t, loss, &good, err));
     MW_TRY(mw__trainer_run_apply(t, &t->ranks->update, loss, good, out_ok, err));
     if (!good)
         return MW_OK;

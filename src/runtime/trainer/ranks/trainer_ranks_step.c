@@ -43,16 +43,16 @@ mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_erro
 {
     mw__trainer_ranks *r = t->ranks;
     mw__step_record record = {
-        .wish = r->wish, .unequal = t->progress.unequal, .learning_rate = t->numbers.learning_rate};
+        .vote = r->vote, .unequal = t->progress.unequal, .learning_rate = t->numbers.learning_rate};
     record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
     if (record.status == MW_OK && t->strategy->sums_gradients)
         take_results(t, &record);
-    r->wish = 0;
+    r->vote = 0;
     MW_TRY(mw__ranks_gather(r->communicator, &record, sizeof record, r->records, err));
-    r->wished = 0;
+    r->votes = 0;
     for (int i = 0; i < mw_communicator_size(r->communicator); i++)
-        r->wished |= r->records[i].wish;
+        r->votes |= r->records[i].vote;
     return MW_OK;
 }
 
@@ -213,13 +213,13 @@ static mw_status step_together(mw_trainer *t, const mw_batch *batch, float *out_
 
 static const mw__state_entry *find_exchanged(const mw_trainer *t, const char *name, size_t length)
 {
-    return mw__state_find_n(&t->ranks->handed, name, length);
+    return mw__state_find_n(&t->ranks->exchanged, name, length);
 }
 
 const mw__trainer_strategy mw__trainer_data_parallel = {.name = "data-parallel",
                                                         .sums_gradients = true,
-                                                        .end_step = mw__trainer_hand_on,
-                                                        .plan = mw__trainer_build_handed,
+                                                        .end_step = mw__trainer_add_exchange_outputs,
+                                                        .plan = mw__trainer_build_exchanged,
                                                         .resolve = mw__trainer_list_generators,
                                                         .finish = mw__trainer_make_applies,
                                                         .own_part = mw__trainer_own_part,

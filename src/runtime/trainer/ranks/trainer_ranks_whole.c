@@ -75,15 +75,15 @@ static mw_status gather_state(mw_trainer *t, size_t index, int tag, mw_error *er
 {
     mw_communicator *c = t->ranks->communicator;
     const mw__state_entry *entry = &t->owner.state.entries[index];
-    const size_t handed = gradient_of(t, index), bytes = size_of(entry->dtype);
+    const size_t exchanged = gradient_of(t, index), bytes = size_of(entry->dtype);
     if (!is_first(t))
         return exchange_pieces(c, 0, tag, entry->data, entry->size, err);
     char *whole = t->ranks->shards->wholes[index] = mw__alloc(t->allocator, whole_size(entry), 1, err);
     if (whole == NULL)
         return MW_ERROR_MEMORY;
-    memcpy(whole + mw__trainer_part(t, handed, 0).first * bytes, entry->data, entry->size);
+    memcpy(whole + mw__trainer_part(t, exchanged, 0).first * bytes, entry->data, entry->size);
     for (int rank = 1; rank < mw_communicator_size(c); rank++) {
-        const mw__owned part = mw__trainer_part(t, handed, rank);
+        const mw__owned part = mw__trainer_part(t, exchanged, rank);
         MW_TRY(exchange_pieces(c, rank, tag, whole + part.first * bytes, part.count * bytes, err));
     }
     return MW_OK;
