@@ -2,6 +2,7 @@
  * chip. */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
+#include "base/text/string.h"
 #include "chip/form.h"
 #include "chip/report.h"
 #include "chip/rules/arithmetic.h"
@@ -16,14 +17,13 @@ mw_chip_check_options mw_chip_check_defaults(void)
 
 /* ---- what is left of it ---- */
 
-static bool same(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
-
 /* The finding of that rule at that place. */
 static mw__finding *find_finding(const mw__findings *findings, const mw_chip_finding *wanted)
 {
     for (mw__finding *f = findings->first; f != NULL; f = f->next)
-        if (!f->matched && f->public.rule == wanted->rule && same(f->public.operation, wanted->operation) &&
-            (wanted->operation == NULL && wanted->tensor == NULL ? true : same(f->public.tensor, wanted->tensor)))
+        if (!f->matched && f->public.rule == wanted->rule && mw__string_equal(f->public.operation, wanted->operation) &&
+            (wanted->operation == NULL && wanted->tensor == NULL ? true
+                                                                 : mw__string_equal(f->public.tensor, wanted->tensor)))
             return f;
     return NULL;
 }

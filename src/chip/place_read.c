@@ -183,10 +183,7 @@ static char *make_text(const mw_chip_placement *p, void (*write)(mw__text *, con
         return NULL;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     write(&text, p);
-    if (mw__text_check(&text, err) == MW_OK)
-        return text.data;
-    mw__text_deinit(&text);
-    return NULL;
+    return mw__text_take(&text, err);
 }
 
 char *mw_chip_placement_print(const mw_chip_placement *p, mw_error *err)

@@ -139,8 +139,5 @@ char *mw_chip_report_print(const mw_chip_report *report, mw_error *err)
         return NULL;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     print_report(&text, report);
-    if (mw__text_check(&text, err) == MW_OK)
-        return text.data;
-    mw__text_deinit(&text);
-    return NULL;
+    return mw__text_take(&text, err);
 }

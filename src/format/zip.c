@@ -3,6 +3,7 @@
 #include "format/zip.h"
 
 #include "base/memory/checked.h"
+#include "base/number/bytes.h"
 #include "base/text/name.h"
 
 #include <stdlib.h>
@@ -31,12 +32,6 @@ enum { STORED = 0, DEFLATED = 8 };
 enum { PACKED_MOST = 128, ALWAYS_FINE = 64 << 20 };
 
 /* ---- numbers ---- */
-
-static uint16_t u16(const unsigned char *at) { return (uint16_t)(at[0] | at[1] << 8); }
-
-static uint32_t u32(const unsigned char *at) { return (uint32_t)u16(at) | (uint32_t)u16(at + 2) << 16; }
-
-static uint64_t u64(const unsigned char *at) { return (uint64_t)u32(at) | (uint64_t)u32(at + 4) << 32; }
 
 static mw_status malformed_zip(const mw__zip *zip, const char *what, mw_error *err)
 {
@@ -68,7 +63,7 @@ static size_t find_end(const tail *last)
 {
     for (size_t back = END_SIZE; back <= last->size; back++) {
         const unsigned char *at = last->bytes + last->size - back;
-        if (u32(at) == END_MARK && (size_t)END_SIZE + u16(at + 20) == back)
+        if (mw__bytes_u32(at) == END_MARK && (size_t)END_SIZE + mw__bytes_u16(at + 20) == back)
             return last->size - back;
     }
     return last->size;
@@ -82,16 +77,20 @@ static mw_status read_end64(const mw__zip *zip, uint64_t at, directory *out, mw_
         return malformed_zip(zip, "its zip64 end is missing", err);
     unsigned char locator[LOCATOR_SIZE];
     MW_TRY(mw__file_read_at(&zip->file, at - LOCATOR_SIZE, locator, sizeof locator, zip->path, err));
-    const uint64_t start = u64(locator + 8);
-    if (u32(locator) != LOCATOR_MARK || u32(locator + 4) != 0 || u32(locator + 16) > 1)
+    const uint64_t start = mw__bytes_u64(locator + 8);
+    if (mw__bytes_u32(locator) != LOCATOR_MARK || mw__bytes_u32(locator + 4) != 0 || mw__bytes_u32(locator + 16) > 1)
         return malformed_zip(zip, "its zip64 locator is missing, or it has several disks", err);
     if (start != at - LOCATOR_SIZE - END64_SIZE)
         return malformed_zip(zip, "its zip64 end is not before its locator", err);
     MW_TRY(mw__file_read_at(&zip->file, start, record, sizeof record, zip->path, err));
-    if (u32(record) != END64_MARK || u64(record + 4) != END64_SIZE - 12 || u32(record + 16) != 0 ||
-        u32(record + 20) != 0 || u64(record + 24) != u64(record + 32))
+    if (mw__bytes_u32(record) != END64_MARK || mw__bytes_u64(record + 4) != END64_SIZE - 12 ||
+        mw__bytes_u32(record + 16) != 0 || mw__bytes_u32(record + 20) != 0 ||
+        mw__bytes_u64(record + 24) != mw__bytes_u64(record + 32))
         return malformed_zip(zip, "its zip64 end is damaged, or it has several disks", err);
-    *out = (directory){.count = u64(record + 32), .size = u64(record + 40), .offset = u64(record + 48), .end = start};
+    *out = (directory){.count = mw__bytes_u64(record + 32),
+                       .size = mw__bytes_u64(record + 40),
+                       .offset = mw__bytes_u64(record + 48),
+                       .end = start};
     return MW_OK;
 }
 
@@ -102,13 +101,15 @@ static mw_status read_end(const mw__zip *zip, const tail *last, directory *out, 
     if (found == last->size)
         return malformed_zip(zip, "the end of its directory is missing: it is cut off", err);
     const unsigned char *at = last->bytes + found;
-    if (u16(at + 4) != 0 || u16(at + 6) != 0 || u16(at + 8) != u16(at + 10))
+    if (mw__bytes_u16(at + 4) != 0 || mw__bytes_u16(at + 6) != 0 || mw__bytes_u16(at + 8) != mw__bytes_u16(at + 10))
         return malformed_zip(zip, "it has several disks", err);
-    *out =
-        (directory){.count = u16(at + 10), .size = u32(at + 12), .offset = u32(at + 16), .end = last->offset + found};
+    *out = (directory){.count = mw__bytes_u16(at + 10),
+                       .size = mw__bytes_u32(at + 12),
+                       .offset = mw__bytes_u32(at + 16),
+                       .end = last->offset + found};
     if (out->count == UINT16_MAX || out->size == UINT32_MAX || out->offset == UINT32_MAX)
         MW_TRY(read_end64(zip, out->end, out, err));
-    else if (found >= LOCATOR_SIZE && u32(at - LOCATOR_SIZE) == LOCATOR_MARK)
+    else if (found >= LOCATOR_SIZE && mw__bytes_u32(at - LOCATOR_SIZE) == LOCATOR_MARK)
         MW_TRY(read_end64(zip, out->end, out, err)); /* zip64 where it was not needed, as PyTorch writes it */
     if (out->offset > out->end || out->size != out->end - out->offset)
         return malformed_zip(zip, "its directory does not lie before its end", err);
@@ -173,16 +174,16 @@ static mw_status widen_entry(const mw__zip *zip, mw__zip_entry *entry, const uns
 {
     uint64_t *const fields[] = {&entry->size, &entry->packed, &entry->header};
     while (length >= 4) {
-        const size_t size = u16(extra + 2);
+        const size_t size = mw__bytes_u16(extra + 2);
         if (size > length - 4)
             return bad_entry(zip, entry, MW_ERROR_FORMAT, "an extra field is cut off", err);
         const unsigned char *at = extra + 4, *const end = at + size;
-        for (size_t i = 0; u16(extra) == 1 && i < 3; i++) {
+        for (size_t i = 0; mw__bytes_u16(extra) == 1 && i < 3; i++) {
             if (*fields[i] != UINT32_MAX)
                 continue;
             if (end - at < 8)
                 return bad_entry(zip, entry, MW_ERROR_FORMAT, "its zip64 field is too short", err);
-            *fields[i] = u64(at);
+            *fields[i] = mw__bytes_u64(at);
             at += 8;
         }
         extra += 4 + size;
@@ -215,23 +216,23 @@ static mw_status check_kind(const mw__zip *zip, const mw__zip_entry *entry, unsi
  *             comment_length:2 disk:2 internal:2 external:4 header:4 name extra comment */
 static mw_status read_central(mw__zip *zip, const unsigned char *at, size_t left, size_t *out_size, mw_error *err)
 {
-    if (left < CENTRAL_SIZE || u32(at) != CENTRAL_MARK)
+    if (left < CENTRAL_SIZE || mw__bytes_u32(at) != CENTRAL_MARK)
         return malformed_zip(zip, "its directory has fewer entries than its end says", err);
-    const size_t name = u16(at + 28), extra = u16(at + 30), comment = u16(at + 32);
+    const size_t name = mw__bytes_u16(at + 28), extra = mw__bytes_u16(at + 30), comment = mw__bytes_u16(at + 32);
     *out_size = CENTRAL_SIZE + name + extra + comment;
     if (*out_size > left)
         return malformed_zip(zip, "an entry of its directory is cut off", err);
     mw__zip_entry *entry = &zip->entries[zip->count];
-    *entry = (mw__zip_entry){.crc = u32(at + 16),
-                             .packed = u32(at + 20),
-                             .size = u32(at + 24),
-                             .header = u32(at + 42),
-                             .deflated = u16(at + 10) == DEFLATED};
+    *entry = (mw__zip_entry){.crc = mw__bytes_u32(at + 16),
+                             .packed = mw__bytes_u32(at + 20),
+                             .size = mw__bytes_u32(at + 24),
+                             .header = mw__bytes_u32(at + 42),
+                             .deflated = mw__bytes_u16(at + 10) == DEFLATED};
     MW_TRY(take_name(zip, entry, at + CENTRAL_SIZE, name, err));
-    if (u16(at + 34) != 0)
+    if (mw__bytes_u16(at + 34) != 0)
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "it is on another disk", err);
     MW_TRY(widen_entry(zip, entry, at + CENTRAL_SIZE + name, extra, err));
-    MW_TRY(check_kind(zip, entry, u16(at + 8), u16(at + 10), err));
+    MW_TRY(check_kind(zip, entry, mw__bytes_u16(at + 8), mw__bytes_u16(at + 10), err));
     zip->count++;
     return mw__map_set(&zip->by_name, entry->name, entry, err);
 }
@@ -241,9 +242,10 @@ static mw_status read_central(mw__zip *zip, const unsigned char *at, size_t left
 /* Whether the local header says what the directory says; with a descriptor behind the data, or zip64, it need not. */
 static bool agrees(const mw__zip_entry *entry, const unsigned char *local)
 {
-    const bool later = (u16(local + 6) & FLAG_DESCRIPTOR) != 0;
-    const uint32_t crc = u32(local + 14), packed = u32(local + 18), size = u32(local + 22);
-    return u16(local + 8) == (entry->deflated ? DEFLATED : STORED) && (later || crc == entry->crc) &&
+    const bool later = (mw__bytes_u16(local + 6) & FLAG_DESCRIPTOR) != 0;
+    const uint32_t crc = mw__bytes_u32(local + 14), packed = mw__bytes_u32(local + 18),
+                   size = mw__bytes_u32(local + 22);
+    return mw__bytes_u16(local + 8) == (entry->deflated ? DEFLATED : STORED) && (later || crc == entry->crc) &&
            (later || packed == UINT32_MAX || packed == entry->packed) &&
            (later || size == UINT32_MAX || size == entry->size);
 }
@@ -256,11 +258,12 @@ static mw_status read_local(const mw__zip *zip, mw__zip_entry *entry, uint64_t e
     if (entry->header > end || end - entry->header < LOCAL_SIZE + length)
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "it lies beyond the entries of the archive", err);
     MW_TRY(mw__file_read_at(&zip->file, entry->header, local, LOCAL_SIZE + length, zip->path, err));
-    if (u32(local) != LOCAL_MARK || u16(local + 26) != length || memcmp(local + LOCAL_SIZE, entry->name, length) != 0)
+    if (mw__bytes_u32(local) != LOCAL_MARK || mw__bytes_u16(local + 26) != length ||
+        memcmp(local + LOCAL_SIZE, entry->name, length) != 0)
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "its local header is missing, or has another name", err);
     if (!agrees(entry, local))
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "its local header and the directory differ", err);
-    entry->offset = entry->header + LOCAL_SIZE + length + u16(local + 28);
+    entry->offset = entry->header + LOCAL_SIZE + length + mw__bytes_u16(local + 28);
     if (entry->offset > end || entry->packed > end - entry->offset)
         return bad_entry(zip, entry, MW_ERROR_FORMAT, "its data reaches beyond the entries of the archive", err);
     return MW_OK;

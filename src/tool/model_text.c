@@ -4,6 +4,7 @@
 
 #include "base/number/number.h"
 #include "base/text/printable.h"
+#include "base/text/string.h"
 #include "tool/config.h"
 #include "tool/data_scale.h"
 #include "tool/tool.h"
@@ -34,7 +35,7 @@ const char *tool_model_path(const char *path, char *out, size_t size)
     return length > 0 && (size_t)length < size ? out : path;
 }
 
-bool tool_has_place(const char *path) { return !tool_ends_in(path, ".espresso.net"); }
+bool tool_has_place(const char *path) { return !mw__string_ends(path, ".espresso.net"); }
 
 /* ---- about.json ---- */
 

@@ -80,12 +80,6 @@ bool tool_parse_shape(const char *text, mw_shape *out)
     return false;
 }
 
-bool tool_ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 void tool_json_shape(mw__json_writer *json, const char *key, mw_shape shape)
 {
     mw__json_open(json, key, '[');

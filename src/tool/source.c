@@ -3,6 +3,7 @@
 
 #include "base/file/file.h"
 #include "base/number/number.h"
+#include "base/text/string.h"
 #include "tool/data_scale.h"
 #include "tool/model_text.h"
 
@@ -202,7 +203,7 @@ static bool has_unknown_name(mw_error *err, size_t shape_count, size_t extent_co
 static bool is_onnx(const char *path)
 {
     struct stat entry;
-    return tool_ends_in(path, ".onnx") && (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode));
+    return mw__string_ends(path, ".onnx") && (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode));
 }
 
 static bool as_written;

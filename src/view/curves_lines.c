@@ -2,6 +2,7 @@
 #include "base/number/number.h"
 #include "base/text/error.h"
 #include "base/text/json.h"
+#include "base/text/string.h"
 #include "base/text/text.h"
 #include "view/curves.h"
 
@@ -120,14 +121,6 @@ static mw_status commit(record *r, mw_error *err)
     return mw__curves_add(r->curves, r->shown, r->count, err);
 }
 
-static bool is_blank(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-            return false;
-    return true;
-}
-
 /* `last`: without an end. If it is not whole it is left out. */
 static mw_status read_line(record *r, const char *line, size_t length, int number, bool last, const char *path,
                            mw_error *err)
@@ -159,7 +152,7 @@ mw_status mw__curves_read_lines(mw__curves *curves, const char *text, size_t siz
         const char *end = memchr(text + at, '\n', size - at);
         const size_t length = end != NULL ? (size_t)(end - text) - at : size - at;
         number += number < 2000000000;
-        if (!is_blank(text + at, length))
+        if (!mw__string_is_blank(text + at, length))
             status = read_line(&r, text + at, length, number, end == NULL, path, err);
         at += length + 1;
     }

@@ -100,7 +100,7 @@ char *mw_graph_print_svg(const mw_graph *graph, const mw_draw_options *options, 
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     if (mw__draw_graph(graph, options, false, &text, err) == MW_OK)
-        return mw__view_text_take(&text, err);
+        return mw__text_take(&text, err);
     mw__text_deinit(&text);
     return NULL;
 }

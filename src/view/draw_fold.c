@@ -2,14 +2,13 @@
 #include "view/draw.h"
 
 #include "base/text/error.h"
+#include "base/text/string.h"
 
 #include <string.h>
 
 enum { PERIOD_MAX = 96 };
 
 /* ---- repeated blocks ---- */
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool same_reads(const mw_summary *s, size_t a, size_t b, size_t begin)
 {
@@ -48,7 +47,7 @@ static size_t number_of(const char *name, const char *other, const char **out_be
         at++;
     if (name[at] == '\0' && other[at] == '\0')
         return 0;
-    while (at > 0 && is_digit(name[at - 1]))
+    while (at > 0 && mw__character_is_digit(name[at - 1]))
         at--;
     *out_begin = name + at;
     return strspn(name + at, "0123456789");
@@ -119,9 +118,9 @@ static const char *common_name(mw__drawing *d, const char *a, const char *b)
         before++;
     while (behind < least - before && a[length_a - behind - 1] == b[length_b - behind - 1])
         behind++;
-    while (before > 0 && is_digit(a[before - 1]))
+    while (before > 0 && mw__character_is_digit(a[before - 1]))
         before--;
-    while (behind > 0 && is_digit(a[length_a - behind]))
+    while (behind > 0 && mw__character_is_digit(a[length_a - behind]))
         behind--;
     if (before == length_a && before == length_b)
         return a;

@@ -2,6 +2,7 @@
 #include "view/layers.h"
 
 #include "base/text/error.h"
+#include "base/text/string.h"
 #include "graph/ir/ir.h"
 
 #include <string.h>
@@ -87,12 +88,10 @@ static mw_status index_uses(mw__view *view, mw_error *err)
 
 /* ---- what is known without running ---- */
 
-static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
-
 static bool is_fixed_op(const mw__view *view, const mw__view_op *o)
 {
     const char *kind = o->op->kind;
-    if (o->op->block_count > 0 || o->op->row == NULL || starts_with(kind, "random_"))
+    if (o->op->block_count > 0 || o->op->row == NULL || mw__string_begins(kind, "random_"))
         return false;
     if (strcmp(kind, "shape") == 0)
         return true;

@@ -1,4 +1,5 @@
 /* The weights behind each operation, and what their names say of the layer that they belong to. */
+#include "base/text/string.h"
 #include "view/layers.h"
 
 #include "graph/ir/ir.h"
@@ -7,13 +8,11 @@
 
 /* ---- names ---- */
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* The length without an ending such as "_12". */
 static size_t without_number(const char *name, size_t length)
 {
     size_t at = length;
-    while (at > 0 && is_digit(name[at - 1]))
+    while (at > 0 && mw__character_is_digit(name[at - 1]))
         at--;
     return at > 0 && at < length && (name[at - 1] == '_' || name[at - 1] == '.' || name[at - 1] == ':') ? at - 1
                                                                                                         : length;
@@ -85,7 +84,7 @@ static size_t without_layer(const char *name, size_t length)
 {
     length -= ends_with(name, length, "_reverse") ? strlen("_reverse") : 0;
     size_t at = length;
-    while (at > 0 && is_digit(name[at - 1]))
+    while (at > 0 && mw__character_is_digit(name[at - 1]))
         at--;
     return at > 2 && at < length && name[at - 1] == 'l' && name[at - 2] == '_' ? at - 2 : length;
 }

@@ -93,11 +93,3 @@ size_t mw__view_text_capacity(double pixels, double font_size)
 {
     return pixels > 0.0 ? (size_t)(pixels / (FONT_WIDTH * font_size)) : 0;
 }
-
-char *mw__view_text_take(mw__text *text, mw_error *err)
-{
-    if (mw__text_check(text, err) == MW_OK)
-        return text->data;
-    mw__text_deinit(text);
-    return NULL;
-}

@@ -25,8 +25,4 @@ size_t mw__view_printable_length(const char *string, size_t longest);
 /* The colors, light and dark, that pictures and pages share: declarations of CSS variables for :root. */
 extern const char mw__palette_light[], mw__palette_dark[];
 
-/* Gives the text away as a string of mw_string_free, which must have been made with mw__allocator_default(); NULL with
- * err if an append failed. */
-char *mw__view_text_take(mw__text *text, mw_error *err);
-
 #endif

@@ -237,7 +237,7 @@ char *mw_plot_print_svg(const char *metrics, const mw_plot_options *options, mw_
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     if (plot(metrics, options != NULL ? options : &defaults, &text, err) == MW_OK)
-        return mw__view_text_take(&text, err);
+        return mw__text_take(&text, err);
     mw__text_deinit(&text);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* Which curves are drawn, and which stand in one chart. */
 #include "base/text/error.h"
 #include "base/text/printable.h"
+#include "base/text/string.h"
 #include "view/plot.h"
 
 #include <fnmatch.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 /* ---- names ---- */
-
-static bool begins(const char *name, const char *start) { return strncmp(name, start, strlen(start)) == 0; }
 
 /* Counts, and what is as well told by another curve. */
 static bool only_counts(const char *name)
@@ -38,7 +37,7 @@ static bool is_idle(const mw__curve *curve)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(curve->name, names[i]) == 0)
             return never_changes(curve);
-    return begins(curve->name, "watch/") && strlen(curve->name) > 11 &&
+    return mw__string_begins(curve->name, "watch/") && strlen(curve->name) > 11 &&
            strcmp(curve->name + strlen(curve->name) - 11, "/non_finite") == 0 && never_changes(curve);
 }
 
@@ -50,15 +49,15 @@ static size_t chart_of(const char *name, const char **out_begin)
     static const char *const extremes[] = {"/min", "/max", "/mean"};
     *out_begin = name;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (begins(name, prefixes[i])) {
+        if (mw__string_begins(name, prefixes[i])) {
             *out_begin = name + strlen(prefixes[i]);
             return strlen(*out_begin);
         }
     }
-    if (begins(name, "gradient_norm/"))
+    if (mw__string_begins(name, "gradient_norm/"))
         return strlen("gradient_norm/");
     const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof extremes / sizeof *extremes && begins(name, "watch/"); i++)
+    for (size_t i = 0; i < sizeof extremes / sizeof *extremes && mw__string_begins(name, "watch/"); i++)
         if (length > strlen(extremes[i]) && strcmp(name + length - strlen(extremes[i]), extremes[i]) == 0)
             return length - strlen(extremes[i]);
     return length;
@@ -137,9 +136,9 @@ static void add_line(mw__chart *chart, size_t run, const mw__curve *curve, const
 /* "fc1.weight" of gradient_norm/fc1.weight, "max" of watch/h/max, "validation/loss" of epoch/validation/loss. */
 static const char *label_of(const char *name, const char *begin, size_t length)
 {
-    if (begins(name, "gradient_norm/") || length < strlen(begin))
+    if (mw__string_begins(name, "gradient_norm/") || length < strlen(begin))
         return begin + length + (begin[length] == '/' ? 1 : 0);
-    return begins(name, "epoch/validation/") ? name + strlen("epoch/") : name;
+    return mw__string_begins(name, "epoch/validation/") ? name + strlen("epoch/") : name;
 }
 
 /* Both memory and `run` may run out of room; only the first is an error. */

@@ -288,7 +288,7 @@ char *mw_report_print(const mw_report_options *options, mw_error *err)
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     if (report(options, &text, err) == MW_OK)
-        return mw__view_text_take(&text, err);
+        return mw__text_take(&text, err);
     mw__text_deinit(&text);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* The bits of a float or double, without aliasing rules in the way. */
+/* The bits of a float or double, without aliasing rules in the way; the bits of an integer. */
 #ifndef MW__BASE_NUMBER_BITS_H
 #define MW__BASE_NUMBER_BITS_H
 
@@ -17,6 +17,15 @@ static inline float mw__float_of(uint32_t bits)
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* The number of bits up to the highest that is set; 0 for 0. */
+static inline int mw__bit_length(uint64_t value)
+{
+    int length = 0;
+    for (; value != 0; value >>= 1)
+        length++;
+    return length;
 }
 
 static inline uint64_t mw__bits64_of(double value)

@@ -2,6 +2,7 @@
  * quotient of big integers, whose size and time are bounded whatever the text. */
 #include "base/number/number.h"
 
+#include "base/number/bits.h"
 #include "base/number/float_mode.h"
 
 #include <limits.h>
@@ -22,20 +23,12 @@ static const struct {
     [MW__NUMBER_F64] = {53, -1022, 0x1.fffffffffffffp+1023},
 };
 
-static int bit_length(uint64_t value)
-{
-    int length = 0;
-    for (; value != 0; value >>= 1)
-        length++;
-    return length;
-}
-
 /* (value + a little if sticky) * 2^exponent to nearest even. With sticky, value has at least 55 bits. */
 static double round_to(mw__number_format format, uint64_t value, bool sticky, int exponent)
 {
     if (value == 0)
         return 0.0;
-    const int length = bit_length(value);
+    const int length = mw__bit_length(value);
     const int top = exponent + length - 1; /* exponent of the leading bit */
     int keep = formats[format].precision;
     if (top < formats[format].lowest)
@@ -212,7 +205,7 @@ static void big_scale_ten(big *number, int power)
 
 static int big_bits(const big *number)
 {
-    return number->count == 0 ? 0 : 32 * (number->count - 1) + bit_length(number->limb[number->count - 1]);
+    return number->count == 0 ? 0 : 32 * (number->count - 1) + mw__bit_length(number->limb[number->count - 1]);
 }
 
 static void big_shift_left(big *number, int shift)

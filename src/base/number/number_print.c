@@ -1,4 +1,5 @@
 /* Numbers to text, without the locale. */
+#include "base/number/bits.h"
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
 
@@ -27,14 +28,6 @@ size_t mw__number_print_i64(char *out, int64_t value)
     return length;
 }
 
-static int bit_length(uint64_t value)
-{
-    int length = 0;
-    for (; value != 0; value >>= 1)
-        length++;
-    return length;
-}
-
 static size_t print_word(char *out, bool negative, const char *word)
 {
     return (size_t)snprintf(out, MW__NUMBER_MAX, "%s%s", negative ? "-" : "", word);
@@ -54,7 +47,7 @@ size_t mw__number_print_hex(char *out, double value)
     if (exponent == -1023 && fraction == 0)
         return print_word(out, negative, "0x0p+0");
     if (exponent == -1023) { /* subnormal: up to the leading bit, which then is implied */
-        const int shift = 53 - bit_length(fraction);
+        const int shift = 53 - mw__bit_length(fraction);
         fraction = fraction << shift & 0xfffffffffffff;
         exponent = -1022 - shift;
     }

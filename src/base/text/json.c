@@ -3,6 +3,7 @@
 #include "base/text/json.h"
 
 #include "base/memory/map.h"
+#include "base/text/string.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -154,12 +155,10 @@ static mw_status read_string(reader *json)
 
 /* ---- values ---- */
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static bool take_digits(reader *json)
 {
     const char *first = json->at;
-    while (is_digit(peek(json)))
+    while (mw__character_is_digit(peek(json)))
         json->at++;
     return json->at > first;
 }
@@ -205,7 +204,7 @@ static bool take_word(reader *json, const char *word)
 static bool is_real(const reader *json)
 {
     const char *at = json->at;
-    while (at < json->end && is_digit(*at))
+    while (at < json->end && mw__character_is_digit(*at))
         at++;
     const char next = at < json->end ? *at : '\0';
     return *json->at == '-' || at - json->at > 19 || next == '.' || next == 'e' || next == 'E';
@@ -218,7 +217,7 @@ static mw_status read_number(reader *json)
         return read_real(json);
     const char *place = json->at;
     uint64_t number = 0;
-    for (; is_digit(peek(json)); json->at++) {
+    for (; mw__character_is_digit(peek(json)); json->at++) {
         const uint64_t digit = (uint64_t)(*json->at - '0');
         if (number > (UINT64_MAX - digit) / 10)
             return malformed_json(json, place, "a number above 2^64 - 1");
@@ -320,7 +319,7 @@ static mw_status read_value(reader *json)
         MW_TRY(read_string(json));
         return emit_event(json, MW__JSON_STRING, 0);
     }
-    if (is_digit(c) || (json->all && c == '-'))
+    if (mw__character_is_digit(c) || (json->all && c == '-'))
         return read_number(json);
     if (json->all && take_word(json, "true"))
         return emit_event(json, MW__JSON_TRUE, 0);

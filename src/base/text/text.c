@@ -72,3 +72,11 @@ mw_status mw__text_check(const mw__text *text, mw_error *err)
         return mw__fail(err, MW_ERROR_FORMAT, "a text is longer than the %zu bytes that it may have", text->limit);
     return mw__fail(err, MW_ERROR_MEMORY, "out of memory: a text of more than %zu bytes", text->size);
 }
+
+char *mw__text_take(mw__text *text, mw_error *err)
+{
+    if (mw__text_check(text, err) == MW_OK)
+        return text->data;
+    mw__text_deinit(text);
+    return NULL;
+}

@@ -24,4 +24,8 @@ void mw__text_printf(mw__text *text, const char *format, ...) __attribute__((for
 /* MW_ERROR_MEMORY if an append failed, MW_ERROR_FORMAT if it would have passed the limit. */
 mw_status mw__text_check(const mw__text *text, mw_error *err);
 
+/* What was written, for the caller to free with the allocator of the text; NULL, with the text freed, if an append
+ * failed. */
+char *mw__text_take(mw__text *text, mw_error *err);
+
 #endif

@@ -62,9 +62,6 @@ mw_status mw__flatbuffer_string_at(mw__flatbuffer *flat, const mw__flatbuffer_ve
 mw_status mw__flatbuffer_table_at(mw__flatbuffer *flat, const mw__flatbuffer_vector *list, size_t index,
                                   mw__flatbuffer_table *out, mw_error *err);
 
-uint32_t mw__flatbuffer_get32(const uint8_t *data);
-uint64_t mw__flatbuffer_get64(const uint8_t *data);
-
 /* ---- writing ----
  * From front to back: a table is written with zeros for its offsets, and each child, when it is written, fills in the
  * one that leads to it. Failures stick to the text. */

@@ -1,19 +1,8 @@
 /* Reading FlatBuffers: every offset is checked before it is followed. */
+#include "base/number/bytes.h"
 #include "chip/e5/flat.h"
 
 #include <string.h>
-
-uint32_t mw__flatbuffer_get32(const uint8_t *data)
-{
-    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
-}
-
-uint64_t mw__flatbuffer_get64(const uint8_t *data)
-{
-    return mw__flatbuffer_get32(data) | (uint64_t)mw__flatbuffer_get32(data + 4) << 32;
-}
-
-static uint16_t get16(const uint8_t *data) { return (uint16_t)(data[0] | data[1] << 8); }
 
 mw_status mw__flatbuffer_begin(mw__flatbuffer *flat, const mw_allocator *allocator, const void *data, size_t size,
                                mw_error *err)
@@ -51,7 +40,7 @@ static mw_status follow_offset(const mw__flatbuffer *flat, size_t at, size_t lea
 {
     if (at % 4 != 0 || !fits_buffer(flat, at, 4))
         return mw__fail(err, MW_ERROR_FORMAT, "an offset at 0x%zx is outside or not aligned", at);
-    const uint32_t offset = mw__flatbuffer_get32(flat->data + at);
+    const uint32_t offset = mw__bytes_u32(flat->data + at);
     *out = at + offset;
     if (offset == 0 || *out % 4 != 0 || !fits_buffer(flat, *out, least))
         return mw__fail(err, MW_ERROR_FORMAT, "the offset at 0x%zx leads to 0x%zx of 0x%zx bytes", at, *out,
@@ -61,13 +50,13 @@ static mw_status follow_offset(const mw__flatbuffer *flat, size_t at, size_t lea
 
 static mw_status open_vtable(const mw__flatbuffer *flat, mw__flatbuffer_table *table, mw_error *err)
 {
-    const int64_t vtable = (int64_t)table->at - (int32_t)mw__flatbuffer_get32(flat->data + table->at);
+    const int64_t vtable = (int64_t)table->at - (int32_t)mw__bytes_u32(flat->data + table->at);
     if (vtable < 0 || vtable % 2 != 0 || !fits_buffer(flat, (size_t)vtable, 4))
         return mw__fail(err, MW_ERROR_FORMAT, "the table at 0x%zx has its vtable at %lld", table->at,
                         (long long)vtable);
-    const uint16_t size = get16(flat->data + vtable);
+    const uint16_t size = mw__bytes_u16(flat->data + vtable);
     table->vtable = (size_t)vtable;
-    table->size = get16(flat->data + vtable + 2);
+    table->size = mw__bytes_u16(flat->data + vtable + 2);
     table->slots = (uint16_t)((size - 4) / 2);
     if (size < 4 || size % 2 != 0 || !fits_buffer(flat, table->vtable, size))
         return mw__fail(err, MW_ERROR_FORMAT, "the vtable at 0x%zx has a size of %u", table->vtable, size);
@@ -96,7 +85,7 @@ static mw_status find_field(const mw__flatbuffer *flat, const mw__flatbuffer_tab
                             size_t *out, mw_error *err)
 {
     *out = 0;
-    const uint16_t offset = slot < table->slots ? get16(flat->data + table->vtable + 4 + 2 * (size_t)slot) : 0;
+    const uint16_t offset = slot < table->slots ? mw__bytes_u16(flat->data + table->vtable + 4 + 2 * (size_t)slot) : 0;
     if (offset == 0)
         return MW_OK;
     if (offset < 4 || offset > table->size || size > (size_t)table->size - offset)
@@ -120,7 +109,7 @@ mw_status mw__flatbuffer_u32(const mw__flatbuffer *flat, const mw__flatbuffer_ta
 {
     size_t at;
     MW_TRY(find_field(flat, table, slot, 4, &at, err));
-    *out = at != 0 ? mw__flatbuffer_get32(flat->data + at) : 0;
+    *out = at != 0 ? mw__bytes_u32(flat->data + at) : 0;
     return MW_OK;
 }
 
@@ -138,7 +127,7 @@ static mw_status read_string(mw__flatbuffer *flat, size_t link, const char **out
 {
     size_t at;
     MW_TRY(follow_offset(flat, link, 5, &at, err));
-    const size_t length = mw__flatbuffer_get32(flat->data + at);
+    const size_t length = mw__bytes_u32(flat->data + at);
     const char *string = (const char *)flat->data + at + 4;
     if (length > 4 * flat->size - flat->strings)
         return mw__fail(err, MW_ERROR_FORMAT, "the string at 0x%zx is read too often: %zu bytes of strings in %zu", at,
@@ -177,7 +166,7 @@ mw_status mw__flatbuffer_vector_in(mw__flatbuffer *flat, const mw__flatbuffer_ta
     if (link == 0)
         return MW_OK;
     MW_TRY(follow_offset(flat, link, 4, &at, err));
-    *out = (mw__flatbuffer_vector){.at = at + 4, .count = mw__flatbuffer_get32(flat->data + at)};
+    *out = (mw__flatbuffer_vector){.at = at + 4, .count = mw__bytes_u32(flat->data + at)};
     if (out->count > (flat->size - out->at) / size)
         return mw__fail(err, MW_ERROR_FORMAT, "the vector at 0x%zx has %zu elements, more than the file", at,
                         out->count);

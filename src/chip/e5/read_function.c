@@ -1,5 +1,6 @@
 /* What stands in the sections of a descriptor: the function, and two sections for each operation. Their order of fields
  * is our reading, so that another one is a note: what was read until then stays. */
+#include "base/number/bytes.h"
 #include "chip/e5/e5.h"
 
 #include <stdio.h>
@@ -55,12 +56,12 @@ static mw_status read_layout(reader *r, const mw__flatbuffer *flat, const mw__fl
                                 &out->stride_batch_number,
                                 &out->stride_sequence_length};
     for (int i = 0; i < 4; i++) {
-        out->dim[i] = mw__flatbuffer_get64(data + (size_t)8 * (size_t)i);
-        out->stride[i] = mw__flatbuffer_get64(data + 32 + (size_t)8 * (size_t)i);
+        out->dim[i] = mw__bytes_u64(data + (size_t)8 * (size_t)i);
+        out->stride[i] = mw__bytes_u64(data + 32 + (size_t)8 * (size_t)i);
     }
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        *fields[i] = mw__flatbuffer_get64(data + 64 + 8 * i);
-    out->storage_type = (int32_t)mw__flatbuffer_get32(data + 144);
+        *fields[i] = mw__bytes_u64(data + 64 + 8 * i);
+    out->storage_type = (int32_t)mw__bytes_u32(data + 144);
     return MW_OK;
 }
 

@@ -247,10 +247,7 @@ static char *print(const mw_e5 *e5, const char *call, void put(mw__text *out, co
         return NULL;
     mw__text_init(&out, NULL); /* mw_string_free has no object to ask */
     put(&out, &e5->program);
-    if (mw__text_check(&out, err) == MW_OK)
-        return out.data;
-    mw__text_deinit(&out);
-    return NULL;
+    return mw__text_take(&out, err);
 }
 
 char *mw_e5_text(const mw_e5 *e5, mw_error *err) { return print(e5, __func__, put_text, err); }

@@ -6,6 +6,7 @@
 
 #include "base/memory/checked.h"
 #include "base/memory/live.h"
+#include "base/number/bytes.h"
 #include "base/number/integer.h"
 #include "chip/task/task.h"
 
@@ -21,7 +22,7 @@ static mw_status refuse_container(mw__hwx_reader *reader, const char *why)
 {
     return mw__fail(reader->err, MW_ERROR_FORMAT,
                     "this is no .hwx (its first word is 0x%08x, not 0xbeefface), and no .ane: %s",
-                    mw__hwx_get32(reader->bytes), why);
+                    mw__bytes_u32(reader->bytes), why);
 }
 
 /* Where the kernels begin in the payload: behind the tasks, at the next multiple of 64 (of 16 in older tools). */

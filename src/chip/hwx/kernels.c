@@ -4,6 +4,7 @@
 #include "chip/hwx/read.h"
 
 #include "base/memory/live.h"
+#include "base/number/bytes.h"
 #include "base/number/fp16.h"
 #include "chip/task/table.h"
 
@@ -196,7 +197,7 @@ static void move_half(uint8_t *at, uint16_t *half, bool into_file)
         at[0] = (uint8_t)*half;
         at[1] = (uint8_t)(*half >> 8);
     } else {
-        *half = (uint16_t)(at[0] | at[1] << 8);
+        *half = mw__bytes_u16(at);
     }
 }
 
@@ -265,12 +266,9 @@ mw_status mw_hwx_set_weights(mw_hwx *hwx, size_t kernel, const uint16_t *weights
 
 /* ---- tables ---- */
 
-static float half_at(const uint8_t *at, size_t index)
-{
-    return mw__fp16_to_float((uint16_t)(at[index * 2] | at[index * 2 + 1] << 8));
-}
+static float half_at(const uint8_t *at, size_t index) { return mw__fp16_to_float(mw__bytes_u16(at + index * 2)); }
 
-static int integer_at(const uint8_t *at, size_t index) { return at[index * 2] | at[index * 2 + 1] << 8; }
+static int integer_at(const uint8_t *at, size_t index) { return mw__bytes_u16(at + index * 2); }
 
 static void read_table(const uint8_t *at, mw_hwx_table *out)
 {

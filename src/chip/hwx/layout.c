@@ -3,6 +3,7 @@
  * threads; eiln/ane for the .ane; the rest was read from the public files of tinygrad and allbilly/ane. */
 #include "chip/hwx/layout.h"
 
+#include "base/number/bytes.h"
 #include "chip/hwx/hwx.h"
 
 #include <string.h>
@@ -179,13 +180,6 @@ LAYOUT(ane);
 
 /* ---- numbers ---- */
 
-uint32_t mw__hwx_get32(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-uint64_t mw__hwx_get64(const uint8_t *at) { return mw__hwx_get32(at) | (uint64_t)mw__hwx_get32(at + 4) << 32; }
-
 static void put_little_endian(uint8_t *at, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -216,7 +210,7 @@ static void read_field(const mw__hwx_field *f, const uint8_t *from, char *member
         memcpy(member, from, 16);
         member[16] = '\0';
     } else if (f->size == 8) {
-        const uint64_t wide = mw__hwx_get64(from);
+        const uint64_t wide = mw__bytes_u64(from);
         memcpy(member, &wide, sizeof wide);
     } else {
         for (size_t i = 0; i < f->size; i++)

@@ -27,8 +27,6 @@ extern const mw__hwx_layout mw__hwx_header_layout, mw__hwx_segment_layout, mw__h
     mw__hwx_symtab_layout, mw__hwx_symbol_layout, mw__hwx_relocation_layout, mw__hwx_ane_layout;
 
 /* Numbers of a file, least byte first. */
-uint32_t mw__hwx_get32(const uint8_t *at);
-uint64_t mw__hwx_get64(const uint8_t *at);
 void mw__hwx_put32(uint8_t *at, uint32_t value);
 
 /* Bytes that the record needs. */

@@ -4,6 +4,7 @@
 
 #include "base/file/file.h"
 #include "base/memory/live.h"
+#include "base/number/bytes.h"
 
 #include <string.h>
 
@@ -124,7 +125,7 @@ static mw_status read_commands(mw__hwx_reader *reader)
         if (end - at < 8)
             return mw__fail(reader->err, MW_ERROR_FORMAT, ".hwx: load command %u of %u at 0x%zx is beyond 0x%zx", i,
                             hwx->command_count, at, end);
-        *command = (mw_hwx_command){mw__hwx_get32(reader->bytes + at), NULL, at, mw__hwx_get32(reader->bytes + at + 4)};
+        *command = (mw_hwx_command){mw__bytes_u32(reader->bytes + at), NULL, at, mw__bytes_u32(reader->bytes + at + 4)};
         command->name = command_name(command->kind);
         if (command->size < 8 || command->size % 4 != 0 || command->size > end - at)
             return mw__fail(reader->err, MW_ERROR_FORMAT,
@@ -192,7 +193,7 @@ static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
             "%s is a container of the firmware, which no public source describes; give the .hwx that it was "
             "made of",
             firmware);
-    const uint32_t magic = reader->size >= 4 ? mw__hwx_get32(reader->bytes) : 0;
+    const uint32_t magic = reader->size >= 4 ? mw__bytes_u32(reader->bytes) : 0;
     if (magic == MACHO_MAGIC)
         return mw__fail(reader->err, MW_ERROR_FORMAT,
                         "this is Mach-O (0xfeedfacf); a .hwx has 0xbeefface there, and some tools patch that word");

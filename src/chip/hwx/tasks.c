@@ -2,6 +2,7 @@
  * is not known here.
  * H13: ten header words, word 7 leads to the next one. From H14 on (freedomtan/coreml_to_ane_hwx; no file is public):
  * one behind the other from byte 16 on at multiples of 16, with their length in the first word. */
+#include "base/number/bytes.h"
 #include "chip/hwx/read.h"
 #include "chip/hwx/write.h"
 
@@ -98,7 +99,7 @@ static mw_status read_words(mw__hwx_reader *reader, const mw__hwx_section *text,
     if (words == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
-        words[i] = mw__hwx_get32(text->data + offset + i * 4);
+        words[i] = mw__bytes_u32(text->data + offset + i * 4);
     task->public.offset = offset;
     task->public.word_count = count;
     task->public.words = words;
@@ -194,7 +195,7 @@ static size_t next_frame(frames *f)
 {
     const size_t size = (size_t)f->text->public.size;
     for (; f->at + f->header * 4 <= size; f->at += FRAME) {
-        const size_t count = mw__hwx_get32(f->text->data + f->at) >> 16 & 0x7FF;
+        const size_t count = mw__bytes_u32(f->text->data + f->at) >> 16 & 0x7FF;
         if (count != 0)
             return count >= f->header && count <= (size - f->at) / 4 ? count : 0;
     }

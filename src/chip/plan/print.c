@@ -14,14 +14,6 @@ mw_status mw__chip_plan_writes(const mw_chip_plan *plan, const char *call, mw_er
     return mw__live_check(plan, MW__LIVE_CHIP_PLAN, call, err);
 }
 
-char *mw__chip_plan_finish(mw__text *text, mw_error *err)
-{
-    if (mw__text_check(text, err) == MW_OK)
-        return text->data;
-    mw__text_deinit(text);
-    return NULL;
-}
-
 void mw__chip_plan_put_fixed(mw__text *text, double value, int decimals)
 {
     static const double powers[] = {1, 10, 100, 1000};
@@ -190,5 +182,5 @@ char *mw_chip_plan_print(const mw_chip_plan *plan, mw_error *err)
     put_splits(&text, plan);
     put_eliminated(&text, plan);
     put_values(&text, plan);
-    return mw__chip_plan_finish(&text, err);
+    return mw__text_take(&text, err);
 }

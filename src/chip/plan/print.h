@@ -7,8 +7,6 @@
 
 /* MW_OK if there is a plan to write. */
 mw_status mw__chip_plan_writes(const mw_chip_plan *plan, const char *call, mw_error *err);
-/* The text for the caller, or NULL, freed, with err set. */
-char *mw__chip_plan_finish(mw__text *text, mw_error *err);
 /* A number that is not negative, with up to three decimals, in any locale. */
 void mw__chip_plan_put_fixed(mw__text *text, double value, int decimals);
 /* "12 B", "3.1 KB", "1.50 MB". */

@@ -188,5 +188,5 @@ char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err)
     put_items(&json, plan, "values", plan->value_count, put_value);
     mw__json_close(&json, '}');
     mw__text_puts(&json.text, "\n");
-    return mw__chip_plan_finish(&json.text, err);
+    return mw__text_take(&json.text, err);
 }

@@ -438,7 +438,7 @@ char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err)
         return NULL;
     mw__text_init(&d.text, mw__allocator_default()); /* mw_string_free knows no other */
     draw_plan(&d);
-    return mw__chip_plan_finish(&d.text, err);
+    return mw__text_take(&d.text, err);
 }
 
 mw_status mw_chip_plan_write_svg(const mw_chip_plan *plan, const char *path, mw_error *err)

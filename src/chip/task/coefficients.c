@@ -1,5 +1,6 @@
 /* The places of coefficients, and reading them. */
 #include "chip/task/coefficients.h"
+#include "base/number/bytes.h"
 #include "base/number/integer.h"
 
 /* ---- chunks ---- */
@@ -95,8 +96,6 @@ unsigned mw__coefficient_lanes(int64_t outputs, int64_t rows, int64_t side)
 
 /* ---- reading ---- */
 
-static uint16_t number_at(const uint8_t *data) { return (uint16_t)(data[0] | data[1] << 8); }
-
 static mw_status ends_early(unsigned tile, size_t size, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "coefficients of engine %u: its %zu bytes end before the last channel does",
@@ -111,7 +110,7 @@ static mw_status read_dense(const mw__coefficient_layout *l, const mw__coefficie
     if (place.first + (count - 1) * place.step >= (int64_t)(tile->size / 2))
         return ends_early(place.tile, tile->size, err);
     for (int64_t i = 0; i < count; i++)
-        out[i] = number_at(tile->data + 2 * (place.first + i * place.step));
+        out[i] = mw__bytes_u16(tile->data + 2 * (place.first + i * place.step));
     return MW_OK;
 }
 
@@ -125,7 +124,7 @@ static bool read_sparse_row(const mw__coefficient_tile *tile, size_t *at, unsign
     if (tile->size - values < 2 * count)
         return false;
     const unsigned before = mask & ((1u << lane) - 1);
-    *out = (mask >> lane & 1) == 0 ? 0 : number_at(tile->data + values + 2 * (size_t)__builtin_popcount(before));
+    *out = (mask >> lane & 1) == 0 ? 0 : mw__bytes_u16(tile->data + values + 2 * (size_t)__builtin_popcount(before));
     *at = values + 2 * count;
     return true;
 }
@@ -140,7 +139,7 @@ static mw_status read_sparse(const mw__coefficient_layout *l, const mw__coeffici
     if (tile->size < at + 2)
         return ends_early(index, tile->size, err);
     if (l->bias)
-        *out++ = number_at(tile->data + (size_t)2 * lane);
+        *out++ = mw__bytes_u16(tile->data + (size_t)2 * lane);
     at += 2; /* the count */
     for (int64_t i = 0; i < l->rows; i++)
         if (!read_sparse_row(tile, &at, lane, &out[i]))

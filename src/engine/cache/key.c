@@ -2,6 +2,7 @@
 
 #include "base/file/file.h"
 #include "base/memory/map.h"
+#include "base/number/bytes.h"
 #include "base/number/number.h"
 #include "engine/cache/normal.h"
 
@@ -52,21 +53,13 @@ static mw_status open_file(weighing *w, const char *path, weight_file **out, mw_
     return mw__map_set(&w->files, path, file, err);
 }
 
-static uint64_t number_at(const unsigned char *bytes)
-{
-    uint64_t value = 0;
-    for (int i = 8; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 /* What the reader of weight files looks at: the used half of the entry, and its data (mil/blob.h). */
 static mw_status add_entry(weighing *w, weight_file *file, uint64_t offset, const char *path, mw_error *err)
 {
     unsigned char entry[ENTRY], version[8];
     MW_TRY(mw__file_read_at(&file->file, 0, version, sizeof version, path, err));
     MW_TRY(mw__file_read_at(&file->file, offset, entry, sizeof entry, path, err));
-    uint64_t left = number_at(entry + 8), at = number_at(entry + 16);
+    uint64_t left = mw__bytes_u64(entry + 8), at = mw__bytes_u64(entry + 16);
     if (left > file->budget)
         return mw__fail(err, MW_ERROR_FORMAT, "%s: entries overlap", path);
     file->budget -= left;

@@ -3,6 +3,7 @@
 #include "base/file/file.h"
 #include "base/number/number.h"
 #include "base/text/json.h"
+#include "base/text/string.h"
 #include "base/text/text.h"
 #include "format/table/table.h"
 
@@ -156,14 +157,6 @@ static mw_status read_line(reader *json, const char *text, size_t size, mw_error
     return mw__table_end_row(json->table, &place, err);
 }
 
-static bool is_blank(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
-            return false;
-    return true;
-}
-
 static mw_status read_lines(reader *json, const char *text, size_t size, mw_error *err)
 {
     const char *const end = text + size;
@@ -173,7 +166,7 @@ static mw_status read_lines(reader *json, const char *text, size_t size, mw_erro
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         const size_t length = (size_t)((line_end != NULL ? line_end : end) - text);
         json->line++;
-        if (!is_blank(text, length))
+        if (!mw__string_is_blank(text, length))
             MW_TRY(read_line(json, text, length, err));
         text += length + (line_end != NULL);
     }

@@ -1,5 +1,6 @@
 /* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded. */
 #include "base/memory/checked.h"
+#include "base/number/bits.h"
 #include "base/number/fp16.h"
 #include "base/number/number.h"
 #include "base/text/name.h"
@@ -117,28 +118,14 @@ static mw_status take_string(gguf *g, size_t limit, const char **out, mw_error *
 
 /* ---- notes ---- */
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void print_number(uint32_t type, uint64_t bits, char out[MW__NUMBER_MAX])
 {
     const unsigned width = (unsigned)value_types[type].size * 8;
     const bool is_signed = type == I8 || type == I16 || type == I32 || type == I64;
     if (type == F32)
-        mw__number_print_float(out, float_of((uint32_t)bits));
+        mw__number_print_float(out, mw__float_of((uint32_t)bits));
     else if (type == F64)
-        mw__number_print_float(out, (float)double_of(bits));
+        mw__number_print_float(out, (float)mw__double_of(bits));
     else if (type == BOOL)
         snprintf(out, MW__NUMBER_MAX, "%s", bits != 0 ? "true" : "false");
     else if (is_signed)

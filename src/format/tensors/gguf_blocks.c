@@ -3,16 +3,12 @@
  * and one sum an element. */
 #include "format/tensors/gguf_blocks.h"
 
+#include "base/number/bytes.h"
 #include "base/number/fp16.h"
 
 #include <string.h>
 
-static float half_at(const unsigned char *at) { return mw__fp16_to_float((uint16_t)(at[0] | at[1] << 8)); }
-
-static uint32_t word_at(const unsigned char *at)
-{
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
+static float half_at(const unsigned char *at) { return mw__fp16_to_float(mw__bytes_u16(at)); }
 
 /* ---- blocks of 32 ---- */
 
@@ -59,7 +55,7 @@ static void split_q4_1(const unsigned char *block, mw__gguf_parts *out)
 static void split_q5_0(const unsigned char *block, mw__gguf_parts *out)
 {
     out->scale[0] = half_at(block);
-    split_fives(block + 6, word_at(block + 2), 16, out->q);
+    split_fives(block + 6, mw__bytes_u32(block + 2), 16, out->q);
 }
 
 /* d, m, fifth bits, q[32]: x = d q + m */
@@ -67,7 +63,7 @@ static void split_q5_1(const unsigned char *block, mw__gguf_parts *out)
 {
     out->scale[0] = half_at(block);
     out->minimum[0] = half_at(block + 2);
-    split_fives(block + 8, word_at(block + 4), 0, out->q);
+    split_fives(block + 8, mw__bytes_u32(block + 4), 0, out->q);
 }
 
 /* ---- blocks of 256 ---- */

@@ -2,6 +2,7 @@
 #include "format/tensors/npy.h"
 
 #include "base/memory/checked.h"
+#include "base/number/bytes.h"
 #include "base/number/number.h"
 
 #include <ctype.h>
@@ -179,7 +180,7 @@ mw_status mw__npy_read_header(const mw__npy_source *source, mw__npy_header *out,
                         source->path, source->name, mark[6], mark[7]);
     const size_t bytes = mark[6] == 1 ? 2 : 4;
     MW_TRY(source->next(source->user, length, bytes, err));
-    const size_t size = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
+    const size_t size = mw__bytes_u32(length);
     if (size > MW__NPY_HEADER_MAX)
         return malformed_npy(source, "its header has more than 65535 bytes", err);
     out->size = sizeof mark + bytes + size;

@@ -3,6 +3,7 @@
 #include "format/tensors/safetensors.h"
 
 #include "base/memory/checked.h"
+#include "base/number/bytes.h"
 #include "base/number/hash.h"
 #include "base/text/json.h"
 #include "base/text/name.h"
@@ -335,9 +336,7 @@ static mw_status read_header_text(mw__safetensors *file, char **out, size_t *out
 {
     unsigned char length[8];
     MW_TRY(mw__file_read_at(&file->file, 0, length, sizeof length, file->path, err));
-    uint64_t size = 0;
-    for (int i = 7; i >= 0; i--)
-        size = size << 8 | length[i];
+    const uint64_t size = mw__bytes_u64(length);
     if (size > MW__SAFETENSORS_HEADER_MAX || size > file->file.size - sizeof length)
         return mw__fail(err, MW_ERROR_FORMAT,
                         "\"%.200s\": a header of %llu bytes in a file of %llu (at most %zu): it is cut off, or no "

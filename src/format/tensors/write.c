@@ -4,6 +4,7 @@
 #include "base/memory/map.h"
 #include "base/number/float_mode.h"
 #include "base/text/name.h"
+#include "base/text/string.h"
 #include "format/tensors/safetensors.h"
 #include "format/tensors/tensors.h"
 #include "format/tensors/tensors_write.h"
@@ -194,17 +195,11 @@ static mw_status check_doubles(const mw_allocator *allocator, const mw_tensor_va
     return status;
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static mw_status write_from(const writing *w, mw_error *err)
 {
     const char *path = w->path;
-    const bool npy = ends_with(path, ".npy"), npz = ends_with(path, ".npz");
-    if (!npy && !npz && !ends_with(path, ".safetensors"))
+    const bool npy = mw__string_ends(path, ".npy"), npz = mw__string_ends(path, ".npz");
+    if (!npy && !npz && !mw__string_ends(path, ".safetensors"))
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_tensors_write: \"%.200s\" ends with none of .safetensors, .npz and .npy", path);
     if (npy && w->count != 1)

@@ -133,8 +133,5 @@ char *mw_ranges_print(const mw_ranges *ranges, mw_error *err)
         return NULL;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     put_all(&text, ranges);
-    if (mw__text_check(&text, err) == MW_OK)
-        return text.data;
-    mw__text_deinit(&text);
-    return NULL;
+    return mw__text_take(&text, err);
 }

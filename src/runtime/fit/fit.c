@@ -1,5 +1,6 @@
 /* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. It only calls what a
  * user's own loop could call, but for the checkpoint's note about the order of the examples. */
+#include "base/clock.h"
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
@@ -108,7 +109,7 @@ mw_status mw__fit_restore_rate(mw__fitting *fit, mw_error *err)
 static void note_progress(mw__fitting *fit, int64_t steps_done, int64_t steps_of_epoch)
 {
     mw_progress *progress = &fit->progress;
-    const double elapsed = mw__seconds() - fit->reporter.started;
+    const double elapsed = mw__clock_seconds() - fit->reporter.started;
     const int64_t here = steps_done - fit->reporter.first_step;
     progress->step = steps_done;
     progress->loss = steps_of_epoch > 0 ? fit->loss_sum / (double)steps_of_epoch : 0.0;

@@ -57,7 +57,6 @@ typedef struct mw__reporter {
     double shown;       /* when the line was last rewritten */
 } mw__reporter;
 
-double mw__seconds(void);
 void mw__report_begin(mw__reporter *reporter, bool quiet); /* first_step is set when it is known */
 mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err);
 mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err);

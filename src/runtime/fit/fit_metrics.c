@@ -1,6 +1,7 @@
 /* What mw_fit writes to streams of metrics: lines of steps and epochs, and how it ended. What a run is, is in
  * fit_metrics_run.c. */
 #include "runtime/fit/fit_metrics.h"
+#include "base/clock.h"
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
 #include "runtime/fit/fit_metrics_run.h"
@@ -42,7 +43,10 @@ mw_status mw__fit_check_metrics(const mw_fit_options *o, mw_error *err)
     return MW_OK;
 }
 
-double mw__fit_seconds(const mw__fitting *fit) { return fit->metrics.before + mw__seconds() - fit->reporter.started; }
+double mw__fit_seconds(const mw__fitting *fit)
+{
+    return fit->metrics.before + mw__clock_seconds() - fit->reporter.started;
+}
 
 /* ---- fields ---- */
 
@@ -111,7 +115,7 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
     mw__fit_metrics *m = &fit->metrics;
     const int64_t steps = fit->progress.steps;
     m->every = fit->options->metrics_steps > 0 ? fit->options->metrics_steps : (steps + LINES - 1) / LINES;
-    m->since = mw__seconds();
+    m->since = mw__clock_seconds();
     if (!fit->resumed)
         m->rate = mw_trainer_learning_rate(fit->trainer);
     mw__arena_init(&m->arena, mw__trainer_allocator(fit->trainer));
@@ -209,7 +213,7 @@ mw_status mw__fit_metrics_step(mw__fitting *fit, int64_t before, const float *lo
     if (fit->progress.step / m->every == before / m->every)
         return MW_OK;
     if (m->count > 0) {
-        const double now = mw__seconds();
+        const double now = mw__clock_seconds();
         mw__arena_init(&m->line, mw__trainer_allocator(fit->trainer));
         mw_status status = put_step(fit, now, err);
         if (status == MW_OK)
@@ -253,7 +257,7 @@ mw_status mw__fit_metrics_epoch(mw__fitting *fit, mw_error *err)
         MW_TRY(mw__fit_write(fit, "epoch", fit->progress.step, err));
     }
     m->steps = 0; /* validating and saving are no training */
-    m->since = mw__seconds();
+    m->since = mw__clock_seconds();
     return MW_OK;
 }
 

@@ -1,4 +1,5 @@
 /* What mw_fit keeps on disk: checkpoints, those that stay beside the newest, and going on from them. */
+#include "base/clock.h"
 #include "base/file/file.h"
 #include "base/text/log.h"
 #include "runtime/fit/fitting.h"
@@ -69,7 +70,7 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .kept_count = fit->kept_count,
     };
     MW_TRY(mw__checkpoint_save(fit->trainer, path, position, &record, err));
-    fit->saved_at = mw__seconds();
+    fit->saved_at = mw__clock_seconds();
     return MW_OK;
 }
 
@@ -181,7 +182,8 @@ bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
     if (options->checkpoint_steps > 0 &&
         fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
         return true;
-    const bool late = options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
+    const bool late =
+        options->checkpoint_seconds > 0.0 && mw__clock_seconds() - fit->saved_at >= options->checkpoint_seconds;
     return mw__fit_agree(fit, MW__VOTE_SAVE, late && mw__fit_is_first(fit));
 }
 

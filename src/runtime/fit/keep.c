@@ -25,10 +25,7 @@ char *mw__kept_path(const mw_allocator *allocator, const char *path, const char 
     mw__text_init(&text, allocator);
     mw__text_append(&text, path, stem);
     mw__text_printf(&text, ".%s%s", mark, path + stem);
-    if (mw__text_check(&text, err) == MW_OK)
-        return text.data; /* an ordinary block of the allocator */
-    mw__text_deinit(&text);
-    return NULL;
+    return mw__text_take(&text, err);
 }
 
 /* A link has no way to replace: it is made beside, and renamed. If both were the same file before, rename does nothing

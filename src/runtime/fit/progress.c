@@ -1,5 +1,6 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
  * from integers, independent of the locale. */
+#include "base/clock.h"
 #include "base/file/signal_safe.h"
 #include "base/number/number.h"
 #include "base/text/printable.h"
@@ -11,19 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 2048, DEFAULT_WIDTH = 80 };
 
 static const double rewrite_every = 0.1; /* seconds */
-
-double mw__seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- lines ---- */
 
@@ -164,7 +157,7 @@ void mw__report_begin(mw__reporter *reporter, bool quiet)
 {
     reporter->quiet = quiet;
     reporter->terminal = !quiet && can_rewrite();
-    reporter->started = mw__seconds();
+    reporter->started = mw__clock_seconds();
     reporter->shown = 0.0;
 }
 
@@ -213,7 +206,7 @@ mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, m
 {
     if (!reporter->terminal)
         return MW_OK;
-    const double now = mw__seconds();
+    const double now = mw__clock_seconds();
     if (now - reporter->shown < rewrite_every)
         return MW_OK;
     reporter->shown = now;

@@ -3,6 +3,7 @@
 #include "base/number/float_mode.h"
 #include "base/number/hash.h"
 #include "base/text/name.h"
+#include "base/text/string.h"
 #include "runtime/metrics/metrics.h"
 
 #include <inttypes.h>
@@ -19,12 +20,6 @@ mw_metrics_options mw_metrics_defaults(const char *path)
 }
 
 /* ---- opening ---- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
 
 static bool is_folder(const char *path)
 {
@@ -48,9 +43,9 @@ static const mw__metrics_row *format_of(const mw_metrics_options *options)
     }
     if (is_folder(options->path) || strstr(name, "tfevents") != NULL)
         return &mw__metrics_events;
-    if (ends_with(name, ".jsonl") || ends_with(name, ".ndjson"))
+    if (mw__string_ends(name, ".jsonl") || mw__string_ends(name, ".ndjson"))
         return &mw__metrics_jsonl;
-    return ends_with(name, ".csv") ? &mw__metrics_csv : NULL;
+    return mw__string_ends(name, ".csv") ? &mw__metrics_csv : NULL;
 }
 
 static mw_status check_options(const mw_metrics_options *options, mw_error *err)
@@ -78,7 +73,7 @@ static mw_status init(mw_metrics *m, const mw_metrics_options *options, const ch
     mw__text_init(&path, m->allocator);
     mw__text_puts(&path, options->path);
     if (m->format == &mw__metrics_events && is_folder(options->path))
-        mw__text_printf(&path, "%s" EVENTS_NAME, ends_with(options->path, "/") || path.size == 1 ? "" : "/");
+        mw__text_printf(&path, "%s" EVENTS_NAME, mw__string_ends(options->path, "/") || path.size == 1 ? "" : "/");
     m->path = path.data; /* an ordinary block of the allocator, or NULL */
     MW_TRY(mw__text_check(&path, err));
     const mw__metrics_cut cut = {.step = options->step, .without = without};

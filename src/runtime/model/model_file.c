@@ -2,6 +2,7 @@
  * that does not depend on the values of weights. */
 #include "runtime/model/model_file.h"
 
+#include "base/text/string.h"
 #include "base/text/text.h"
 #include "graph/transform/clone/clone.h"
 #include "mil/io.h"
@@ -15,10 +16,10 @@
 
 mw__model_file_kind mw__model_file_kind_of(const char *path)
 {
-    return mw__model_path_ends_in(path, ".mlpackage")      ? MW__FILE_PACKAGE
-           : mw__model_path_ends_in(path, ".onnx")         ? MW__FILE_ONNX
-           : mw__model_path_ends_in(path, ".espresso.net") ? MW__FILE_NETPLIST
-                                                           : MW__FILE_MIL;
+    return mw__string_ends(path, ".mlpackage")      ? MW__FILE_PACKAGE
+           : mw__string_ends(path, ".onnx")         ? MW__FILE_ONNX
+           : mw__string_ends(path, ".espresso.net") ? MW__FILE_NETPLIST
+                                                    : MW__FILE_MIL;
 }
 
 /* ---- constants with other values, for a format whose writer does not ask for them ---- */

@@ -1,4 +1,5 @@
 /* Which kind of file is at a path, and the graph and description in it. */
+#include "base/text/string.h"
 #include "graph/ir/build_info.h"
 #include "runtime/model/model_object.h"
 #include "runtime/program/program_folder.h"
@@ -109,12 +110,6 @@ static bool is_there(const mw_model *model, const char *folder, const char *name
     return there;
 }
 
-bool mw__model_path_ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 static mw_status read_folder(mw_model *model, const char *path, const mw_graph_options *how,
                              const mw_model_options *options, mw_error *err)
 {
@@ -156,7 +151,7 @@ static const struct {
 static const char *hint_for(const char *path)
 {
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++)
-        if (mw__model_path_ends_in(path, strangers[i].ending))
+        if (mw__string_ends(path, strangers[i].ending))
             return strangers[i].hint;
     return NULL;
 }
@@ -179,11 +174,11 @@ mw_status mw__model_read(mw_model *model, const char *path, const mw_model_optio
     how.allocator = model->allocator;
     if (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode))
         return read_folder(model, path, &how, options, err);
-    if (mw__model_path_ends_in(path, ".onnx"))
+    if (mw__string_ends(path, ".onnx"))
         return read_onnx(model, path, &how, options, err);
-    if (mw__model_path_ends_in(path, ".mil"))
+    if (mw__string_ends(path, ".mil"))
         return read_mil(model, path, &how, options, err);
-    if (mw__model_path_ends_in(path, ".espresso.net"))
+    if (mw__string_ends(path, ".espresso.net"))
         return read_netplist(model, path, &how, options, err);
     return refuse_model(path, err);
 }

@@ -106,8 +106,6 @@ mw_status mw__model_is_ready(const mw_model *model, const char *call, mw_error *
 
 /* Reads what is at `path` into the model: its graph, its description. */
 mw_status mw__model_read(mw_model *model, const char *path, const mw_model_options *options, mw_error *err);
-/* True if there is something before the ending. */
-bool mw__model_path_ends_in(const char *path, const char *ending);
 
 /* ---- model_plan.c ---- */
 

@@ -1,5 +1,6 @@
 /* What all ranks do together, waiting. After a failure the others are told and the communicator is dead, as nobody
  * knows which messages arrived. */
+#include "base/clock.h"
 #include "base/number/types.h"
 #include "runtime/parallel/communicator.h"
 
@@ -75,13 +76,13 @@ static mw_status reduce_piece(mw__rank_sum *r, void *data, size_t size, size_t c
     bool done = false;
     memcpy(r->data, data, size);
     MW_TRY(mw__reduction_begin(r, count, err));
-    const double begun_at = mw__communicator_now();
+    const double begun_at = mw__clock_seconds();
     for (unsigned looks = 0; !done; looks++) {
         MW_TRY(mw__reduction_advance(r, &done, err));
         if (!done)
             mw__communicator_pause(looks);
     }
-    r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+    r->communicator->counters.seconds_waited += mw__clock_seconds() - begun_at;
     memcpy(data, r->data, size);
     return MW_OK;
 }

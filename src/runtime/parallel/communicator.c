@@ -1,6 +1,7 @@
 /* Communicators: made from a transport, ended by one rank for all, the public calls. */
 #include "runtime/parallel/communicator.h"
 
+#include "base/clock.h"
 #include "base/memory/live.h"
 #include "base/text/log.h"
 
@@ -119,10 +120,10 @@ static bool are_sent(mw_communicator *c)
 /* As far as it goes within a second: who does not take it finds out by the time. */
 static void tell_all(mw_communicator *c)
 {
-    const double begun_at = mw__communicator_now();
+    const double begun_at = mw__clock_seconds();
     mw__exchange_cancel(&c->exchange, c);
     send_notices(c);
-    for (unsigned looks = 0; !are_sent(c) && mw__communicator_now() - begun_at < NOTICE_TIME; looks++)
+    for (unsigned looks = 0; !are_sent(c) && mw__clock_seconds() - begun_at < NOTICE_TIME; looks++)
         mw__communicator_pause(looks);
     mw__exchange_cancel(&c->exchange, c);
 }

@@ -75,7 +75,6 @@ mw_status mw__exchange_advance(mw__exchange *x, mw_communicator *c, bool *out_do
 /* Until all is done. */
 mw_status mw__exchange_wait(mw__exchange *x, mw_communicator *c, mw_error *err);
 
-double mw__communicator_now(void); /* seconds of the monotonic clock */
 /* Between two looks at messages, of which the caller counts; short at first. */
 void mw__communicator_pause(unsigned look);
 

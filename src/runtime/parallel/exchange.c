@@ -1,4 +1,5 @@
 /* Messages under way: begun, looked at, waited for. Here it is found out that a rank ended or does not answer. */
+#include "base/clock.h"
 #include "runtime/parallel/communicator.h"
 
 #include <stdio.h>
@@ -8,13 +9,6 @@
 #define LEAVING_SECONDS 2.0
 /* Who misses several ranks waits longer, for the word of one of them that misses only the one that is gone. */
 #define PATIENCE 1.2
-
-double mw__communicator_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Ranks may be more than processors: whoever waits looks a few times, then sleeps. Giving way (sched_yield) would be
  * worse: where all processors compute, Linux makes who did it wait for a slice of milliseconds each time. */
@@ -58,7 +52,7 @@ static mw__message *add_message(mw__exchange *x, int peer, bool receives, size_t
     mw__message *message = &x->messages[x->count++];
     *message = (mw__message){.peer = peer, .receives = receives, .size = size};
     x->open++;
-    x->since = mw__communicator_now();
+    x->since = mw__clock_seconds();
     return message;
 }
 
@@ -97,7 +91,7 @@ static mw_status look(mw__exchange *x, mw_communicator *c, mw__message *message,
         return MW_OK;
     message->request = NULL;
     x->open--;
-    x->since = mw__communicator_now();
+    x->since = mw__clock_seconds();
     if (message->receives)
         c->counters.bytes_received += size;
     if (!message->receives || size == message->size || x == &c->awaited)
@@ -128,7 +122,7 @@ static bool waits_for(const mw__exchange *x, int peer)
 /* What a rank sent before it left may still be on its way. */
 static bool has_time_left(mw__exchange *x, int peer)
 {
-    const double now = mw__communicator_now();
+    const double now = mw__clock_seconds();
     if (!waits_for(x, peer))
         return true;
     if (x->left == 0.0)
@@ -170,7 +164,7 @@ static size_t name_missing(const mw__exchange *x, char *out, size_t size)
 static mw_status check_time(const mw__exchange *x, const mw_communicator *c, mw_error *err)
 {
     char ranks[120] = "";
-    const double waited = mw__communicator_now() - x->since;
+    const double waited = mw__clock_seconds() - x->since;
     if (waited <= c->timeout)
         return MW_OK;
     const size_t missing = name_missing(x, ranks, sizeof ranks);
@@ -196,7 +190,7 @@ mw_status mw__exchange_advance(mw__exchange *x, mw_communicator *c, bool *out_do
 
 mw_status mw__exchange_wait(mw__exchange *x, mw_communicator *c, mw_error *err)
 {
-    const double begun_at = mw__communicator_now();
+    const double begun_at = mw__clock_seconds();
     mw_status status = MW_OK;
     bool done = false;
     for (unsigned looks = 0; status == MW_OK && !done; looks++) {
@@ -204,6 +198,6 @@ mw_status mw__exchange_wait(mw__exchange *x, mw_communicator *c, mw_error *err)
         if (!done)
             mw__communicator_pause(looks);
     }
-    c->counters.seconds_waited += mw__communicator_now() - begun_at;
+    c->counters.seconds_waited += mw__clock_seconds() - begun_at;
     return status;
 }

@@ -3,6 +3,7 @@
 #include "base/file/file.h"
 #include "base/number/number.h"
 #include "base/text/json_write.h"
+#include "base/text/string.h"
 #include "base/text/text.h"
 #include "runtime/weights/adapter_config.h"
 
@@ -11,12 +12,6 @@
 #include <string.h>
 
 #define PREFIX "base_model.model."
-
-static bool ends_with(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), tail = strlen(suffix);
-    return length > tail && strcmp(name + length - tail, suffix) == 0;
-}
 
 static const char *join_name(mw__adapters *a, const char *first, size_t length, const char *second, mw_error *err)
 {
@@ -33,7 +28,7 @@ mw_status mw__adapter_scale(const mw_graph *graph, const char *name, mw_shape sh
                             mw_error *err)
 {
     char scale[2 * MW__TUNE_NAME];
-    if (out->rank != 0 || !ends_with(name, MW__LORA_A))
+    if (out->rank != 0 || !mw__string_ends(name, MW__LORA_A))
         return MW_OK;
     const int module = (int)(strlen(name) - strlen(MW__LORA_A));
     const int size = snprintf(scale, sizeof scale, "%.*s%s", module, name, MW__LORA_SCALE);
@@ -94,7 +89,8 @@ static void put_modules(mw__text *text, const mw__adapters *a, bool with_adapter
     mw__text_puts(text, "[");
     for (size_t i = 0; i < a->slots.count; i++) {
         const char *in_file = a->slots.slot[i].in_file;
-        if (in_file == NULL || ends_with(in_file, MW__LORA_B) || ends_with(in_file, MW__LORA_A) != with_adapter)
+        if (in_file == NULL || mw__string_ends(in_file, MW__LORA_B) ||
+            mw__string_ends(in_file, MW__LORA_A) != with_adapter)
             continue;
         const char *name = in_file + sizeof PREFIX - 1, *end = strrchr(name, '.');
         size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
@@ -147,7 +143,7 @@ static bool trains_module(const mw__adapters *a, const char *module)
     for (size_t i = 0; i < a->slots.count; i++) {
         char name[MW__TUNE_NAME];
         const char *in_file = a->slots.slot[i].in_file;
-        if (in_file == NULL || ends_with(in_file, MW__LORA_A) || ends_with(in_file, MW__LORA_B))
+        if (in_file == NULL || mw__string_ends(in_file, MW__LORA_A) || mw__string_ends(in_file, MW__LORA_B))
             continue;
         snprintf(name, sizeof name, "%s", in_file + sizeof PREFIX - 1);
         char *end = strrchr(name, '.');

@@ -2,6 +2,7 @@
  * converted, then everything is put in its place. */
 #include "base/memory/map.h"
 #include "base/text/printable.h"
+#include "base/text/string.h"
 #include "graph/ir/ir.h"
 #include "graph/transform/tune/trainable.h"
 #include "runtime/weights/weights.h"
@@ -19,13 +20,10 @@ typedef struct loading {
     bool *used;                    /* [file->count] */
 } loading;
 
-static bool ends_with(const char *name, const char *suffix)
+static bool is_factor(const char *name)
 {
-    const size_t length = strlen(name), tail = strlen(suffix);
-    return length > tail && strcmp(name + length - tail, suffix) == 0;
+    return mw__string_ends(name, MW__LORA_A) || mw__string_ends(name, MW__LORA_B);
 }
-
-static bool is_factor(const char *name) { return ends_with(name, MW__LORA_A) || ends_with(name, MW__LORA_B); }
 
 static bool wants(const loading *load, const mw__weight_slot *slot)
 {

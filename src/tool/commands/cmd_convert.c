@@ -5,6 +5,7 @@
 #include "tool/source.h"
 
 #include "base/file/fresh_folder.h"
+#include "base/text/string.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +187,7 @@ int tool_convert(const tool_call *call)
 {
     static const char *const endings[] = {".safetensors", ".npz", ".npy"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (tool_ends_in(call->arguments[1], endings[i]))
+        if (mw__string_ends(call->arguments[1], endings[i]))
             return convert_tensors(call);
     }
     return convert_model(call);

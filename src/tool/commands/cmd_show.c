@@ -1,5 +1,6 @@
 /* mw draw, mw plot: pictures. */
 #include "base/file/file.h"
+#include "base/text/string.h"
 #include "tool/commands/commands.h"
 #include "tool/model_text.h"
 #include "tool/show/colors.h"
@@ -50,7 +51,7 @@ static int write_picture(const char *path, mw_status (*write)(const char *path, 
                          const tool_call *call)
 {
     char svg[4200];
-    if (!tool_ends_in(path, ".png"))
+    if (!mw__string_ends(path, ".png"))
         return write(path, user, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     snprintf(svg, sizeof svg, "%s.%ld.svg", path, (long)getpid());
     if (write(svg, user, call->err) != MW_OK)
@@ -108,15 +109,15 @@ int tool_draw(const tool_call *call)
         tool_complain("draw: --out FILE is missing");
         return TOOL_USAGE;
     }
-    if (tool_ends_in(o.out, ".onnx") && TOOL_REFUSE("on an ONNX file", "title", "operations", "unfolded"))
+    if (mw__string_ends(o.out, ".onnx") && TOOL_REFUSE("on an ONNX file", "title", "operations", "unfolded"))
         return TOOL_USAGE;
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
     drawn d = {mw_model_graph(model), drawing(call->arguments[0])};
-    if (tool_ends_in(o.out, ".onnx"))
+    if (mw__string_ends(o.out, ".onnx"))
         code = tool_write_model(model, call->arguments[0], o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
-    else if (tool_ends_in(o.out, ".dot") || tool_ends_in(o.out, ".gv"))
+    else if (mw__string_ends(o.out, ".dot") || mw__string_ends(o.out, ".gv"))
         code = mw_graph_write_dot(d.graph, o.out, &d.options, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     else
         code = write_picture(o.out, write_svg, &d, call);

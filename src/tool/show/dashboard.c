@@ -2,21 +2,15 @@
  * what the last evaluation found. */
 #include "tool/show/dashboard.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LEAST_COLUMNS = 30, LINES = 3 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int columns_of_screen(void)
 {
@@ -144,7 +138,7 @@ static void draw_board(dashboard *board, const mw_progress *p, int columns)
 
 bool dashboard_report(dashboard *board, const mw_progress *progress)
 {
-    const double at = now();
+    const double at = mw__clock_seconds();
     if (!board->active)
         return false;
     add_point(board, progress->loss);

@@ -1,4 +1,5 @@
 /* What people read: standard output, which may be a file, a pipe that somebody closes, or a terminal of any width. */
+#include "base/clock.h"
 #include "base/text/printable.h"
 #include "tool/tool.h"
 
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The first error of standard output. */
@@ -117,17 +117,10 @@ const char *tool_shape(char *out, size_t size, mw_shape shape)
 
 /* ---- progress ---- */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void tool_progress(const tool_call *call, const char *what, int64_t done, int64_t all)
 {
     static double began, shown;
-    const double at = now();
+    const double at = mw__clock_seconds();
     if (done == 0)
         began = shown = at;
     if (call->quiet || !tool_is_terminal(stderr) || (done < all && at - shown < 0.1))

@@ -6,6 +6,7 @@
 #include "tool/tool.h"
 
 #include "base/text/printable.h"
+#include "base/text/string.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -51,16 +52,16 @@ static bool is_there(const char *folder, const char *name, char *out, size_t siz
     return length > 0 && (size_t)length < size && stat(out, &entry) == 0;
 }
 
-static bool is_csv(const char *path) { return tool_ends_in(path, ".csv") || tool_ends_in(path, ".tsv"); }
+static bool is_csv(const char *path) { return mw__string_ends(path, ".csv") || mw__string_ends(path, ".tsv"); }
 
-static bool is_jsonl(const char *path) { return tool_ends_in(path, ".jsonl") || tool_ends_in(path, ".ndjson"); }
+static bool is_jsonl(const char *path) { return mw__string_ends(path, ".jsonl") || mw__string_ends(path, ".ndjson"); }
 
 /* ---- fields of tables ---- */
 
 /* One character of those that the library takes. */
 static bool read_separator(opening *o)
 {
-    const char *standard = tool_ends_in(o->request->path, ".tsv") ? "\t" : ",";
+    const char *standard = mw__string_ends(o->request->path, ".tsv") ? "\t" : ",";
     const char *said = config_string(o->c, o->settings, "separator", standard);
     o->separator = said[0];
     if (o->err->status == MW_OK && (strlen(said) != 1 || strchr(",;|\t", said[0]) == NULL))

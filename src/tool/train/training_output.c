@@ -4,6 +4,7 @@
 #include "tool/train/training.h"
 
 #include "base/file/file.h"
+#include "base/text/string.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,7 +115,7 @@ static void check_folder(const char *path, mw_error *err)
 static void write_output(training *t, const char *path, bool check, mw_error *err)
 {
     const mw_graph *source = t->has_head ? NULL : t->source;
-    if (tool_ends_in(path, ".safetensors")) {
+    if (mw__string_ends(path, ".safetensors")) {
         if (check)
             check_folder(path, err);
         else

@@ -1,5 +1,6 @@
 /* Pieces with their values numbered in the order of their use, so that two can be compared. */
 #include "base/number/hash.h"
+#include "base/text/string.h"
 #include "graph/transform/segment/segment_parts.h"
 
 #include <string.h>
@@ -34,15 +35,13 @@ static uint64_t hash_payload(const mw__payload *payload, uint64_t seed)
     return seed;
 }
 
-static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
-
 bool mw__segment_same_payload(const mw__payload *a, const mw__payload *b)
 {
     if (a == b || a == NULL || b == NULL)
         return a == b;
     if (!mw__type_equal(a->type, b->type) || a->splat != b->splat || a->size != b->size ||
         a->member_count != b->member_count || (a->data == NULL) != (b->data == NULL) ||
-        (a->strings == NULL) != (b->strings == NULL) || !same_text(a->blob_path, b->blob_path) ||
+        (a->strings == NULL) != (b->strings == NULL) || !mw__string_equal(a->blob_path, b->blob_path) ||
         a->blob_offset != b->blob_offset)
         return false;
     if (a->data != NULL && a->data != b->data && memcmp(a->data, b->data, a->size) != 0)
@@ -113,7 +112,7 @@ static bool same_slot(const bool *liftable, const mw__slot *a, const mw__slot *b
         return false;
     return a->operands == NULL ||
            (a->count == b->count && a->tuple == b->tuple && a->attribute == b->attribute &&
-            same_text(a->name, b->name) && same_operands(liftable, a->operands, b->operands, a->count));
+            mw__string_equal(a->name, b->name) && same_operands(liftable, a->operands, b->operands, a->count));
 }
 
 /* The values that they use are compared by their numbers. */

@@ -1,5 +1,6 @@
 /* The exchange of a step: buckets are summed as soon as the calls that compute them are done, while the device goes on
  * with the rest of the backward pass. */
+#include "base/clock.h"
 #include "base/number/fp16.h"
 #include "base/number/types.h"
 #include "runtime/program/program_segments.h"
@@ -236,10 +237,10 @@ static mw_status run_exchange(exchange *x, mw_error *err)
 mw_status mw__trainer_exchange(mw_trainer *t, bool updates, bool runs, mw_error *err)
 {
     exchange x = {.trainer = t, .updates = updates, .runs = runs};
-    const double begun_at = mw__communicator_now();
+    const double begun_at = mw__clock_seconds();
     const mw_status status = run_exchange(&x, err);
     if (!t->ranks->watched)
-        t->ranks->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+        t->ranks->communicator->counters.seconds_waited += mw__clock_seconds() - begun_at;
     return mw__communicator_end(t->ranks->communicator, status, err);
 }
 
@@ -275,11 +276,11 @@ static mw_status exchange_parameters(mw_trainer *t, size_t index, mw_error *err)
 mw_status mw__trainer_exchange_parts(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    const double begun_at = mw__communicator_now();
+    const double begun_at = mw__clock_seconds();
     mw_status status = MW_OK;
     for (size_t i = 0; status == MW_OK && i < r->bucket_count; i++)
         if (!r->buckets[i].states)
             status = exchange_parameters(t, i, err);
-    r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+    r->communicator->counters.seconds_waited += mw__clock_seconds() - begun_at;
     return mw__communicator_end(r->communicator, status, err);
 }
