@@ -13,8 +13,6 @@ static const mw__bound unknown = {-(double)INFINITY, (double)INFINITY};
 
 static mw__bound bound_at(const mw_tensor *value, int *steps);
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static mw__bound bound_of_argument(const mw__op *op, const char *name, int *steps)
 {
     const mw_tensor *value = mw__arg(op, name);
@@ -47,7 +45,7 @@ static bool has_fixed_range(const mw__op *op, mw__bound *out)
                 {"tanh", {-1, 1}},   {"softsign", {-1, 1}}, {"erf", {-1, 1}},  {"sign", {-1, 1}},
                 {"sin", {-1, 1}},    {"cos", {-1, 1}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_kind(op, rows[i].kind)) {
+        if (mw__op_is(op, rows[i].kind)) {
             *out = rows[i].bound;
             return true;
         }
@@ -73,27 +71,27 @@ static mw__bound bound_of_difference(const mw__op *op, mw__bound x, mw__bound y)
     const mw_tensor *from = mw__arg(op, "x"), *by = mw__arg(op, "y");
     mw__bound bound = {x.low - y.high, x.high - y.low};
     const mw__op *made = by->op;
-    if (made != NULL && is_kind(made, "reduce_max") && mw__arg(made, "x") == from)
+    if (made != NULL && mw__op_is(made, "reduce_max") && mw__arg(made, "x") == from)
         bound.high = fmin(bound.high, 0.0);
-    if (made != NULL && is_kind(made, "reduce_min") && mw__arg(made, "x") == from)
+    if (made != NULL && mw__op_is(made, "reduce_min") && mw__arg(made, "x") == from)
         bound.low = fmax(bound.low, 0.0);
     return bound;
 }
 
 static bool has_two(const mw__op *op, int *steps, mw__bound *out)
 {
-    const bool two = is_kind(op, "add") || is_kind(op, "sub") || is_kind(op, "mul") || is_kind(op, "maximum") ||
-                     is_kind(op, "minimum");
+    const bool two = mw__op_is(op, "add") || mw__op_is(op, "sub") || mw__op_is(op, "mul") || mw__op_is(op, "maximum") ||
+                     mw__op_is(op, "minimum");
     if (!two || mw__arg(op, "x") == NULL || mw__arg(op, "y") == NULL)
         return false;
     const mw__bound x = bound_of_argument(op, "x", steps), y = bound_of_argument(op, "y", steps);
-    if (is_kind(op, "add"))
+    if (mw__op_is(op, "add"))
         *out = (mw__bound){x.low + y.low, x.high + y.high};
-    else if (is_kind(op, "sub"))
+    else if (mw__op_is(op, "sub"))
         *out = bound_of_difference(op, x, y);
-    else if (is_kind(op, "mul"))
+    else if (mw__op_is(op, "mul"))
         *out = bound_of_product(x, y);
-    else if (is_kind(op, "maximum"))
+    else if (mw__op_is(op, "maximum"))
         *out = (mw__bound){fmax(x.low, y.low), fmax(x.high, y.high)};
     else
         *out = (mw__bound){fmin(x.low, y.low), fmin(x.high, y.high)};
@@ -114,21 +112,21 @@ static bool has_one(const mw__op *op, int *steps, mw__bound *out)
                                         "exp",  "reduce_max", "reduce_min", "reduce_mean"};
     bool one = mw__is_move(op);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        one = one || is_kind(op, kinds[i]);
+        one = one || mw__op_is(op, kinds[i]);
     if (!one)
         return false;
     const mw__bound x = bound_of_argument(op, "x", steps);
     const double size = fmax(fabs(x.low), fabs(x.high));
     *out = x;
-    if (is_kind(op, "clip"))
+    if (mw__op_is(op, "clip"))
         *out = bound_of_clip(op, x);
-    else if (is_kind(op, "relu"))
+    else if (mw__op_is(op, "relu"))
         *out = (mw__bound){fmax(x.low, 0.0), fmax(x.high, 0.0)};
-    else if (is_kind(op, "abs"))
+    else if (mw__op_is(op, "abs"))
         *out = (mw__bound){0.0, size};
-    else if (is_kind(op, "square"))
+    else if (mw__op_is(op, "square"))
         *out = (mw__bound){0.0, size * size};
-    else if (is_kind(op, "exp"))
+    else if (mw__op_is(op, "exp"))
         *out = (mw__bound){exp(x.low), exp(x.high)};
     return true;
 }
@@ -143,7 +141,7 @@ static mw__bound bound_at(const mw_tensor *value, int *steps)
         return unknown;
     if (has_fixed_range(op, &bound) || has_two(op, steps, &bound) || has_one(op, steps, &bound))
         return bound;
-    if (!is_kind(op, "select"))
+    if (!mw__op_is(op, "select"))
         return unknown;
     const mw__bound a = bound_of_argument(op, "a", steps), b = bound_of_argument(op, "b", steps);
     return (mw__bound){fmin(a.low, b.low), fmax(a.high, b.high)};

@@ -134,7 +134,7 @@ mw_tensor *mw__decompose_argument(const mw__legality *legality, mw__clone *clone
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int axis = axis_of(op, mw_tensor_shape(mw__arg(op, "x")).rank);
     mw__arg_bool(op, "keep_dims", &keep);
-    mw_tensor *found = positions(clone->to, x, axis, mw__split_is(op, "reduce_argmax"));
+    mw_tensor *found = positions(clone->to, x, axis, mw__op_is(op, "reduce_argmax"));
     mw_tensor *first = mw_reduce_min(found, MW_AXES(axis), keep);
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]); /* from ios17 on it may be uint16 */
     if (mw_tensor_dtype(first) == MW_F32)
@@ -149,7 +149,7 @@ enum { BAND_MAX = 1 << 22 }; /* elements of a mask, a byte each */
 static mw_shape matrix_of(const mw__op *op)
 {
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
-    if (!mw__split_is(op, "cumsum"))
+    if (!mw__op_is(op, "cumsum"))
         return MW_SHAPE(shape.dim[shape.rank - 2], shape.dim[shape.rank - 1]);
     const int64_t extent = shape.dim[axis_of(op, shape.rank)];
     return MW_SHAPE(extent, extent);

@@ -201,7 +201,7 @@ typedef struct putting {
     mw_tensor *data, *updates, *hit;
 } putting;
 
-static bool is_nd(const mw__op *op) { return mw__split_is(op, "scatter_nd"); }
+static bool is_nd(const mw__op *op) { return mw__op_is(op, "scatter_nd"); }
 
 static bool read_putting(const mw__op *op, putting *p)
 {
@@ -220,7 +220,7 @@ static bool read_putting(const mw__op *op, putting *p)
         axis = axis < 0 ? axis + data.rank : axis;
         p->outer = mw__shape_span(data, 0, (int)axis);
         p->extent = data.dim[axis];
-        p->points = mw__split_is(op, "scatter") ? mw_shape_count(indices) : indices.dim[axis];
+        p->points = mw__op_is(op, "scatter") ? mw_shape_count(indices) : indices.dim[axis];
     }
     p->inner = mw_shape_count(data) / (p->outer * p->extent);
     return p->points > 0 && (is_nd(op) || p->extent <= MW__DIGITS_MAX) &&
@@ -236,8 +236,7 @@ bool mw__decompose_is_put(const mw__legality *legality, const mw__op *op)
     const bool is_float = dtype == MW_F32 || dtype == MW_F16;
     if (!mw__decompose_always(legality, op) || !read_putting(op, &p))
         return false;
-    if (mw__split_is(op, "scatter") && strcmp(p.mode, "add") == 0 && is_float &&
-        !mw__is_constant(mw__arg(op, "indices")))
+    if (mw__op_is(op, "scatter") && strcmp(p.mode, "add") == 0 && is_float && !mw__is_constant(mw__arg(op, "indices")))
         return false;
     return is_float || (dtype == MW_I32 && strcmp(p.mode, "div") != 0);
 }
@@ -248,7 +247,7 @@ static mw_tensor *find_hit(mw__clone *clone, const mw__op *op, const putting *p)
     const mw_shape data = mw_tensor_shape(mw__arg(op, "data"));
     mw_tensor *indices = mw__decompose_arg(clone, op, "indices");
     const mw_shape along = MW_SHAPE(p->extent, 1);
-    if (mw__split_is(op, "scatter"))
+    if (mw__op_is(op, "scatter"))
         return mw__decompose_hit(indices, MW_SHAPE(1, p->points, 1, 1), along, wraps(op));
     if (!is_nd(op))
         return mw__decompose_hit(indices, MW_SHAPE(p->outer, p->points, 1, p->inner), along, wraps(op));

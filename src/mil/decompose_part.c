@@ -70,7 +70,7 @@ static const char *extent_argument(const mw__op *op)
                                           {"resize", "shape"},
                                           {"tile", "reps"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (mw__split_is(op, rows[i][0]))
+        if (mw__op_is(op, rows[i][0]))
             return rows[i][1];
     return NULL;
 }
@@ -80,12 +80,12 @@ static bool declared_numbers(const mw__op *op, size_t count, int32_t *out)
 {
     const mw_shape result = mw_tensor_shape(op->results[0]);
     int64_t axis = -1;
-    if (mw__split_is(op, "one_hot")) {
+    if (mw__op_is(op, "one_hot")) {
         mw__arg_int(op, "axis", &axis);
         out[0] = (int32_t)result.dim[axis < 0 ? axis + result.rank : axis];
         return count == 1;
     }
-    const bool repeats = mw__split_is(op, "tile");
+    const bool repeats = mw__op_is(op, "tile");
     const mw_shape x = repeats ? mw_tensor_shape(mw__arg(op, "x")) : result;
     for (size_t i = 0; i < count && count <= (size_t)result.rank; i++) {
         const int64_t extent = result.dim[(size_t)result.rank - count + i];

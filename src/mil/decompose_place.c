@@ -22,7 +22,7 @@ static bool read_masks(const mw__op *op, placing *p)
     const size_t rank = (size_t)p->x.rank;
     for (int i = 0; i < MW_RANK_MAX; i++)
         p->stride[i] = 1;
-    if (mw__split_is(op, "slice_by_size"))
+    if (mw__op_is(op, "slice_by_size"))
         return true;
     return (!mw__arg_present(op, "stride") ||
             (mw__arg_ints(op, "stride", p->stride, MW_RANK_MAX, &count) && count == rank)) &&
@@ -58,7 +58,7 @@ static bool is_computed(const mw_tensor *value) { return value != NULL && !mw__i
 bool mw__decompose_is_placed(const mw__legality *legality, const mw__op *op)
 {
     placing p;
-    const mw_tensor *size = mw__split_is(op, "slice_by_size") ? mw__arg(op, "size") : mw__arg(op, "end");
+    const mw_tensor *size = mw__op_is(op, "slice_by_size") ? mw__arg(op, "size") : mw__arg(op, "end");
     return mw__decompose_always(legality, op) && (is_computed(mw__arg(op, "begin")) || is_computed(size)) &&
            read_placing(op, op->results[0], &p);
 }

@@ -23,12 +23,12 @@ static bool read_distribution(const mw__op *op, distribution *d)
 {
     *d = (distribution){.below = HUGE_VAL, .seed = -1};
     bool good = mw__arg_int(op, "seed", &d->seed);
-    if (mw__split_is(op, "random_normal")) {
+    if (mw__op_is(op, "random_normal")) {
         good = good && mw__arg_float(op, "mean", &d->a) && mw__arg_float(op, "stddev", &d->b);
         d->draw = mw__random_draw_normal;
         d->single = d->b == 0.0;
         d->only = d->a;
-    } else if (mw__split_is(op, "random_uniform")) {
+    } else if (mw__op_is(op, "random_uniform")) {
         good = good && mw__arg_float(op, "low", &d->a) && mw__arg_float(op, "high", &d->b);
         d->draw = mw__random_draw_uniform;
         d->single = d->a == d->b;

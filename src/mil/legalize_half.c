@@ -41,11 +41,6 @@ static const char *loss_of(const mw__legalizer *legalizer, const mw_tensor *valu
     return mw_tensor_dtype(value) == MW_I32 && (double)stored != number ? "is not exact" : NULL;
 }
 
-static const char *keep_string(mw_graph *to, const char *text)
-{
-    return mw__arena_string(&to->arena, text, strlen(text), &to->error);
-}
-
 /* An entry in the list of what was replaced. */
 static mw__narrowing *note_narrowing(const mw__legalizer *legalizer, const mw_tensor *value, double number)
 {
@@ -59,10 +54,10 @@ static mw__narrowing *note_narrowing(const mw__legalizer *legalizer, const mw_te
     if (note == NULL)
         return NULL;
     *note = (mw__narrowing){.value = number};
-    note->operation = keep_string(to, user != NULL ? user->kind : "");
-    note->argument = keep_string(to, user != NULL ? legalizer->facts[value->id].arg : "");
-    note->tensor = keep_string(to, value->name != NULL ? value->name : made != NULL ? made : "");
-    note->subject = keep_string(to, subject);
+    note->operation = mw__graph_string(to, user != NULL ? user->kind : "");
+    note->argument = mw__graph_string(to, user != NULL ? legalizer->facts[value->id].arg : "");
+    note->tensor = mw__graph_string(to, value->name != NULL ? value->name : made != NULL ? made : "");
+    note->subject = mw__graph_string(to, subject);
     return to->error.status == MW_OK ? note : NULL;
 }
 

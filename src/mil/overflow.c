@@ -13,8 +13,6 @@ enum { STEPS_MAX = 200 }; /* operations that are looked at behind a divisor */
 #define EXP_END    11.0898 /* ln 65520, from where fp16 rounds to infinity */
 #define SQUARE_END 255.969 /* its root */
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 /* ---- what may become infinite ---- */
 
 static bool is_unbounded(const mw_tensor *value, double low, double high)
@@ -25,7 +23,7 @@ static bool is_unbounded(const mw_tensor *value, double low, double high)
 
 static bool is_power(const mw__op *op, double exponent)
 {
-    const mw_tensor *y = is_kind(op, "pow") ? mw__arg(op, "y") : NULL;
+    const mw_tensor *y = mw__op_is(op, "pow") ? mw__arg(op, "y") : NULL;
     const mw__bound bound = y != NULL && mw__is_constant(y) ? mw__bound_of(y) : (mw__bound){0.0, 1.0};
     return bound.low == exponent && bound.high == exponent;
 }
@@ -33,8 +31,8 @@ static bool is_power(const mw__op *op, double exponent)
 /* x^2 of a number that nothing bounds. */
 static bool is_square(const mw__op *op)
 {
-    const bool product = is_kind(op, "mul") && mw__arg(op, "x") == mw__arg(op, "y");
-    if (!product && !is_kind(op, "square") && !is_power(op, 2.0))
+    const bool product = mw__op_is(op, "mul") && mw__arg(op, "x") == mw__arg(op, "y");
+    if (!product && !mw__op_is(op, "square") && !is_power(op, 2.0))
         return false;
     const mw_tensor *x = mw__arg(op, "x");
     return x != NULL && is_unbounded(x, -SQUARE_END, SQUARE_END);
@@ -42,13 +40,13 @@ static bool is_square(const mw__op *op)
 
 static bool is_sum_square(const mw__op *op)
 {
-    return is_kind(op, "reduce_sum_square") && is_unbounded(mw__arg(op, "x"), -SQUARE_END, SQUARE_END);
+    return mw__op_is(op, "reduce_sum_square") && is_unbounded(mw__arg(op, "x"), -SQUARE_END, SQUARE_END);
 }
 
 /* e^x, of which the sum is what divides. */
 static bool is_exponential(const mw__op *op)
 {
-    const mw_tensor *x = is_kind(op, "exp") ? mw__arg(op, "x") : NULL;
+    const mw_tensor *x = mw__op_is(op, "exp") ? mw__arg(op, "x") : NULL;
     return x != NULL && is_unbounded(x, -(double)INFINITY, EXP_END);
 }
 
@@ -61,13 +59,13 @@ static size_t passing(const mw__op *op, const mw_tensor *out[2])
     static const char *const two[] = {"add", "sub", "mul", "maximum"};
     bool first = mw__is_move(op) || is_power(op, 0.5), second = false;
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
-        first = first || is_kind(op, one[i]);
+        first = first || mw__op_is(op, one[i]);
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)
-        second = second || is_kind(op, two[i]);
+        second = second || mw__op_is(op, two[i]);
     size_t count = 0;
     if (first || second)
         out[count++] = mw__arg(op, "x");
-    if (second && !is_kind(op, "sub"))
+    if (second && !mw__op_is(op, "sub"))
         out[count++] = mw__arg(op, "y");
     return count;
 }
@@ -100,9 +98,9 @@ static const mw__op *find_source(const mw_tensor *value, source_test *test)
  * a scale, an offset, a root (wide_chains of chip/rules/arithmetic.def). */
 static const mw_tensor *joined_operand(const mw__op *op)
 {
-    if (is_kind(op, "sqrt") || is_kind(op, "rsqrt") || is_kind(op, "pow"))
+    if (mw__op_is(op, "sqrt") || mw__op_is(op, "rsqrt") || mw__op_is(op, "pow"))
         return mw__arg(op, "x");
-    if (!is_kind(op, "add") && !is_kind(op, "mul") && !is_kind(op, "sub"))
+    if (!mw__op_is(op, "add") && !mw__op_is(op, "mul") && !mw__op_is(op, "sub"))
         return NULL;
     const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y");
     return mw__is_constant(y) ? x : mw__is_constant(x) ? y : NULL;
@@ -111,7 +109,7 @@ static const mw_tensor *joined_operand(const mw__op *op)
 /* Whether the root of `sum` that divides is taken before the sum is rounded. */
 static bool is_joined(const mw__op *divides, const mw_tensor *divisor, const mw__op *sum)
 {
-    const mw_tensor *value = is_kind(divides, "rsqrt") ? mw__arg(divides, "x") : divisor;
+    const mw_tensor *value = mw__op_is(divides, "rsqrt") ? mw__arg(divides, "x") : divisor;
     while (value != NULL && value->op != NULL && value->op != sum)
         value = joined_operand(value->op);
     return value != NULL && value->op == sum;
@@ -120,9 +118,9 @@ static bool is_joined(const mw__op *divides, const mw_tensor *divisor, const mw_
 /* The value whose reciprocal is in the result. */
 static const mw_tensor *divisor_of(const mw__op *op)
 {
-    if (is_kind(op, "rsqrt") || is_kind(op, "inverse") || is_power(op, -0.5) || is_power(op, -1.0))
+    if (mw__op_is(op, "rsqrt") || mw__op_is(op, "inverse") || is_power(op, -0.5) || is_power(op, -1.0))
         return mw__arg(op, "x");
-    return is_kind(op, "real_div") ? mw__arg(op, "y") : NULL;
+    return mw__op_is(op, "real_div") ? mw__arg(op, "y") : NULL;
 }
 
 /* ---- the list ---- */
@@ -176,7 +174,7 @@ static mw_status check_divisor(overflows *o, const mw__op *op)
                           "the square of a number beyond 255.9 is infinite in fp16, and what is divided by it or its "
                           "root is 0; multiply x by a constant below 1 before, or take layer_norm, l2_norm or "
                           "reduce_l2_norm, which add in fp32"));
-    const mw__op *sum = is_kind(op, "real_div") ? find_source(divisor, is_exponential) : NULL;
+    const mw__op *sum = mw__op_is(op, "real_div") ? find_source(divisor, is_exponential) : NULL;
     if (sum != NULL && find_source(mw__arg(op, "x"), is_exponential) == sum)
         return list_overflow(o, sum, EXP_END,
                              "e^x is infinite in fp16 from x = 11.09 on, and its share of a sum 0; take softmax, or "
@@ -188,7 +186,7 @@ static mw_status check_op(overflows *o, const mw__op *op)
 {
     if (op->row == NULL || op->stage != MW__STEP_FORWARD || op->result_count != 1)
         return MW_OK;
-    if (is_kind(op, "softplus") && (o->arithmetic & MW__ARITHMETIC(softplus_overflow)) != 0 &&
+    if (mw__op_is(op, "softplus") && (o->arithmetic & MW__ARITHMETIC(softplus_overflow)) != 0 &&
         is_unbounded(mw__arg(op, "x"), -(double)INFINITY, EXP_END))
         return list_overflow(o, op, EXP_END,
                              "from x = 11.09 on, where e^x passes 65504, the ANE makes it 0; write softplus(minimum(x, "

@@ -1,5 +1,6 @@
 /* Prints types and literals in the style of the program. Floats are hex floats, always. */
 #include "base/memory/checked.h"
+#include "base/number/bits.h"
 #include "base/number/fp16.h"
 #include "base/number/number.h"
 #include "mil/io.h"
@@ -111,12 +112,6 @@ static double float_value(mw_dtype dtype, uint64_t bits)
 }
 
 /* Sign-extends `value` of `bits` bits. */
-static int64_t signed_value(uint64_t value, unsigned bits)
-{
-    const uint64_t sign = (uint64_t)1 << (bits - 1);
-    return (int64_t)((value ^ sign) - sign);
-}
-
 static void print_scalar(mw__text *out, const mw__payload *payload, size_t index)
 {
     const mw_dtype dtype = payload->type->dtype;
@@ -141,7 +136,8 @@ static void print_scalar(mw__text *out, const mw__payload *payload, size_t index
     case MW_I16:
     case MW_I32:
     case MW_I64:
-        mw__text_append(out, buffer, mw__number_print_i64(buffer, signed_value(bits, (unsigned)mw_dtype_bits(dtype))));
+        mw__text_append(out, buffer,
+                        mw__number_print_i64(buffer, mw__sign_extend(bits, (unsigned)mw_dtype_bits(dtype))));
         break;
     default:
         mw__text_printf(out, "%" PRIu64, bits);

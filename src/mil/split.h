@@ -68,7 +68,6 @@ bool mw__split_takes(const mw__split *split, const mw__op *op);
 bool mw__split_is_int(const mw_tensor *value);
 /* True if the argument of an operation takes the element type, or the elements, of the result. */
 bool mw__split_carries(const mw__arg_row *row);
-bool mw__split_is(const mw__op *op, const char *kind);
 /* range_1d of integers from 0 in steps of 1, possibly with extents of 1 around it; out_axis = where it runs. */
 bool mw__split_is_count(const mw__split *split, const mw_tensor *value, int *out_axis);
 

@@ -69,7 +69,7 @@ void mw__split_comparison(mw__split *split, mw__clone *clone, const mw__op *op)
         mw_tensor *match = hot->parts[b] = match_block(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE);
         mw_tensor *half = mw_scalar(split->to, MW_F32, 0.5);
         mw__split_set(split, clone, result, b, 1, 0,
-                      mw__split_is(op, "equal") ? mw_greater(match, half) : mw_less(match, half));
+                      mw__op_is(op, "equal") ? mw_greater(match, half) : mw_less(match, half));
     }
 }
 
@@ -85,7 +85,7 @@ bool mw__split_is_match(const mw__split *split, const mw__op *op)
     const mw_tensor *hit = mw__arg(op, "cond"), *result = op->results[0];
     const mw_dtype dtype = mw_tensor_dtype(result);
     return split->hots[hit->id].digits != 0 && mw_shape_equal(mw_tensor_shape(hit), mw_tensor_shape(result)) &&
-           (dtype == MW_F32 || dtype == MW_F16) && mw__split_is(hit->op, "equal") && is_number(mw__arg(op, "a"), 1.0) &&
+           (dtype == MW_F32 || dtype == MW_F16) && mw__op_is(hit->op, "equal") && is_number(mw__arg(op, "a"), 1.0) &&
            is_number(mw__arg(op, "b"), 0.0);
 }
 
@@ -137,7 +137,7 @@ static void extreme_of(mw__split *split, mw__clone *clone, const mw__op *op, int
                        const axes *over, int64_t result_block)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
-    const double never = mw__split_is(op, "reduce_min") ? MW__DIGIT_BASE : -1.0;
+    const double never = mw__op_is(op, "reduce_min") ? MW__DIGIT_BASE : -1.0;
     mw_tensor **parts[2];
     for (int i = 0; i < 2; i++)
         parts[i] = mw__arena_alloc(&split->to->arena, (size_t)blocks, sizeof(mw_tensor *), &split->to->error);
@@ -303,7 +303,7 @@ void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
 static bool is_zeros(const mw_tensor *value)
 {
     double number;
-    if (value->op != NULL && mw__split_is(value->op, "fill"))
+    if (value->op != NULL && mw__op_is(value->op, "fill"))
         return mw__arg_float(value->op, "value", &number) && number == 0.0;
     return is_number(value, 0.0);
 }

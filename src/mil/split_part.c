@@ -154,9 +154,9 @@ static mw_tensor *make_source(mw__split *split, const mw_tensor *value, mw_shape
         mw__split_block(split, mw_tensor_shape(value).dim[axis], block, &begin, &count);
     if (value->payload != NULL)
         return part_of_constant(split, value, part, axis >= 0 ? axis : 0, begin, digit);
-    if (mw__split_is(value->op, "range_1d"))
+    if (mw__op_is(value->op, "range_1d"))
         return part_of_range(split, value, begin, part.dim[0], digit);
-    if (mw__split_is(value->op, "fill")) {
+    if (mw__op_is(value->op, "fill")) {
         mw__arg_float(value->op, "value", &number);
         return mw_fill(split->to, digit >= 0 ? MW_F32 : mw_tensor_dtype(value), part,
                        digit >= 0 ? (double)mw__digit_of((int64_t)number, digit) : number);

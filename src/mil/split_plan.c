@@ -5,14 +5,6 @@
 
 /* ---- words ---- */
 
-bool mw__split_is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
-bool mw__split_carries(const mw__arg_row *row)
-{
-    const bool is_t = row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_ANY;
-    return row->kind != MW__CONST && (is_t || row->type == MW__ANY);
-}
-
 bool mw__split_is_int(const mw_tensor *value)
 {
     const mw_dtype dtype = mw_tensor_dtype(value);
@@ -97,14 +89,14 @@ static bool is_source_op(const mw__split *split, const mw__op *op)
     double number;
     if (op->row == NULL || op->result_count != 1 || !is_known(op->results[0]))
         return false;
-    if (mw__split_is(op, "const"))
+    if (mw__op_is(op, "const"))
         return true;
-    if (mw__split_is(op, "range_1d")) /* of floating point, fp16 would round the numbers of a long one */
+    if (mw__op_is(op, "range_1d")) /* of floating point, fp16 would round the numbers of a long one */
         return mw__split_is_int(op->results[0]) && mw__arg_float(op, "start", &number) &&
                mw__arg_float(op, "end", &number) && mw__arg_float(op, "step", &number);
-    if (mw__split_is(op, "fill"))
+    if (mw__op_is(op, "fill"))
         return mw__arg(op, "shape")->payload != NULL && mw__arg_float(op, "value", &number);
-    if (mw__split_is(op, "reshape") || mw__split_is(op, "expand_dims") || mw__split_is(op, "squeeze"))
+    if (mw__op_is(op, "reshape") || mw__op_is(op, "expand_dims") || mw__op_is(op, "squeeze"))
         return mw__split_is_source(split, mw__arg(op, "x"));
     return false;
 }
@@ -121,8 +113,8 @@ static double largest(const mw_tensor *value)
         }
         return most;
     }
-    if (!mw__split_is(value->op, "range_1d"))
-        return mw__split_is(value->op, "fill") ? 0.0 : largest(mw__arg(value->op, "x"));
+    if (!mw__op_is(value->op, "range_1d"))
+        return mw__op_is(value->op, "fill") ? 0.0 : largest(mw__arg(value->op, "x"));
     mw__arg_float(value->op, "start", &start);
     mw__arg_float(value->op, "end", &end);
     start = start < 0.0 ? -start : start;
@@ -137,8 +129,8 @@ bool mw__split_is_count(const mw__split *split, const mw_tensor *value, int *out
     const mw_tensor *range = value;
     if (value->payload != NULL || !mw__split_is_source(split, value))
         return false;
-    while (range->op != NULL && !mw__split_is(range->op, "range_1d")) {
-        if (range->payload != NULL || mw__split_is(range->op, "fill"))
+    while (range->op != NULL && !mw__op_is(range->op, "range_1d")) {
+        if (range->payload != NULL || mw__op_is(range->op, "fill"))
             return false;
         range = mw__arg(range->op, "x");
     }
@@ -332,7 +324,7 @@ static void long_group(mw__split *split, const mw__op *op, const mw__arg_row *ro
 {
     if (mw__split_axis(split, value) < 0)
         return;
-    if ((row->kind == MW__CONST && !mw__split_is(op, "linear")) || row->type == MW__I32)
+    if ((row->kind == MW__CONST && !mw__op_is(op, "linear")) || row->type == MW__I32)
         put_mark(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
     else if (!mw__split_is_source(split, value))
         join_groups(split, LONG, first_long(split, op), value);

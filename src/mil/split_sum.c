@@ -50,7 +50,7 @@ bool mw__split_makes_index(const mw__split *split, const mw__op *op)
 /* A low digit that leaves 0 .. base - 1 carries one. */
 static void sum_block(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block)
 {
-    const bool adds = mw__split_is(op, "add");
+    const bool adds = mw__op_is(op, "add");
     const operands o = read_operands(split, clone, op, block);
     mw_tensor *high = adds ? mw_add(o.x.digit[0], o.y.digit[0]) : mw_sub(o.x.digit[0], o.y.digit[0]);
     mw_tensor *low = adds ? mw_add(o.x.digit[1], o.y.digit[1]) : mw_sub(o.x.digit[1], o.y.digit[1]);
@@ -73,11 +73,11 @@ void mw__split_digit_sum(mw__split *split, mw__clone *clone, const mw__op *op)
 static mw_tensor *compare_parts(mw__split *split, const mw__op *op, const operands *o)
 {
     mw_tensor *sign = order(split, o), *zero = number_tensor(split, 0.0);
-    if (mw__split_is(op, "less"))
+    if (mw__op_is(op, "less"))
         return mw_less(sign, zero);
-    if (mw__split_is(op, "less_equal"))
+    if (mw__op_is(op, "less_equal"))
         return mw_less_equal(sign, zero);
-    return mw__split_is(op, "greater") ? mw_greater(sign, zero) : mw_greater_equal(sign, zero);
+    return mw__op_is(op, "greater") ? mw_greater(sign, zero) : mw_greater_equal(sign, zero);
 }
 
 void mw__split_order(mw__split *split, mw__clone *clone, const mw__op *op)
@@ -96,7 +96,7 @@ void mw__split_bound(mw__split *split, mw__clone *clone, const mw__op *op)
         const int64_t block = blocks > 1 ? b : MW__SPLIT_WHOLE;
         const operands o = read_operands(split, clone, op, block);
         mw_tensor *sign = order(split, &o), *zero = number_tensor(split, 0.0);
-        mw_tensor *takes_x = mw__split_is(op, "maximum") ? mw_greater(sign, zero) : mw_less(sign, zero);
+        mw_tensor *takes_x = mw__op_is(op, "maximum") ? mw_greater(sign, zero) : mw_less(sign, zero);
         set_digits(split, clone, op->results[0], block, mw_select(takes_x, o.x.digit[0], o.y.digit[0]),
                    mw_select(takes_x, o.x.digit[1], o.y.digit[1]));
     }

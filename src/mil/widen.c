@@ -26,7 +26,7 @@ static bool has_narrow_input(const mw__block *body)
 
 static bool wants_narrow(const mw__op *op)
 {
-    return op->row == NULL || op->block_count > 0 || mw__split_is(op, "quantize") || mw__split_is(op, "dequantize");
+    return op->row == NULL || op->block_count > 0 || mw__op_is(op, "quantize") || mw__op_is(op, "dequantize");
 }
 
 static bool can_widen(const mw__block *body)

@@ -350,8 +350,6 @@ static uint32_t layer_of(const mw__view *view, uint32_t op)
     return user == MW__VIEW_NONE ? MW__VIEW_NONE : view->ops[mw__view_root(view, user)].layer;
 }
 
-static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
-
 /* The operations of each layer, in the order of the text; fixed ones stand behind. */
 static mw_status list_members(making *m)
 {
@@ -377,7 +375,7 @@ static void add_totals(making *m)
     mw_summary_totals *t = &s->totals;
     for (uint32_t i = 0; i < m->view.op_count; i++) {
         const uint32_t layer = layer_of(&m->view, i);
-        if (m->view.ops[i].fixed && layer != MW__VIEW_NONE && !is_const(m->view.ops[i].op))
+        if (m->view.ops[i].fixed && layer != MW__VIEW_NONE && !mw__op_is_const(m->view.ops[i].op))
             s->layers[m->input_count + layer].operation_count++;
         t->operations += count_ops(m->view.ops[i].op);
     }

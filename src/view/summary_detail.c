@@ -75,8 +75,6 @@ void mw__view_layer_weigh(mw__view_layer_weights *w, const mw_tensor *weight)
     }
 }
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 const char *mw__view_layer_kind_name(const mw__view *view, uint32_t root, const mw__op *main,
                                      const mw__view_layer_weights *w)
 {
@@ -90,11 +88,11 @@ const char *mw__view_layer_kind_name(const mw__view *view, uint32_t root, const 
         return "batch_norm";
     if (label != NULL)
         return label;
-    if ((is_kind(main, "matmul") || is_kind(main, "einsum") || is_kind(main, "linear")) && weighted)
+    if ((mw__op_is(main, "matmul") || mw__op_is(main, "einsum") || mw__op_is(main, "linear")) && weighted)
         return "linear";
-    if (is_kind(main, "gather") && weighted)
+    if (mw__op_is(main, "gather") && weighted)
         return "embedding";
-    return is_kind(main, "scaled_dot_product_attention") ? "attention" : main->kind;
+    return mw__op_is(main, "scaled_dot_product_attention") ? "attention" : main->kind;
 }
 
 /* ---- details ---- */
@@ -193,9 +191,9 @@ static int64_t last_extent(const mw_tensor *value, int from_end)
 static void detail_linear(mw__text *out, const mw__op *op)
 {
     bool transposed = false;
-    if (is_kind(op, "einsum"))
+    if (mw__op_is(op, "einsum"))
         return;
-    if (is_kind(op, "matmul"))
+    if (mw__op_is(op, "matmul"))
         mw__arg_bool(op, "transpose_x", &transposed);
     put_from_to(out, last_extent(mw__arg(op, "x"), transposed ? 2 : 1), last_extent(op->results[0], 1));
 }
@@ -210,7 +208,7 @@ static void detail_recurrent(mw__text *out, const mw__op *op, const mw__view_lay
             put_detail(out, "bidirectional");
         return;
     }
-    const char *direction = is_kind(op, "lstm") ? mw__arg_string(op, "direction") : NULL;
+    const char *direction = mw__op_is(op, "lstm") ? mw__arg_string(op, "direction") : NULL;
     const int64_t outputs = last_extent(op->results[0], 1);
     const bool both = direction != NULL && strcmp(direction, "bidirectional") == 0;
     put_from_to(out, last_extent(mw__arg(op, "x"), 1), both && outputs > 0 ? outputs / 2 : outputs);
@@ -220,14 +218,14 @@ static void detail_recurrent(mw__text *out, const mw__op *op, const mw__view_lay
 
 static void detail_attention(mw__text *out, const mw__op *op)
 {
-    const mw_tensor *q = is_kind(op, "scaled_dot_product_attention") ? mw__arg(op, "query")
-                         : is_kind(op, "matmul")                     ? mw__arg(op, "x")
-                                                                     : NULL;
+    const mw_tensor *q = mw__op_is(op, "scaled_dot_product_attention") ? mw__arg(op, "query")
+                         : mw__op_is(op, "matmul")                     ? mw__arg(op, "x")
+                                                                       : NULL;
     const mw_shape shape = mw_tensor_shape(q);
     if (shape.rank < 4 || shape.dim[1] < 0 || shape.dim[3] < 0)
         return;
     put_number(out, "heads ", shape.dim[1]);
-    if (is_kind(op, "scaled_dot_product_attention"))
+    if (mw__op_is(op, "scaled_dot_product_attention"))
         put_number(out, "width ", shape.dim[3]);
 }
 
@@ -324,7 +322,7 @@ static void put_storage(mw__text *out, const mw_tensor *weight)
 static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw__view_layer_weights *w)
 {
     const bool own = strcmp(kind, op->kind) == 0;
-    if (is_kind(op, "conv") || is_kind(op, "conv_transpose"))
+    if (mw__op_is(op, "conv") || mw__op_is(op, "conv_transpose"))
         detail_conv(out, op);
     else if (strcmp(kind, "linear") == 0)
         detail_linear(out, op);
@@ -336,13 +334,13 @@ static void put_kind(mw__text *out, const char *kind, const mw__op *op, const mw
         detail_embedding(out, w->largest);
     else if (strstr(kind, "_norm") != NULL)
         detail_norm(out, kind, w->largest);
-    else if (own && (is_kind(op, "max_pool") || is_kind(op, "avg_pool") || is_kind(op, "l2_pool")))
+    else if (own && (mw__op_is(op, "max_pool") || mw__op_is(op, "avg_pool") || mw__op_is(op, "l2_pool")))
         detail_pool(out, op);
-    else if (own && is_kind(op, "concat"))
+    else if (own && mw__op_is(op, "concat"))
         detail_concat(out, op);
-    else if (own && (is_kind(op, "softmax") || is_kind(op, "gather")))
+    else if (own && (mw__op_is(op, "softmax") || mw__op_is(op, "gather")))
         detail_axis(out, op);
-    else if (own && is_kind(op, "transpose"))
+    else if (own && mw__op_is(op, "transpose"))
         detail_transpose(out, op);
     else if (own && strncmp(kind, "reduce_", 7) == 0 && strncmp(kind, "reduce_arg", 10) != 0)
         detail_axes(out, op, "axes");

@@ -19,6 +19,10 @@
 /* Of a convolution's transpose whose weight is computed (mw__composite.transposed). */
 mw__vjp_rule mw__vjp_conv_transposed;
 
+/* Of the forward operation: the shape of its x, and its axis counted from 0. */
+mw_shape mw__vjp_x_shape(const mw__vjp *vjp);
+int mw__vjp_axis_of(const mw__vjp *vjp, int rank);
+
 /* A scalar of the element type of x. */
 mw_tensor *mw__vjp_scalar_like(mw_tensor *x, double value);
 

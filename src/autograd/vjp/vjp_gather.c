@@ -97,11 +97,6 @@ static mw_tensor *with_batch(mw_tensor *indices, int64_t batch, int64_t lookups,
     return mw_concat(parts, 2, 2);
 }
 
-static mw_tensor *zeros_of(mw_tensor *x, mw_shape shape)
-{
-    return mw_fill(mw_tensor_graph(x), mw_tensor_dtype(x), shape, 0.0);
-}
-
 void mw__vjp_gather_nd(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *indices = mw__vjp_arg(vjp, "indices"), *dy = vjp->dy[0];
@@ -111,7 +106,7 @@ void mw__vjp_gather_nd(mw__vjp *vjp)
         mw__arg_int(vjp->op, "batch_dims", &batch);
     if (batch == 0) {
         mw_tensor *onto = mw__vjp_so_far(vjp, "x");
-        onto = onto != NULL ? onto : zeros_of(x, shape);
+        onto = onto != NULL ? onto : mw__build_zeros(x, shape);
         mw__vjp_set_total(vjp, "x", mw_scatter_nd(onto, indices, dy, MW_SCATTER_ADD));
         return;
     }
@@ -122,7 +117,7 @@ void mw__vjp_gather_nd(mw__vjp *vjp)
         flat.dim[flat.rank++] = shape.dim[i];
     for (int i = first + depth; i < shape.rank; i++)
         taken.dim[taken.rank++] = shape.dim[i];
-    mw_tensor *zeros = zeros_of(x, flat), *rows = mw_reshape(dy, taken);
+    mw_tensor *zeros = mw__build_zeros(x, flat), *rows = mw_reshape(dy, taken);
     mw_tensor *sum = mw_scatter_nd(zeros, with_batch(indices, batches, lookups, depth), rows, MW_SCATTER_ADD);
     mw__vjp_set(vjp, "x", mw_reshape(sum, shape));
 }

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
+mw_shape mw__vjp_x_shape(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
 
 void mw__vjp_identity(mw__vjp *vjp) { mw__vjp_set(vjp, "x", vjp->dy[0]); }
 
-void mw__vjp_reshape(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_reshape(vjp->dy[0], shape_of(vjp))); }
+void mw__vjp_reshape(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_reshape(vjp->dy[0], mw__vjp_x_shape(vjp))); }
 
 void mw__vjp_expand_dims(mw__vjp *vjp) { mw__vjp_reshape(vjp); }
 
@@ -26,10 +26,9 @@ void mw__vjp_transpose(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw_transpose(vjp->dy[0], inverse));
 }
 
-static int axis_of(const mw__vjp *vjp, int rank)
+int mw__vjp_axis_of(const mw__vjp *vjp, int rank)
 {
-    int64_t axis = 0;
-    mw__arg_int(vjp->op, "axis", &axis);
+    const int64_t axis = mw__arg_whole(vjp->op, "axis");
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
@@ -49,7 +48,7 @@ void mw__vjp_concat(mw__vjp *vjp)
     const mw__operand *values;
     size_t count = mw__arg_values(vjp->op, "values", &values);
     const bool scalars = mw_tensor_shape(values[0].value).rank == 0;
-    int axis = scalars ? 0 : axis_of(vjp, mw_tensor_shape(vjp->dy[0]).rank);
+    int axis = scalars ? 0 : mw__vjp_axis_of(vjp, mw_tensor_shape(vjp->dy[0]).rank);
     bool interleave = false;
     mw__arg_bool(vjp->op, "interleave", &interleave);
     int64_t begin = 0;
@@ -67,8 +66,8 @@ void mw__vjp_concat(mw__vjp *vjp)
 /* Parts without a cotangent are zero. */
 void mw__vjp_split(mw__vjp *vjp)
 {
-    const mw_shape in = shape_of(vjp);
-    const int axis = axis_of(vjp, in.rank);
+    const mw_shape in = mw__vjp_x_shape(vjp);
+    const int axis = mw__vjp_axis_of(vjp, in.rank);
     mw__span spans[MW_RANK_MAX];
     for (int i = 0; i < in.rank; i++)
         spans[i] = mw__span_all(in.dim[i]);
@@ -96,8 +95,8 @@ mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t
 /* The windows laid out one after the other, then each of their elements back to its place. */
 void mw__vjp_sliding_windows(mw__vjp *vjp)
 {
-    mw_shape in = shape_of(vjp), windows = mw_tensor_shape(vjp->dy[0]), flat = in;
-    int axis = axis_of(vjp, in.rank);
+    mw_shape in = mw__vjp_x_shape(vjp), windows = mw_tensor_shape(vjp->dy[0]), flat = in;
+    int axis = mw__vjp_axis_of(vjp, in.rank);
     int64_t stride = 1, size = windows.dim[axis + 1], count = windows.dim[axis] * size;
     mw__arg_int(vjp->op, "stride", &stride);
     mw_error err = {0};
@@ -137,7 +136,7 @@ static mw_tensor *sum_repetitions(mw_tensor *y, int axis, int64_t extent)
 
 void mw__vjp_tile(mw__vjp *vjp)
 {
-    const mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
+    const mw_shape in = mw__vjp_x_shape(vjp), out = mw_tensor_shape(vjp->dy[0]);
     int64_t reps[MW_RANK_MAX];
     size_t count = 0;
     const bool constant = mw__arg_ints(vjp->op, "reps", reps, MW_RANK_MAX, &count);
@@ -185,7 +184,7 @@ static mw_tensor *unpad_axis(mw_tensor *y, int axis, int64_t before, int64_t ext
 /* `pad` names [before, after] of the last axes in order. */
 void mw__vjp_pad(mw__vjp *vjp)
 {
-    mw_shape in = shape_of(vjp);
+    mw_shape in = mw__vjp_x_shape(vjp);
     int64_t pad[2 * MW_RANK_MAX] = {0}, begin[MW_RANK_MAX] = {0};
     size_t count = 0;
     mw__arg_ints(vjp->op, "pad", pad, 2 * MW_RANK_MAX, &count);

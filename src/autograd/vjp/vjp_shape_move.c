@@ -2,18 +2,11 @@
  * several times. */
 #include "autograd/vjp/rules.h"
 
-static int axis_of(const mw__vjp *vjp, int rank)
-{
-    int64_t axis = 0;
-    mw__arg_int(vjp->op, "axis", &axis);
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 /* Part i of dy, its axis dropped. */
 void mw__vjp_stack(mw__vjp *vjp)
 {
     const mw_shape shape = mw_tensor_shape(vjp->dy[0]);
-    const int axis = axis_of(vjp, shape.rank);
+    const int axis = mw__vjp_axis_of(vjp, shape.rank);
     for (int64_t i = 0; i < shape.dim[axis]; i++) {
         mw_slice slices[MW_RANK_MAX] = {0};
         for (int k = 0; k < shape.rank; k++)

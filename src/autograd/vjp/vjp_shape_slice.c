@@ -2,8 +2,6 @@
  * the place is computed, slice_update puts it among zeros. */
 #include "autograd/vjp/rules.h"
 
-static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
-
 static bool mask_at(const mw__vjp *vjp, const char *arg, int axis)
 {
     bool mask[MW_RANK_MAX];
@@ -22,7 +20,7 @@ static bool bounds_known(const mw__vjp *vjp)
 /* The shape of a slice before axes are squeezed. */
 static mw_shape part_shape(const mw__vjp *vjp, mw_shape squeezed)
 {
-    mw_shape full = shape_of(vjp);
+    mw_shape full = mw__vjp_x_shape(vjp);
     for (int i = 0, from = 0; i < full.rank; i++)
         full.dim[i] = mask_at(vjp, "squeeze_mask", i) ? 1 : squeezed.dim[from++];
     return full;
@@ -31,7 +29,7 @@ static mw_shape part_shape(const mw__vjp *vjp, mw_shape squeezed)
 /* begin, 0 where it is masked; NULL with an error for strides, which slice_by_size cannot follow. */
 static mw_tensor *run_time_begin(const mw__vjp *vjp)
 {
-    const mw_shape in = shape_of(vjp);
+    const mw_shape in = mw__vjp_x_shape(vjp);
     int64_t stride[MW_RANK_MAX];
     int32_t keep[MW_RANK_MAX];
     size_t count = 0;
@@ -53,7 +51,7 @@ static mw_tensor *run_time_begin(const mw__vjp *vjp)
 /* dx = dy, of x's rank, at `begin` among zeros. */
 static void unslice_at(mw__vjp *vjp, mw_tensor *dy, mw_tensor *begin)
 {
-    mw_tensor *zeros = mw_fill(vjp->graph, mw_tensor_dtype(vjp->dy[0]), shape_of(vjp), 0.0);
+    mw_tensor *zeros = mw_fill(vjp->graph, mw_tensor_dtype(vjp->dy[0]), mw__vjp_x_shape(vjp), 0.0);
     mw__vjp_set(vjp, "x", mw_slice_update_at(zeros, dy, begin));
 }
 
@@ -68,7 +66,7 @@ static void refuse_unknown(const mw__vjp *vjp, int axis)
 
 void mw__vjp_slice_by_size(mw__vjp *vjp)
 {
-    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
+    mw_shape in = mw__vjp_x_shape(vjp), out = mw_tensor_shape(vjp->dy[0]);
     int64_t begin[MW_RANK_MAX] = {0};
     mw__span spans[MW_RANK_MAX];
     size_t count = 0;
@@ -124,7 +122,7 @@ static bool takes_all(const mw__vjp *vjp, int axis)
 
 void mw__vjp_slice_by_index(mw__vjp *vjp)
 {
-    mw_shape in = shape_of(vjp), full = part_shape(vjp, mw_tensor_shape(vjp->dy[0]));
+    mw_shape in = mw__vjp_x_shape(vjp), full = part_shape(vjp, mw_tensor_shape(vjp->dy[0]));
     mw_tensor *dx = mw_reshape(vjp->dy[0], full);
     mw__span spans[MW_RANK_MAX];
     if (!bounds_known(vjp)) {

@@ -7,18 +7,10 @@
 
 static double half(double value) { return (double)mw__fp16_to_float(mw__fp16_from_double(value)); }
 
-static bool takes(const mw__op *op, const char *name)
-{
-    for (size_t i = 0; i < op->row->arg_count; i++)
-        if (strcmp(op->row->args[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static double number_arg(const mw__op *op, const char *name)
 {
     double value = 0;
-    if (takes(op, name))
+    if (mw__arg_exists(op, name))
         mw__arg_float(op, name, &value);
     return value;
 }
@@ -33,7 +25,7 @@ static mw__net_value add_epsilon(mw__net_writer *w, const mw__op *op, mw__net_va
 void mw__net_write_unary(mw__net_writer *w, const mw__op *op, const mw__net_row *row)
 {
     mw__net_value x;
-    const char *mode = takes(op, "mode") ? mw__arg_string(op, "mode") : NULL;
+    const char *mode = mw__arg_exists(op, "mode") ? mw__arg_string(op, "mode") : NULL;
     if (mode != NULL && strcmp(mode, "EXACT") != 0) {
         mw__net_cannot(w, op, "the unit GELU has no approximations");
         return;

@@ -25,13 +25,6 @@ static bool flag(const mw__op *op, const char *name)
     return false;
 }
 
-static double number_arg(const mw__op *op, const char *name)
-{
-    double value = 0;
-    mw__arg_float(op, name, &value);
-    return value;
-}
-
 void mw__net_write_softmax(mw__net_writer *w, const mw__op *op, const mw__net_row *row)
 {
     mw__net_value x;
@@ -363,9 +356,9 @@ void mw__net_write_lrn(mw__net_writer *w, const mw__op *op, const mw__net_row *r
         return;
     }
     plist_t params = plist_new_dict();
-    mw__net_set_half(params, "Alpha", number_arg(op, "alpha") / (double)size * (double)channels);
-    plist_dict_set_item(params, "Beta", plist_new_real(number_arg(op, "beta")));
-    plist_dict_set_item(params, "K", plist_new_real(number_arg(op, "k")));
+    mw__net_set_half(params, "Alpha", mw__arg_number(op, "alpha") / (double)size * (double)channels);
+    plist_dict_set_item(params, "Beta", plist_new_real(mw__arg_number(op, "beta")));
+    plist_dict_set_item(params, "K", plist_new_real(mw__arg_number(op, "k")));
     mw__net_set_int(params, "KernelChannel", channels);
     mw__net_set_int(params, "KernelHeight", 1);
     mw__net_set_int(params, "KernelWidth", 1);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static mw_shape shape_of(const mw__op *op, const char *argument) { return mw__arg(op, argument)->type->shape; }
-
 void mw__net_write_transpose(mw__net_writer *w, const mw__op *op, const mw__net_row *row)
 {
     mw__net_value x;
@@ -12,7 +10,7 @@ void mw__net_write_transpose(mw__net_writer *w, const mw__op *op, const mw__net_
     size_t count = 0;
     int from[MW__NET_AXES] = {0, 1, 2, 3, 4};
     (void)row;
-    const int rank = shape_of(op, "x").rank;
+    const int rank = mw__arg_shape(op, "x").rank;
     if (!mw__net_operand(w, op, "x", &x) || !mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count))
         return;
     for (int i = 0; i < rank; i++)
@@ -58,7 +56,7 @@ void mw__net_write_split(mw__net_writer *w, const mw__op *op, const mw__net_row 
 {
     mw__net_value x;
     int64_t axis = 0, offset = 0;
-    const int rank = shape_of(op, "x").rank;
+    const int rank = mw__arg_shape(op, "x").rank;
     (void)row;
     mw__arg_int(op, "axis", &axis);
     axis = axis < 0 ? axis + rank : axis;
@@ -75,7 +73,7 @@ void mw__net_write_split(mw__net_writer *w, const mw__op *op, const mw__net_row 
 static void write_views(mw__net_writer *w, const mw__op *op, const int64_t *begin, const int64_t *size)
 {
     mw__net_value x;
-    const int rank = shape_of(op, "x").rank;
+    const int rank = mw__arg_shape(op, "x").rank;
     if (!mw__net_operand(w, op, "x", &x))
         return;
     for (int i = 0; i < rank; i++)
@@ -87,7 +85,7 @@ void mw__net_write_slice_size(mw__net_writer *w, const mw__op *op, const mw__net
 {
     int64_t begin[MW_RANK_MAX], size[MW_RANK_MAX];
     size_t count;
-    const mw_shape x = shape_of(op, "x");
+    const mw_shape x = mw__arg_shape(op, "x");
     (void)row;
     if (!mw__arg_ints(op, "begin", begin, MW_RANK_MAX, &count) ||
         !mw__arg_ints(op, "size", size, MW_RANK_MAX, &count)) {
@@ -99,27 +97,19 @@ void mw__net_write_slice_size(mw__net_writer *w, const mw__op *op, const mw__net
     write_views(w, op, begin, size);
 }
 
-static void read_mask(const mw__op *op, const char *name, bool *out)
-{
-    size_t count;
-    memset(out, 0, MW_RANK_MAX * sizeof *out);
-    if (mw__arg_present(op, name))
-        mw__arg_bools(op, name, out, MW_RANK_MAX, &count);
-}
-
 void mw__net_write_slice(mw__net_writer *w, const mw__op *op, const mw__net_row *row)
 {
     int64_t begin[MW_RANK_MAX], end[MW_RANK_MAX], stride[MW_RANK_MAX], size[MW_RANK_MAX];
     bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
     size_t count;
-    const mw_shape x = shape_of(op, "x");
+    const mw_shape x = mw__arg_shape(op, "x");
     (void)row;
     bool known =
         mw__arg_ints(op, "begin", begin, MW_RANK_MAX, &count) && mw__arg_ints(op, "end", end, MW_RANK_MAX, &count);
     const bool strided = mw__arg_present(op, "stride") && mw__arg_ints(op, "stride", stride, MW_RANK_MAX, &count);
-    read_mask(op, "begin_mask", from_start);
-    read_mask(op, "end_mask", to_end);
-    read_mask(op, "squeeze_mask", squeeze);
+    mw__arg_mask(op, "begin_mask", from_start);
+    mw__arg_mask(op, "end_mask", to_end);
+    mw__arg_mask(op, "squeeze_mask", squeeze);
     for (int i = 0; known && i < x.rank; i++) {
         known = !strided || stride[i] == 1;
         begin[i] = from_start[i] ? 0 : begin[i] < 0 ? begin[i] + x.dim[i] : begin[i];
@@ -138,7 +128,7 @@ void mw__net_write_slice(mw__net_writer *w, const mw__op *op, const mw__net_row 
 void mw__net_write_tile(mw__net_writer *w, const mw__op *op, const mw__net_row *row)
 {
     mw__net_value x;
-    const mw_shape from = shape_of(op, "x"), to = op->results[0]->type->shape;
+    const mw_shape from = mw__arg_shape(op, "x"), to = op->results[0]->type->shape;
     (void)row;
     for (int i = 0; i < from.rank; i++)
         if (from.dim[i] != 1 && from.dim[i] != to.dim[i]) {
@@ -154,7 +144,7 @@ void mw__net_write_gather(mw__net_writer *w, const mw__op *op, const mw__net_row
     mw__net_value bottoms[2];
     int64_t axis = 0;
     const mw_tensor *indices = mw__arg(op, "indices");
-    const mw_shape x = shape_of(op, "x");
+    const mw_shape x = mw__arg_shape(op, "x");
     if (!mw__is_constant(indices) || indices->payload == NULL || indices->payload->data == NULL ||
         indices->type->shape.rank != 1) {
         mw__net_cannot(w, op, "the unit takes a constant vector of indices");
@@ -216,7 +206,7 @@ void mw__net_write_batch_space(mw__net_writer *w, const mw__op *op, const mw__ne
     int64_t block[2] = {1, 1}, edges[4] = {0};
     size_t count;
     const bool to_batch = strcmp(row->operation, "space_to_batch") == 0;
-    const mw_shape in = shape_of(op, "x"), out = op->results[0]->type->shape;
+    const mw_shape in = mw__arg_shape(op, "x"), out = op->results[0]->type->shape;
     if (!mw__arg_ints(op, "block_shape", block, 2, &count) ||
         !mw__arg_ints(op, to_batch ? "paddings" : "crops", edges, 4, &count) || edges[0] != 0 || edges[1] != 0 ||
         edges[2] != 0 || edges[3] != 0 || w->rank != 4 || (to_batch ? in : out).dim[0] != 1) {

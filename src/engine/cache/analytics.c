@@ -32,13 +32,11 @@ const char *mw__backend_of(const mw__library *library) { return library->device-
 static const char *name_of(const mw_tensor *value) { return value->name != NULL ? value->name : value->hint; }
 
 /* Every operation but constants. */
-static bool is_placed(const mw__op *op) { return strcmp(op->kind, "const") != 0; }
-
 static size_t count_ops(const mw__block *block)
 {
     size_t count = 0;
     for (size_t i = 0; i < block->op_count; i++) {
-        count += is_placed(block->ops[i]);
+        count += !mw__op_is(block->ops[i], "const");
         for (size_t b = 0; b < block->ops[i]->block_count; b++)
             count += count_ops(block->ops[i]->blocks[b]);
     }
@@ -203,7 +201,7 @@ static mw_status add_block(maker *m, const mw__block *block)
         MW_TRY(mw__text_check(&m->path, m->err));
         if (block->owner == NULL)
             m->here = m->segmented != NULL ? &m->segmented[i] : NULL;
-        if (is_placed(block->ops[i]))
+        if (!mw__op_is(block->ops[i], "const"))
             MW_TRY(add_op(m, block->ops[i]));
         MW_TRY(add_within(m, block->ops[i]));
         go_back(&m->path, size);
@@ -309,7 +307,7 @@ static mw_status annotate_block(const mw__analytics *analytics, size_t *at, mw_g
 {
     for (size_t i = 0; i < block->op_count; i++) {
         mw__op *op = block->ops[i];
-        if (is_placed(op) && *at < analytics->count)
+        if (!mw__op_is(op, "const") && *at < analytics->count)
             MW_TRY(annotate_op(graph, op, &analytics->placements[(*at)++], err));
         for (size_t b = 0; b < op->block_count; b++)
             MW_TRY(annotate_block(analytics, at, graph, op->blocks[b], err));

@@ -292,11 +292,6 @@ static mw_status check_array(const mw__encoder *e, const mw_feature *feature, co
     return check_shapes(e, feature, type->shape);
 }
 
-static bool is_scalar(const mw__type *type, mw_dtype dtype)
-{
-    return type->kind == MW__TENSOR && type->dtype == dtype && type->shape.rank == 0;
-}
-
 mw_status mw__coreml_fit_feature(const mw__encoder *e, const mw_feature *feature, const mw_tensor *port)
 {
     const mw__type *type = port->type->kind == MW__STATE ? port->type->element[0] : port->type;
@@ -310,15 +305,15 @@ mw_status mw__coreml_fit_feature(const mw__encoder *e, const mw_feature *feature
             return check_image(e, feature, port);
         break;
     case MW_FEATURE_STRING:
-        if (is_scalar(type, MW_STRING))
+        if (mw__type_is_scalar(type, MW_STRING))
             return MW_OK;
         break;
     case MW_FEATURE_INTEGER:
-        if (is_scalar(type, MW_I64))
+        if (mw__type_is_scalar(type, MW_I64))
             return MW_OK;
         break;
     case MW_FEATURE_DICTIONARY:
-        if (type->kind == MW__DICT && is_scalar(type->element[0], feature->dtype))
+        if (type->kind == MW__DICT && mw__type_is_scalar(type->element[0], feature->dtype))
             return MW_OK;
         break;
     default:
@@ -358,9 +353,9 @@ mw_status mw__coreml_feature_of(mw__encoder *e, const mw_graph *alone, const mw_
     if (type->kind == MW__DICT) {
         out->kind = MW_FEATURE_DICTIONARY;
         out->dtype = type->element[0]->dtype;
-    } else if (is_scalar(type, MW_STRING)) {
+    } else if (mw__type_is_scalar(type, MW_STRING)) {
         out->kind = MW_FEATURE_STRING;
-    } else if (is_scalar(type, MW_I64)) {
+    } else if (mw__type_is_scalar(type, MW_I64)) {
         out->kind = MW_FEATURE_INTEGER;
     } else if (mw_shape_count(type->shape) < 0) {
         return is_input ? take_admitted(e, alone, port, out) : MW_OK;

@@ -22,8 +22,6 @@ bool mw__known_begin(mw__known *out, mw_dtype dtype, mw_shape shape);
 /* Element `at`; false if its type has no such value. */
 bool mw__known_put(mw__known *out, size_t at, double value);
 
-/* An argument as it was given, or NULL. */
-const mw__slot *mw__known_slot(const mw__op *op, const char *name);
 /* The one value of an argument, or NULL. */
 const mw_tensor *mw__known_operand(const mw__known_call *c, const char *name);
 /* What it holds. */

@@ -81,17 +81,9 @@ static bool read_payload(const mw__payload *payload, mw__known *out)
 
 /* ---- arguments ---- */
 
-const mw__slot *mw__known_slot(const mw__op *op, const char *name)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, name) == 0)
-            return &op->slots[i];
-    return NULL;
-}
-
 const mw_tensor *mw__known_operand(const mw__known_call *c, const char *name)
 {
-    const mw__slot *slot = mw__known_slot(c->op, name);
+    const mw__slot *slot = mw__op_slot(c->op, name);
     return slot != NULL && slot->operands != NULL && slot->count == 1 ? slot->operands[0].value : NULL;
 }
 

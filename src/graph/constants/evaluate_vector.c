@@ -89,7 +89,7 @@ bool mw__known_slice_by_size(const mw__known_call *c, mw__known *out)
 /* Scalars and vectors, one behind the other. */
 static bool join_vectors(const mw__known_call *c, int rank, mw__known *out)
 {
-    const mw__slot *slot = mw__known_slot(c->op, "values");
+    const mw__slot *slot = mw__op_slot(c->op, "values");
     double *at = c->room[0].at;
     size_t count = 0;
     for (size_t i = 0; slot != NULL && slot->operands != NULL && i < slot->count; i++) {

@@ -1,5 +1,6 @@
 /* Constant values: making them, and reading and writing single elements. Elements are packed, row-major and
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
+#include "base/number/bits.h"
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "graph/constants/shared_payload.h"
@@ -45,12 +46,6 @@ static double load_e4m3fn(uint64_t bits)
     return sign * (exponent == 0 ? ldexp(mantissa, -9) : ldexp(8 + mantissa, exponent - 10));
 }
 
-static int64_t sign_extend(uint64_t value, int bits)
-{
-    const uint64_t top = (uint64_t)1 << (bits - 1);
-    return (int64_t)((value ^ top) - top);
-}
-
 static bool is_signed_integer(mw_dtype dtype) { return dtype >= MW_I4 && dtype <= MW_I64; }
 
 static uint64_t load_element(const mw__payload *payload, size_t index)
@@ -81,7 +76,7 @@ double mw__payload_float(const mw__payload *payload, size_t index)
     case MW_F8E4M3FN:
         return load_e4m3fn(bits);
     default:
-        return is_signed_integer(dtype) ? (double)sign_extend(bits, mw_dtype_bits(dtype)) : (double)bits;
+        return is_signed_integer(dtype) ? (double)mw__sign_extend(bits, mw_dtype_bits(dtype)) : (double)bits;
     }
 }
 
@@ -103,7 +98,7 @@ int64_t mw__payload_int(const mw__payload *payload, size_t index)
     if (is_float(dtype))
         return truncate(mw__payload_float(payload, index));
     const uint64_t bits = load_element(payload, index);
-    return is_signed_integer(dtype) ? sign_extend(bits, mw_dtype_bits(dtype)) : (int64_t)bits;
+    return is_signed_integer(dtype) ? mw__sign_extend(bits, mw_dtype_bits(dtype)) : (int64_t)bits;
 }
 
 /* ---- writing ---- */

@@ -8,14 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static const mw__slot *find_slot(const mw__op *op, const char *name)
+const mw__slot *mw__op_slot(const mw__op *op, const char *name)
 {
-    for (size_t i = 0; i < op->slot_count; i++) {
+    for (size_t i = 0; i < op->slot_count; i++)
         if (strcmp(op->slots[i].name, name) == 0)
             return &op->slots[i];
-    }
-    assert(op->row == NULL && "the row has no such argument");
     return NULL;
+}
+
+mw_tensor *mw__op_operand(const mw__op *op, const char *name)
+{
+    const mw__slot *slot = mw__op_slot(op, name);
+    return slot != NULL && slot->operands != NULL && slot->count == 1 ? slot->operands[0].value : NULL;
+}
+
+static const mw__slot *find_slot(const mw__op *op, const char *name)
+{
+    const mw__slot *slot = mw__op_slot(op, name);
+    assert((slot != NULL || op->row == NULL) && "the row has no such argument");
+    return slot;
 }
 
 /* The literal that stands for an absent argument, NULL if there is none. */
@@ -136,6 +147,38 @@ bool mw__arg_bool(const mw__op *op, const char *name, bool *out)
     size_t count;
     return mw__arg_bools(op, name, out, 1, &count) && count == 1;
 }
+
+double mw__arg_number(const mw__op *op, const char *name)
+{
+    double value = 0;
+    mw__arg_float(op, name, &value);
+    return value;
+}
+
+int64_t mw__arg_whole(const mw__op *op, const char *name)
+{
+    int64_t value = 0;
+    mw__arg_int(op, name, &value);
+    return value;
+}
+
+bool mw__arg_is_set(const mw__op *op, const char *name)
+{
+    bool value = false;
+    return mw__arg_bool(op, name, &value) && value;
+}
+
+void mw__arg_mask(const mw__op *op, const char *name, bool out[MW_RANK_MAX])
+{
+    size_t count;
+    memset(out, 0, MW_RANK_MAX * sizeof *out);
+    if (mw__arg_present(op, name))
+        mw__arg_bools(op, name, out, MW_RANK_MAX, &count);
+}
+
+mw_shape mw__arg_shape(const mw__op *op, const char *name) { return mw__arg(op, name)->type->shape; }
+
+bool mw__arg_exists(const mw__op *op, const char *name) { return mw__row_arg(op->row, name) != NULL; }
 
 const char *mw__arg_string(const mw__op *op, const char *name)
 {

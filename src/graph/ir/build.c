@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <millwright/op_elementwise.h>
+#include <millwright/op_shape.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,12 @@ static void name_dead(const mw__build *build, mw_tensor *const *values, size_t c
         if (values[i] != NULL && values[i]->graph != build->graph)
             mw__graph_fail(values[i]->graph, MW_ERROR_STATE, "%s: an operand is a tensor of a graph that was destroyed",
                            build->operation);
+}
+
+void mw__build_set_given(mw__build *build, const char *arg, mw_tensor *value)
+{
+    if (value != NULL)
+        mw__build_set(build, arg, value);
 }
 
 void mw__build_set_many(mw__build *build, const char *arg, mw_tensor *const *values, size_t count)
@@ -334,6 +341,26 @@ mw_tensor *mw__build_end(mw__build *build)
 {
     mw_tensor *result;
     return mw__build_end_many(build, &result, 1, NULL) == MW_OK ? result : NULL;
+}
+
+mw_tensor *mw__build_pair(const char *operation, mw_tensor *x, mw_tensor *y)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    mw__build_set(&build, "y", y);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw__build_sum(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
+
+mw_tensor *mw__build_zeros(const mw_tensor *x, mw_shape shape)
+{
+    return mw_fill(mw_tensor_graph(x), mw_tensor_dtype(x), shape, 0.0);
+}
+
+mw_tensor *mw__build_refuse(const mw_tensor *x, const char *operation, const char *what)
+{
+    return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s", operation, what);
 }
 
 /* ---- any operation by name ---- */

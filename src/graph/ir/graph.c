@@ -282,6 +282,11 @@ mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset op
     return function;
 }
 
+const char *mw__graph_string(mw_graph *graph, const char *text)
+{
+    return mw__arena_string(&graph->arena, text, strlen(text), &graph->error);
+}
+
 mw__function *mw__function_find(const mw_graph *graph, const char *name)
 {
     if (graph->function_count > FEW_FUNCTIONS)

@@ -210,8 +210,6 @@ static mw_status check_declared(const mw__infer *infer)
     return MW_OK;
 }
 
-static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
-
 /* A constant may be of any type, also one that no rule computes with. */
 static mw_status verify_constant(const mw__infer *infer)
 {
@@ -227,7 +225,7 @@ mw_status mw__op_verify(const mw__op *op, mw_error *err)
         return err->status;
     mw__infer infer = {.op = op, .err = err, .expands = true, .room = op->result_count};
     mw_status status;
-    if (is_const(op)) {
+    if (mw__op_is_const(op)) {
         status = verify_constant(&infer);
     } else {
         status = mw__op_infer(op, &infer);

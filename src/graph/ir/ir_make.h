@@ -45,6 +45,8 @@ mw_tensor *mw__payload_emit_splat(mw_graph *graph, mw_dtype dtype, mw_shape shap
 /* Attaches a record; copies `composite`, its inputs and numbers. Returns value, NULL on failure. */
 mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite);
 
+/* A copy of a string in the graph's arena; NULL with an error on the graph. */
+const char *mw__graph_string(mw_graph *graph, const char *text);
 /* A copy in the graph's arena; NULL for NULL, or with an error on the graph. */
 const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part);
 const mw__port_note *mw__graph_copy_port_note(mw_graph *graph, const mw__port_note *note);

@@ -151,15 +151,13 @@ static void measure_value(const printing *p, const mw_tensor *value, widths *w)
     w->type = max_size(w->type, strlen(type));
 }
 
-static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
-
 static widths measure_columns(const printing *p, const mw__block *block)
 {
     widths w = {0, 0};
     for (size_t i = 0; i < block->input_count; i++)
         measure_value(p, block->inputs[i], &w);
     for (size_t i = 0; i < block->op_count; i++) {
-        for (size_t k = 0; !is_const(block->ops[i]) && k < block->ops[i]->result_count; k++)
+        for (size_t k = 0; !mw__op_is_const(block->ops[i]) && k < block->ops[i]->result_count; k++)
             measure_value(p, block->ops[i]->results[k], &w);
     }
     return w;
@@ -199,7 +197,7 @@ static void print_block(const printing *p, const mw__block *block, int indent)
     for (size_t i = 0; i < block->input_count; i++)
         print_input(p, block->inputs[i], w, indent);
     for (size_t i = 0; i < block->op_count; i++) {
-        if (!is_const(block->ops[i]))
+        if (!mw__op_is_const(block->ops[i]))
             print_op(p, block->ops[i], w, indent);
     }
     mw__text_printf(p->out, "%*s-> (", indent, "");

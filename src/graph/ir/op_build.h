@@ -26,6 +26,8 @@ typedef struct mw__build {
 mw__build mw__build_begin(const char *operation, const mw_tensor *any);
 mw__build mw__build_begin_graph(const char *operation, mw_graph *graph);
 void mw__build_set(mw__build *build, const char *arg, mw_tensor *value);
+/* Leaves the argument absent for NULL. */
+void mw__build_set_given(mw__build *build, const char *arg, mw_tensor *value);
 void mw__build_set_many(mw__build *build, const char *arg, mw_tensor *const *values, size_t count);
 void mw__build_int(mw__build *build, const char *arg, int64_t value);
 void mw__build_ints(mw__build *build, const char *arg, const int64_t *values, size_t count);
@@ -36,6 +38,13 @@ void mw__build_scalar(mw__build *build, const char *arg, mw_dtype dtype, double 
 void mw__build_float(mw__build *build, const char *arg, double value);
 void mw__build_string(mw__build *build, const char *arg, const char *value);
 mw_tensor *mw__build_end(mw__build *build);
+/* An operation of x and y alone. */
+mw_tensor *mw__build_pair(const char *operation, mw_tensor *x, mw_tensor *y);
+/* a + b, where NULL is zero; zeros of the element type of x. */
+mw_tensor *mw__build_sum(mw_tensor *a, mw_tensor *b);
+mw_tensor *mw__build_zeros(const mw_tensor *x, mw_shape shape);
+/* Leaves "operation: what" on the graph of x, for arguments that are no tensors; NULL. */
+mw_tensor *mw__build_refuse(const mw_tensor *x, const char *operation, const char *what);
 /* For several results. */
 mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count);
 

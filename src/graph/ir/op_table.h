@@ -4,6 +4,8 @@
 
 #include "graph/ir/ir_types.h"
 
+#include <string.h>
+
 typedef enum mw__arg_kind {
     MW__CONST,   /* must be known when compiled */
     MW__RUNTIME, /* may be computed */
@@ -109,6 +111,21 @@ const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **ou
 bool mw__arg_type_is_t(mw__arg_type type);
 bool mw__arg_type_is_u(mw__arg_type type);
 
+/* ---- what an operation is ---- */
+
+/* Whether it has that name, whatever the table knows. */
+static inline bool mw__op_is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static inline bool mw__op_is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
+static inline bool mw__is_list(const mw_tensor *value) { return value->type->kind == MW__LIST; }
+static inline bool mw__type_is_scalar(const mw__type *type, mw_dtype dtype)
+{
+    return type->kind == MW__TENSOR && type->dtype == dtype && type->shape.rank == 0;
+}
+
+/* Of operations that may lack the argument: its slot, and its value where it has one; else NULL. */
+const mw__slot *mw__op_slot(const mw__op *op, const char *name);
+mw_tensor *mw__op_operand(const mw__op *op, const char *name);
+
 /* ---- reading an operation ----
  * Rules ask by MIL's argument name and never see whether it is a const statement, an inline literal, an attribute, or
  * left out: defaults of the table are applied. (Names, not indices: an argument's index differs between the opset
@@ -126,6 +143,15 @@ bool mw__arg_float(const mw__op *op, const char *name, double *out);
 bool mw__arg_bool(const mw__op *op, const char *name, bool *out);
 bool mw__arg_bools(const mw__op *op, const char *name, bool *out, size_t capacity, size_t *out_count);
 const char *mw__arg_string(const mw__op *op, const char *name);
+/* The same; 0 or false if there is none. */
+double mw__arg_number(const mw__op *op, const char *name);
+int64_t mw__arg_whole(const mw__op *op, const char *name);
+bool mw__arg_is_set(const mw__op *op, const char *name);
+void mw__arg_mask(const mw__op *op, const char *name, bool out[MW_RANK_MAX]);
+/* The shape of a value that is there. */
+mw_shape mw__arg_shape(const mw__op *op, const char *name);
+/* Whether the row of the operation, which differs between opsets, has that argument. */
+bool mw__arg_exists(const mw__op *op, const char *name);
 
 /* Known when compiled: a const, a literal, or the result of a constexpr operation. */
 bool mw__is_constant(const mw_tensor *value);

@@ -3,11 +3,6 @@
 
 #include <millwright/millwright.h>
 
-static mw_tensor *zeros(mw_tensor *like, mw_shape shape)
-{
-    return mw_fill(mw_tensor_graph(like), mw_tensor_dtype(like), shape, 0.0);
-}
-
 /* [.., J, 1] against [extent]: true where an index names a number of the range. */
 static mw_tensor *compare_with_range(mw_tensor *indices, mw_shape shape, mw_shape range, int64_t extent)
 {
@@ -26,7 +21,7 @@ static mw_tensor *slices_native(mw_tensor *onto, mw_tensor *dy, mw_tensor *indic
     const int64_t count = mw_shape_count(mw_tensor_shape(indices));
     mw_shape taken = shape;
     taken.dim[from.axis] = count;
-    mw_tensor *sum = onto != NULL ? onto : zeros(dy, shape);
+    mw_tensor *sum = onto != NULL ? onto : mw__build_zeros(dy, shape);
     mw_tensor *at = mw__reshape_to(indices, MW_SHAPE(count));
     return mw_scatter(sum, at, mw__reshape_to(dy, taken), from.axis, MW_SCATTER_ADD);
 }
@@ -36,7 +31,7 @@ static mw_tensor *batches_native(mw_tensor *onto, mw_tensor *dy, mw_tensor *indi
 {
     const mw_shape seen = MW_SHAPE(from.batch, from.outer, from.extent, from.inner);
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
-    mw_tensor *sum = onto != NULL ? mw__reshape_to(onto, seen) : zeros(dy, seen);
+    mw_tensor *sum = onto != NULL ? mw__reshape_to(onto, seen) : mw__build_zeros(dy, seen);
     mw_tensor *flat = mw__reshape_to(indices, MW_SHAPE(from.batch, 1, count, 1));
     mw_tensor *each = mw_tile(flat, MW_SHAPE(1, from.outer, 1, from.inner));
     return mw_scatter_along_axis(sum, each, rows, 2, MW_SCATTER_ADD);
@@ -87,6 +82,6 @@ mw_tensor *mw__pick_gradient(mw_tensor *onto, mw_tensor *dy, mw_tensor *indices,
         return NULL;
     if (mw_tensor_graph(dy)->lowering == MW__LOWERING_DECOMPOSED)
         return add_onto(onto, elements_chip(dy, indices, axis, shape));
-    mw_tensor *sum = onto != NULL ? onto : zeros(dy, shape);
+    mw_tensor *sum = onto != NULL ? onto : mw__build_zeros(dy, shape);
     return mw_scatter_along_axis(sum, indices, dy, axis, MW_SCATTER_ADD);
 }

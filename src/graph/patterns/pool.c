@@ -30,9 +30,6 @@ static mw_tensor *zero_like(const mw_tensor *x) { return mw__scalar(x->graph, mw
 
 static mw_tensor *zeros(const mw_tensor *x) { return mw_fill(x->graph, mw_tensor_dtype(x), mw_tensor_shape(x), 0.0); }
 
-/* a + b, where NULL is zero. */
-static mw_tensor *add_tensors(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
-
 /* `before` and `after` zeros around an axis; negative: elements cut off. */
 static mw_tensor *resize(mw_tensor *x, int axis, int64_t before, int64_t after)
 {
@@ -203,12 +200,12 @@ static mw_tensor *gather_axis(maxima *m, int axis)
         mw_tensor *part = gather_element(m, axis, k);
         if (part != NULL)
             part = resize(part, 2 + axis, k / w->stride, turns - k / w->stride);
-        sums[k % w->stride] = add_tensors(sums[k % w->stride], part);
+        sums[k % w->stride] = mw__build_sum(sums[k % w->stride], part);
     }
     mw_tensor *total = NULL;
     for (int64_t k = 0; k < phases; k++) {
         mw_tensor *apart = move_apart(sums[k], 2 + axis, w->stride, k);
-        total = add_tensors(total, apart);
+        total = mw__build_sum(total, apart);
     }
     const int64_t length = (w->out + turns) * w->stride;
     if (total == NULL || length <= w->before)

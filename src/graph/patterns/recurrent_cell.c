@@ -83,8 +83,6 @@ static mw_tensor *arrange(const mw__recurrent *r, mw_tensor *value, const arrang
     return a->count == 1 ? chosen[0] : mw_concat(chosen, (size_t)a->count, 0);
 }
 
-static mw_tensor *sum(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
-
 /* The steps want r, z, n. */
 static void prepare_gru(const mw__recurrent *r, const mw_recurrent_weights *weights, mw__cell_weights *out)
 {
@@ -98,7 +96,7 @@ static void prepare_gru(const mw__recurrent *r, const mw_recurrent_weights *weig
         out->input_bias = arrange(r, weights->input_bias, &all);
     } else {
         out->last = arrange(r, weights->weight_hh, &last);
-        out->input_bias = arrange(r, sum(weights->bias, weights->input_bias), &all);
+        out->input_bias = arrange(r, mw__build_sum(weights->bias, weights->input_bias), &all);
     }
 }
 

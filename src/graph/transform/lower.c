@@ -25,8 +25,6 @@ typedef struct lowering {
     mw_error *err; /* refusals; what constructors refuse is on the copy */
 } lowering;
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static mw_status status_of(const lowering *l) { return mw__failed(l->err) ? l->err->status : l->to->error.status; }
 
 /* ---- states ---- */
@@ -58,7 +56,7 @@ static bool writes(const mw__block *block, const mw_tensor *state)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
-        if (op->row != NULL && is_kind(op, "write_state") && mw__arg(op, "input") == state)
+        if (op->row != NULL && mw__op_is(op, "write_state") && mw__arg(op, "input") == state)
             return true;
         for (size_t b = 0; b < op->block_count; b++)
             if (writes(op->blocks[b], state))
@@ -84,11 +82,9 @@ static bool add_part(lowering *l, const mw__op *op, parts *p, mw_tensor *value)
     return value != NULL;
 }
 
-static bool is_list(const mw_tensor *value) { return value->type->kind == MW__LIST; }
-
 static bool has_length(const lowering *l, const mw_tensor *value)
 {
-    if (!is_list(value) || l->options->keep_lists)
+    if (!mw__is_list(value) || l->options->keep_lists)
         return false;
     const uint32_t root = mw__capacities_root(&l->capacities, value);
     return l->capacities.dynamic[root] || l->capacities.first[root] < 0;
@@ -266,7 +262,7 @@ static mw_tensor *argument(lowering *l, mw__clone *clone, const mw__op *op, cons
 {
     parts one = {.count = 0};
     const mw_tensor *value = mw__arg(op, arg);
-    if (value == NULL || is_list(value))
+    if (value == NULL || mw__is_list(value))
         return mw__clone_get(clone, value);
     return add_value(l, clone, op, &one, value) ? one.of[0] : NULL;
 }
@@ -320,7 +316,7 @@ static mw_tensor *indices_of(lowering *l, mw__clone *clone, const mw__op *op, co
 
 static void lower_read(lowering *l, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is_kind(op, "list_read");
+    const bool one = mw__op_is(op, "list_read");
     const mw_tensor *list = mw__arg(op, "ls");
     mw_tensor *all = mw__clone_get(clone, list);
     mw_tensor *rows = mw_gather(all, indices_of(l, clone, op, one ? "index" : "indices", list), 0);
@@ -344,7 +340,7 @@ static void grow(lowering *l, const mw__op *op, const mw_tensor *list, mw_tensor
 
 static void lower_write(lowering *l, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is_kind(op, "list_write");
+    const bool one = mw__op_is(op, "list_write");
     const mw_tensor *list = mw__arg(op, "ls");
     mw_tensor *indices = indices_of(l, clone, op, one ? "index" : "indices", list);
     mw_tensor *value = argument(l, clone, op, "value");
@@ -369,7 +365,7 @@ static void lower_length(lowering *l, mw__clone *clone, const mw__op *op)
 static void lower_state(lowering *l, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *state = mw__arg(op, "input");
-    if (is_kind(op, "write_state"))
+    if (mw__op_is(op, "write_state"))
         mw__clone_set(clone, state, argument(l, clone, op, "data"));
     else
         mw__clone_set(clone, op->results[0], mw_identity(mw__clone_get(clone, state))); /* with a name of its own */
@@ -397,7 +393,7 @@ static bool lower(void *user, mw__clone *clone, const mw__op *op)
         return true;
     }
     for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++) {
-        if (!is_kind(op, rows[i].kind) || (rows[i].is_list && l->options->keep_lists))
+        if (!mw__op_is(op, rows[i].kind) || (rows[i].is_list && l->options->keep_lists))
             continue;
         rows[i].lower(l, clone, op);
         if (mw__failed(l->err)) /* ends the clone */
@@ -414,7 +410,8 @@ static bool block_wants(const mw__block *block, bool keep_lists)
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
         const bool lowered = mw__row_is_lowered(op->row);
-        const bool always = lowered && (mw__is_plain_op(op) || is_kind(op, "write_state") || is_kind(op, "read_state"));
+        const bool always =
+            lowered && (mw__is_plain_op(op) || mw__op_is(op, "write_state") || mw__op_is(op, "read_state"));
         if (always || (lowered && !keep_lists))
             return true;
         for (size_t b = 0; b < op->block_count; b++)

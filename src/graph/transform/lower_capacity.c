@@ -38,8 +38,6 @@ static void join_capacities(const mw__capacities *capacities, const mw_tensor *a
         capacities->parent[mw__capacities_root(capacities, a)] = mw__capacities_root(capacities, b);
 }
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static void join_loop(const mw__capacities *capacities, const mw__op *op)
 {
     const mw__operand *vars;
@@ -54,13 +52,13 @@ static void join_loop(const mw__capacities *capacities, const mw__op *op)
 
 static void join_op(mw__capacities *capacities, const mw__op *op)
 {
-    if (is_kind(op, "while_loop") && op->row != NULL && op->block_count == 2)
+    if (mw__op_is(op, "while_loop") && op->row != NULL && op->block_count == 2)
         join_loop(capacities, op);
-    for (size_t i = 0; is_kind(op, "cond") && op->row != NULL && i < op->result_count; i++) {
+    for (size_t i = 0; mw__op_is(op, "cond") && op->row != NULL && i < op->result_count; i++) {
         join_capacities(capacities, op->results[i], op->blocks[0]->outputs[i]);
         join_capacities(capacities, op->results[i], op->blocks[1]->outputs[i]);
     }
-    if (op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter")))
+    if (op->row != NULL && (mw__op_is(op, "list_write") || mw__op_is(op, "list_scatter")))
         join_capacities(capacities, op->results[0], mw__arg(op, "ls"));
 }
 
@@ -146,7 +144,7 @@ static const mw_tensor *source_of(const mw_tensor *value)
     for (int depth = 0; depth < DEPTH_MAX && value != NULL && value->op != NULL && value->op->row != NULL; depth++) {
         bool same = false;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            same = same || is_kind(value->op, kinds[i]);
+            same = same || mw__op_is(value->op, kinds[i]);
         if (!same || mw__arg(value->op, "x") == NULL)
             break;
         value = mw__arg(value->op, "x");
@@ -162,15 +160,15 @@ static bool bound_by(bounds *b, const mw_tensor *condition, const mw_tensor *var
         return false;
     bool found = false;
     b->depth++;
-    if (is_kind(op, "logical_and")) {
+    if (mw__op_is(op, "logical_and")) {
         int64_t other = 0;
         found = bound_by(b, mw__arg(op, "x"), variable, out);
         if (bound_by(b, mw__arg(op, "y"), variable, &other)) {
             *out = found && *out < other ? *out : other;
             found = true;
         }
-    } else if (is_kind(op, "less") || is_kind(op, "less_equal") || is_kind(op, "greater") ||
-               is_kind(op, "greater_equal")) {
+    } else if (mw__op_is(op, "less") || mw__op_is(op, "less_equal") || mw__op_is(op, "greater") ||
+               mw__op_is(op, "greater_equal")) {
         const bool turned = op->kind[0] == 'g', equal = strstr(op->kind, "equal") != NULL;
         const mw_tensor *small = mw__arg(op, turned ? "y" : "x"), *large = mw__arg(op, turned ? "x" : "y");
         found = source_of(small) == variable && upper(b, large, out);
@@ -185,11 +183,11 @@ static bool goes_down(const mw_tensor *next, const mw_tensor *variable)
 {
     const mw__op *op = source_of(next)->op;
     int64_t low, high;
-    if (op == NULL || op->row == NULL || (!is_kind(op, "sub") && !is_kind(op, "add")) ||
+    if (op == NULL || op->row == NULL || (!mw__op_is(op, "sub") && !mw__op_is(op, "add")) ||
         source_of(mw__arg(op, "x")) != variable || mw__arg(op, "y") == NULL ||
         !constant_of(mw__arg(op, "y"), &low, &high))
         return false;
-    return is_kind(op, "sub") ? low >= 0 : high <= 0;
+    return mw__op_is(op, "sub") ? low >= 0 : high <= 0;
 }
 
 /* An input of a block of a loop. */
@@ -197,7 +195,7 @@ static bool upper_variable(bounds *b, const mw_tensor *variable, int64_t *out)
 {
     const mw__block *block = b->capacities->block_of[variable->id];
     const mw__op *loop = block != NULL ? block->owner : NULL;
-    if (loop == NULL || loop->row == NULL || !is_kind(loop, "while_loop"))
+    if (loop == NULL || loop->row == NULL || !mw__op_is(loop, "while_loop"))
         return false;
     const uint32_t place = b->capacities->place_of[variable->id];
     const mw__block *condition = loop->blocks[0], *body = loop->blocks[1];
@@ -221,10 +219,10 @@ static bool larger_of(bounds *b, const mw_tensor *x, const mw_tensor *y, int64_t
 static bool upper_result(bounds *b, const mw_tensor *value, int64_t *out)
 {
     const mw__op *op = value->op;
-    if (is_kind(op, "cond"))
+    if (mw__op_is(op, "cond"))
         return larger_of(b, op->blocks[0]->outputs[value->result], op->blocks[1]->outputs[value->result], out);
     const mw__operand *vars;
-    if (!is_kind(op, "while_loop") || mw__arg_values(op, "loop_vars", &vars) <= value->result)
+    if (!mw__op_is(op, "while_loop") || mw__arg_values(op, "loop_vars", &vars) <= value->result)
         return false;
     if (source_of(op->blocks[1]->outputs[value->result]) == op->blocks[1]->inputs[value->result])
         return upper(b, vars[value->result].value, out);
@@ -235,30 +233,30 @@ static bool upper_arithmetic(bounds *b, const mw__op *op, int64_t *out)
 {
     int64_t y = 0, low = 0, high = 0;
     const bool constant = mw__arg(op, "y") != NULL && constant_of(mw__arg(op, "y"), &low, &high);
-    if (is_kind(op, "minimum")) {
+    if (mw__op_is(op, "minimum")) {
         const bool x = upper_arg(b, op, "x", out), other = upper_arg(b, op, "y", &y);
         *out = x && (!other || *out < y) ? *out : y;
         return x || other;
     }
-    if (is_kind(op, "maximum"))
+    if (mw__op_is(op, "maximum"))
         return larger_of(b, mw__arg(op, "x"), mw__arg(op, "y"), out);
-    if (is_kind(op, "mod") && constant && low > 0) {
+    if (mw__op_is(op, "mod") && constant && low > 0) {
         *out = high - 1;
         return true;
     }
     if (!upper_arg(b, op, "x", out))
         return false;
-    if (is_kind(op, "add") && upper_arg(b, op, "y", &y)) {
+    if (mw__op_is(op, "add") && upper_arg(b, op, "y", &y)) {
         *out += y;
         return true;
     }
-    if (!constant || low < (is_kind(op, "floor_div")))
+    if (!constant || low < (mw__op_is(op, "floor_div")))
         return false;
-    if (is_kind(op, "sub"))
+    if (mw__op_is(op, "sub"))
         *out -= low;
-    else if (is_kind(op, "mul"))
+    else if (mw__op_is(op, "mul"))
         *out = *out > 0 ? *out * high : 0;
-    else if (is_kind(op, "floor_div"))
+    else if (mw__op_is(op, "floor_div"))
         *out = *out > 0 ? *out / low : 0;
     else
         return false;
@@ -272,7 +270,7 @@ static bool is_move(const mw__op *op)
                                         "gather",   "split",     "slice_by_index", "slice_by_size", "tile",
                                         "reverse",  "transpose", "reduce_max",     "reduce_min",    "gather_nd"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_kind(op, kinds[i]))
+        if (mw__op_is(op, kinds[i]))
             return true;
     return false;
 }
@@ -297,13 +295,13 @@ static bool upper_op(bounds *b, const mw_tensor *value, int64_t *out)
     if (op->block_count > 0)
         return upper_result(b, value, out);
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
-        if (is_kind(op, binary[i]))
+        if (mw__op_is(op, binary[i]))
             return upper_arithmetic(b, op, out);
-    if (is_kind(op, "select"))
+    if (mw__op_is(op, "select"))
         return larger_of(b, mw__arg(op, "a"), mw__arg(op, "b"), out);
-    if (is_kind(op, "shape"))
+    if (mw__op_is(op, "shape"))
         return largest_extent(mw__arg(op, "x"), out);
-    if (is_kind(op, "range_1d")) {
+    if (mw__op_is(op, "range_1d")) {
         if (!upper_arg(b, op, "start", out) || !upper_arg(b, op, "end", &end))
             return false;
         *out = end - 1 > *out ? end - 1 : *out;
@@ -389,12 +387,12 @@ static mw_status learn_elements(mw__capacities *capacities, const mw__op *op, mw
     for (size_t i = 0; i < op->result_count; i++)
         if (is_list(op->results[i]))
             learn_type(capacities, op->results[i]);
-    const bool puts = op->row != NULL && (is_kind(op, "list_write") || is_kind(op, "list_scatter"));
+    const bool puts = op->row != NULL && (mw__op_is(op, "list_write") || mw__op_is(op, "list_scatter"));
     const mw_tensor *value = puts ? mw__arg(op, "value") : NULL;
     if (value == NULL)
         return MW_OK;
     mw_shape shape = mw_tensor_shape(value);
-    if (is_kind(op, "list_scatter") && shape.rank > 0) {
+    if (mw__op_is(op, "list_scatter") && shape.rank > 0) {
         memmove(shape.dim, shape.dim + 1, (size_t)(shape.rank - 1) * sizeof *shape.dim);
         shape.rank--;
     }
@@ -405,16 +403,16 @@ static mw_status learn_elements(mw__capacities *capacities, const mw__op *op, mw
 static mw_status learn_lists(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     MW_TRY(learn_elements(capacities, op, err));
-    return op->row != NULL && is_kind(op, "make_list") ? learn_made(capacities, op, err) : MW_OK;
+    return op->row != NULL && mw__op_is(op, "make_list") ? learn_made(capacities, op, err) : MW_OK;
 }
 
 /* After it is known which lists are dynamic. */
 static mw_status learn_writes(mw__capacities *capacities, const mw__op *op, mw_error *err)
 {
     (void)err;
-    if (op->row != NULL && is_kind(op, "list_write"))
+    if (op->row != NULL && mw__op_is(op, "list_write"))
         learn_written(capacities, op, "index");
-    if (op->row != NULL && is_kind(op, "list_scatter"))
+    if (op->row != NULL && mw__op_is(op, "list_scatter"))
         learn_written(capacities, op, "indices");
     return MW_OK;
 }
@@ -423,7 +421,7 @@ static mw_status check_made(mw__capacities *capacities, const mw__op *op, mw_err
 {
     static const char growing[] = "writes into a list of dynamic length at an index that has no bound when compiled; "
                                   "make the list with an init_length that holds all, and dynamic_length = false";
-    if (op->row == NULL || !is_kind(op, "make_list"))
+    if (op->row == NULL || !mw__op_is(op, "make_list"))
         return MW_OK;
     const uint32_t root = mw__capacities_root(capacities, op->results[0]);
     if (capacities->unbounded[root] != NULL)

@@ -50,14 +50,12 @@ static mw_status put_machine(mw__fitting *fit, mw_error *err)
 
 /* ---- the model ---- */
 
-static bool computes(const mw__op *op) { return strcmp(op->kind, "const") != 0; }
-
 static mw_status put_model(mw__fitting *fit, mw_error *err)
 {
     const mw__block *body = mw__graph_main(fit->trainer->model.graph)->body;
     double operations = 0.0, parameters = 0.0;
     for (size_t i = 0; i < body->op_count; i++)
-        operations += computes(body->ops[i]);
+        operations += !mw__op_is(body->ops[i], "const");
     for (size_t i = 0; i < body->input_count; i++)
         if (body->inputs[i]->role == MW__PARAMETER)
             parameters += (double)mw_shape_count(mw_tensor_shape(body->inputs[i]));

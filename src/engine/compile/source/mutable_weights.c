@@ -69,14 +69,12 @@ static size_t count_constants(const mw__block *block)
     return count;
 }
 
-static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
-
 static mw_status open_block(opening *o, mw__block *block)
 {
     size_t kept = 0;
     for (size_t i = 0; i < block->op_count; i++) {
         mw__op *op = block->ops[i];
-        const size_t path = is_const(op) ? path_of(o, op->results[0]->payload) : o->path_count;
+        const size_t path = mw__op_is_const(op) ? path_of(o, op->results[0]->payload) : o->path_count;
         if (path < o->path_count) {
             MW_TRY(open_constant(o, op->results[0]));
             o->found[path] = true;

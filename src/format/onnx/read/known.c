@@ -177,21 +177,12 @@ static double largest_of(const char *kind, extremes x, extremes y)
     return 0;
 }
 
-/* NULL if the operation has none of that name. */
-static const mw_tensor *operand(const mw__op *op, const char *name)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, name) == 0 && op->slots[i].operands != NULL && op->slots[i].count == 1)
-            return op->slots[i].operands[0].value;
-    return NULL;
-}
-
 /* What scatter operations add up or multiply is bounded by all that they take. */
 static double scattered(const walk *w, const mw__op *op)
 {
-    const char *mode = operand(op, "mode") != NULL ? mw__arg_string(op, "mode") : "add";
-    const extremes data = measure_extremes(w, operand(op, "data")),
-                   updates = measure_extremes(w, operand(op, "updates"));
+    const char *mode = mw__op_operand(op, "mode") != NULL ? mw__arg_string(op, "mode") : "add";
+    const extremes data = measure_extremes(w, mw__op_operand(op, "data")),
+                   updates = measure_extremes(w, mw__op_operand(op, "updates"));
     if (mode == NULL || strcmp(mode, "mul") == 0)
         return data.most * updates.product;
     return data.most + updates.sum;
@@ -204,8 +195,8 @@ static bool fits_walk(const walk *w, const mw_tensor *x)
         return true;
     if (strncmp(op->kind, "scatter", 7) == 0)
         return scattered(w, op) <= INT32_MAX;
-    return largest_of(op->kind, measure_extremes(w, operand(op, "x")), measure_extremes(w, operand(op, "y"))) <=
-           INT32_MAX;
+    return largest_of(op->kind, measure_extremes(w, mw__op_operand(op, "x")),
+                      measure_extremes(w, mw__op_operand(op, "y"))) <= INT32_MAX;
 }
 
 /* True if no integer on the way left int32, in which the file's int64 are computed. */

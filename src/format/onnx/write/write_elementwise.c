@@ -68,13 +68,13 @@ void mw__onnx_write_square(mw__onnx_writer *w, const mw__op *op, const char *ope
 
 void mw__onnx_write_with_epsilon(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = plus(w, op, arg(w, op, "x"), number_arg(op, "epsilon"));
+    const char *x = plus(w, op, arg(w, op, "x"), mw__arg_number(op, "epsilon"));
     mw__onnx_make(w, operation, result(w, op), x, NULL);
 }
 
 void mw__onnx_write_rsqrt(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = plus(w, op, arg(w, op, "x"), number_arg(op, "epsilon"));
+    const char *x = plus(w, op, arg(w, op, "x"), mw__arg_number(op, "epsilon"));
     mw__onnx_make(w, "Reciprocal", result(w, op), mw__onnx_make(w, operation, NULL, x, NULL), NULL);
 }
 
@@ -97,7 +97,7 @@ static void clip(mw__onnx_writer *w, const mw__op *op, double low, double high)
 void mw__onnx_write_clip(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     (void)operation;
-    clip(w, op, number_arg(op, "alpha"), number_arg(op, "beta"));
+    clip(w, op, mw__arg_number(op, "alpha"), mw__arg_number(op, "beta"));
 }
 
 void mw__onnx_write_relu6(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -140,7 +140,7 @@ static pb_node *with_alpha(mw__onnx_writer *w, const mw__op *op, const char *ope
 {
     const char *x = arg(w, op, "x");
     pb_node *node = mw__onnx_node_of(w, operation, out, &x, 1);
-    mw__onnx_put_float(w, node, "alpha", number_arg(op, "alpha"));
+    mw__onnx_put_float(w, node, "alpha", mw__arg_number(op, "alpha"));
     return node;
 }
 
@@ -151,7 +151,7 @@ void mw__onnx_write_alpha(mw__onnx_writer *w, const mw__op *op, const char *oper
 
 void mw__onnx_write_sigmoid_hard(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    mw__onnx_put_float(w, with_alpha(w, op, operation, result(w, op)), "beta", number_arg(op, "beta"));
+    mw__onnx_put_float(w, with_alpha(w, op, operation, result(w, op)), "beta", mw__arg_number(op, "beta"));
 }
 
 void mw__onnx_write_silu(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -187,28 +187,28 @@ void mw__onnx_write_gelu(mw__onnx_writer *w, const mw__op *op, const char *opera
 void mw__onnx_write_clamped_relu(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const char *leaky = mw__onnx_name(with_alpha(w, op, operation, NULL));
-    mw__onnx_make(w, "Min", result(w, op), leaky, constant(w, op, number_arg(op, "beta")));
+    mw__onnx_make(w, "Min", result(w, op), leaky, constant(w, op, mw__arg_number(op, "beta")));
 }
 
 /* ONNX's own sets x = alpha to 0, where MIL's lets it pass. */
 void mw__onnx_write_thresholded_relu(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *x = arg(w, op, "x"), *alpha = constant(w, op, number_arg(op, "alpha"));
+    const char *x = arg(w, op, "x"), *alpha = constant(w, op, mw__arg_number(op, "alpha"));
     const char *const in[] = {mw__onnx_make(w, operation, NULL, x, alpha), x, constant(w, op, 0)};
     mw__onnx_node_of(w, "Where", result(w, op), in, 3);
 }
 
 void mw__onnx_write_scaled_tanh(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *inner = times_scalar(w, op, arg(w, op, "x"), number_arg(op, "beta"));
+    const char *inner = times_scalar(w, op, arg(w, op, "x"), mw__arg_number(op, "beta"));
     mw__onnx_make(w, "Mul", result(w, op), mw__onnx_make(w, operation, NULL, inner, NULL),
-                  constant(w, op, number_arg(op, "alpha")));
+                  constant(w, op, mw__arg_number(op, "alpha")));
 }
 
 void mw__onnx_write_linear_activation(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *scaled = times_scalar(w, op, arg(w, op, "x"), number_arg(op, "alpha"));
-    mw__onnx_make(w, operation, result(w, op), scaled, constant(w, op, number_arg(op, "beta")));
+    const char *scaled = times_scalar(w, op, arg(w, op, "x"), mw__arg_number(op, "alpha"));
+    mw__onnx_make(w, operation, result(w, op), scaled, constant(w, op, mw__arg_number(op, "beta")));
 }
 
 /* Numbers of channels [C] as [C, 1, ..], to broadcast with x [N, C, ..]. */

@@ -11,7 +11,7 @@
 static const char *turned(mw__onnx_writer *w, const mw__op *op, const char *name)
 {
     int64_t perm[MW_RANK_MAX];
-    const int rank = shape_of(op, name).rank;
+    const int rank = mw__arg_shape(op, name).rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     return mw__onnx_transpose_to(w, NULL, arg(w, op, name), perm, rank);
@@ -19,8 +19,8 @@ static const char *turned(mw__onnx_writer *w, const mw__op *op, const char *name
 
 void mw__onnx_write_matmul(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const bool turn_x = is_set(op, "transpose_x") && shape_of(op, "x").rank > 1;
-    const bool turn_y = is_set(op, "transpose_y") && shape_of(op, "y").rank > 1;
+    const bool turn_x = mw__arg_is_set(op, "transpose_x") && mw__arg_shape(op, "x").rank > 1;
+    const bool turn_y = mw__arg_is_set(op, "transpose_y") && mw__arg_shape(op, "y").rank > 1;
     const char *x = turn_x ? turned(w, op, "x") : arg(w, op, "x");
     const char *y = turn_y ? turned(w, op, "y") : arg(w, op, "y");
     mw__onnx_make(w, operation, result(w, op), x, y);
@@ -29,7 +29,7 @@ void mw__onnx_write_matmul(mw__onnx_writer *w, const mw__op *op, const char *ope
 void mw__onnx_write_linear(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const char *bias = arg(w, op, "bias");
-    if (shape_of(op, "x").rank == 2) {
+    if (mw__arg_shape(op, "x").rank == 2) {
         const char *const in[] = {arg(w, op, "x"), arg(w, op, "weight"), bias};
         mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "transB", 1);
         return;
@@ -75,7 +75,7 @@ static bool is_same(const mw__op *op, bool *out_lower)
 static bool put_border(mw__onnx_writer *w, const mw__op *op, pb_node *node, const int64_t *kernel)
 {
     mw__window windows[MW__WINDOW_AXES];
-    const mw_shape x = shape_of(op, "x");
+    const mw_shape x = mw__arg_shape(op, "x");
     const size_t axes = (size_t)x.rank - 2;
     int64_t pads[2 * MW__WINDOW_AXES];
     if (mw__op_windows(op, x, kernel, windows, w->err) != MW_OK)
@@ -116,8 +116,8 @@ static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *opera
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
     mw__arg_int(op, "groups", &groups);
     mw__onnx_put_int(w, node, "group", groups);
-    mw__onnx_put_ints(w, node, "kernel_shape", shape_of(op, "weight").dim + 2,
-                      (size_t)(shape_of(op, "weight").rank - 2));
+    mw__onnx_put_ints(w, node, "kernel_shape", mw__arg_shape(op, "weight").dim + 2,
+                      (size_t)(mw__arg_shape(op, "weight").rank - 2));
     put_numbers(w, op, node, "strides", "strides");
     put_numbers(w, op, node, "dilations", "dilations");
     return node;
@@ -125,7 +125,7 @@ static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *opera
 
 static void convolve_padded(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *weight)
 {
-    put_pads(w, op, convolve(w, op, operation, weight), shape_of(op, "weight").dim + 2);
+    put_pads(w, op, convolve(w, op, operation, weight), mw__arg_shape(op, "weight").dim + 2);
 }
 
 void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -136,7 +136,7 @@ void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *opera
 /* One number, or one for each channel of the result, beside a weight [O, ..]. */
 static const char *of_outputs(mw__onnx_writer *w, const mw__op *op, const char *name)
 {
-    mw_shape shape = {.rank = shape_of(op, "weight").rank, .dim = {mw_shape_count(shape_of(op, name))}};
+    mw_shape shape = {.rank = mw__arg_shape(op, "weight").rank, .dim = {mw_shape_count(mw__arg_shape(op, name))}};
     for (int i = 1; i < shape.rank; i++)
         shape.dim[i] = 1;
     return mw__onnx_reshape_to(w, op, NULL, arg(w, op, name), shape);
@@ -154,7 +154,7 @@ void mw__onnx_write_conv_quantized(mw__onnx_writer *w, const mw__op *op, const c
 static void put_same_transposed(mw__onnx_writer *w, const mw__op *op, pb_node *node, bool lower)
 {
     int64_t strides[MW_RANK_MAX], dilations[MW_RANK_MAX], pads[2 * MW_RANK_MAX], more[MW_RANK_MAX];
-    const mw_shape weight = shape_of(op, "weight");
+    const mw_shape weight = mw__arg_shape(op, "weight");
     const size_t axes = (size_t)weight.rank - 2;
     size_t count;
     const bool strided = mw__arg_ints(op, "strides", strides, MW_RANK_MAX, &count);
@@ -206,7 +206,7 @@ static pb_node *pool(mw__onnx_writer *w, const mw__op *op, const char *operation
     pb_node *node = pool_unpadded(w, op, operation);
     read_kernel(op, kernel);
     put_pads(w, op, node, kernel);
-    if (is_set(op, "ceil_mode"))
+    if (mw__arg_is_set(op, "ceil_mode"))
         mw__onnx_put_int(w, node, "ceil_mode", 1);
     return node;
 }
@@ -215,8 +215,8 @@ void mw__onnx_write_max_pool(mw__onnx_writer *w, const mw__op *op, const char *o
 
 void mw__onnx_write_avg_pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const bool without = is_set(op, "exclude_padding_from_average");
-    if (is_set(op, "ceil_mode") && !without)
+    const bool without = mw__arg_is_set(op, "exclude_padding_from_average");
+    if (mw__arg_is_set(op, "ceil_mode") && !without)
         mw__onnx_cannot(w, op, "with ceil_mode, and the border counted, ONNX divides by other numbers");
     else
         mw__onnx_put_int(w, pool(w, op, operation), "count_include_pad", !without);
@@ -226,7 +226,7 @@ void mw__onnx_write_l2_pool(mw__onnx_writer *w, const mw__op *op, const char *op
 {
     int64_t kernel[MW_RANK_MAX];
     const bool cut =
-        is_set(op, "ceil_mode"); /* which operator set 17 lacks here; zeros behind the border are the same */
+        mw__arg_is_set(op, "ceil_mode"); /* which operator set 17 lacks here; zeros behind the border are the same */
     pb_node *node = cut ? pool_unpadded(w, op, operation) : pool(w, op, operation);
     read_kernel(op, kernel);
     if (cut && !put_border(w, op, node, kernel))
@@ -255,22 +255,24 @@ static const char *or_filled(mw__onnx_writer *w, const mw__op *op, const char *n
 
 void mw__onnx_write_batch_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const mw_shape channels = shape_of(op, "mean");
+    const mw_shape channels = mw__arg_shape(op, "mean");
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
                               or_filled(w, op, "beta", 0, channels), arg(w, op, "mean"), arg(w, op, "variance")};
-    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 5), "epsilon", number_arg(op, "epsilon"));
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 5), "epsilon",
+                       mw__arg_number(op, "epsilon"));
 }
 
 void mw__onnx_write_instance_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const mw_shape channels = {.rank = 1, .dim = {shape_of(op, "x").dim[1]}};
+    const mw_shape channels = {.rank = 1, .dim = {mw__arg_shape(op, "x").dim[1]}};
     if (channels.dim[0] < 0) {
         mw__onnx_cannot(w, op, "its number of channels is not known");
         return;
     }
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
                               or_filled(w, op, "beta", 0, channels)};
-    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon", number_arg(op, "epsilon"));
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon",
+                       mw__arg_number(op, "epsilon"));
 }
 
 /* The first normalized axis if they are the last ones; -1 if not. */
@@ -290,7 +292,7 @@ static int first_axis(const mw__op *op, int rank)
 
 void mw__onnx_write_layer_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const mw_shape x = shape_of(op, "x");
+    const mw_shape x = mw__arg_shape(op, "x");
     const int axis = first_axis(op, x.rank);
     mw_shape tail = {.rank = axis < 0 ? 0 : x.rank - axis};
     bool known = axis >= 0;
@@ -305,15 +307,15 @@ void mw__onnx_write_layer_norm(mw__onnx_writer *w, const mw__op *op, const char 
     const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, tail), arg(w, op, "beta")};
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
     mw__onnx_put_int(w, node, "axis", axis);
-    mw__onnx_put_float(w, node, "epsilon", number_arg(op, "epsilon"));
+    mw__onnx_put_float(w, node, "epsilon", mw__arg_number(op, "epsilon"));
 }
 
 /* Of x [N, C, ..] as [N, C, .., 1]: onnxruntime has it of rank 4 alone. */
 void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     static const int64_t image[] = {0, 0, -1, 1};
-    const int64_t size = whole(op, "size");
-    const bool is_image = shape_of(op, "x").rank == 4;
+    const int64_t size = mw__arg_whole(op, "size");
+    const bool is_image = mw__arg_shape(op, "x").rank == 4;
     const char *x = arg(w, op, "x");
     if (size % 2 == 0) {
         mw__onnx_cannot(w, op, "a window of even size is not written yet");
@@ -322,9 +324,9 @@ void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, co
     if (!is_image)
         x = mw__onnx_make(w, "Reshape", NULL, x, mw__onnx_longs(w, image, 4));
     pb_node *node = mw__onnx_node_of(w, operation, is_image ? result(w, op) : NULL, &x, 1);
-    mw__onnx_put_float(w, node, "alpha", number_arg(op, "alpha"));
-    mw__onnx_put_float(w, node, "beta", number_arg(op, "beta"));
-    mw__onnx_put_float(w, node, "bias", number_arg(op, "k"));
+    mw__onnx_put_float(w, node, "alpha", mw__arg_number(op, "alpha"));
+    mw__onnx_put_float(w, node, "beta", mw__arg_number(op, "beta"));
+    mw__onnx_put_float(w, node, "bias", mw__arg_number(op, "k"));
     mw__onnx_put_int(w, node, "size", size);
     if (!is_image)
         mw__onnx_reshape_to(w, op, result(w, op), mw__onnx_name(node), result_shape(op));
@@ -338,7 +340,7 @@ void mw__onnx_write_l2_norm(mw__onnx_writer *w, const mw__op *op, const char *op
     pb_node *squares = mw__onnx_node_of(w, operation, NULL, &x, 1);
     mw__onnx_put_ints(w, squares, "axes", axes, 3);
     mw__onnx_put_int(w, squares, "keepdims", 1);
-    const char *epsilon = mw__onnx_number(w, dtype_of(op), number_arg(op, "epsilon"));
+    const char *epsilon = mw__onnx_number(w, dtype_of(op), mw__arg_number(op, "epsilon"));
     const char *sum = mw__onnx_make(w, "Add", NULL, mw__onnx_name(squares), epsilon);
     mw__onnx_make(w, "Div", result(w, op), x, mw__onnx_make(w, "Sqrt", NULL, sum, NULL));
 }
@@ -359,7 +361,7 @@ static const char *masked(mw__onnx_writer *w, const mw__op *op, const char *scor
 
 void mw__onnx_write_scaled_dot_product_attention(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const mw_shape query = shape_of(op, "query");
+    const mw_shape query = mw__arg_shape(op, "query");
     const int64_t width = query.dim[query.rank - 1];
     if (width < 0) {
         mw__onnx_cannot(w, op, "the width of its queries is not known");

@@ -14,7 +14,10 @@ typedef struct parts {
     bool begin_mask[MW_RANK_MAX], squeeze[MW_RANK_MAX];
 } parts;
 
-static bool is_given(const mw__op *op, const char *name) { return takes(op, name) && mw__arg_present(op, name); }
+static bool is_given(const mw__op *op, const char *name)
+{
+    return mw__arg_exists(op, name) && mw__arg_present(op, name);
+}
 
 static bool read_flags(const mw__op *op, const char *name, bool flags[MW_RANK_MAX])
 {
@@ -115,9 +118,9 @@ static const char *replace(const parts *p, const char *out, const char *x, int a
 
 void mw__onnx_write_slice_update(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    parts p = {.w = w, .op = op, .x = shape_of(op, "x")};
+    parts p = {.w = w, .op = op, .x = mw__arg_shape(op, "x")};
     (void)operation;
-    if (!read_parts(&p, shape_of(op, "update"))) {
+    if (!read_parts(&p, mw__arg_shape(op, "update"))) {
         mw__onnx_cannot(w, op, "its extents or strides are not known");
         return;
     }
@@ -133,7 +136,7 @@ void mw__onnx_write_slice_update(mw__onnx_writer *w, const mw__op *op, const cha
 
 void mw__onnx_take_part(mw__onnx_writer *w, const mw__op *op)
 {
-    parts p = {.w = w, .op = op, .x = shape_of(op, "x")};
+    parts p = {.w = w, .op = op, .x = mw__arg_shape(op, "x")};
     const char *x = arg(w, op, "x");
     if (!read_parts(&p, result_shape(op))) {
         mw__onnx_cannot(w, op, "its extents or strides are not known");
@@ -148,9 +151,9 @@ void mw__onnx_take_part(mw__onnx_writer *w, const mw__op *op)
 
 void mw__onnx_write_sliding_windows(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const int axis = (int)axis_of(op, "axis", shape_of(op, "x").rank);
+    const int axis = (int)axis_of(op, "axis", mw__arg_shape(op, "x").rank);
     const mw_shape windows = {2, {result_shape(op).dim[axis], result_shape(op).dim[axis + 1]}};
-    const int64_t count = mw_shape_count(windows), stride = whole(op, "stride");
+    const int64_t count = mw_shape_count(windows), stride = mw__arg_whole(op, "stride");
     if (count < 0) {
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
         return;

@@ -10,7 +10,7 @@ static const char *as_single(mw__onnx_writer *w, const mw__op *op, const char *n
 /* The zero point, or zeros in the shape of the scale: its element type is that of the codes. */
 static const char *zero_of(mw__onnx_writer *w, const mw__op *op, mw_dtype codes)
 {
-    const mw_shape shape = shape_of(op, "scale");
+    const mw_shape shape = mw__arg_shape(op, "scale");
     if (mw__arg_present(op, "zero_point"))
         return arg(w, op, "zero_point");
     const void *zeros = mw__onnx_alloc(w, (size_t)mw_shape_count(shape), 1);
@@ -22,14 +22,14 @@ static pb_node *put_linear(mw__onnx_writer *w, const mw__op *op, const char *ope
 {
     const char *const in[] = {x, as_single(w, op, "scale"), zero_of(w, op, codes)};
     pb_node *node = mw__onnx_node_of(w, operation, out, in, 3);
-    if (shape_of(op, "scale").rank > 0)
+    if (mw__arg_shape(op, "scale").rank > 0)
         mw__onnx_put_int(w, node, "axis", axis_of(op, "axis", result_shape(op).rank));
     return node;
 }
 
 void mw__onnx_write_quantize(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    if (mw_shape_count(shape_of(op, "scale")) < 0)
+    if (mw_shape_count(mw__arg_shape(op, "scale")) < 0)
         mw__onnx_cannot(w, op, "the shape of its scale is not known");
     else
         put_linear(w, op, operation, result(w, op), as_single(w, op, "input"), dtype_of(op));
@@ -38,7 +38,7 @@ void mw__onnx_write_quantize(mw__onnx_writer *w, const mw__op *op, const char *o
 void mw__onnx_write_dequantize(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const bool single = dtype_of(op) == MW_F32;
-    if (mw_shape_count(shape_of(op, "scale")) < 0) {
+    if (mw_shape_count(mw__arg_shape(op, "scale")) < 0) {
         mw__onnx_cannot(w, op, "the shape of its scale is not known");
         return;
     }

@@ -198,7 +198,7 @@ static void put_results(const layer *l, pb_node *node)
     const char *names[] = {mw__onnx_name(node), mw__onnx_fresh(w), mw__onnx_fresh(w)};
     for (size_t i = 1; i < l->op->result_count; i++)
         mw__onnx_put_result(w, node, names[i]);
-    if (is_set(l->op, "output_sequence"))
+    if (mw__arg_is_set(l->op, "output_sequence"))
         sequence_out(l, turned(l, names[0]));
     else
         last_out(l, names[1]);
@@ -214,7 +214,7 @@ static layer layer_of(mw__onnx_writer *w, const mw__op *op, const int *order, in
     l.direction = mw__arg_string(op, "direction");
     l.direction = l.direction != NULL ? l.direction : "forward";
     l.directions = strcmp(l.direction, "bidirectional") == 0 ? 2 : 1;
-    l.hidden = shape_of(op, "weight_hh").dim[1];
+    l.hidden = mw__arg_shape(op, "weight_hh").dim[1];
     return l;
 }
 
@@ -228,7 +228,7 @@ static pb_node *write_layer(const layer *l, const char *operation, const char *i
     const rows hh = {{"weight_hh", "weight_hh_back"}, l->order, l->gates};
     const rows biases[] = {{{input_bias}, l->order, l->gates}, {{"bias", "bias_back"}, l->order, l->gates}};
     const char *in[8] = {arg(w, l->op, "x"),
-                         pack_rows(l, &ih, 1, shape_of(l->op, "weight_ih").dim[1]),
+                         pack_rows(l, &ih, 1, mw__arg_shape(l->op, "weight_ih").dim[1]),
                          pack_rows(l, &hh, 1, l->hidden),
                          pack_rows(l, biases, 2, 0),
                          "",
@@ -259,9 +259,9 @@ void mw__onnx_write_lstm(mw__onnx_writer *w, const mw__op *op, const char *opera
 void mw__onnx_write_gru(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const layer l = layer_of(w, op, order_gru, 3);
-    const bool newer = takes(op, "reset_after");
+    const bool newer = mw__arg_exists(op, "reset_after");
     pb_node *node = write_layer(&l, operation, newer ? "input_bias" : NULL, NULL, 0);
-    mw__onnx_put_int(w, node, "linear_before_reset", newer && is_set(op, "reset_after"));
+    mw__onnx_put_int(w, node, "linear_before_reset", newer && mw__arg_is_set(op, "reset_after"));
 }
 
 void mw__onnx_write_rnn(mw__onnx_writer *w, const mw__op *op, const char *operation)

@@ -16,24 +16,24 @@ void mw__onnx_write_reduce(mw__onnx_writer *w, const mw__op *op, const char *ope
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 2);
     if (some && !sum)
         mw__onnx_put_ints(w, node, "axes", axes, count);
-    mw__onnx_put_int(w, node, "keepdims", is_set(op, "keep_dims"));
+    mw__onnx_put_int(w, node, "keepdims", mw__arg_is_set(op, "keep_dims"));
 }
 
 void mw__onnx_write_reduce_arg(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const char *x = arg(w, op, "x");
     pb_node *node = mw__onnx_node_of(w, operation, NULL, &x, 1);
-    mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
-    mw__onnx_put_int(w, node, "keepdims", is_set(op, "keep_dims"));
+    mw__onnx_put_int(w, node, "axis", mw__arg_whole(op, "axis"));
+    mw__onnx_put_int(w, node, "keepdims", mw__arg_is_set(op, "keep_dims"));
     mw__onnx_cast_to(w, result(w, op), mw__onnx_name(node), dtype_of(op));
 }
 
 void mw__onnx_write_cumsum(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *const in[] = {arg(w, op, "x"), mw__onnx_number(w, MW_I64, (double)whole(op, "axis"))};
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_number(w, MW_I64, (double)mw__arg_whole(op, "axis"))};
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 2);
-    mw__onnx_put_int(w, node, "exclusive", is_set(op, "exclusive"));
-    mw__onnx_put_int(w, node, "reverse", is_set(op, "reverse"));
+    mw__onnx_put_int(w, node, "exclusive", mw__arg_is_set(op, "exclusive"));
+    mw__onnx_put_int(w, node, "reverse", mw__arg_is_set(op, "reverse"));
 }
 
 /* ---- sorting ---- */
@@ -44,8 +44,8 @@ static void put_topk(mw__onnx_writer *w, const mw__op *op, int64_t k, const char
     const char *order = mw__onnx_fresh(w);
     pb_node *node = mw__onnx_node_of(w, "TopK", values, in, 2);
     mw__onnx_put_result(w, node, order);
-    mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
-    mw__onnx_put_int(w, node, "largest", !is_set(op, "ascending"));
+    mw__onnx_put_int(w, node, "axis", mw__arg_whole(op, "axis"));
+    mw__onnx_put_int(w, node, "largest", !mw__arg_is_set(op, "ascending"));
     if (indices < op->result_count)
         mw__onnx_cast_to(w, mw__onnx_result(w, op, indices), order, op->results[indices]->type->dtype);
 }
@@ -56,7 +56,7 @@ void mw__onnx_write_topk(mw__onnx_writer *w, const mw__op *op, const char *opera
     (void)operation;
     mw__arg_int(op, "k", &k);
     const mw_shape x = mw__arg(op, "x")->type->shape;
-    const int64_t axis = whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
+    const int64_t axis = mw__arg_whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
     k = k < 0 ? extent : k;
     if (k < 0)
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
@@ -66,7 +66,7 @@ void mw__onnx_write_topk(mw__onnx_writer *w, const mw__op *op, const char *opera
 void mw__onnx_write_argsort(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const mw_shape x = mw__arg(op, "x")->type->shape;
-    const int64_t axis = whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
+    const int64_t axis = mw__arg_whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
     (void)operation;
     if (extent < 0)
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
@@ -75,7 +75,10 @@ void mw__onnx_write_argsort(mw__onnx_writer *w, const mw__op *op, const char *op
 
 /* ---- gather and scatter ---- */
 
-static int64_t batch_dims(const mw__op *op) { return takes(op, "batch_dims") ? whole(op, "batch_dims") : 0; }
+static int64_t batch_dims(const mw__op *op)
+{
+    return mw__arg_exists(op, "batch_dims") ? mw__arg_whole(op, "batch_dims") : 0;
+}
 
 /* Indices as int64, which the operators ending in ND insist on; the others would take int32 as well. */
 static const char *indices_of(mw__onnx_writer *w, const mw__op *op)
@@ -90,7 +93,7 @@ void mw__onnx_write_gather(mw__onnx_writer *w, const mw__op *op, const char *ope
         return;
     }
     const char *const in[] = {arg(w, op, "x"), indices_of(w, op)};
-    mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "axis", whole(op, "axis"));
+    mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "axis", mw__arg_whole(op, "axis"));
 }
 
 void mw__onnx_write_gather_nd(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -132,13 +135,13 @@ void mw__onnx_write_scatter_along_axis(mw__onnx_writer *w, const mw__op *op, con
 {
     pb_node *node = put_scatter(w, op, operation);
     if (node != NULL)
-        mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
+        mw__onnx_put_int(w, node, "axis", mw__arg_whole(op, "axis"));
 }
 
 /* Rows of the data along an axis, which ScatterND has in front; -updates are added for sub. */
 void mw__onnx_write_scatter(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const mw_shape data = shape_of(op, "data"), indices = shape_of(op, "indices");
+    const mw_shape data = mw__arg_shape(op, "data"), indices = mw__arg_shape(op, "indices");
     const int axis = (int)axis_of(op, "axis", data.rank);
     const char *mode = mw__arg_string(op, "mode"), *updates = arg(w, op, "updates");
     const bool subtracts = mode != NULL && strcmp(mode, "sub") == 0;
@@ -190,7 +193,7 @@ void mw__onnx_write_one_hot(mw__onnx_writer *w, const mw__op *op, const char *op
     shape.dim[axis] = 1;
     const char *indices = mw__onnx_reshape_to(w, op, NULL, indices_of(w, op), shape);
     const char *hot = mw__onnx_make(w, operation, NULL, indices, numbers_along(w, op, size, axis, shape.rank));
-    const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), number_arg(op, "on_value")),
-                              mw__onnx_number(w, dtype_of(op), number_arg(op, "off_value"))};
+    const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), mw__arg_number(op, "on_value")),
+                              mw__onnx_number(w, dtype_of(op), mw__arg_number(op, "off_value"))};
     mw__onnx_node_of(w, "Where", result(w, op), in, 3);
 }

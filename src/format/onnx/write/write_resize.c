@@ -12,7 +12,7 @@ static int64_t factor_of(const mw__op *op, const mw__resample *axis, const char 
 {
     if (axis->in >= 0 && axis->out >= 0)
         return axis->out % axis->in == 0 ? axis->out / axis->in : 0;
-    const double factor = takes(op, argument) ? number_arg(op, argument) : 0;
+    const double factor = mw__arg_exists(op, argument) ? mw__arg_number(op, argument) : 0;
     return factor >= 1 && factor <= 1024 && factor == (double)(int64_t)factor ? (int64_t)factor : 0;
 }
 
@@ -121,7 +121,7 @@ void mw__onnx_write_resize(mw__onnx_writer *w, const mw__op *op, const char *ope
 {
     mw__resample axes[2];
     (void)operation;
-    if (mw__resample_plan(op, shape_of(op, "x"), axes, w->err) != MW_OK)
+    if (mw__resample_plan(op, mw__arg_shape(op, "x"), axes, w->err) != MW_OK)
         return;
     const int64_t factors[] = {factor_of(op, &axes[0], "scale_factor_height"),
                                factor_of(op, &axes[1], "scale_factor_width")};

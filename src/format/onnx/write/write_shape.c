@@ -42,10 +42,10 @@ static int unknown_extents(mw_shape shape)
 /* Everything that leaves the elements in their order. A computed shape means the same in both, 0 and -1 too. */
 void mw__onnx_write_reshape(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    if (unknown_extents(result_shape(op)) > 1 && takes(op, "shape"))
+    if (unknown_extents(result_shape(op)) > 1 && mw__arg_exists(op, "shape"))
         mw__onnx_make(w, operation, result(w, op), arg(w, op, "x"),
                       mw__onnx_cast_to(w, NULL, arg(w, op, "shape"), MW_I64));
-    else if (unknown_extents(result_shape(op)) > 1 && takes(op, "axes"))
+    else if (unknown_extents(result_shape(op)) > 1 && mw__arg_exists(op, "axes"))
         write_units(w, op);
     else
         mw__onnx_reshape_to(w, op, result(w, op), arg(w, op, "x"), result_shape(op));
@@ -120,21 +120,13 @@ void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *oper
 
 /* ---- slices ---- */
 
-static void read_flags(const mw__op *op, const char *name, bool flags[MW_RANK_MAX])
-{
-    size_t count;
-    memset(flags, 0, MW_RANK_MAX * sizeof *flags);
-    if (mw__arg_present(op, name))
-        mw__arg_bools(op, name, flags, MW_RANK_MAX, &count);
-}
-
 /* One element of an axis that goes, all that is masked, or what begin and end say. */
 static void apply_masks(const mw__op *op, mw__onnx_slices *s, bool *out_squeezes)
 {
     bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
-    read_flags(op, "begin_mask", from_start);
-    read_flags(op, "end_mask", to_end);
-    read_flags(op, "squeeze_mask", squeeze);
+    mw__arg_mask(op, "begin_mask", from_start);
+    mw__arg_mask(op, "end_mask", to_end);
+    mw__arg_mask(op, "squeeze_mask", squeeze);
     *out_squeezes = false;
     for (size_t i = 0; i < s->count; i++) {
         const bool back = s->step[i] < 0;
@@ -155,8 +147,8 @@ static void cut_computed(mw__onnx_writer *w, const mw__op *op, const char *out, 
     bool to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
     uint8_t known[MW_RANK_MAX];
     int64_t axes[MW_RANK_MAX];
-    read_flags(op, "end_mask", to_end);
-    read_flags(op, "squeeze_mask", squeeze);
+    mw__arg_mask(op, "end_mask", to_end);
+    mw__arg_mask(op, "squeeze_mask", squeeze);
     for (size_t i = 0; i < s->count; i++) {
         axes[i] = (int64_t)i;
         known[i] = to_end[i] || squeeze[i];
@@ -307,14 +299,14 @@ static const char *filled_shape(mw__onnx_writer *w, const mw__op *op)
     const mw_shape shape = result_shape(op);
     if (is_known(shape))
         return mw__onnx_longs(w, shape.dim, (size_t)shape.rank);
-    if (takes(op, "ref_tensor"))
+    if (mw__arg_exists(op, "ref_tensor"))
         return mw__onnx_make(w, "Shape", NULL, arg(w, op, "ref_tensor"), NULL);
     return mw__onnx_cast_to(w, NULL, arg(w, op, "shape"), MW_I64);
 }
 
 void mw__onnx_write_fill(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *value = mw__onnx_number(w, dtype_of(op), number_arg(op, "value"));
+    const char *value = mw__onnx_number(w, dtype_of(op), mw__arg_number(op, "value"));
     mw__onnx_make(w, operation, result(w, op), value, filled_shape(w, op));
 }
 
@@ -342,7 +334,7 @@ static const char *triangle(mw__onnx_writer *w, const char *operation, const cha
  * and truths onnxruntime has int64 alone. */
 void mw__onnx_write_band_part(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const int64_t lower = whole(op, "lower"), upper = whole(op, "upper");
+    const int64_t lower = mw__arg_whole(op, "lower"), upper = mw__arg_whole(op, "upper");
     const mw_dtype dtype = dtype_of(op);
     const bool is_float = dtype == MW_F32 || dtype == MW_F16;
     const char *x = is_float ? arg(w, op, "x") : mw__onnx_cast_to(w, NULL, arg(w, op, "x"), MW_I64);

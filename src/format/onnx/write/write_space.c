@@ -16,8 +16,8 @@ static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operatio
 {
     static const int64_t apart_first[] = {0, 3, 4, 1, 5, 2}, apart_last[] = {0, 1, 4, 2, 5, 3},
                          together[] = {0, 3, 5, 1, 2, 4};
-    const mw_shape x = shape_of(op, "x");
-    const int64_t b = whole(op, size), channels = over(x.dim[1], b * b);
+    const mw_shape x = mw__arg_shape(op, "x");
+    const int64_t b = mw__arg_whole(op, size), channels = over(x.dim[1], b * b);
     const char *in = arg(w, op, "x");
     if (dtype_of(op) == MW_F32 || dtype_of(op) == MW_F16) {
         pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &in, 1);
@@ -55,8 +55,8 @@ void mw__onnx_write_pixel_shuffle(mw__onnx_writer *w, const mw__op *op, const ch
 void mw__onnx_write_pixel_unshuffle(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     static const int64_t perm[] = {0, 1, 3, 5, 2, 4};
-    const mw_shape x = shape_of(op, "x"), to = result_shape(op);
-    const int64_t block = whole(op, "downscale_factor");
+    const mw_shape x = mw__arg_shape(op, "x"), to = result_shape(op);
+    const int64_t block = mw__arg_whole(op, "downscale_factor");
     const mw_shape apart = {6, {x.dim[0], x.dim[1], over(x.dim[2], block), block, over(x.dim[3], block), block}};
     const char *moved = move_blocks(w, op, arg(w, op, "x"), apart, perm);
     (void)operation;
@@ -78,7 +78,7 @@ void mw__onnx_write_space_to_batch(mw__onnx_writer *w, const mw__op *op, const c
 {
     static const int64_t perm[] = {3, 5, 0, 1, 2, 4};
     int64_t block[2], edges[4];
-    const mw_shape x = shape_of(op, "x"), to = result_shape(op);
+    const mw_shape x = mw__arg_shape(op, "x"), to = result_shape(op);
     (void)operation;
     if (!read_blocks(w, op, "paddings", block, edges))
         return;
@@ -100,7 +100,7 @@ void mw__onnx_write_batch_to_space(mw__onnx_writer *w, const mw__op *op, const c
 {
     static const int64_t perm[] = {2, 3, 4, 0, 5, 1};
     int64_t block[2], edges[4];
-    const mw_shape x = shape_of(op, "x"), to = result_shape(op);
+    const mw_shape x = mw__arg_shape(op, "x"), to = result_shape(op);
     mw__onnx_slices s = {.count = 4};
     (void)operation;
     if (!read_blocks(w, op, "crops", block, edges))

@@ -22,24 +22,16 @@ mw_status mw__shape_select(mw__infer *infer)
 
 /* ---- constructors ---- */
 
-static mw_tensor *compare_tensors(const char *operation, mw_tensor *x, mw_tensor *y)
-{
-    mw__build build = mw__build_begin(operation, x);
-    mw__build_set(&build, "x", x);
-    mw__build_set(&build, "y", y);
-    return mw__build_end(&build);
-}
+mw_tensor *mw_equal(mw_tensor *x, mw_tensor *y) { return mw__build_pair("equal", x, y); }
+mw_tensor *mw_not_equal(mw_tensor *x, mw_tensor *y) { return mw__build_pair("not_equal", x, y); }
+mw_tensor *mw_less(mw_tensor *x, mw_tensor *y) { return mw__build_pair("less", x, y); }
+mw_tensor *mw_less_equal(mw_tensor *x, mw_tensor *y) { return mw__build_pair("less_equal", x, y); }
+mw_tensor *mw_greater(mw_tensor *x, mw_tensor *y) { return mw__build_pair("greater", x, y); }
+mw_tensor *mw_greater_equal(mw_tensor *x, mw_tensor *y) { return mw__build_pair("greater_equal", x, y); }
 
-mw_tensor *mw_equal(mw_tensor *x, mw_tensor *y) { return compare_tensors("equal", x, y); }
-mw_tensor *mw_not_equal(mw_tensor *x, mw_tensor *y) { return compare_tensors("not_equal", x, y); }
-mw_tensor *mw_less(mw_tensor *x, mw_tensor *y) { return compare_tensors("less", x, y); }
-mw_tensor *mw_less_equal(mw_tensor *x, mw_tensor *y) { return compare_tensors("less_equal", x, y); }
-mw_tensor *mw_greater(mw_tensor *x, mw_tensor *y) { return compare_tensors("greater", x, y); }
-mw_tensor *mw_greater_equal(mw_tensor *x, mw_tensor *y) { return compare_tensors("greater_equal", x, y); }
-
-mw_tensor *mw_logical_and(mw_tensor *x, mw_tensor *y) { return compare_tensors("logical_and", x, y); }
-mw_tensor *mw_logical_or(mw_tensor *x, mw_tensor *y) { return compare_tensors("logical_or", x, y); }
-mw_tensor *mw_logical_xor(mw_tensor *x, mw_tensor *y) { return compare_tensors("logical_xor", x, y); }
+mw_tensor *mw_logical_and(mw_tensor *x, mw_tensor *y) { return mw__build_pair("logical_and", x, y); }
+mw_tensor *mw_logical_or(mw_tensor *x, mw_tensor *y) { return mw__build_pair("logical_or", x, y); }
+mw_tensor *mw_logical_xor(mw_tensor *x, mw_tensor *y) { return mw__build_pair("logical_xor", x, y); }
 
 mw_tensor *mw_logical_not(mw_tensor *x) { return mw__unary("logical_not", x); }
 

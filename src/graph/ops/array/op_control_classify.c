@@ -14,16 +14,12 @@ enum { LABEL, PROBABILITIES, RESULTS };
 
 /* ---- labels ---- */
 
-static bool is_scalar_of(const mw__type *type, mw_dtype dtype)
-{
-    return type->kind == MW__TENSOR && type->dtype == dtype && type->shape.rank == 0;
-}
-
 /* The element type of a list of strings or of int64; NULL if it is another type. */
 static const mw__type *label_type(const mw__type *list)
 {
     const mw__type *element = list->kind == MW__LIST && list->count == 1 ? list->element[0] : NULL;
-    return element != NULL && (is_scalar_of(element, MW_STRING) || is_scalar_of(element, MW_I64)) ? element : NULL;
+    return element != NULL && (mw__type_is_scalar(element, MW_STRING) || mw__type_is_scalar(element, MW_I64)) ? element
+                                                                                                              : NULL;
 }
 
 bool mw__is_label_list(const mw__op *op)
@@ -97,7 +93,7 @@ static mw_dtype declared_dtype(const mw__op *op)
     const mw__type *type = op->result_count == RESULTS ? op->results[PROBABILITIES]->type : NULL;
     if (type != NULL && type->kind == MW__DICT && type->count == 2)
         for (mw_dtype dtype = MW_F16; dtype <= MW_F64; dtype = (mw_dtype)(dtype + 1))
-            if (is_scalar_of(type->element[1], dtype))
+            if (mw__type_is_scalar(type->element[1], dtype))
                 return dtype;
     return MW_F64;
 }

@@ -85,31 +85,23 @@ mw_status mw__shape_cast(mw__infer *infer)
 
 /* ---- two tensors ---- */
 
-static mw_tensor *binary(const char *operation, mw_tensor *x, mw_tensor *y)
-{
-    mw__build build = mw__build_begin(operation, x);
-    mw__build_set(&build, "x", x);
-    mw__build_set(&build, "y", y);
-    return mw__build_end(&build);
-}
-
-mw_tensor *mw_add(mw_tensor *x, mw_tensor *y) { return binary("add", x, y); }
-mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y) { return binary("sub", x, y); }
-mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y) { return binary("mul", x, y); }
-mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y) { return binary("real_div", x, y); }
-mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y) { return binary("floor_div", x, y); }
-mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y) { return binary("mod", x, y); }
-mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return binary("maximum", x, y); }
-mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return binary("minimum", x, y); }
+mw_tensor *mw_add(mw_tensor *x, mw_tensor *y) { return mw__build_pair("add", x, y); }
+mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y) { return mw__build_pair("sub", x, y); }
+mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y) { return mw__build_pair("mul", x, y); }
+mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y) { return mw__build_pair("real_div", x, y); }
+mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y) { return mw__build_pair("floor_div", x, y); }
+mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y) { return mw__build_pair("mod", x, y); }
+mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return mw__build_pair("maximum", x, y); }
+mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return mw__build_pair("minimum", x, y); }
 mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y)
 {
     MW__FLOAT_SCOPE;
-    return binary("pow", x, y);
+    return mw__build_pair("pow", x, y);
 }
 
 static mw_tensor *binary_scalar(const char *operation, mw_tensor *x, double value, const char *name)
 {
-    return x != NULL ? binary(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, name)) : NULL;
+    return x != NULL ? mw__build_pair(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, name)) : NULL;
 }
 
 mw_tensor *mw_add_scalar(mw_tensor *x, double value)

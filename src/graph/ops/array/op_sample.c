@@ -40,25 +40,20 @@ mw_crop_resize_options mw_crop_resize_defaults(void)
     return (mw_crop_resize_options){.struct_size = sizeof(mw_crop_resize_options), .spatial_scale = 1.0f};
 }
 
-static mw_tensor *refuse_operand(mw_tensor *x, const char *operation, const char *what)
-{
-    return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s", operation, what);
-}
-
 mw_tensor *mw_resample(mw_tensor *x, mw_tensor *coordinates, const mw_resample_options *options)
 {
     MW__FLOAT_SCOPE;
     if (x == NULL)
         return NULL;
     if (options != NULL && options->struct_size != sizeof *options)
-        return refuse_operand(x, "resample", "options are not made by mw_resample_defaults");
+        return mw__build_refuse(x, "resample", "options are not made by mw_resample_defaults");
     const mw_resample_options o = options != NULL ? *options : mw_resample_defaults();
     if (o.interpolation != MW_INTERPOLATION_LINEAR && o.interpolation != MW_INTERPOLATION_NEAREST)
-        return refuse_operand(x, "resample", "interpolation is no mw_interpolation_mode");
+        return mw__build_refuse(x, "resample", "interpolation is no mw_interpolation_mode");
     if (mw__border_name(o.border) == NULL)
-        return refuse_operand(x, "resample", "border is no mw_border");
+        return mw__build_refuse(x, "resample", "border is no mw_border");
     if (mw__coordinates_name(o.coordinates) == NULL)
-        return refuse_operand(x, "resample", "coordinates is no mw_coordinates");
+        return mw__build_refuse(x, "resample", "coordinates is no mw_coordinates");
     mw__build build = mw__build_begin("resample", x);
     mw__build_set(&build, "x", x);
     mw__build_set(&build, "coordinates", coordinates);
@@ -93,15 +88,15 @@ mw_tensor *mw_crop_resize(mw_tensor *x, mw_tensor *boxes, mw_tensor *indices, in
     if (x == NULL)
         return NULL;
     if (options != NULL && options->struct_size != sizeof *options)
-        return refuse_operand(x, "crop_resize", "options are not made by mw_crop_resize_defaults");
+        return mw__build_refuse(x, "crop_resize", "options are not made by mw_crop_resize_defaults");
     const mw_crop_resize_options o = options != NULL ? *options : mw_crop_resize_defaults();
     if (mw__box_name(o.box) == NULL)
-        return refuse_operand(x, "crop_resize", "box is no mw_box");
+        return mw__build_refuse(x, "crop_resize", "box is no mw_box");
     if (mw__sampling_name(o.sampling) == NULL)
-        return refuse_operand(x, "crop_resize", "sampling is no mw_sampling_mode");
+        return mw__build_refuse(x, "crop_resize", "sampling is no mw_sampling_mode");
     mw__build build = mw__build_begin("crop_resize", x);
     if (build.row != NULL && mw__row_arg(build.row, "boxes") == NULL)
-        return refuse_operand(x, "crop_resize", "boxes need ios17; before, mw_op builds it with roi [R, 1, 4, 1, 1]");
+        return mw__build_refuse(x, "crop_resize", "boxes need ios17; before, mw_op builds it with roi [R, 1, 4, 1, 1]");
     mw__build_set(&build, "x", x);
     mw__build_set(&build, "boxes", boxes);
     if (indices != NULL)

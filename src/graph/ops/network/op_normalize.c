@@ -75,11 +75,6 @@ static mw_status check_finite(const mw__infer *infer, const char *arg)
     return MW_OK;
 }
 
-static mw_status same_as_x(mw__infer *infer)
-{
-    return mw__rule_result(infer, mw__rule_dtype(infer, "x"), mw__rule_shape(infer, "x"));
-}
-
 static mw_status check_channel_vectors(const mw__infer *infer, const char *const *args, size_t count)
 {
     const mw_shape channels = MW_SHAPE(mw__rule_shape(infer, "x").dim[1]);
@@ -103,7 +98,7 @@ mw_status mw__shape_batch_norm(mw__infer *infer)
     static const char *const vectors[] = {"mean", "variance", "gamma", "beta"};
     MW_TRY(check_rank(infer, 3, 5));
     MW_TRY(check_channel_vectors(infer, vectors, 4));
-    return same_as_x(infer);
+    return mw__shape_same_as_x(infer);
 }
 
 mw_status mw__shape_instance_norm(mw__infer *infer)
@@ -111,7 +106,7 @@ mw_status mw__shape_instance_norm(mw__infer *infer)
     static const char *const vectors[] = {"gamma", "beta"};
     MW_TRY(check_rank(infer, 3, 4));
     MW_TRY(check_channel_vectors(infer, vectors, 2));
-    return same_as_x(infer);
+    return mw__shape_same_as_x(infer);
 }
 
 mw_status mw__shape_layer_norm(mw__infer *infer)
@@ -130,14 +125,14 @@ mw_status mw__shape_layer_norm(mw__infer *infer)
     MW_TRY(check_vector(infer, "gamma", vector));
     MW_TRY(check_vector(infer, "beta", vector));
     MW_TRY(check_epsilon(infer));
-    return same_as_x(infer);
+    return mw__shape_same_as_x(infer);
 }
 
 mw_status mw__shape_l2_norm(mw__infer *infer)
 {
     MW_TRY(check_rank(infer, 3, MW_RANK_MAX));
     MW_TRY(check_epsilon(infer));
-    return same_as_x(infer);
+    return mw__shape_same_as_x(infer);
 }
 
 mw_status mw__shape_local_response_norm(mw__infer *infer)
@@ -150,7 +145,7 @@ mw_status mw__shape_local_response_norm(mw__infer *infer)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "size %" PRId64 " must be at least 1", size);
     for (size_t i = 0; i < 3; i++)
         MW_TRY(check_finite(infer, numbers[i]));
-    return same_as_x(infer);
+    return mw__shape_same_as_x(infer);
 }
 
 /* ---- expansions: the same value with run-time vectors ---- */

@@ -47,22 +47,17 @@ mw_pool_options mw_pool_defaults(mw_shape kernel)
         .struct_size = sizeof(mw_pool_options), .kernel = kernel, .stride = {1, 1, 1}, .pad_type = MW_PAD_VALID};
 }
 
-static mw_tensor *refuse_pool(mw_tensor *x, const char *operation, const char *what)
-{
-    return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s", operation, what);
-}
-
 static mw_tensor *pool(const char *operation, mw_tensor *x, const mw_pool_options *options)
 {
     if (x == NULL)
         return NULL;
     if (options == NULL || options->struct_size != sizeof *options)
-        return refuse_pool(x, operation, "options are not made by mw_pool_defaults");
+        return mw__build_refuse(x, operation, "options are not made by mw_pool_defaults");
     if (mw__pad_type_name(options->pad_type) == NULL)
-        return refuse_pool(x, operation, "pad_type is no mw_pad_type");
+        return mw__build_refuse(x, operation, "pad_type is no mw_pad_type");
     const int axes = options->kernel.rank;
     if (axes < 1 || axes > MW__WINDOW_AXES)
-        return refuse_pool(x, operation, "the kernel must have one to three extents");
+        return mw__build_refuse(x, operation, "the kernel must have one to three extents");
     mw__build build = mw__build_begin(operation, x);
     mw__build_set(&build, "x", x);
     mw__build_ints(&build, "kernel_sizes", options->kernel.dim, (size_t)axes);

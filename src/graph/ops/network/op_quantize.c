@@ -417,12 +417,6 @@ mw_tensor *mw__expand_dequantize(mw_graph *graph, const mw_argument *arguments, 
 
 /* ---- constructors ---- */
 
-static void set_if_given(mw__build *build, const char *arg, mw_tensor *value)
-{
-    if (value != NULL)
-        mw__build_set(build, arg, value);
-}
-
 /* Computed scales get the expansion. */
 static mw_tensor *end_scaled(mw__build *build, const mw_tensor *scale, int axis)
 {
@@ -440,7 +434,7 @@ mw_tensor *mw_quantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_point, in
     mw__build build = mw__build_begin("quantize", x);
     mw__build_set(&build, "input", x);
     mw__build_set(&build, "scale", scale);
-    set_if_given(&build, "zero_point", zero_point);
+    mw__build_set_given(&build, "zero_point", zero_point);
     mw__build_string(&build, "output_dtype", mw_dtype_name(dtype));
     return end_scaled(&build, scale, axis);
 }
@@ -451,7 +445,7 @@ mw_tensor *mw_dequantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_point, 
     mw__build build = mw__build_begin("dequantize", x);
     mw__build_set(&build, "input", x);
     mw__build_set(&build, "scale", scale);
-    set_if_given(&build, "zero_point", zero_point);
+    mw__build_set_given(&build, "zero_point", zero_point);
     return end_scaled(&build, scale, axis);
 }
 
@@ -461,7 +455,7 @@ mw_tensor *mw_constexpr_blockwise_shift_scale(mw_tensor *data, mw_tensor *scale,
     mw__build build = mw__build_begin("constexpr_blockwise_shift_scale", data);
     mw__build_set(&build, "data", data);
     mw__build_set(&build, "scale", scale);
-    set_if_given(&build, "offset", offset);
+    mw__build_set_given(&build, "offset", offset);
     return mw__build_end(&build);
 }
 

@@ -294,17 +294,11 @@ static mw_tensor *zeros(const request *q)
     return mw_fill(q->x->graph, mw_tensor_dtype(q->x), MW_SHAPE(x.dim[1], halves * weight.dim[1]), 0.0);
 }
 
-static void set_optional(mw__build *build, const char *arg, mw_tensor *value)
-{
-    if (value != NULL)
-        mw__build_set(build, arg, value);
-}
-
 static void set_lstm(mw__build *build, const request *q)
 {
     const mw_recurrent_options *o = &q->options;
     mw__build_set(build, "initial_c", q->c != NULL ? q->c : zeros(q));
-    set_optional(build, "peephole", q->weights->peephole);
+    mw__build_set_given(build, "peephole", q->weights->peephole);
     mw__build_string(build, "cell_activation", mw__activation_name(o->cell_activation));
     if (o->clip != 0.0)
         mw__build_float(build, "clip", o->clip);
@@ -312,8 +306,8 @@ static void set_lstm(mw__build *build, const request *q)
         return;
     mw__build_set(build, "weight_ih_back", o->back.weight_ih);
     mw__build_set(build, "weight_hh_back", o->back.weight_hh);
-    set_optional(build, "bias_back", o->back.bias);
-    set_optional(build, "peephole_back", o->back.peephole);
+    mw__build_set_given(build, "bias_back", o->back.bias);
+    mw__build_set_given(build, "peephole_back", o->back.peephole);
 }
 
 static void set_gru(mw__build *build, const request *q)
@@ -324,7 +318,7 @@ static void set_gru(mw__build *build, const request *q)
         build->failed = !refuse_request(q, "reset_after and input_bias need opset ios18");
         return;
     }
-    set_optional(build, "input_bias", q->weights->input_bias);
+    mw__build_set_given(build, "input_bias", q->weights->input_bias);
     mw__build_bool(build, "reset_after", q->options.reset_after);
 }
 
@@ -334,7 +328,7 @@ static void set_arguments(mw__build *build, const request *q)
     mw__build_set(build, "initial_h", q->h != NULL ? q->h : zeros(q));
     mw__build_set(build, "weight_ih", q->weights->weight_ih);
     mw__build_set(build, "weight_hh", q->weights->weight_hh);
-    set_optional(build, "bias", q->weights->bias);
+    mw__build_set_given(build, "bias", q->weights->bias);
     mw__build_string(build, "direction", mw__direction_name(q->options.direction));
     mw__build_bool(build, "output_sequence", !q->options.last_only);
     mw__build_string(build, "activation", mw__activation_name(q->options.activation));

@@ -14,11 +14,9 @@ typedef struct guess {
     int least_rank, axis;
 } guess;
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static bool repeats_one(const mw__op *op, int axis)
 {
-    const mw_shape x = is_kind(op, "tile") ? mw_tensor_shape(mw__arg(op, "x")) : mw_shape_scalar();
+    const mw_shape x = mw__op_is(op, "tile") ? mw_tensor_shape(mw__arg(op, "x")) : mw_shape_scalar();
     return axis < x.rank && x.dim[axis] == 1;
 }
 
@@ -28,7 +26,7 @@ static bool rows_repeat(const mw_tensor *value, int axis)
     const mw__payload *payload = value->payload;
     const int bits = mw_dtype_bits(mw_tensor_dtype(value));
     if (payload == NULL)
-        return value->op != NULL && (is_kind(value->op, "fill") || repeats_one(value->op, axis));
+        return value->op != NULL && (mw__op_is(value->op, "fill") || repeats_one(value->op, axis));
     if (payload->splat)
         return true;
     if (payload->data == NULL || bits % 8 != 0)
@@ -152,7 +150,7 @@ static mw__batch_rows judge_rows(const mw__batch_walk *walk, const mw__op *op, s
     if (result->payload != NULL)
         return walk->table[result->id];
     mw__batch_rows rows = guessed(result, walk->batch, *(const guess *)walk->user);
-    if (rows.kind == MW__BATCH_ROWS || is_kind(op, "fill"))
+    if (rows.kind == MW__BATCH_ROWS || mw__op_is(op, "fill"))
         return rows;
     rows = judge_as_is(walk, op, index);
     const size_t count = rows.kind == MW__BATCH_NONE ? find_alike(walk, op, ids) : 0;

@@ -18,8 +18,6 @@ typedef struct lists {
     bool changed;
 } lists;
 
-static bool is_list(const mw_tensor *value) { return value->type->kind == MW__LIST; }
-
 static void each_list(lists *l, const mw__block *block, void (*visit)(lists *l, const mw__op *op))
 {
     for (size_t i = 0; i < block->op_count; i++) {
@@ -34,7 +32,7 @@ static void find_rows(lists *l, const mw__op *op)
 {
     for (size_t i = 0; i < op->result_count; i++) {
         const mw__batch_rows rows = l->table[op->results[i]->id];
-        if (!is_list(op->results[i]) || rows.kind == MW__BATCH_NONE)
+        if (!mw__is_list(op->results[i]) || rows.kind == MW__BATCH_NONE)
             continue;
         mw__batch_rows *found = &l->found[mw__capacities_root(l->capacities, op->results[i])];
         if (found->kind == MW__BATCH_NONE)

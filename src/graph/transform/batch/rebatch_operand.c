@@ -9,8 +9,6 @@
 
 /* ---- bounds of slices ---- */
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 /* begin, end and size count rows of the axis along which x has its examples: whole batches of them (batch_rule.c). */
 static mw_tensor *slice_bound(const mw__rebatch *r, mw__clone *clone, const mw__op *op, const char *arg)
 {
@@ -35,8 +33,8 @@ static mw_tensor *slice_bound(const mw__rebatch *r, mw__clone *clone, const mw__
 static bool is_slice_bound(const mw__op *op, const char *arg)
 {
     const bool begin = strcmp(arg, "begin") == 0;
-    return is_kind(op, "slice_by_index") ? begin || strcmp(arg, "end") == 0
-                                         : is_kind(op, "slice_by_size") && (begin || strcmp(arg, "size") == 0);
+    return mw__op_is(op, "slice_by_index") ? begin || strcmp(arg, "end") == 0
+                                           : mw__op_is(op, "slice_by_size") && (begin || strcmp(arg, "size") == 0);
 }
 
 /* conv_transpose may be told its whole result. */

@@ -15,8 +15,6 @@ typedef struct picks {
     int axis; /* along which the operand that is picked from has its examples */
 } picks;
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static bool extent_stays(const picks *p, const mw_tensor *value, int axis)
 {
     const mw_tensor *copy = mw__clone_get(p->clone, value);
@@ -89,15 +87,15 @@ static bool picks_fixed(const picks *p, const mw_tensor *from)
     const int rank = mw_tensor_shape(from).rank;
     if (rule == mw__shape_slice_by_index || rule == mw__shape_slice_by_size)
         return slices(p, op->results[0]);
-    if (is_kind(op, "slice_update"))
+    if (mw__op_is(op, "slice_update"))
         return slices(p, mw__arg(op, "update"));
     if (rule == mw__shape_crop_resize)
         return crops(p);
     if (!is_fixed(p, "indices"))
         return false;
-    if (is_kind(op, "gather") || is_kind(op, "scatter"))
+    if (mw__op_is(op, "gather") || mw__op_is(op, "scatter"))
         return picks_along(p, rank);
-    if (is_kind(op, "gather_along_axis") || is_kind(op, "scatter_along_axis"))
+    if (mw__op_is(op, "gather_along_axis") || mw__op_is(op, "scatter_along_axis"))
         return picks_along(p, rank) || extent_stays(p, mw__arg(op, "indices"), p->axis);
     return picks_coordinates(p);
 }
@@ -108,7 +106,7 @@ static const mw_tensor *picked_from(const mw__op *op)
                                         "gather_nd",      "gather_along_axis", "crop_resize",  "scatter",
                                         "scatter_nd",     "scatter_along_axis"};
     for (size_t i = 0; op->row != NULL && op->result_count > 0 && i < sizeof kinds / sizeof *kinds; i++)
-        if (is_kind(op, kinds[i]))
+        if (mw__op_is(op, kinds[i]))
             return mw__arg(op, strncmp(op->kind, "scatter", 7) == 0 ? "data" : "x");
     return NULL;
 }

@@ -29,11 +29,6 @@ void mw__clone_refuse(mw__clone *clone, const mw__op *op, mw_status status, cons
 
 /* ---- what goes along with a value ---- */
 
-static const char *copy_string(mw_graph *to, const char *text)
-{
-    return mw__arena_string(&to->arena, text, strlen(text), &to->error);
-}
-
 /* Names of main's body are unique in the graph: a second clone of the same value stays without one. */
 static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *copy)
 {
@@ -44,7 +39,7 @@ static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *co
         return MW_OK; /* what a rule has put around the block is no value of it */
     if (registered && mw__map_get(&to->names, source->name) != NULL)
         return MW_OK;
-    copy->name = copy_string(to, source->name);
+    copy->name = mw__graph_string(to, source->name);
     if (copy->name == NULL)
         return MW_ERROR_MEMORY;
     return registered ? mw__map_set(&to->names, copy->name, copy, &to->error) : MW_OK;

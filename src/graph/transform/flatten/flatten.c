@@ -15,14 +15,6 @@ static mw_tensor *scalar_of(mw_tensor *x)
     return mw_tensor_shape(x).rank == 0 ? x : mw_reshape(x, mw_shape_scalar());
 }
 
-static const mw__slot *find_slot(const mw__op *op, const char *name)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, name) == 0)
-            return &op->slots[i];
-    return NULL;
-}
-
 /* ---- branches ---- */
 
 /* The branch that is taken, alone. */
@@ -75,7 +67,7 @@ static void flatten_open_cond(mw__flatten *state, mw__clone *clone, const mw__op
 
 static void flatten_cond(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    const mw__slot *slot = find_slot(op, "pred");
+    const mw__slot *slot = mw__op_slot(op, "pred");
     int64_t known;
     if (slot == NULL || slot->count != 1 || op->block_count != 2 || op->blocks[0]->output_count != op->result_count ||
         op->blocks[1]->output_count != op->result_count) {
@@ -254,7 +246,7 @@ static void unroll(unrolling *u)
 
 static void flatten_loop(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    const mw__slot *slot = find_slot(op, "loop_vars");
+    const mw__slot *slot = mw__op_slot(op, "loop_vars");
     mw_graph *to = clone->to;
     unrolling u = {.state = state, .clone = clone, .op = op};
     if (!check_loop(clone, op, slot) || !mw__flatten_find_states(&u.written, state, clone, op))

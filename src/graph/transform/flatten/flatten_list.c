@@ -9,8 +9,6 @@
 
 enum { LIST_MAX = 1 << 20, COMPUTED_MAX = 256 };
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 /* ---- lists ---- */
 
 mw__flat_list *mw__flatten_list(const mw__flatten *state, const mw_tensor *list)
@@ -173,7 +171,7 @@ static mw_tensor *read_computed(mw__clone *clone, const mw__op *op, mw__flat_lis
     mw_tensor *at = mw__flatten_value(clone, mw__arg(op, arg)), *all = all_of(clone, op, list);
     if (at == NULL || all == NULL)
         return NULL;
-    if (!is_kind(op, "list_read"))
+    if (!mw__op_is(op, "list_read"))
         return mw_gather(all, at, 0);
     return mw_squeeze(mw_gather(all, mw_reshape(at, MW_SHAPE(1)), 0), MW_AXES(0));
 }
@@ -181,7 +179,7 @@ static mw_tensor *read_computed(mw__clone *clone, const mw__op *op, mw__flat_lis
 static mw_tensor *read_known(mw__clone *clone, const mw__op *op, mw__flat_list *list, const indices *from)
 {
     mw_graph *to = clone->to;
-    if (is_kind(op, "list_read"))
+    if (mw__op_is(op, "list_read"))
         return mw_identity(element_of(clone, op, list, from->at[0])); /* with a name of its own */
     mw_tensor **values = mw__arena_alloc(&to->arena, from->count, sizeof(mw_tensor *), &to->error);
     for (size_t i = 0; values != NULL && i < from->count; i++)
@@ -192,7 +190,7 @@ static mw_tensor *read_known(mw__clone *clone, const mw__op *op, mw__flat_list *
 static void read_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
     mw__flat_list *list = mw__flatten_list(state, mw__arg(op, "ls"));
-    const char *arg = is_kind(op, "list_read") ? "index" : "indices";
+    const char *arg = mw__op_is(op, "list_read") ? "index" : "indices";
     indices from;
     if (list == NULL || !find_indices(clone, op, arg, &from))
         return;
@@ -252,7 +250,7 @@ static mw_tensor **split_rows(mw__clone *clone, mw_tensor *value, size_t count)
 
 static void write_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    const bool one = is_kind(op, "list_write");
+    const bool one = mw__op_is(op, "list_write");
     mw__flat_list *list = mw__flatten_list(state, mw__arg(op, "ls")), *written = NULL;
     mw_tensor *value = mw__flatten_value(clone, mw__arg(op, "value"));
     indices to;
@@ -289,7 +287,7 @@ bool mw__flatten_list_op(mw__flatten *state, mw__clone *clone, const mw__op *op)
     } rows[] = {{"make_list", make_list},   {"list_read", read_list},     {"list_gather", read_list},
                 {"list_write", write_list}, {"list_scatter", write_list}, {"list_length", length_of}};
     for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++) {
-        if (!is_kind(op, rows[i].kind))
+        if (!mw__op_is(op, rows[i].kind))
             continue;
         if (mw__op_verify(op, &clone->to->error) != MW_OK)
             return true;

@@ -52,12 +52,6 @@ bool mw__tune_torch_name(const char *weight, char out[MW__TUNE_NAME])
 
 /* ---- places ---- */
 
-static bool flag(const mw__op *op, const char *arg)
-{
-    bool value = false;
-    return mw__arg_bool(op, arg, &value) && value;
-}
-
 /* *out_branch: x of the operation can go through an adapter of its own. */
 static const char *read_use(const mw__use *use, mw__lora_layout *out_layout, bool *out_branch)
 {
@@ -68,9 +62,9 @@ static const char *read_use(const mw__use *use, mw__lora_layout *out_layout, boo
     if (strcmp(op->kind, "linear") == 0 && strcmp(arg, "weight") == 0) {
         *out_layout = MW__LORA_OUT_IN;
     } else if (strcmp(op->kind, "matmul") == 0 && strcmp(arg, "y") == 0) {
-        *out_layout = flag(op, "transpose_y") ? MW__LORA_OUT_IN : MW__LORA_IN_OUT;
+        *out_layout = mw__arg_is_set(op, "transpose_y") ? MW__LORA_OUT_IN : MW__LORA_IN_OUT;
     } else if (strcmp(op->kind, "matmul") == 0 && strcmp(arg, "x") == 0) {
-        *out_layout = flag(op, "transpose_x") ? MW__LORA_IN_OUT : MW__LORA_OUT_IN;
+        *out_layout = mw__arg_is_set(op, "transpose_x") ? MW__LORA_IN_OUT : MW__LORA_OUT_IN;
         *out_branch = false;
     } else if (strcmp(op->kind, "conv") == 0 && strcmp(arg, "weight") == 0) {
         *out_layout = MW__LORA_CONV;
@@ -201,7 +195,7 @@ static mw_tensor *make_branch(mw__clone *clone, const mw__lora_site *site, const
     const mw__op *op = site->op;
     if (site->layout == MW__LORA_CONV)
         return conv_branch(clone, op, f);
-    const bool turned = strcmp(op->kind, "matmul") == 0 && flag(op, "transpose_x");
+    const bool turned = strcmp(op->kind, "matmul") == 0 && mw__arg_is_set(op, "transpose_x");
     mw_tensor *x = copied_argument(clone, mw__arg(op, "x"));
     return mw_matmul(mw_matmul(x, f->a, (turned ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE) | MW_TRANSPOSE_Y), f->b,
                      MW_TRANSPOSE_Y);

@@ -66,8 +66,6 @@ mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *u
  * zeros, since it was computed and is dilated, is moved and padded ten times. */
 enum { MW__TUNE_DEPTH = 12 };
 
-/* The value of an argument that has one; NULL = none. */
-const mw_tensor *mw__tune_operand(const mw__op *op, const char *argument);
 /* What a value was before it was moved or cut. */
 const mw_tensor *mw__tune_origin(const mw_tensor *value);
 /* The extent of the only axis that has more than one element; 0 if there is none or several. */

@@ -22,12 +22,12 @@ bool mw__tune_is_made_by(const mw_tensor *value, const char *const *kinds, size_
 
 const mw_tensor *mw__tune_argument_origin(const mw__op *op, const char *argument)
 {
-    return mw__tune_origin(mw__tune_operand(op, argument));
+    return mw__tune_origin(mw__op_operand(op, argument));
 }
 
 bool mw__tune_is_argument_fixed(const mw__op *op, const char *argument)
 {
-    return mw__tune_is_fixed(mw__tune_operand(op, argument));
+    return mw__tune_is_fixed(mw__op_operand(op, argument));
 }
 
 bool mw__tune_is_single(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 1; }
@@ -45,7 +45,7 @@ enum { AXIS_UNKNOWN = -1 };
 static int axis_before(const mw__op *op, int axis)
 {
     static const char *const kept[] = {"cast", "tile", "split", "reverse", "slice_by_index", "slice_by_size"};
-    const mw_tensor *x = mw__tune_operand(op, "x");
+    const mw_tensor *x = mw__op_operand(op, "x");
     int64_t perm[MW_RANK_MAX];
     size_t count = 0;
     if (x == NULL || axis < 0)
@@ -62,7 +62,7 @@ static int axis_before(const mw__op *op, int axis)
 static const mw_tensor *origin_along(const mw_tensor *value, int *axis)
 {
     const mw_tensor *origin = mw__tune_origin(value);
-    for (; value != origin; value = mw__tune_operand(value->op, "x"))
+    for (; value != origin; value = mw__op_operand(value->op, "x"))
         *axis = axis_before(value->op, *axis);
     return origin;
 }
@@ -150,8 +150,8 @@ static bool is_embedding(const mw_tensor *value)
             return mw__tune_is_argument_fixed(value->op, "x");
         if (!IS_MADE_BY(value, "add"))
             return false;
-        const mw_tensor *y = mw__tune_operand(value->op, "y");
-        value = mw__tune_is_fixed(y) ? mw__tune_operand(value->op, "x") : y;
+        const mw_tensor *y = mw__op_operand(value->op, "y");
+        value = mw__tune_is_fixed(y) ? mw__op_operand(value->op, "x") : y;
     }
     return false;
 }
@@ -203,9 +203,8 @@ static bool is_normalized(const mw_tensor *value)
     if (IS_MADE_BY(value, "layer_norm", "instance_norm", "batch_norm", "l2_norm", "rsqrt"))
         return true;
     if (IS_MADE_BY(value, "mul"))
-        return is_deviation(mw__tune_operand(value->op, "x"), true) ||
-               is_deviation(mw__tune_operand(value->op, "y"), true);
-    return IS_MADE_BY(value, "real_div") && is_deviation(mw__tune_operand(value->op, "y"), false);
+        return is_deviation(mw__op_operand(value->op, "x"), true) || is_deviation(mw__op_operand(value->op, "y"), true);
+    return IS_MADE_BY(value, "real_div") && is_deviation(mw__op_operand(value->op, "y"), false);
 }
 
 static bool is_scaled_normal(const mw_tensor *value)
@@ -213,14 +212,14 @@ static bool is_scaled_normal(const mw_tensor *value)
     value = mw__tune_origin(value);
     if (!IS_MADE_BY(value, "mul"))
         return false;
-    const mw_tensor *x = mw__tune_operand(value->op, "x"), *y = mw__tune_operand(value->op, "y");
+    const mw_tensor *x = mw__op_operand(value->op, "x"), *y = mw__op_operand(value->op, "y");
     return (mw__tune_is_fixed(x) && is_normalized(y)) || (mw__tune_is_fixed(y) && is_normalized(x));
 }
 
 /* The factor of a norm that is a number or gamma leads to the norm. */
 static const mw_tensor *norm_factor(const mw__op *op)
 {
-    const mw_tensor *x = mw__tune_operand(op, "x"), *y = mw__tune_operand(op, "y");
+    const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     if (mw__tune_is_fixed(y))
         return x;
     return mw__tune_is_fixed(x) ? y : NULL;
@@ -267,7 +266,7 @@ static bool is_added_to_gate(const mw__use *const *uses, const mw__op *op, int64
     if (use == NULL || use->next != NULL || strcmp(use->op->kind, "add") != 0)
         return false;
     const bool is_x = strcmp(use->op->slots[use->slot].name, "x") == 0;
-    const mw_tensor *gate = mw__tune_operand(use->op, is_x ? "y" : "x");
+    const mw_tensor *gate = mw__op_operand(use->op, is_x ? "y" : "x");
     const mw_shape shape = mw_tensor_shape(gate);
     return IS_MADE_BY(gate, "split", "slice_by_index", "slice_by_size") && shape.rank > 0 &&
            shape.dim[shape.rank - 1] == length && is_sum_of_products(mw__tune_origin(gate));
@@ -316,8 +315,8 @@ mw_weight_role mw__tune_role_beside(const mw_tensor *root, const mw__use *const 
     beside b = {.root = root, .adds = strcmp(op->kind, "add") == 0};
     if (!b.adds && strcmp(op->kind, "mul") != 0)
         return MW_WEIGHT_NONE;
-    b.own = mw__tune_operand(op, argument);
-    b.direct = mw__tune_operand(op, strcmp(argument, "x") == 0 ? "y" : "x");
+    b.own = mw__op_operand(op, argument);
+    b.direct = mw__op_operand(op, strcmp(argument, "x") == 0 ? "y" : "x");
     b.origin = mw__tune_origin(b.direct);
     if (b.own == NULL || b.origin == NULL || mw__tune_is_repeated(root, b.own))
         return MW_WEIGHT_NONE;

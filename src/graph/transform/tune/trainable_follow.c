@@ -7,23 +7,16 @@
 
 enum { LOOKED_AT = 96 }; /* operations behind a value */
 
-const mw_tensor *mw__tune_operand(const mw__op *op, const char *argument)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, argument) == 0 && op->slots[i].operands != NULL && op->slots[i].count == 1)
-            return op->slots[i].operands[0].value;
-    return NULL;
-}
-
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 /* The elements of "x", in whatever order, or some of them. */
-static bool is_moving(const mw__op *op) { return mw__is_move(op) || is_kind(op, "split") || is_kind(op, "reverse"); }
+static bool is_moving(const mw__op *op)
+{
+    return mw__is_move(op) || mw__op_is(op, "split") || mw__op_is(op, "reverse");
+}
 
 const mw_tensor *mw__tune_origin(const mw_tensor *value)
 {
     for (int depth = 0; value != NULL && value->op != NULL && is_moving(value->op) && depth < MW__TUNE_DEPTH; depth++)
-        value = mw__tune_operand(value->op, "x");
+        value = mw__op_operand(value->op, "x");
     return value;
 }
 
@@ -43,7 +36,7 @@ int64_t mw__tune_vector_length(mw_shape shape)
 /* The biases of a recurrent cell are added before they are used. */
 static bool is_sum_of_vectors(const mw__op *op)
 {
-    return is_kind(op, "add") && op->result_count == 1 && mw__tune_vector_length(mw_tensor_shape(op->results[0])) > 1;
+    return mw__op_is(op, "add") && op->result_count == 1 && mw__tune_vector_length(mw_tensor_shape(op->results[0])) > 1;
 }
 
 static bool is_fixed(const mw_tensor *value, int *left);
@@ -71,7 +64,7 @@ static bool is_fixed(const mw_tensor *value, int *left)
         return true;
     if (value->op == NULL)
         return false;
-    if (is_kind(value->op, "concat") || is_kind(value->op, "stack"))
+    if (mw__op_is(value->op, "concat") || mw__op_is(value->op, "stack"))
         return has_fixed_operands(value->op, "values", left);
     return is_sum_of_vectors(value->op) && has_fixed_operands(value->op, "x", left) &&
            has_fixed_operands(value->op, "y", left);
@@ -85,8 +78,8 @@ bool mw__tune_is_fixed(const mw_tensor *value)
 
 bool mw__tune_passes(const mw__op *op, const char *argument)
 {
-    if (is_moving(op) || is_kind(op, "pad"))
+    if (is_moving(op) || mw__op_is(op, "pad"))
         return strcmp(argument, "x") == 0;
-    const bool joins = is_kind(op, "concat") || is_kind(op, "stack") || is_sum_of_vectors(op);
+    const bool joins = mw__op_is(op, "concat") || mw__op_is(op, "stack") || is_sum_of_vectors(op);
     return joins && op->result_count == 1 && mw__tune_is_fixed(op->results[0]);
 }

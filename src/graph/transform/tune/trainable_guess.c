@@ -148,8 +148,6 @@ bool mw__guess_is_uniform(const mw_tensor *value)
 
 /* ---- what is beside it ---- */
 
-static bool is_kind(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
 static bool has_kept_operand(const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
@@ -165,9 +163,9 @@ static bool is_layer(const mw__op *op)
     static const char *const kinds[] = {"conv", "conv_transpose", "linear",     "lstm",         "gru",
                                         "rnn",  "batch_norm",     "layer_norm", "instance_norm"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_kind(op, kinds[i]))
+        if (mw__op_is(op, kinds[i]))
             return true;
-    return (is_kind(op, "matmul") || is_kind(op, "einsum") || is_kind(op, "gather")) && has_kept_operand(op);
+    return (mw__op_is(op, "matmul") || mw__op_is(op, "einsum") || mw__op_is(op, "gather")) && has_kept_operand(op);
 }
 
 static bool search_layer(const mw_tensor *value, int *left)
@@ -197,16 +195,17 @@ int mw__guess_channel_axis(const mw_tensor *value)
     const int rank = mw_tensor_shape(value).rank;
     for (int left = 12; left > 0 && value != NULL && value->payload == NULL && value->op != NULL; left--) {
         const mw__op *op = value->op;
-        if (is_kind(op, "conv") || is_kind(op, "conv_transpose") || is_kind(op, "batch_norm") ||
-            is_kind(op, "instance_norm"))
+        if (mw__op_is(op, "conv") || mw__op_is(op, "conv_transpose") || mw__op_is(op, "batch_norm") ||
+            mw__op_is(op, "instance_norm"))
             return rank > 1 ? 1 : -1;
-        if (is_kind(op, "linear") || is_kind(op, "matmul") || is_kind(op, "layer_norm") || is_kind(op, "gather"))
+        if (mw__op_is(op, "linear") || mw__op_is(op, "matmul") || mw__op_is(op, "layer_norm") ||
+            mw__op_is(op, "gather"))
             return rank - 1;
-        if (op->row == NULL || !(mw__row_is_elementwise(op->row) || is_kind(op, "select") || is_kind(op, "prelu")))
+        if (op->row == NULL || !(mw__row_is_elementwise(op->row) || mw__op_is(op, "select") || mw__op_is(op, "prelu")))
             return -1;
-        const mw_tensor *x = mw__arg(op, is_kind(op, "select") ? "a" : "x");
+        const mw_tensor *x = mw__arg(op, mw__op_is(op, "select") ? "a" : "x");
         const bool other = x == NULL || mw__tune_is_fixed(x) || mw_tensor_shape(x).rank != rank;
-        value = other && !is_kind(op, "select") && op->slot_count > 1 ? mw__arg(op, "y") : x;
+        value = other && !mw__op_is(op, "select") && op->slot_count > 1 ? mw__arg(op, "y") : x;
     }
     return -1;
 }

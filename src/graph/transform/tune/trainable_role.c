@@ -84,7 +84,7 @@ static bool is_first_state(const search *s, const mw__op *op)
 static mw_weight_role role_in_table(const search *s, const mw__op *op, const char *argument)
 {
     const mw_weight_role role = find_in_table(op, argument);
-    const mw_tensor *own = mw__tune_operand(op, argument);
+    const mw_tensor *own = mw__op_operand(op, argument);
     if (role == MW_WEIGHT_KERNEL && ((own != NULL && mw__tune_is_repeated(s->root, own)) || is_first_state(s, op)))
         return MW_WEIGHT_NONE;
     if (role == MW_WEIGHT_TABLE && mw__guess_is_buffer(s->root)) /* sines of positions and masks are gathered too */
@@ -122,7 +122,7 @@ static bool is_slope(const search *s, const mw__op *op, const mw_tensor *other)
     const mw__use *use = op->result_count == 1 ? s->uses[op->results[0]->id] : NULL;
     if (use == NULL || use->next != NULL || strcmp(use->op->kind, "select") != 0)
         return false;
-    const mw_tensor *cond = mw__tune_operand(use->op, "cond");
+    const mw_tensor *cond = mw__op_operand(use->op, "cond");
     return IS_MADE_BY(cond, "less", "greater", "less_equal", "greater_equal") &&
            (mw__tune_argument_origin(cond->op, "x") == other || mw__tune_argument_origin(cond->op, "y") == other);
 }
@@ -216,11 +216,11 @@ static mw_weight_role guess_role(const search *s, const mw__use *use)
     if (strcmp(op->kind, "scaled_dot_product_attention") == 0 && strcmp(argument, "attn_mask") == 0)
         return is_table(s->root) && mw__guess_is_learned(s->root) ? MW_WEIGHT_TABLE : MW_WEIGHT_NONE;
     if (strcmp(op->kind, "pow") == 0 && strcmp(argument, "y") == 0)
-        return given && is_of_layer(mw__tune_operand(op, "x")) ? MW_WEIGHT_SLOPE : MW_WEIGHT_NONE;
+        return given && is_of_layer(mw__op_operand(op, "x")) ? MW_WEIGHT_SLOPE : MW_WEIGHT_NONE;
     const bool is_x = strcmp(argument, "x") == 0;
     if (!IS_ONE_OF(op->kind, "mul", "real_div", "add") || (is_x && strcmp(op->kind, "real_div") == 0))
         return MW_WEIGHT_NONE;
-    const mw_tensor *own = mw__tune_operand(op, argument), *other = mw__tune_argument_origin(op, is_x ? "y" : "x");
+    const mw_tensor *own = mw__op_operand(op, argument), *other = mw__tune_argument_origin(op, is_x ? "y" : "x");
     if (own == NULL || other == NULL)
         return MW_WEIGHT_NONE;
     return strcmp(op->kind, "add") == 0 ? guess_added(s, own, other, given) : guess_scaled(s, op, own, other, given);
