@@ -35,27 +35,12 @@ typedef struct mw_hwx_info {
     uint64_t payload_offset; /* of a .ane */
 } mw_hwx_info;
 
-/** A load command, whether known or not. */
-typedef struct mw_hwx_command {
-    uint32_t kind;    /* 0x19 .. */
-    const char *name; /* "segment", "thread", ..; "unknown" */
-    size_t offset;    /* in the file */
-    size_t size;
-} mw_hwx_command;
-
 typedef struct mw_hwx_segment {
     const char *name;
     uint64_t address, size;  /* in the engine's memory */
     uint64_t offset, stored; /* bytes in the file; a window of a port has none */
     uint32_t most_protection, protection, section_count, flags;
 } mw_hwx_segment;
-
-typedef struct mw_hwx_section {
-    const char *segment, *name;
-    uint64_t address, size;
-    uint32_t offset, alignment, relocation_offset, relocation_count, flags;
-    const void *data; /* `size` bytes; NULL if the file has none of it */
-} mw_hwx_section;
 
 /** An input or output as the thread states describe it. */
 typedef struct mw_hwx_port {
@@ -135,10 +120,8 @@ MW_API void mw_hwx_close(mw_hwx *hwx);
 
 /** The whole; NULL for NULL. */
 MW_API const mw_hwx_info *mw_hwx_get_info(const mw_hwx *hwx);
-/** Load command by index, in the order of the file; NULL beyond the last, as all that follow. */
-MW_API const mw_hwx_command *mw_hwx_command_at(const mw_hwx *hwx, size_t index);
+/** Segment by index, in the order of the file; NULL beyond the last, as all that follow. */
 MW_API const mw_hwx_segment *mw_hwx_segment_at(const mw_hwx *hwx, size_t index);
-MW_API const mw_hwx_section *mw_hwx_section_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_port *mw_hwx_port_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_symbol *mw_hwx_symbol_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_task *mw_hwx_task_at(const mw_hwx *hwx, size_t index);

@@ -53,15 +53,15 @@ static mw__chip_window *add_window(program *p, const char *name, uint64_t addres
 /* The container's bytes are only read: the interpreter writes to no window that is not writable. */
 static void lend_section(program *p, const mw__hwx_section *section)
 {
-    const mw_hwx_section *s = &section->public;
+    const mw__hwx_section_fields *s = &section->public;
     p->windows[p->count++] = (mw__chip_window){s->name, s->address, section->data, (size_t)s->size, false};
 }
 
 /* The section without bytes that an address lies in; NULL. */
-static const mw_hwx_section *find_room(const mw_hwx *hwx, uint64_t address)
+static const mw__hwx_section_fields *find_room(const mw_hwx *hwx, uint64_t address)
 {
     for (size_t i = 0; i < hwx->section_count; i++) {
-        const mw_hwx_section *s = &hwx->sections[i]->public;
+        const mw__hwx_section_fields *s = &hwx->sections[i]->public;
         if (s->data == NULL && address >= s->address && address - s->address < s->size)
             return s;
     }
@@ -72,7 +72,7 @@ static mw_status add_sections(program *p)
 {
     for (size_t i = 0; i < p->hwx->section_count; i++) {
         const mw__hwx_section *section = p->hwx->sections[i];
-        const mw_hwx_section *s = &section->public;
+        const mw__hwx_section_fields *s = &section->public;
         if (s->data != NULL && s->size > 0)
             lend_section(p, section);
         else if (strcmp(s->name, "__bss") == 0 && s->size > 0 &&
@@ -130,7 +130,7 @@ static mw_status add_port(program *p, size_t index)
     MW_TRY(check_port(p, port));
     measure_port(port, &count, &span);
     const uint64_t address = address_of(p, port);
-    const mw_hwx_section *room = find_room(p->hwx, address);
+    const mw__hwx_section_fields *room = find_room(p->hwx, address);
     const uint64_t size = room != NULL ? room->size - (address - room->address) : port->stride[4];
     if (span > size)
         return mw__fail(p->err, MW_ERROR_FORMAT,

@@ -9,11 +9,6 @@ static bool is_open(const mw_hwx *hwx) { return mw__live_has(hwx, MW__LIVE_HWX);
 
 const mw_hwx_info *mw_hwx_get_info(const mw_hwx *hwx) { return is_open(hwx) ? &hwx->info : NULL; }
 
-const mw_hwx_command *mw_hwx_command_at(const mw_hwx *hwx, size_t index)
-{
-    return is_open(hwx) && index < hwx->command_count ? &hwx->commands[index].public : NULL;
-}
-
 const mw_hwx_segment *mw_hwx_segment_at(const mw_hwx *hwx, size_t index)
 {
     if (!is_open(hwx))
@@ -24,11 +19,6 @@ const mw_hwx_segment *mw_hwx_segment_at(const mw_hwx *hwx, size_t index)
             return &((const mw__hwx_segment *)command->state)->public;
     }
     return NULL;
-}
-
-const mw_hwx_section *mw_hwx_section_at(const mw_hwx *hwx, size_t index)
-{
-    return is_open(hwx) && index < hwx->section_count ? &hwx->sections[index]->public : NULL;
 }
 
 const mw_hwx_port *mw_hwx_port_at(const mw_hwx *hwx, size_t index)
@@ -74,7 +64,7 @@ const uint64_t *mw__hwx_registers(const mw_hwx *hwx)
 const uint8_t *mw__hwx_bytes_at(const mw_hwx *hwx, uint64_t address, size_t *out_size)
 {
     for (size_t i = 0; i < hwx->section_count; i++) {
-        const mw_hwx_section *s = &hwx->sections[i]->public;
+        const mw__hwx_section_fields *s = &hwx->sections[i]->public;
         if (s->data == NULL || address < s->address || address - s->address >= s->size)
             continue;
         *out_size = (size_t)(s->size - (address - s->address));

@@ -77,7 +77,7 @@ static mw_status add_section(mw__hwx_reader *reader, const char *name, uint64_t 
     if (section->data == NULL)
         return MW_ERROR_MEMORY;
     memcpy(section->data, reader->bytes + at, (size_t)size);
-    section->public = (mw_hwx_section){.segment = section->segment,
+    section->public = (mw__hwx_section_fields){.segment = section->segment,
                                        .name = section->name,
                                        .address = MW__HWX_BASE + (at - hwx->ane->payload_at),
                                        .size = size,
@@ -239,7 +239,7 @@ static mw_status fill_port(mw__hwx_ane *ane, const mw_hwx_port *port, mw_error *
 
 static mw_status fill_header(const mw_hwx *hwx, const mw__hwx_section *kernels, mw__hwx_ane *ane, mw_error *err)
 {
-    const mw_hwx_section *text = &hwx->text->public;
+    const mw__hwx_section_fields *text = &hwx->text->public;
     const mw__hwx_section *scratch = mw__hwx_section_find(hwx, "__DATA", "__bss");
     ane->task_size = text->size;
     ane->kernel_size = kernels->public.size;

@@ -37,14 +37,29 @@ typedef struct mw__hwx_task {
     const mw__hwx_record *records;
 } mw__hwx_task;
 
+/* A load command, whether known or not. */
+typedef struct mw__hwx_command_fields {
+    uint32_t kind;    /* 0x19 .. */
+    const char *name; /* "segment", "thread", ..; "unknown" */
+    size_t offset;    /* in the file */
+    size_t size;
+} mw__hwx_command_fields;
+
+typedef struct mw__hwx_section_fields {
+    const char *segment, *name;
+    uint64_t address, size;
+    uint32_t offset, alignment, relocation_offset, relocation_count, flags;
+    const void *data; /* `size` bytes; NULL if the file has none of it */
+} mw__hwx_section_fields;
+
 /* What is known of a load command stands in `state`, of the type that `kind` has. */
 typedef struct mw__hwx_command {
-    mw_hwx_command public;
+    mw__hwx_command_fields public;
     void *state; /* NULL: all of it is kept as bytes */
 } mw__hwx_command;
 
 typedef struct mw__hwx_section {
-    mw_hwx_section public;
+    mw__hwx_section_fields public;
     char name[17], segment[17];
     uint32_t reserved[3];
     uint8_t *data; /* = public.data */
@@ -206,5 +221,7 @@ const uint8_t *mw__hwx_bytes_at(const mw_hwx *hwx, uint64_t address, size_t *out
 const mw__hwx_task *mw__hwx_task_at(const mw_hwx *hwx, size_t index);
 /* What a task writes to a register; false if it does not. */
 bool mw__hwx_task_register(const mw__hwx_task *task, uint32_t address, uint32_t *out);
+/* The same; 0 where the task does not write it. */
+uint32_t mw__hwx_task_value(const mw__hwx_task *task, uint32_t address);
 
 #endif

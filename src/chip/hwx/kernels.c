@@ -18,22 +18,15 @@ typedef struct shape {
     uint32_t format, mac, conv, group, out_channels, in_channels, config;
 } shape;
 
-static uint32_t get(const mw__hwx_task *task, uint32_t address)
-{
-    uint32_t value = 0;
-    mw__hwx_task_register(task, address, &value);
-    return value;
-}
-
 static shape read_shape(const mw__hwx_task *task)
 {
-    return (shape){.format = get(task, 0xc800),
-                   .mac = get(task, 0xc804),
-                   .conv = get(task, 0x1c),
-                   .group = get(task, 0x24),
-                   .in_channels = get(task, 0xc) & 0x1FFFF,
-                   .out_channels = get(task, 0x10) & 0x1FFFF,
-                   .config = get(task, 0x34)};
+    return (shape){.format = mw__hwx_task_value(task, 0xc800),
+                   .mac = mw__hwx_task_value(task, 0xc804),
+                   .conv = mw__hwx_task_value(task, 0x1c),
+                   .group = mw__hwx_task_value(task, 0x24),
+                   .in_channels = mw__hwx_task_value(task, 0xc) & 0x1FFFF,
+                   .out_channels = mw__hwx_task_value(task, 0x10) & 0x1FFFF,
+                   .config = mw__hwx_task_value(task, 0x34)};
 }
 
 /* ---- tiles ---- */
@@ -44,7 +37,7 @@ static bool find_tiles(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_kern
     const uint64_t *registers = mw__hwx_registers(hwx);
     const uint64_t base = registers != NULL ? registers[task->public.words[9] & 0x1F] : 0;
     for (size_t i = 0; i < hwx->section_count && out->section == NULL; i++) {
-        const mw_hwx_section *s = &hwx->sections[i]->public;
+        const mw__hwx_section_fields *s = &hwx->sections[i]->public;
         if (s->data != NULL && base >= s->address && base - s->address < s->size)
             out->section = hwx->sections[i];
     }
@@ -54,7 +47,8 @@ static bool find_tiles(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_kern
     for (uint32_t i = 0; i < ENGINES; i++) {
         if ((out->live >> i & 1) == 0)
             continue;
-        const uint64_t at = start + get(task, 0x1f848 + 4 * i), length = get(task, 0x1f888 + 4 * i);
+        const uint64_t at = start + mw__hwx_task_value(task, 0x1f848 + 4 * i),
+                       length = mw__hwx_task_value(task, 0x1f888 + 4 * i);
         if (at > size || length > size - at)
             return false;
         out->tile_at[i] = (size_t)at;
@@ -70,7 +64,7 @@ static uint32_t live_tiles(const mw__hwx_task *task)
     if ((task->public.words[9] & 0x20) == 0)
         return 0;
     for (uint32_t i = 0; i < ENGINES; i++)
-        live |= (get(task, 0x1f808 + 4 * i) & 1) << i;
+        live |= (mw__hwx_task_value(task, 0x1f808 + 4 * i) & 1) << i;
     return live;
 }
 

@@ -7,20 +7,13 @@
 
 enum { LONGEST = 96, ONE = 0x3c00 };
 
-static uint32_t get(const mw__hwx_task *task, uint32_t address)
-{
-    uint32_t value = 0;
-    mw__hwx_task_register(task, address, &value);
-    return value;
-}
-
 /* The planar engine: two operands, element by element. */
 static const char *planar(const mw__hwx_task *task)
 {
     static const char *const names[] = {"add", "mul", "maximum", "minimum"};
-    const uint32_t config = get(task, 0x8800), operation = config >> 2 & 7, second = config >> 18 & 3;
-    const bool plain = get(task, 0x8804) == ONE << 16 && get(task, 0x8808) == ONE << 16 &&
-                       get(task, 0x880c) == 0x3f800000 && (get(task, 0x4800) & 0x11) == 0;
+    const uint32_t config = mw__hwx_task_value(task, 0x8800), operation = config >> 2 & 7, second = config >> 18 & 3;
+    const bool plain = mw__hwx_task_value(task, 0x8804) == ONE << 16 && mw__hwx_task_value(task, 0x8808) == ONE << 16 &&
+                       mw__hwx_task_value(task, 0x880c) == 0x3f800000 && (mw__hwx_task_value(task, 0x4800) & 0x11) == 0;
     if (!plain || (config & ~UINT32_C(0xC001C)) != 0 || second < 2 || (second == 3 && operation != 0) || operation > 3)
         return "";
     return second == 3 ? "sub" : names[operation];
@@ -30,7 +23,7 @@ static const char *planar(const mw__hwx_task *task)
 static const char *activation(const mw__hwx_task *task)
 {
     static const char *const names[] = {"", "relu", "activation by a table", "?"};
-    return names[get(task, 0xc804) >> 16 & 3];
+    return names[mw__hwx_task_value(task, 0xc804) >> 16 & 3];
 }
 
 static const mw_hwx_kernel *kernel_of(const mw_hwx *hwx, size_t task)
@@ -55,14 +48,16 @@ static void neural(const mw_hwx *hwx, size_t index, char *out)
 {
     const mw__hwx_task *task = &hwx->tasks[index];
     const mw_hwx_kernel *kernel = kernel_of(hwx, index);
-    const uint32_t mac = get(task, 0xc804), behind = mac >> 16 & 3;
+    const uint32_t mac = mw__hwx_task_value(task, 0xc804), behind = mac >> 16 & 3;
     const char *then = activation(task);
-    if (behind == 3 || (get(task, 0x4800) & 0x11) != 0 || get(task, 0xc810) != ONE || get(task, 0xc80c) != 0)
+    if (behind == 3 || (mw__hwx_task_value(task, 0x4800) & 0x11) != 0 || mw__hwx_task_value(task, 0xc810) != ONE ||
+        mw__hwx_task_value(task, 0xc80c) != 0)
         return;
-    if ((mac & 0xF) == 0xC && get(task, 0x0) == get(task, 0x14) && get(task, 0xc) == get(task, 0x10))
+    if ((mac & 0xF) == 0xC && mw__hwx_task_value(task, 0x0) == mw__hwx_task_value(task, 0x14) &&
+        mw__hwx_task_value(task, 0xc) == mw__hwx_task_value(task, 0x10))
         snprintf(out, LONGEST, "%s", behind == 0 ? "copy" : then);
     else if ((mac & 0xF) == 0 && kernel != NULL && kernel->kind == MW_HWX_WEIGHTS)
-        name_conv(kernel, get(task, 0xc) & 0x1FFFF, then, out);
+        name_conv(kernel, mw__hwx_task_value(task, 0xc) & 0x1FFFF, then, out);
 }
 
 void mw__hwx_operation(const mw_hwx *hwx, size_t index, char out[96])

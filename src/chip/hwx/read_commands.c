@@ -35,7 +35,7 @@ static mw_status read_string(mw__hwx_reader *reader, const mw__hwx_command *comm
 
 static mw_status read_relocations(mw__hwx_reader *reader, mw__hwx_section *section)
 {
-    const mw_hwx_section *s = &section->public;
+    const mw__hwx_section_fields *s = &section->public;
     if (s->relocation_count == 0)
         return MW_OK;
     if (!mw__hwx_inside(reader, s->relocation_offset, (uint64_t)s->relocation_count * 8))
@@ -59,7 +59,7 @@ static bool is_text(const mw__hwx_section *section)
 /* The bytes of a section. A window of a port has none: nothing is stored of its segment. */
 static mw_status read_content(mw__hwx_reader *reader, const mw__hwx_segment *segment, mw__hwx_section *section)
 {
-    mw_hwx_section *s = &section->public;
+    mw__hwx_section_fields *s = &section->public;
     if (s->size == 0 || s->offset == 0 || segment->public.stored == 0)
         return MW_OK;
     if (!mw__hwx_inside(reader, s->offset, s->size))

@@ -110,7 +110,7 @@ static void show_note(mw__hwx_out *out, const mw__hwx_note *note)
 
 static void show_command(mw__hwx_out *out, const mw_hwx *hwx, const mw__hwx_command *command)
 {
-    const mw_hwx_command *c = &command->public;
+    const mw__hwx_command_fields *c = &command->public;
     mw__hwx_out_open(out, out->json ? NULL : c->name, false);
     mw__hwx_out_number(out, "kind", c->kind, HEX);
     if (out->json)

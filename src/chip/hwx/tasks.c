@@ -89,6 +89,13 @@ bool mw__hwx_task_register(const mw__hwx_task *task, uint32_t address, uint32_t 
     return found;
 }
 
+uint32_t mw__hwx_task_value(const mw__hwx_task *task, uint32_t address)
+{
+    uint32_t value = 0;
+    mw__hwx_task_register(task, address, &value);
+    return value;
+}
+
 /* ---- a task ---- */
 
 /* `offset` and `count` lie in the section. */
