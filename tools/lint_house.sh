@@ -36,6 +36,12 @@ find src tests -type d ! -path src/mil ! -path 'tests/data*' ! -path 'tests/fuzz
     [ "$files" -le 40 ] || echo "$folder: $files files, at most 40"
 done | { ! grep .; } || status=1
 
+# A short header is that of a source of its name, a list of headers, or has code of its own; another joins its nearest.
+find src -name '*.h' | sort | while IFS= read -r header; do
+    [ "$(wc -l <"$header")" -ge 15 ] || [ -e "${header%.h}.c" ] || grep -q '^[{}]' "$header" ||
+        ! grep -q '^[a-z].*[;(]' "$header" || echo "$header: a header below 15 lines without a source of its name"
+done | { ! grep .; } || status=1
+
 # What the library opens never gets the number of a standard descriptor (base/file/descriptor.h).
 # shellcheck disable=SC2016 # awk expands
 find src -name '*.c' ! -path 'src/tool/*' ! -name descriptor.c | sort | xargs awk '

@@ -2,7 +2,6 @@
  * in tests/client/tensors.py. */
 #include "base/file/file.h"
 #include "format/tensors/tensors.h"
-#include "format/tensors/tensors_write.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"

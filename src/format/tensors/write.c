@@ -7,7 +7,6 @@
 #include "base/text/string.h"
 #include "format/tensors/safetensors.h"
 #include "format/tensors/tensors.h"
-#include "format/tensors/tensors_write.h"
 #include "format/zip_write.h"
 
 #include <string.h>
