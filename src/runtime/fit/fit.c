@@ -1,5 +1,4 @@
-/* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. It only calls what a
- * user's own loop could call, but for the checkpoint's note about the order of the examples. */
+/* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. */
 #include "base/clock.h"
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"

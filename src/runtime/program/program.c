@@ -1,4 +1,5 @@
-/* Programs: from a graph to a bound dispatch. What of a graph is compiled is compile.c, ports are ports.c. */
+/* Programs: from a graph to a bound dispatch. program_compile.c says what of a graph is compiled; ports.c has the
+ * ports. */
 #include "base/file/file.h"
 #include "base/memory/checked.h"
 #include "base/text/log.h"
