@@ -13,6 +13,7 @@ tools/lint_paths.sh || status=1
 if command -v python3 >/dev/null; then
     tools/lint_order.py || status=1
     tools/lint_circles.py || status=1
+    tools/lint_twice.py || status=1
     tools/python_abi.py --check || status=1
     tools/draw_house.py --check || status=1
 fi

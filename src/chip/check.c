@@ -52,8 +52,8 @@ static mw_status add_failure(mw__findings *findings, mw__arena *arena, const mw_
     mw__finding *finding = mw__findings_add(findings, arena, &row, why->message, err);
     if (finding == NULL)
         return MW_ERROR_MEMORY;
-    finding->public.operation = mw__finding_string(arena, why->operation[0] != '\0' ? why->operation : NULL, err);
-    finding->public.tensor = mw__finding_string(arena, why->tensor[0] != '\0' ? why->tensor : NULL, err);
+    finding->public.operation = mw__arena_keep(arena, why->operation[0] != '\0' ? why->operation : NULL, err);
+    finding->public.tensor = mw__arena_keep(arena, why->tensor[0] != '\0' ? why->tensor : NULL, err);
     finding->public.text_line = why->text_line;
     finding->public.text_column = why->text_column;
     return mw__failed(err) ? err->status : MW_OK;
@@ -73,8 +73,8 @@ static mw_status add_overflows(mw__findings *findings, mw__arena *arena, const m
             continue;
         if (finding == NULL)
             return MW_ERROR_MEMORY;
-        finding->public.operation = mw__finding_string(arena, at->operation, err);
-        finding->public.tensor = mw__finding_string(arena, at->tensor, err);
+        finding->public.operation = mw__arena_keep(arena, at->operation, err);
+        finding->public.tensor = mw__arena_keep(arena, at->tensor, err);
     }
     return mw__failed(err) ? err->status : MW_OK;
 }

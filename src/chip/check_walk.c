@@ -29,9 +29,9 @@ static bool add_trip(void *user, const mw__legality_row *row, const mw__trip *tr
     mw_chip_finding *f = &finding->public;
     f->limit = trip->limit;
     f->there = trip->there;
-    f->operation = mw__finding_string(w->arena, w->op != NULL ? w->op->kind : NULL, w->err);
-    f->tensor = mw__finding_string(w->arena, name_of(result), w->err);
-    f->operand = mw__finding_string(w->arena, trip->tensor != result ? name_of(trip->tensor) : NULL, w->err);
+    f->operation = mw__arena_keep(w->arena, w->op != NULL ? w->op->kind : NULL, w->err);
+    f->tensor = mw__arena_keep(w->arena, name_of(result), w->err);
+    f->operand = mw__arena_keep(w->arena, trip->tensor != result ? name_of(trip->tensor) : NULL, w->err);
     f->text_line = w->op != NULL ? (int)w->op->line : 0;
     f->text_column = w->op != NULL ? (int)w->op->column : 0;
     return !mw__failed(w->err);
@@ -48,9 +48,8 @@ static bool add_unsound(walk *w, const char *id, const char *message)
     mw__finding *finding = mw__findings_add(w->findings, w->arena, &row, message, w->err);
     if (finding == NULL)
         return false;
-    finding->public.operation = mw__finding_string(w->arena, w->op->kind, w->err);
-    finding->public.tensor =
-        mw__finding_string(w->arena, w->op->result_count > 0 ? w->op->results[0]->name : NULL, w->err);
+    finding->public.operation = mw__arena_keep(w->arena, w->op->kind, w->err);
+    finding->public.tensor = mw__arena_keep(w->arena, w->op->result_count > 0 ? w->op->results[0]->name : NULL, w->err);
     finding->public.text_line = (int)w->op->line;
     finding->public.text_column = (int)w->op->column;
     return !mw__failed(w->err);

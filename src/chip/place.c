@@ -2,9 +2,9 @@
 #include "chip/place.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
+#include "chip/cost/cost.h"
 #include "chip/form.h"
 
-#include <float.h>
 #include <string.h>
 
 /* ---- an operation ---- */
@@ -80,8 +80,6 @@ static void begin_segment(mw_chip_placement *p, const mw__chip_place_how *how, s
     p->totals.us += p->segments[index].launch_us + p->segments[index].transfer_us;
 }
 
-static double limited(double us) { return us <= DBL_MAX ? us : DBL_MAX; }
-
 static mw_status add_all(mw_chip_placement *p, const mw__chip_place_how *how, const mw__chip_place *places,
                          size_t count, mw_error *err)
 {
@@ -96,9 +94,9 @@ static mw_status add_all(mw_chip_placement *p, const mw__chip_place_how *how, co
             begin_segment(p, how, i, b);
         mw_chip_placed_segment *segment = &p->segments[p->totals.segment_count - 1];
         segment->count++;
-        segment->us = limited(segment->us + us);
-        p->totals.us = limited(p->totals.us + us);
-        p->totals.operations_us[b] = limited(p->totals.operations_us[b] + us);
+        segment->us = mw__chip_cost_limit(segment->us + us);
+        p->totals.us = mw__chip_cost_limit(p->totals.us + us);
+        p->totals.operations_us[b] = mw__chip_cost_limit(p->totals.operations_us[b] + us);
         p->totals.operations[b]++;
         MW_TRY(add_operation(p, &p->operations[i], &places[i], err));
         p->operations[i].segment = p->totals.segment_count - 1;

@@ -9,11 +9,6 @@
 
 /* ---- findings ---- */
 
-const char *mw__finding_string(mw__arena *arena, const char *string, mw_error *err)
-{
-    return string != NULL ? mw__arena_string(arena, string, strlen(string), err) : NULL;
-}
-
 mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw__legality_row *row,
                               const char *message, mw_error *err)
 {
@@ -27,7 +22,7 @@ mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw
                                         .source = row->source,
                                         .rewrite = row->rewrite,
                                         .reason = mw__legal_reason(row->rewrite)}};
-    finding->public.message = mw__finding_string(arena, message, err);
+    finding->public.message = mw__arena_keep(arena, message, err);
     if (finding->public.message == NULL)
         return NULL;
     *(findings->end != NULL ? findings->end : &findings->first) = finding;

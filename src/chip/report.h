@@ -30,8 +30,6 @@ struct mw_chip_report {
 /* Appends a finding with strings of its own; `message` is copied too, the row's strings are not. */
 mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw__legality_row *row,
                               const char *message, mw_error *err);
-/* A copy in the arena; NULL for NULL. */
-const char *mw__finding_string(mw__arena *arena, const char *string, mw_error *err);
 
 /* check_walk.c: all that holds in a function, blocks included, as its values are named. */
 mw_status mw__chip_walk(mw__findings *findings, mw__arena *arena, const mw__legality *legality,

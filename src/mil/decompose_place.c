@@ -1,5 +1,6 @@
 /* Elements whose places are computed: slices that begin where an input says, and sequences turned round, as products
  * with matrices of 0 and 1. A begin is moved so that the part lies within x, as the kernels of the CPU do. */
+#include "chip/rules/legality.h"
 #include "graph/ir/op_build.h"
 #include "mil/decompose_index.h"
 #include "mil/split.h"
@@ -53,13 +54,12 @@ static bool read_placing(const mw__op *op, const mw_tensor *part, placing *p)
     return from == shape.rank;
 }
 
-static bool is_computed(const mw_tensor *value) { return value != NULL && !mw__is_constant(value); }
-
 bool mw__decompose_is_placed(const mw__legality *legality, const mw__op *op)
 {
     placing p;
     const mw_tensor *size = mw__op_is(op, "slice_by_size") ? mw__arg(op, "size") : mw__arg(op, "end");
-    return mw__decompose_always(legality, op) && (is_computed(mw__arg(op, "begin")) || is_computed(size)) &&
+    return mw__decompose_always(legality, op) &&
+           (mw__legality_computed(mw__arg(op, "begin")) || mw__legality_computed(size)) &&
            read_placing(op, op->results[0], &p);
 }
 
@@ -67,7 +67,7 @@ bool mw__decompose_is_update(const mw__legality *legality, const mw__op *op)
 {
     placing p;
     return mw__decompose_always(legality, op) &&
-           (is_computed(mw__arg(op, "begin")) || is_computed(mw__arg(op, "end"))) &&
+           (mw__legality_computed(mw__arg(op, "begin")) || mw__legality_computed(mw__arg(op, "end"))) &&
            read_placing(op, mw__arg(op, "update"), &p);
 }
 

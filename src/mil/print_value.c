@@ -137,7 +137,7 @@ static void print_scalar(mw__text *out, const mw__payload *payload, size_t index
     case MW_I32:
     case MW_I64:
         mw__text_append(out, buffer,
-                        mw__number_print_i64(buffer, mw__sign_extend(bits, (unsigned)mw_dtype_bits(dtype))));
+                        mw__number_print_i64(buffer, mw__bits_sign_extend(bits, (unsigned)mw_dtype_bits(dtype))));
         break;
     default:
         mw__text_printf(out, "%" PRIu64, bits);

@@ -1,4 +1,5 @@
 /* What is split: which values belong together, and whether every operation on them has a rule. */
+#include "base/number/types.h"
 #include "mil/rewrite.h"
 
 #include <string.h>
@@ -11,10 +12,13 @@ bool mw__split_is_int(const mw_tensor *value)
     return dtype == MW_I32 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I8 || dtype == MW_U8;
 }
 
-static bool is_float(const mw_tensor *value)
+bool mw__split_carries(const mw__arg_row *row)
 {
-    return mw_tensor_dtype(value) == MW_F32 || mw_tensor_dtype(value) == MW_F16;
+    const bool is_t = row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_ANY;
+    return row->kind != MW__CONST && (is_t || row->type == MW__ANY);
 }
+
+static bool is_float(const mw_tensor *value) { return mw__number_dtype_is_float(mw_tensor_dtype(value)); }
 
 /* ---- groups ---- */
 

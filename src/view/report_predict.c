@@ -1,7 +1,9 @@
 /* Predictions over a data set: counts of classes, and the examples that are shown. */
+#include "graph/values/feeds.h"
 #include "view/report.h"
 
 #include "base/memory/checked.h"
+#include "base/number/types.h"
 #include "base/text/error.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
@@ -144,8 +146,6 @@ static mw_status take_shape(oracle *o, mw_shape shape, const char *what)
     return MW_OK;
 }
 
-static bool is_float(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16; }
-
 static mw_status open_model(oracle *o)
 {
     const mw_model *model = o->r->options.model;
@@ -155,7 +155,7 @@ static mw_status open_model(oracle *o)
             continue;
         if (!port.is_output)
             o->input = o->input == NULL ? port.name : "";
-        else if (is_float(port.dtype) && found.name == NULL && port.shape.rank >= 2)
+        else if (mw__number_dtype_is_float(port.dtype) && found.name == NULL && port.shape.rank >= 2)
             found = port;
     }
     if (found.name == NULL)
@@ -187,21 +187,13 @@ static mw_status open_oracle(oracle *o)
 
 /* ---- a batch ---- */
 
-static const mw_feed *feed_named(const mw_batch *batch, const char *name)
-{
-    for (size_t i = 0; i < batch->feed_count; i++)
-        if (strcmp(batch->feeds[i].name, name) == 0)
-            return &batch->feeds[i];
-    return NULL;
-}
-
 /* A model with one input of another name gets the column that is shown. */
 static mw_status predict_by_model(oracle *o, const mw_batch *batch)
 {
     mw_feed feed = {0};
     mw_batch whole = *batch;
     whole.examples = o->batch;
-    if (o->input != NULL && o->input[0] != '\0' && feed_named(batch, o->input) == NULL && o->picture != NULL) {
+    if (o->input != NULL && o->input[0] != '\0' && mw__feeds_find(batch, o->input) == NULL && o->picture != NULL) {
         feed = *o->picture;
         feed.name = o->input;
         whole.feeds = &feed;
@@ -214,8 +206,8 @@ static mw_status predict_by_model(oracle *o, const mw_batch *batch)
 static mw_status predict(oracle *o, const mw_batch *batch)
 {
     const mw_report_options *options = &o->r->options;
-    o->picture = feed_named(batch, options->picture);
-    o->label = feed_named(batch, options->label);
+    o->picture = mw__feeds_find(batch, options->picture);
+    o->label = mw__feeds_find(batch, options->label);
     if (o->label == NULL)
         return mw__fail(o->r->err, MW_ERROR_ARGUMENT, "report: the data set has no column \"%.80s\" of labels",
                         options->label);

@@ -1,6 +1,7 @@
 /* What the losses share: checks of their operands, labels as masks, means that remember the values of the single
  * examples. The losses themselves are in loss_<kind>.c. */
 #include "autograd/losses/loss_parts.h"
+#include "base/number/types.h"
 
 mw_tensor *mw__loss_of_failed_graph(mw_tensor *a, mw_tensor *b)
 {
@@ -9,8 +10,6 @@ mw_tensor *mw__loss_of_failed_graph(mw_tensor *a, mw_tensor *b)
 }
 
 /* ---- operands ---- */
-
-static bool is_float(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16; }
 
 /* A loss is a mean over elements. */
 static bool check_elements(const char *operation, const char *name, mw_tensor *y)
@@ -33,7 +32,7 @@ bool mw__loss_check_pair(const char *operation, const char *const names[2], mw_t
     if (!mw_shape_equal(shape, other) || shape.rank == 0)
         mw__graph_fail(y->graph, MW_ERROR_SHAPE, "%s: %s %s and %s %s must have one shape of rank 1 or more", operation,
                        names[0], mw__shape_print(shape, a, sizeof a), names[1], mw__shape_print(other, b, sizeof b));
-    else if (!is_float(dtype) || dtype != second)
+    else if (!mw__number_dtype_is_float(dtype) || dtype != second)
         mw__graph_fail(y->graph, MW_ERROR_DTYPE, "%s: %s is %s and %s %s; both must be fp16 or both fp32 (use mw_cast)",
                        operation, names[0], mw_dtype_name(dtype), names[1], mw_dtype_name(second));
     else
@@ -61,7 +60,7 @@ bool mw__loss_check_labels(const char *operation, mw_tensor *logits, mw_tensor *
         return false;
     const mw_shape shape = mw_tensor_shape(logits), has = mw_tensor_shape(labels);
     const mw_dtype dtype = mw_tensor_dtype(logits), kind = mw_tensor_dtype(labels);
-    if (!is_float(dtype) || (kind != MW_I32 && (!dense || kind != dtype)))
+    if (!mw__number_dtype_is_float(dtype) || (kind != MW_I32 && (!dense || kind != dtype)))
         mw__graph_fail(logits->graph, MW_ERROR_DTYPE,
                        "%s: logits are %s and labels %s; logits must be fp16 or fp32, labels int32%s", operation,
                        mw_dtype_name(dtype), mw_dtype_name(kind), dense ? " or like the logits" : "");

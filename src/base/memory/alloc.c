@@ -285,3 +285,8 @@ char *mw__arena_string(mw__arena *arena, const char *text, size_t length, mw_err
         memcpy(copy, text, length);
     return copy;
 }
+
+char *mw__arena_keep(mw__arena *arena, const char *string, mw_error *err)
+{
+    return string != NULL ? mw__arena_string(arena, string, strlen(string), err) : NULL;
+}

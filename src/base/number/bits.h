@@ -29,7 +29,7 @@ static inline int mw__bit_length(uint64_t value)
 }
 
 /* The lowest `bits` of a value as a signed number in two's complement. */
-static inline int64_t mw__sign_extend(uint64_t value, int bits)
+static inline int64_t mw__bits_sign_extend(uint64_t value, int bits)
 {
     const uint64_t top = (uint64_t)1 << (bits - 1);
     return (int64_t)((value ^ top) - top);

@@ -1,6 +1,8 @@
 /* The larger of compute, bandwidth and floor. */
 #include "chip/cost/cost.h"
 
+#include "chip/cost/place.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -11,12 +13,10 @@ const char *mw_chip_bound_name(mw_chip_bound bound)
     return (unsigned)bound < sizeof names / sizeof *names ? names[bound] : NULL;
 }
 
-static double limited(double us) { return us <= DBL_MAX ? us : DBL_MAX; }
-
 /* amount / rate, where a rate is in thousands in a microsecond: 1e9 in a second. */
 static double time_of(double amount, double rate)
 {
-    return amount <= 0.0 ? 0.0 : rate > 0.0 ? limited(amount / (rate * 1e3)) : DBL_MAX;
+    return amount <= 0.0 ? 0.0 : rate > 0.0 ? mw__chip_cost_limit(amount / (rate * 1e3)) : DBL_MAX;
 }
 
 static double compute_us(const mw_chip_rates *rates, double flops)
@@ -31,7 +31,8 @@ mw_chip_cost mw_chip_cost_of(const mw_chip_rates *rates, double flops, uint64_t 
 {
     if (rates == NULL)
         return (mw_chip_cost){0};
-    mw_chip_cost cost = {.flops = flops > 0.0 ? limited(flops) : 0.0, .bytes = bytes, .floor_us = rates->floor_us};
+    mw_chip_cost cost = {
+        .flops = flops > 0.0 ? mw__chip_cost_limit(flops) : 0.0, .bytes = bytes, .floor_us = rates->floor_us};
     cost.compute_us = compute_us(rates, cost.flops);
     cost.bandwidth_us = time_of((double)bytes, rates->gbytes);
     cost.us = cost.floor_us;
@@ -47,19 +48,14 @@ double mw_chip_program_us(const mw_chip_rates *rates, const mw_chip_cost *costs,
     double sum = rates != NULL ? rates->floor_us : 0.0;
     for (size_t i = 0; rates != NULL && costs != NULL && i < count; i++)
         sum += costs[i].compute_us > costs[i].bandwidth_us ? costs[i].compute_us : costs[i].bandwidth_us;
-    return limited(sum);
+    return mw__chip_cost_limit(sum);
 }
 
 /* ---- operations ---- */
 
-static bool is_free(const mw__op *op)
-{
-    return strcmp(op->kind, "const") == 0 || strncmp(op->kind, "constexpr_", 10) == 0;
-}
-
 mw_chip_cost mw__chip_op_cost(const mw_chip_rates *rates, const mw__op *op)
 {
-    if (is_free(op))
+    if (mw__chip_place_is_constant(op))
         return mw_chip_cost_of(rates, 0.0, 0);
     const mw__traffic traffic = mw__op_traffic(op);
     const uint64_t read = mw__add_saturated(traffic.values, traffic.weights);
@@ -121,7 +117,7 @@ mw_chip_cost mw__chip_layer_cost(const mw_chip_rates *rates, const mw__op *const
     double flops = 0.0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_free(ops[i]))
+        if (mw__chip_place_is_constant(ops[i]))
             continue;
         flops += mw__op_products(ops[i]);
         bytes = mw__add_saturated(bytes, bytes_in(ops, i));

@@ -4,7 +4,11 @@
 
 #include "graph/ir/count.h"
 
+#include <float.h>
 #include <millwright/chip_cost.h>
+
+/* A time or a count, at most DBL_MAX, so that sums stay finite. */
+static inline double mw__chip_cost_limit(double value) { return value <= DBL_MAX ? value : DBL_MAX; }
 
 /* Of one operation that is dispatched alone: its products, and each byte of its operands, weights and results once, as
  * they are declared. A constant costs nothing. */

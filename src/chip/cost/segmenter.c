@@ -2,11 +2,9 @@
  * goes about it is published in a word: greedy, graph-grouped, shortest path. */
 #include "chip/cost/segmenter.h"
 
-#include <float.h>
+#include "chip/cost/cost.h"
 
 enum { START = MW_CHIP_BACKENDS };
-
-static double limited(double us) { return us <= DBL_MAX ? us : DBL_MAX; }
 
 double mw__chip_segment_entry_us(const mw__segmenting *s, unsigned before, unsigned b)
 {
@@ -20,7 +18,7 @@ double mw__chip_segment_total_us(const mw__segmenting *s, const unsigned *placed
     double sum = 0.0;
     for (size_t i = 0; i < s->count; i++)
         sum += s->us[i][placed[i]] + mw__chip_segment_entry_us(s, i > 0 ? placed[i - 1] : START, placed[i]);
-    return limited(sum);
+    return mw__chip_cost_limit(sum);
 }
 
 /* ---- one after the other ---- */
@@ -34,7 +32,7 @@ static unsigned cheapest(const mw__segmenting *s, size_t from, size_t to, unsign
         double us = mw__chip_segment_entry_us(s, before, b);
         for (size_t i = from; i < to; i++)
             us += s->us[i][b];
-        us = limited(us);
+        us = mw__chip_cost_limit(us);
         if (s->us[from][b] >= 0.0 && (best == START || us < least || (us == least && b == before)))
             best = b, least = us;
     }
@@ -76,7 +74,7 @@ static unsigned best_before(const mw__segmenting *s, const ends before, unsigned
         const unsigned from = i == 0 ? b : MW_CHIP_BACKENDS - i;
         if (before[from] < 0.0)
             continue;
-        const double us = limited(before[from] + mw__chip_segment_entry_us(s, from, b));
+        const double us = mw__chip_cost_limit(before[from] + mw__chip_segment_entry_us(s, from, b));
         if (best == START || us < *out_us)
             best = from, *out_us = us;
     }
@@ -89,7 +87,7 @@ static void step(const mw__segmenting *s, size_t at, ends us, unsigned char from
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
         double way = mw__chip_segment_entry_us(s, START, b);
         from[b] = (unsigned char)(at > 0 ? best_before(s, us, b, &way) : START);
-        after[b] = s->us[at][b] < 0.0 ? -1.0 : limited(way + s->us[at][b]);
+        after[b] = s->us[at][b] < 0.0 ? -1.0 : mw__chip_cost_limit(way + s->us[at][b]);
     }
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++)
         us[b] = after[b];

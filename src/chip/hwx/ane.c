@@ -78,11 +78,11 @@ static mw_status add_section(mw__hwx_reader *reader, const char *name, uint64_t 
         return MW_ERROR_MEMORY;
     memcpy(section->data, reader->bytes + at, (size_t)size);
     section->public = (mw__hwx_section_fields){.segment = section->segment,
-                                       .name = section->name,
-                                       .address = MW__HWX_BASE + (at - hwx->ane->payload_at),
-                                       .size = size,
-                                       .offset = (uint32_t)at,
-                                       .data = section->data};
+                                               .name = section->name,
+                                               .address = MW__HWX_BASE + (at - hwx->ane->payload_at),
+                                               .size = size,
+                                               .offset = (uint32_t)at,
+                                               .data = section->data};
     if (is_text)
         hwx->text = section;
     else

@@ -125,7 +125,8 @@ static mw_status read_commands(mw__hwx_reader *reader)
         if (end - at < 8)
             return mw__fail(reader->err, MW_ERROR_FORMAT, ".hwx: load command %u of %u at 0x%zx is beyond 0x%zx", i,
                             hwx->command_count, at, end);
-        *command = (mw__hwx_command_fields){mw__bytes_u32(reader->bytes + at), NULL, at, mw__bytes_u32(reader->bytes + at + 4)};
+        *command = (mw__hwx_command_fields){mw__bytes_u32(reader->bytes + at), NULL, at,
+                                            mw__bytes_u32(reader->bytes + at + 4)};
         command->name = command_name(command->kind);
         if (command->size < 8 || command->size % 4 != 0 || command->size > end - at)
             return mw__fail(reader->err, MW_ERROR_FORMAT,

@@ -1,5 +1,6 @@
 /* Element-wise operations as units. A boolean is 0 or 1 in fp16, which is what comparing units make. */
 #include "base/number/fp16.h"
+#include "base/number/types.h"
 #include "chip/netplist/handlers.h"
 
 #include <math.h>
@@ -169,7 +170,7 @@ void mw__net_write_not(mw__net_writer *w, const mw__op *op, const mw__net_row *r
         mw__net_result(w, op, 0, mw__net_goc(w, x, -1, 1));
 }
 
-static bool is_float(const mw_tensor *x) { return x->type->dtype == MW_F16 || x->type->dtype == MW_F32; }
+static bool is_float(const mw_tensor *x) { return mw__number_dtype_is_float(x->type->dtype); }
 
 /* identity, and casts of what is fp16 in a netplist anyway. */
 void mw__net_write_alias(mw__net_writer *w, const mw__op *op, const mw__net_row *row)

@@ -95,8 +95,6 @@ static mw_status ask_rules(mw__chip_planner *p)
 
 /* ---- bytes of layers ---- */
 
-static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
-
 static void add_weights(mw__chip_planner *p)
 {
     for (size_t i = 0; i < p->body->op_count; i++) {
@@ -105,7 +103,8 @@ static void add_weights(mw__chip_planner *p)
             continue;
         mw_chip_layer *layer = &p->layers[op->layer].public;
         const uint64_t weights = mw__op_traffic(p->body->ops[i]).weights;
-        layer->weight_bytes = sum(layer->weight_bytes, (int64_t)(weights < INT64_MAX ? weights : INT64_MAX));
+        layer->weight_bytes =
+            mw__chip_plan_add(layer->weight_bytes, (int64_t)(weights < INT64_MAX ? weights : INT64_MAX));
         if (op->rule == &mw__chip_plan_rules[MW__PLAN_activation_table])
             layer->weight_bytes += p->chip->lut_bytes;
         if (op->slot == MW_CHIP_SLOT_OPERATION)
@@ -122,10 +121,11 @@ static mw_status measure_layer(mw__chip_planner *p, mw__chip_plan_layer *layer)
         return MW_ERROR_MEMORY;
     layer->public.bytes_in = layer->public.bytes_out = 0;
     for (size_t i = 0; i < count; i++)
-        layer->public.bytes_in = sum(layer->public.bytes_in, mw__chip_plan_value_bytes(p, inputs[i]));
+        layer->public.bytes_in = mw__chip_plan_add(layer->public.bytes_in, mw__chip_plan_value_bytes(p, inputs[i]));
     for (size_t i = 0; i < tail->result_count; i++)
-        layer->public.bytes_out = sum(layer->public.bytes_out, mw__chip_plan_value_bytes(p, tail->results[i]));
-    layer->footprint = sum(layer->public.bytes_in, layer->public.bytes_out);
+        layer->public.bytes_out =
+            mw__chip_plan_add(layer->public.bytes_out, mw__chip_plan_value_bytes(p, tail->results[i]));
+    layer->footprint = mw__chip_plan_add(layer->public.bytes_in, layer->public.bytes_out);
     return MW_OK;
 }
 

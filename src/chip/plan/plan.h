@@ -37,7 +37,9 @@ typedef struct mw__chip_layer_kind {
     const char *source; /* of the engine */
 } mw__chip_layer_kind;
 
-/* kinds.c. Never NULL; for the chip, as some have engines that others lack. */
+/* kinds.c. Whether an operation is of the kind that the kernel of that name computes. */
+bool mw__chip_plan_is_kernel(const mw__op *op, const char *name);
+/* Never NULL; for the chip, as some have engines that others lack. */
 const mw__chip_layer_kind *mw__chip_layer_kind_of(const mw__op *op, const mw__chip_row *chip);
 const mw__chip_layer_kind *mw__chip_layer_kind_convolution(void);
 const mw__chip_layer_kind *mw__chip_layer_kind_gain_offset(void);
@@ -188,5 +190,8 @@ mw_status mw__chip_plan_schedule(
 mw_status mw__chip_plan_pair(mw__chip_planner *p);     /* pairs.c */
 mw_status mw__chip_plan_allocate(mw__chip_planner *p); /* allocate.c */
 mw_status mw__chip_plan_time(mw__chip_planner *p);     /* time.c */
+
+/* A sum of bytes; INT64_MAX if it is more. */
+static inline int64_t mw__chip_plan_add(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 #endif

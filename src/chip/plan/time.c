@@ -2,11 +2,9 @@
 #include "chip/cost/cost.h"
 #include "chip/plan/plan.h"
 
-static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
-
 static void time_layer(mw_chip_layer *layer, const mw_chip_rates *rates)
 {
-    const int64_t bytes = sum(sum(layer->bytes_in, layer->bytes_out), layer->weight_bytes);
+    const int64_t bytes = mw__chip_plan_add(mw__chip_plan_add(layer->bytes_in, layer->bytes_out), layer->weight_bytes);
     const mw_chip_cost cost = mw_chip_cost_of(rates, layer->flops, (uint64_t)bytes);
     layer->bound = cost.compute_us > cost.bandwidth_us ? MW_CHIP_BOUND_COMPUTE : MW_CHIP_BOUND_BANDWIDTH;
     layer->time_us = cost.compute_us > cost.bandwidth_us ? cost.compute_us : cost.bandwidth_us;

@@ -1,6 +1,7 @@
 /* What the AVX-512 kernels share. Their files, those of this folder, are built with its instructions
  * (cmake/library.cmake) on x86-64 alone, so nothing of them may run where mw__plan_level is below MW__LEVEL_AVX512:
- * their rows (implementation.h) and pattern_avx512.c see to it. Here: squares of 16 x 16, transposed in registers. */
+ * their rows (implementation.h) and pattern_avx512.c see to it. Here: masks, and squares of 16 x 16, transposed in
+ * registers. */
 #ifndef MW__ENGINE_KERNELS_AVX512_H
 #define MW__ENGINE_KERNELS_AVX512_H
 
@@ -10,6 +11,9 @@
 
 #define LANES  16 /* floats of a vector */
 #define UNROLL _Pragma("GCC unroll 16")
+
+/* The first `count` of a vector. */
+MW__INLINE __mmask16 mw__first_lanes(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
 
 /* r[i][j] and r[j][i] change places. */
 MW__INLINE void mw__transpose_avx512(__m512 r[16])

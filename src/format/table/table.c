@@ -1,6 +1,7 @@
 /* Values of tables: text to numbers of the dtype asked for, words to classes. */
 #include "format/table/table.h"
 #include "base/number/number.h"
+#include "base/number/types.h"
 #include "base/text/printable.h"
 #include "format/class_names.h"
 
@@ -125,12 +126,10 @@ void mw__table_deinit(mw__table *table)
 
 /* ---- values ---- */
 
-static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
-
 static void *grow_column(mw__table *table, size_t column, mw_error *err)
 {
     mw__table_data *data = &table->columns[column];
-    const size_t size = size_of(table->asked[column].dtype);
+    const size_t size = mw__number_dtype_size(table->asked[column].dtype);
     if (mw__grow(table->allocator, &data->data, &data->room, data->count + 1, size, err) != MW_OK)
         return NULL;
     return (char *)data->data + data->count++ * size;
@@ -283,7 +282,7 @@ static mw_status sort_classes(mw__table *table, size_t column, mw_error *err)
     for (size_t i = 0; i < data->name_count; i++)
         number[(uintptr_t)mw__map_get(&data->numbers, data->names[i]) - 1] = (int64_t)i;
     for (size_t i = 0; i < data->count; i++) {
-        char *at = (char *)data->data + i * size_of(dtype);
+        char *at = (char *)data->data + i * mw__number_dtype_size(dtype);
         store_integer(at, number[load_integer(at, dtype)], dtype);
     }
     return MW_OK;

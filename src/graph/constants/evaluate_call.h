@@ -14,7 +14,6 @@ typedef struct mw__known_call {
                            * is that of mw__known_integer */
 } mw__known_call;
 
-bool mw__known_is_float(mw_dtype dtype);
 /* `value` as an element of `dtype`; false if it is none. */
 bool mw__known_fit(mw_dtype dtype, double value, double *out);
 /* Gives `out` type and shape; false if that is too much. */

@@ -1,4 +1,5 @@
 /* Small tensors, element by element. */
+#include "base/number/types.h"
 #include "graph/constants/evaluate_call.h"
 
 #include "graph/ir/rule.h"
@@ -42,7 +43,7 @@ bool mw__known_binary_value(const char *kind, mw_dtype dtype, double x, double y
                 {"mul", x * y, true},
                 {"floor_div", quotient, divides},
                 {"mod", x - quotient * y, divides},
-                {"real_div", divides ? x / y : 0, divides && mw__known_is_float(dtype)},
+                {"real_div", divides ? x / y : 0, divides && mw__number_dtype_is_float(dtype)},
                 {"maximum", x > y ? x : y, true},
                 {"minimum", x < y ? x : y, true},
                 {"less", x < y, true},
@@ -87,7 +88,9 @@ static bool unary_value(const char *kind, mw_dtype from, mw_dtype to, double x, 
     } rows[] = {{"identity", x},  {"floor", floor(x)}, {"ceil", ceil(x)},      {"round", rint(x)},
                 {"abs", fabs(x)}, {"square", x * x},   {"logical_not", x == 0}};
     if (strcmp(kind, "cast") == 0) {
-        *out = to == MW_BOOL ? x != 0 : mw__known_is_float(from) && !mw__known_is_float(to) ? trunc(x) : x;
+        *out = to == MW_BOOL                                                       ? x != 0
+               : mw__number_dtype_is_float(from) && !mw__number_dtype_is_float(to) ? trunc(x)
+                                                                                   : x;
         return true;
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -3,6 +3,7 @@
 #include "graph/constants/evaluate_call.h"
 
 #include "base/number/fp16.h"
+#include "base/number/types.h"
 #include "graph/ir/rule.h"
 
 #include <math.h>
@@ -11,8 +12,6 @@
 enum { DEPTH_MAX = 64, STEPS_MAX = 4096 };
 
 /* ---- elements ---- */
-
-bool mw__known_is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32; }
 
 /* Least and greatest value of an integer type; false for other types. */
 static bool integer_range(mw_dtype dtype, double *low, double *high)
@@ -55,7 +54,7 @@ bool mw__known_begin(mw__known *out, mw_dtype dtype, mw_shape shape)
 {
     double low, high;
     const int64_t count = mw_shape_count(shape);
-    if (count < 0 || count > MW__KNOWN_MAX || (!mw__known_is_float(dtype) && !integer_range(dtype, &low, &high)))
+    if (count < 0 || count > MW__KNOWN_MAX || (!mw__number_dtype_is_float(dtype) && !integer_range(dtype, &low, &high)))
         return false;
     out->dtype = dtype;
     out->shape = shape;
@@ -99,7 +98,7 @@ bool mw__known_integer(const mw__known_call *c, const char *name, int64_t otherw
     *out = otherwise;
     if (mw__known_operand(c, name) == NULL)
         return true;
-    if (!mw__known_argument(c, name, known) || known->count != 1 || mw__known_is_float(known->dtype))
+    if (!mw__known_argument(c, name, known) || known->count != 1 || mw__number_dtype_is_float(known->dtype))
         return false;
     *out = (int64_t)known->at[0];
     return true;

@@ -1,5 +1,6 @@
 /* Vectors of numbers: taken apart, joined and reduced. */
 #include "base/number/integer.h"
+#include "base/number/types.h"
 #include "graph/constants/evaluate_call.h"
 
 #include "graph/ir/rule.h"
@@ -16,7 +17,7 @@ bool mw__known_gather(const mw__known_call *c, mw__known *out)
 {
     mw__known *x = &c->room[0], *indices = &c->room[1];
     int64_t axis, batch_dims;
-    if (!vector(c, "x", x) || !mw__known_argument(c, "indices", indices) || mw__known_is_float(indices->dtype) ||
+    if (!vector(c, "x", x) || !mw__known_argument(c, "indices", indices) || mw__number_dtype_is_float(indices->dtype) ||
         !mw__known_integer(c, "axis", 0, &axis) || !mw__known_integer(c, "batch_dims", 0, &batch_dims) ||
         (axis != 0 && axis != -1) || batch_dims != 0 || !mw__known_begin(out, x->dtype, indices->shape))
         return false;
@@ -142,7 +143,8 @@ bool mw__known_split(const mw__known_call *c, mw__known *out)
     if (mw__known_operand(c, "split_sizes") == NULL) {
         first = count * (int64_t)c->result;
     } else {
-        if (!vector(c, "split_sizes", sizes) || mw__known_is_float(sizes->dtype) || sizes->count != c->op->result_count)
+        if (!vector(c, "split_sizes", sizes) || mw__number_dtype_is_float(sizes->dtype) ||
+            sizes->count != c->op->result_count)
             return false;
         for (size_t i = 0; i < c->result; i++)
             first += (int64_t)sizes->at[i];
@@ -162,7 +164,7 @@ bool mw__known_reduce(const mw__known_call *c, mw__known *out)
 {
     mw__known *x = &c->room[0];
     const char *kind = c->op->kind;
-    if (!mw__known_argument(c, "x", x) || x->count == 0 || mw__known_is_float(x->dtype) ||
+    if (!mw__known_argument(c, "x", x) || x->count == 0 || mw__number_dtype_is_float(x->dtype) ||
         mw_shape_count(c->type->shape) != 1 || !mw__known_begin(out, x->dtype, c->type->shape))
         return false;
     double value = x->at[0];

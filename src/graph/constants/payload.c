@@ -76,7 +76,7 @@ double mw__payload_float(const mw__payload *payload, size_t index)
     case MW_F8E4M3FN:
         return load_e4m3fn(bits);
     default:
-        return is_signed_integer(dtype) ? (double)mw__sign_extend(bits, mw_dtype_bits(dtype)) : (double)bits;
+        return is_signed_integer(dtype) ? (double)mw__bits_sign_extend(bits, mw_dtype_bits(dtype)) : (double)bits;
     }
 }
 
@@ -98,7 +98,7 @@ int64_t mw__payload_int(const mw__payload *payload, size_t index)
     if (is_float(dtype))
         return truncate(mw__payload_float(payload, index));
     const uint64_t bits = load_element(payload, index);
-    return is_signed_integer(dtype) ? mw__sign_extend(bits, mw_dtype_bits(dtype)) : (int64_t)bits;
+    return is_signed_integer(dtype) ? mw__bits_sign_extend(bits, mw_dtype_bits(dtype)) : (int64_t)bits;
 }
 
 /* ---- writing ---- */

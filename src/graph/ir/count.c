@@ -2,6 +2,8 @@
  * the largest. */
 #include "graph/ir/count.h"
 
+#include "base/number/types.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ static bool is_tensor(const mw_tensor *value) { return value != NULL && value->t
 
 static bool is_float(const mw_tensor *value)
 {
-    return is_tensor(value) && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16);
+    return is_tensor(value) && mw__number_dtype_is_float(value->type->dtype);
 }
 
 static double elements(const mw_tensor *value, double open)

@@ -71,7 +71,7 @@ static mw_status run_shown(mw__compare_run *run, mw_error *err)
         run->programs[side] = compile_side(run, run->shown, side, err);
         if (run->programs[side] == NULL)
             return mw__status_or(err, MW_ERROR_DEVICE);
-        run->comparison->where[side] = mw__compare_keep(&run->comparison->arena, run->programs[side]->where, err);
+        run->comparison->where[side] = mw__arena_keep(&run->comparison->arena, run->programs[side]->where, err);
         if (run->comparison->where[side] == NULL)
             return MW_ERROR_MEMORY;
     }
@@ -132,11 +132,6 @@ const char *mw__compare_parameter(const mw__op *op)
     return NULL;
 }
 
-const char *mw__compare_keep(mw__arena *arena, const char *text, mw_error *err)
-{
-    return text != NULL ? mw__arena_string(arena, text, strlen(text), err) : NULL;
-}
-
 static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *err)
 {
     mw_comparison *c = run->comparison;
@@ -147,9 +142,9 @@ static mw_status make_items(const mw__compare_run *run, size_t count, mw_error *
     for (c->count = 0; status == MW_OK && c->count < count; c->count++) {
         const mw__compare_value *value = &run->values[c->count];
         mw_compared *item = &c->items[c->count];
-        *item = (mw_compared){.operation = mw__compare_keep(&c->arena, value->op->kind, err),
-                              .tensor = mw__compare_keep(&c->arena, mw__names_get(&names, value->value), err),
-                              .parameter = mw__compare_keep(&c->arena, mw__compare_parameter(value->op), err),
+        *item = (mw_compared){.operation = mw__arena_keep(&c->arena, value->op->kind, err),
+                              .tensor = mw__arena_keep(&c->arena, mw__names_get(&names, value->value), err),
+                              .parameter = mw__arena_keep(&c->arena, mw__compare_parameter(value->op), err),
                               .dtype = value->value->type->dtype,
                               .shape = value->value->type->shape};
         if (c->accumulated_only)

@@ -50,8 +50,6 @@ mw_compile_options mw__compare_side(const mw_compile_options *asked);
 mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err);
 /* The first parameter that an operation reads, or NULL. */
 const char *mw__compare_parameter(const mw__op *op);
-/* A copy of the text, if it is one; NULL for NULL, and with err set without memory. */
-const char *mw__compare_keep(mw__arena *arena, const char *text, mw_error *err);
 /* MW_ERROR_ARGUMENT for zeroed options and bad tolerances. */
 mw_status mw__compare_check_options(const mw_compare_options *options, mw_error *err);
 /* Writes the inputs of `from` that `to` has, too, into it; NULL has none. */

@@ -72,9 +72,9 @@ static mw_status name_items(run *r, mw__names *names, mw_error *err)
         if (!is_measured(value))
             continue;
         mw_range *item = r->items[i] = &ranges->items[ranges->count++];
-        *item = (mw_range){.operation = mw__compare_keep(arena, operation_of(value), err),
-                           .tensor = mw__compare_keep(arena, mw__names_get(names, value->value), err),
-                           .parameter = mw__compare_keep(arena, parameter_of(value), err),
+        *item = (mw_range){.operation = mw__arena_keep(arena, operation_of(value), err),
+                           .tensor = mw__arena_keep(arena, mw__names_get(names, value->value), err),
+                           .parameter = mw__arena_keep(arena, parameter_of(value), err),
                            .dtype = value->value->type->dtype,
                            .shape = value->value->type->shape};
         if (mw__failed(err))

@@ -2,6 +2,7 @@
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "graph/values/convert.h"
+#include "graph/values/feeds.h"
 #include "runtime/data/files.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
@@ -81,14 +82,6 @@ static mw_status check_shapes(counting *c, const mw_column *labels, mw_error *er
 
 /* ---- counting ---- */
 
-static const mw_feed *find_feed(const mw_batch *batch, const char *name)
-{
-    for (size_t i = 0; i < batch->feed_count; i++)
-        if (strcmp(batch->feeds[i].name, name) == 0)
-            return &batch->feeds[i];
-    return NULL;
-}
-
 /* The first of the largest; NaN counts as the largest, as in argmax. */
 static int64_t largest(const float *row, int64_t classes)
 {
@@ -118,7 +111,7 @@ static mw_status count_batch(counting *c, const mw_batch *batch, mw_error *err)
 {
     const mw_trainer *t = c->trainer;
     const size_t all = (size_t)t->progress.batch * c->rows;
-    const mw_feed *feed = find_feed(batch, c->labels);
+    const mw_feed *feed = mw__feeds_find(batch, c->labels);
     if (feed == NULL || feed->count != all)
         return mw__fail(err, MW_ERROR_SHAPE, "confusion: a batch has no %zu labels in \"%.100s\"", all, c->labels);
     const mw__values values = {.data = feed->data, .dtype = feed->dtype, .count = all};

@@ -126,6 +126,12 @@ mw_status mw__model_run_execute(mw__model_run *run, mw_error *err);
 /* The index of the input whose memory output `port` writes, input_count if it is none: the next value of a state. */
 size_t mw__model_state_input(const mw_program *program, size_t port);
 
+/* ---- predict.c ---- */
+
+/* Elements of one type become those of another, as they enter a port; `name` is the port's, for messages. */
+mw_status mw__model_copy(void *out, mw_dtype to, const void *data, mw_dtype from, size_t count, const char *name,
+                         mw_error *err);
+
 /* ---- predictor.c ---- */
 
 /* Around a public call.

@@ -74,8 +74,8 @@ static mw_status check_call(const mw_predictor *predictor, const mw_batch *batch
 
 /* ---- results ---- */
 
-static mw_status copy(void *out, mw_dtype to, const void *data, mw_dtype from, size_t count, const char *name,
-                      mw_error *err)
+mw_status mw__model_copy(void *out, mw_dtype to, const void *data, mw_dtype from, size_t count, const char *name,
+                         mw_error *err)
 {
     const mw__values values = {.data = data, .dtype = from, .count = count};
     mw__refusal refusal;
@@ -102,8 +102,8 @@ static mw_status take_result(const mw__model_run *run, const mw_result *wanted, 
     const size_t at = rows ? (size_t)first : r->kind == MW__BATCH_NONE ? 0 : (size_t)(first / plan->examples);
     const size_t count = (rows ? (size_t)take : 1) * r->block;
     for (size_t i = 0; i < r->blocks; i++)
-        MW_TRY(copy((char *)wanted->data + (i * all + at) * r->block * out_size, wanted->dtype,
-                    data + i * per_run * r->block * size, from, count, wanted->name, err));
+        MW_TRY(mw__model_copy((char *)wanted->data + (i * all + at) * r->block * out_size, wanted->dtype,
+                              data + i * per_run * r->block * size, from, count, wanted->name, err));
     return MW_OK;
 }
 

@@ -284,16 +284,6 @@ static mw_status find_state(const mw_predictor *predictor, const char *name, con
                                       : mw__fail(err, MW_ERROR_ARGUMENT, "the memory for state \"%s\" is NULL", name);
 }
 
-static mw_status pass(void *out, mw_dtype to, const void *data, mw_dtype from, size_t count, const char *name,
-                      mw_error *err)
-{
-    const mw__values values = {.data = data, .dtype = from, .count = count};
-    mw__refusal refusal;
-    if (mw__values_enter(out, &values, &(mw__port_rule){.dtype = to, .declared = to}, &refusal) == MW_OK)
-        return MW_OK;
-    return mw__program_port_refused(&refusal, count, name, err);
-}
-
 mw_status mw_predictor_read(mw_predictor *predictor, const char *name, mw_dtype dtype, void *out_data, size_t count,
                             mw_error *err)
 {
@@ -305,7 +295,7 @@ mw_status mw_predictor_read(mw_predictor *predictor, const char *name, mw_dtype 
     MW_TRY(mw__predictor_enter(&entry, predictor, __func__, err));
     mw_status status = find_state(predictor, name, out_data, count, &state, err);
     if (status == MW_OK)
-        status = pass(out_data, dtype, state->buffer.data, state->dtype, count, name, err);
+        status = mw__model_copy(out_data, dtype, state->buffer.data, state->dtype, count, name, err);
     return mw__predictor_leave(&entry, status, err);
 }
 
@@ -320,6 +310,6 @@ mw_status mw_predictor_write(mw_predictor *predictor, const char *name, mw_dtype
     MW_TRY(mw__predictor_enter(&entry, predictor, __func__, err));
     mw_status status = find_state(predictor, name, data, count, &state, err);
     if (status == MW_OK)
-        status = pass(state->buffer.data, state->dtype, data, dtype, count, name, err);
+        status = mw__model_copy(state->buffer.data, state->dtype, data, dtype, count, name, err);
     return mw__predictor_leave(&entry, status, err);
 }

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
-
 size_t mw__reduction_share(const mw_communicator *c, size_t count) { return count / (size_t)c->transport.size + 1; }
 
 size_t mw__reduction_first(size_t count, int ranks, int rank)
@@ -28,10 +26,11 @@ mw_status mw__reduction_init(mw__rank_sum *r, mw_communicator *c, mw_dtype dtype
 {
     const size_t ranks = (size_t)c->transport.size, share = mw__reduction_share(c, capacity);
     *r = (mw__rank_sum){.communicator = c, .dtype = dtype, .sent = sent, .capacity = capacity};
-    r->data = mw__alloc_aligned(c->allocator, capacity * size_of(dtype), 64, err);
-    r->wire = sent == dtype ? r->data : mw__alloc_aligned(c->allocator, capacity * size_of(sent), 64, err);
-    r->received = mw__alloc(c->allocator, (ranks - 1) * share, size_of(sent), err);
-    r->sums = mw__alloc(c->allocator, share, size_of(dtype), err);
+    r->data = mw__alloc_aligned(c->allocator, capacity * mw__number_dtype_size(dtype), 64, err);
+    r->wire =
+        sent == dtype ? r->data : mw__alloc_aligned(c->allocator, capacity * mw__number_dtype_size(sent), 64, err);
+    r->received = mw__alloc(c->allocator, (ranks - 1) * share, mw__number_dtype_size(sent), err);
+    r->sums = mw__alloc(c->allocator, share, mw__number_dtype_size(dtype), err);
     r->parts = mw__alloc(c->allocator, ranks, sizeof *r->parts, err);
     if (r->data == NULL || r->wire == NULL || r->received == NULL || r->sums == NULL || r->parts == NULL)
         return MW_ERROR_MEMORY;
@@ -59,7 +58,7 @@ static int nth_peer(const mw_communicator *c, int n) { return (c->transport.rank
 static mw_status receive_shares(mw__rank_sum *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
-    const size_t own = share_count(r, c->transport.rank) * size_of(r->sent);
+    const size_t own = share_count(r, c->transport.rank) * mw__number_dtype_size(r->sent);
     for (int n = 1; n < c->transport.size && own > 0; n++) {
         const int from = nth_peer(c, c->transport.size - n);
         unsigned char *to = r->received + (size_t)(n - 1) * own;
@@ -72,7 +71,7 @@ static mw_status receive_shares(mw__rank_sum *r, mw_error *err)
 mw_status mw__reduction_begin(mw__rank_sum *r, size_t count, mw_error *err)
 {
     mw_communicator *c = r->communicator;
-    const size_t bytes = size_of(r->sent);
+    const size_t bytes = mw__number_dtype_size(r->sent);
     r->count = count;
     r->phase = MW__REDUCTION_SCATTER;
     r->tag = mw__communicator_take_tags(c);
@@ -94,11 +93,11 @@ static void sum_share(mw__rank_sum *r)
 {
     const size_t ranks = (size_t)r->communicator->transport.size, rank = (size_t)r->communicator->transport.rank;
     const size_t own = share_count(r, (int)rank);
-    unsigned char *mine = r->wire + share_first(r, (int)rank) * size_of(r->sent);
+    unsigned char *mine = r->wire + share_first(r, (int)rank) * mw__number_dtype_size(r->sent);
     r->parts[rank] = mine;
     if (r->wire == r->data) {
         mw__sum_in_order(r->dtype, r->sums, r->parts, ranks, own);
-        memcpy(mine, r->sums, own * size_of(r->dtype));
+        memcpy(mine, r->sums, own * mw__number_dtype_size(r->dtype));
     } else {
         mw__sum_narrow(r->sent, (float *)r->sums, r->parts, ranks, own);
         mw__sum_narrow_and_carry(r->sent, (uint16_t *)mine, (const float *)r->sums, r->carried_sums, own);
@@ -109,7 +108,7 @@ static mw_status send_share(mw__rank_sum *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const int rank = c->transport.rank;
-    const size_t bytes = size_of(r->sent), own = share_count(r, rank) * bytes;
+    const size_t bytes = mw__number_dtype_size(r->sent), own = share_count(r, rank) * bytes;
     r->phase = MW__REDUCTION_GATHER;
     mw__exchange_reset(&r->exchange);
     for (int n = 1; n < c->transport.size; n++) {

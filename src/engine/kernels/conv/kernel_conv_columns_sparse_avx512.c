@@ -18,14 +18,11 @@ size_t mw__columns_sparse_scratch(const mw__columns_avx512 *c)
 
 #define TAPS 9 /* of a tile: so many pointers stay in registers */
 
-/* The first `count` of 16. */
-MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
-
 static int64_t count_nonzero(const float *x, int64_t count)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i += LANES) {
-        const __m512 v = _mm512_maskz_loadu_ps(first_of(count - i), x + i);
+        const __m512 v = _mm512_maskz_loadu_ps(mw__first_lanes(count - i), x + i);
         found += __builtin_popcount(_mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_NEQ_UQ));
     }
     return found;
@@ -36,7 +33,7 @@ bool mw__columns_is_finite(const float *x, int64_t count)
     const __m512i exponent = _mm512_set1_epi32(0x7f800000);
     __mmask16 found = 0;
     for (int64_t i = 0; i < count; i += LANES) {
-        const __m512i v = _mm512_maskz_loadu_epi32(first_of(count - i), x + i);
+        const __m512i v = _mm512_maskz_loadu_epi32(mw__first_lanes(count - i), x + i);
         found |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(v, exponent), exponent);
     }
     return found == 0;
@@ -52,7 +49,7 @@ static int64_t list_nonzero(const mw__columns_avx512 *c, const float *dy, int64_
 {
     int64_t count = 0;
     for (int64_t p = begin; p < end; p += LANES) {
-        const __mmask16 there = first_of(end - p);
+        const __mmask16 there = mw__first_lanes(end - p);
         const __m512 d = _mm512_maskz_loadu_ps(there, dy + p);
         const __m512i at = _mm512_maskz_loadu_epi32(there, c->where + p);
         const __mmask16 taken = _mm512_cmp_ps_mask(d, _mm512_setzero_ps(), _CMP_NEQ_UQ);

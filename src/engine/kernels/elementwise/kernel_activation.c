@@ -32,11 +32,6 @@ static void read_vector(mw__planner *planner, mw__step *step, const mw_tensor *v
     mw__step_read(planner, step, values, MW__WHOLE, (size_t)mw__count_of(vector) * sizeof(float), false);
 }
 
-static uint32_t as_fp32(mw__planner *planner, const mw_tensor *vector)
-{
-    return mw__dtype_of(vector) == MW_F32 ? mw__plan_buffer(planner, vector) : mw__plan_as_fp32(planner, vector);
-}
-
 mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw__function1 *function = mw__function1_find(op->row->id, NULL);
@@ -56,7 +51,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
                              .inner = mw__shape_span(shape, 2, shape.rank),
                              .dtype = dtype,
                              .loop = function->at[mw__plan_level(planner)]};
-    const uint32_t fp32_p = as_fp32(planner, p), fp32_q = q != p ? as_fp32(planner, q) : fp32_p;
+    const uint32_t fp32_p = mw__plan_floats(planner, p), fp32_q = q != p ? mw__plan_floats(planner, q) : fp32_p;
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;
     mw__plan_note(planner, mw__level_name(mw__plan_level(planner)), NULL);

@@ -60,9 +60,6 @@ mw__argmax_list mw__argmax_list_in(const mw__argmax_windows *p, float *memory)
 
 #define AHEAD 4096 /* bytes of dy that are asked for early */
 
-/* The first `count` of 16 windows. */
-MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
-
 /* Windows side by side, up to 16, and their elements in a row of x: 16 and what is beyond them. */
 typedef struct beside {
     __mmask16 windows, left, right;
@@ -71,7 +68,9 @@ typedef struct beside {
 static beside beside_of(int64_t count)
 {
     const int64_t more = 2 * count - LANES;
-    return (beside){.windows = first_of(count), .left = first_of(2 * count), .right = first_of(more > 0 ? more : 0)};
+    return (beside){.windows = mw__first_lanes(count),
+                    .left = mw__first_lanes(2 * count),
+                    .right = mw__first_lanes(more > 0 ? more : 0)};
 }
 
 /* One row of x under windows: `which` are the numbers of its elements in a window. */
@@ -125,7 +124,7 @@ int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_places 
     __m512 sum = _mm512_loadu_ps(bias);
     int64_t count = 0;
     for (int64_t w = 0; w < windows; w += LANES) {
-        const __mmask16 there = first_of(windows - w);
+        const __mmask16 there = mw__first_lanes(windows - w);
         mw__kernel_prefetch(dy + w, AHEAD);
         const __m512i winner = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, argmax + w));
         const __mmask16 taken = _mm512_mask_cmplt_epi32_mask(there, winner, none);
@@ -143,7 +142,7 @@ MW__INLINE int64_t collect_row(const mw__argmax_places *places, int64_t windows,
                                const uint8_t *argmax, const mw__argmax_list *list, int64_t count)
 {
     const __m512i both = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
-    const __mmask16 there = first_of(windows);
+    const __mmask16 there = mw__first_lanes(windows);
     const __m512i winner = _mm512_permutexvar_epi32(both, _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, argmax)));
     const __mmask16 upper = _mm512_cmplt_epi32_mask(winner, _mm512_set1_epi32(2));
     const __mmask16 lower = _mm512_cmplt_epi32_mask(winner, _mm512_set1_epi32(MW__ARGMAX_NONE)) & (__mmask16)~upper;
@@ -161,7 +160,7 @@ MW__INLINE int64_t collect_half(const mw__argmax_places *places, int64_t windows
 {
     const __m512i element = _mm512_loadu_si512(places->element);
     for (int64_t w = 0; w < windows; w += LANES) {
-        const __mmask16 there = first_of(windows - w);
+        const __mmask16 there = mw__first_lanes(windows - w);
         const __m512i winner = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, argmax + w));
         const __mmask16 taken =
             _mm512_mask_cmpeq_epi32_mask(there, _mm512_srli_epi32(winner, 1), _mm512_set1_epi32(half));

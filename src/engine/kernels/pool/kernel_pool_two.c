@@ -5,6 +5,7 @@
  * that equal it are those of x that do, elsewhere the gradient is 0. */
 #include "engine/kernels/math/math_scalar.h"
 #include "engine/kernels/pool/kernel_pool.h"
+#include "engine/kernels/reduce/simd_reduce.h"
 
 typedef float float8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t int8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -71,8 +72,6 @@ typedef int32_t int4 __attribute__((vector_size(16), aligned(4), may_alias));
         return;                                                                                                        \
     }
 
-MW__INLINE float larger(float next, float most) { return ((next > most) | (next != next)) ? next : most; }
-
 MW__INLINE void max_body(const mw__two *two, const float *x, float *y)
 {
     const int64_t count = two->count;
@@ -81,7 +80,7 @@ MW__INLINE void max_body(const mw__two *two, const float *x, float *y)
     ROW(8, MAX)
     ROW(4, MAX)
     for (int64_t o = 0; o < count; o++) {
-        y[o] = larger(below[2 * o + 1], larger(below[2 * o], larger(x[2 * o + 1], x[2 * o])));
+        y[o] = mw__larger(below[2 * o + 1], mw__larger(below[2 * o], mw__larger(x[2 * o + 1], x[2 * o])));
         if (two->relu)
             y[o] = mw__scalar_relu(y[o], 0.0f, 0.0f);
     }

@@ -5,6 +5,7 @@
 #include "engine/kernels/math/round.h"
 
 #include "base/number/fp16.h"
+#include "base/number/types.h"
 
 #include <string.h>
 
@@ -165,8 +166,6 @@ static void copy_loop(float *out, const float *x, int64_t count, float p, float 
     memmove(out, x, (size_t)count * sizeof *out);
 }
 
-static bool is_real(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16; }
-
 mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -178,7 +177,7 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     if (!castable(mw__dtype_of(x)) || !castable(mw__dtype_of(result)))
         return mw__kernel_unsupported(op, castable(mw__dtype_of(x)) ? mw__dtype_of(result) : mw__dtype_of(x), err);
     mw__step *step = plan_cast(planner, x, mw__plan_buffer(planner, result), mw__dtype_of(result));
-    if (step == NULL || !is_real(mw__dtype_of(x)) || !is_real(mw__dtype_of(result)))
+    if (step == NULL || !mw__number_dtype_is_float(mw__dtype_of(x)) || !mw__number_dtype_is_float(mw__dtype_of(result)))
         return mw__plan_check(planner, err);
     step->rounds = true;
     ((cast_block *)(uintptr_t)step->block)->round = mw__round_loop(mw__plan_level(planner), how);

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static mw_status give_first(mw__onnx_node *node, mw_tensor *x)
-{
-    return mw__onnx_set(node, 0, mw__onnx_type(node, 0), x);
-}
-
 static mw_status read_axis(mw__onnx_node *node, int64_t fallback, int *out)
 {
     return mw__onnx_axis(node, mw__onnx_int(node, "axis", fallback), mw__onnx_shape(node, 0).rank, out);
@@ -26,7 +21,7 @@ mw_status mw__onnx_gather(mw__onnx_node *node)
     int axis;
     MW_TRY(read_axis(node, 0, &axis));
     mw_tensor *indices = mw__onnx_indices(node, 1, mw__onnx_shape(node, 0).dim[axis]);
-    return give_first(node, mw_gather(mw__onnx_in(node, 0), indices, axis));
+    return mw__onnx_give(node, mw_gather(mw__onnx_in(node, 0), indices, axis));
 }
 
 /* x cut to the extents of the indices but along `axis`: GatherElements lets the indices be smaller. */
@@ -52,8 +47,8 @@ mw_status mw__onnx_gather_elements(mw__onnx_node *node)
         return mw__onnx_refuse(node, "its indices have rank %d, its data %d", shape.rank, x.rank);
     mw_tensor *indices = mw__onnx_indices(node, 1, x.dim[axis]), *data = mw__onnx_in(node, 0);
     if (data == NULL || indices == NULL)
-        return give_first(node, NULL);
-    return give_first(node, mw_gather_along_axis(cut_to(data, shape, axis), indices, axis));
+        return mw__onnx_give(node, NULL);
+    return mw__onnx_give(node, mw_gather_along_axis(cut_to(data, shape, axis), indices, axis));
 }
 
 /* Coordinates without negative ones: each column has the extent of its own axis. */
@@ -81,7 +76,7 @@ mw_status mw__onnx_gather_nd(mw__onnx_node *node)
     if (batch < 0 || batch >= data.rank)
         return mw__onnx_refuse(node, "batch_dims %lld of rank %d", (long long)batch, data.rank);
     mw_tensor *indices = coordinates(node, 1, data, (int)batch);
-    return give_first(node, mw_gather_nd(mw__onnx_in(node, 0), indices, (int)batch));
+    return mw__onnx_give(node, mw_gather_nd(mw__onnx_in(node, 0), indices, (int)batch));
 }
 
 /* ---- scatter ---- */
@@ -126,7 +121,7 @@ mw_status mw__onnx_scatter_elements(mw__onnx_node *node)
             return mw__onnx_refuse(node, "indices that are smaller than the data across the axis are not supported");
     mw_tensor *indices = mw__onnx_indices(node, 1, data.dim[axis]);
     mw_tensor *x = scattered(node, 0), *updates = scattered(node, 2);
-    return give_first(node, restored(node, mw_scatter_along_axis(x, indices, updates, axis, mode)));
+    return mw__onnx_give(node, restored(node, mw_scatter_along_axis(x, indices, updates, axis, mode)));
 }
 
 mw_status mw__onnx_scatter_nd(mw__onnx_node *node)
@@ -135,7 +130,7 @@ mw_status mw__onnx_scatter_nd(mw__onnx_node *node)
     MW_TRY(read_mode(node, &mode));
     mw_tensor *indices = coordinates(node, 1, mw__onnx_shape(node, 0), 0);
     mw_tensor *data = scattered(node, 0), *updates = scattered(node, 2);
-    return give_first(node, restored(node, mw_scatter_nd(data, indices, updates, mode)));
+    return mw__onnx_give(node, restored(node, mw_scatter_nd(data, indices, updates, mode)));
 }
 
 /* ---- one hot, compress ---- */
@@ -178,7 +173,7 @@ mw_status mw__onnx_compress(mw__onnx_node *node)
     for (size_t i = 0; i < count && (int64_t)i < shape.dim[axis]; i++)
         if (chosen[i] != 0)
             chosen[kept++] = (int64_t)i;
-    return give_first(node, mw_gather(x, mw__onnx_constant_ints(node->graph, MW_SHAPE(kept), chosen), axis));
+    return mw__onnx_give(node, mw_gather(x, mw__onnx_constant_ints(node->graph, MW_SHAPE(kept), chosen), axis));
 }
 
 /* Coordinates [rank, count] of the elements that are not 0: how many decides an extent, so that x must be known. */
@@ -222,7 +217,7 @@ mw_status mw__onnx_topk(mw__onnx_node *node)
     mw_tensor *values = NULL, *indices = NULL, *x = mw__onnx_in(node, 0);
     const bool smallest = mw__onnx_int(node, "largest", 1) == 0;
     if (x == NULL || mw_topk(x, k, axis, smallest, &values, &indices) != MW_OK)
-        return give_first(node, NULL);
-    MW_TRY(give_first(node, values));
+        return mw__onnx_give(node, NULL);
+    MW_TRY(mw__onnx_give(node, values));
     return mw__onnx_set(node, 1, MW__ONNX_INT64, indices);
 }

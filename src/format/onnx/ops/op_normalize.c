@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static mw_status give_first(mw__onnx_node *node, mw_tensor *x)
-{
-    return mw__onnx_set(node, 0, mw__onnx_type(node, 0), x);
-}
-
 /* ---- softmax ---- */
 
 static mw_tensor *hardmax(mw_tensor *x, int axis)
@@ -45,8 +40,8 @@ mw_status mw__onnx_softmax(mw__onnx_node *node)
         return mw__onnx_refuse(node, "axis %lld leaves nothing to normalize", (long long)given);
     MW_TRY(mw__onnx_axis(node, given, shape.rank, &axis));
     if (!joined || axis == shape.rank - 1)
-        return give_first(node, along(node, x, axis));
-    return give_first(node, mw_reshape(along(node, mw_flatten2d(x, axis), 1), shape));
+        return mw__onnx_give(node, along(node, x, axis));
+    return mw__onnx_give(node, mw_reshape(along(node, mw_flatten2d(x, axis), 1), shape));
 }
 
 /* ---- norms ---- */
@@ -83,7 +78,7 @@ static mw_status in_training(mw__onnx_node *node, mw_tensor *x, mw_tensor *const
     variance = mw_squeeze(variance, axes);
     mw_tensor *const now[4] = {v[0], v[1], mean, variance};
     const double momentum = mw__onnx_float(node, "momentum", 0.9f);
-    MW_TRY(give_first(node, by_statistics(x, now, epsilon)));
+    MW_TRY(mw__onnx_give(node, by_statistics(x, now, epsilon)));
     MW_TRY(mw__onnx_set(node, 1, mw__onnx_type(node, 3), follow_mean(v[2], mean, momentum)));
     return mw__onnx_set(node, 2, mw__onnx_type(node, 4), follow_mean(v[3], variance, momentum));
 }
@@ -102,7 +97,7 @@ mw_status mw__onnx_batch_norm(mw__onnx_node *node)
         return in_training(node, x, v, epsilon);
     if (node->out_count > 1)
         return mw__onnx_refuse(node, "it gives statistics, as in training");
-    return give_first(node, by_statistics(x, v, epsilon));
+    return mw__onnx_give(node, by_statistics(x, v, epsilon));
 }
 
 mw_status mw__onnx_instance_norm(mw__onnx_node *node)
@@ -111,11 +106,11 @@ mw_status mw__onnx_instance_norm(mw__onnx_node *node)
     const float epsilon = (float)mw__onnx_float(node, "epsilon", 1e-5f);
     mw_tensor *x = mw__onnx_in(node, 0), *gamma = mw__onnx_in(node, 1), *beta = mw__onnx_in(node, 2);
     if (shape.rank == 3 || shape.rank == 4)
-        return give_first(node, mw_instance_norm(x, gamma, beta, epsilon));
+        return mw__onnx_give(node, mw_instance_norm(x, gamma, beta, epsilon));
     if (shape.rank != 5)
         return mw__onnx_refuse(node, "its input has rank %d; 3 to 5 are supported", shape.rank);
     mw_shape flat = MW_SHAPE(shape.dim[0], shape.dim[1], shape.dim[2], shape.dim[3] * shape.dim[4]);
-    return give_first(node, mw_reshape(mw_instance_norm(mw_reshape(x, flat), gamma, beta, epsilon), shape));
+    return mw__onnx_give(node, mw_reshape(mw_instance_norm(mw_reshape(x, flat), gamma, beta, epsilon), shape));
 }
 
 /* Mean and 1 / sqrt(variance + epsilon), with the axes kept: further results of LayerNormalization. */
@@ -139,7 +134,7 @@ mw_status mw__onnx_layer_norm(mw__onnx_node *node)
     for (int i = 0; i < axes.count; i++)
         axes.axis[i] = axis + i;
     mw_tensor *x = mw__onnx_in(node, 0), *gamma = mw__onnx_in(node, 1), *beta = mw__onnx_in(node, 2);
-    MW_TRY(give_first(node, mw_layer_norm(x, axes, gamma, beta, epsilon)));
+    MW_TRY(mw__onnx_give(node, mw_layer_norm(x, axes, gamma, beta, epsilon)));
     return node->out_count > 1 ? set_statistics(node, x, axes, epsilon) : MW_OK;
 }
 
@@ -161,7 +156,7 @@ mw_status mw__onnx_group_norm(mw__onnx_node *node)
     mw_tensor *gamma = per_channel(mw__onnx_in(node, 1), groups, shape.dim[1]);
     mw_tensor *beta = per_channel(mw__onnx_in(node, 2), groups, shape.dim[1]);
     const float epsilon = (float)mw__onnx_float(node, "epsilon", 1e-5f);
-    return give_first(node, mw_group_norm(mw__onnx_in(node, 0), groups, gamma, beta, epsilon));
+    return mw__onnx_give(node, mw_group_norm(mw__onnx_in(node, 0), groups, gamma, beta, epsilon));
 }
 
 /* x gamma / sqrt(mean of squares over the axes from `axis` on + epsilon) */
@@ -195,7 +190,7 @@ mw_status mw__onnx_mean_variance(mw__onnx_node *node)
         MW_TRY(mw__onnx_axis(node, list[i], mw__onnx_shape(node, 0).rank, &axes.axis[i]));
     mw_tensor *x = mw__onnx_in(node, 0), *centered = mw_sub(x, mw_reduce_mean(x, axes, true));
     mw_tensor *deviation = mw_sqrt(mw_reduce_mean(mw_square(centered), axes, true));
-    return give_first(node, mw_real_div(centered, mw_add_scalar(deviation, 1e-9)));
+    return mw__onnx_give(node, mw_real_div(centered, mw_add_scalar(deviation, 1e-9)));
 }
 
 mw_status mw__onnx_lrn(mw__onnx_node *node)
@@ -205,7 +200,8 @@ mw_status mw__onnx_lrn(mw__onnx_node *node)
     if (size < 1 || size > INT32_MAX || size % 2 == 0)
         return mw__onnx_refuse(node, "size %lld: odd windows are supported", (long long)size);
     const float bias = (float)mw__onnx_float(node, "bias", 1);
-    return give_first(node, mw_local_response_norm(mw__onnx_in(node, 0), (int)size, (float)alpha, (float)beta, bias));
+    return mw__onnx_give(node,
+                         mw_local_response_norm(mw__onnx_in(node, 0), (int)size, (float)alpha, (float)beta, bias));
 }
 
 /* 1 where x is 0: what has no size is not divided. */
@@ -229,5 +225,5 @@ mw_status mw__onnx_lp_norm(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0);
     const mw_axes axes = MW_AXES(axis);
     mw_tensor *norm = p == 1 ? mw_reduce_l1_norm(x, axes, true) : mw_reduce_l2_norm(x, axes, true);
-    return give_first(node, mw_real_div(x, or_one(norm)));
+    return mw__onnx_give(node, mw_real_div(x, or_one(norm)));
 }

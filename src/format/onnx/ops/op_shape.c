@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static mw_status give_first(mw__onnx_node *node, mw_tensor *x)
-{
-    return mw__onnx_set(node, 0, mw__onnx_type(node, 0), x);
-}
-
 /* ---- reshape ---- */
 
 /* The extents that a list asks for: 0 copies one (unless allowzero), -1 is what remains. */
@@ -43,7 +38,7 @@ static mw_status give_reshaped(mw__onnx_node *node, mw_shape shape)
 {
     mw__onnx_value *x = node->in[0];
     if (x->literal == NULL || x->weight)
-        return give_first(node, mw__reshape_to(mw__onnx_in(node, 0), shape));
+        return mw__onnx_give(node, mw__reshape_to(mw__onnx_in(node, 0), shape));
     mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
     if (literal == NULL)
         return MW_ERROR_MEMORY;
@@ -134,7 +129,7 @@ mw_status mw__onnx_transpose(mw__onnx_node *node)
     mw_axes perm = {.count = rank};
     for (int i = 0; i < rank; i++)
         MW_TRY(mw__onnx_axis(node, count != 0 ? list[i] : rank - 1 - i, rank, &perm.axis[i]));
-    return give_first(node, mw_transpose(mw__onnx_in(node, 0), perm));
+    return mw__onnx_give(node, mw_transpose(mw__onnx_in(node, 0), perm));
 }
 
 static mw_status find_block(mw__onnx_node *node, int64_t *out)
@@ -150,15 +145,15 @@ mw_status mw__onnx_depth_to_space(mw__onnx_node *node)
     int64_t block;
     MW_TRY(find_block(node, &block));
     mw_tensor *x = mw__onnx_in(node, 0);
-    return give_first(node,
-                      mw__onnx_is(node, "mode", "CRD") ? mw_pixel_shuffle(x, block) : mw_depth_to_space(x, block));
+    return mw__onnx_give(node,
+                         mw__onnx_is(node, "mode", "CRD") ? mw_pixel_shuffle(x, block) : mw_depth_to_space(x, block));
 }
 
 mw_status mw__onnx_space_to_depth(mw__onnx_node *node)
 {
     int64_t block;
     MW_TRY(find_block(node, &block));
-    return give_first(node, mw_space_to_depth(mw__onnx_in(node, 0), block));
+    return mw__onnx_give(node, mw_space_to_depth(mw__onnx_in(node, 0), block));
 }
 
 mw_status mw__onnx_reverse_sequence(mw__onnx_node *node)
@@ -169,7 +164,7 @@ mw_status mw__onnx_reverse_sequence(mw__onnx_node *node)
     MW_TRY(mw__onnx_axis(node, batch, rank, &batch_axis));
     MW_TRY(mw__onnx_axis(node, time, rank, &time_axis));
     mw_tensor *x = mw__onnx_in(node, 0), *lengths = mw__onnx_in(node, 1);
-    return give_first(node, mw_reverse_sequence(x, lengths, time_axis, batch_axis));
+    return mw__onnx_give(node, mw_reverse_sequence(x, lengths, time_axis, batch_axis));
 }
 
 /* ---- joining and cutting ---- */
@@ -186,7 +181,7 @@ mw_status mw__onnx_concat(mw__onnx_node *node)
     for (size_t i = 0; i < node->in_count; i++)
         if ((values[i] = mw__onnx_in(node, i)) == NULL)
             return mw__onnx_set(node, 0, 0, NULL);
-    return give_first(node, mw_concat(values, node->in_count, axis));
+    return mw__onnx_give(node, mw_concat(values, node->in_count, axis));
 }
 
 /* Sizes of the parts: given, or as equal as can be. */
@@ -223,7 +218,7 @@ mw_status mw__onnx_split(mw__onnx_node *node)
     MW_TRY(find_sizes(node, x.dim[axis], sizes, PARTS_MAX));
     mw_tensor *parts[PARTS_MAX] = {NULL}, *whole = mw__onnx_in(node, 0);
     if (whole == NULL || mw_split_sizes(whole, sizes, node->out_count, axis, parts) != MW_OK)
-        return give_first(node, NULL);
+        return mw__onnx_give(node, NULL);
     for (size_t i = 0; i < node->out_count; i++)
         MW_TRY(mw__onnx_set(node, i, mw__onnx_type(node, 0), parts[i]));
     return MW_OK;
@@ -246,8 +241,8 @@ mw_status mw__onnx_expand_to(mw__onnx_node *node)
         return mw__onnx_refuse(node, "its input does not broadcast to the shape");
     mw_tensor *x = mw__onnx_in(node, 0);
     if (mw_shape_count(shape) == 0)
-        return give_first(node, mw_fill(node->graph, mw__onnx_dtype(mw__onnx_type(node, 0)), shape, 0));
-    return give_first(node, mw__onnx_expand(x, shape));
+        return mw__onnx_give(node, mw_fill(node->graph, mw__onnx_dtype(mw__onnx_type(node, 0)), shape, 0));
+    return mw__onnx_give(node, mw__onnx_expand(x, shape));
 }
 
 mw_status mw__onnx_tile(mw__onnx_node *node)
@@ -264,7 +259,7 @@ mw_status mw__onnx_tile(mw__onnx_node *node)
         if (list[i] < 1)
             return mw__onnx_refuse(node, "it is repeated %lld times", (long long)list[i]);
     }
-    return give_first(node, mw_tile(mw__onnx_in(node, 0), reps));
+    return mw__onnx_give(node, mw_tile(mw__onnx_in(node, 0), reps));
 }
 
 mw_status mw__onnx_trilu(mw__onnx_node *node)
@@ -282,7 +277,7 @@ mw_status mw__onnx_trilu(mw__onnx_node *node)
     /* Kept are n - m >= k (upper) or n - m <= k. A band that is all of one side is asked for by a negative number. */
     const bool nothing = upper ? k >= columns : k <= -rows, all = upper ? k <= -(rows - 1) : k >= columns - 1;
     if (nothing || mw_shape_count(x) == 0)
-        return give_first(node, mw_fill(node->graph, mw__onnx_dtype(mw__onnx_type(node, 0)), x, 0));
+        return mw__onnx_give(node, mw_fill(node->graph, mw__onnx_dtype(mw__onnx_type(node, 0)), x, 0));
     if (all)
         return mw__onnx_set_same(node, 0, 0);
     const mw_dtype dtype = mw__onnx_dtype(mw__onnx_type(node, 0));
@@ -294,5 +289,5 @@ mw_status mw__onnx_trilu(mw__onnx_node *node)
         made = mw_sub(made, mw_band_part(made, -k - 1, -1));
     else
         made = upper ? mw_band_part(made, -k, -1) : mw_band_part(made, -1, k);
-    return give_first(node, mw__onnx_to(made, dtype));
+    return mw__onnx_give(node, mw__onnx_to(made, dtype));
 }

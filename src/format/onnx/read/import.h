@@ -200,6 +200,8 @@ mw_status mw__onnx_axis(mw__onnx_node *node, int64_t axis, int rank, int *out);
 
 /* Result `index` is x, of that element type; passes on the error of a NULL. A result that nobody wants is dropped. */
 mw_status mw__onnx_set(mw__onnx_node *node, size_t index, int type, mw_tensor *x);
+/* The first result is x, of the element type of the first input. */
+mw_status mw__onnx_give(mw__onnx_node *node, mw_tensor *x);
 /* Elements that are known: integers (bool: 0 or 1). */
 mw_status mw__onnx_set_ints(mw__onnx_node *node, size_t index, int type, mw_shape shape, const int64_t *values);
 /* Result `index` is the value of an input. */

@@ -167,6 +167,8 @@ mw_status mw__onnx_set(mw__onnx_node *node, size_t index, int type, mw_tensor *x
     return MW_OK;
 }
 
+mw_status mw__onnx_give(mw__onnx_node *node, mw_tensor *x) { return mw__onnx_set(node, 0, mw__onnx_type(node, 0), x); }
+
 mw_status mw__onnx_set_ints(mw__onnx_node *node, size_t index, int type, mw_shape shape, const int64_t *values)
 {
     mw__onnx_import *import = node->import;

@@ -1,6 +1,7 @@
 /* Copying one operation as it is: operands are mapped, constants follow the element type of the operation, and results
  * are inferred again (operations of the table) or keep their declared types (the others). An operation whose constant
  * became a computed value is expanded. */
+#include "base/number/types.h"
 #include "graph/ir/copy.h"
 #include "graph/ir/rule.h"
 #include "graph/transform/clone/clone.h"
@@ -9,15 +10,13 @@
 #include <millwright/op_elementwise.h>
 #include <string.h>
 
-static bool is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32; }
-
 /* ---- constants ---- */
 
 /* The element type of the copy of a constant, where it follows from the options alone. */
 static mw_dtype constant_dtype(const mw__clone *clone, const mw_tensor *source, bool by_row)
 {
     const mw_dtype dtype = mw_tensor_dtype(source);
-    if (!is_float(dtype) || clone->options->dtype == NULL || !by_row)
+    if (!mw__number_dtype_is_float(dtype) || clone->options->dtype == NULL || !by_row)
         return dtype;
     return clone->options->dtype(clone->options->user, source);
 }
@@ -140,7 +139,8 @@ static mw_dtype copied_dtype(const mw__op *op)
 static mw_status retype_operand(mw_graph *to, mw__operand *operand, mw_dtype dtype)
 {
     mw_tensor *value = operand->value;
-    if (value == NULL || value->payload == NULL || !is_float(mw_tensor_dtype(value)) || mw_tensor_dtype(value) == dtype)
+    if (value == NULL || value->payload == NULL || !mw__number_dtype_is_float(mw_tensor_dtype(value)) ||
+        mw_tensor_dtype(value) == dtype)
         return MW_OK;
     const mw__payload *payload = mw__payload_convert(to, value->payload, dtype, &to->error);
     if (payload == NULL)
@@ -159,7 +159,7 @@ static mw_status retype_operand(mw_graph *to, mw__operand *operand, mw_dtype dty
 static mw_status retype_constants(mw_graph *to, const mw__op *source, mw__op *op)
 {
     const mw_dtype dtype = copied_dtype(op);
-    if (!is_float(dtype) || dtype == mw__op_dtype(source))
+    if (!mw__number_dtype_is_float(dtype) || dtype == mw__op_dtype(source))
         return MW_OK;
     for (size_t i = 0; i < op->slot_count; i++) {
         const mw__arg_row *arg = &op->row->args[i];

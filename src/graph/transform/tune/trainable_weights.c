@@ -1,5 +1,6 @@
 /* The weights of a program: which there are, what uses them, and what keeps one from being trained. */
 #include "base/number/float_mode.h"
+#include "base/number/types.h"
 #include "graph/ir/rule.h"
 #include "graph/transform/tune/trainable.h"
 
@@ -69,11 +70,9 @@ static void find_obstacle(mw__tune_item *item, const mw__use *uses, const mw__tu
 
 /* ---- collecting ---- */
 
-static bool is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32; }
-
 static bool is_weight(const mw_tensor *value)
 {
-    if (value->name == NULL || value->name[0] == '\0' || !is_float(mw_tensor_dtype(value)))
+    if (value->name == NULL || value->name[0] == '\0' || !mw__number_dtype_is_float(mw_tensor_dtype(value)))
         return false;
     return value->role == MW__PARAMETER || (value->role == MW__VALUE && mw__is_constant(value));
 }

@@ -23,8 +23,6 @@ size_t mw__trainer_gradient_of(const mw_trainer *t, const char *name, size_t len
     return entry != NULL ? (size_t)(entry - exchanged->entries) : exchanged->count;
 }
 
-static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
-
 mw__owned mw__trainer_part(const mw_trainer *t, size_t exchanged, int rank)
 {
     const mw__trainer_ranks *r = t->ranks;
@@ -159,8 +157,9 @@ mw__device_buffer mw__trainer_share(const mw_trainer *t, size_t exchanged)
     const mw__trainer_ranks *r = t->ranks;
     const size_t share = r->shards->of[exchanged].share;
     const mw__state_entry *entry = share > 0 ? &r->shards->parts.entries[share - 1] : &r->exchanged.entries[exchanged];
-    return (mw__device_buffer){
-        .object = entry->buffer, .data = entry->data, .size = own_part(t, exchanged).count * size_of(entry->dtype)};
+    return (mw__device_buffer){.object = entry->buffer,
+                               .data = entry->data,
+                               .size = own_part(t, exchanged).count * mw__number_dtype_size(entry->dtype)};
 }
 
 static bool find_share(const mw_trainer *t, const char *port, mw__device_buffer *out)
@@ -196,7 +195,7 @@ static void take_shard(const mw_trainer *t, size_t exchanged, size_t to, const m
     if (to == 0)
         return;
     const mw__state_entry *entry = &t->ranks->shards->parts.entries[to - 1];
-    const size_t first = own_part(t, exchanged).first * size_of(entry->dtype);
+    const size_t first = own_part(t, exchanged).first * mw__number_dtype_size(entry->dtype);
     memcpy(entry->data, (const char *)from->data + first, entry->size);
 }
 

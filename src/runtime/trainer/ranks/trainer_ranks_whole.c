@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
-
 /* "fc1.weight#m": the gradient of "fc1.weight". */
 static size_t gradient_of(const mw_trainer *t, size_t entry)
 {
@@ -17,7 +15,7 @@ static size_t gradient_of(const mw_trainer *t, size_t entry)
 
 static size_t whole_size(const mw__state_entry *entry)
 {
-    return (size_t)mw_shape_count(entry->whole) * size_of(entry->dtype);
+    return (size_t)mw_shape_count(entry->whole) * mw__number_dtype_size(entry->dtype);
 }
 
 static bool is_first(const mw_trainer *t) { return mw_communicator_rank(t->ranks->communicator) == 0; }
@@ -75,7 +73,7 @@ static mw_status gather_state(mw_trainer *t, size_t index, int tag, mw_error *er
 {
     mw_communicator *c = t->ranks->communicator;
     const mw__state_entry *entry = &t->owner.state.entries[index];
-    const size_t exchanged = gradient_of(t, index), bytes = size_of(entry->dtype);
+    const size_t exchanged = gradient_of(t, index), bytes = mw__number_dtype_size(entry->dtype);
     if (!is_first(t))
         return exchange_pieces(c, 0, tag, entry->data, entry->size, err);
     char *whole = t->ranks->shards->wholes[index] = mw__alloc(t->allocator, whole_size(entry), 1, err);
@@ -131,7 +129,7 @@ static mw_status spread_state(mw_trainer *t, size_t index, mw_error *err)
         return MW_ERROR_MEMORY;
     const mw_status status = mw__ranks_broadcast(r->communicator, 0, whole, size, err);
     if (status == MW_OK)
-        memcpy(entry->data, whole + first * size_of(entry->dtype), entry->size);
+        memcpy(entry->data, whole + first * mw__number_dtype_size(entry->dtype), entry->size);
     if (!is_first(t))
         mw__free(t->allocator, whole);
     return status;
