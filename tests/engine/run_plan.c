@@ -222,7 +222,7 @@ bool run_find_facts(const char *text, uint64_t threads, run_facts *out)
 /* In a chain every step that it runs counts. */
 static size_t has_label(const mw__step *step, const char *label)
 {
-    size_t count = strcmp(step->label, label) == 0;
+    size_t count = strcmp(step->report.label, label) == 0;
     for (size_t i = 0; i < mw__unit_chain_stages(step); i++)
         count += has_label(mw__unit_chain_stage(step, i), label);
     return count;

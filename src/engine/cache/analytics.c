@@ -71,10 +71,10 @@ static mw_status estimate_step(maker *m, const mw__plan *plan, const mw__step *s
     const double moving = (double)(work.bytes_read + work.bytes_written) / BYTES_PER_SECOND;
     const double computing = (work.flops > 0.0 ? work.flops : 0.0) / FLOPS_PER_SECOND / plan->partitions;
     const double seconds = computing > moving ? computing : moving;
-    if (step->op_count == 0)
+    if (step->group.count == 0)
         return step->op != NULL ? add_seconds(m, step->op, seconds) : MW_OK;
-    for (size_t i = 0; i < step->op_count; i++)
-        MW_TRY(add_seconds(m, step->ops[i], seconds / (double)step->op_count));
+    for (size_t i = 0; i < step->group.count; i++)
+        MW_TRY(add_seconds(m, step->group.ops[i], seconds / (double)step->group.count));
     return MW_OK;
 }
 

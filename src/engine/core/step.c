@@ -154,8 +154,8 @@ mw__step *mw__step_create(mw__arena *arena, size_t reads, size_t writes, mw_erro
     mw__step_operand *operands = mw__arena_alloc(arena, reads + writes, sizeof *operands, err);
     if (step == NULL || operands == NULL)
         return NULL;
-    *step =
-        (mw__step){.grain = 1, .read_room = reads, .write_room = writes, .reads = operands, .writes = operands + reads};
+    *step = (mw__step){
+        .grain = 1, .capacity.reads = reads, .capacity.writes = writes, .reads = operands, .writes = operands + reads};
     return step;
 }
 
@@ -168,8 +168,8 @@ mw__step *mw__step_copy(mw__arena *arena, const mw__step *step, mw_error *err)
     *copy = *step;
     copy->reads = reads;
     copy->writes = writes;
-    copy->read_room = step->read_count;
-    copy->write_room = step->write_count;
+    copy->capacity.reads = step->read_count;
+    copy->capacity.writes = step->write_count;
     for (size_t i = 0; i < step->read_count; i++)
         reads[i] = step->reads[i];
     for (size_t i = 0; i < step->write_count; i++)
@@ -180,8 +180,8 @@ mw__step *mw__step_copy(mw__arena *arena, const mw__step *step, mw_error *err)
 /* What is filled after a failed allocation. */
 static mw__step *dummy_step(mw__planner *planner)
 {
-    planner->dummy = (mw__step){.read_room = MW__STEP_READS,
-                                .write_room = MW__STEP_WRITES,
+    planner->dummy = (mw__step){.capacity.reads = MW__STEP_READS,
+                                .capacity.writes = MW__STEP_WRITES,
                                 .reads = planner->dummy_operands,
                                 .writes = planner->dummy_operands + MW__STEP_READS};
     return &planner->dummy;
@@ -193,9 +193,9 @@ mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *la
     mw__step *step = mw__step_create(planner->arena, reads, writes, &planner->error);
     mw__step *filled = step != NULL ? step : dummy_step(planner);
     filled->op = planner->op;
-    filled->label = label;
-    filled->implementation = planner->implementation;
-    filled->declined = planner->declined;
+    filled->report.label = label;
+    filled->report.implementation = planner->implementation;
+    filled->report.declined = planner->declined;
     filled->run = run;
     filled->units = units < 0 ? 0 : units;
     filled->grain = 1;
@@ -226,8 +226,8 @@ static bool make_room(mw__planner *planner, mw__step_operand **operands, size_t 
 
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit, bool in_place)
 {
-    if (!make_room(planner, &step->reads, &step->read_room, step->read_count, MW__STEP_READS)) {
-        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %zu buffers", step->read_room);
+    if (!make_room(planner, &step->reads, &step->capacity.reads, step->read_count, MW__STEP_READS)) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %zu buffers", step->capacity.reads);
         return;
     }
     step->reads[step->read_count++] =
@@ -244,8 +244,8 @@ void mw__step_read_parts(mw__planner *planner, mw__step *step, uint32_t buffer, 
 
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit)
 {
-    if (!make_room(planner, &step->writes, &step->write_room, step->write_count, MW__STEP_WRITES)) {
-        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %zu buffers", step->write_room);
+    if (!make_room(planner, &step->writes, &step->capacity.writes, step->write_count, MW__STEP_WRITES)) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %zu buffers", step->capacity.writes);
         return;
     }
     const mw__buffer_kind kind = planner->buffers[buffer].kind;
@@ -294,5 +294,5 @@ mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
 bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer)
 {
     const mw__step *maker = planner->buffers[buffer].maker;
-    return maker != NULL && maker->element != NULL;
+    return maker != NULL && maker->fusion.element != NULL;
 }

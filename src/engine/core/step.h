@@ -55,13 +55,40 @@ struct mw__nested;
 
 #define MW__FLOPS_UNKNOWN (-1.0)
 
-typedef struct mw__step {
-    const mw__op *op;         /* for messages and plans */
-    const mw__op *const *ops; /* a fused group or a pattern: all that it computes; NULL = op alone */
-    size_t op_count;          /* of ops */
+/* A fused group or a pattern: all that it computes. */
+typedef struct mw__step_group {
+    const mw__op *const *ops; /* NULL = the operation of the step alone */
+    size_t count;
+} mw__step_group;
+
+/* What plans and messages say of a step. */
+typedef struct mw__step_report {
     const char *label;
     const char *implementation; /* which of several ways, "avx512"; NULL = there is one */
     const char *declined;       /* why those before it were not taken, "avx512: few outputs; .."; NULL = none was */
+    double flops;               /* a count: floating-point operations of all units, from a kernel that knows; 0:
+                                   compile/work.c asks the rows of the operations */
+    bool helper;                /* stands beside the step that does the operation's work: 0 flops are then a count */
+} mw__step_report;
+
+/* What those who join steps know of one. */
+typedef struct mw__step_fusion {
+    mw__element *element; /* what it computes of each element (engine/kernels/fused/fused.h); NULL: it may not fuse */
+    const struct mw__sum *sum; /* if it sums its one read (the same) */
+    uint32_t splat;            /* buffer of the one number that every element it writes is; 0: there is none */
+    const struct mw__finite_check *watch; /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
+    const struct mw__factors *factors;    /* if it is a product of which something is known from them (the same) */
+} mw__step_fusion;
+
+typedef struct mw__step_capacity {
+    size_t reads, writes;
+} mw__step_capacity;
+
+typedef struct mw__step {
+    const mw__op *op; /* for messages and plans */
+    mw__step_group group;
+    mw__step_report report;
+    mw__step_fusion fusion;
     mw__kernel *run;
     const void *block;
     int64_t units; /* independent; partitions take contiguous ranges */
@@ -69,23 +96,14 @@ typedef struct mw__step {
     int64_t span;  /* so many units cost the same apart from the others, and multiples of them: the rows of one of many
                       matrices; 0: unknown */
     size_t scratch;
+    double cost;   /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
     bool varies;   /* two runs on the same operands differ */
     bool prepares; /* lays weights out for the steps that read them: of constants, once, when compiled */
     bool rounds;   /* to fp16, where that is declared */
-    double cost;   /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
-    double flops;  /* a count, which is shown only: floating-point operations of all units, from a kernel that
-                      knows; 0: compile/work.c asks the rows of the operations */
-    bool helper;   /* stands beside the step that does the operation's work: 0 flops are then a count */
-    mw__element
-        *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
-    const struct mw__sum *sum; /* if it sums its one read (engine/kernels/fused/fused.h) */
-    uint32_t splat;            /* buffer of the one number that every element it writes is; 0: there is none */
-    const struct mw__finite_check *watch; /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
-    const struct mw__factors *factors;    /* if it is a product of which something is known from them (the same) */
     const struct mw__nested *nested; /* if it runs blocks (compile/compiled.h): alone in its phase, by all partitions */
-    size_t read_count, write_count;
-    size_t read_room, write_room;
     mw__step_operand *reads, *writes;
+    size_t read_count, write_count;
+    mw__step_capacity capacity;
 } mw__step;
 
 /* A step without operands yet, with room for so many; NULL after a failed allocation. */

@@ -45,10 +45,10 @@ mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t siz
     if (block == NULL || step == NULL)
         return NULL;
     *block = (copy_block){.unit = 4096, .size = size};
-    step->label = "copy";
+    step->report.label = "copy";
     step->run = copy_run;
     step->cost = copy_cost(size);
-    step->helper = true;
+    step->report.helper = true;
     step->units = (int64_t)((size + block->unit - 1) / block->unit);
     /* the split of the producer keeps the copy in the producer's phase */
     if (like != NULL && like_operand->access == MW__ROWS && like->units > 0 && like_operand->unit > 0 &&

@@ -48,7 +48,7 @@ uint32_t mw__plan_unpack(mw__planner *planner, const mw_tensor *value, size_t si
     mw__step *step = mw__plan_step(planner, unpack_run, "unpack", split.units,
                                    mw__cost((double)size, 2.0 * (double)mw__count_of(value)));
     step->block = block;
-    step->helper = true;
+    step->report.helper = true;
     step->rounds = true; /* its numbers are those of the constant */
     mw__step_write(planner, step, buffer, MW__ROWS, (size_t)split.elements * mw__dtype_size(block->dtype));
     return buffer;

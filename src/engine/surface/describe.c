@@ -117,8 +117,8 @@ static mw_status describe_operands(const describer *d, const mw__step_operand *o
 static mw_status describe_operations(const describer *d, const mw__step *step, e5rt_mw_step *out, mw_error *err)
 {
     const mw__op *const alone = step->op;
-    const mw__op *const *ops = step->op_count > 0 ? step->ops : &alone;
-    const size_t count = step->op_count > 0 ? step->op_count : alone != NULL;
+    const mw__op *const *ops = step->group.count > 0 ? step->group.ops : &alone;
+    const size_t count = step->group.count > 0 ? step->group.count : alone != NULL;
     e5rt_mw_mil_operation *list = mw__arena_alloc(d->arena, count, sizeof *list, err);
     if (list == NULL)
         return MW_ERROR_MEMORY;
@@ -145,9 +145,9 @@ static mw_status describe_step(const describer *d, size_t s, e5rt_mw_step *out, 
     if (sizes == NULL)
         return MW_ERROR_MEMORY;
     const mw__work work = mw__step_work(d->layout->buffers, step, sizes, sizes + step->read_count);
-    *out = (e5rt_mw_step){.label = step->label,
-                          .implementation = step->implementation != NULL ? step->implementation : "",
-                          .declined = step->declined != NULL ? step->declined : "",
+    *out = (e5rt_mw_step){.label = step->report.label,
+                          .implementation = step->report.implementation != NULL ? step->report.implementation : "",
+                          .declined = step->report.declined != NULL ? step->report.declined : "",
                           .phase = d->layout->phase[s],
                           .partitions = count_partitions(step, d->layout->partitions),
                           .units = (uint64_t)step->units,

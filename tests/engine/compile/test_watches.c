@@ -31,7 +31,7 @@ static bool make(program *p, size_t makers)
         step->writes[0].buffer = (uint32_t)(s + 1);
         if (s < makers)
             continue;
-        step->watch = &watch;
+        step->fusion.watch = &watch;
         step->read_count = 1;
         step->reads[0].buffer = (uint32_t)(s % makers + 1);
     }

@@ -98,8 +98,8 @@ static void check_noted(const char *variable, const char *value, const char *imp
     REQUIRE(library != NULL);
     const mw__plan *plan = &library->programs[0].plan;
     const mw__step *step = plan->steps[plan->step_count - 1];
-    CHECK_STR(step->implementation, implementation);
-    CHECK_CONTAINS(step->declined != NULL ? step->declined : "", declined);
+    CHECK_STR(step->report.implementation, implementation);
+    CHECK_CONTAINS(step->report.declined != NULL ? step->report.declined : "", declined);
     mw__object_release(library);
     mw_graph_destroy(graph);
 }

@@ -255,7 +255,7 @@ static size_t count_steps(const mw_graph *graph, const char *label)
     mw__library *library = run_library_of(graph, 1, &err);
     CHECK_OK(err);
     for (size_t i = 0; library != NULL && i < library->programs[0].plan.step_count; i++)
-        count += strcmp(library->programs[0].plan.steps[i]->label, label) == 0;
+        count += strcmp(library->programs[0].plan.steps[i]->report.label, label) == 0;
     if (library != NULL)
         mw__object_release(library);
     return count;

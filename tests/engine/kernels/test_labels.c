@@ -18,17 +18,18 @@ static size_t kernel_count;
 
 static void check_step(const op_case *c, const mw__step *step)
 {
-    const char *implementation = step->implementation != NULL ? step->implementation : "";
+    const char *implementation = step->report.implementation != NULL ? step->report.implementation : "";
     for (size_t i = 0; i < kernel_count; i++)
-        if (strcmp(kernels[i].label, step->label) == 0 && strcmp(kernels[i].implementation, implementation) == 0) {
+        if (strcmp(kernels[i].label, step->report.label) == 0 &&
+            strcmp(kernels[i].implementation, implementation) == 0) {
             check_note(kernels[i].run == step->run, __FILE__, __LINE__,
-                       "\"%s\" by \"%s\": one kernel in %s (%s), another in %s (%s)", step->label, implementation,
-                       kernels[i].first->name, kernels[i].first->detail, c->name, c->detail);
+                       "\"%s\" by \"%s\": one kernel in %s (%s), another in %s (%s)", step->report.label,
+                       implementation, kernels[i].first->name, kernels[i].first->detail, c->name, c->detail);
             return;
         }
     REQUIRE(kernel_count < KERNELS);
     struct kernel *kernel = &kernels[kernel_count++];
-    snprintf(kernel->label, NAME, "%s", step->label);
+    snprintf(kernel->label, NAME, "%s", step->report.label);
     snprintf(kernel->implementation, NAME, "%s", implementation);
     kernel->run = step->run;
     kernel->first = c;

@@ -176,9 +176,9 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size
         for (size_t i = 0; i < step->write_count; i++)
             if (step->writes[i].buffer == from)
                 step->writes[i].buffer = to;
-        for (int i = 0; step->element != NULL && i < step->element->operand_count; i++)
-            if (step->element->operand[i].buffer == from)
-                step->element->operand[i].buffer = to;
+        for (int i = 0; step->fusion.element != NULL && i < step->fusion.element->operand_count; i++)
+            if (step->fusion.element->operand[i].buffer == from)
+                step->fusion.element->operand[i].buffer = to;
     }
 }
 
@@ -254,10 +254,10 @@ static mw_status plan_op(driver *d, const mw__op *op, const mw__pattern *pattern
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
     for (size_t s = first; s < planner->step_count && pattern != NULL && pattern->op_count > 0; s++) {
-        planner->steps[s]->ops = pattern->ops;
-        planner->steps[s]->op_count = pattern->op_count;
-        if (planner->steps[s]->flops == 0.0) /* one kernel does not work as its operations one by one would */
-            planner->steps[s]->flops = MW__FLOPS_UNKNOWN;
+        planner->steps[s]->group.ops = pattern->ops;
+        planner->steps[s]->group.count = pattern->op_count;
+        if (planner->steps[s]->report.flops == 0.0) /* one kernel does not work as its operations one by one would */
+            planner->steps[s]->report.flops = MW__FLOPS_UNKNOWN;
     }
     return status == MW_OK ? MW_OK : plan_failed(op, status, err);
 }

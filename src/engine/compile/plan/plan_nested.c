@@ -174,7 +174,7 @@ static uint32_t begin_variable(const nesting *n, size_t i, const mw_tensor *init
     mw__step *step = mw__hold_step(planner->arena, from, to, planner->buffers[to].size, &planner->error);
     if (step != NULL) {
         step->op = n->op;
-        step->label = "while_loop.begin";
+        step->report.label = "while_loop.begin";
         planner->buffers[to].maker = step;
     }
     mw__planner_add_step(planner, step);

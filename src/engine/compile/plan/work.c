@@ -12,14 +12,14 @@
 
 static double step_flops(const mw__step *step)
 {
-    if (step->flops != 0.0 || step->helper)
-        return step->flops;
-    if (step->op_count == 0) /* a step of another name does an unknown part of the operation */
-        return step->op != NULL && strcmp(step->label, step->op->kind) == 0 ? mw__op_flops(step->op)
-                                                                            : MW__FLOPS_UNKNOWN;
+    if (step->report.flops != 0.0 || step->report.helper)
+        return step->report.flops;
+    if (step->group.count == 0) /* a step of another name does an unknown part of the operation */
+        return step->op != NULL && strcmp(step->report.label, step->op->kind) == 0 ? mw__op_flops(step->op)
+                                                                                   : MW__FLOPS_UNKNOWN;
     double sum = 0.0;
-    for (size_t i = 0; i < step->op_count; i++) {
-        const double flops = mw__op_flops(step->ops[i]);
+    for (size_t i = 0; i < step->group.count; i++) {
+        const double flops = mw__op_flops(step->group.ops[i]);
         if (flops < 0.0)
             return MW__FLOPS_UNKNOWN;
         sum += flops;
@@ -58,7 +58,7 @@ static void limit_moves(const mw__step *step, mw__work *work)
 {
     const mw__op *op = step->op;
     if (op == NULL || op->row == NULL || mw__op_count_row_of(op->row->id)->rule != MW__COUNT_MOVES ||
-        strcmp(step->label, op->kind) != 0 || step->read_count == 0)
+        strcmp(step->report.label, op->kind) != 0 || step->read_count == 0)
         return;
     const bool joins = op->row->id == MW__OP_concat || op->row->id == MW__OP_stack;
     if (joins && work->bytes_read < work->bytes_written)

@@ -322,7 +322,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     mw__step *step =
         mw__plan_step(planner, plain ? conv_ref : conv_run, "conv", s->groups * s->tiles, mw__cost(bytes, flops));
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch = plain ? 0
                           : scratch_floats(s) * sizeof(float) +
                                 mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, mw__i64_min(s->depth, DEPTH));

@@ -258,7 +258,7 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
     mw__step *step =
         mw__plan_step(planner, pack_run, "conv.pack.avx512", panels, mw__cost((double)size * (double)panels, 0.0));
     step->block = s;
-    step->helper = true;
+    step->report.helper = true;
     step->prepares = true;
     step->rounds = c->blocks;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);
@@ -439,7 +439,7 @@ static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_requ
                       mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
     step->rounds = r->columns != NULL;
-    step->flops = 2.0 * results * (double)c->depth;
+    step->report.flops = 2.0 * results * (double)c->depth;
     step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, r->x), access,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);

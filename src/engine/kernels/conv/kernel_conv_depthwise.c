@@ -280,7 +280,7 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.6 * flops));
     step->block = s;
     step->rounds = r->columns != NULL;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch =
         (size_t)(s->flat != NULL ? s->grids * s->band : s->together * (s->frame.floats + s->band)) * sizeof(float);
     mw__step_read(planner, step, x, MW__ROWS, (size_t)s->area_in * sizeof(float), false);

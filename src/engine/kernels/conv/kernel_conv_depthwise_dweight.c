@@ -192,7 +192,7 @@ mw_status mw__plan_conv_dweight_depthwise(mw__planner *planner, const mw__conv_d
     const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)s->window.taps;
     mw__step *step = mw__plan_step(planner, depthwise_dweight_run, "conv.dweight", s->groups, 0.05 * flops);
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch =
         (size_t)(s->together * (s->frame.floats + dy_floats(s)) + s->block * sums_floats(s)) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__WHOLE, 0, false);
@@ -259,7 +259,7 @@ mw_status mw__plan_conv_depthwise_dots(mw__planner *planner, const mw__packed_re
     mw__step *step = mw__plan_step(planner, dots_run, r->columns->label, s->units, 0.05 * flops);
     step->block = s;
     step->rounds = true;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch = (size_t)(w->taps * s->code->width) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS, (size_t)w->area_in * sizeof(float), false);
     mw__step_read(planner, step, mw__plan_buffer(planner, r->dy), MW__ROWS, (size_t)w->area_out * sizeof(float), false);

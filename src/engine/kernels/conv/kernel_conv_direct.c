@@ -416,7 +416,7 @@ static uint32_t plan_pack(mw__planner *planner, const direct_block *s, const mw_
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", d->groups * s->blocks,
                                    mw__cost((double)packed * (double)(d->groups * s->blocks), 0.0));
     pack->block = s;
-    pack->helper = true;
+    pack->report.helper = true;
     pack->prepares = true;
     mw__step_read(planner, pack, mw__plan_buffer(planner, r->weight), MW__WHOLE, 0, false);
     if (r->bias != NULL)
@@ -440,7 +440,7 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__packed_request *r
     mw__step *step = mw__plan_step(planner, direct_run, d->reversed ? "conv_transpose.direct" : "conv.direct",
                                    d->examples, mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch = (size_t)(d->image + d->positions) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
                   (size_t)(d->groups * d->inputs * d->window.area_in) * sizeof(float), false);

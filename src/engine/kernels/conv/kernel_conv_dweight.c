@@ -288,8 +288,8 @@ static void plan_sum(mw__planner *planner, const mw__dweight_parts *parts, uint3
     mw__step *step = mw__plan_step(planner, sum_run, "conv.dweight.sum", (sum->count + SUM_UNIT - 1) / SUM_UNIT,
                                    mw__cost(4.0 * (double)(sum->count * parts->parts), 0.0));
     step->block = sum;
-    step->helper = true;
-    step->flops = (double)(sum->count * (parts->parts - 1));
+    step->report.helper = true;
+    step->report.flops = (double)(sum->count * (parts->parts - 1));
     mw__step_read(planner, step, partial, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, SUM_UNIT * sizeof(float));
 }
@@ -356,7 +356,7 @@ static mw_status plan_direct(mw__planner *planner, const mw__conv_dweight_match 
     const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)d->depth;
     mw__step *step = mw__plan_step(planner, dweight_run, "conv.dweight", s->parts.parts, 0.02 * flops);
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch = (size_t)(s->batch * d->image) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__ROWS,
                   channels * (size_t)(d->inputs * w->area_in) * sizeof(float), false);

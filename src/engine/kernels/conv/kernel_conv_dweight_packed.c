@@ -336,7 +336,7 @@ mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dwei
     mw__step *step = mw__plan_step(planner, packed_dweight_run, "conv.dweight", s->parts.parts * s->groups * s->ranges,
                                    0.02 * flops);
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->scratch = (size_t)(sums_floats(s) + mw__i64_round_up(dy_floats(s), 16) + frame_floats(s)) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__WHOLE, 0, false);
@@ -498,7 +498,7 @@ mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_col
     const double flops = 2.0 * (double)mw__count_of(match->dweight.dy) * (double)s->inputs * (double)s->window.taps;
     mw__step *step = mw__plan_step(planner, apart_run, "conv.columns.dweight", s->groups * s->ranges, 0.02 * flops);
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->rounds = true;
     step->scratch = (size_t)(sums_floats(s) + mw__i64_round_up(dy_floats(s), 16) +
                              mw__i64_round_up(frame_floats(s), 16) + 2 * kept_floats(s)) *

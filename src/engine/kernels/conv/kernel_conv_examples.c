@@ -386,7 +386,7 @@ static uint32_t plan_transpose(mw__planner *planner, const examples_block *s, co
     const uint32_t from = mw__conv_operand(planner, x), to = mw__plan_temporary(planner, size);
     mw__step *step = mw__plan_step(planner, transpose_run, "conv.examples.x", units, mw__cost(2.0 * (double)size, 0.0));
     step->block = s;
-    step->helper = true;
+    step->report.helper = true;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);
     mw__step_write(planner, step, to, MW__WHOLE, 0);
     return to;
@@ -407,7 +407,7 @@ mw_status mw__plan_conv_examples(mw__planner *planner, const mw__packed_request 
                                    s->w.groups * s->panels * s->shares,
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops * inside / all));
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->rounds = r->columns != NULL;
     step->scratch = (size_t)((s->area_out + 1) * tile_floats(s) + s->lanes) * sizeof(float);
     mw__step_read(planner, step, x, MW__WHOLE, 0, false);

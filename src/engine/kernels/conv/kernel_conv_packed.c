@@ -429,7 +429,7 @@ mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r
                                    s->tiles > 0 ? s->w.groups * s->w.grids * s->shares * s->tiles : s->examples,
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
     step->block = s;
-    step->flops = flops;
+    step->report.flops = flops;
     step->rounds = r->columns != NULL;
     step->scratch = scratch_bytes(s);
     mw__step_read(planner, step, x, access, (size_t)(s->w.groups * s->w.inputs * s->area_in) * sizeof(float), false);

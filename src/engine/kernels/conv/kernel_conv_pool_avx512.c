@@ -229,7 +229,7 @@ static void plan_pool_step(mw__planner *planner, pool_block *s, const mw__packed
     mw__step *step = mw__plan_step(planner, pool_run, match->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
                                    mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;
-    step->flops = 2.0 * results * (double)c->depth; /* of the convolution */
+    step->report.flops = 2.0 * results * (double)c->depth; /* of the convolution */
     step->scratch = scratch_bytes(s);
     mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);

@@ -313,7 +313,7 @@ static uint32_t plan_pack(mw__planner *planner, const scatter_block *s, const mw
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack.by_argmax", planes,
                                    mw__cost((double)weights * (double)planes, 0.0));
     pack->block = s;
-    pack->helper = true;
+    pack->report.helper = true;
     pack->rounds = s->finish != NULL;
     mw__step_read(planner, pack, from, MW__WHOLE, 0, false);
     mw__step_write(planner, pack, packed, MW__ROWS, weights);

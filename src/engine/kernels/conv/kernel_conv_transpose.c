@@ -181,7 +181,7 @@ static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *
     mw__step *step = mw__plan_step(planner, plain ? transpose_ref : transpose_run, "conv_transpose", units,
                                    mw__cost(4.0 * products / (double)(s->inputs > 0 ? s->inputs : 1), 2.0 * products));
     step->block = s;
-    step->flops = 2.0 * products;
+    step->report.flops = 2.0 * products;
     step->scratch = plain ? 0 : scratch_bytes(s);
     for (int i = 0; i < (bias != NULL ? 3 : 2); i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);

@@ -70,7 +70,7 @@ uint32_t mw__packed_weights_plan(mw__planner *planner, const mw__packed_weights 
     const uint32_t from = mw__conv_operand(planner, r->weight), packed = mw__plan_temporary(planner, size);
     mw__step *step = mw__plan_step(planner, pack_run, "conv.pack", units, mw__cost(8.0 * (double)size, 0.0));
     step->block = w;
-    step->helper = true;
+    step->report.helper = true;
     step->prepares = true;
     step->rounds = r->columns != NULL;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);

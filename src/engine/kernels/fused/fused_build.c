@@ -30,7 +30,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
     if (copy == NULL)
         return;
     *copy = *element;
-    copy->name = copy->name != NULL ? copy->name : step->label;
+    copy->name = copy->name != NULL ? copy->name : step->report.label;
     const mw_shape shape = mw__shape_of(result);
     copy->dtype = mw__dtype_of(result);
     copy->round = mw__plan_rounds(planner, result);
@@ -47,7 +47,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
             return;
     }
     if (copy->dtype == MW_F32 || copy->dtype == MW_F16 || copy->dtype == MW_BOOL)
-        step->element = copy, step->span = 1;
+        step->fusion.element = copy, step->span = 1;
 }
 
 /* ---- building ---- */
@@ -138,7 +138,7 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
 
 static void add_instruction(builder *b, const mw__step *step)
 {
-    const mw__element *element = step->element;
+    const mw__element *element = step->fusion.element;
     const uint32_t buffer = step->writes[0].buffer;
     mw__fused *r = b->fused;
     r->pq[r->code_count][0] = element->p, r->pq[r->code_count][1] = element->q;
@@ -356,7 +356,7 @@ static void add_watch(builder *b, const mw__step *watch)
 {
     mw__fused *r = b->fused;
     mw__fused_look *w = &r->watches[r->watch_count++];
-    w->limit = watch->watch->limit, w->loop = watch->watch->loop;
+    w->limit = watch->fusion.watch->limit, w->loop = watch->fusion.watch->loop;
     for (size_t i = 0; i < r->code_count; i++)
         if (b->made[i] == watch->reads[0].buffer)
             w->value = r->code[i].out;
@@ -366,7 +366,7 @@ static void add_watch(builder *b, const mw__step *watch)
 
 static void add_sum(builder *b, const mw__step *step, uint32_t partials)
 {
-    const mw__sum *sum = step->sum;
+    const mw__sum *sum = step->fusion.sum;
     mw__fused *r = b->fused;
     const mw__element_operand x = {.buffer = step->reads[0].buffer, .dtype = MW_F32, .inner = 1, .period = r->count};
     const bool columns = mw__sums_columns(sum, &r->view);
@@ -392,7 +392,7 @@ static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step
     if (precompiled == NULL || !find_form(fused, &form) || precompiled->at[form] == NULL)
         return;
     fused->precompiled = precompiled->at[form];
-    step->label = precompiled->name;
+    step->report.label = precompiled->name;
 }
 
 static const mw__op **list_ops(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
@@ -430,7 +430,7 @@ static void set_extents(mw__fused *fused, mw__step *step, const mw__fused_parts 
         step->units = view->units;
         return;
     }
-    const mw__element *first = parts->steps[0]->element;
+    const mw__element *first = parts->steps[0]->fusion.element;
     fused->elements = first->split.elements;
     fused->count = first->count;
     step->units = first->split.units;
@@ -450,11 +450,11 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
         return NULL;
     set_extents(fused, step, parts);
     step->op = parts->count > 0 ? parts->steps[parts->count - 1]->op : parts->sums[0]->op;
-    step->label = "fused";
-    step->implementation = mw__level_name(parts->level);
+    step->report.label = "fused";
+    step->report.implementation = mw__level_name(parts->level);
     step->block = fused;
-    step->ops = ops;
-    step->op_count = parts->count + parts->sum_count;
+    step->group.ops = ops;
+    step->group.count = parts->count + parts->sum_count;
     step->span = parts->watch_count == 0;
     builder b = {.fused = fused, .step = step, .stored = parts->stored, .level = parts->level};
     for (size_t i = 0; i < parts->count; i++)
@@ -469,8 +469,8 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     choose_work(fused);
     choose_direct_stores(fused);
     step->run = kernel_of(fused);
-    step->label = is_gate(fused) ? "gate" : step->label;
+    step->report.label = is_gate(fused) ? "gate" : step->report.label;
     step->scratch = place_values(fused) * MW__TILE_BYTES;
-    step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)step->op_count;
+    step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)step->group.count;
     return step;
 }

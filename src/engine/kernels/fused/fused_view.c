@@ -194,7 +194,7 @@ size_t mw__column_partials(const mw__sum *sum) { return (size_t)chunks_of(sum) *
 
 mw__step *mw__column_sums_step(mw__arena *arena, const mw__step *sum, uint32_t partials, mw__level level, mw_error *err)
 {
-    const mw__sum *columns = sum->sum;
+    const mw__sum *columns = sum->fusion.sum;
     column_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
     mw__step *step = mw__step_create(arena, 1, 1, err);
     if (block == NULL || step == NULL)
@@ -205,10 +205,10 @@ mw__step *mw__column_sums_step(mw__arena *arena, const mw__step *sum, uint32_t p
                             .mean = columns->mean,
                             .round = mw__round_loop(level, columns->round)};
     step->op = sum->op;
-    step->label = "column_sums";
+    step->report.label = "column_sums";
     step->run = column_run;
     step->block = block;
-    step->helper = true;
+    step->report.helper = true;
     step->units = (block->columns - 1) / COLUMNS + 1;
     step->cost = mw__cost(4.0 * (double)(block->chunks * block->columns), (double)(block->chunks * block->columns));
     step->reads[step->read_count++] = (mw__step_operand){.buffer = partials, .access = MW__WHOLE};

@@ -306,20 +306,20 @@ static bool list_ops(mw__arena *arena, mw__step *chain, mw__step *const *steps, 
 {
     size_t ops = 0;
     for (size_t s = 0; s < count; s++)
-        ops += steps[s]->op_count > 0 ? steps[s]->op_count : 1;
+        ops += steps[s]->group.count > 0 ? steps[s]->group.count : 1;
     const mw__op **list = mw__arena_alloc(arena, ops, sizeof *list, err);
     if (list == NULL)
         return false;
     for (size_t s = 0; s < count; s++)
-        for (size_t i = 0; i < steps[s]->op_count || i == 0; i++) {
-            const mw__op *op = steps[s]->op_count > 0 ? steps[s]->ops[i] : steps[s]->op;
+        for (size_t i = 0; i < steps[s]->group.count || i == 0; i++) {
+            const mw__op *op = steps[s]->group.count > 0 ? steps[s]->group.ops[i] : steps[s]->op;
             bool there = false; /* what is computed twice */
-            for (size_t k = 0; k < chain->op_count; k++)
+            for (size_t k = 0; k < chain->group.count; k++)
                 there = there || list[k] == op;
             if (!there)
-                list[chain->op_count++] = op;
+                list[chain->group.count++] = op;
         }
-    chain->ops = list;
+    chain->group.ops = list;
     return true;
 }
 
@@ -328,12 +328,12 @@ static void sum_up(const builder *b)
     mw__step *chain = b->chain;
     const mw__step *last = b->parts->steps[b->parts->count - 1];
     chain->op = last->op;
-    chain->label = "fused.chain";
-    chain->implementation = last->implementation;
+    chain->report.label = "fused.chain";
+    chain->report.implementation = last->report.implementation;
     chain->run = chain_run;
     chain->units = b->parts->units;
     chain->span = 1;
-    chain->flops = MW__FLOPS_UNKNOWN;
+    chain->report.flops = MW__FLOPS_UNKNOWN;
     for (size_t s = 0; s < b->parts->count; s++) {
         const mw__step *step = b->parts->steps[s];
         if (step->units == chain->units && step->grain > chain->grain)

@@ -498,8 +498,8 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     mw__step *step =
         mw__plan_step(planner, choose_run(planner, s), op->row->name, units, mw__product_cost(bytes, flops));
     step->block = s;
-    step->factors = step->run == small_run ? factors_of(planner, o, s) : NULL;
-    step->flops = s->dtype == MW_I32 ? 0.0 : flops;
+    step->fusion.factors = step->run == small_run ? factors_of(planner, o, s) : NULL;
+    step->report.flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)(panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;

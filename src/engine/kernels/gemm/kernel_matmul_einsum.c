@@ -82,7 +82,7 @@ mw_status mw__kernel_einsum(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step *step =
         mw__plan_step(planner, einsum_run, "einsum", units, mw__cost(4.0 * (double)mw__count_of(result), flops));
     step->block = s;
-    step->flops = dtype == MW_I32 ? 0.0 : flops;
+    step->report.flops = dtype == MW_I32 ? 0.0 : flops;
     s->panel = dtype == MW_F16 ? ((size_t)(s->c * s->u) * sizeof(float) + 63) / 64 * 64 : 0;
     step->scratch = dtype == MW_I32 ? 0 : s->panel + mw__gemm_scratch(s->c, s->u, s->w);
     for (int i = 0; i < 2; i++)

@@ -189,7 +189,7 @@ mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *
     }
     mw__step *step = mw__plan_step(planner, sum_run, "matmul.sum", s->shape[0].m, cost);
     step->block = s;
-    step->flops = flops + (double)mw__count_of(match->result) * (double)(match->count - !s->has_before);
+    step->report.flops = flops + (double)mw__count_of(match->result) * (double)(match->count - !s->has_before);
     const size_t row = (size_t)s->n * sizeof(float);
     read_products(planner, match, s, step);
     round_products(planner, match, s, step);

@@ -173,13 +173,13 @@ static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const mw__r
     const uint32_t totals = mw__plan_temporary(planner, (size_t)count * unit);
     mw__step *step = mw__plan_step(planner, mw__reduce_chunks, op->row->name, count, cost);
     step->block = s;
-    step->flops = folding_flops(s, (double)s->reduced, (double)count);
+    step->report.flops = folding_flops(s, (double)s->reduced, (double)count);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS,
                   MW__REDUCE_CHUNK * mw__dtype_size(s->dtype), false);
     mw__step_write(planner, step, totals, MW__ROWS, unit);
     step = mw__plan_step(planner, mw__reduce_chunks_finish, op->row->name, 1, (double)count * 10.0);
     step->block = s;
-    step->flops = folding_flops(s, (double)count + (s->kind == MW__REDUCE_MEAN), 1.0);
+    step->report.flops = folding_flops(s, (double)count + (s->kind == MW__REDUCE_MEAN), 1.0);
     mw__step_read(planner, step, totals, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS, mw__dtype_size(s->dtype));
     return mw__plan_check(planner, err);
@@ -220,7 +220,7 @@ static void say_sum(mw__planner *planner, const reduce_request *r, const mw_tens
         return;
     *kept = sum;
     kept->round = mw__plan_rounds(planner, result);
-    step->sum = kept;
+    step->fusion.sum = kept;
 }
 
 mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -258,7 +258,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
                                 : find_small(&r, are_columns(&r) ? mw__reduce_small_columns : mw__reduce_small_rows);
     mw__step *step = mw__plan_step(planner, run, op->row->name, split.units, cost);
     step->block = taken->run != NULL ? (const void *)s : &s->small;
-    step->flops = folding_flops(s, count, s->kind == MW__REDUCE_MEAN ? 0.0 : (double)s->count);
+    step->report.flops = folding_flops(s, count, s->kind == MW__REDUCE_MEAN ? 0.0 : (double)s->count);
     step->span = rows;
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);

@@ -56,7 +56,7 @@ static largest_loop *choose_loop(mw__level level)
 
 static bool is_proved(const factors_block *s, const mw__kernel_call *call)
 {
-    const struct mw__factors *factors = s->product->factors;
+    const struct mw__factors *factors = s->product->fusion.factors;
     double bound = SLACK * (double)factors->terms;
     for (int i = 0; i < 2; i++)
         bound *= (double)mw__float_of(s->largest(call->in[i], factors->count[i]));
@@ -88,7 +88,7 @@ static void factors_run(const mw__kernel_call *call)
 static void fill_factors(factors_block *s, const mw__step *product, const mw__step *watch, mw__level level)
 {
     *s = (factors_block){.product = product,
-                         .watch = *watch->watch,
+                         .watch = *watch->fusion.watch,
                          .numbers = watch->units,
                          .largest = choose_loop(level),
                          .row = product->writes[0].unit,
@@ -105,23 +105,23 @@ mw__step *mw__finite_check_factors(mw__arena *arena, const mw__step *product, co
         return NULL;
     fill_factors(s, product, watch, level);
     mw__step_operand *const reads = step->reads, *const writes = step->writes;
-    const double count = (double)(product->factors->count[0] + product->factors->count[1]);
+    const double count = (double)(product->fusion.factors->count[0] + product->fusion.factors->count[1]);
     *step = (mw__step){.op = watch->op,
-                       .ops = watch->ops,
-                       .op_count = watch->op_count,
-                       .label = "all_within.factors",
+                       .group.ops = watch->group.ops,
+                       .group.count = watch->group.count,
+                       .report.label = "all_within.factors",
                        .run = factors_run,
                        .block = s,
                        .units = 1,
                        .grain = 1,
                        .scratch = s->panel + (size_t)s->rows * s->row,
                        .cost = mw__cost(4.0 * count, 0.25 * count),
-                       .flops = watch->flops,
-                       .helper = watch->helper,
+                       .report.flops = watch->report.flops,
+                       .report.helper = watch->report.helper,
                        .read_count = 2,
                        .write_count = 1,
-                       .read_room = 2,
-                       .write_room = 1,
+                       .capacity.reads = 2,
+                       .capacity.writes = 1,
                        .reads = reads,
                        .writes = writes};
     for (int i = 0; i < 2; i++)

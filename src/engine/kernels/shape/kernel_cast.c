@@ -153,7 +153,7 @@ static mw__step *plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t ou
     mw__step *step =
         mw__plan_step(planner, cast_run, "cast", split.units, mw__cost(count * (double)(from_size + to_size), count));
     step->block = block;
-    step->helper = true;
+    step->report.helper = true;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * from_size,
                   from_size == to_size);
     mw__step_write(planner, step, out, MW__ROWS, (size_t)split.elements * to_size);

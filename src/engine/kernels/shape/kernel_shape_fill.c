@@ -138,7 +138,7 @@ mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
         memcpy(block->element, element, sizeof element);
         mw__step *step = plan_made(planner, op, fill_run, block);
         if (block->dtype == MW_F32)
-            step->splat = plan_number(planner, op->results[0], element);
+            step->fusion.splat = plan_number(planner, op->results[0], element);
     }
     return mw__plan_check(planner, err);
 }
