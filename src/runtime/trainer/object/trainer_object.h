@@ -198,6 +198,6 @@ struct mw_trainer {
 /* Memory of a port of the step in one slot of a dispatch with several steps. */
 void *mw__trainer_slot_data(const mw_trainer *trainer, size_t slot, size_t port);
 
-static_assert(offsetof(struct mw_trainer, owner) == 0, "mw__state_owner_of");
+_Static_assert(offsetof(struct mw_trainer, owner) == 0, "mw__state_owner_of");
 
 #endif

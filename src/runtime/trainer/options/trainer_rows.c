@@ -84,9 +84,9 @@ static bool has_plan(const mw_trainer_options *o)
 #define FINITE "%s; it must be positive and finite, or 0 for none"
 
 /* The numbers in the sentences are those of trainer_options.h. */
-static_assert((int)MW__LOSS_SCALE_MAX == 32768 && MW__LOSS_SCALE_INTERVAL == 2000, "loss_scale");
-static_assert(MW__ACCUMULATE_MAX == 1024 && MW__DISPATCH_STEPS_MAX == 100 && MW__SEGMENTS_MAX == 4096, "steps");
-static_assert(MW_MESSAGE_MAX == 67108864, "bucket_bytes");
+_Static_assert((int)MW__LOSS_SCALE_MAX == 32768 && MW__LOSS_SCALE_INTERVAL == 2000, "loss_scale");
+_Static_assert(MW__ACCUMULATE_MAX == 1024 && MW__DISPATCH_STEPS_MAX == 100 && MW__SEGMENTS_MAX == 4096, "steps");
+_Static_assert(MW_MESSAGE_MAX == 67108864, "bucket_bytes");
 
 static const option_row rows[] = {
     RULE(is_power_of_two, FIELD(FLOAT, loss_scale), NOTHING, "loss_scale is %s; it must be a power of two"),
