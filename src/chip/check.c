@@ -142,13 +142,9 @@ static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *op
     }
     if (mw__chip_find_known(chip, &row, err) != MW_OK)
         return NULL;
-    mw_chip_report *report = mw__alloc(allocator, 1, sizeof *report, err);
+    mw_chip_report *report = mw__live_make(allocator, sizeof *report, MW__LIVE_CHIP_REPORT, err);
     if (report == NULL)
         return NULL;
-    if (mw__live_add(report, MW__LIVE_CHIP_REPORT, err) != MW_OK) {
-        mw__free(allocator, report);
-        return NULL;
-    }
     report->allocator = allocator;
     report->chip = row;
     mw__arena_init(&report->arena, allocator);
@@ -162,10 +158,8 @@ mw_chip_report *mw_chip_check(const mw_graph *graph, mw_chip chip, const mw_chip
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_chip_check: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_chip_check", err))
         return NULL;
-    }
     const mw_chip_check_options defaults = mw_chip_check_defaults();
     options = options != NULL ? options : &defaults;
     if (mw_graph_check(graph, err) != MW_OK)

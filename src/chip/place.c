@@ -162,13 +162,9 @@ static mw_chip_placement *make_placement(mw_chip chip, const mw_chip_place_optio
     }
     if (mw__chip_find_known(chip, &row, err) != MW_OK)
         return NULL;
-    mw_chip_placement *p = mw__alloc(allocator, 1, sizeof *p, err);
+    mw_chip_placement *p = mw__live_make(allocator, sizeof *p, MW__LIVE_CHIP_PLACEMENT, err);
     if (p == NULL)
         return NULL;
-    if (mw__live_add(p, MW__LIVE_CHIP_PLACEMENT, err) != MW_OK) {
-        mw__free(allocator, p);
-        return NULL;
-    }
     p->allocator = allocator;
     p->chip = row;
     mw__arena_init(&p->arena, allocator);
@@ -183,10 +179,8 @@ mw_chip_placement *mw_chip_place(const mw_graph *graph, mw_chip chip, const mw_c
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_chip_place: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_chip_place", err))
         return NULL;
-    }
     const mw_chip_place_options defaults = mw_chip_place_defaults();
     options = options != NULL ? options : &defaults;
     if (mw_graph_check(graph, err) != MW_OK)

@@ -162,6 +162,15 @@ mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err)
     return status;
 }
 
+void *mw__live_make(const mw_allocator *allocator, size_t size, mw__live_kind kind, mw_error *err)
+{
+    void *object = mw__alloc(allocator, 1, size, err);
+    if (object == NULL || mw__live_add(object, kind, err) == MW_OK)
+        return object;
+    mw__free(allocator, object);
+    return NULL;
+}
+
 bool mw__live_has(const void *object, mw__live_kind kind)
 {
     while (object != NULL) {

@@ -6,6 +6,7 @@
 #ifndef MW__BASE_MEMORY_LIVE_H
 #define MW__BASE_MEMORY_LIVE_H
 
+#include "base/memory/alloc.h"
 #include "base/text/error.h"
 
 typedef enum mw__live_kind {
@@ -34,6 +35,8 @@ typedef enum mw__live_kind {
 /* Enters an object that was just made.
  *  errors  MW_ERROR_MEMORY */
 mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err);
+/* An object of `size` bytes, all zero, that is entered; NULL with err set. */
+void *mw__live_make(const mw_allocator *allocator, size_t size, mw__live_kind kind, mw_error *err);
 /* Takes no lock. False for NULL. */
 bool mw__live_has(const void *object, mw__live_kind kind);
 /* MW_ERROR_STATE if it is not there; "mw_run: the program was destroyed before". */

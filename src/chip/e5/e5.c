@@ -34,13 +34,9 @@ const char *mw_e5_element_name(int element)
 mw_e5 *mw__e5_make(const mw_allocator *allocator, mw_error *err)
 {
     allocator = mw__allocator_or_default(allocator);
-    mw_e5 *e5 = mw__alloc(allocator, 1, sizeof *e5, err);
+    mw_e5 *e5 = mw__live_make(allocator, sizeof *e5, MW__LIVE_E5, err);
     if (e5 == NULL)
         return NULL;
-    if (mw__live_add(e5, MW__LIVE_E5, err) != MW_OK) {
-        mw__free(allocator, e5);
-        return NULL;
-    }
     e5->allocator = allocator;
     mw__arena_init(&e5->arena, allocator);
     return e5;

@@ -205,13 +205,9 @@ static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
 
 static mw_hwx *make_hwx(size_t size, const mw_allocator *allocator, mw_error *err)
 {
-    mw_hwx *hwx = mw__alloc(allocator, 1, sizeof *hwx, err);
+    mw_hwx *hwx = mw__live_make(allocator, sizeof *hwx, MW__LIVE_HWX, err);
     if (hwx == NULL)
         return NULL;
-    if (mw__live_add(hwx, MW__LIVE_HWX, err) != MW_OK) {
-        mw__free(allocator, hwx);
-        return NULL;
-    }
     hwx->allocator = allocator;
     hwx->size = size;
     hwx->info.chip_name = "?";

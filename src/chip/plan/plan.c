@@ -158,13 +158,9 @@ static mw_status make_of_graph(mw_chip_plan *plan, const mw_graph *graph, const 
 static mw_chip_plan *make_plan(const mw__chip_row *chip, const mw_chip_plan_options *options, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    mw_chip_plan *plan = mw__alloc(allocator, 1, sizeof *plan, err);
+    mw_chip_plan *plan = mw__live_make(allocator, sizeof *plan, MW__LIVE_CHIP_PLAN, err);
     if (plan == NULL)
         return NULL;
-    if (mw__live_add(plan, MW__LIVE_CHIP_PLAN, err) != MW_OK) {
-        mw__free(allocator, plan);
-        return NULL;
-    }
     plan->allocator = allocator;
     plan->chip = chip;
     mw__arena_init(&plan->arena, allocator);

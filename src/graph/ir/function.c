@@ -51,10 +51,8 @@ mw_graph *mw_graph_function(const mw_graph *graph, const char *name, mw_error *e
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_function: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_graph_function", err))
         return NULL;
-    }
     const mw__function *function = mw_graph_check(graph, err) == MW_OK ? mw__function_choose(graph, name, err) : NULL;
     const mw__clone_options options = {.rule = mw__clone_as_declared, .keep_outputs = true};
     if (function == NULL)

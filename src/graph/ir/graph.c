@@ -282,6 +282,13 @@ mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset op
     return function;
 }
 
+bool mw__graph_given(const mw_graph *graph, const char *call, mw_error *err)
+{
+    if (graph == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "%s: the graph is NULL", call);
+    return graph != NULL;
+}
+
 const char *mw__graph_string(mw_graph *graph, const char *text)
 {
     return mw__arena_string(&graph->arena, text, strlen(text), &graph->error);

@@ -17,6 +17,9 @@ void mw__graph_free(mw_graph *graph);
 void mw__graph_hold(const mw_graph *graph);
 mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status status, mw_error *err);
 
+/* False, with MW_ERROR_ARGUMENT "call: the graph is NULL", for NULL. */
+bool mw__graph_given(const mw_graph *graph, const char *call, mw_error *err);
+
 /* ---- types, functions, blocks, values ---- */
 
 const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw_error *err);

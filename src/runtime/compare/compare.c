@@ -246,16 +246,13 @@ static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err
 static mw_comparison *make_comparison(const mw_compare_options *options, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    mw_comparison *c = mw__alloc(allocator, 1, sizeof *c, err);
+    mw_comparison *c = mw__live_make(allocator, sizeof *c, MW__LIVE_COMPARISON, err);
     if (c == NULL)
         return NULL;
     c->allocator = allocator;
     c->accumulated_only = options->accumulated_only;
     mw__arena_init(&c->arena, allocator);
-    if (mw__live_add(c, MW__LIVE_COMPARISON, err) == MW_OK)
-        return c;
-    mw__free(allocator, c);
-    return NULL;
+    return c;
 }
 
 mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err)
@@ -304,10 +301,8 @@ mw_comparison *mw_program_compare(const mw_graph *graph, const mw_compare_option
         return NULL;
     const mw_compare_options defaults = mw_compare_defaults();
     options = options != NULL ? options : &defaults;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_compare: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_program_compare", err))
         return NULL;
-    }
     if (mw__compare_check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
         return NULL;
     mw__graph_hold(graph);

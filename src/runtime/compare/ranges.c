@@ -177,15 +177,12 @@ static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
 static mw_ranges *make_ranges(const mw_allocator *given, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(given);
-    mw_ranges *ranges = mw__alloc(allocator, 1, sizeof *ranges, err);
+    mw_ranges *ranges = mw__live_make(allocator, sizeof *ranges, MW__LIVE_RANGES, err);
     if (ranges == NULL)
         return NULL;
     ranges->allocator = allocator;
     mw__arena_init(&ranges->arena, allocator);
-    if (mw__live_add(ranges, MW__LIVE_RANGES, err) == MW_OK)
-        return ranges;
-    mw__free(allocator, ranges);
-    return NULL;
+    return ranges;
 }
 
 mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err)
@@ -230,10 +227,8 @@ mw_ranges *mw_program_ranges(const mw_graph *graph, const mw_range_options *opti
         return NULL;
     const mw_range_options defaults = mw_range_defaults();
     options = options != NULL ? options : &defaults;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_ranges: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_program_ranges", err))
         return NULL;
-    }
     if (check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
         return NULL;
     mw__graph_hold(graph);

@@ -91,13 +91,9 @@ mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *c
         return NULL;
     }
     allocator = mw__allocator_or_default(allocator);
-    mw_dataset *dataset = mw__alloc(allocator, 1, sizeof *dataset, err);
+    mw_dataset *dataset = mw__live_make(allocator, sizeof *dataset, MW__LIVE_DATASET, err);
     if (dataset == NULL)
         return NULL;
-    if (mw__live_add(dataset, MW__LIVE_DATASET, err) != MW_OK) {
-        mw__free(allocator, dataset);
-        return NULL;
-    }
     atomic_init(&dataset->references, 1);
     dataset->allocator = allocator;
     dataset->examples = examples;

@@ -67,13 +67,9 @@ mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)
     if (mw__skips(err) || check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    mw_loader *loader = mw__alloc(allocator, 1, sizeof *loader, err);
+    mw_loader *loader = mw__live_make(allocator, sizeof *loader, MW__LIVE_LOADER, err);
     if (loader == NULL)
         return NULL;
-    if (mw__live_add(loader, MW__LIVE_LOADER, err) != MW_OK) {
-        mw__free(allocator, loader);
-        return NULL;
-    }
     loader->allocator = allocator;
     if (init(loader, options, err) != MW_OK) {
         mw_loader_destroy(loader);

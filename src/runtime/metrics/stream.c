@@ -96,13 +96,9 @@ mw_metrics *mw__metrics_create(const mw_metrics_options *options, const char *wi
     if (check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    mw_metrics *m = mw__alloc(allocator, 1, sizeof *m, err);
+    mw_metrics *m = mw__live_make(allocator, sizeof *m, MW__LIVE_METRICS, err);
     if (m == NULL)
         return NULL;
-    if (mw__live_add(m, MW__LIVE_METRICS, err) != MW_OK) {
-        mw__free(allocator, m);
-        return NULL;
-    }
     m->allocator = allocator;
     m->format = format_of(options);
     m->descriptor = -1;

@@ -262,13 +262,9 @@ static mw_status create_plan(mw_program *program, mw_plan **out, mw_error *err)
 {
     MW_TRY(mw__program_resolve(program, &program, err));
     MW_TRY(prepare_program(program, "mw_plan_create", err));
-    mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
+    mw_plan *plan = mw__live_make(program->allocator, sizeof *plan, MW__LIVE_PLAN, err);
     if (plan == NULL)
         return MW_ERROR_MEMORY;
-    if (mw__live_add(plan, MW__LIVE_PLAN, err) != MW_OK) {
-        mw__free(program->allocator, plan);
-        return MW_ERROR_MEMORY;
-    }
     plan->allocator = program->allocator;
     plan->symbols = *mw__dispatch_symbols(program->dispatch);
     mw__arena_init(&plan->arena, plan->allocator);

@@ -271,13 +271,9 @@ static void compilation_deinit(compilation *c, bool good)
 
 mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err)
 {
-    mw_program *program = mw__alloc(allocator, 1, sizeof *program, err);
+    mw_program *program = mw__live_make(allocator, sizeof *program, MW__LIVE_PROGRAM, err);
     if (program == NULL)
         return NULL;
-    if (mw__live_add(program, MW__LIVE_PROGRAM, err) != MW_OK) {
-        mw__free(allocator, program);
-        return NULL;
-    }
     program->allocator = allocator;
     atomic_init(&program->users, 1);
     mw__arena_init(&program->arena, allocator);

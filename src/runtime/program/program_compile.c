@@ -215,10 +215,8 @@ mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options,
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: the graph is NULL");
+    if (!mw__graph_given(graph, "mw_compile", err))
         return NULL;
-    }
     const mw_compile_options defaults = mw_compile_defaults();
     if (options == NULL)
         options = &defaults;

@@ -78,13 +78,9 @@ static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_e
 mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
-    mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
+    mw_trainer *trainer = mw__live_make(allocator, sizeof *trainer, MW__LIVE_TRAINER, err);
     if (trainer == NULL)
         return NULL;
-    if (mw__live_add(trainer, MW__LIVE_TRAINER, err) != MW_OK) {
-        mw__free(allocator, trainer);
-        return NULL;
-    }
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__map_init(&trainer->optimizer.declared, allocator);
