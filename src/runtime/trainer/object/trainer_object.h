@@ -10,7 +10,6 @@
 #include "runtime/trainer/object/trainer_access.h"
 #include "runtime/trainer/object/trainer_strategy.h"
 
-#include <assert.h>
 #include <millwright/trainer.h>
 #include <stddef.h>
 

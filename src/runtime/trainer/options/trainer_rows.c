@@ -2,7 +2,6 @@
  * What does not go together is a row, too. */
 #include "runtime/trainer/options/trainer_options.h"
 
-#include <assert.h>
 #include <float.h>
 #include <inttypes.h>
 #include <limits.h>
