@@ -1,5 +1,5 @@
 /* What a .hwx or .ane holds, as text or (--json) as JSON. */
-#include <millwright/hwx.h>
+#include <millwright/chip_all.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
  * here, with the metrics that mw_fit writes. */
 #include "options.h"
 
+#include <millwright/view.h>
+
 #include <sys/stat.h>
 
 static mw_tensor *convolve(mw_tensor *x, int64_t channels, const char *name, const char *norm)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--headers DIR] [--without-protobuf] [--root DIR]
+usage: tools/amalgamate.py OUT [--with chip,view] [--headers DIR] [--without-protobuf] [--root DIR]
+    --with NAMES         libraries beside the core that are joined to it, by commas: chip, view
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)
     --without-protobuf   leave out Core ML packages and ONNX, whose schemas become C by protoc-c
     --root DIR           another tree with src/ and include/, for tests
 
-Every source of src/ but those of the tool and of MPI stands in one translation unit; docs/amalgamation.md has the line
+Every source of the core, and of what is joined to it, stands in one translation unit; docs/amalgamation.md has the line
 that compiles it. What a file keeps to itself must then be apart from what others keep to themselves:
   - a name at file level that two files have is written NAME__FOLDER_FILE, wherever it is no member of a struct;
   - a macro of a .c file is undefined at its end;
@@ -30,7 +31,9 @@ from c_macros import Pasting
 from c_rename import Renamer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ("base", "graph", "autograd", "chip", "mil", "format", "runtime", "view", "engine")
+ROOMS = ("base", "graph", "autograd", "rules", "mil", "format", "runtime", "engine")
+# Libraries beside the core: the header that has all of one, each with a room of that name.
+SIBLINGS = {"chip": "millwright/chip_all.h", "view": "millwright/view.h"}
 NOT_HERE = ("engine/surface/export/",)
 # As cmake/library.cmake chooses.
 # What stands under a condition: by how the path begins, or by what it has in it.
@@ -64,11 +67,12 @@ OPTIONAL_HEADERS = re.compile(r"(immintrin|zlib|png|jpeglib|jerror|plist/plist|p
 class Tree:
     """Every file that there is a use for, by its path in an #include."""
 
-    def __init__(self, root, headers, protobuf):
+    def __init__(self, root, headers, protobuf, joined):
         self.files, self.headers, self.protobuf = {}, headers, protobuf
-        self.read_folder(os.path.join(root, "src"), "", ROOMS)
+        self.read_folder(os.path.join(root, "src"), "", ROOMS + joined)
         self.read_folder(os.path.join(root, "include"), "", ("millwright", "e5rt"))
         self.files.pop("millwright/mpi.h", None)
+        self.leave_out(set(SIBLINGS) - set(joined))
         if protobuf:
             with tempfile.TemporaryDirectory() as made:
                 self.make_schemas(root, made)
@@ -94,6 +98,24 @@ class Tree:
                     path = prefix + os.path.relpath(os.path.join(place, name), base)
                     if name.endswith((".c", ".h", ".def")) and not path.startswith(NOT_HERE):
                         self.files[path] = Source(path, read(os.path.join(place, name)))
+
+    def leave_out(self, siblings):
+        """Public headers that no library which is here has: those of `siblings` that the others do not reach."""
+        apart = [SIBLINGS[name] for name in siblings if SIBLINGS[name] in self.files]
+        roots = [p for p in self.files if p.startswith("millwright/") and p not in apart]
+        own = self.reached(apart) - self.reached(p for p in roots if p not in self.reached(apart))
+        for path in own:
+            del self.files[path]
+
+    def reached(self, paths):
+        """Those headers and all that they include."""
+        found, todo = set(), list(paths)
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                todo += [p for p, _, _ in self.files[path].includes if p in self.files]
+        return found
 
     def make_schemas(self, root, made):
         for folder in ("coreml", "onnx"):
@@ -403,13 +425,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("out")
     parser.add_argument("--headers", action="append", default=[])
+    parser.add_argument("--with", dest="joined", default="")
     parser.add_argument("--without-protobuf", action="store_true")
     parser.add_argument("--root", default=ROOT)
     given = parser.parse_args()
     if not given.without_protobuf and not shutil.which("protoc-c"):
         raise Refused("protoc-c is missing: install it (protobuf-c-compiler), or say --without-protobuf")
+    joined = tuple(name for name in given.joined.split(",") if name)
+    for name in joined:
+        if name not in SIBLINGS:
+            raise Refused(f"--with {name}: the libraries beside the core are {', '.join(SIBLINGS)}")
     tree = Tree(given.root, given.headers + ["/opt/homebrew/include", "/usr/local/include", "/usr/include"],
-                not given.without_protobuf)
+                not given.without_protobuf, joined)
     os.makedirs(given.out, exist_ok=True)
     for name, text in (("millwright.h", public_header(tree)), ("millwright.c", Writer(tree).text())):
         with open(os.path.join(given.out, name), "w", encoding="utf-8") as file:

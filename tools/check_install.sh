@@ -29,7 +29,14 @@ check_symbols() { # check_symbols LIBRARY PATTERN: exports at least one name, an
     other=$(printf '%s\n' "$names" | grep -vE "$2" || true)
     [ -z "$other" ] || fail "$(basename "$1") also exports:" "$other"
 }
-check_symbols "$lib/libmillwright.so" '^(mw_[a-z0-9]|ane_e5rt_)'
+private=MILLWRIGHT_PRIVATE_$(sed -n 's/^project(millwright VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+check_symbols "$lib/libmillwright.so" "^(mw_[a-z0-9].*@@MILLWRIGHT_[0-9]+|ane_e5rt_.*@@MILLWRIGHT_[0-9]+|mw__[a-z0-9_]*@@$private|MILLWRIGHT_[0-9]+|$private)\$"
+for name in chip view; do check_symbols "$lib/libmillwright_$name.so" '^mw_[a-z0-9]'; done
+# The core shows of its inside what its siblings use, and no more.
+nm -D --defined-only "$lib/libmillwright.so" | sed -n 's/.* \(mw__[a-z0-9_]*\)@@.*/\1/p' | sort >"$work/shown"
+for name in chip view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
+    sed -n 's/.* \(mw__[a-z0-9_]*\)@.*/\1/p' | sort -u >"$work/used"
+cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(comm -23 "$work/shown" "$work/used")"
 [ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_mpi|mpi_start)$'
 [ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
 
@@ -44,10 +51,12 @@ cmp -s "$work/ours" "$work/installed" || fail "the installed headers are not tho
 absolute=
 for source in $sources; do absolute="$absolute;$PWD/$source"; done
 cmake -G Ninja -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" \
-    ${with_mpi:+-DMPI_SOURCES="$PWD/tests/install/smoke_mpi.c"} >/dev/null
+    -DBESIDE="$PWD/tests/install/smoke_beside.c" ${with_mpi:+-DMPI_SOURCES="$PWD/tests/install/smoke_mpi.c"} >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/smoke_millwright"
 "$work/cmake/smoke_millwright_static"
+"$work/cmake/smoke_beside_shared"
+"$work/cmake/smoke_beside_static"
 
 # --- pkg-config ---
 PKG_CONFIG_PATH=$lib/pkgconfig
@@ -63,6 +72,22 @@ for source in $sources; do
 done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
+
+# --- libraries beside the core: by pkg-config, opened later, and refused beside a core of another release ---
+# shellcheck disable=SC2046
+${CC:-cc} -std=c11 tests/install/smoke_beside.c -o "$work/beside" $(pkg-config --cflags --libs millwright_chip millwright_view)
+LD_LIBRARY_PATH=$lib "$work/beside"
+# shellcheck disable=SC2046
+${CC:-cc} -std=c11 tests/install/smoke_opened.c -o "$work/opened" $(pkg-config --cflags --libs millwright) -ldl
+LD_LIBRARY_PATH=$lib "$work/opened" "$lib/libmillwright_chip.so"
+mkdir "$work/other"
+sed "s/$private/${private%.*}.999/" "$build/millwright.map" >"$work/other/map"
+# shellcheck disable=SC2046
+${CC:-cc} -shared -o "$work/other/libmillwright.so.0" -Wl,-soname,libmillwright.so.0 -Wl,--version-script="$work/other/map" \
+    -Wl,--whole-archive "$lib/libmillwright.a" -Wl,--no-whole-archive \
+    $(pkg-config --static --libs millwright | tr ' ' '\n' | grep -v '^-lmillwright$')
+if LD_LIBRARY_PATH=$work/other:$lib "$work/beside" 2>"$work/said"; then fail "a sibling took a core of another release"; fi
+grep -q "$private. not found" "$work/said" || fail "a core of another release is refused without a word of it:" "$(cat "$work/said")"
 
 # --- pkg-config where there is nothing but the archive: every library that it needs is named ---
 mkdir -p "$work/archive/lib/pkgconfig"

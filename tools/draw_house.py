@@ -24,7 +24,7 @@ ROOMS = {
     "format": (0.0, 3, "format", "files of others"),
     "autograd": (0.0, 4, "autograd", "gradients, optimizers"),
     "mil": (1.1, 4, "mil", "text, weights, legality"),
-    "chip/rules": (1.1, 5, "chip/rules", "the ANE, as rows"),
+    "rules": (1.1, 5, "rules", "the ANE, as rows"),
     "graph": (1.1, 6, "graph", "operations and their table"),
     "view": (0.0, 7, "view", "what people look at"),
     "base": (1.1, 7, "base", "memory, errors, files"),

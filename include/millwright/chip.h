@@ -16,12 +16,6 @@
 #ifndef MILLWRIGHT_CHIP_H
 #define MILLWRIGHT_CHIP_H
 
-#include <millwright/chip_place.h>
-#include <millwright/chip_plan.h>
-#include <millwright/chip_run.h>
-#include <millwright/e5.h>
-#include <millwright/hwx.h>
-#include <millwright/netplist.h>
 #include <millwright/program.h>
 
 #ifdef __cplusplus

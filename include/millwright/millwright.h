@@ -1,4 +1,6 @@
-/* Everything: the one header that a program includes.
+/* The core: the one header that a training loop, a fine-tuning or an inference includes. Beside it stand
+ * <millwright/chip_all.h> (the ANE's compiler and its files), <millwright/view.h> (pictures and reports) and
+ * <millwright/mpi.h>, each with a library of its own.
  *
  * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
  * different objects know nothing of each other. */
@@ -7,7 +9,6 @@
 
 #include <millwright/autograd.h>
 #include <millwright/chip.h>
-#include <millwright/chip_run.h>
 #include <millwright/communicator.h>
 #include <millwright/compare.h>
 #include <millwright/compress.h>
@@ -17,11 +18,9 @@
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
 #include <millwright/description.h>
-#include <millwright/draw.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
-#include <millwright/hwx.h>
 #include <millwright/layer.h>
 #include <millwright/load.h>
 #include <millwright/loss.h>
@@ -52,14 +51,11 @@
 #include <millwright/optimizer.h>
 #include <millwright/optimizer_custom.h>
 #include <millwright/plan.h>
-#include <millwright/plot.h>
 #include <millwright/program.h>
 #include <millwright/ranges.h>
 #include <millwright/replay.h>
-#include <millwright/report.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>
-#include <millwright/summary.h>
 #include <millwright/tensors.h>
 #include <millwright/trainer.h>
 #include <millwright/tune.h>

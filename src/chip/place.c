@@ -3,7 +3,7 @@
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
 #include "chip/cost/cost.h"
-#include "chip/form.h"
+#include "mil/check/form.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef MW__MIL_DECOMPOSE_H
 #define MW__MIL_DECOMPOSE_H
 
-#include "chip/rules/legality.h"
 #include "graph/transform/clone/clone.h"
+#include "rules/legality.h"
 
 /* Copies main of `from` into the fresh graph `to` with those operations decomposed; untouched, and *out_any false, if
  * there is none. Operations in blocks stay as they are. */

@@ -1,9 +1,9 @@
 /* Elements whose places are computed: slices that begin where an input says, and sequences turned round, as products
  * with matrices of 0 and 1. A begin is moved so that the part lies within x, as the kernels of the CPU do. */
-#include "chip/rules/legality.h"
 #include "graph/ir/op_build.h"
 #include "mil/decompose_index.h"
 #include "mil/split.h"
+#include "rules/legality.h"
 
 #include <millwright/millwright.h>
 #include <string.h>

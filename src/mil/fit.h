@@ -1,5 +1,5 @@
 /* The last of the clones by rows of rewrite.h, of a program in the device's types: what the chip that is named lacks,
- * from what it has. Which operations that is say the rows of chip/rules that name the rewrite; where no chip is named
+ * from what it has. Which operations that is say the rows of rules that name the rewrite; where no chip is named
  * nothing is changed. */
 #ifndef MW__MIL_FIT_H
 #define MW__MIL_FIT_H
@@ -11,7 +11,7 @@ mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *le
 
 /* ---- the functions of the rows, of mil/decompose.h's types ---- */
 
-/* True of an operation whose rewrite needs no more than that its row of chip/rules holds. */
+/* True of an operation whose rewrite needs no more than that its row of rules holds. */
 mw__decompose_when mw__workaround_always;
 
 /* fit_math.c */

@@ -2,8 +2,8 @@
 #ifndef MW__MIL_LEGAL_FORM_H
 #define MW__MIL_LEGAL_FORM_H
 
-#include "chip/rules/arithmetic.h"
 #include "mil/legalize.h"
+#include "rules/arithmetic.h"
 
 typedef struct mw__legal_options {
     const mw__device_traits *device;

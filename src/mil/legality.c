@@ -1,4 +1,4 @@
-/* Refuses what a row of chip/rules/legality.h refuses; what a device accepts in a decomposed lowering is rewritten by
+/* Refuses what a row of rules/legality.h refuses; what a device accepts in a decomposed lowering is rewritten by
  * the rows of rewrite.c or by the patterns. */
 #include "mil/legality.h"
 #include "mil/rewrite.h"

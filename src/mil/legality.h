@@ -1,9 +1,9 @@
-/* Refusing by the rows of chip/rules; used by legalize.c and by mw__mil_check_legal. */
+/* Refusing by the rows of rules; used by legalize.c and by mw__mil_check_legal. */
 #ifndef MW__MIL_LEGALITY_H
 #define MW__MIL_LEGALITY_H
 
-#include "chip/rules/legality.h"
 #include "mil/legalize.h"
+#include "rules/legality.h"
 
 /* The rows for one operation and those in its blocks. */
 mw_status mw__legalizer_check_op(const mw__legality *legality, const mw__op *op, mw_error *err);

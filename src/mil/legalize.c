@@ -1,5 +1,5 @@
 /* Makes a program that a device accepts: a clone by the rows of rewrite.c, with outputs brought into a form that the
- * compiler takes. What cannot be rewritten is refused by name here or by the rows of chip/rules. */
+ * compiler takes. What cannot be rewritten is refused by name here or by the rows of rules. */
 #include "mil/legalize.h"
 
 #include "base/number/number.h"

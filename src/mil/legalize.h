@@ -2,7 +2,7 @@
 #ifndef MW__MIL_LEGALIZE_H
 #define MW__MIL_LEGALIZE_H
 
-#include "chip/rules/legality.h"
+#include "rules/legality.h"
 
 /* Rewrites (rewrite.h) that are left out, from names with commas between them, as a set. `names` may be NULL;
  * MW_ERROR_ARGUMENT for one that no rewrite is switched by. */
@@ -13,7 +13,7 @@ typedef struct mw__legalize_options {
     const mw__device_traits *device;
     unsigned kept;                       /* rewrites that are left out (mw__mil_parse_kept) */
     bool strict;                         /* refuse constants that fp16 does not hold */
-    bool unchecked;                      /* do not hold what was made to the rows of chip/rules */
+    bool unchecked;                      /* do not hold what was made to the rows of rules */
     struct mw__narrowing **out_narrowed; /* receives the list of those that were replaced (narrow.h); or NULL */
 } mw__legalize_options;
 
@@ -21,7 +21,7 @@ typedef struct mw__legalize_options {
  * fp16 every floating-point tensor becomes fp16, integer inputs become fp16 ports, outputs that are inputs, constants
  * or repeated get an identity form. A constant that would become infinite in fp16, or a scalar that would become 0, is
  * replaced by the rules of narrow.h, or refused by name (MW_ERROR_NUMERIC) if `strict`; integers that fp16 does not
- * have always are. Other rules are rows of chip/rules, those of
+ * have always are. Other rules are rows of rules, those of
  * every chip, and are refused naming operation, rule and source. */
 mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__legalize_options *options, mw_error *err);
 /* The same, with constants replaced and no list. */

@@ -95,7 +95,7 @@ static const mw__op *find_source(const mw_tensor *value, source_test *test)
 }
 
 /* The one operand that is computed, of what the chip does together with the operation before it, unrounded in between:
- * a scale, an offset, a root (wide_chains of chip/rules/arithmetic.def). */
+ * a scale, an offset, a root (wide_chains of rules/arithmetic.def). */
 static const mw_tensor *joined_operand(const mw__op *op)
 {
     if (mw__op_is(op, "sqrt") || mw__op_is(op, "rsqrt") || mw__op_is(op, "pow"))

@@ -3,8 +3,8 @@
 #ifndef MW__MIL_OVERFLOW_H
 #define MW__MIL_OVERFLOW_H
 
-#include "chip/rules/arithmetic.h"
 #include "mil/narrow.h"
+#include "rules/arithmetic.h"
 
 /* Appends an entry for each to *end (with count = 0): a softplus beyond 11.09 where the profile makes it 0, a square of
  * a number that nothing bounds and whose root divides, an exponential that is divided by a sum of its own kind. Only

@@ -4,7 +4,7 @@
  * operation without one is copied.
  *
  * Three rewrites can be left out, to compare: conv_decomposed keeps a convolution as it is, which is then refused by
- * its row in chip/rules; digits and blocks keep values whole. */
+ * its row in rules; digits and blocks keep values whole. */
 #ifndef MW__MIL_REWRITE_H
 #define MW__MIL_REWRITE_H
 
@@ -52,12 +52,12 @@ typedef struct mw__rewrite {
     /* in the clone of mil/legalize.h */
     struct {
         bool half_ports; /* only for devices whose ports are fp16 */
-        bool refused;    /* stands for an operation that a row of chip/rules refuses */
+        bool refused;    /* stands for an operation that a row of rules refuses */
         mw__rewrite_switch kept;
         mw__legalize_when *when;
         mw__legalize_emit *emit;
     } legalize;
-    /* in the clone of mil/fit.h, where the row of chip/rules holds that names this rewrite */
+    /* in the clone of mil/fit.h, where the row of rules holds that names this rewrite */
     struct {
         bool own; /* `when` says all: that row holds for another operation, which this one would make legal */
         mw__decompose_when *when;

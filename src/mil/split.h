@@ -3,7 +3,7 @@
  * such a value is written for its parts; the user's graph is unchanged.
  *
  * What is split together is a group: if one operation of it has no row in rewrite.c, all of the group stays as it is,
- * and the rows of chip/rules accept or refuse it. Constants, ranges and fills are sources: they belong to no group, and
+ * and the rows of rules accept or refuse it. Constants, ranges and fills are sources: they belong to no group, and
  * each part of them is made where it is used. */
 #ifndef MW__MIL_SPLIT_H
 #define MW__MIL_SPLIT_H

@@ -3,6 +3,7 @@
 #include "tool/tool.h"
 
 #include <fcntl.h>
+#include <millwright/chip_all.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,7 @@ static void fill_descriptors(void)
 int main(int argc, char **argv)
 {
     fill_descriptors();
+    mw_chip_register();
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves may not end a training */
     const tool_command *command = argc > 1 ? tool_find(argv[1]) : NULL;
     const int code =

@@ -5,7 +5,9 @@
 
 #include "tiny.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 
 enum { CALLS_PARAMETERS = 12 };
 

@@ -2,6 +2,9 @@
 #include "calls.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
+#include <millwright/view.h>
+
 #include <string.h>
 
 calls_world now, gone;

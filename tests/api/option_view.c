@@ -1,6 +1,8 @@
 /* Options of what people look at. */
 #include "option_world.h"
 
+#include <millwright/view.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* Numbers of elements that come with NULL. */
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 
 /* A number of elements, and NULL for them: what they are of is empty, or the call is refused. */

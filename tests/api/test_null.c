@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <millwright/ane_e5rt.h>
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 #include <stdlib.h>
 
 static char skipped_line[1024]; /* the last line that the log hook got */

@@ -9,7 +9,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
 #include "support/failing.h"
 
 #include <math.h>
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * the calls that it makes, every state aliased onto its own input. On the profile of h17 it learns, as it does on an M5
  * (97.79 % after five epochs of MNIST); with IEEE division it does not. */
 #include "base/number/fp16.h"
-#include "chip/examples/prior_art.h"
+#include "chip/prior_art.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/setting.h"

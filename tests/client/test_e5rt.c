@@ -199,6 +199,27 @@ static void check_all(const uint16_t *data, int first, int step)
         CHECK_INT(data[i], half(first + step * i));
 }
 
+/* libmillwright_e5rt has a segmenter with costs, and no client has to ask for it. */
+static void test_the_engine_places_by_costs(void)
+{
+    __typeof__(&e5rt_program_library_get_segmentation_analytics) get = NULL;
+    void *library = MW_E5RT_LIBRARY != NULL ? dlopen(MW_E5RT_LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL, *out = NULL;
+    void *address = library != NULL ? dlsym(library, "e5rt_program_library_get_segmentation_analytics") : NULL;
+    if (getenv("MW_E5RT_LIBRARY") != NULL || address == NULL)
+        return; /* another engine has costs of its own */
+    memcpy(&get, &address, sizeof get);
+    client c = {0};
+    compile(&c);
+    DO(get(c.library, &out));
+    const e5rt_mw_analytics *analytics = out;
+    REQUIRE(analytics != NULL && analytics->placement_count == 2);
+    CHECK_STR(analytics->placements[0].backend_support, "ane mps_graph bnns");
+    DO(e5.program_library_release(&c.library));
+    DO(e5.e5_compiler_options_release(&c.options));
+    DO(e5.e5_compiler_release(&c.compiler));
+    DO(e5.e5_compiler_config_options_release(&c.config));
+}
+
 static void test_the_sequence_computes(void)
 {
     client c;
@@ -422,6 +443,7 @@ int main(void)
     }
     if (!load() || !folder_enter(folder))
         return 1;
+    RUN(test_the_engine_places_by_costs);
     RUN(test_the_sequence_computes);
     RUN(test_state_stays_resident);
     RUN(test_a_stream_runs_its_operations_in_order);

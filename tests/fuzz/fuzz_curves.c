@@ -4,6 +4,7 @@
 #include "support/meter.h"
 
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

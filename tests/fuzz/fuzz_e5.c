@@ -1,6 +1,7 @@
 /* The reader of E5 descriptors against any bytes: what it understands whole is written and read again the same. */
 #include "fuzz/replay.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "graph/transform/lower.h"
 
 #include <millwright/chip.h>
+#include <millwright/chip_all.h>
 #include <millwright/function.h>
 #include <millwright/mil.h>
 #include <millwright/tune.h>

@@ -2,6 +2,7 @@
  * written again, or refused. Weights are the file "w" beside it. */
 #include "fuzz/replay.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -617,7 +617,7 @@ static void test_every_row_writes_its_case(void)
         check_case(&cases[i]);
 }
 
-/* Rows of chip/rules name them. */
+/* Rows of rules name them. */
 static void test_no_two_rows_have_a_name(void)
 {
     const mw__rewrite *row;

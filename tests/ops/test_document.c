@@ -40,7 +40,7 @@ static const char head[] =
     "operation\n"
     "that is not known is a mistake in typing, or of a later opset: it is read and printed, and reported by what needs "
     "its\n"
-    "meaning. What a chip refuses is in `src/chip/rules`.\n"
+    "meaning. What a chip refuses is in `src/rules`.\n"
     "\n"
     "- **builder**: a typed constructor; `mw_op` builds every operation.\n"
     "- **VJP**: yes, zero (the derivative is 0 almost everywhere), or none.\n"

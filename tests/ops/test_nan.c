@@ -411,7 +411,7 @@ static void test_the_order_of_nan(void)
 
 int main(void)
 {
-    setting_begin("MW_ENGINE_PROFILE", "ieee"); /* no chip knows a NaN (chip/rules/arithmetic.def) */
+    setting_begin("MW_ENGINE_PROFILE", "ieee"); /* no chip knows a NaN (rules/arithmetic.def) */
     RUN(test_functions_of_nan);
     RUN(test_extremes_with_nan);
     RUN(test_the_largest_of_very_many_with_nan);

@@ -1,5 +1,7 @@
 #include "networks.h"
 
+#include <millwright/view.h>
+
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define TESTS_VIEW_NETWORKS_H
 
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 
 /* conv, batch norm, relu, pool, twice; dropout, dense, cross entropy ("y" are labels, "logits" is a result). */
 mw_graph *cnn_make(void);

@@ -4,6 +4,8 @@
 #include "support/folder.h"
 #include "support/page.h"
 
+#include <millwright/view.h>
+
 static void test_the_picture_of_a_transformer_is_fresh(void)
 {
     mw_error err = {0};

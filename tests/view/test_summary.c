@@ -5,6 +5,8 @@
 #include "support/failing.h"
 #include "support/folder.h"
 
+#include <millwright/view.h>
+
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>

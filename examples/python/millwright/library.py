@@ -73,6 +73,15 @@ def check_sizes(loaded):
             raise AttributeError(f"{result.__name__} has {size} bytes there, {ctypes.sizeof(result)} here")
 
 
+def register_chip(path):
+    """Netplists and costs of chips, where libmillwright_chip of the same release lies beside the core."""
+    core = pathlib.Path(path)
+    try:
+        ctypes.CDLL(str(core.with_name(core.name.replace("millwright", "millwright_chip", 1)))).mw_chip_register()
+    except OSError:
+        pass  # without it the core says by name what is missing
+
+
 def load():
     """The library with every function declared."""
     paths = candidates()
@@ -82,6 +91,7 @@ def load():
         loaded = ctypes.CDLL(paths[0])
         functions = Functions(loaded)
         check_sizes(loaded)
+        register_chip(paths[0])
         return functions
     except (OSError, AttributeError) as error:
         raise ImportError(f"{paths[0]} is no libmillwright for this module: {error}") from error

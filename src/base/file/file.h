@@ -3,11 +3,12 @@
 #define MW__BASE_FILE_FILE_H
 
 #include "base/memory/alloc.h"
+#include "base/visible.h"
 
 /* Reads a regular file whole (never a FIFO, device or folder). `limit` bounds its size. *out is NUL-terminated one byte
  * past *out_size and freed with mw__free. */
-mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t limit, char **out, size_t *out_size,
-                        mw_error *err);
+MW__SIBLING mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t limit, char **out,
+                                    size_t *out_size, mw_error *err);
 
 /* An open file for reading parts of it. */
 typedef struct mw__file {
@@ -16,15 +17,15 @@ typedef struct mw__file {
 } mw__file;
 
 mw_status mw__file_open(mw__file *file, const char *path, mw_error *err);
-void mw__file_close(mw__file *file);
+MW__SIBLING void mw__file_close(mw__file *file);
 /* As mw__file_read, of a file that is open; *out has file->size bytes and a NUL. */
 mw_status mw__file_read_open(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
                              char **out, mw_error *err);
 /* True if `path` still leads to this file. */
 bool mw__file_is_at(const mw__file *file, const char *path);
 /* Reads exactly `size` bytes at `offset`; a short file is MW_ERROR_FORMAT. */
-mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
-                           mw_error *err);
+MW__SIBLING mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
+                                       mw_error *err);
 
 /* Which file it is, whatever its names: that of one that is open or mapped is no other file's. */
 typedef struct mw__file_identity {
@@ -49,7 +50,7 @@ mw_status mw__file_adopt(mw__file *file, int descriptor, const char *path, mw_er
  * downloader keeps the files that its snapshots link to. <store> comes from the real path of the folder that the user
  * named, never from a link in it, and nothing else of it is reached: not other revisions, not other stores. So a model
  * cannot choose what is read beyond the files that were fetched for it. */
-mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
+MW__SIBLING mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
 /* The same for a path whose last component is the name. */
 mw_status mw__file_open_in_folder(mw__file *file, const char *path, mw_error *err);
 
@@ -95,8 +96,8 @@ bool mw__file_lock_within(int descriptor, long milliseconds);
 bool mw__file_write_all(int descriptor, const void *data, size_t size);
 
 /* begin, write, commit. */
-mw_status mw__file_write(const mw_allocator *allocator, const char *path, const void *data, size_t size, bool durable,
-                         mw_error *err);
+MW__SIBLING mw_status mw__file_write(const mw_allocator *allocator, const char *path, const void *data, size_t size,
+                                     bool durable, mw_error *err);
 
 /* The system calls of a durable write go through this table, so that a test can fail call n for every n and kill the
  * process between two of them. NULL restores the real ones. Process-wide, and for tests alone. */

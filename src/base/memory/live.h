@@ -8,6 +8,7 @@
 
 #include "base/memory/alloc.h"
 #include "base/text/error.h"
+#include "base/visible.h"
 
 typedef enum mw__live_kind {
     MW__LIVE_GRAPH = 1,
@@ -34,14 +35,14 @@ typedef enum mw__live_kind {
 
 /* Enters an object that was just made.
  *  errors  MW_ERROR_MEMORY */
-mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err);
+MW__SIBLING mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err);
 /* An object of `size` bytes, all zero, that is entered; NULL with err set. */
-void *mw__live_make(const mw_allocator *allocator, size_t size, mw__live_kind kind, mw_error *err);
+MW__SIBLING void *mw__live_make(const mw_allocator *allocator, size_t size, mw__live_kind kind, mw_error *err);
 /* Takes no lock. False for NULL. */
-bool mw__live_has(const void *object, mw__live_kind kind);
+MW__SIBLING bool mw__live_has(const void *object, mw__live_kind kind);
 /* MW_ERROR_STATE if it is not there; "mw_run: the program was destroyed before". */
-mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err);
+MW__SIBLING mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err);
 /* For destroying. False, said through the log hook, if it is not there: then nothing may be done with it. */
-bool mw__live_remove(const void *object, mw__live_kind kind, const char *call);
+MW__SIBLING bool mw__live_remove(const void *object, mw__live_kind kind, const char *call);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef MW__BASE_NUMBER_CRC32_H
 #define MW__BASE_NUMBER_CRC32_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,9 +15,9 @@ typedef struct mw__crc32_table {
     uint32_t of[MW__CRC32_WAYS][256]; /* [k][b]: byte b with k zero bytes behind it */
 } mw__crc32_table;
 
-void mw__crc32_init(mw__crc32_table *table);
+MW__SIBLING void mw__crc32_init(mw__crc32_table *table);
 void mw__crc32c_init(mw__crc32_table *table);
 /* Goes on with a sum; the first one goes on with 0. */
-uint32_t mw__crc32_add(const mw__crc32_table *table, uint32_t sum, const void *data, size_t size);
+MW__SIBLING uint32_t mw__crc32_add(const mw__crc32_table *table, uint32_t sum, const void *data, size_t size);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef MW__BASE_NUMBER_DIGEST_H
 #define MW__BASE_NUMBER_DIGEST_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,9 +17,9 @@ typedef struct mw__digest {
     unsigned char block[128];
 } mw__digest;
 
-void mw__digest_begin(mw__digest *digest);
-void mw__digest_add(mw__digest *digest, const void *data, size_t size);
+MW__SIBLING void mw__digest_begin(mw__digest *digest);
+MW__SIBLING void mw__digest_add(mw__digest *digest, const void *data, size_t size);
 /* The digest in lower-case hexadecimal; the object needs mw__digest_begin before it is used again. */
-void mw__digest_end(mw__digest *digest, char out[MW__DIGEST_HEX]);
+MW__SIBLING void mw__digest_end(mw__digest *digest, char out[MW__DIGEST_HEX]);
 
 #endif

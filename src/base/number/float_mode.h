@@ -3,6 +3,8 @@
 #ifndef MW__BASE_NUMBER_FLOAT_MODE_H
 #define MW__BASE_NUMBER_FLOAT_MODE_H
 
+#include "base/visible.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,9 +21,9 @@ typedef fenv_t mw__float_mode;
 
 /* Sets to nearest, subnormals kept, no traps; returns what was. Functions of their own, so that no compiler moves
  * arithmetic past them. */
-mw__float_mode mw__float_enter(void);
+MW__SIBLING mw__float_mode mw__float_enter(void);
 void mw__float_leave(mw__float_mode saved);
-void mw__float_leave_scope(const mw__float_mode *saved);
+MW__SIBLING void mw__float_leave_scope(const mw__float_mode *saved);
 
 /* The same for kernels, which compute in vector registers alone and are called often: leaves out the word of the x87
  * unit. With `flush` arithmetic takes subnormals for 0 and gives 0 in their place, where the processor can (x86-64 and

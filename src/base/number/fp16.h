@@ -3,15 +3,17 @@
 #ifndef MW__BASE_NUMBER_FP16_H
 #define MW__BASE_NUMBER_FP16_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #define MW__FP16_MAX           65504.0f
 #define MW__FP16_MIN_SUBNORMAL 0x1p-24f
 
-uint16_t mw__fp16_from_float(float value);
-uint16_t mw__fp16_from_double(double value); /* rounds once */
-float mw__fp16_to_float(uint16_t value);
+MW__SIBLING uint16_t mw__fp16_from_float(float value);
+MW__SIBLING uint16_t mw__fp16_from_double(double value); /* rounds once */
+MW__SIBLING float mw__fp16_to_float(uint16_t value);
 
 void mw__fp16_from_float_n(uint16_t *out, const float *in, size_t count);
 void mw__fp16_to_float_n(float *out, const uint16_t *in, size_t count);

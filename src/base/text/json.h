@@ -37,7 +37,7 @@ typedef mw_status mw__json_handler(void *user, const mw__json_item *item, mw_err
 mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                         void *user, mw_error *err);
 /* The same with all that JSON has. */
-mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
-                            void *user, mw_error *err);
+MW__SIBLING mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size,
+                                        mw__json_handler *handler, void *user, mw_error *err);
 
 #endif

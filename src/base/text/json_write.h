@@ -3,6 +3,7 @@
 #define MW__BASE_TEXT_JSON_WRITE_H
 
 #include "base/text/text.h"
+#include "base/visible.h"
 
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ typedef enum mw__json_style {
 } mw__json_style;
 
 /* Appends `length` bytes as a string in quotes. */
-void mw__json_put_bytes(mw__text *text, const char *string, size_t length, mw__json_style style);
+MW__SIBLING void mw__json_put_bytes(mw__text *text, const char *string, size_t length, mw__json_style style);
 /* Appends a string in quotes, MW__JSON_SAFE. */
 void mw__json_put_string(mw__text *text, const char *string);
 /* Appends a string as base/text/printable.h shows it in at most `longest` < MW__JSON_PRINTABLE bytes, without quotes.
@@ -39,26 +40,26 @@ typedef struct mw__json_writer {
 } mw__json_writer;
 
 /* compact: no spaces. */
-void mw__json_writer_init(mw__json_writer *json, const mw_allocator *allocator, bool compact);
+MW__SIBLING void mw__json_writer_init(mw__json_writer *json, const mw_allocator *allocator, bool compact);
 void mw__json_writer_deinit(mw__json_writer *json);
 /* What is written so far; NULL if there was no memory for it. */
 const char *mw__json_text(const mw__json_writer *json);
 
 /* The next value begins a line. */
-void mw__json_break(mw__json_writer *json);
+MW__SIBLING void mw__json_break(mw__json_writer *json);
 /* What stands before a value, which the caller appends to the text. */
-void mw__json_add_key(mw__json_writer *json, const char *key);
-void mw__json_open(mw__json_writer *json, const char *key, char bracket);
-void mw__json_close(mw__json_writer *json, char bracket);
-void mw__json_add_null(mw__json_writer *json, const char *key);
-void mw__json_add_bool(mw__json_writer *json, const char *key, bool value);
-void mw__json_add_integer(mw__json_writer *json, const char *key, int64_t value);
-void mw__json_add_unsigned(mw__json_writer *json, const char *key, uint64_t value);
+MW__SIBLING void mw__json_add_key(mw__json_writer *json, const char *key);
+MW__SIBLING void mw__json_open(mw__json_writer *json, const char *key, char bracket);
+MW__SIBLING void mw__json_close(mw__json_writer *json, char bracket);
+MW__SIBLING void mw__json_add_null(mw__json_writer *json, const char *key);
+MW__SIBLING void mw__json_add_bool(mw__json_writer *json, const char *key, bool value);
+MW__SIBLING void mw__json_add_integer(mw__json_writer *json, const char *key, int64_t value);
+MW__SIBLING void mw__json_add_unsigned(mw__json_writer *json, const char *key, uint64_t value);
 /* With the digits that read back to the same number; NaN and the infinities, which JSON lacks, are null. */
 void mw__json_add_number(mw__json_writer *json, const char *key, double value);
 /* NULL is null. */
-void mw__json_add_string(mw__json_writer *json, const char *key, const char *value);
-void mw__json_add_printable(mw__json_writer *json, const char *key, const char *value, size_t longest);
+MW__SIBLING void mw__json_add_string(mw__json_writer *json, const char *key, const char *value);
+MW__SIBLING void mw__json_add_printable(mw__json_writer *json, const char *key, const char *value, size_t longest);
 /* A value that is JSON already; NULL is null. */
 void mw__json_add_raw(mw__json_writer *json, const char *key, const char *value);
 

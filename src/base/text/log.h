@@ -2,8 +2,10 @@
 #ifndef MW__BASE_TEXT_LOG_H
 #define MW__BASE_TEXT_LOG_H
 
+#include "base/visible.h"
+
 #include <millwright/status.h>
 
-void mw__log(mw_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+MW__SIBLING void mw__log(mw_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,6 +4,7 @@
 #define MW__BASE_TEXT_PRINTABLE_H
 
 #include "base/text/text.h"
+#include "base/visible.h"
 
 #include <stdarg.h>
 
@@ -18,16 +19,17 @@
  *    (%.*s) is the number of bytes to read, as in C.
  *  - Floating point has a point in every locale.
  * Returns the length that was written, which is below `capacity` > 0. */
-size_t mw__printable_printf(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-size_t mw__printable_vprintf(char *out, size_t capacity, const char *format, va_list arguments);
+MW__SIBLING size_t mw__printable_printf(char *out, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+MW__SIBLING size_t mw__printable_vprintf(char *out, size_t capacity, const char *format, va_list arguments);
 
 /* Whether a character steers a terminal, or reorders, hides or ends text. */
 bool mw__printable_hides(unsigned code);
 
 /* Appends `string` as it is shown, in at most `longest` bytes. */
-void mw__text_show(mw__text *text, const char *string, size_t longest);
+MW__SIBLING void mw__text_show(mw__text *text, const char *string, size_t longest);
 
 /* Writes it to `out` instead, and returns `out`. */
-const char *mw__printable(char *out, size_t capacity, const char *string);
+MW__SIBLING const char *mw__printable(char *out, size_t capacity, const char *string);
 
 #endif

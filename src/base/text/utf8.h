@@ -3,6 +3,7 @@
 #define MW__BASE_TEXT_UTF8_H
 
 #include "base/text/text.h"
+#include "base/visible.h"
 
 #include <stdint.h>
 
@@ -10,7 +11,7 @@
 static inline bool mw__utf8_continues(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
 /* Length of the character at `at`, which is before `end`, and its code; 0 if there is none. */
-size_t mw__utf8_read(const char *at, const char *end, uint32_t *out_code);
+MW__SIBLING size_t mw__utf8_read(const char *at, const char *end, uint32_t *out_code);
 
 /* The length alone. */
 static inline size_t mw__utf8_length(const char *at, const char *end)

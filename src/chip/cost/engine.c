@@ -1,8 +1,7 @@
 /* The engine declares a function that places operations, and knows none: here is one, by the planner's anchors and the
- * default penalties. It is given where the engine in this library is chosen (runtime/dispatch/symbols.c). */
+ * default penalties. */
 #include "chip/cost/engine.h"
 #include "chip/cost/place.h"
-#include "engine/core/segmenter.h"
 
 static const uint64_t bits[MW_CHIP_BACKENDS] = {
     [MW_CHIP_CPU] = MW_DEVICE_CPU, [MW_CHIP_GPU] = MW_DEVICE_GPU, [MW_CHIP_ANE] = MW_DEVICE_ANE};
@@ -33,8 +32,8 @@ static void fill_segmented(const mw__block *body, const mw__chip_place *places, 
     }
 }
 
-static mw_status segment(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
-                         mw_error *err)
+mw_status mw__chip_segment(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
+                           mw_error *err)
 {
     const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = request->chip};
     const mw_chip_place_options options = options_of(request);
@@ -50,5 +49,3 @@ static mw_status segment(const mw__segmenter_request *request, mw__segmented *ou
     mw__arena_deinit(&arena);
     return status;
 }
-
-void mw__chip_give_segmenter(void) { mw__engine_give_segmenter(segment); }

@@ -1,8 +1,11 @@
-/* The segmenter that the engine of this library is given. */
+/* The segmenter that an engine is given: by mw_chip_register, and in libmillwright_e5rt by its own part. */
 #ifndef MW__CHIP_COST_ENGINE_H
 #define MW__CHIP_COST_ENGINE_H
 
-/* May be called as often as one likes, by any thread. */
-void mw__chip_give_segmenter(void);
+#include "engine/core/segmenter.h"
+
+/* See mw__segmenter_function. */
+mw_status mw__chip_segment(const mw__segmenter_request *request, mw__segmented *out, const mw_allocator *allocator,
+                           mw_error *err);
 
 #endif

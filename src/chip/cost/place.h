@@ -2,7 +2,7 @@
 #ifndef MW__CHIP_COST_PLACE_H
 #define MW__CHIP_COST_PLACE_H
 
-#include "chip/rules/legality.h"
+#include "rules/legality.h"
 
 #include <millwright/chip_place.h>
 

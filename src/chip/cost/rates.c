@@ -2,7 +2,7 @@
  *
  * Sources: ane-guide (github.com/sbryngelson/ane-guide), chapters 9, 11 and 18; ANEForge (its analytic cost model, and
  * the clocks and cores of dies in costmodel_curves.json). docs/chip_cost.md says where they disagree. */
-#include "chip/rules/chips.h"
+#include "rules/chips.h"
 
 #include <millwright/chip_cost.h>
 #include <string.h>

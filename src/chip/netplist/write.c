@@ -2,9 +2,9 @@
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
-#include "chip/form.h"
 #include "chip/netplist/netplist.h"
 #include "graph/values/convert.h"
+#include "mil/check/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

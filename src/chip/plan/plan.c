@@ -4,7 +4,7 @@
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
-#include "chip/form.h"
+#include "mil/check/form.h"
 
 #include <stdarg.h>
 #include <string.h>

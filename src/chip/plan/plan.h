@@ -3,8 +3,8 @@
 #ifndef MW__CHIP_PLAN_PLAN_H
 #define MW__CHIP_PLAN_PLAN_H
 
-#include "chip/rules/legality.h"
-#include "chip/rules/slots.h"
+#include "rules/legality.h"
+#include "rules/slots.h"
 
 #include <millwright/chip_plan.h>
 

@@ -2,8 +2,8 @@
 #ifndef MW__CHIP_TASK_RUN_H
 #define MW__CHIP_TASK_RUN_H
 
-#include "chip/rules/arithmetic.h"
 #include "chip/task/task.h"
+#include "rules/arithmetic.h"
 
 enum { MW__BASE_REGISTERS = 32 /* that a task can name */ };
 

@@ -2,8 +2,8 @@
 
 #include "base/memory/map.h"
 #include "base/text/text.h"
-#include "chip/rules/legality.h"
 #include "engine/compile/plan/work.h"
+#include "rules/legality.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -242,6 +242,7 @@ void mw__key_record(mw__text *record, const char *text, const char *weights, con
     put_number(record, "threads", (uint64_t)mw__compile_threads(o));
     put_number(record, "threads_asked", o->threads);
     mw__record_put(record, "segmenter", request->segmenter);
+    put_number(record, "costs", mw__engine_given_segmenter() != NULL);
     mw__record_put(record, "custom", request->custom);
     mw__record_put(record, "other", request->other);
     for (size_t i = 0; i < o->mutable_path_count; i++)

@@ -2,12 +2,12 @@
 #ifndef MW__ENGINE_COMPILE_COMPILE_H
 #define MW__ENGINE_COMPILE_COMPILE_H
 
-#include "chip/rules/chips.h"
 #include "engine/compile/compiled.h"
 #include "engine/compile/source/source.h"
 #include "engine/core/object.h"
 #include "engine/core/segmenter.h"
 #include "graph/ir/device_traits.h"
+#include "rules/chips.h"
 
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */

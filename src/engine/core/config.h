@@ -4,7 +4,7 @@
 #ifndef MW__ENGINE_CORE_CONFIG_H
 #define MW__ENGINE_CORE_CONFIG_H
 
-#include "chip/rules/arithmetic.h"
+#include "rules/arithmetic.h"
 
 #include <stdbool.h>
 #include <stdint.h>

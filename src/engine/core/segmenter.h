@@ -1,11 +1,12 @@
 /* Segmenters: the names that a client may set, and the function that knows where one of them puts the operations of a
- * program. The engine has no costs of backends; whoever has gives it that function (chip/cost/engine.c does, where the
- * library has the engine in it). Without one an operation is said to be where its program is computed. */
+ * program. The engine has no costs of backends; whoever has gives it that function (mw_chip_register does,
+ * and libmillwright_e5rt). Without one an operation is said to be where its program is computed. */
 #ifndef MW__ENGINE_CORE_SEGMENTER_H
 #define MW__ENGINE_CORE_SEGMENTER_H
 
-#include "chip/rules/chips.h"
+#include "base/visible.h"
 #include "graph/ir/ir.h"
+#include "rules/chips.h"
 
 typedef enum mw__segmenter {
     MW__SEGMENTER_NONE, /* none was set */
@@ -36,7 +37,7 @@ typedef mw_status mw__segmenter_function(const mw__segmenter_request *request, m
                                          const mw_allocator *allocator, mw_error *err);
 
 /* May be called at any time by any thread; what was compiled before keeps what it has asked. NULL = none again. */
-void mw__engine_give_segmenter(mw__segmenter_function *function);
+MW__SIBLING void mw__engine_give_segmenter(mw__segmenter_function *function);
 /* NULL: nobody gave one. */
 mw__segmenter_function *mw__engine_given_segmenter(void);
 

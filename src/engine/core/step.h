@@ -115,10 +115,9 @@ typedef struct mw__planner mw__planner;
 
 /* What is done to a result that is declared fp16, whichever way it is held; 0: nothing. */
 typedef enum mw__round {
-    MW__ROUND_HALF = 1, /* rounded to fp16 */
-    MW__ROUND_NUMBER =
-        2,              /* NaN becomes 0; this and what follows by the profile of a chip (chip/rules/arithmetic.def) */
-    MW__ROUND_AWAY = 4, /* ties away from zero */
+    MW__ROUND_HALF = 1,    /* rounded to fp16 */
+    MW__ROUND_NUMBER = 2,  /* NaN becomes 0; this and what follows by the profile of a chip (rules/arithmetic.def) */
+    MW__ROUND_AWAY = 4,    /* ties away from zero */
     MW__ROUND_CEILING = 8, /* infinite from 32768 on */
     MW__ROUND_FLUSH = 16,  /* subnormal fp16 becomes 0 */
     MW__ROUND_SLICE = 32   /* infinite beyond 4094 */

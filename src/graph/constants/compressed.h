@@ -3,6 +3,7 @@
 #ifndef MW__GRAPH_CONSTANTS_COMPRESSED_H
 #define MW__GRAPH_CONSTANTS_COMPRESSED_H
 
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 
 /* Which of a few numbers belongs to an element: sum over axes of (at / block) stride. */
@@ -45,6 +46,6 @@ void mw__compressed_load(const mw__compressed *compressed, int64_t begin, int64_
 
 /* What a constant holds: its literal, or what its constexpr operation makes of its operands. This is kept by the graph.
  * NULL, with or without a reason in `err`, if it is no constant, is not loaded or breaks a rule. */
-const mw__payload *mw__constant_payload(const mw_tensor *value, mw_error *err);
+MW__SIBLING const mw__payload *mw__constant_payload(const mw_tensor *value, mw_error *err);
 
 #endif

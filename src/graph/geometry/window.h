@@ -8,6 +8,7 @@
 #ifndef MW__GRAPH_GEOMETRY_WINDOW_H
 #define MW__GRAPH_GEOMETRY_WINDOW_H
 
+#include "base/visible.h"
 #include "graph/ir/op_table.h"
 
 #define MW__WINDOW_AXES 3 /* spatial axes, at most */
@@ -33,8 +34,8 @@ mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, m
  *   with ceil_mode    ceil instead of floor, less 1 if the axis is padded and its last window would start at or beyond
  *                     in + before; padding must be equal on both sides, at most two spatial axes
  *   same              ceil(in / stride), padding as needed, an odd one after (same_lower, ios16: before) */
-mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel, mw__window out[MW__WINDOW_AXES],
-                         mw_error *err);
+MW__SIBLING mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel,
+                                     mw__window out[MW__WINDOW_AXES], mw_error *err);
 
 /* MIL's name, "same_lower"; NULL for a value outside the enumeration. */
 const char *mw__pad_type_name(mw_pad_type type);

@@ -7,6 +7,7 @@
 #ifndef MW__GRAPH_IR_COUNT_H
 #define MW__GRAPH_IR_COUNT_H
 
+#include "base/visible.h"
 #include "graph/ir/op_table.h"
 
 /* What is counted of an operation: a column of its MW_KERNEL line. */
@@ -37,14 +38,14 @@ const mw__count_row *mw__op_count_row_of(mw__op_id id);
 double mw__op_flops(const mw__op *op);
 /* The same, or where there is no number what of it has one: the products of a recurrent layer and of attention, else 0.
  * Of an operation with blocks those of all of its blocks, each once. */
-double mw__op_products(const mw__op *op);
+MW__SIBLING double mw__op_products(const mw__op *op);
 /* Both with `open` in the place of each extent that is not known. */
-double mw__op_flops_with(const mw__op *op, double open);
-double mw__op_products_with(const mw__op *op, double open);
+MW__SIBLING double mw__op_flops_with(const mw__op *op, double open);
+MW__SIBLING double mw__op_products_with(const mw__op *op, double open);
 
 /* Bytes of a value as it is declared; of one that is expanded when the program is loaded (constexpr_*), those that are
  * stored. 0 where an extent or the type has no size. */
-uint64_t mw__value_bytes(const mw_tensor *value);
+MW__SIBLING uint64_t mw__value_bytes(const mw_tensor *value);
 
 typedef struct mw__traffic {
     uint64_t values;  /* operands that are computed, each once */
@@ -53,10 +54,10 @@ typedef struct mw__traffic {
 } mw__traffic;
 
 /* Each byte once, whatever caches make of it. What takes a part of its operand reads no more than it writes. */
-mw__traffic mw__op_traffic(const mw__op *op);
+MW__SIBLING mw__traffic mw__op_traffic(const mw__op *op);
 
 /* Of one operand what it adds to the two: 0 where it is no data, or the same value as one before it. */
-uint64_t mw__operand_bytes(const mw__op *op, size_t slot, size_t operand);
+MW__SIBLING uint64_t mw__operand_bytes(const mw__op *op, size_t slot, size_t operand);
 
 /* a + b, and the largest number where that does not fit. */
 static inline uint64_t mw__add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }

@@ -3,6 +3,7 @@
 #ifndef MW__GRAPH_IR_DEVICE_TRAITS_H
 #define MW__GRAPH_IR_DEVICE_TRAITS_H
 
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 #include <millwright/program.h>
 
@@ -15,12 +16,12 @@ typedef struct mw__device_traits {
     const char *engine;    /* what the engine computes in its place; NULL = it has no such device */
     bool half_ports;       /* every fp32 value and every int32 input is fp16; ports are fp16, inputs also uint8 */
     bool constant_weights; /* a convolution with a computed weight is decomposed */
-    bool is_chip;          /* the rows of chip/rules are about it */
+    bool is_chip;          /* the rows of rules are about it */
     mw__lowering lowering; /* in which the patterns are written for it */
 } mw__device_traits;
 
 /* The device that computes a program compiled for a mask: the ANE if its bit is set, else the CPU, else the GPU. NULL
  * if the mask has none of them. */
-const mw__device_traits *mw__device_find(uint64_t mask);
+MW__SIBLING const mw__device_traits *mw__device_find(uint64_t mask);
 
 #endif

@@ -2,23 +2,24 @@
 #ifndef MW__GRAPH_IR_IR_MAKE_H
 #define MW__GRAPH_IR_IR_MAKE_H
 
+#include "base/visible.h"
 #include "graph/ir/op_table.h"
 
 /* ---- graphs ---- */
 
 /* As mw_graph_create, for graphs that the user does not get, and those that are published when they are finished; both
  * are freed with mw__graph_free as long as the library has them. */
-mw_graph *mw__graph_make(const mw_graph_options *options, mw_error *err);
+MW__SIBLING mw_graph *mw__graph_make(const mw_graph_options *options, mw_error *err);
 /* Returns the graph for the user to own; NULL, with the graph freed, if there is no memory. NULL is fine. */
-mw_graph *mw__graph_publish(mw_graph *graph, mw_error *err);
-void mw__graph_free(mw_graph *graph);
+MW__SIBLING mw_graph *mw__graph_publish(mw_graph *graph, mw_error *err);
+MW__SIBLING void mw__graph_free(mw_graph *graph);
 /* Around a call with callbacks in it, which may destroy the graph: it lives until the call has dropped it, and then the
  * call returns MW_ERROR_STATE in place of `status`. */
-void mw__graph_hold(const mw_graph *graph);
-mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status status, mw_error *err);
+MW__SIBLING void mw__graph_hold(const mw_graph *graph);
+MW__SIBLING mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status status, mw_error *err);
 
 /* False, with MW_ERROR_ARGUMENT "call: the graph is NULL", for NULL. */
-bool mw__graph_given(const mw_graph *graph, const char *call, mw_error *err);
+MW__SIBLING bool mw__graph_given(const mw_graph *graph, const char *call, mw_error *err);
 
 /* ---- types, functions, blocks, values ---- */
 
@@ -26,7 +27,7 @@ const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape,
 /* Of types in the same graph; NULL for NULL. The length of a list may be MW_DIM_UNKNOWN. */
 const mw__type *mw__type_list(mw_graph *graph, const mw__type *element, int64_t length, mw_error *err);
 const mw__type *mw__type_dict(mw_graph *graph, const mw__type *key, const mw__type *value, mw_error *err);
-mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err);
+MW__SIBLING mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err);
 mw__block *mw__block_create(mw__function *function, mw__op *owner, mw_error *err);
 mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err);
 /* The same with a hint that lives as long as the graph; not empty. */
@@ -36,9 +37,9 @@ mw_status mw__block_add_op(mw__block *block, mw__op *op, mw_error *err);
 mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err);
 mw__function *mw__function_find(const mw_graph *graph, const char *name);
 /* The function "main"; NULL if the program has none. */
-mw__function *mw__graph_main(const mw_graph *graph);
+MW__SIBLING mw__function *mw__graph_main(const mw_graph *graph);
 /* The same, or for NULL "main" or the only one; NULL with MW_ERROR_ARGUMENT, listing those that there are. */
-const mw__function *mw__function_choose(const mw_graph *graph, const char *name, mw_error *err);
+MW__SIBLING const mw__function *mw__function_choose(const mw_graph *graph, const char *name, mw_error *err);
 /* A const statement in the current block. The payload is not copied, and lives at least as long as the graph. */
 mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);
 /* The same of a constant whose elements are all the one at `element`, which is copied: short texts must not make huge
@@ -60,7 +61,7 @@ const mw__port_note *mw__graph_copy_port_note(mw_graph *graph, const mw__port_no
 mw_status mw__op_infer(const mw__op *op, mw__infer *infer);
 /* The same for a parsed operation: also compares with the declared result types. Text position in the error. What the
  * row can expand may have computed values where it wants constants, as it is expanded when the program is copied. */
-mw_status mw__op_verify(const mw__op *op, mw_error *err);
+MW__SIBLING mw_status mw__op_verify(const mw__op *op, mw_error *err);
 
 /* Element types that differ between T and U, as MIL's ios17 allows: such an operation is computed in one float type,
  * and its result brought into the type that it should have. */
@@ -72,7 +73,7 @@ mw_status mw__function_unmix(mw__function *function, mw_error *err);
 
 /* "matmul \"fc1\""; without a name "matmul", or "matmul #3" while it is built, the third of its block: the subject of a
  * message. The places in a copy of a graph are not those of the graph, so that what is compiled has none. */
-const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);
+MW__SIBLING const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);
 /* "\"fc1\"", "the result of matmul #3", "a constant fp32 [3]": a tensor in a message, which never is "". */
 enum { MW__TENSOR_TEXT = 128 };
 const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size);
@@ -84,7 +85,7 @@ void mw__graph_note(const mw_graph *graph);
 
 /* A NULL where a tensor is needed: raises the error of the constructor of this thread that last failed, since the NULL
  * came from it, else MW_ERROR_ARGUMENT with this message. */
-mw_status mw__fail_null(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+MW__SIBLING mw_status mw__fail_null(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A tensor of another graph was given to an operation on `graph`: an error of both. NULL. */
 mw_tensor *mw__graph_mixed(const mw_tensor *x, mw_graph *graph, const char *operation, const char *argument);

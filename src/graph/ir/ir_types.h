@@ -5,6 +5,7 @@
 #include "base/memory/alloc.h"
 #include "base/memory/live.h"
 #include "base/memory/map.h"
+#include "base/visible.h"
 
 #include <millwright/autograd.h>
 #include <millwright/graph.h>
@@ -264,7 +265,7 @@ typedef struct mw__composite {
 
 /* ---- asking types and literals ---- */
 
-bool mw__type_equal(const mw__type *a, const mw__type *b);
+MW__SIBLING bool mw__type_equal(const mw__type *a, const mw__type *b);
 /* True if a value declared `declared` may hold what a rule computed: equal but for `?` in either. */
 bool mw__type_fits(const mw__type *declared, mw_dtype dtype, mw_shape shape);
 /* The same of two types of any kind. */
@@ -275,11 +276,11 @@ bool mw__type_bytes(const mw__type *type, size_t *out);
 /* How many elements the axes [from, to) span; the extents are known. */
 int64_t mw__shape_span(mw_shape shape, int from, int to);
 /* The shape to which both broadcast; false if they do not fit. */
-bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
+MW__SIBLING bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
 
 /* Element `index` of a constant. */
-double mw__payload_float(const mw__payload *payload, size_t index);
-int64_t mw__payload_int(const mw__payload *payload, size_t index);
-size_t mw__payload_count(const mw__payload *payload);
+MW__SIBLING double mw__payload_float(const mw__payload *payload, size_t index);
+MW__SIBLING int64_t mw__payload_int(const mw__payload *payload, size_t index);
+MW__SIBLING size_t mw__payload_count(const mw__payload *payload);
 
 #endif

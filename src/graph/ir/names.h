@@ -2,6 +2,7 @@
 #ifndef MW__GRAPH_IR_NAMES_H
 #define MW__GRAPH_IR_NAMES_H
 
+#include "base/visible.h"
 #include "graph/ir/ir_types.h"
 
 /* The identifiers by value id, from the first of the function. The strings live in the table's own arena, so that it
@@ -17,10 +18,10 @@ typedef struct mw__names {
  * blocks may reuse names. `fc1.weight` becomes fc1_weight; a collision gets a suffix _2, _3 ..; a value without a name
  * is its hint and a counter. The same function always gets the same names. Freed with mw__names_deinit, also after a
  * failure. */
-mw_status mw__names_assign(const mw__function *function, mw__names *names, mw_error *err);
-void mw__names_deinit(mw__names *names);
+MW__SIBLING mw_status mw__names_assign(const mw__function *function, mw__names *names, mw_error *err);
+MW__SIBLING void mw__names_deinit(mw__names *names);
 
 /* NULL for a value that is not of that function. */
-const char *mw__names_get(const mw__names *names, const mw_tensor *value);
+MW__SIBLING const char *mw__names_get(const mw__names *names, const mw_tensor *value);
 
 #endif

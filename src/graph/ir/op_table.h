@@ -2,6 +2,7 @@
 #ifndef MW__GRAPH_IR_OP_TABLE_H
 #define MW__GRAPH_IR_OP_TABLE_H
 
+#include "base/visible.h"
 #include "graph/ir/ir_types.h"
 
 #include <string.h>
@@ -95,11 +96,11 @@ typedef struct mw__row {
 } mw__row;
 
 /* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
-bool mw__row_is_elementwise(const mw__row *row);
+MW__SIBLING bool mw__row_is_elementwise(const mw__row *row);
 
 /* True for branches, loops, lists, states and what is written otherwise for every device: no kernel, and of most no
  * VJP, as they are written otherwise first (transform/lower.h, transform/flatten.h). */
-bool mw__row_is_lowered(const mw__row *row);
+MW__SIBLING bool mw__row_is_lowered(const mw__row *row);
 
 /* All rows, by id. */
 extern const mw__row mw__rows[MW__OP_COUNT];
@@ -132,28 +133,28 @@ mw_tensor *mw__op_operand(const mw__op *op, const char *name);
  * versions of one operation.) A name that the row lacks is a defect of ours and asserted. */
 
 /* The value of a one-value argument, NULL if absent. */
-mw_tensor *mw__arg(const mw__op *op, const char *name);
+MW__SIBLING mw_tensor *mw__arg(const mw__op *op, const char *name);
 /* The values of a tuple argument (also of a single one); returns the count. */
-size_t mw__arg_values(const mw__op *op, const char *name, const mw__operand **out);
-bool mw__arg_present(const mw__op *op, const char *name);
+MW__SIBLING size_t mw__arg_values(const mw__op *op, const char *name, const mw__operand **out);
+MW__SIBLING bool mw__arg_present(const mw__op *op, const char *name);
 /* Constant arguments, defaults applied. False: absent without default, or not a constant that is loaded.  */
-bool mw__arg_int(const mw__op *op, const char *name, int64_t *out);
-bool mw__arg_ints(const mw__op *op, const char *name, int64_t *out, size_t capacity, size_t *out_count);
-bool mw__arg_float(const mw__op *op, const char *name, double *out);
-bool mw__arg_bool(const mw__op *op, const char *name, bool *out);
+MW__SIBLING bool mw__arg_int(const mw__op *op, const char *name, int64_t *out);
+MW__SIBLING bool mw__arg_ints(const mw__op *op, const char *name, int64_t *out, size_t capacity, size_t *out_count);
+MW__SIBLING bool mw__arg_float(const mw__op *op, const char *name, double *out);
+MW__SIBLING bool mw__arg_bool(const mw__op *op, const char *name, bool *out);
 bool mw__arg_bools(const mw__op *op, const char *name, bool *out, size_t capacity, size_t *out_count);
-const char *mw__arg_string(const mw__op *op, const char *name);
+MW__SIBLING const char *mw__arg_string(const mw__op *op, const char *name);
 /* The same; 0 or false if there is none. */
-double mw__arg_number(const mw__op *op, const char *name);
+MW__SIBLING double mw__arg_number(const mw__op *op, const char *name);
 int64_t mw__arg_whole(const mw__op *op, const char *name);
 bool mw__arg_is_set(const mw__op *op, const char *name);
-void mw__arg_mask(const mw__op *op, const char *name, bool out[MW_RANK_MAX]);
+MW__SIBLING void mw__arg_mask(const mw__op *op, const char *name, bool out[MW_RANK_MAX]);
 /* The shape of a value that is there. */
-mw_shape mw__arg_shape(const mw__op *op, const char *name);
+MW__SIBLING mw_shape mw__arg_shape(const mw__op *op, const char *name);
 /* Whether the row of the operation, which differs between opsets, has that argument. */
-bool mw__arg_exists(const mw__op *op, const char *name);
+MW__SIBLING bool mw__arg_exists(const mw__op *op, const char *name);
 
 /* Known when compiled: a const, a literal, or the result of a constexpr operation. */
-bool mw__is_constant(const mw_tensor *value);
+MW__SIBLING bool mw__is_constant(const mw_tensor *value);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef MW__GRAPH_IR_USES_H
 #define MW__GRAPH_IR_USES_H
 
+#include "base/visible.h"
 #include "graph/ir/ir_types.h"
 
 typedef struct mw__use {
@@ -12,13 +13,13 @@ typedef struct mw__use {
 
 /* Lists by value id, nested blocks included; NULL = unused. Results of blocks and functions are no uses. In `arena`;
  * NULL on failure. */
-const mw__use *const *mw__uses_make(mw__arena *arena, const mw__function *function, mw_error *err);
+MW__SIBLING const mw__use *const *mw__uses_make(mw__arena *arena, const mw__function *function, mw_error *err);
 
 /* Whether the result has the elements of "x", integers from integers, in whatever order and shape. */
 bool mw__is_rearrangement(const mw__op *op);
 
 /* Whether the result is "x" in another form: all of its elements or some, once or more often, in whatever type. */
-bool mw__is_move(const mw__op *op);
+MW__SIBLING bool mw__is_move(const mw__op *op);
 
 /* Whether a floating-point value is cast to integers, as it is or rearranged: whole numbers in it are indices then. */
 bool mw__becomes_integer(const mw__use *const *uses, const mw_tensor *value);

@@ -3,6 +3,7 @@
 #define MW__GRAPH_VALUES_CONVERT_H
 
 #include "base/text/error.h"
+#include "base/visible.h"
 #include "graph/values/values.h"
 #include <millwright/types.h>
 
@@ -15,7 +16,7 @@ mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *er
 void mw__convert_checked(void *out, mw_dtype to, const mw__values *in);
 
 /* One element of a host type, as double: exact but for 64-bit integers beyond 2^53. */
-double mw__load_element(const void *data, mw_dtype dtype, size_t index);
+MW__SIBLING double mw__load_element(const void *data, mw_dtype dtype, size_t index);
 
 /* Index of the first element that is NaN or infinite; `count` if none. Integers are finite. */
 size_t mw__find_not_finite(const void *data, mw_dtype dtype, size_t count);

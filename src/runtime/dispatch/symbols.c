@@ -1,7 +1,6 @@
 /* Filling the table of e5rt functions: from the engine in this library, or by dlsym. It does not call them. Libraries
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
 #include "runtime/dispatch/symbols.h"
-#include "chip/cost/engine.h"
 #include "runtime/dispatch/thread_hooks.h"
 #include "runtime/variables.h"
 
@@ -82,7 +81,6 @@ mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err
         return load_espresso(out, err);
     if (provider != MW_PROVIDER_AUTO && provider != MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown provider %d", (int)provider);
-    mw__chip_give_segmenter();
     *out = engine;
     return MW_OK;
 }

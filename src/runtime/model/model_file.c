@@ -4,12 +4,12 @@
 
 #include "base/text/string.h"
 #include "base/text/text.h"
+#include "format/given.h"
 #include "graph/transform/clone/clone.h"
 #include "mil/io.h"
 #include "runtime/model/model_object.h"
 
 #include <errno.h>
-#include <millwright/netplist.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,14 +75,14 @@ static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, m
 
 static mw_status write_netplist(const mw_graph *graph, const mw__model_file *file, mw_error *err)
 {
-    mw_netplist_options options = mw_netplist_defaults();
-    options.bake = file->bake;
-    options.bake_user = file->user;
-    options.check_only = file->check_only;
+    const mw__given_netplist *given = mw__given_get_netplist(file->path, err);
+    if (given == NULL)
+        return mw__status_or(err, MW_ERROR_UNSUPPORTED);
     mw_graph *own = file->replace != NULL ? with_values(graph, file, err) : NULL;
     if (file->replace != NULL && own == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
-    const mw_status status = mw_netplist_write(own != NULL ? own : graph, file->path, &options, err);
+    const mw_status status =
+        given->write(own != NULL ? own : graph, file->path, file->bake, file->user, file->check_only, err);
     mw_graph_destroy(own);
     return status;
 }

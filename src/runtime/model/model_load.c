@@ -1,12 +1,12 @@
 /* Which kind of file is at a path, and the graph and description in it. */
 #include "base/text/string.h"
+#include "format/given.h"
 #include "graph/ir/build_info.h"
 #include "runtime/model/model_object.h"
 #include "runtime/program/program_folder.h"
 
 #include <millwright/function.h>
 #include <millwright/mil.h>
-#include <millwright/netplist.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -93,9 +93,10 @@ static mw_status read_mil(mw_model *model, const char *path, const mw_graph_opti
 static mw_status read_netplist(mw_model *model, const char *path, const mw_graph_options *how,
                                const mw_model_options *options, mw_error *err)
 {
-    mw_netplist_options netplist = mw_netplist_defaults();
-    netplist.allocator = how->allocator;
-    model->owned = mw_netplist_read(path, &netplist, err);
+    const mw__given_netplist *given = mw__given_get_netplist(path, err);
+    if (given == NULL)
+        return mw__status_or(err, MW_ERROR_UNSUPPORTED);
+    model->owned = given->read(path, how->allocator, err);
     return take_owned(model, options, err);
 }
 

@@ -1,7 +1,7 @@
 /* Where the operations of a program run, and why not on the ANE: from its text, the mask and the rules of the chip. */
-#include "chip/report.h"
 #include "graph/ir/ir.h"
 #include "graph/ir/names.h"
+#include "mil/check/report.h"
 #include "runtime/program/program_object.h"
 
 #include <millwright/mil.h>

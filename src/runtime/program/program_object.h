@@ -4,10 +4,10 @@
 
 #include "base/memory/guard.h"
 #include "base/memory/live.h"
-#include "chip/rules/arithmetic.h"
-#include "chip/rules/chips.h"
 #include "graph/ir/device_traits.h"
 #include "graph/values/values.h"
+#include "rules/arithmetic.h"
+#include "rules/chips.h"
 #include "runtime/dispatch/dispatch.h"
 #include "runtime/program/parts.h"
 #include "runtime/program/program_folder.h"

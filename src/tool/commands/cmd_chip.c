@@ -2,6 +2,8 @@
 #include "tool/commands/commands.h"
 #include "tool/source.h"
 
+#include <millwright/chip_all.h>
+
 #include <string.h>
 
 /* ---- check ---- */

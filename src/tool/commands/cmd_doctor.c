@@ -1,6 +1,8 @@
 /* mw doctor: what is there, and whether it works. What may crash or hang runs in a process of its own. */
 #include "tool/commands/commands.h"
 
+#include <millwright/chip_all.h>
+
 #include <errno.h>
 #include <math.h>
 #include <poll.h>

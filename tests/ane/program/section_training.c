@@ -1,6 +1,6 @@
 /* The first step of each example, as one program: what it gives for small numbers. */
-#include "chip/rules/training_programs.h"
 #include "library.h"
+#include "support/chip/training_programs.h"
 #include "support/folder.h"
 
 #include <stdlib.h>

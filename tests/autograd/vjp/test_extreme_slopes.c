@@ -370,7 +370,7 @@ static void test_norms_of_large_numbers_in_fp16(void)
 int main(void)
 {
     setting_begin("MW_ENGINE_PROFILE",
-                  "ieee"); /* the tails are those of IEEE; a chip has its own (chip/rules/arithmetic.def) */
+                  "ieee"); /* the tails are those of IEEE; a chip has its own (rules/arithmetic.def) */
     RUN(test_tails_of_functions);
     RUN(test_quotients_of_every_size);
     RUN(test_norms_of_large_numbers_in_fp16);

@@ -237,7 +237,7 @@ static void check_axes(const mw_graph *graph, const char *what)
     }
 }
 
-/* Ports are fp16 and at most rank 5; the rows of chip/rules see every operation. */
+/* Ports are fp16 and at most rank 5; the rows of rules see every operation. */
 static void test_the_decomposed_form_is_legal_on_the_ane(void)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {

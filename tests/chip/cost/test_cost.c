@@ -1,10 +1,11 @@
 /* Costs against figures that others have published, and against the same sums by hand. */
 #include "chip/cost/cost.h"
-#include "chip/rules/chips.h"
 #include "graph/ir/ir.h"
+#include "rules/chips.h"
 #include "support/check.h"
 
 #include <float.h>
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "support/failing.h"
 #include "support/metered.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdint.h>
 #include <stdlib.h>

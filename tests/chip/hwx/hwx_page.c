@@ -9,6 +9,8 @@ const char hwx_page_head[] =
     "its weights, and what names them. `<millwright/hwx.h>` opens one on any machine, shows it (`examples/inspect.c`), gives its\n"
     "weights as matrices, puts others in their place, and writes it back byte for byte. Nothing here was tried on a Mac of ours.\n"
     "\n"
+    "This is in `libmillwright_chip` (`<millwright/chip_all.h>`; [libraries](architecture.md#libraries)).\n"
+    "\n"
     "```c\n"
     "mw_error err = {0};\n"
     "mw_hwx *hwx = mw_hwx_open(\"model.hwx\", &err);\n"

@@ -5,6 +5,7 @@
 #include "chip/hwx/stab.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/graph.h>
 #include <stdlib.h>
 

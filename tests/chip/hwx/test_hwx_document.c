@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/page.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/graph.h>
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 #include "support/failing.h"
 #include "support/folder.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/graph.h>
 #include <stdlib.h>
 

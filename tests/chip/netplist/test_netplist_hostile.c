@@ -6,6 +6,7 @@
 #include "support/metered.h"
 #include "support/page.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

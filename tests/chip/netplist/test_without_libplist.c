@@ -1,6 +1,7 @@
 /* A build without libplist says so, and what to install. */
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 
 static void test_netplists_are_refused_with_what_to_install(void)

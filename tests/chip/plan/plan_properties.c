@@ -3,6 +3,8 @@
 #include "base/text/json.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
+
 #include <stdlib.h>
 #include <string.h>
 

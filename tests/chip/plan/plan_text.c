@@ -1,6 +1,7 @@
 #include "plan_text.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* mw_chip_place: against every placement that there is, and what it says of programs. */
 #include "base/text/json.h"
-#include "chip/rules/legality_cases.h"
 #include "support/check.h"
+#include "support/chip/legality_cases.h"
 #include "support/failing.h"
 #include "support/page.h"
 
 #include <dirent.h>
 #include <float.h>
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 /* What docs/chip_plan.md shows is what the plans say: the rows, figures of three programs, and their pictures
  * docs/plan_*.svg. MW_UPDATE_GOLDENS=1 writes all of it anew. */
-#include "chip/rules/training_programs.h"
 #include "plan_properties.h"
 #include "plan_text.h"
 #include "support/check.h"
+#include "support/chip/training_programs.h"
 #include "support/folder.h"
 #include "support/page.h"
+
+#include <millwright/chip_all.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "plan_text.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,14 @@
 /* Plans of programs at random and of real files: what holds of every plan, that operands are ready, that a plan is the
  * same each time, and that every allocation may fail. */
-#include "chip/rules/legality_cases.h"
 #include "graph/ir/ir.h"
 #include "plan_properties.h"
 #include "plan_text.h"
 #include "support/check.h"
+#include "support/chip/legality_cases.h"
 #include "support/failing.h"
 
 #include <dirent.h>
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include "plan_text.h"
 #include "support/check.h"
 
+#include <millwright/chip_all.h>
+
 #include <string.h>
 
 #define X "tensor<fp16, [1, 16, 8, 8]> x"

@@ -3,6 +3,8 @@
 #include "support/check.h"
 #include "support/failing.h"
 
+#include <millwright/chip_all.h>
+
 #include <float.h>
 #include <stdint.h>
 

@@ -6,6 +6,8 @@
 #include "support/check.h"
 #include "support/page.h"
 
+#include <millwright/chip_all.h>
+
 #include <stdlib.h>
 
 enum { LIMIT = 1 << 17 };

@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 
+#include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 
 /* The middle one is refused by the ANE; the last has a branch. */
@@ -65,7 +66,7 @@ static void test_names_are_read_in_any_spelling(void)
 static void test_operations_are_placed_by_the_segmenter(void)
 {
     static const char *const names[] = {"coarse", "graph", "shortest_path"};
-    mw__chip_give_segmenter();
+    mw_chip_register();
     for (size_t s = 0; s < 3; s++) {
         void *library = NULL;
         const e5rt_mw_analytics *analytics = compile(PROGRAM, 7, names[s], &library);
@@ -86,7 +87,7 @@ static void test_operations_are_placed_by_the_segmenter(void)
 /* What it says is what mw_chip_place says. */
 static void test_costs_are_those_of_a_placement(void)
 {
-    mw__chip_give_segmenter();
+    mw_chip_register();
     void *library = NULL;
     mw_error err = {0};
     const e5rt_mw_analytics *analytics = compile(PROGRAM, 7, "shortest_path", &library);
@@ -105,7 +106,7 @@ static void test_costs_are_those_of_a_placement(void)
 
 static void test_one_device_has_all(void)
 {
-    mw__chip_give_segmenter();
+    mw_chip_register();
     void *library = NULL;
     const e5rt_mw_analytics *analytics = compile(PROGRAM, E5RT_CPU, "graph", &library);
     REQUIRE(analytics != NULL);
@@ -120,7 +121,7 @@ static void test_one_device_has_all(void)
 
 static void test_the_bundle_says_the_same(void)
 {
-    mw__chip_give_segmenter();
+    mw_chip_register();
     void *library = NULL;
     mw_error err = {0};
     const char *bundle = NULL;
@@ -171,7 +172,7 @@ static mw_status runs_out(const mw__segmenter_request *request, mw__segmented *o
 
 static void test_without_a_placement_the_program_is_where_it_is(void)
 {
-    mw__chip_give_segmenter();
+    mw_chip_register();
     check_plain(NULL); /* none was set */
     mw__engine_give_segmenter(NULL);
     check_plain("graph"); /* nobody knows one, as in the engine's own library */
@@ -194,8 +195,8 @@ static void test_memory_that_runs_out_is_an_error(void)
     e5rt_program_library_release(&library);
 }
 
-/* Whoever compiles through the library has it. */
-static void test_the_runtime_gives_it(void)
+/* The core knows no costs, whatever it compiles, until the library beside it is registered. */
+static void test_registering_gives_it(void)
 {
     mw_error err = {0};
     mw__engine_give_segmenter(NULL);
@@ -205,6 +206,8 @@ static void test_the_runtime_gives_it(void)
     options.provider = MW_PROVIDER_ENGINE;
     mw_program *program = mw_compile(graph, &options, &err);
     CHECK_OK(err);
+    CHECK(mw__engine_given_segmenter() == NULL);
+    mw_chip_register();
     CHECK(mw__engine_given_segmenter() != NULL);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -222,7 +225,7 @@ int main(void)
     RUN(test_the_bundle_says_the_same);
     RUN(test_without_a_placement_the_program_is_where_it_is);
     RUN(test_memory_that_runs_out_is_an_error);
-    RUN(test_the_runtime_gives_it);
+    RUN(test_registering_gives_it);
     cache_forget();
     folder_leave(folder);
     return check_finish();

@@ -6,6 +6,7 @@
 #include "support/ranks.h"
 
 #include <millwright/millwright.h>
+#include <millwright/view.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

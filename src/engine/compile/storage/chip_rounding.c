@@ -1,8 +1,8 @@
-/* The rules of chip/rules/arithmetic.def that are about results, applied to a function. */
+/* The rules of rules/arithmetic.def that are about results, applied to a function. */
 #include "engine/compile/storage/chip_rounding.h"
 #include "engine/compile/passes.h"
 
-#include "chip/rules/slots.h"
+#include "rules/slots.h"
 
 #include <string.h>
 

@@ -133,7 +133,7 @@ typedef void mw__precompiled_loop(const void *const *value, void *const *out, co
 
 typedef enum mw__form {
     MW__FORM_PLAIN, /* as computed */
-    MW__FORM_CHIP   /* as the profile of h14 to h17 has it (chip/rules/arithmetic.def) */
+    MW__FORM_CHIP   /* as the profile of h14 to h17 has it (rules/arithmetic.def) */
 } mw__form;
 
 typedef struct mw__precompiled {

@@ -1,4 +1,4 @@
-/* Products whose sums are taken as on a chip (chip/rules/arithmetic.def, product_tiles): slow, and for looking. */
+/* Products whose sums are taken as on a chip (rules/arithmetic.def, product_tiles): slow, and for looking. */
 #ifndef MW__ENGINE_KERNELS_GEMM_GEMM_CHIP_H
 #define MW__ENGINE_KERNELS_GEMM_GEMM_CHIP_H
 

@@ -1,4 +1,4 @@
-/* The rows of chip/rules/arithmetic.def that are about one function. */
+/* The rows of rules/arithmetic.def that are about one function. */
 #include "engine/kernels/math/math_chip.h"
 
 #include "engine/kernels/math/math_scalar.h"

@@ -304,7 +304,7 @@ MW__SCALAR2(add, a + b)
 MW__SCALAR2(sub, a - b)
 MW__SCALAR2(mul, a *b)
 MW__SCALAR2(real_div, a / b)
-MW__SCALAR2(chip_real_div, b == 0.0f ? 0.0f : a / b) /* chip/rules/arithmetic.def: zero_quotient */
+MW__SCALAR2(chip_real_div, b == 0.0f ? 0.0f : a / b) /* rules/arithmetic.def: zero_quotient */
 MW__SCALAR2(maximum, ((a > b) | (a != a)) ? a : b)   /* NaN propagates */
 MW__SCALAR2(minimum, ((a < b) | (a != a)) ? a : b)
 

@@ -94,7 +94,7 @@ typedef struct reduce_request {
     mw__reduce_block *block;
     mw__level level;
     bool columns;
-    bool narrow; /* in fp16, as a chip may (chip/rules/arithmetic.def) */
+    bool narrow; /* in fp16, as a chip may (rules/arithmetic.def) */
 } reduce_request;
 
 static const char *narrow_declines(const void *subject)

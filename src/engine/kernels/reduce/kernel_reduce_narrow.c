@@ -1,4 +1,4 @@
-/* Sums in fp16, which a source says of a chip (chip/rules/arithmetic.def, narrow_sums): slow, and for looking. */
+/* Sums in fp16, which a source says of a chip (rules/arithmetic.def, narrow_sums): slow, and for looking. */
 #include "engine/kernels/reduce/kernel_reduce.h"
 
 #include "engine/kernels/math/math_scalar.h"

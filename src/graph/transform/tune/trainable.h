@@ -4,6 +4,7 @@
 #ifndef MW__GRAPH_TRANSFORM_TUNE_TRAINABLE_H
 #define MW__GRAPH_TRANSFORM_TUNE_TRAINABLE_H
 
+#include "base/visible.h"
 #include "graph/ir/uses.h"
 #include "graph/transform/clone/clone.h"
 
@@ -60,7 +61,7 @@ typedef struct mw__tune_role {
     const mw__use *use;
     const char *reason;
 } mw__tune_role;
-mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
+MW__SIBLING mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
 
 /* trainable_follow.c. How many operations a constant is followed through: a kernel of three axes that is spread with
  * zeros, since it was computed and is dilated, is moved and padded ten times. */

@@ -1,6 +1,0 @@
-#include "chip/rules/training_programs.h"
-
-#define main              example_custom_loop
-#define mw_trainer_create training_capture
-#define mw_compile        training_capture_program
-#include "../../../examples/custom_loop.c"

@@ -1,6 +1,0 @@
-#include "chip/rules/training_programs.h"
-
-#define main              example_fashion_cnn
-#define mw_trainer_create training_capture
-#define mw_compile        training_capture_program
-#include "../../../examples/fashion_cnn.c"

@@ -1,0 +1,42 @@
+/* The libraries beside the core, linked: each works on a graph of the core's, and what they register the core knows. */
+#include <millwright/chip_all.h>
+#include <millwright/millwright.h>
+#include <millwright/view.h>
+#include <stdio.h>
+#include <string.h>
+
+static int bad;
+
+static void check(bool good, const char *what)
+{
+    if (!good)
+        fprintf(stderr, "smoke_beside: %s\n", what);
+    bad += !good;
+}
+
+/* Which function the core asks for when it is given a netplist. */
+static bool names_registration(void)
+{
+    mw_error err = {0};
+    mw_model_destroy(mw_model_load("/nonexistent/net.espresso.net", NULL, &err));
+    return strstr(err.message, "mw_chip_register") != NULL;
+}
+
+int main(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
+    mw_output(mw_relu(x), "y");
+    mw_summary *summary = mw_summary_create(graph, &err);
+    check(summary != NULL, "view does not summarize a graph of the core");
+    mw_summary_destroy(summary);
+    mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H13, NULL, &err);
+    check(placement != NULL, "chip does not place a graph of the core");
+    mw_chip_placement_destroy(placement);
+    check(names_registration(), "the core reads a netplist before anybody registered");
+    mw_chip_register();
+    check(!names_registration(), "the core does not know of what was registered");
+    mw_graph_destroy(graph);
+    return bad;
+}

@@ -1,0 +1,6 @@
+#include "training_programs.h"
+
+#define main              example_lstm_sequence
+#define mw_trainer_create training_capture
+#define mw_compile        training_capture_program
+#include "../../../examples/lstm_sequence.c"
