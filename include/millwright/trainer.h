@@ -10,9 +10,10 @@
  * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
  * read only for checkpoints.
  *
- * Threads: calls on one trainer come one at a time, from any thread. One that takes an error and comes from another
- * thread meanwhile is MW_ERROR_STATE, as is one that a callback of a call makes on the same trainer (but see
- * mw_progress_function), and changes nothing; different trainers may be used at the same time, on one data set too. */
+ * Threads: call one trainer from any thread, but from one thread at a time. Different trainers may be used at the
+ * same time, also on one data set.
+ * A call returns MW_ERROR_STATE, and changes nothing, if another thread is inside a call on the same trainer, or if
+ * a callback of such a call makes it. This holds for calls that take an error; mw_progress_function has exceptions. */
 #ifndef MILLWRIGHT_TRAINER_H
 #define MILLWRIGHT_TRAINER_H
 
@@ -31,12 +32,14 @@ extern "C" {
 /** Parameters whose names match a pattern, to be frozen or trained with numbers of their own. */
 typedef struct mw_parameter_group {
     const char *pattern;    /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
-    bool frozen;            /* no gradient and no optimizer state: the values stay, bit for bit. States that the pattern
-                             * matches are not assigned either, but for generators of random numbers; a batch norm layer
-                             * whose two running statistics are among them normalizes by these, as in evaluation (PyTorch's
+    bool frozen;            /* the group's parameters get no gradient and no optimizer state: their values stay the
+                             * same, bit for bit. The step does not assign states that the pattern matches either,
+                             * except generators of random numbers. If the pattern matches both running statistics of
+                             * a batch norm layer, the layer normalizes by them, as in evaluation (PyTorch's
                              * requires_grad = False and eval()) */
-    bool moving_statistics; /* of a frozen group: freeze parameters only; batch norm layers go on to normalize by the
-                             * batch and to update their running statistics (PyTorch's requires_grad = False alone) */
+    bool moving_statistics; /* only for a frozen group: freeze the parameters, but not the states. Batch norm layers
+                             * still normalize by the batch and update their running statistics (PyTorch's
+                             * requires_grad = False alone) */
     float rate_factor;      /* > 0; multiplies the learning rate */
     float weight_decay;     /* negative = the optimizer's */
 } mw_parameter_group;
@@ -83,8 +86,9 @@ MW_API mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name);
 /** Statistics of gradients, updates or parameters. */
 MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern);
 
-/** For `segments`: a step of more than 1,024 operations is cut, at its repetitions if it has some, into pieces of 64
- *  operations or more; so far as the trainer's operations stay within 128, which is what a process holds on the ANE. */
+/** For `segments`: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If the
+ *  step repeats a sequence of operations, the cuts lie between the repetitions. On the ANE, a process holds at most
+ *  128 stream operations (mw_trainer_parts): segments become longer until the trainer needs no more than that. */
 #define MW_SEGMENTS_AUTO (-1)
 
 /** How gradients travel between ranks. */
@@ -124,61 +128,76 @@ typedef struct mw_trainer_options {
     int accumulate;   /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device */
     float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
                           * 0 = none.  source  Polyak and Juditsky 1992 */
-    int segments; /* programs that a step is cut into. 0 and 1 = one, which is the default; n, up to 4096 = at most n
-                   * operations in one dispatch; MW_SEGMENTS_AUTO = if the step is long (docs/training.md). Pieces that
-                   * are equal up to names, as those of equal layers, are one compiled program, so that a deep network
-                   * takes no longer to compile than a shallow one. The results are those of the whole, bit for bit */
-    uint64_t memory_limit; /* bytes that a step may take, parameters, states and constants included; 0 = any number. If
-                            * it takes more, stretches of the forward pass are computed again in the backward pass
-                            * instead of kept (mw_recompute), as few as will do: more time, which is said through the
-                            * log hook before the first step (mw_trainer_recomputed), and the bits of mw_recompute.
-                            * Not with segments; not for a library that shows no plans. Of steps that share a dispatch
-                            * one counts */
+    int segments; /* into how many programs a step may be cut. 0 and 1 = one program, which is the default. n, up to
+                   * 4096 = at most n stream operations in one dispatch; each runs one segment (mw_trainer_parts).
+                   * MW_SEGMENTS_AUTO = cut only a long step (docs/training.md). Segments that differ only in names
+                   * share one compiled program, for example the segments of equal layers. So a deep network compiles
+                   * about as fast as a shallow one. The results are the same as without cuts, bit for bit */
+    uint64_t memory_limit; /* the largest number of bytes that a step may take, with parameters, states and
+                            * constants; 0 = no limit. If the step takes more, the backward pass computes parts of
+                            * the forward pass again instead of keeping their values (mw_recompute). The trainer
+                            * chooses the fewest parts that satisfy the limit. The step then takes longer; the log
+                            * hook gets the extra time before the first step (mw_trainer_recomputed). Results can
+                            * differ in their last bits, as mw_recompute says. Cannot be combined with segments, and
+                            * needs a library that shows plans. If several steps share a dispatch, the limit is for
+                            * one of them */
     int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
                          * dispatches between them, costs the memory of as many batches */
 
-    /** not NULL: this trainer is one of as many as the communicator has ranks, which train one set of parameters, each
-     *  on batches of its own (docs/many-machines.md): a step updates by the mean gradient of the batches of all ranks,
-     *  and out_loss is the mean of their losses. Every rank makes the same calls on its trainer in the same order;
-     *  creating, step, measure, fit, save and load are such calls. Sums have the bits of the order of the ranks: those
-     *  of one rank that accumulates these batches, if no rank accumulates more than one and the model has no states but
-     *  generators of random numbers. A batch that one rank refuses is refused by all, and says which rank it was. It
-     *  must outlive the trainer. A communicator with one rank is ignored. NULL = no others */
+    /** not NULL: this trainer is one of several, one on each rank of the communicator. Together they train one set
+     *  of parameters, each on its own batches (docs/many-machines.md). A step updates by the mean gradient over the
+     *  batches of all ranks; out_loss is the mean of their losses. Every rank must make the same calls on its
+     *  trainer in the same order: create, step, measure, fit, save and load.
+     *  Sums over ranks are added in the order of the ranks. The result has the same bits as one rank that
+     *  accumulates these batches, if no rank accumulates more than one batch and the model has no states except
+     *  generators of random numbers.
+     *  If one rank refuses a batch, all ranks refuse it, and the error names the rank. The communicator must outlive
+     *  the trainer. A communicator with one rank is ignored. NULL = no other ranks */
     mw_communicator *communicator;
     int verify_steps; /* of ranks that exchange gradients: updates between comparisons of their parameters and states by
                        * a hash, which find a rank that computes other bits; 1 or more, 0 = 100, -1 = never */
-    int local_steps;  /* over 1, up to 10000: each rank trains by itself for so many updates, refused steps included,
-                       * before their parameters and the model's states become the mean over the ranks; the states of
-                       * the optimizer stay its own, and those of rank 0 are what is saved. They also meet before each
-                       * save and evaluation. A step that one rank refuses ends all at the next meeting; out_loss is of
-                       * the rank's own batch. 0 and 1 = gradients are exchanged in each step.
+    int local_steps;  /* over 1, up to 10000: each rank trains by itself for this number of updates. Then the ranks
+                       * synchronize: parameters and model states become their means over the ranks. Each rank keeps
+                       * its own optimizer states; a checkpoint holds those of rank 0. The ranks also synchronize
+                       * before each save and evaluation. A step that a dynamic loss scale skips counts as one of
+                       * these updates. A step that ends with an error on one rank stops the other ranks when they
+                       * next synchronize. out_loss is the loss of the rank's own batch. 0 and 1 = exchange gradients
+                       * in each step.
                        * source  Stich 2019; Douillard et al. 2023 */
-    float outer_learning_rate, outer_momentum; /* of local_steps: from where the ranks met last, p, the mean m makes the
-                                                * step d = p - m of SGD with Nesterov's momentum; 0 and 0 = 1 and 0,
-                                                * which is the mean. In [0, 10] and [0, 1). Not in a checkpoint */
-    mw_wire wire; /* in what type fp32 gradients are sent. What rounding loses of a gradient, or of a sum, is added
-                   * to that of the next step; a refused step drops what was carried, and a checkpoint has none.
-                   * fp16 keeps 11 bits and ends at 65504, bf16 keeps 8 of any size.
+    float outer_learning_rate, outer_momentum; /* for local_steps over 1. When ranks synchronize, let p be a
+                                                * parameter after the last synchronization and m its mean over the
+                                                * ranks now. SGD with Nesterov's momentum changes p by the gradient d
+                                                * = p - m, with this learning rate in [0, 10] and momentum in [0, 1).
+                                                * A rate of 0 = 1; with momentum 0 the result is then m. A checkpoint
+                                                * does not hold this momentum */
+    mw_wire wire; /* the type in which ranks send fp32 gradients. The rounding error of a gradient, or of a sum, is
+                   * added to the same gradient or sum in the next step. A refused step drops these errors, and a
+                   * checkpoint does not hold them. fp16 keeps 11 bits and ends at 65504; bf16 keeps 8 bits and has
+                   * the range of fp32.
                    * source  Seide et al. 2014; Karimireddy et al. 2019 */
     uint64_t bucket_bytes; /* of gradients that ranks send together, 1024 to 2^26; 0 = 2^22. A step with more than one
                             * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
                             * when the piece that computes it is done, while the device goes on; segments = 1 sends all
                             * at the end. A library without asynchronous runs does, too */
-    struct mw_trainer *share; /* not NULL: parameters and states of the model that this trainer has by the same name are
-                               * its buffers, not copies: what one step writes the other reads, and nothing crosses to
-                               * the host (docs/training.md). Each has its own groups, optimizer states, averages and
-                               * loss scale; of shared tensors the values count that are there, not their initializers.
-                               * Types and shapes must be equal. Calls on trainers and programs that share come one at a
-                               * time, as if they were one object (between the steps of one's mw_fit, its progress
-                               * callback may use the others). They may be destroyed in any order; the allocator of
-                               * `share` must stay until all are. Not with a communicator. NULL = nothing is shared */
-    bool shard_states; /* each rank keeps the states of the optimizer for one part of the trained elements, of equal
-                        * size, updates that part by the sums of its gradients, and sends the new parameters to all. The
-                        * bits are those without. As many bytes are sent; with clip_norm half as many again, as the
-                        * norm is that of all sums; with `wire` parameters go as they are. Sums of `accumulate` and
-                        * averages stay on every rank. Rank 0 has all states while it saves, and from loading to the
-                        * next step, and the checkpoint is the same. Not with local_steps over 1, nor with a custom
-                        * optimizer.
+    struct mw_trainer *share; /* not NULL: this trainer uses the buffers of `share`, without a copy, for each model
+                               * parameter and state that both have under the same name. What a step of one trainer
+                               * writes, the other reads; no data go through the host (docs/training.md). Each
+                               * trainer has its own groups, optimizer states, averages and loss scale. A shared
+                               * tensor keeps its present values; this trainer's initializers are not used for it.
+                               * Types and shapes must be equal.
+                               * Make one call at a time on all trainers and programs that share, as if they were one
+                               * object. Between the steps of mw_fit on one of them, its progress callback may use
+                               * the others. They may be destroyed in any order, but the allocator of `share` must
+                               * stay until all are destroyed. Cannot be combined with a communicator. NULL = share
+                               * nothing */
+    bool shard_states; /* each rank keeps the optimizer states of one part of the trained elements; the parts have
+                        * equal size. The rank updates its part by the sums of the gradients, and sends the new
+                        * parameters to all ranks. The results are the same bits as without shard_states.
+                        * Ranks send as many bytes as without it. With clip_norm they send half as many again,
+                        * because the norm needs all sums. With `wire`, parameters are not rounded. Each rank still
+                        * has all sums of `accumulate` and all averages. Rank 0 has the optimizer states of all ranks
+                        * while it saves, and from a load until the next step. The checkpoint is the same. Cannot be
+                        * combined with local_steps over 1 or with a custom optimizer.
                         * source  Rajbhandari et al. 2020, stages 1 and 2 */
     const char *replay_folder; /* not NULL: a step that is refused after it ran is left in this folder, in place of one
                                 * before, to be run again by mw_replay (replay.h). The model's size on disk; a failure
@@ -188,11 +207,12 @@ typedef struct mw_trainer_options {
                                 * takes its time; the results of the step keep their bits, and without watches there
                                 * is nothing of it. The same on all ranks; with shard_states only tensors */
     size_t watch_count;
-    const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
-                                        * on the batch that it gets, and compared operation by operation, forward,
-                                        * backward and update; it is refused if the comparison does not pass. The
-                                        * other side is `compile`; device, batch and seeds are not used. The
-                                        * strings of the reference must live until then */
+    const mw_compare_options *compare; /* not NULL: the first step also runs on compare->reference, on its own batch,
+                                        * and the two are compared operation by operation: forward, backward and
+                                        * update. The tolerances are those of `compare`. The step is refused if the
+                                        * comparison does not pass. This trainer, as `compile` says, is the other
+                                        * side; device, batch and seeds of `compare` are not used. The strings of the
+                                        * reference must live until the first step */
 
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
@@ -222,48 +242,56 @@ typedef struct mw_trainer_recomputation {
 /** All 0 for NULL and for a trainer without memory_limit. */
 MW_API mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer);
 
-/** Frees the trainer. NULL is fine. Within a callback of a call on it, or while another thread is in one, it is the end
- *  of that call that frees it, and the call returns MW_ERROR_STATE. Destroying twice is a mistake, which is found in a
- *  table of live objects as long as no new one has the address: nothing happens then, and the log hook is told
- *  (MW_LOG_ERROR). Other calls on what was destroyed are MW_ERROR_STATE in the same way, if they take an error. */
+/** Frees the trainer. NULL is fine. Inside a callback of a call on this trainer, or while another thread is inside a
+ *  call on it, the trainer is freed when that call ends, and that call returns MW_ERROR_STATE.
+ *  Destroying a trainer twice is a mistake. The library looks it up in a table of live objects: the second call does
+ *  nothing and reports to the log hook (MW_LOG_ERROR). Any other call on a destroyed trainer returns MW_ERROR_STATE,
+ *  if it takes an error. Both hold only until a new object gets the same address. */
 MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
 /** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
  *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
- *  scale a refused batch is skipped without an error (the loss tells, and refused_steps); the next batch takes its
- *  place.
- *  A step is refused on the device, and changes no bit of parameters and states, if the loss, a gradient, a new
- *  parameter or a new state is not finite. Where parameters are stored in fp32 and nothing is compensated, that is
- *  judged by the gradients: one beyond 2^50 (2^49 with weight decay that is not decoupled; in the loss scale), from
- *  which an update could overflow, is refused too, and so are a parameter beyond 2^100 if averages are kept, or with
- *  such decay beyond 2^49 / weight_decay (and the loss scale). On MW_DEVICE_ANE what IEEE makes NaN is 0, as on a chip
- *  (docs/chip.md), and is refused nowhere.
- *  A loss of more than 1,000 times its running mean is said once through the log hook (docs/training.md).
+ *  scale the trainer skips a refused batch without an error, and the next batch takes its place; the loss and
+ *  refused_steps show it.
+ *
+ *  The device refuses a step if the loss, a gradient, a new parameter or a new state is not finite. Such a step changes
+ *  no bit of parameters and states. If parameters are stored in fp32 and nothing is compensated, the device checks the
+ *  gradients instead of the new parameters. It then also refuses a step with
+ *    - a gradient beyond 2^50, or beyond 2^49 with weight decay that is not decoupled: an update by it could overflow.
+ *      These limits apply to gradients multiplied by the loss scale;
+ *    - a parameter beyond 2^100, if averages are kept;
+ *    - a parameter beyond 2^49 / (weight_decay * loss scale), with weight decay that is not decoupled.
+ *  On MW_DEVICE_ANE, as on a chip, an operation gives 0 where IEEE gives NaN (docs/chip.md), so no step is refused
+ *  because of such a value.
+ *
+ *  If the loss exceeds 1,000 times its running mean, the log hook gets one warning (docs/training.md).
  *  out_loss  may be NULL; 0 on failure
- *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused: the message names step and feed (and
- *            example ids if the batch has them) and, by running the batch once more with every value watched, the
- *            first operation whose result is not finite, with the forward operation and the parameter that it belongs
- *            to; behind a refused step of a dispatch that is with the state after it. Parameters and state are as
- *            before, the step is not counted;
+ *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused. The message names the step and the
+ *            feed, and example ids if the batch has them. The trainer also runs the batch once more with every value
+ *            watched. The message then names the first operation whose result is not finite, with its forward operation
+ *            and its parameter. If the step shares a dispatch, this second run uses the state after the dispatch.
+ *            Parameters and state are as before, and the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
- *            MW_ERROR_NUMERIC if the first step is compared (compare of the options) and does not pass: the message
- *            names the first operation that differs, mw_trainer_comparison has all. Nothing was run, and the next step
- *            is compared again. What mw_program_compare refuses is refused here, too;
+ *            MW_ERROR_NUMERIC if the first step is compared (options.compare) and does not pass. The message names the
+ *            first operation that differs; mw_trainer_comparison has all. Nothing was run, and the next step is
+ *            compared again. The call also returns the errors of mw_program_compare;
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
  *            the trainer is dead then: steps and files are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
-/** As many steps as there are batches, bit for bit those of mw_trainer_step, with `dispatch_steps` of the options in
- *  each dispatch; what is left over runs step by step. That a step was skipped (dynamic loss scale) is known when
- *  its dispatch ends: those behind it ran with the bias corrections of their places, as do those behind a refused one.
+/** Runs one step for each batch. Each dispatch takes options.dispatch_steps steps; the remaining steps run one by one.
+ *  The results have the same bits as those of mw_trainer_step, with one exception: the host learns only at the end of a
+ *  dispatch that one of its steps was skipped (dynamic loss scale) or refused. The later steps of this dispatch have
+ *  then used bias corrections that count that step.
  *  out_losses  [count], may be NULL
- *  errors      as mw_trainer_step. A batch that cannot be fed is refused before the dispatch that it belongs to. If a
- *              step is refused in the middle of a dispatch, those behind it have run and count. */
+ *  errors      as mw_trainer_step. A batch that cannot be fed is refused before its dispatch. If a step is refused
+ *              in the middle of a dispatch, the later steps of the dispatch have run and count. */
 MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
                                       mw_error *err);
 
-/** Learning rate of the coming steps, from 0 on. Where parameters are stored in fp32, one that was at most 1024 when
- *  the trainer was made stays so, and times decoupled weight decay at most 1 (see mw_trainer_step).
+/** Sets the learning rate of the next steps, 0 or more. Each group multiplies it by its rate_factor. The product has
+ *  limits where parameters are stored in fp32 (see mw_trainer_step): if it was at most 1024 when the trainer was
+ *  created, it must stay at most 1024; with decoupled weight decay, also at most 1 / weight_decay.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
 MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
@@ -294,26 +322,30 @@ typedef struct mw_evaluation {
 } mw_evaluation;
 
 /** Loss and metrics over a data set, on the current parameters, in the evaluation form: batch norm with its running
- *  statistics, dropout as the identity, noise from the generator where it stands. Changes no state.
+ *  statistics, dropout as the identity, noise from the current state of its generator. Changes no state.
  *
- *  Let a batch have B examples. Exact, with every example counted once whatever B and the last batch are, is each
+ *  Example: the loss mean(cross entropy) + 0.01 * norm(w) is exact. Exact means that every example counts once, for any
+ *  batch size B and any size of the last batch. A value is exact if it has the form
  *      sum of c_i m_i + sum of d_j
- *  of means m over examples and terms d without examples (the L2 norm of parameters); coefficients are constants or
- *  parameters. A mean may be one of loss.h or mw_reduce_mean over rows that each depend on one example; an example may
- *  have several rows. A sum over the examples counts as B times their mean. A weighted mean (class weights, ignored
- *  labels) and any quotient of two such sums, as sum(mask * l) / sum(mask), is the quotient over the whole set.
- *  Anything else, as the root of a mean or a loss that compares examples with each other, is the mean over the batches,
- *  weighted by their examples; a short last batch is filled up with copies of its last one. The log hook says once
- *  which term that is, and why (MW_LOG_WARNING).
+ *  where m are means over examples, d are terms without examples (the L2 norm of parameters), and the coefficients c
+ *  are constants or parameters.
+ *  A mean is a loss of loss.h, or mw_reduce_mean over rows. Each row must depend on one example; an example may have
+ *  several rows. A sum over the examples counts as B times their mean. A weighted mean (class weights, ignored labels)
+ *  is computed as a quotient over the whole set, and so is any other quotient of two such sums, for example sum(mask*l)
+ *  / sum(mask).
+ *
+ *  Any other value, such as the root of a mean or a loss that compares examples with each other, is averaged over the
+ *  batches, weighted by their numbers of examples. A short last batch is filled up with copies of its last example. The
+ *  log hook gets one message that names the term and the reason (MW_LOG_WARNING).
  *  out     may be NULL; zeros on failure
- *  errors  MW_ERROR_NUMERIC if a quotient is divided by 0: every label is ignored or has weight 0; a batch that cannot
- *          be fed as mw_trainer_step */
+ *  errors  MW_ERROR_NUMERIC if a quotient divides by 0, because every label is ignored or has weight 0; for a batch
+ *          that cannot be fed, the errors of mw_trainer_step */
 MW_API mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err);
 
-/** Names of the classes that the trainer has learned: those of that column of the training data of its last mw_fit, 0
- *  and NULL if that had none. A data set that names other classes there, or in another order, is refused by
- *  mw_trainer_measure and the calls like it (MW_ERROR_ARGUMENT with both lists): open it with these as class_names.
- *  Strings live until the next mw_fit. */
+/** Number and names of the classes that the trainer has learned. They come from this column of the training data of
+ *  the last mw_fit; 0 and NULL if it has none. mw_trainer_measure and similar calls refuse a data set that has other
+ *  classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the data set with these
+ *  names as class_names. Strings live until the next mw_fit. */
 MW_API size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column);
 MW_API const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index);
 
@@ -356,10 +388,10 @@ typedef struct mw_watched {
 /** What there is to read: watched tensors first, then gradient norms, then the rest in the order of the options, each
  *  for the parameters in their order. 0 for NULL. */
 MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
-/** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. Numbers have the precision of the tensor's
- *  type on the device: in fp16 a norm beyond 65504 (of a gradient in the loss scale) is infinite. Of several steps in
- *  one dispatch it is the last. With several ranks tensors are those of the rank's own batch. Of norms and values the
- *  statistics are 0. */
+/** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. A number has the precision of the
+ *  tensor's type on the device: in fp16 a norm beyond 65504 is infinite (for a gradient, the norm multiplied by the
+ *  loss scale). If a dispatch has several steps, the values are those of its last step. With several ranks, a
+ *  watched tensor is that of the rank's own batch. For MW_WATCH_NORM and MW_WATCH_VALUES the statistics are 0. */
 MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched);
 /** The elements of what is watched by MW_WATCH_VALUES, as F32.
  *  errors  MW_ERROR_ARGUMENT if it is not, MW_ERROR_SHAPE for another count, MW_ERROR_STATE before the first step */
@@ -381,11 +413,13 @@ typedef struct mw_trainer_counters {
 } mw_trainer_counters;
 MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 
-/** What was replaced in the step program (mw_program_warning_at), after an epsilon of the optimizer that would be 0 in
- *  fp16. Other numbers of the optimizer are refused when the trainer is created: a learning rate that becomes 0 would
- *  train nothing. Between the two comes each parameter that is to train but that no gradient reaches: `argument` is
- *  "gradient", `tensor` its name, `count` its elements. mw_fit shows the first of these; if no parameter gets a
- *  gradient, the trainer is refused. */
+/** The number of warnings about the step program, in this order:
+ *    - an epsilon of the optimizer that would be 0 in fp16 and was replaced. Other such numbers make
+ *      mw_trainer_create fail: for example a learning rate that becomes 0, which would train nothing;
+ *    - each parameter that is to be trained but gets no gradient: `argument` is "gradient", `tensor` its name,
+ *      `count` its elements. mw_fit shows the first of these. If no parameter gets a gradient, mw_trainer_create
+ *      fails;
+ *    - what was replaced in the program (mw_program_warning_at). */
 MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
@@ -394,15 +428,17 @@ MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_wa
  *  belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
 MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
-/** What the programs that learn were cut into. */
+/** How the programs of a step were cut. A stream operation runs one compiled program once within a dispatch (e5rt:
+ *  execution stream operation); it is not an operation of MIL. */
 typedef struct mw_trainer_parts {
-    size_t calls;    /* operations of one step, in one dispatch; 1 = it is not cut */
-    size_t programs; /* that were compiled for steps and accumulation */
-    size_t held;     /* operations of the trainer with all its parts, as `held_max` counts: for each step of a dispatch,
-                      * and two for evaluation and prediction */
-    size_t held_max; /* what a process holds on the device; 0 = any number */
-    size_t operations; /* of MIL in a step, constants not counted; 0 if it is not cut */
-    size_t compiled;   /* of these in its programs: the fewer, the more is shared */
+    size_t calls;      /* stream operations of one step, in one dispatch; 1 = the step is not cut */
+    size_t programs;   /* that were compiled for steps and accumulation */
+    size_t held;       /* stream operations that the trainer holds, all programs included, counted against `held_max`:
+                        * those of a step again for each step of a dispatch, and two for evaluation and prediction */
+    size_t held_max;   /* the most stream operations that a process can hold on the device; 0 = no limit */
+    size_t operations; /* MIL operations of a step, without constants; 0 if the step is not cut */
+    size_t compiled;   /* MIL operations in the compiled programs of the step: the fewer, the more segments
+                        * share one */
 } mw_trainer_parts;
 /** Zeros for NULL. */
 MW_API mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer);
@@ -460,12 +496,14 @@ typedef struct mw_progress {
     int64_t best_epoch, waited; /* .. in this epoch, 0 = none; epochs that patience has waited since */
 } mw_progress;
 
-/** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the
- *  training (after saving, if there is a checkpoint). Between the steps it may use the trainer in any way that does not
- *  train: read, write, save, measure, predict, log (mw_fit_log), load weights, set its learning rate: beside a schedule
- *  that is not constant, the rest of it is multiplied by new rate / old rate. mw_trainer_step, mw_trainer_step_many,
- *  mw_fit and mw_trainer_load on it are MW_ERROR_STATE, and destroying it ends mw_fit with that. Functions of data sets
- *  and schedules, the log hook and allocators may not use a trainer while a call on it is at work. */
+/** mw_fit calls it after every step (with dispatch_steps after every dispatch) and at the end of each epoch. Return
+ *  true to stop the training; mw_fit first saves, if there is a checkpoint.
+ *  Between the steps it may use the trainer in any way that does not train: read, write, save, measure, predict, log
+ *  (mw_fit_log), load weights and set the learning rate. If the schedule is not constant, setting the rate
+ *  multiplies the rest of the schedule by new rate / old rate. mw_trainer_step, mw_trainer_step_many, mw_fit and
+ *  mw_trainer_load return MW_ERROR_STATE on this trainer. If it destroys the trainer, mw_fit ends with
+ *  MW_ERROR_STATE.
+ *  Functions of data sets and schedules, the log hook and allocators must not use a trainer while a call on it runs. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
 
 /** How a run ended. */
@@ -510,20 +548,22 @@ typedef struct mw_fit_options {
     const char *best_by;       /* "loss" or the name of a metric: the validations of the epochs are compared by it, and
                                 * the checkpoint of the best epoch stays as "run.best.safetensors". NULL = none */
     bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
-    int64_t patience;  /* > 0: the run ends, with MW_OK, after so many epochs in a row whose value of best_by was not
-                        * better by more than min_delta than the best of those that were. How long it has waited is in
-                        * the checkpoint: started again, a run that ended early trains no more */
-    double min_delta;  /* 0 or more; for patience and plateau_patience */
-    bool restore_best; /* a run that ends by itself leaves the trainer as it was after its best epoch by best_by:
-                        * parameters, states, optimizer and learning rate, from the checkpoint of that epoch, or from a
-                        * copy in memory if there is none */
-    int64_t plateau_patience; /* > 0: after so many such epochs in a row the learning rate, also that of a schedule, is
-                               * multiplied by plateau_factor, and the count starts anew */
-    double plateau_factor;    /* in (0, 1) */
-    double plateau_least;     /* the rate is not made smaller than this; 0 or more.
-                               * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
-                               *         threshold_mode = "abs") */
-    mw_fit_summary *summary;  /* not NULL: filled when mw_fit ends, however it does */
+    int64_t patience;          /* > 0: mw_fit ends early, with MW_OK, after this number of epochs in a row without
+                                * improvement. An epoch improves if its value of best_by is better, by more than
+                                * min_delta, than the best improving epoch so far. The checkpoint holds the number of
+                                * epochs waited: a run that ended early does not train on when it is started again */
+    double min_delta;          /* 0 or more; for patience and plateau_patience */
+    bool restore_best;         /* a run that ends by itself leaves the trainer as it was after its best epoch by
+                                * best_by: parameters, states, optimizer and learning rate. They come from the
+                                * checkpoint of that epoch, or from a copy in memory if there is none */
+    int64_t plateau_patience;  /* > 0: after this number of epochs in a row without improvement, the learning
+                                * rate, also that of a schedule, is multiplied by plateau_factor, and the count
+                                * starts again at 0 */
+    double plateau_factor;     /* in (0, 1) */
+    double plateau_least;      /* the rate is not made smaller than this; 0 or more.
+                                * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
+                                *         threshold_mode = "abs") */
+    mw_fit_summary *summary;   /* not NULL: filled when mw_fit ends, however it does */
     const char *metrics; /* not NULL: what the run finds is written to this file while it goes on, by the end of its
                           * name as JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder), see metrics.h
                           * and docs/metrics.md. A new run begins it anew; one that goes on from its checkpoint goes
