@@ -77,17 +77,17 @@ MW_API mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *
 
 /* ---- memory for time ---- */
 
-/** y, whose operations back to `inputs` are computed again in the backward pass instead of keeping their values for it
- *  (gradient checkpointing): a segment.
+/** Returns y, and marks the operations between `inputs` and y as a segment. The backward pass computes a segment again
+ *  instead of keeping its values (gradient checkpointing).
  *
  *     for (int i = 0; i < layers; i++) {
  *         mw_tensor *start = x;
  *         x = mw_recompute(block(x, i), &start, 1);
  *     }
  *
- *  inputs  `count` tensors at which the segment starts; leaves that it reads (parameters, inputs) are found, in each
- *          copy of the graph anew, and in a loop or branch what it reads from outside of that. 0 inputs: the segment
- *          goes back to the leaves
+ *  inputs  `count` tensors at which the segment starts. With 0 inputs it starts at the leaves. Leaves that the segment
+ *          reads (parameters, inputs) need not be listed; each copy of the graph finds them again. In a loop or branch,
+ *          the values that the segment reads from outside need not be listed either
  *  return  an identity of y, to be used in its place; lives as long as the graph. NULL for NULL
  *  memory  n equal layers in segments of k keep n / k inputs and the values of one segment: least at k = sqrt(n), for
  *          about one more forward pass. Segments may be nested, and may overlap: each is computed again on its own
