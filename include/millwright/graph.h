@@ -52,14 +52,15 @@ MW_API mw_graph *mw_graph_create(const mw_graph_options *options);
  *          opset */
 MW_API mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err);
 
-/** Frees the graph and every tensor of it. NULL is fine. In a callback of a call on the graph (the rule of a custom
- *  VJP, the report of a tuning, the log hook) it is the end of that call that frees it, and the call returns
+/** Frees the graph and all its tensors. NULL is fine. Inside a callback of a call on the graph (the rule of a custom
+ *  VJP, the report of a tuning, the log hook), the graph is freed when that call ends, and that call returns
  *  MW_ERROR_STATE.
- *  What is left of a graph on the C library's heap stays readable until 1 MiB of younger remains (some 6,000 tensors)
- *  have followed it. So long a use of the graph or its tensors is found: constructors return NULL, and leave
- *  MW_ERROR_STATE on the graphs of their other operands; calls with an error report MW_ERROR_STATE; queries answer as
- *  for NULL. Later, and with an allocator of one's own, such a use is undefined. Destroying twice does nothing, as
- *  mw_trainer_destroy says. */
+ *
+ *  Use after destroy: the library detects it for some time, if the graph is on the C library's heap. A small rest of
+ *  the graph stays readable until later destroyed graphs have left 1 MiB of such rests (some 6,000 tensors). Until
+ *  then, a constructor returns NULL, and sets MW_ERROR_STATE on the graphs of its other operands; a call with an
+ *  error reports MW_ERROR_STATE; a query answers as for NULL. After that, or with another allocator, such a use is
+ *  undefined. Destroying a graph twice does nothing (mw_trainer_destroy says for how long). */
 MW_API void mw_graph_destroy(mw_graph *graph);
 
 /** Reports the first error of any constructor, MW_OK if there was none. */
@@ -187,23 +188,25 @@ typedef struct mw_classes {
  * Those of op_control.h, and of programs that were read. */
 
 /** Returns a copy of "main" without blocks and lists, as gradients need it:
- *   - a while_loop whose condition follows from constants and int32 loop variables that start at constants is unrolled.
- *     Where it is logical_and of such a one, which ends the loop within 1024 trips, and another, all these trips are
- *     made, and a select for each says whether it counts. Integer scalar arithmetic, comparisons, logic, select and the
- *     length of a list are followed;
- *   - a cond whose predicate is known then becomes that branch, any other cond both branches and a select for each
- *     result. A branch that is not taken, or a trip that does not count, has no say in a gradient, not even by a NaN:
- *     floating-point values from outside of it pass a select on their way in; a state that is assigned inside (a
- *     running statistic) stays as it was, but for generators. In a loop it is what the last trip that counts gives;
- *   - a list becomes a value for each of its elements. An index that is computed becomes a gather of all of them, or a
- *     select at each, in a list of at most 256;
- *   - classify becomes the index of the largest probability, and the probabilities in the order of the classes, with
- *     the gradient of an identity;
- *   - a state<..> is read once, before all else, and written once, after all else. What reads give in between are the
- *     values of the moment, with gradients through what was written to what is read. What state "k" starts with is the
- *     tensor "k_start", if that name is free: it depends on nothing, and mw_grad takes it like an input.
- *  mw_trainer_create flattens by itself, and keeps the states of a program that was read beside its parameters, from
- *  zeros on; mw_grad, which appends, refuses blocks and lists.
+ *    - while_loop: unrolled, if its condition depends only on constants and on int32 loop variables that start at
+ *      constants. The condition may also be the logical_and of such a condition, which must end the loop within 1024
+ *      trips, and any other one. Then the copy makes all these trips, and a select after each trip decides whether the
+ *      trip counts. Integer scalar arithmetic, comparisons, logic, select and the length of a list are evaluated for
+ *      this.
+ *    - cond: if the predicate is then known, the cond becomes that branch. Any other cond becomes both branches and a
+ *      select for each result.
+ *    - A branch that is not taken, or a trip that does not count, never changes a gradient, not even by a NaN: a select
+ *      stands before each floating-point value that enters it from outside. A state that is assigned there (a running
+ *      statistic) keeps its value, except for generators. After a loop, the state is that of the last trip that counts.
+ *    - list: becomes one value for each element. If an index is computed, a read becomes a gather over all elements,
+ *      and a write a select for each element; such a list has at most 256 elements.
+ *    - classify: becomes the index of the largest probability, and the probabilities in the order of the classes. Its
+ *      gradient is that of an identity.
+ *    - state<..>: read once, before everything else, and written once, after everything else. A read in between gives
+ *      the value at that point, and gradients flow through what was written before. The start value of state "k" is the
+ *      tensor "k_start", if that name is free. It depends on nothing, and mw_grad accepts it like an input.
+ *  mw_trainer_create flattens by itself. It keeps the states of a program that was read beside its parameters, and
+ *  starts them at zeros. mw_grad appends to the graph, so it refuses blocks and lists.
  *  return  owned by the caller; names stay, where they still stand for one value
  *  errors  MW_ERROR_UNSUPPORTED naming the operation: a trip count without a bound, more than 16384 trips in all or
  *          131072 operations, branches of different types, an operation with blocks that is neither, one that takes a
