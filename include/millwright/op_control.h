@@ -5,19 +5,21 @@
  *     static void once(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
  *     {
  *         out[0] = mw_add(vars[0], mw_scalar(user, MW_I32, 1));
- *         out[1] = mw_tanh(mw_matmul(vars[1], w, false, false));
+ *         out[1] = mw_tanh(mw_matmul(vars[1], w, MW_TRANSPOSE_NONE));
  *     }
  *     mw_while_loop((mw_tensor *[]){zero, x}, 2, below_eight, once, graph, out_vars);
  *
- * What is inside sees the values around it; what is made inside is seen inside alone, but for what is given out. The
- * engine runs loops and branches as they are; gradients want mw_graph_flatten, which trainers call.
+ * A block (the body of a loop or branch) can use the values outside it. A value made inside a block can be used only
+ * there, except for the results of the block. The engine runs loops and branches as they are. Gradients need
+ * mw_graph_flatten; trainers call it.
  *
- * A list holds tensors of one type. Writing gives a new list, and the older one keeps its elements. It is no tensor:
- * only these operations, loops and branches take it, and it cannot be a result of the graph. Elements that were not
- * written are zeros. Reading at a computed index outside of the list gives zeros, writing there changes nothing, but
- * that a list of dynamic length grows: the engine must find a bound of its indices (constants, and what a loop counts
- * below one). A constant index outside is an error when the program is compiled. A loop that writes an element of a
- * list that it carries does so in place. A NULL operand yields NULL; results live as long as the graph.
+ * A list holds tensors of one type; elements that were not written are zeros. Writing gives a new list, and the older
+ * one keeps its elements. If a loop carries a list and writes one of its elements, the write happens in place. A list
+ * is not a tensor: only these operations, loops and branches take it, and it cannot be a result of the graph.
+ * If an index is computed and outside of the list, reading gives zeros, and writing changes nothing. A list of dynamic
+ * length grows instead: the engine must be able to find a bound of its indices (constants, and what a loop counts below
+ * a constant). A constant index outside of the list is an error when the program is compiled. A NULL operand yields
+ * NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_CONTROL_H
