@@ -5,20 +5,24 @@
  *     mw_tensor *h = mw_embedding(tokens, 1000, 64, "tokens");    // [B, T] -> [B, T, 64], a new table
  *     mw_tensor *s = mw_scatter(sums, groups, values, 0, MW_SCATTER_ADD);
  *
- * Indices. Every index is checked when run: a gather gives zeros for one outside its axis, a scatter leaves it out. Up
- * to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant indices are checked when
- * the graph is built; from MW_IOS17 on only if the operation is asked to (validate_indices, which mw_op sets). What a
- * batch feeds (mw_trainer_step, mw_fit, mw_predict and the rest that takes a mw_batch) is refused with its example,
- * value and limit, where it goes to a gather through reshapes, casts, slices or a select that counts from the end. What
- * is computed otherwise, and what mw_program_write puts into a port, has the rule above.
+ * Indices. The program checks every index when it runs: a gather gives zeros for an index outside its axis, a scatter
+ * leaves its update out. Up to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant
+ * indices are checked when the graph is built; from MW_IOS17 on only if the operation asks for it (validate_indices,
+ * which mw_op sets).
+ * A call that takes a mw_batch (mw_trainer_step, mw_fit, mw_predict ..) refuses a fed index that is outside. The error
+ * names example, value and limit. The call can check a feed that reaches a gather only through reshapes, casts, slices
+ * or a select that counts from the end. For all other indices, also those that mw_program_write writes into a port, the
+ * rule for running holds.
  *
- * On the ANE. Its ports are fp16, which counts to 2048, and its axes end (mw_chip). Indices that are fed there, and go
- * unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with MW_SCATTER_ADD or the labels
- * of a loss, are one digit, or from 2048 rows on two that the port takes apart: at most 524288 rows. Rows are then
- * found by products with one-hot digits, exactly, in blocks where the table is longer than an axis (which must be the
- * first of a parameter). A row that is not finite spoils all that are taken of that table. mw_gather_nd and the other
- * scatters compare indices with ranges, in matrices of at most 2^24 elements; what is computed of indices that are fed
- * is exact up to 2048 there. Other indices that are fed are refused when the program is compiled.
+ * On the ANE. A port is fp16, which holds each integer only up to 2048, and an axis has a largest extent (mw_chip). Fed
+ * indices work there if they go unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with
+ * MW_SCATTER_ADD, or the labels of a loss. The port then takes them as one digit, from 2048 rows on as two digits: at
+ * most 524288 rows.
+ * A product with the one-hot digits then selects the rows, exactly. A table that is longer than an axis is read in
+ * blocks; this axis must be the first of a parameter. One row that is not finite makes all results from this table
+ * wrong.
+ * mw_gather_nd and the other scatters compare indices with ranges, in matrices of at most 2^24 elements. There, values
+ * that are computed from fed indices are exact up to 2048. mw_compile refuses any other fed indices.
  *
  * A NULL operand yields NULL; results live as long as the graph.
  *
@@ -68,7 +72,7 @@ MW_API mw_tensor *mw_gather_along_axis(mw_tensor *x, mw_tensor *indices, int axi
  *  batch_dims  how many axes A has, >= 0; other than 0 needs MW_IOS16
  *  return      [A.., C.., B..]         dtype of x
  *  errors      MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp         dx = scatter_nd(0, indices, dy, add)
+ *  vjp         with batch_dims = 0: dx = scatter_nd(0, indices, dy, add); else the same for each index of A
  *  source      MIL gather_nd, which is TensorFlow's */
 MW_API mw_tensor *mw_gather_nd(mw_tensor *x, mw_tensor *indices, int batch_dims);
 
@@ -122,8 +126,9 @@ MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *
 
 /** y = coordinates of the elements that are not 0 (NaN is not), in row-major order.
  *  x       [..]  of rank R >= 1, any type
- *  return  [N, R]  I32. N is known if x is a constant. Of a program that was read it may also be declared: the first N
- *          rows then, with rows of 0 where there are fewer. Else it is unknown, and the engine refuses to compile it
+ *  return  [N, R]  I32. If x is a constant, N is known. A program that was read may declare N: the result is then the
+ *          first N rows, with rows of 0 at the end if there are fewer. Otherwise N is unknown, and the engine refuses
+ *          to compile the program
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
  *  vjp     none: integers
  *  source  MIL non_zero */
