@@ -2,16 +2,18 @@
  *
  *     mw_tensor *noise = mw_random_normal(graph, MW_F32, MW_SHAPE(8, 3), 0.0f, 0.1f, 42);
  *
- * MIL promises nothing about the numbers; what follows holds on the engine. Element i (row-major) of a result takes the
- * words w0..w3 of Philox 4x32-10 (Salmon et al. 2011) for
- *   seed >= 0   key {seed, 0}, counter {i low, i high, 0, 0}: the same numbers at every execution, in every program
- *   seed = -1   key {2^32 - 1, k}, counter {i low, i high, n low, n high}: fresh ones at each execution. n counts the
- *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
- *               compiled again starts over, and two operations in it differ
- * Each result is computed in double and rounded once. The numbers depend on neither partitions nor threads. The ANE has
- * none of these operations (dropout and noise are made of others): there a fixed seed gives constants, the same numbers
- * in fp16, and what has no fixed seed is refused. A trainer replaces those without a fixed seed by noise, see
- * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph.
+ * MIL does not define the numbers; the following holds on the engine. Element i (row-major) of a result uses the words
+ * w0..w3 of Philox 4x32-10 (Salmon et al. 2011) for
+ *   seed >= 0:  key {seed, 0}, counter {i low, i high, 0, 0}. Every execution in every program gives the same numbers.
+ *   seed = -1:  key {2^32 - 1, k}, counter {i low, i high, n low, n high}. Each execution gives new numbers. n counts
+ *               the executions of the compiled program from 0; k is the position of the operation in the program. So
+ *               a program that is compiled again starts over, and two operations of one program give different numbers
+ * Each result is computed in double and rounded once. The numbers do not depend on partitions or threads.
+ *
+ * The ANE has none of these operations; dropout and noise use others there. On the ANE, an operation with a fixed seed
+ * becomes a constant, with the same numbers in fp16; mw_compile refuses one without a fixed seed. A trainer replaces an
+ * operation without a fixed seed by noise, see mw_noise_normal; with a fixed seed, each step gets the same numbers.
+ * Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_RANDOM_H
