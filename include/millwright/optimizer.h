@@ -33,18 +33,20 @@ typedef enum mw_optimizer_kind {
  *  Weight decay, if set, is added to g first: g + weight_decay p; decoupled, it is taken from p with the change:
  *  p' = p - lr weight_decay p - change.
  *
- *  compensated: the parameter is p + low / 256, two tensors of its type ("fc1.weight" and its state "fc1.weight#low"),
- *  and a step changes their sum by Kahan's summation, as operations of the program; the model sees p. So fp16 trains as
- *  fp32 weights do, where plain fp16 loses every change below half a unit in the last place of p: 8e-6 for a weight of
- *  0.03, 1.2e-4 for one of 0.3. It costs one more state for SGD and Lion, two for the others, which then keep the root
- *  of their sum of squares in two terms as well ("root" + "root_low" / 16). Measured with beta2 0.999 and a loss scale
- *  of 256 on gradients that fall to a 350th in 4000 steps: the two-term root within 1e-3 of the true one, the one-term
- *  root of plain fp16 within 9 %. The means m need no second term: 1 - beta1 is far above the rounding of fp16. That
- *  Apple's compiler leaves (p + y) - p as it is has not been confirmed.
+ *  compensated: the parameter is p + low / 256. These are two tensors of its type: "fc1.weight", which the model reads,
+ *  and the state "fc1.weight#low". A step changes their sum by Kahan's summation, written as operations of the program.
+ *  So fp16 trains like fp32 weights. Plain fp16 loses every change below half a unit in the last place of p: 8e-6 for a
+ *  weight of 0.03, 1.2e-4 for one of 0.3.
  *
- *  In fp16 Adam, RMSprop and Adagrad keep the root of their sum of squares, which has the range of the gradients, where
- *  the sum itself, v, would be 0 for gradients below 2e-5 and infinite from 1 on (with a loss scale of 256). What it
- *  forgets at a step is dithered by 2^-10, so that changes below the rounding of fp16 count in the mean.
+ *  It costs one more state for SGD and Lion, and two for the other optimizers. These then keep the root of their sum of
+ *  squares in two terms, too ("root" + "root_low" / 16). Measured with beta2 0.999 and a loss scale of 256, on
+ *  gradients that fall to 1/350 in 4000 steps: the two-term root is within 1e-3 of the true one, the one-term root of
+ *  plain fp16 within 9 %. The means m need no second term: 1 - beta1 is far above the rounding of fp16. It has not been
+ *  confirmed that Apple's compiler keeps (p + y) - p unchanged.
+ *
+ *  In fp16, Adam, RMSprop and Adagrad keep the root of their sum of squares v, because the root has the range of the
+ *  gradients. With a loss scale of 256, v itself would be 0 for gradients below 2e-5, and infinite from 1 on. In each
+ *  step the decay of the root is dithered by 2^-10, so that changes below the rounding of fp16 count on average.
  *  source  Kahan 1965, "Further remarks on reducing truncation errors"; for weights in training Zamirai et al. 2020,
  *          "Revisiting BFloat16 Training" */
 typedef struct mw_optimizer {
