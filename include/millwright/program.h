@@ -111,19 +111,20 @@ MW_API void mw_program_destroy(mw_program *program);
  *     mw_program_set_shapes(program, shapes, 2, &err);
  *     mw_program_write(program, "tokens", MW_I32, tokens, 7, &err); ..
  *
- * A program whose inputs have `?` extents runs with one shape of each at a time, by a plan of its own for each choice.
- * Plans are made when they are first wanted, and kept (options.max_plans): choosing a shape again costs next to
- * nothing. Parameters and states, and every port of one shape, hold what they held, whatever is chosen; so does an
- * input that keeps its shape. An input that gets another shape holds zeros until it is written.
+ * A program whose inputs have `?` extents runs with one shape for each input at a time. Each choice of shapes has its
+ * own plan. A plan is made when it is first needed, and kept (options.max_plans): choosing the same shapes again costs
+ * almost nothing. Parameters, states and every port with only one shape keep their values when you choose shapes. An
+ * input that keeps its shape keeps its values, too. An input that gets another shape holds zeros until it is written.
  *
- * Where the values of a small integer input (at most 64 elements) decide extents, by a reshape to them, say, they are
- * part of the choice: mw_run takes or makes the plan for what the input holds then. It must be written before anything
- * but shapes is asked, and its results have the extents of the last run, MW_DIM_UNKNOWN before the first. Of one plan a
- * run allocates nothing on the engine; a run that makes a plan compiles.
+ * A small integer input (at most 64 elements) can decide extents by its values, for example the shape of a reshape. Its
+ * values are then part of the choice: mw_run takes, or makes, the plan for the values that the input holds. Write this
+ * input first: before that, only shapes can be queried. The results have the extents of the last run; before the first
+ * run these are MW_DIM_UNKNOWN. A run with an existing plan allocates nothing on the engine; a run that makes a plan
+ * compiles.
  *
- * What a program lends (mw_program_view, mw_program_mil, warnings) belongs to the plan: it is valid until the shapes
- * are chosen anew, or a run takes another plan. Nobody may ask for ports while shapes are chosen, or while a program
- * runs whose plan depends on values. */
+ * What a program lends (mw_program_view, mw_program_mil, warnings) belongs to the plan. It is valid until the shapes
+ * are chosen again, or a run takes another plan. No thread may query ports while another one chooses shapes, or
+ * while a program runs whose plan depends on values. */
 
 /** Chooses shapes of inputs, all that are named in one call; the others keep theirs. At once the ports have the new
  *  extents, results too, and the plan is made, unless an input with `?` has no shape yet, or one whose values decide
@@ -253,17 +254,20 @@ typedef struct mw_label {
  *  errors  MW_ERROR_ARGUMENT if the port is no label; those of mw_program_read */
 MW_API mw_status mw_program_label(mw_program *program, const char *port, mw_label *out, mw_error *err);
 
-/** A constant that fp16 does not hold, on a device that computes in fp16, and what stands for it:
- *   - beyond 65504 (a mask of -3.4e38, say) 65504 with its sign, or 32752 if it is added to something, so that the sum
- *     is finite too: a row of scores that is masked throughout stays a row of numbers;
- *   - a scalar that would be 0 (an epsilon of 1e-12) 2^-24, the smallest number of fp16, with its sign, or 2^-14 if it
- *     keeps a divisor from 0, so that the quotient is finite.
- *  Infinities stay, as does the default of an epsilon.
- *  An operation that makes 0 of large numbers there, where no infinity is left to be seen, is a warning of count 0:
- *  softplus from 11.09 on (and mish, made of it), a square of more than 255.9 whose mean or root divides (rms_norm, a
- *  norm by hand), an exponential that is divided by a sum of its kind (a softmax by hand). `value` is where it begins.
- *  There is none where the numbers are bounded (clip, minimum, tanh ..), and none of gradients and updates: a trainer
- *  refuses a step in which those are infinite.
+/** A constant that fp16 does not hold, on a device that computes in fp16, and what replaces it. Example: -3.4e38
+ *  becomes -65504.
+ *    - A constant beyond 65504 (in a mask, for example) becomes 65504 with its sign. If it is added to something, it
+ *      becomes 32752 with its sign, so that the sum is finite too: a row of scores that is masked completely keeps
+ *      finite numbers.
+ *    - A scalar that would be 0 (an epsilon of 1e-12) becomes 2^-24, the smallest number of fp16, with its sign. If it
+ *      keeps a divisor from being 0, it becomes 2^-14, so that the quotient is finite.
+ *  Infinities stay, and so does the default of an epsilon.
+ *  A warning of count 0 is an operation that gives 0 for large numbers on that device, without an infinity that would
+ *  show it: softplus from 11.09 on (and mish, which uses it), a square of more than 255.9 whose mean or root divides
+ *  (rms_norm, a norm written out by hand), an exponential that is divided by a sum of such exponentials (a softmax
+ *  written out by hand). `value` is the number from which on this happens. There is no warning if the numbers are
+ *  bounded (clip, minimum, tanh ..). There is none for gradients and updates either: a trainer refuses a step in which
+ *  they are infinite.
  *  The log hook gets one line of each kind for each program that has warnings.
  *  Strings live as long as the program. */
 typedef struct mw_warning {
