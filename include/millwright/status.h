@@ -108,20 +108,22 @@ typedef void *mw_thread_run(void *argument);
  *  What is kept is joined when the hooks change (mw_thread_hooks_set), else when the process ends or unloads the
  *  library.
  *
- *  `start` has run(argument) called once, at once, on a thread that is free until `run` returns, and gives true and,
- *  in *out_thread, what `join` will be given. `run` may go on for as long as the process: it must not wait for another
- *  job of a pool, nor be called within `start`. It needs a stack of 64 KiB, and for "mw prefetch" what the functions of
- *  the data set need besides. False = there is no thread: then programs run on fewer, with the same bits, batches are
- *  made when they are asked for, and a submission is refused (MW_ERROR_MEMORY). `name` lives until `start` returns.
+ *  `start` makes a thread call run(argument) once, without delay. That thread does nothing else until `run` returns.
+ *  `start` does not wait for that: it returns true, and sets *out_thread to the value that `join` will get. `run` may
+ *  last as long as the process: it must not wait for another job of a pool, and `start` must not call it on its own
+ *  thread. The thread needs a stack of 64 KiB; "mw prefetch" also needs the stack of the data set's functions. `start`
+ *  returns false if it has no thread. Then programs run on fewer threads, with the same bits; batches are made when
+ *  they are requested; a submission fails with MW_ERROR_MEMORY. `name` lives until `start` returns.
  *
- *  `join` returns when the `run` of that thread has. It is called once for each thread, by another one, and is that of
- *  the hooks that started it. The thread of a loader that the function of its own data set destroys is joined when the
- *  next thread is started or joined, or hooks are set.
+ *  `join` waits until the `run` of that thread has returned. The library calls it once for each thread, from another
+ *  thread, and uses the `join` of the hooks that started the thread. A function of a data set may destroy the loader
+ *  whose thread it runs on. That thread is joined later: when the library next starts or joins a thread, or when hooks
+ *  are set.
  *
- *  While in `run` a thread blocks all signals but those of its own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS,
- *  SIGTRAP) and SIGPROF, rounds to nearest and keeps subnormals; then it is as it was before. The system's threads,
- *  where no hooks are set, do the same. In the child of a fork the threads of its parent do not exist, and are not
- *  joined.
+ *  During `run`, a thread blocks all signals except SIGPROF and those of its own faults (SIGSEGV, SIGBUS, SIGFPE,
+ *  SIGILL, SIGSYS, SIGTRAP). It rounds to nearest and keeps subnormals. After `run` these settings are as before. The
+ *  system's threads, used where no hooks are set, do the same. A child of fork() does not have its parent's threads,
+ *  and does not join them.
  *
  *  Both functions are called by whichever thread needs one, several at once too, and call nothing of this library. They
  *  and `user` stay valid until every thread has been joined.
