@@ -38,19 +38,21 @@ typedef struct mw_chip_rates {
     double gflops;      /* 10^9 floating-point operations a second, at most */
     double gbytes;      /* 10^9 bytes a second */
     double floor_us;    /* of a dispatch, whatever is in it */
-    double ramp_flops;  /* an operation of fewer has the share (flops / ramp_flops)^ramp_power of gflops; 0 = all */
+    double ramp_flops;  /* an operation with fewer flops reaches only (flops / ramp_flops)^ramp_power of gflops;
+                         * 0 = all reach it */
     double ramp_power;  /* from 0 to 1 */
-    const char *die;    /* "h17s": what Apple's compiler calls it; "" where rates are not of a die */
+    const char *die;    /* "h17s": the name that Apple's compiler has for it; "" if the rates are not of one die */
     const char *anchor; /* the die or chip that was measured; "" = none was */
-    bool measured;      /* of this die; else scaled from the anchor, or a model's */
+    bool measured;      /* true: on this die; false: scaled from the anchor, or from a model */
     const char *source;
 } mw_chip_rates;
 
-/** The rates of a backend. Of a chip that comes as several dies those of the one in docs/chip_cost.md; nothing is known
- *  of MW_CHIP_AUTO, which has those of the least chip that runs MIL, MW_CHIP_H13.
- *  return  false, and *out all 0, for a chip, a backend or anchors that there are not */
+/** True if the rates of a backend are known. For a chip that comes as several dies, the rates are those of the die
+ *  in docs/chip_cost.md. MW_CHIP_AUTO has the rates of the oldest chip that runs MIL, MW_CHIP_H13.
+ *  return  false, and *out all 0, for a chip, a backend or anchors that do not exist */
 MW_API bool mw_chip_rates_find(mw_chip chip, mw_chip_backend backend, mw_chip_anchors anchors, mw_chip_rates *out);
-/** The same of a die, "h17c", in any case. One of a known chip without numbers of its own has those of its chip. */
+/** The same for a die: "h17c", in upper or lower case. A die of a known chip without its own numbers has those of
+ *  its chip. */
 MW_API bool mw_chip_rates_of_die(const char *die, mw_chip_backend backend, mw_chip_anchors anchors, mw_chip_rates *out);
 
 /** "cpu", "gpu", "ane"; NULL for another number. */
