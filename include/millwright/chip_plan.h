@@ -75,10 +75,11 @@ typedef struct mw_chip_plan_options {
     bool published_functions_only; /* false: any function of one element takes an activation slot, as a table can hold
                                     * any; true: relu and its kin, clamps, silu, sigmoid, tanh, gelu, as published */
     /* legalization */
-    int64_t kernel_max; /* 0 = what the chip streams, 16 MB: weights beyond it cut a layer along its output channels.
-                         * source  ane-guide, ch. 22 and appendix A; the cap is per buffer, which one is open */
-    bool keep_fusions;  /* false: a layer that is cut gives up a transpose behind it. That capacity passes undo
-                         * fusions is published (ane-guide, ch. 22), which ones is not */
+    int64_t kernel_max; /* 0 = what the chip streams, 16 MB. A layer with more bytes of weights is cut along its
+                         * output channels. source  ane-guide, ch. 22 and appendix A: the limit is for one
+                         * buffer; which buffer is not known */
+    bool keep_fusions;  /* false: a layer that is cut no longer fuses with a transpose behind it. It is
+                         * published that capacity passes undo fusions (ane-guide, ch. 22), but not which ones */
     /* schedule */
     double margin;              /* 0.9. The share of the working set that a partition may fill. Published is that it is
                                  * below one */
@@ -305,7 +306,7 @@ MW_API char *mw_chip_plan_print(const mw_chip_plan *plan, mw_error *err);
 MW_API char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err);
 MW_API char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err);
 /** The picture as a file, which replaces what is there.
- *  errors  MW_ERROR_IO naming the file */
+ *  errors  MW_ERROR_FILE naming the file; MW_ERROR_ARGUMENT for a NULL path; those of mw_chip_plan_print_svg */
 MW_API mw_status mw_chip_plan_write_svg(const mw_chip_plan *plan, const char *path, mw_error *err);
 
 /** "neural" of MW_CHIP_ENGINE_NEURAL, "gain" of MW_CHIP_SLOT_GAIN; NULL for what there is not. */
