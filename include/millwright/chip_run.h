@@ -1,5 +1,5 @@
-/* Compiled programs of the M1's engine without one: what their registers say is computed here, and programs are
- * written.
+/* Runs compiled programs of the M1's neural engine without that engine: computes what the registers of a program say.
+ * Also writes such programs.
  *
  *     mw_hwx_emission made;
  *     mw_hwx_emit(graph, NULL, &made, &err);
@@ -76,7 +76,7 @@ typedef struct mw_hwx_emission {
                     * depends on here and a chip has not seen. The file says --unverified then */
 } mw_hwx_emission;
 
-/** Writes a H13 program: relu, sigmoid, add, sub, mul, maximum or minimum of two inputs, concat of their channels,
+/** Writes an H13 program: relu, sigmoid, add, sub, mul, maximum or minimum of two inputs, concat of their channels,
  *  linear of one row, conv with a kernel of 1 or 3 a side and step 1; of the last two weights are constants, and a relu
  *  may follow.
  *  graph    lent; everything in it is fp16
