@@ -56,11 +56,13 @@ MW_API mw_compare_options mw_compare_defaults(void);
 typedef struct mw_difference {
     bool compared;        /* else all below is 0 */
     size_t count;         /* of elements */
-    size_t beyond;        /* that do not agree, with the next, but for overflows that come to nothing */
-    size_t not_finite;    /* where one is NaN or infinite, and the other something else */
-    size_t overflowed;    /* of these: one is infinite, the other of that sign and beyond 65504, the range of fp16. They
-                           * come to nothing if what follows limits them (clip, select, a comparison), so that nothing
-                           * of it that is not finite gets to an output or the next value of a state */
+    size_t beyond;        /* elements that do not agree: the next count is included, except overflows that are
+                           * limited later */
+    size_t not_finite;    /* elements where one value is NaN or infinite, and the other value is different */
+    size_t overflowed;    /* of these, elements where one value is infinite, and the other has the same sign and is
+                           * beyond 65504, the range of fp16. An overflow is limited later if following operations
+                           * (clip, select, a comparison) keep every value that is not finite from the outputs and
+                           * from the next value of a state */
     double max_absolute;  /* |a - b|, over the elements where both are finite, as are the next three */
     double mean_absolute; /* 0 if there are none */
     double max_relative;  /* |a - b| / max(|a|, |b|), in [0, 2] */
