@@ -80,13 +80,14 @@ MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *col
  *  example's seed as its key. Any index at any time; the same one is the same number. */
 MW_API float mw_map_uniform(const mw_map_example *example, uint64_t index);
 
-/** The same examples; a loader on this set (one that a trainer makes for itself, too) has a thread that makes up to
- *  `batches` batches ahead while one is consumed. Served is what would be served without, to the bit; an error comes
- *  with the batch that it belongs to. The thread never runs into an epoch that was not begun, and ends with the loader,
- *  which then waits for the example that is being made. Functions of the data set are called from it, one at a time.
- *  Only on the outermost set does it count: what is made of this one again has none. Where the system gives no thread,
- *  batches are made in the call. In a child of fork() such a loader is MW_ERROR_STATE if its thread had begun: make a
- *  new one there.
+/** The same examples, in batches that a thread makes ahead. Each loader on this set has such a thread, also a loader
+ *  that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses one. The
+ *  batches have the same bits as without prefetch; an error comes with its own batch. The thread never starts an epoch
+ *  that the caller has not begun. Destroying the loader ends the thread, after the example that it is making. The
+ *  thread calls the functions of the data set, one at a time.
+ *  Prefetch works only on the outermost set: a set that is derived from this one has no thread. If the system gives no
+ *  thread, the call makes the batches. In a child of fork(), a loader whose thread had started returns MW_ERROR_STATE:
+ *  make a new loader there.
  *  batches  1 to 64; the loader holds that many, and one, in memory
  *  errors   MW_ERROR_ARGUMENT */
 MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
