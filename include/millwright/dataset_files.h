@@ -92,14 +92,15 @@ typedef struct mw_image_options {
     size_t class_count;
     const mw_allocator *allocator;
 } mw_image_options;
+
 /** Returns the default options. */
 MW_API mw_image_options mw_image_defaults(void);
 
-/** Opens a folder that has a folder for each class, with PNG (.png) and JPEG (.jpg, .jpeg) files of one size, as
- *  columns "x" (U8, scale 1/255) and "y" (I64): the number of the class: folders whose names are
- *  integers are sorted by value, others by their bytes. Other
- *  files, hidden ones and links to folders are left out; a link to a file is followed if it stays in the folder.
- *  Transparency is dropped, 16 bits become 8. The libraries' warnings are silent. All are unpacked at once.
+/** Opens a folder that has a folder for each class, with PNG (.png) and JPEG (.jpg, .jpeg) files of one size. The
+ *  columns are "x" (U8, scale 1/255) and "y" (I64), the number of the class. Folders whose names are integers are
+ *  sorted by value, others by their bytes. Other files, hidden ones and links to folders are left out; a link to a file
+ *  is followed if it stays in the folder. Transparency is dropped, 16 bits become 8. Warnings of libpng and libjpeg are
+ *  not shown. All files are unpacked at once.
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG or JPEG, of another size than the
  *          first, or larger than pixels_max; MW_ERROR_UNSUPPORTED for more than bytes_max, and where libpng or libjpeg
  *          was left out at build time */
