@@ -84,18 +84,20 @@ MW_API mw_status mw_graph_listed_shape(const mw_graph *graph, const char *input,
 MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err);
 
 /** A copy of "main" for another number of examples: a program that was trained or exported at batch 128 becomes one of
- *  batch 1, or 512. The batch is the largest number that divides the first extent of every input that the host feeds;
- *  an input may thus hold several rows of each example. Extents that follow it do, wherever they stand; shapes and
- *  bounds of slices that are written out are written anew, and so are constants with the same values for each example.
- *  Every result of the copy belongs to one example, as in the source. A layer with another form in evaluation (a batch
- *  norm that trains) is judged by that form: the copy has both, and a training of it takes the means of its own batch.
- *  What is assigned to states is not judged, but must fit.
+ *  batch 1, or 512. The batch of the source is the largest number that divides the first extent of every input that the
+ *  host feeds; so an input may hold several rows of each example.
+ *  Extents that depend on the batch change everywhere. Shapes and bounds of slices that are written as constants are
+ *  written again, and so are constants with the same values for each example. Every result of the copy belongs to one
+ *  example, as in the source.
+ *  A layer with another form in evaluation (a batch norm that trains) is checked in its evaluation form. The copy has
+ *  both forms: when it trains, it takes the means of its own batch. Values that are assigned to states are not checked
+ *  for mixing examples, but their shapes must fit.
  *  examples  of the copy, from 1
  *  return    owned by the caller, by the allocator of the graph; NULL with err set on failure
  *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialise);
  *            MW_ERROR_UNSUPPORTED, naming the operation, if a result depends on several examples (a mean over the
- *            batch, a loop or branch that they decide on together) or on their number, or an operation holds the
- *            program at its batch, as a constant that differs from example to example does */
+ *            batch, a loop or branch whose condition needs several examples) or on their number, or if an operation
+ *            works only at the batch of the source (a constant that differs from example to example) */
 MW_API mw_graph *mw_graph_rebatch(const mw_graph *graph, int64_t examples, mw_error *err);
 
 #ifdef __cplusplus
