@@ -51,18 +51,19 @@ typedef struct mw_gradcheck_report {
     double allowed;  /* tolerance max(|analytic|, |numeric|) + noise */
 } mw_gradcheck_report;
 
-/** Compares the gradient of y, compiled for the device, with central differences of y on the same device: of single
- *  elements, of each tensor along its gradient (if directions > 0), and along random directions. The
- *  derivative by differences is Richardson's (4 D(h/2) - D(h)) / 3, error O(h^4). h starts at the step and is
- *  halved up to four times until D(h) and D(h/2) agree (the idea is KANN's). The noise is 16 roundings of the elements
- *  of y that move, over h, and 2^-16 of the largest element of the gradient, for the roundings on its own way (fp16
- *  ports: 2^-11 in place of fp32's 2^-24, and 2^-5).
+/** Compares the gradient of y, compiled for the device, with central differences of y on the same device. It compares
+ *  single elements, the direction of each tensor's gradient (if directions > 0), and random directions. The derivative
+ *  by differences is Richardson's (4 D(h/2) - D(h)) / 3, error O(h^4). h starts at the step and is halved up to four
+ *  times until D(h) and D(h/2) agree (the idea is KANN's).
+ *  The noise is the sum of two terms: 16 roundings of the elements of y that change, divided by h; and 2^-16 of the
+ *  largest element of the gradient, for the roundings of the gradient itself. With fp16 ports, a rounding is 2^-11
+ *  instead of fp32's 2^-24, and the second factor is 2^-5 instead of 2^-16.
  *
- *  Where the two do not agree, a step may have crossed a kink (relu, abs, clip, maximum, max_pool, sorting, ..) or a
- *  jump. Whether it did is read from all comparisons and choices that the gradient is made of. An element is compared
- *  by the longest step that crosses none, down to 2^-10 of the step; it is skipped if there is none, or if roundings
- *  hide the derivative there. A direction is followed to both sides of x; what y gains there between two kinks is
- *  compared with the integral of the gradient.
+ *  If the two do not agree, a step may have crossed a kink (relu, abs, clip, maximum, max_pool, sorting, ..) or a jump.
+ *  To find out, the check reads all comparisons and choices that the gradient is made of. It compares an element by the
+ *  longest step that crosses no kink, down to 2^-10 of the step. It skips the element if there is no such step, or if
+ *  roundings hide the derivative there. It follows a direction to both sides of x, and compares the change of y between
+ *  two kinks with the integral of the gradient.
  *  options     x must be fed or be parameters; elements of one tensor cost up to 20 runs each, at kinks up to 90
  *  out_report  filled when the comparison was made, also when it failed; may be NULL
  *  return      MW_OK if every comparison passed
