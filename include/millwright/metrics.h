@@ -15,8 +15,8 @@
  * The end of the path says what is written (docs/metrics.md has every byte of it):
  *     ".jsonl", ".ndjson"                   JSON Lines, one object a record
  *     ".csv"                                a table, one row a record, a column for each name that came so far
- *     "/", a folder, a name with "tfevents" an event file of TensorBoard; in a folder
- * "events.out.tfevents.0.millwright"
+ *     "/", a folder, a name with "tfevents" an event file of TensorBoard; its name in a folder is
+ *                                           "events.out.tfevents.0.millwright"
  *
  * A record is in the file, whole, when mw_metrics_write returns, and a disk that is full leaves whole records. A
  * process that is killed within that call may leave a part of one at the end, without its line end; readers leave it
