@@ -7,17 +7,17 @@
  * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 128 times the
  * size of the text plus the size of the blobs it names.
  *
- * Large constants of a weight file of a megabyte or more are copied to a private file (below $TMPDIR, or /tmp) instead
- * of into memory, where there is room for it: they take memory when they are used, and programs that are compiled from
- * the graph share that file. What becomes of the original afterwards does not matter. The file goes with its last user;
- * what a killed process leaves is removed by the next one that makes such a file.
+ * Large constants of a weight file of at least one megabyte are copied to a private file (in $TMPDIR, or /tmp) instead
+ * of into memory, if the disk has enough space. Such a constant takes memory only when it is used, and programs
+ * compiled from the graph share the file. The original may then change or disappear. The private file is removed with
+ * its last user. If a process is killed, the next process that makes such a file removes what is left.
  *
- * Links. A path that you give is followed wherever it leads: it is your wish. What a text names by BLOBFILE is not: it
- * lies below the folder of the text, and symbolic links on the way to it are followed within one tree only. That tree
- * is the folder; and for a folder in the cache of a model hub, <store>/snapshots/<revision>/.., the revision and
- * <store>/blobs, where the downloader keeps what its snapshots link to. <store> is taken from the real path of the
- * folder that you named, so no file of a model can choose it. Links that are absolute or lead elsewhere, loops, devices
- * and FIFOs are MW_ERROR_FILE.
+ * Links. The reader follows every link in a path that you give. It does not trust a path that a text names by BLOBFILE:
+ * that path must lie inside the folder of the text, and symbolic links on the way are followed only within one tree.
+ * The tree is this folder. For a folder in the cache of a model hub, <store>/snapshots/<revision>/.., the tree also
+ * includes the revision and <store>/blobs, where the downloader keeps the files that its snapshots link to. <store>
+ * comes from the real path of the folder that you named, so no file of a model can choose it. Links that are absolute
+ * or lead out of the tree, link loops, devices and FIFOs are MW_ERROR_FILE.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_MIL_H
@@ -91,14 +91,14 @@ MW_API mw_mil_write_options mw_mil_write_defaults(void);
 
 /** Writes folder/model.mil and, if any constant wants it, a weight file; folders are created.
  *
- *  The model in the folder is replaced as a whole or not at all, and all other files stay. Weights go to
- *  weights/weight.bin where neither it nor a model.mil is there, else to weights/weight-<16 hex digits>.bin; the text
- *  names them and is renamed into place last, and only then the weights of the old text are removed. So a failure (or
- *  a kill) at any moment leaves the old model or the new one, with at most a weight file that no text names, which
- *  the next call removes (but for a weights/weight.bin: without a text it may be yours). mw_graph_read_mil at any
- *  moment reads one of the two; another program that reads the text before and the weights after the change may find
- *  them missing, but never others. A second process that writes the same folder waits, for a minute at most.
- *  Everything is durable on return.
+ *  The model in the folder is replaced as a whole or not at all, and all other files stay. If the folder has neither
+ *  weights/weight.bin nor a model.mil, weights go to weights/weight.bin; else to weights/weight-<16 hex digits>.bin.
+ *  The text names this file. It is renamed into place last, and only then are the weights of the old text removed. So a
+ *  failure (or a kill) at any moment leaves the old model or the new one. It may also leave one weight file that no
+ *  text names; the next call removes it, except weights/weight.bin, which may be yours if there is no text.
+ *  mw_graph_read_mil reads the old model or the new one at any moment. Another program that reads the text before the
+ *  change, and the weights after it, may find no weights, but never wrong ones. A second process that writes the same
+ *  folder waits for at most a minute. When the call returns, everything is durable.
  *  errors  MW_ERROR_UNSUPPORTED if an operation does not exist in the opset asked for, MW_ERROR_FILE */
 MW_API mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
                                     mw_error *err);
