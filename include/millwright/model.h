@@ -57,8 +57,7 @@ MW_API mw_model_options mw_model_defaults(void);
  *  options  NULL = mw_model_defaults()
  *  return   owned by the caller; NULL with err set on failure
  *  errors   those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil, mw_graph_specialise,
- *           mw_compile;
- *           MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
+ *           mw_compile; MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
 MW_API mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err);
 
 /** The same of a graph, which is copied: one that was built and trained is given as mw_graph_evaluation. Parameters
@@ -136,25 +135,26 @@ typedef struct mw_result {
     size_t count; /* elements: those of one example times the examples */
 } mw_result;
 
-/** Predicts: `batch->examples` examples, from 1 on, in runs of mw_model_batch. What is left over at the end is filled
- *  up with copies of the last example, which belong to no result; a single one has a plan of its own. The last bits of
- *  a result may depend on how many examples are in its run, as sums are cut otherwise.
+/** Predicts `batch->examples` examples, at least 1, in runs of mw_model_batch examples. The last run is filled up with
+ *  copies of the last example; these copies are in no result. A single example has its own plan. The last bits of a
+ *  result may depend on the number of examples in its run, because sums are then divided in another way.
  *
- *  A feed has the elements of all examples, one behind the other, and is converted under the rule of mw_program_write;
- *  its values are finite. An optional input with a default value (mw_feature) may be left out. Feeds that no input
- *  wants are ignored.
+ *  A feed holds the elements of all examples, one example after the other. It is converted under the rule of
+ *  mw_program_write, and its values must be finite. An optional input with a default value (mw_feature) may be left
+ *  out. A feed that is no input is ignored.
  *
- *  In a result the examples stand along the axis that they have in the program, the first of most; a result of which
- *  that is not known is stacked, one run behind the other, and one that depends on no input is given once. Of the
- *  results of the program only those that are listed are read.
+ *  In a result, the examples lie along the same axis as in the program, usually the first. If this axis is not known,
+ *  the results of the runs are stacked one after the other. A result that depends on no input is given once. Only the
+ *  listed results of the program are read.
  *
  *  A program with states sees the examples as steps, one after the other.
  *
- *  Allocates nothing on the engine, unless a plan is made: at the first single example, or for new shapes.
- *  errors  MW_ERROR_ARGUMENT for a missing feed, an unknown result, or no example; MW_ERROR_SHAPE for a count that is
- *          not that of the examples; MW_ERROR_UNSUPPORTED for another number of examples than mw_model_batch (than a
- *          multiple of it) where results bring examples together (where there are states); those of mw_program_write.
- *          What was written to results before an error is undefined */
+ *  On the engine it allocates memory only when it makes a plan: for the first single example, or for new shapes.
+ *  errors  MW_ERROR_ARGUMENT for a missing feed, an unknown result, or no example; MW_ERROR_SHAPE if a count does
+ *          not fit the number of examples; MW_ERROR_UNSUPPORTED for a number of examples other than mw_model_batch,
+ *          if a result combines examples; MW_ERROR_UNSUPPORTED for a number that is no multiple of mw_model_batch,
+ *          if the program has states; those of mw_program_write. What was written to results before an error is
+ *          undefined */
 MW_API mw_status mw_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
                             size_t result_count, mw_error *err);
 
