@@ -8,27 +8,28 @@
  *     options.extent_count = 1;
  *     mw_graph *eight = mw_onnx_read("model.onnx", &options, &err); // "batch" is 8
  *
- * Nodes become MIL operations of the same value; shape computations over known numbers are carried out while the file
- * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
- * mw_graph_lora find them, and so do floats of Constant nodes, by the names of their outputs. Those of bodies and
- * functions do too, as "<name>_1" where the name is taken. Inputs and outputs keep theirs, but an output that is an
- * input is called "<name>_output". Operator sets 1 to 24 of the domain ai.onnx are read, as far as docs/onnx.md lists
- * their operators.
+ * Nodes become MIL operations that compute the same values. Shape computations over known numbers are done while the
+ * file is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
+ * mw_graph_lora find them. Floats of Constant nodes become constants, too, named like the outputs of these nodes. Those
+ * of bodies and functions get the name "<name>_1" if the name is taken. Inputs and outputs keep their names, except an
+ * output that is also an input: its name is "<name>_output". The reader accepts operator sets 1 to 24 of the domain
+ * ai.onnx; docs/onnx.md lists the operators.
  *
- * Dimensions. One with a name gets its extent from the options. One that has none becomes a `?` of the graph, at most
- * four of them: the model is read for three choices of their extents, what differs between these is expressed by
- * extents, and the result is held against the third. By default such an extent is 1 where the model takes that. A model
- * that cannot be had so (one whose loops run as often as there are examples, say) is refused, with the reason.
+ * Dimensions. A dimension with a name gets its extent from the options. A dimension without a name becomes a `?` of the
+ * graph; there can be at most four of them. To express results by these extents, the reader reads the model for three
+ * choices of them, and compares the result with the third. The default of such an extent is 1 if the model accepts 1.
+ * The reader refuses a model for which this does not work, with the reason: for example a model whose loops run once
+ * for each example.
  *
- * Types. float and float16 are themselves. double is computed as fp32. Every integer type is an int32 (of 4, 8 and 16
- * bits with the wrap-around of its own type): a constant that int32 cannot hold is refused, but that the limits of
- * int64, with which slices say "to the end", become those of int32. Strings, complex numbers, bfloat16, sequences, maps
- * and optionals are refused where a node takes them.
+ * Types. float and float16 stay as they are. double is computed as fp32. Every integer type becomes int32; values of 4,
+ * 8 and 16 bits wrap around like their own type. The reader refuses a constant that int32 cannot hold, with one
+ * exception: the limits of int64, which mean "to the end" in slices, become the limits of int32. It refuses strings,
+ * complex numbers, bfloat16, sequences, maps and optionals if a node takes them.
  *
- * Files are untrusted. Reading allocates at most 128 times the size of the file, 64 MiB and 8 times the bytes of its
- * initializers (each with the external data that it names), and what its at most 131,072 nodes take in the graph, the
- * latter two five times where dimensions are open;
- * external data are read from the folder of the file and below it only.
+ * Files are untrusted. Reading allocates at most the sum of: 128 times the size of the file; 64 MiB; 8 times the bytes
+ * of its initializers, each with the external data that it names; and the memory of its nodes in the graph, at most
+ * 131,072 nodes. If the model has open dimensions, the last two count five times. External data are read only from the
+ * folder of the file and from folders inside it.
  *
  * Threads: calls may be made from any thread at the same time. */
 #ifndef MILLWRIGHT_ONNX_H
