@@ -33,9 +33,9 @@ typedef enum mw_sampling_mode {
 /** What is made of the elements around a position. */
 typedef enum mw_interpolation_mode {
     MW_INTERPOLATION_LINEAR,
-    MW_INTERPOLATION_NEAREST /* the nearest element, of two the later. Under MW_SAMPLING_DEFAULT as under
-                                MW_SAMPLING_UNALIGN_CORNERS, floor((i + 1/2) n / m): PyTorch's "nearest-exact", which
-                                coremltools writes so for TensorFlow's half_pixel_centers */
+    MW_INTERPOLATION_NEAREST /* the nearest element; if two are equally near, the later one. MW_SAMPLING_DEFAULT gives
+                                the same as MW_SAMPLING_UNALIGN_CORNERS: element floor((i + 1/2) n / m), PyTorch's
+                                "nearest-exact". coremltools writes it so for TensorFlow's half_pixel_centers */
 } mw_interpolation_mode;
 
 /** y[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] for y of extents height and width.
@@ -75,9 +75,9 @@ MW_API mw_tensor *mw_resize_nearest_neighbor(mw_tensor *x, int64_t height, int64
  *  source    MIL resize_bilinear */
 MW_API mw_tensor *mw_resize_bilinear(mw_tensor *x, int64_t height, int64_t width, mw_sampling_mode sampling);
 
-/** y = x resized by either rule; needs MW_IOS17. x may have any rank from 2 on, and I32, of which what is behind the
- *  point is dropped; an extent of 0 is that of x; the rest as mw_resize_bilinear. mw_op reaches resized_dims = 1, which
- *  resizes the last axis alone; 3 and more are refused.
+/** y = x resized linearly or to the nearest element; needs MW_IOS17. x may have any rank from 2 on. x may also be I32:
+ *  the fraction of a result is then dropped. An extent of 0 keeps the extent of x. Everything else is as for
+ *  mw_resize_bilinear. With mw_op, resized_dims = 1 resizes only the last axis; 3 and more are refused.
  *  vjp     dx = dy weighted as x was
  *  source  MIL resize */
 MW_API mw_tensor *mw_resize(mw_tensor *x, int64_t height, int64_t width, mw_interpolation_mode interpolation,
