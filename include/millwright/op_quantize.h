@@ -53,7 +53,7 @@ MW_API mw_tensor *mw_dequantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_
  *  source      the formulas of PyTorch's fake_quantize and of its form with a learnable scale */
 MW_API mw_tensor *mw_fake_quantize(mw_tensor *x, mw_tensor *scale, mw_tensor *zero_point, int axis, mw_dtype dtype);
 
-/** y = scale (data - offset), the numbers of a block of elements being one element of scale and offset.
+/** y = scale (data - offset). data is divided into blocks; each block has one element of scale and one of offset.
  *  data    [..]  constant I4, U4, I8, U8, F16 or F32, rank 1 to 8
  *  scale   [..]  constant F16 or F32, the rank of data, each extent a divisor of that of data
  *  offset  [..]  constant, shape of scale; dtype of data, F16 or F32; NULL = 0
