@@ -1,7 +1,7 @@
 /* Recurrent networks: LSTM, GRU and the plain one.
  *
- *     mw_recurrent r = mw_lstm_layer(x, 128, "lstm", NULL);         // [S, B, I] -> r.y [S, B, 128], parameters as
- * PyTorch
+ *     // [S, B, I] -> r.y [S, B, 128], parameters as in PyTorch
+ *     mw_recurrent r = mw_lstm_layer(x, 128, "lstm", NULL);
  *
  *     mw_recurrent_options options = mw_recurrent_defaults();       // the operation, with weights of one's own
  *     options.direction = MW_BIDIRECTIONAL;
