@@ -106,13 +106,13 @@ typedef struct mw_crop_resize_options {
 /** Returns the default options. */
 MW_API mw_crop_resize_options mw_crop_resize_defaults(void);
 
-/** y[r, c] = the part boxes[r] of image indices[r] of x, resized linearly. A place is outside if it lies beyond the
- *  centers of the outermost pixels, by more than 1/4096 of a pixel, so that the rounding of an edge decides nothing;
- *  an element there is pad_value, however near. Needs MW_IOS17.
+/** y[r, c] = the part boxes[r] of image indices[r] of x, resized linearly. An element whose place is outside the image
+ *  is pad_value, however near the image it is. A place is outside if it is more than 1/4096 of a pixel beyond the
+ *  centers of the outermost pixels; this tolerance keeps rounding at an edge from deciding. Needs MW_IOS17.
  *  x        [B, C, H, W]  F16 or F32
- *  boxes    [R, 4]        F16, F32 or U16 (these and other integers only in pixels); a box may be turned
- *           over, but of normalized corners with MW_SAMPLING_UNALIGN_CORNERS: there an axis on which a box ends before
- *           it starts is taken whole
+ *  boxes    [R, 4]        F16, F32 or U16; U16 and other integers only for corners in pixels. A box may end before it
+ *           starts; it is then read in reverse. With normalized corners and MW_SAMPLING_UNALIGN_CORNERS, such an axis
+ *           is taken whole instead
  *  indices  [R]           I32 or U16, 0 to B - 1: an image that does not exist is pad_value; NULL = box r is of image r
  *  height   at least 1
  *  width    at least 1
