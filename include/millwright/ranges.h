@@ -10,17 +10,18 @@
  *     }
  *     mw_ranges_destroy(ranges);
  *
- * The graph is run once in fp32 on the CPU of the engine, what it declares as fp16 too, and its values are counted:
- * what fp16 would make infinite, subnormal or 0. Listed is what is floating point of: inputs, parameters and states as
- * they are fed, constants, and what the operations give that its outputs need. Not listed are values inside of branches
- * and loops, literals in the arguments of operations (mw_program_warning_at has those that fp16 does not hold) and
- * constants that are stored compressed.
+ * mw_program_ranges runs the graph once in fp32 on the CPU of the engine, also operations that the graph declares as
+ * fp16. It counts the values that fp16 would make infinite, subnormal or 0. The report lists floating-point values:
+ * inputs, parameters and states as they are fed, constants, and the results of all operations that the outputs need. It
+ * does not list values inside branches and loops, literal arguments of operations (mw_program_warning_at lists those
+ * that fp16 does not hold), or constants that are stored compressed.
  *
- * A program with lists, or with states that it reads and writes, is run in the types that it declares: what overflows
- * in fp16 is then not finite, and what is lost is 0.
+ * A program with lists, or with states that it reads and writes, runs in the types that it declares. A value that
+ * overflows in fp16 is then not finite, and a value that is lost is 0.
  *
- * It is one batch that is looked at: another may go further. A large constant that a compiler replaces, as a mask of
- * -3.4e38 (mw_program_warning_at), counts here as it stands. All inner values are in memory at once.
+ * The report is for one batch: another batch may have larger values. A compiler replaces some large constants, such as
+ * a mask of -3.4e38 (mw_program_warning_at); the report counts them unchanged. All intermediate values are in memory at
+ * once.
  *
  * Threads: a report does not change: any number of threads may read it at the same time. mw_program_ranges reads the
  * graph as mw_compile does; mw_trainer_ranges is a call on the trainer. */
@@ -49,8 +50,8 @@ typedef struct mw_range_options {
 /** Returns the default options. */
 MW_API mw_range_options mw_range_defaults(void);
 
-/** The range of one value. Strings live as long as the report. Of the elements that are not finite only the number is
- *  said; a number is 0 if there are no elements for it. */
+/** The range of one value. Strings live as long as the report. Elements that are not finite count only in `count`
+ *  and not_finite. A number is 0 if it has no elements. */
 typedef struct mw_range {
     const char *operation; /* "matmul"; "input", "parameter" or "state" for what is fed, "const" for a constant */
     const char *tensor;    /* its name in the MIL text of the graph */
@@ -62,8 +63,9 @@ typedef struct mw_range {
     double max_absolute;      /* the largest |x| */
     double min_absolute;      /* the smallest |x| that is not 0 */
     size_t not_finite;        /* NaN or infinite */
-    size_t overflowed;        /* |x| > 65504, finite: the largest number of fp16, where from 65520 on it is infinite */
-    size_t subnormal;         /* 0 < |x| < 2^-14: fp16 keeps fewer bits of them; lost ones are counted, too */
+    size_t overflowed;        /* finite, but |x| > 65504, the largest number of fp16; fp16 rounds to infinity from
+                               * 65520 on */
+    size_t subnormal;         /* 0 < |x| < 2^-14: fp16 keeps fewer bits of these; includes lost elements */
     size_t lost;              /* 0 < |x| <= 2^-25: rounded to 0 */
     double headroom;          /* log2(65504 / max_absolute), bits; infinity if that is 0 */
 } mw_range;
