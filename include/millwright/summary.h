@@ -6,11 +6,13 @@
  *     char *text = mw_summary_print(summary, &err);           // the same as a table
  *     mw_summary_destroy(summary);
  *
- * A layer is one operation, or several that people take for one: those whose weights have one name in common
- * ("bn1.weight" and "bn1.running_mean"), those that a constructor of this library made as one (batch norm, cross
- * entropy, dropout), those that spell out a norm, a softmax, an attention, gelu or silu, with the bias behind a product
- * and the factors behind a norm. What is computed of weights and extents alone, casts, and the form for evaluation of a
- * layer that is in training, belong to the layer that needs them. docs/report.md says more.
+ * A layer is one operation, or several that people regard as one:
+ *   - operations whose weights share a name ("bn1.weight" and "bn1.running_mean");
+ *   - operations that one constructor of this library made (batch norm, cross entropy, dropout);
+ *   - operations that together compute a norm, a softmax, an attention, gelu or silu; a product with the bias behind
+ *     it; a norm with the factors behind it.
+ * Some operations belong to the layer that needs them: those on weights and extents alone, casts, and the evaluation
+ * form of a layer that is in training. docs/report.md says more.
  *
  * A summary is a copy: it outlives its graph. What it hands out lives as long as the summary.
  *
