@@ -74,9 +74,9 @@ MW_API const mw_tensors_note *mw_tensors_left_out_at(const mw_tensors *tensors, 
  *  out     [count]; after a failure its content means nothing
  *  count   elements; must be the tensor's
  *  errors  MW_ERROR_ARGUMENT for a name that is not there or a value that the rule refuses, MW_ERROR_UNSUPPORTED for
- *          one that is left out, MW_ERROR_NUMERIC for a
- *          finite one that would become infinite (naming tensor, element and value), MW_ERROR_SHAPE for a wrong count,
- *          MW_ERROR_DTYPE for a type without conversion, MW_ERROR_FORMAT if the data is damaged (a checksum differs) */
+ *          a tensor that is left out, MW_ERROR_NUMERIC for a finite value that would become infinite (naming tensor,
+ *          element and value), MW_ERROR_SHAPE for a wrong count, MW_ERROR_DTYPE for a type without conversion,
+ *          MW_ERROR_FORMAT if the data is damaged (a checksum differs) */
 MW_API mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype dtype, void *out, size_t count,
                                  mw_error *err);
 
