@@ -100,8 +100,9 @@ typedef struct mw_tune_options {
                                   * whatever it is, a mask or a running variance too */
     size_t pattern_count;
     bool skip_fixed; /* leave out weights of layers that cannot be trained; else they are an error */
-    mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used; else they
-                      * are parameters of fp16, in which small updates are lost. MW_DTYPE_NONE = that of each weight.
+    mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used.
+                      * MW_DTYPE_NONE: each weight keeps its type; small updates of fp16 parameters are lost. Any other
+                      * type is MW_ERROR_ARGUMENT.
                       * source  Micikevicius et al. 2018, section 3.1 */
     const mw_input_shape *shapes; /* that inputs get in the copy: extents for their `?`, or a batch for a program of
                                    * batch 1. The shapes behind them follow; what is written back keeps the source's */
@@ -118,10 +119,11 @@ MW_API mw_tune_options mw_tune_defaults(const char *const *patterns, size_t coun
  *  constants stay, and other parameters of the source become states: frozen, without optimizer state. So are batch norm
  *  layers of which no pattern takes weight or bias: they keep their running statistics, and normalize by them.
  *  return  owned by the caller, by the allocator of the source; NULL with err set on failure
- *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights) or nothing but
- *          what is no weight of a layer (it lists that, with reasons), a shape for an
- *          input that is not there; MW_ERROR_UNSUPPORTED for a matching weight with an obstacle, naming operation and
- *          argument; MW_ERROR_SHAPE if the program does not fit the shapes asked for */
+ *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights), for a
+ *          pattern that matches only constants that are no weights of layers (the message lists them, with reasons),
+ *          for a shape of an input that does not exist, and for a dtype other than MW_F32 and MW_DTYPE_NONE;
+ *          MW_ERROR_UNSUPPORTED for a matching weight that cannot be trained, naming operation and argument;
+ *          MW_ERROR_SHAPE if the program does not fit the given shapes */
 MW_API mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *options, mw_error *err);
 
 /* ---- low-rank adapters ---- */
@@ -182,14 +184,15 @@ MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *sou
  *  errors  MW_ERROR_ARGUMENT if the trainer's graph has no adapter */
 MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 
-/** Reads what mw_trainer_save_lora or PEFT writes, into a trainer of the same adapters. Dots and underscores of a name
- *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure. Symbolic
- *  links in the folder are followed as far as <millwright/mil.h> says of a model's.
- *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is no strict JSON (a name twice in one
- *          object, text behind its end), or has another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
- *          of the numbers: a peft_type but LORA, a bias but "none", use_rslora, use_dora, fan_in_fan_out, a pattern of
- *          ranks or alphas, initializations that change the weights beneath, modules_to_save that the trainer does not
- *          train, and keys that are not known with a value but null, false, {} or [] */
+/** Reads what mw_trainer_save_lora or PEFT writes, into a trainer with the same adapters. In a name, a dot and an
+ *  underscore are equal, because MIL text has no dots where PyTorch's modules have them. Nothing changes on failure.
+ *  Symbolic links in the folder are followed under the rules of <millwright/mil.h> for a model.
+ *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is not strict JSON (a name twice in
+ *          one object, text after its end), or has another alpha or r; MW_ERROR_UNSUPPORTED for a setting that
+ *          changes the meaning of the numbers: a peft_type other than LORA, a bias other than "none", use_rslora,
+ *          use_dora, fan_in_fan_out, a pattern of ranks or alphas, an initialization that changes the weights under
+ *          the adapters, modules_to_save that the trainer does not train, and an unknown key with a value other than
+ *          null, false, {} or [] */
 MW_API mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 
 #ifdef __cplusplus
