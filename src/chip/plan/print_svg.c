@@ -1,5 +1,6 @@
-/* Plans as pictures: above, layers over time, a lane for each engine, in the boxes of their partitions; below, what of
- * the working set and of DRAM each value takes while it lives, in the color of its allocation. */
+/* Draws a plan as an SVG picture. The upper part shows the layers over time: one lane for each engine, and a box
+ * around the layers of each partition. The lower part shows memory over time: how many bytes of the working set and
+ * of DRAM each value takes while it lives, in the color of its allocation. */
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
