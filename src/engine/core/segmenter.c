@@ -1,4 +1,5 @@
-/* The one mutable global of the engine that others set. */
+/* Stores the segmenter function that another library gives to the engine, and reads the names of segmenters. The
+ * stored function is the only mutable global of the engine that code outside the engine sets. */
 #include "engine/core/segmenter.h"
 
 #include <stdatomic.h>
