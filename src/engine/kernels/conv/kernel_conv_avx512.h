@@ -26,8 +26,9 @@ typedef struct mw__conv_avx512 {
     bool blocks;                       /* sums begin anew every MW__PACKED_DEPTH of i, and are added */
 } mw__conv_avx512;
 
-/* The numbers of `conv` with one frame an example. False if AVX-512 is not to be used or does not pay: other than fp32,
- * three spatial axes, few channels, a frame beyond the cache. */
+/* True, with the numbers of `conv` in *out and one frame for each example, if the AVX-512 kernels take `conv`. False
+ * if AVX-512 is not to be used or does not pay: for types other than fp32, for three spatial axes, few channels, or
+ * a frame larger than the cache. */
 bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out);
 /* Fills `tap`. */
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *conv);
