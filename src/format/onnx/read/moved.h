@@ -1,4 +1,4 @@
-/* Constants that nodes have moved, put together again. */
+/* Finds the elements of a tensor that nodes of the file make from constants only by moving them. */
 #ifndef MW__FORMAT_ONNX_READ_MOVED_H
 #define MW__FORMAT_ONNX_READ_MOVED_H
 
@@ -10,8 +10,8 @@ typedef struct mw__onnx_moved {
     const char *name; /* of the first constant that it is made of; NULL = none has one */
 } mw__onnx_moved;
 
-/* Fills in the elements of a float tensor if they are those of constants, cut, joined, turned and reshaped. False if
- * they are not, or with an error in import->err. */
+/* True, with the elements in moved->literal, if nodes made the float tensor from constants only by cutting, joining,
+ * transposing and reshaping. False otherwise, and on an error, which is then in import->err. */
 bool mw__onnx_moved_find(mw__onnx_moved *moved, const mw_tensor *x);
 
 #endif
