@@ -23,8 +23,9 @@ mw_status mw__admitted_listed(const mw__function *function, const mw_tensor *inp
 
 /* MW_OK if the input admits the shape, whose extents are known; else MW_ERROR_SHAPE, saying what it admits. */
 mw_status mw__admitted_check(const mw__function *function, const mw_tensor *input, mw_shape shape, mw_error *err);
-/* Whether the shapes of all inputs, by their place in the function (those that nobody feeds are not looked at), are one
- * entry of its list; MW_OK if there is no list. */
+/* MW_OK if the function has no list of shapes, or if the shapes of all inputs are together one entry of the list;
+ * else MW_ERROR_SHAPE. `shapes` has one shape for each input of the function, in their order; shapes of inputs that
+ * nobody feeds are not checked. */
 mw_status mw__admitted_check_together(const mw__function *function, const mw_shape *shapes, mw_error *err);
 
 /* Notes on main of a graph that has no attributes yet: the inputs with `?` have these default shapes, by their place in
