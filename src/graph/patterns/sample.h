@@ -19,8 +19,8 @@ typedef struct mw__sample_operands {
     bool chip;                     /* the decomposed lowering */
 } mw__sample_operands;
 
-/* Boxes that are known, and images that exist if they say which: the decomposed lowering is exact then but for
- * rounding, and has neither indices nor comparisons. */
+/* True if the boxes are constants, and, if boxes name their images, these are constants and exist. The decomposed
+ * lowering is then exact except for rounding, and needs neither indices nor comparisons. */
 bool mw__sample_is_constant(const mw__sample *sample, const mw_tensor *places, const mw_tensor *index);
 
 /* `shape` is known and has elements. A NULL operand yields NULL. */
