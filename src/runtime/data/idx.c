@@ -111,8 +111,9 @@ static mw_status expect_end(const idx_file *idx, mw__inflate *gz, mw_error *err)
     return MW_OK;
 }
 
-/* Pictures and labels pack to a fifth, or a hundredth; deflate can pack blanks to a thousandth. A file whose
- * header claims to unpack to more than this is a bomb, and is refused before a byte of it is unpacked. */
+/* Deflate packs pictures to about 1/5 of their size, and hardly any real data to less than 1/100; it can pack equal
+ * bytes to 1/1000. A file is refused as a bomb if its header announces more than PACKED_MOST times the size of the
+ * file, and more than ALWAYS_FINE bytes. To check this, read_gzip unpacks the header, but none of the data. */
 enum { PACKED_MOST = 128, ALWAYS_FINE = 64 << 20 };
 
 static mw_status check_ratio(const idx_file *idx, mw_error *err)
