@@ -1,5 +1,5 @@
-/* Ctrl-C and SIGTERM while mw_fit runs: a flag instead of an end. The one place that touches signal handling; the flag
- * and the saved handlers belong to the process, as signals do. */
+/* While mw_fit runs, SIGINT (Ctrl-C) and SIGTERM set a flag instead of ending the process. No other file changes
+ * signal handlers. The flag and the saved handlers are global, because signals belong to the process. */
 #include "runtime/fit/fit.h"
 
 #include <pthread.h>
@@ -15,8 +15,8 @@ static int users;
 static struct sigaction previous[ASKING];
 static bool installed[ASKING];
 
-/* The first one asks, the second one, whichever of them it is, ends the process: it is blocked until this returns, and
- * then finds no handler. */
+/* The first signal sets the flag. The second, SIGINT or SIGTERM, ends the process: this handler restores the default
+ * action and raises the signal again. The system delivers it when the handler returns. */
 static void on_interrupt(int signal_number)
 {
     int none = 0;
