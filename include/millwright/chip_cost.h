@@ -51,8 +51,8 @@ typedef struct mw_chip_rates {
  *  in docs/chip_cost.md. MW_CHIP_AUTO has the rates of the oldest chip that runs MIL, MW_CHIP_H13.
  *  return  false, and *out all 0, for a chip, a backend or anchors that do not exist */
 MW_API bool mw_chip_rates_find(mw_chip chip, mw_chip_backend backend, mw_chip_anchors anchors, mw_chip_rates *out);
-/** The same for a die: "h17c", in upper or lower case. A die of a known chip without its own numbers has those of
- *  its chip. */
+/** True if the rates of a die are known. The name, "h17c" for example, may be in upper or lower case. A die of a
+ *  known chip without its own numbers has those of its chip. */
 MW_API bool mw_chip_rates_of_die(const char *die, mw_chip_backend backend, mw_chip_anchors anchors, mw_chip_rates *out);
 
 /** "cpu", "gpu", "ane"; NULL for another number. */
