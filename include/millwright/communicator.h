@@ -62,8 +62,8 @@ typedef struct mw_communicator mw_communicator;
 
 /** A communicator over a transport, which is copied.
  *  allocator  NULL = the C library's heap
- *  errors     MW_ERROR_ARGUMENT for a missing function, or a rank and size that do not fit; transport->finish is called
- *             then, too, but for a struct_size that is wrong */
+ *  errors     MW_ERROR_ARGUMENT for a missing function, or a rank and size that do not fit. transport->finish is
+ *             called on every failure, except if struct_size is wrong */
 MW_API mw_communicator *mw_communicator_create(const mw_transport *transport, const mw_allocator *allocator,
                                                mw_error *err);
 
