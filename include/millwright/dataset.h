@@ -107,9 +107,9 @@ MW_API mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *e
 /** Frees the loader; twice, or in the function of its data set, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_loader_destroy(mw_loader *loader);
 
-/** The next batch, valid until the next call; NULL at the end of an epoch (the next call starts a new one) and on error
- *  (then err is set, and the loader stands where it stood). Allocates nothing, but for the thread of a data set with
- *  mw_dataset_prefetch, which the first call starts. */
+/** The next batch, valid until the next call. NULL at the end of an epoch; the next call then starts a new epoch.
+ *  NULL on error, too: then err is set, and the loader stays where it was. Allocates nothing, except that with
+ *  mw_dataset_prefetch the first call starts the thread. */
 MW_API const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err);
 
 /** Batches in an epoch. */
