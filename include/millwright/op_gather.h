@@ -58,7 +58,7 @@ MW_API mw_tensor *mw_gather(mw_tensor *x, mw_tensor *indices, int axis);
 
 /** y[a, j, b] = x[a, indices[a, j, b], b]: one element per index, as numpy.take_along_axis.
  *  x        [A.., n, B..]  any type
- *  indices  [A.., J, B..]  an integer type; the rank of x and its extents but for axis
+ *  indices  [A.., J, B..]  an integer type; the rank of x and its extents except along axis
  *  axis     in [-rank, rank)
  *  return   [A.., J, B..]  dtype of x
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
@@ -109,7 +109,7 @@ MW_API mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *upd
 
 /** y = data, with updates[a, j, b] combined into y[a, indices[a, j, b], b]; else as mw_scatter.
  *  data     [A.., n, B..]  F16, F32 or I32
- *  indices  [A.., J, B..]  an integer type; the rank of data and its extents but for axis
+ *  indices  [A.., J, B..]  an integer type; the rank of data and its extents except along axis
  *  updates  [A.., J, B..]  dtype of data
  *  vjp      as mw_scatter, with gather_along_axis
  *  source   MIL scatter_along_axis */
