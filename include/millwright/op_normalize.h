@@ -29,9 +29,9 @@ MW_API mw_tensor *mw_softmax(mw_tensor *x, int axis);
 /** y = log softmax(x) along axis, as z - log sum e^z with z = x - max(x).
  *  x       [.., n, ..]  F16 or F32
  *  axis    as mw_softmax
- *  return  [.., n, ..]  dtype of x. Also where y is near 0, as of the right class of a confident prediction, it is
- *          right to 2^-20 of itself in F32 and 2^-8 in F16, as is the gradient of one element, but for e^z below
- *          the smallest number of the type
+ *  return  [.., n, ..]  dtype of x. The relative error is at most 2^-20 in F32 and 2^-8 in F16, also where y is near 0
+ *          (for the right class of a confident prediction). The gradient of one element has the same precision, except
+ *          where e^z is below the smallest number of the type
  *  errors  as mw_softmax
  *  vjp     dx = dy - softmax(x) sum(dy, axis)
  *  source  PyTorch LogSoftmax; a composite of reduce_max, exp, two sums and a logarithm */
