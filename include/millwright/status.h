@@ -6,11 +6,11 @@
  *     if (graph == NULL)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Nothing in Millwright aborts, exits or prints, but for mw_fit, which shows its progress, and for failed calls of
- * ane_e5rt.h; both can be told to be quiet. A call that can fail takes a caller-held `mw_error *` as its last argument
- * (NULL is allowed) and returns a status or NULL. A call that is given an error which is already set does nothing and
- * returns that status, so that a sequence of calls needs one check at its end. The log hook is told of each call that
- * was skipped so (MW_LOG_DEBUG); whoever goes on after an error clears it with mw_error_clear.
+ * Nothing in Millwright aborts, exits or prints, with two exceptions: mw_fit shows its progress, and failed calls of
+ * ane_e5rt.h print; both can be made quiet. A call that can fail takes a caller-held `mw_error *` as its last argument
+ * (NULL is allowed) and returns a status or NULL. If this error is already set, the call does nothing and returns its
+ * status, so that a sequence of calls needs one check at its end. The log hook gets a message for each call that was
+ * skipped so (MW_LOG_DEBUG). To go on after an error, clear it with mw_error_clear.
  *
  * There is no ABI promise before version 1.0.
  *
