@@ -60,8 +60,8 @@ typedef struct mw_summary_totals {
     double flops;              /* of one run: of the operations that have a number */
     size_t unknown_flops;      /* operations that have none */
     uint64_t largest_bytes;    /* of one value that is computed or fed */
-    uint64_t activation_bytes; /* the most that values take at once, if operations run in the order of the program and
-                                * each result has memory of its own, but for reshapes */
+    uint64_t activation_bytes; /* the most bytes that values take at once, if operations run in the order of the
+                                * program and each result except that of a reshape has its own memory */
     bool open;                 /* extents are open (?): flops and bytes count each as 1 */
 } mw_summary_totals;
 
