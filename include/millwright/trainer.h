@@ -154,8 +154,9 @@ typedef struct mw_trainer_options {
      *  If one rank refuses a batch, all ranks refuse it, and the error names the rank. The communicator must outlive
      *  the trainer. A communicator with one rank is ignored. NULL = no other ranks */
     mw_communicator *communicator;
-    int verify_steps; /* of ranks that exchange gradients: updates between comparisons of their parameters and states by
-                       * a hash, which find a rank that computes other bits; 1 or more, 0 = 100, -1 = never */
+    int verify_steps; /* for ranks that exchange gradients: after this number of updates they compare their
+                       * parameters and states by a hash, to find a rank that computes other bits; 1 or more, 0 =
+                       * 100, -1 = never */
     int local_steps;  /* over 1, up to 10000: each rank trains by itself for this number of updates. Then the ranks
                        * synchronize: parameters and model states become their means over the ranks. Each rank keeps
                        * its own optimizer states; a checkpoint holds those of rank 0. The ranks also synchronize
@@ -175,10 +176,11 @@ typedef struct mw_trainer_options {
                    * checkpoint does not hold them. fp16 keeps 11 bits and ends at 65504; bf16 keeps 8 bits and has
                    * the range of fp32.
                    * source  Seide et al. 2014; Karimireddy et al. 2019 */
-    uint64_t bucket_bytes; /* of gradients that ranks send together, 1024 to 2^26; 0 = 2^22. A step with more than one
-                            * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
-                            * when the piece that computes it is done, while the device goes on; segments = 1 sends all
-                            * at the end. A library without asynchronous runs does, too */
+    uint64_t bucket_bytes;    /* size of the buckets in which ranks send gradients together, 1024 to 2^26; 0 = 2^22. A
+                               * step with more than one bucket is cut, into 8 segments unless `segments` says
+                               * otherwise. A bucket is sent when its segment is done, while the device computes the
+                               * next ones. With segments = 1, or a library without asynchronous runs, all are sent at
+                               * the end */
     struct mw_trainer *share; /* not NULL: this trainer uses the buffers of `share`, without a copy, for each model
                                * parameter and state that both have under the same name. What a step of one trainer
                                * writes, the other reads; no data go through the host (docs/training.md). Each
@@ -199,13 +201,14 @@ typedef struct mw_trainer_options {
                         * while it saves, and from a load until the next step. The checkpoint is the same. Cannot be
                         * combined with local_steps over 1 or with a custom optimizer.
                         * source  Rajbhandari et al. 2020, stages 1 and 2 */
-    const char *replay_folder; /* not NULL: a step that is refused after it ran is left in this folder, in place of one
-                                * before, to be run again by mw_replay (replay.h). The model's size on disk; a failure
-                                * to write it is only logged */
+    const char *replay_folder; /* not NULL: if a step is refused after it ran, the trainer writes it to this folder,
+                                * in place of an earlier one, and mw_replay can run it again (replay.h). It takes the
+                                * model's size on disk; a failure to write it is only logged */
     bool watch_gradient_norms; /* the norm of each parameter's gradient and of all, as mw_trainer_gradient_norm */
-    const mw_watch *watches;   /* what else of a step is watched; copied. The step computes it on the device, which
-                                * takes its time; the results of the step keep their bits, and without watches there
-                                * is nothing of it. The same on all ranks; with shard_states only tensors */
+    const mw_watch *watches;   /* what else of a step is watched; copied. The device computes it in the step, which
+                                * then takes longer; the results of the step keep their bits. Without watches nothing
+                                * is added. All ranks must have the same watches; with shard_states only tensors can
+                                * be watched */
     size_t watch_count;
     const mw_compare_options *compare; /* not NULL: the first step also runs on compare->reference, on its own batch,
                                         * and the two are compared operation by operation: forward, backward and
@@ -223,13 +226,14 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 typedef struct mw_trainer mw_trainer;
 
 /** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards. A step has
- *  one shape: of inputs with `?` extents the default one; for another, build the loss on what mw_graph_specialise or
- *  mw_graph_trainable makes.
- *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter, or
- *          for too many metrics or a name of one that is unfit or taken; MW_ERROR_SHAPE for an input with `?` and no
- *          default; MW_ERROR_MEMORY if memory_limit is below what recomputation reaches, with both numbers;
- *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it; MW_ERROR_ARGUMENT if it has
- *          nothing in common with `share`, MW_ERROR_SHAPE or MW_ERROR_DTYPE if a tensor of one name differs */
+ *  one shape: an input with `?` extents gets its default shape. For another shape, build the loss on a graph made by
+ *  mw_graph_specialise or mw_graph_trainable.
+ *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, if a group matches no
+ *          parameter, for too many metrics, for the name of a metric that is invalid or taken, or if the trainer has
+ *          nothing in common with `share`; MW_ERROR_SHAPE for an input with `?` and no default; MW_ERROR_MEMORY if
+ *          memory_limit is below what recomputation reaches, with both numbers; MW_ERROR_NUMERIC for a scalar that
+ *          the device's type cannot hold, naming it; MW_ERROR_SHAPE or MW_ERROR_DTYPE if a tensor differs from the
+ *          tensor of the same name in `share` */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
 /** What memory_limit made of a step. */
@@ -443,20 +447,22 @@ typedef struct mw_trainer_parts {
 /** Zeros for NULL. */
 MW_API mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer);
 
-/** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. It
- *  belongs to the trainer, which destroys it: mw_program_destroy refuses. mw_run runs the step on the batch and the
- *  scalars that were fed last; the trainer does not count it. Of a step in segments it is the whole: the text is that
- *  of one program (in keep_folder the segments stand beside it, `segment_0` and on), and there is no plan of it. */
+/** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device.
+ *  It belongs to the trainer, which destroys it: mw_program_destroy refuses it. mw_run runs the step on the batch
+ *  and the scalars that were fed last; the trainer does not count such a step. If the step is cut into segments,
+ *  this is the program of the whole step: its text is one program (in keep_folder the segments have their own
+ *  folders, `segment_0` and on), and it has no plan. */
 MW_API mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ----
  *
- * Every file that the library writes appears whole or not at all (temporary, fsync, rename, fsync of the folder). Where
- * its path is a symbolic link, the link stays and the file it leads to is replaced, or made if there is none but its
- * folder. A path that is anything else than a regular file (a folder, device, FIFO or socket, or a link to one) is
- * MW_ERROR_FILE before anything is written, and so is another user's link in a folder that all may write to (/tmp). A
- * file that replaces another keeps its permission bits, and its owner and group where the system lets it; other hard
- * links keep the old content. */
+ * Every file that the library writes appears whole or not at all (temporary, fsync, rename, fsync of the folder). If
+ * the path is a symbolic link, the link stays. The file it leads to is replaced; if there is no such file, it is
+ * created, if its folder exists.
+ * The call returns MW_ERROR_FILE, before it writes anything, if the path is something other than a regular file (a
+ * folder, device, FIFO or socket, or a link to one), or another user's link in a folder that all may write to
+ * (/tmp). A file that replaces another keeps its permission bits, and its owner and group where the system permits
+ * it; other hard links keep the old content. */
 
 /** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file.
  *  position  of the training loader; NULL = the start */
@@ -531,20 +537,22 @@ typedef struct mw_fit_options {
     size_t struct_size;
     const mw_dataset *training;
     const mw_dataset *validation; /* NULL = none */
-    double validation_share; /* in (0, 1): this share of the training set, rounded to whole examples, is dealt out by
-                              * `seed` (mw_dataset_split) and validates; the rest trains. 0 = none. What a map makes of
-                              * training examples is validated with, too: to augment only the rest, split before */
+    double validation_share;      /* in (0, 1): this share of the training set, rounded to whole examples,
+                                   * is used for validation, the rest for training; `seed` decides which
+                                   * examples (mw_dataset_split). 0 = none. A map of the training set
+                                   * applies to both parts: to augment only the training part, split before */
     int64_t epochs;
     mw_schedule schedule;      /* of the learning rate, over all epochs; default constant */
     uint64_t seed;             /* order of the examples */
     bool keep_order;           /* do not shuffle */
     const char *checkpoint;    /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
-    int64_t checkpoint_steps;  /* > 0: saved also after each multiple of so many steps, counted over all epochs */
-    double checkpoint_seconds; /* > 0: saved also at the first step that ends so long after the last save, or the start
-                                * of this call */
-    int keep_last;             /* > 0: so many of the latest saves stay, up to 1000, "run.safetensors" at step 1200 as
-                                * "run.step-1200.safetensors" beside it; older ones that this run kept are removed when
-                                * the new one is safe */
+    int64_t checkpoint_steps;  /* > 0: also save after each multiple of this number of steps, counted over all
+                                * epochs */
+    double checkpoint_seconds; /* > 0: also save at the first step that ends this long after the last save, or
+                                * after the start of this call */
+    int keep_last;             /* > 0: keep this number of the latest saves, up to 1000: "run.safetensors" at
+                                * step 1200 is kept as "run.step-1200.safetensors" beside it. Older ones that
+                                * this run kept are removed when the new one is safe */
     const char *best_by;       /* "loss" or the name of a metric: the validations of the epochs are compared by it, and
                                 * the checkpoint of the best epoch stays as "run.best.safetensors". NULL = none */
     bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
@@ -564,19 +572,20 @@ typedef struct mw_fit_options {
                                 * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
                                 *         threshold_mode = "abs") */
     mw_fit_summary *summary;   /* not NULL: filled when mw_fit ends, however it does */
-    const char *metrics; /* not NULL: what the run finds is written to this file while it goes on, by the end of its
-                          * name as JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder), see metrics.h
-                          * and docs/metrics.md. A new run begins it anew; one that goes on from its checkpoint goes
-                          * on with it, without what was written behind that checkpoint. With several ranks rank 0
-                          * writes */
+    const char *metrics; /* not NULL: mw_fit writes what it measures to this file during the run. The end of the name
+                          * decides the format: JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder),
+                          * see metrics.h and docs/metrics.md. A new run starts the file again. A run that resumes
+                          * from its checkpoint continues the file, and removes what was written after that
+                          * checkpoint. With several ranks rank 0 writes */
     const char *const *more_metrics; /* of further such files, .. */
     size_t more_metrics_count;       /* .. so many, up to 7 */
     int64_t metrics_steps;           /* a line after each multiple of so many steps; 0 = 500 lines over all epochs */
     bool quiet;                      /* no progress on standard error */
     bool no_warnings;                /* none of mw_trainer_warning_at there: the caller shows them */
-    bool ignore_signals; /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
-                          * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
-                          * stays so; the host's handlers are back when mw_fit returns. */
+    bool ignore_signals; /* true: mw_fit does not handle SIGINT and SIGTERM. By default, the first such signal makes
+                          * mw_fit save the checkpoint and return MW_ERROR_STOPPED; a second one before that ends the
+                          * process. A signal that the host ignores stays ignored. When mw_fit returns, the host's
+                          * handlers are back. */
     mw_progress_function *progress; /* NULL = none */
     void *user;
 } mw_fit_options;
