@@ -105,7 +105,7 @@ MW_API mw_shape mw_shape_scalar(void);
 /** Returns the number of elements, 1 for a scalar; -1 if an extent is unknown or the product exceeds INT64_MAX. */
 MW_API int64_t mw_shape_count(mw_shape shape);
 
-/** Returns true if rank and extents are equal. */
+/** True if rank and extents are equal. */
 MW_API bool mw_shape_equal(mw_shape a, mw_shape b);
 
 /** Returns MIL's name of the type ("fp16"), or "?" for a value outside the enumeration; static storage. */
