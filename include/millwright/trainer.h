@@ -46,7 +46,7 @@ typedef struct mw_parameter_group {
 
 /** A group with the optimizer's numbers, to be changed field by field. */
 MW_API mw_parameter_group mw_parameter_group_defaults(const char *pattern);
-/** A frozen group, with the running statistics. A pattern that matches states alone will do: "*.running_*". */
+/** A frozen group, with the running statistics. The pattern may match only states: "*.running_*". */
 MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
 
 /** The most numbers that a trainer watches besides its loss. */
@@ -58,27 +58,29 @@ typedef struct mw_metric {
     mw_tensor *value; /* scalar */
 } mw_metric;
 
-/** What is watched of a step. */
+/** Which values of a step to watch. */
 typedef enum mw_watch_of {
     MW_WATCH_TENSOR = 0,    /* a value of the loss's graph, in its training form */
-    MW_WATCH_GRADIENT = 1,  /* of parameters, before it is clipped; of several batches or ranks their mean */
-    MW_WATCH_PARAMETER = 2, /* as the step found it */
-    MW_WATCH_UPDATE = 3     /* what the step added to a parameter: 0 if it was refused or skipped */
+    MW_WATCH_GRADIENT = 1,  /* gradients of parameters, before clipping; the mean, if a step has several batches
+                             * or ranks */
+    MW_WATCH_PARAMETER = 2, /* parameters before the step */
+    MW_WATCH_UPDATE = 3     /* change of a parameter in the step: 0 if the step was refused or skipped */
 } mw_watch_of;
 
 typedef enum mw_watch_kind {
     MW_WATCH_STATISTICS = 0,
     MW_WATCH_VALUES = 1, /* all elements (mw_trainer_watch_values) */
-    MW_WATCH_NORM = 2    /* the root of the sum of squares alone */
+    MW_WATCH_NORM = 2    /* only the root of the sum of squares */
 } mw_watch_kind;
 
-/** One thing, or one for each parameter of a pattern, that the program of the step computes beside the step. */
+/** One tensor, or one value for each parameter that a pattern matches. The step program computes them in addition to
+ *  the step. */
 typedef struct mw_watch {
     mw_watch_of of;
     mw_watch_kind kind;
-    mw_tensor *tensor; /* of MW_WATCH_TENSOR: fp32 or fp16; it needs no parameters and states that the loss does not */
-    const char *name;  /* of MW_WATCH_TENSOR: under which it is shown; NULL = the tensor's own */
-    const char *pattern; /* of the others: names of parameters that are trained, as in mw_parameter_group */
+    mw_tensor *tensor; /* for MW_WATCH_TENSOR: fp32 or fp16; it may use only parameters and states that the loss uses */
+    const char *name;  /* for MW_WATCH_TENSOR: the name shown; NULL = the name of the tensor */
+    const char *pattern; /* for the others: names of trained parameters, as in mw_parameter_group */
 } mw_watch;
 
 /** Statistics of a tensor. */
@@ -93,7 +95,7 @@ MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern);
 
 /** How gradients travel between ranks. */
 typedef enum mw_wire {
-    MW_WIRE_AS_THEY_ARE = 0, /* with the bits that they have */
+    MW_WIRE_AS_THEY_ARE = 0, /* without rounding */
     MW_WIRE_BF16 = 1,
     MW_WIRE_FP16 = 2
 } mw_wire;
@@ -112,12 +114,12 @@ typedef struct mw_trainer_options {
     const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
     size_t group_count;
 
-    float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients survive
-                              * fp16; the update divides it out. 1 = none; 0 = the default: 256 if anything is computed
-                              * in fp16, else 1 */
-    bool dynamic_loss_scale; /* the scale is a state of the program: halved by a step that is refused (below),
-                              * which is skipped, and doubled after loss_scale_interval good ones, between 1
-                              * and 32768. loss_scale is where it starts, 0 = 32768.
+    float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients do not
+                              * become 0 in fp16; the update divides by it. 1 = none; 0 = the default: 256 if
+                              * anything is computed in fp16, else 1 */
+    bool dynamic_loss_scale; /* the scale is a state of the program, between 1 and 32768. A step that is refused
+                              * (mw_trainer_step) is skipped, and halves the scale; loss_scale_interval good
+                              * steps double it. loss_scale is the start value, 0 = 32768.
                               * source  Micikevicius et al. 2018, section 3.2 */
     int loss_scale_interval; /* 1 to 2000; 0 = 2000 */
 
@@ -236,11 +238,11 @@ typedef struct mw_trainer mw_trainer;
  *          tensor of the same name in `share` */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
-/** What memory_limit made of a step. */
+/** The effect of memory_limit on a step. */
 typedef struct mw_trainer_recomputation {
-    size_t stretches;             /* of the forward pass that are computed again; 0 = none */
-    uint64_t bytes, bytes_before; /* of a step, with and without */
-    double flops, flops_before;   /* of its operations that have a number (mw_plan_totals) */
+    size_t stretches;             /* parts of the forward pass that are computed again; 0 = none */
+    uint64_t bytes, bytes_before; /* of a step, with recomputation and without */
+    double flops, flops_before;   /* of the operations of a step that have a number (mw_plan_totals) */
 } mw_trainer_recomputation;
 
 /** All 0 for NULL and for a trainer without memory_limit. */
@@ -364,15 +366,15 @@ MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *data
 MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
                                     mw_error *err);
 
-/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. The moving average of
- *  a parameter that is replaced, here or by loaded weights, starts anew from it, as does the second term of a
- *  compensated one; other optimizer state stays. */
+/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. If a parameter is
+ *  replaced, here or by loaded weights, its moving average starts again from the new value. The second term of a
+ *  compensated parameter starts again, too; other optimizer state stays. */
 MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count,
                                  mw_error *err);
 MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,
                                   mw_error *err);
 
-/** What was watched of a step. */
+/** Watched values of a step. */
 typedef struct mw_watched {
     const char *name; /* that of the tensor, or "gradient/fc1.weight", "update_norm/fc1.weight", ..; lives as long as
                        * the trainer */
@@ -380,29 +382,31 @@ typedef struct mw_watched {
     mw_watch_kind kind;
     const char *parameter; /* whose; NULL = of a tensor */
     int64_t elements;
-    int64_t step; /* number of the step that it is of: the one that ran last, refused and skipped ones included; 0 =
-                   * none has, and the rest is 0 */
+    int64_t step; /* number of the step of these values: the step that ran last, also if it was refused or skipped; 0
+                   * = no step ran, and all values below are 0 */
     double min, max, mean;
     double deviation;  /* root of the mean of (x - mean)^2 */
     double norm;       /* root of the sum of squares */
-    double zeros;      /* share of elements that are 0 .. */
-    double non_finite; /* .. and that are NaN or infinite. Then the others are what IEEE makes of them */
+    double zeros;      /* share of elements that are 0 */
+    double non_finite; /* share of elements that are NaN or infinite. If it is not 0, the numbers above follow
+                        * IEEE arithmetic */
 } mw_watched;
 
-/** What there is to read: watched tensors first, then gradient norms, then the rest in the order of the options, each
- *  for the parameters in their order. 0 for NULL. */
+/** The number of watched values that can be read. The order is: watched tensors, gradient norms, then the rest in
+ *  the order of the options; each for the parameters in their order. 0 for NULL. */
 MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
 /** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. A number has the precision of the
  *  tensor's type on the device: in fp16 a norm beyond 65504 is infinite (for a gradient, the norm multiplied by the
  *  loss scale). If a dispatch has several steps, the values are those of its last step. With several ranks, a
  *  watched tensor is that of the rank's own batch. For MW_WATCH_NORM and MW_WATCH_VALUES the statistics are 0. */
 MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched);
-/** The elements of what is watched by MW_WATCH_VALUES, as F32.
- *  errors  MW_ERROR_ARGUMENT if it is not, MW_ERROR_SHAPE for another count, MW_ERROR_STATE before the first step */
+/** Copies the elements of a value that MW_WATCH_VALUES watches, as F32.
+ *  errors  MW_ERROR_ARGUMENT if the value is watched in another way, MW_ERROR_SHAPE for a wrong count,
+ *          MW_ERROR_STATE before the first step */
 MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, float *out_data, size_t count,
                                          mw_error *err);
-/** The root of the sum of the squares of all gradient norms that are watched, of the step that ran last; NaN if there
- *  is none. */
+/** The norm over all watched gradients, of the step that ran last: the root of the sum of the squares of their
+ *  norms. NaN if there is none. */
 MW_API double mw_trainer_gradient_norm(const mw_trainer *trainer);
 
 /** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */
@@ -412,8 +416,9 @@ typedef struct mw_trainer_counters {
     uint64_t feed_bytes;   /* batch and scalars, host to device */
     uint64_t result_bytes; /* losses and metrics, device to host */
     uint64_t state_bytes_in, state_bytes_out;
-    uint64_t exchanged_bytes; /* of gradients and states that were summed over the ranks .. */
-    uint64_t early_bytes;     /* .. and of these, what was sent while the device still computed others */
+    uint64_t exchanged_bytes; /* gradients and states that were summed over the ranks */
+    uint64_t early_bytes;     /* the part of exchanged_bytes that was sent while the device still computed other
+                               * gradients */
 } mw_trainer_counters;
 MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 
@@ -428,8 +433,8 @@ MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** What the first step was compared with (mw_trainer_options.compare), whether it passed or not; NULL before it. It
- *  belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
+/** The comparison of the first step (mw_trainer_options.compare), whether it passed or not; NULL before the first
+ *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
 MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
 /** How the programs of a step were cut. A stream operation runs one compiled program once within a dispatch (e5rt:
@@ -437,8 +442,10 @@ MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 typedef struct mw_trainer_parts {
     size_t calls;      /* stream operations of one step, in one dispatch; 1 = the step is not cut */
     size_t programs;   /* that were compiled for steps and accumulation */
-    size_t held;       /* stream operations that the trainer holds, all programs included, counted against `held_max`:
-                        * those of a step again for each step of a dispatch, and two for evaluation and prediction */
+    size_t held;       /* stream operations that the trainer holds, counted against `held_max`: those of a step
+                        * once, and again for each step of a dispatch; those of the accumulation; two for
+                        * evaluation and prediction. With a library instead of the engine, a step and an
+                        * accumulation count once more, because a second set checks the update in place */
     size_t held_max;   /* the most stream operations that a process can hold on the device; 0 = no limit */
     size_t operations; /* MIL operations of a step, without constants; 0 if the step is not cut */
     size_t compiled;   /* MIL operations in the compiled programs of the step: the fewer, the more segments
@@ -469,8 +476,9 @@ MW_API mw_program *mw_trainer_program(const mw_trainer *trainer);
 MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
                                  mw_error *err);
 
-/** Restores what mw_trainer_save wrote: training goes on bit for bit with the same examples, device, number of threads,
- *  processor, BLAS and build of the library (docs/training.md), else within rounding. Nothing changes on failure.
+/** Restores what mw_trainer_save wrote. Training then continues bit for bit, if the examples, device, number of
+ *  threads, processor, BLAS and build of the library are the same (docs/training.md); else within rounding. Nothing
+ *  changes on failure.
  *  errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed or of another architecture (the first
  *          difference is named) */
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
@@ -479,8 +487,8 @@ MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loade
 /** Parameters and the states that evaluation reads (running statistics, as in PyTorch's state dict), by their
  *  names, F32 or F16 as the device holds them. */
 MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err);
-/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. Each must be there; others in
- *  the file are ignored. */
+/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. The file must have each of these
+ *  tensors; other tensors in the file are ignored. */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
 
 /** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. Noise becomes
@@ -494,12 +502,12 @@ typedef struct mw_progress {
     int64_t epoch, epochs; /* epoch from 1 */
     int64_t step, steps;   /* in all epochs */
     double loss;           /* mean of this epoch so far */
-    bool epoch_end;        /* `validation` is set, if there is a set for it */
+    bool epoch_end;        /* true at the end of an epoch: `validation` is set, if there is a validation set */
     mw_evaluation validation;
     double seconds, seconds_left;
     float learning_rate;        /* of the last step */
     double best;                /* of best_by, over the validations so far .. */
-    int64_t best_epoch, waited; /* .. in this epoch, 0 = none; epochs that patience has waited since */
+    int64_t best_epoch, waited; /* epoch of `best`, 0 = none; epochs that patience has waited since */
 } mw_progress;
 
 /** mw_fit calls it after every step (with dispatch_steps after every dispatch) and at the end of each epoch. Return
@@ -520,7 +528,7 @@ typedef enum mw_fit_end {
     MW_FIT_FAILED = 3    /* any other error */
 } mw_fit_end;
 
-/** What a run came to. */
+/** The result of a run. */
 typedef struct mw_fit_summary {
     mw_fit_end end;
     int64_t epochs, steps;    /* whole epochs and steps, with those of earlier calls of the run */
@@ -577,11 +585,13 @@ typedef struct mw_fit_options {
                           * see metrics.h and docs/metrics.md. A new run starts the file again. A run that resumes
                           * from its checkpoint continues the file, and removes what was written after that
                           * checkpoint. With several ranks rank 0 writes */
-    const char *const *more_metrics; /* of further such files, .. */
-    size_t more_metrics_count;       /* .. so many, up to 7 */
-    int64_t metrics_steps;           /* a line after each multiple of so many steps; 0 = 500 lines over all epochs */
+    const char *const *more_metrics; /* more files like `metrics` */
+    size_t more_metrics_count;       /* their number, up to 7 */
+    int64_t metrics_steps;           /* write a line after each multiple of this number of steps; 0 = 500 lines over
+                                      * all epochs */
     bool quiet;                      /* no progress on standard error */
-    bool no_warnings;                /* none of mw_trainer_warning_at there: the caller shows them */
+    bool no_warnings;                /* mw_fit does not print the warnings of mw_trainer_warning_at: the caller
+                                      * shows them */
     bool ignore_signals; /* true: mw_fit does not handle SIGINT and SIGTERM. By default, the first such signal makes
                           * mw_fit save the checkpoint and return MW_ERROR_STOPPED; a second one before that ends the
                           * process. A signal that the host ignores stays ignored. When mw_fit returns, the host's
@@ -593,8 +603,8 @@ typedef struct mw_fit_options {
 /** Returns options with everything else at its default. */
 MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
 
-/** Writes a record of the kind "log" to the files of metrics of the mw_fit that runs on this trainer, from its
- *  callback. Without such files, and on other ranks than 0, nothing is written.
+/** Writes a record of the kind "log" to the metrics files of the mw_fit that runs on this trainer. Call it from the
+ *  callback of mw_fit. Writes nothing if there are no such files, or on a rank other than 0.
  *  errors  MW_ERROR_STATE if none runs; those of mw_metrics_write */
 MW_API mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err);
 
