@@ -33,7 +33,8 @@ from c_rename import Renamer
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOMS = ("base", "graph", "autograd", "rules", "mil", "format", "runtime", "engine")
 # Libraries beside the core: the header that has all of one, each with a room of that name.
-SIBLINGS = {"chip": "millwright/chip_all.h", "view": "millwright/view.h"}
+with open(os.path.join(ROOT, "cmake", "library.cmake"), encoding="utf-8") as _rows:
+    SIBLINGS = {name: "millwright/" + header for name, header in re.findall(r"^mw_sibling\((\w+) (\S+\.h) ", _rows.read(), re.M)}
 NOT_HERE = ("engine/surface/export/",)
 # As cmake/library.cmake chooses.
 # What stands under a condition: by how the path begins, or by what it has in it.
