@@ -42,6 +42,23 @@ find src -name '*.h' | sort | while IFS= read -r header; do
         ! grep -q '^[a-z].*[;(]' "$header" || echo "$header: a header below 15 lines without a source of its name"
 done | { ! grep .; } || status=1
 
+# Numbers in messages have a point in every locale: base/text/printable.h prints them.
+grep -rnE '\bsnprintf\([^;]*%[-+0-9.*]*l?[gfeGE]' src --include='*.c' | grep -v '^src/\(tool\|base/number/number_print\.c\)' && {
+    echo "snprintf with a floating-point conversion, above: mw__printable_printf"
+    status=1
+}
+
+# A message that names a function names one that there is. mw_dataset_open_%s is completed when it is printed.
+public=$(cat include/*/*.h | grep -oE '\b(mw|ane_e5rt)_[a-z0-9][a-z0-9_]*' | LC_ALL=C sort -u)
+named=$(grep -rhE --include='*.[ch]' --include='*.def' '"' src | grep -v '#include' | grep -oE '"([^"\\]|\\.)*"' |
+    grep -oE '\b(mw|ane_e5rt)_[a-z0-9][a-z0-9_]*' | grep -vx 'mw_dataset_open_' | LC_ALL=C sort -u)
+for name in $named; do
+    printf '%s\n' "$public" | grep -qx "$name" || {
+        echo "$name: named in a message of src, and no public name"
+        status=1
+    }
+done
+
 # What the library opens never gets the number of a standard descriptor (base/file/descriptor.h).
 # shellcheck disable=SC2016 # awk expands
 find src -name '*.c' ! -path 'src/tool/*' ! -name descriptor.c | sort | xargs awk '

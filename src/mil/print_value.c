@@ -111,7 +111,6 @@ static double float_value(mw_dtype dtype, uint64_t bits)
     return dtype == MW_F32 ? single : wide;
 }
 
-/* Sign-extends `value` of `bits` bits. */
 static void print_scalar(mw__text *out, const mw__payload *payload, size_t index)
 {
     const mw_dtype dtype = payload->type->dtype;

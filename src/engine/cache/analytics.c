@@ -31,7 +31,6 @@ const char *mw__backend_of(const mw__library *library) { return library->device-
 
 static const char *name_of(const mw_tensor *value) { return value->name != NULL ? value->name : value->hint; }
 
-/* Every operation but constants. */
 static size_t count_ops(const mw__block *block)
 {
     size_t count = 0;

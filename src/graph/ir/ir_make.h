@@ -38,7 +38,8 @@ mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err
 mw__function *mw__function_find(const mw_graph *graph, const char *name);
 /* The function "main"; NULL if the program has none. */
 MW__SIBLING mw__function *mw__graph_main(const mw_graph *graph);
-/* The same, or for NULL "main" or the only one; NULL with MW_ERROR_ARGUMENT, listing those that there are. */
+/* As mw__function_find, and for NULL "main" or the only one; NULL with MW_ERROR_ARGUMENT, listing those that there are.
+ */
 MW__SIBLING const mw__function *mw__function_choose(const mw_graph *graph, const char *name, mw_error *err);
 /* A const statement in the current block. The payload is not copied, and lives at least as long as the graph. */
 mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);

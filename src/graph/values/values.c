@@ -2,6 +2,7 @@
 #include "graph/values/values.h"
 
 #include "base/number/fp16.h"
+#include "base/text/printable.h"
 #include "graph/values/convert.h"
 
 #include <float.h>
@@ -213,22 +214,22 @@ static void print_value(const passage *p, size_t i, char *out, size_t size)
     else if (p->plain && p->values->dtype == MW_U64)
         snprintf(out, size, "%" PRIu64, ((const uint64_t *)p->values->data)[i]);
     else if (value_at(p, i) == trunc(value_at(p, i)) && fabs(value_at(p, i)) <= 0x1p53)
-        snprintf(out, size, "%.0f", value_at(p, i));
+        mw__printable_printf(out, size, "%.0f", value_at(p, i));
     else
-        snprintf(out, size, "%g", value_at(p, i));
+        mw__printable_printf(out, size, "%g", value_at(p, i));
 }
 
 static void say_not_held(const passage *p, const char *value, mw__refusal *refusal)
 {
     const type_range *type = holds(p->declared, value_at(p, refusal->element)) ? p->to : p->declared;
     if (!is_float(type->dtype))
-        snprintf(refusal->text, sizeof refusal->text, "is %s, which %s cannot hold (%.0f to %.0f)", value,
-                 mw_dtype_name(type->dtype), type->low, type->high);
+        mw__printable_printf(refusal->text, sizeof refusal->text, "is %s, which %s cannot hold (%.0f to %.0f)", value,
+                             mw_dtype_name(type->dtype), type->low, type->high);
     else
-        snprintf(refusal->text, sizeof refusal->text,
-                 "is %s, which %s does not have (it has all integers up to %.0f)%s", value, mw_dtype_name(type->dtype),
-                 type->whole,
-                 p->integer ? "; another device may" : "; scale it, or give it as fp32 to have it rounded");
+        mw__printable_printf(refusal->text, sizeof refusal->text,
+                             "is %s, which %s does not have (it has all integers up to %.0f)%s", value,
+                             mw_dtype_name(type->dtype), type->whole,
+                             p->integer ? "; another device may" : "; scale it, or give it as fp32 to have it rounded");
 }
 
 static void describe_refusal(const passage *p, verdict why, mw__refusal *refusal)
@@ -241,8 +242,9 @@ static void describe_refusal(const passage *p, verdict why, mw__refusal *refusal
     if (why == NOT_FINITE)
         snprintf(text, size, "is not finite (%s)", value);
     else if (why == TOO_LARGE)
-        snprintf(text, size, "is %s, too large for %s (up to %g); scale it", value, mw_dtype_name(p->to->dtype),
-                 p->to->dtype == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX);
+        mw__printable_printf(text, size, "is %s, too large for %s (up to %g); scale it", value,
+                             mw_dtype_name(p->to->dtype),
+                             p->to->dtype == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX);
     else if (why == NO_INTEGER)
         snprintf(text, size, "is %s, no integer, and %s takes no other", value, mw_dtype_name(p->declared->dtype));
     else if (why == NOT_HELD)

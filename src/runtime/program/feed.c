@@ -155,8 +155,9 @@ static mw_status outside_table(const mw__lookup *lookup, double value, size_t el
     refusal->element = element;
     if (lookup->low < 0)
         snprintf(from_end, sizeof from_end, ", nor from the end in %" PRId64 " .. -1", lookup->low);
-    snprintf(refusal->text, sizeof refusal->text, "is %.17g, not in 0 .. %" PRId64 " of the table that it looks into%s",
-             value, lookup->limit - 1, from_end);
+    mw__printable_printf(refusal->text, sizeof refusal->text,
+                         "is %.17g, not in 0 .. %" PRId64 " of the table that it looks into%s", value,
+                         lookup->limit - 1, from_end);
     return refusal->status;
 }
 

@@ -70,7 +70,9 @@ static void test_a_shape_that_nobody_gives_is_asked_for(void)
     CHECK_OK(err);
     mw_tensor *sum = mw_reduce_sum(mw_square(mw_graph_find(graph, "y")), MW_ALL_AXES, false);
     CHECK(engine_trainer(sum, mw_sgd(0.001f), MW_DEVICE_CPU, 1, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_SHAPE, "trainer: input \"x\" is [?, 3] and has no default shape");
+    CHECK_ERROR(err, MW_ERROR_SHAPE,
+                "trainer: input \"x\" is [?, 3] and has no default shape: make the graph of the loss one of known "
+                "shapes, with mw_graph_specialise");
     mw_graph_destroy(graph);
 }
 

@@ -6,6 +6,7 @@
 #include "support/failing.h"
 #include "support/setting.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -633,6 +634,28 @@ static void test_bad_configurations_are_named(void)
     }
 }
 
+static void clip_half(mw_trainer_options *options) { options->clip_norm = -1.5f; }
+static void scale_of_a_third(mw_trainer_options *options) { options->loss_scale = 0.3f; }
+
+static void test_numbers_of_options_have_a_point_in_every_locale(void)
+{
+    static const struct {
+        void (*change)(mw_trainer_options *options);
+        const char *message;
+    } cases[] = {{clip_half, "clip_norm is -1.5"}, {scale_of_a_third, "loss_scale is 0.3"}};
+    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL && setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
+        SKIP("no locale with a decimal comma is installed");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mw_error err = {0};
+        small_net net = small_create(NULL);
+        mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, mw_sgd(0.1f));
+        cases[i].change(&options);
+        CHECK(create(&options, &net, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i].message);
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
 /* A limit of 0 would leave every weight where it is, one of infinity would make them NaN. */
 static void test_limits_that_fp16_cannot_hold_are_refused(void)
 {
@@ -714,6 +737,7 @@ int main(void)
     RUN(test_a_checkpoint_resumes_all_of_it_bit_for_bit);
     RUN(test_another_configuration_is_refused_by_the_checkpoint);
     RUN(test_bad_configurations_are_named);
+    RUN(test_numbers_of_options_have_a_point_in_every_locale);
     RUN(test_limits_that_fp16_cannot_hold_are_refused);
     RUN(test_averages_that_nobody_keeps_are_refused);
     RUN(test_creation_survives_failing_allocations);

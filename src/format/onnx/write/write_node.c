@@ -101,8 +101,8 @@ static bool fits_message(mw__onnx_writer *w, uint64_t size)
     if (w->bytes <= (uint64_t)INT32_MAX - ((uint64_t)64 << 20))
         return true;
     mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-             "mw_onnx_write: the constants have 2 GB or more, which a file of ONNX cannot hold; write fp16 "
-             "(mw_graph_mixed), or MIL (mw_graph_write_mil)");
+             "mw_onnx_write: the constants have 2 GB or more, which a file of ONNX cannot hold; write MIL "
+             "(mw_graph_write_mil), or make the large ones fp16");
     return false;
 }
 

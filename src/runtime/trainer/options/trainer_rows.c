@@ -1,5 +1,6 @@
 /* The numbers of a trainer's options as rows, in the order in which they are checked: field, range, rule, sentence.
  * What does not go together is a row, too. */
+#include "base/text/printable.h"
 #include "runtime/trainer/options/trainer_options.h"
 
 #include <float.h>
@@ -140,7 +141,7 @@ static const char *print_field(const mw_trainer_options *o, const option_field *
     out[0] = '\0';
     const void *at = (const char *)o + field->offset;
     if (field->type == FLOAT)
-        snprintf(out, VALUE_TEXT, "%g", (double)*(const float *)at);
+        mw__printable_printf(out, VALUE_TEXT, "%g", (double)*(const float *)at);
     else if (field->type == BYTES)
         snprintf(out, VALUE_TEXT, "%" PRIu64, *(const uint64_t *)at);
     else if (field->type == INT)

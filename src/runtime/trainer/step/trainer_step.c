@@ -4,6 +4,7 @@
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
 #include "base/text/log.h"
+#include "base/text/printable.h"
 #include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/step/trainer_compare.h"
@@ -79,9 +80,9 @@ static void describe_cause(const mw_trainer *t, float loss, const char *first, c
 {
     char scale[48] = "";
     if (t->numbers.loss_scale != 1.0)
-        snprintf(scale, sizeof scale, " (loss scale %g)", t->numbers.loss_scale);
+        mw__printable_printf(scale, sizeof scale, " (loss scale %g)", t->numbers.loss_scale);
     if (!isfinite(loss))
-        snprintf(out, size, ": the loss is %g%s%s", (double)loss, first[0] != '\0' ? ": " : "", first);
+        mw__printable_printf(out, size, ": the loss is %g%s%s", (double)loss, first[0] != '\0' ? ": " : "", first);
     else
         snprintf(out, size, "%s: %s", scale, first[0] != '\0' ? first : name_cause(t));
 }
