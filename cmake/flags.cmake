@@ -11,6 +11,12 @@ function(mw_target_flags target)
         -Wpointer-arith -Wvla $<$<BOOL:${MW_WERROR}>:-Werror>)
     # Results must not depend on what the compiler fuses; errno and traps of libm are never looked at.
     target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
+    # A public function may be inlined where it is defined: nobody puts another one in its place.
+    include(CheckCCompilerFlag)
+    check_c_compiler_flag(-fno-semantic-interposition MW_COMPILER_HAS_NO_INTERPOSITION)
+    if(MW_COMPILER_HAS_NO_INTERPOSITION)
+        target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+    endif()
     mw_target_sanitizers(${target})
 endfunction()
 
@@ -67,7 +73,8 @@ function(mw_export_only target map)
             endforeach()
         endif()
     else()
-        target_link_options(${target} PRIVATE "-Wl,--version-script=${map}")
+        # Calls of its own names stay inside, whatever a program or a plugin with the static library in it shows.
+        target_link_options(${target} PRIVATE "-Wl,--version-script=${map}" -Wl,-Bsymbolic-functions)
         set_property(TARGET ${target} PROPERTY LINK_DEPENDS ${map})
         if(NOT MW_SANITIZE AND NOT MW_TSAN AND NOT MW_FUZZ) # the sanitizers' symbols come with the program
             target_link_options(${target} PRIVATE -Wl,--no-undefined)

@@ -364,6 +364,7 @@ HEAD = """/* Millwright @VERSION@ as one file, beside millwright.h. Made of its 
 #endif
 
 #include "millwright.h"
+#define MW__SIBLING
 
 @SYSTEM@#if defined(__x86_64__)
 #include <immintrin.h>

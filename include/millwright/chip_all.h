@@ -25,7 +25,8 @@ extern "C" {
  *  or written, and a segmenter with costs for the analytics of compiled programs. Without it the core refuses a
  *  netplist, naming this function, and says of an operation only where its program is computed.
  *  May be called at any time, from any thread, as often as one likes. It holds until the process ends, so a library
- *  that was opened by dlopen must stay open. Core and library are of one release: the loader refuses another one. */
+ *  that was opened by dlopen must stay open. Core and library are of one release: on Linux the loader refuses
+ *  another one. */
 MW_API void mw_chip_register(void);
 
 #ifdef __cplusplus

@@ -7,6 +7,8 @@
  *     mw_chip_cost cost = mw_chip_cost_of(&rates, 2.0 * 784 * 256 * 256 * 9, 1982464);
  *     printf("%.0f us, %s\n", cost.us, mw_chip_bound_name(cost.bound));
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: rates and costs are plain data, and all functions of them may be called at any time. */
 #ifndef MILLWRIGHT_CHIP_COST_H
 #define MILLWRIGHT_CHIP_COST_H

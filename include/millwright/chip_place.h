@@ -8,6 +8,8 @@
  *     mw_string_free(text);
  *     mw_chip_placement_destroy(placement);
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: a placement does not change: any number of threads may read it at the same time. mw_chip_place reads the
  * graph as mw_compile does. */
 #ifndef MILLWRIGHT_CHIP_PLACE_H

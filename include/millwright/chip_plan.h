@@ -14,6 +14,8 @@
  *
  * Indices count from 0; MW_CHIP_NONE stands for "none". What getters return lives as long as the plan.
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: a plan does not change: any number of threads may read it at the same time. */
 #ifndef MILLWRIGHT_CHIP_PLAN_H
 #define MILLWRIGHT_CHIP_PLAN_H

@@ -10,6 +10,8 @@
  * Only H13. docs/chip_run.md says what is computed, what is refused, and what is known of each word that is written.
  * Nothing here was compared with a chip.
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: calls do not share anything that changes; a buffer that is written belongs to one call. */
 #ifndef MILLWRIGHT_CHIP_RUN_H
 #define MILLWRIGHT_CHIP_RUN_H

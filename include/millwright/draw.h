@@ -8,6 +8,8 @@
  * Layers are those of <millwright/summary.h>. Blocks that are repeated, as in a transformer, are drawn once, with how
  * often. The SVG is light or dark as its reader is, and has no script and no font from elsewhere.
  *
+ * In libmillwright_view (<millwright/view.h>).
+ *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_DRAW_H
 #define MILLWRIGHT_DRAW_H

@@ -17,6 +17,8 @@
  * Files are untrusted: every offset is checked before it is followed, tables and vectors may not overlap, and reading
  * allocates at most 64 times the size of the file and 64 KiB.
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: a descriptor does not change: any number of threads may read it at the same time. mw_e5_from_graph reads the
  * graph as mw_compile does. */
 #ifndef MILLWRIGHT_E5_H

@@ -11,6 +11,8 @@
  * part, and from whom. Files may be hostile: memory stays below 16 times the size of the file and 64 KiB, and what is
  * shown of it below 64 times.
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: an object that is not being changed may be read by any number of threads; mw_hwx_set_weights comes alone. */
 #ifndef MILLWRIGHT_HWX_H
 #define MILLWRIGHT_HWX_H

@@ -56,7 +56,8 @@ MW_API mw_model_options mw_model_defaults(void);
  *  the default ones.
  *  options  NULL = mw_model_defaults()
  *  return   owned by the caller; NULL with err set on failure
- *  errors   those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil, mw_graph_specialise,
+ *  errors   MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>);
+ *           those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil, mw_graph_specialise,
  *           mw_compile; MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
 MW_API mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err);
 
@@ -96,7 +97,8 @@ MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_
 /** Writes the program of the model, with its own batch, in the format that the path ends in: ".mlpackage", ".onnx",
  *  ".espresso.net", or else a folder with model.mil and weights. What a description says goes along where the format
  *  has a place for it. Parameters and states become constants with the values that they start with.
- *  errors  those of mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
+ *  errors  MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>); those of
+ *          mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
 MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
 
 /** Finds what mw_model_write would fail of, and writes nothing: operations, types and shapes that the format lacks, a

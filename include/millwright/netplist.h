@@ -16,6 +16,8 @@
  * files are opened in the folder of the file alone. Reading takes at most 64 times the size of the file, 64 KiB, and 12
  * times the size of its weight files; libplist takes its part from the C library's heap.
  *
+ * In libmillwright_chip (<millwright/chip_all.h>).
+ *
  * Threads: calls may be made from any thread at the same time. */
 #ifndef MILLWRIGHT_NETPLIST_H
 #define MILLWRIGHT_NETPLIST_H

@@ -11,6 +11,8 @@
  * the number of the record where there is none. What mw_fit writes is such a file, and so is what most other trainers
  * log. The picture is light or dark as its reader is, and has no script and no font from elsewhere.
  *
+ * In libmillwright_view (<millwright/view.h>).
+ *
  * Threads: calls share nothing. */
 #ifndef MILLWRIGHT_PLOT_H
 #define MILLWRIGHT_PLOT_H

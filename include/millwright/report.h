@@ -13,6 +13,8 @@
  * The page is one file of HTML without script, font or address of elsewhere; light or dark as its reader is, and
  * readable on paper. Everything is optional: what is not given has no section.
  *
+ * In libmillwright_view (<millwright/view.h>).
+ *
  * Threads: the trainer and the model as their headers say; calls share nothing else. */
 #ifndef MILLWRIGHT_REPORT_H
 #define MILLWRIGHT_REPORT_H

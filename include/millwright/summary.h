@@ -16,6 +16,8 @@
  *
  * A summary is a copy: it outlives its graph. What it hands out lives as long as the summary.
  *
+ * In libmillwright_view (<millwright/view.h>).
+ *
  * Threads: a summary does not change: any number of threads may read it at the same time. */
 #ifndef MILLWRIGHT_SUMMARY_H
 #define MILLWRIGHT_SUMMARY_H

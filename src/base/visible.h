@@ -6,6 +6,9 @@
 
 #include <millwright/status.h>
 
+/* Empty where there are no siblings: in the amalgamation, which is compiled as one. */
+#ifndef MW__SIBLING
 #define MW__SIBLING MW_API
+#endif
 
 #endif

@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 import threading
+import warnings
 import weakref
 
 from . import abi
@@ -73,13 +74,19 @@ def check_sizes(loaded):
             raise AttributeError(f"{result.__name__} has {size} bytes there, {ctypes.sizeof(result)} here")
 
 
-def register_chip(path):
-    """Netplists and costs of chips, where libmillwright_chip of the same release lies beside the core."""
-    core = pathlib.Path(path)
-    try:
-        ctypes.CDLL(str(core.with_name(core.name.replace("millwright", "millwright_chip", 1)))).mw_chip_register()
-    except OSError:
-        pass  # without it the core says by name what is missing
+def register_chip(path, core):
+    """Netplists and costs of chips, where libmillwright_chip of the same release lies beside the core, or in it."""
+    name = pathlib.Path(path).name
+    sibling = name.replace("millwright", "millwright_chip", 1)
+    if hasattr(core, "mw_chip_register"):
+        core.mw_chip_register()
+    elif sibling != name:
+        place = pathlib.Path(path).with_name(sibling)
+        try:
+            ctypes.CDLL(str(place)).mw_chip_register()
+        except (OSError, AttributeError) as error:
+            if place.exists():
+                warnings.warn(f"no netplists, no costs of chips: {error}")
 
 
 def load():
@@ -91,7 +98,7 @@ def load():
         loaded = ctypes.CDLL(paths[0])
         functions = Functions(loaded)
         check_sizes(loaded)
-        register_chip(paths[0])
+        register_chip(paths[0], loaded)
         return functions
     except (OSError, AttributeError) as error:
         raise ImportError(f"{paths[0]} is no libmillwright for this module: {error}") from error

@@ -2,6 +2,7 @@
 import _ctypes
 import ctypes
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -61,8 +62,9 @@ def test_the_file_is_what_the_headers_say():
 
 def test_every_function_of_the_headers_is_exported(library):
     """By the core, or by a library beside it, of which the core knows nothing."""
-    names = [library.replace("libmillwright", f"libmillwright_{name}") for name in ("chip", "view")]
-    core, *beside = [ctypes.CDLL(path) for path in (library, *names)]
+    path = pathlib.Path(library)
+    names = [path.with_name(path.name.replace("millwright", f"millwright_{name}", 1)) for name in ("chip", "view")]
+    core, *beside = [ctypes.CDLL(str(one)) for one in (path, *names)]
     headers = python_abi.Headers(python_abi.every())
     lacking = [name for name in headers.functions if not any(hasattr(one, name) for one in (core, *beside))]
     check(not lacking and not hasattr(core, "mw_nothing"), f"not exported: {lacking}")
