@@ -189,6 +189,18 @@ endfunction()
 
 # The core. What siblings use of its inside leaves it under a version that is private to this release.
 mw_objects(mw_core_objects base graph autograd rules mil format runtime engine)
+# By name: with a wildcard a sanitized build, whose objects hide nothing, would show all of its inside.
+file(GLOB_RECURSE mw_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${mw_headers})
+set(mw_sibling_names)
+foreach(header ${mw_headers})
+    file(STRINGS ${header} mw_marked REGEX "^ *MW__SIBLING ")
+    string(REGEX MATCHALL "mw__[a-z0-9_]+[[(; ]" mw_marked "${mw_marked}")
+    list(APPEND mw_sibling_names ${mw_marked})
+endforeach()
+string(REGEX MATCHALL "mw__[a-z0-9_]+" mw_sibling_names "${mw_sibling_names}")
+list(REMOVE_DUPLICATES mw_sibling_names)
+list(JOIN mw_sibling_names ";\n        " mw_sibling_names)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/millwright.map.in ${PROJECT_BINARY_DIR}/millwright.map @ONLY)
 add_library(millwright SHARED ${mw_core_objects})
 add_library(millwright_static STATIC ${mw_core_objects})
