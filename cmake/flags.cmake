@@ -1,5 +1,11 @@
 # The flags of every target of ours. Nothing here is global: a parent project keeps its own.
 
+include(CheckCCompilerFlag)
+include(CheckLinkerFlag)
+set(CMAKE_REQUIRED_FLAGS -Werror) # clang warns of what another processor or system has
+check_c_compiler_flag(-fno-semantic-interposition MW_COMPILER_HAS_NO_INTERPOSITION)
+set(CMAKE_REQUIRED_FLAGS)
+
 # mw_target_flags(<target>): language, warnings, floating-point rules, sanitizers.
 function(mw_target_flags target)
     set_target_properties(${target} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
@@ -12,8 +18,6 @@ function(mw_target_flags target)
     # Results must not depend on what the compiler fuses; errno and traps of libm are never looked at.
     target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
     # A public function may be inlined where it is defined: nobody puts another one in its place.
-    include(CheckCCompilerFlag)
-    check_c_compiler_flag(-fno-semantic-interposition MW_COMPILER_HAS_NO_INTERPOSITION)
     if(MW_COMPILER_HAS_NO_INTERPOSITION)
         target_compile_options(${target} PRIVATE -fno-semantic-interposition)
     endif()
@@ -22,8 +26,6 @@ endfunction()
 
 # mw_target_hardening(<target>): what turns an overflow of a buffer into an end of the process, in optimized builds of
 # the libraries. Sanitizers look themselves, and some of these get in their way.
-include(CheckCCompilerFlag)
-include(CheckLinkerFlag)
 function(mw_target_hardening target)
     if(MW_SANITIZE OR MW_TSAN OR MW_FUZZ OR NOT MW_HARDEN)
         return()
