@@ -58,6 +58,7 @@
 #include <millwright/status.h>
 #include <millwright/tensors.h>
 #include <millwright/trainer.h>
+#include <millwright/trainer_options.h>
 #include <millwright/tune.h>
 #include <millwright/types.h>
 
