@@ -7,10 +7,10 @@
 
 static int bad;
 
-static void check(bool good, const char *what)
+static void check_claim(bool good, const char *otherwise)
 {
     if (!good)
-        fprintf(stderr, "smoke_beside: %s\n", what);
+        fprintf(stderr, "smoke_beside: %s\n", otherwise);
     bad += !good;
 }
 
@@ -29,14 +29,14 @@ int main(void)
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     mw_output(mw_relu(x), "y");
     mw_summary *summary = mw_summary_create(graph, &err);
-    check(summary != NULL, "view does not summarize a graph of the core");
+    check_claim(summary != NULL, "view does not summarize a graph of the core");
     mw_summary_destroy(summary);
     mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H13, NULL, &err);
-    check(placement != NULL, "chip does not place a graph of the core");
+    check_claim(placement != NULL, "chip does not place a graph of the core");
     mw_chip_placement_destroy(placement);
-    check(names_registration(), "the core reads a netplist before anybody registered");
+    check_claim(names_registration(), "the core reads a netplist before anybody registered");
     mw_chip_register();
-    check(!names_registration(), "the core does not know of what was registered");
+    check_claim(!names_registration(), "the core does not know of what was registered");
     mw_graph_destroy(graph);
     return bad;
 }
