@@ -38,7 +38,7 @@ static void run_in_child(job *what, const place *p, mw_error *err)
 static void write_model(const place *p)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     const bool fp16 = p->options->fp16;
     const int layers = p->options->steps == 1 ? 1 : LAYERS;
     mw_tensor *x = mw_input(graph, "x", MW_I32, MW_SHAPE(BLOCK_N, BLOCK_T));

@@ -86,7 +86,7 @@ static double flops_of(const shape *s)
 
 static mw_program *compile(const shape *s, int direction, const bench_options *o, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     const mw_shape kernel =
         s->transpose ? MW_SHAPE(s->c, s->o / s->groups, s->kh, s->kw) : MW_SHAPE(s->o, s->c / s->groups, s->kh, s->kw);
     mw_tensor *given[] = {mw_input(graph, "x", MW_F32, MW_SHAPE(s->n, s->c, s->h, s->w)),
@@ -106,7 +106,7 @@ static mw_program *compile(const shape *s, int direction, const bench_options *o
     mw_compile_options compile = mw_compile_defaults();
     compile.threads = o->threads;
     compile.device = o->fp16 ? MW_DEVICE_ANE : MW_DEVICE_CPU;
-    mw_program *program = mw_compile(graph, &compile, err);
+    mw_program *program = mw_program_create(graph, &compile, err);
     mw_graph_destroy(graph);
     return program;
 }

@@ -12,19 +12,19 @@ static void share_caches(mw_program *program, int layers, mw_error *err)
     for (int i = 0; i < 2 * layers; i++) {
         snprintf(name, sizeof name, "%s.%d", i % 2 == 0 ? "key" : "value", i / 2);
         snprintf(next, sizeof next, "%s.next", name);
-        mw_program_share(program, next, name, err);
+        mw_program_alias(program, next, name, err);
     }
 }
 
 static mw_program *compile(const bench_options *o, const gpt_form *form, mw_program *weights_of, mw_error *err)
 {
     mw_compile_options options = bench_compiling(o);
-    options.weights_of = weights_of;
-    mw_graph *graph = mw_graph_create(NULL);
+    options.share.program = weights_of;
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *logits = net_gpt_token(graph, form);
     mw_output(mw_reduce_argmax(logits, 1, false), "token");
     mw_output(mw_reduce_max(logits, MW_AXES(1), false), "logit");
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     if (err->status == MW_OK)
         share_caches(program, form->layers, err);
@@ -36,7 +36,7 @@ static void write_token(mw_program *program, int batch, int32_t at, int32_t *tok
 {
     mw_program_write(program, "x", MW_I32, tokens, (size_t)batch, err);
     mw_program_write(program, "at", MW_I32, &at, 1, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "token", MW_I32, tokens, (size_t)batch, err);
 }
 
@@ -66,7 +66,7 @@ static mw_program *measure(const bench_options *o, int batch, mw_program *weight
     form.batch = batch;
     mw_program *program = compile(o, &form, weights_of, err);
     if (o->weights != NULL && weights_of == NULL)
-        mw_program_load_weights(program, o->weights, err);
+        mw_program_load_weights(program, o->weights, NULL, err);
     int32_t *tokens = bench_alloc((size_t)batch, sizeof *tokens);
     const int most = bench_steps(o, 16), steps = most < form.tokens ? most : form.tokens;
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds), cpu = 0.0;

@@ -77,7 +77,7 @@ typedef struct measured {
 static measured measure(const bench_options *o, const growing *g, int size, mw_error *err)
 {
     measured m = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *loss = g->net(graph, g->what, size);
     m.work = net_products;
     bench_feeds drawn = bench_draw(graph, 10); /* classes, of which words have more */

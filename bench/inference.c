@@ -39,7 +39,7 @@ static mw_tensor *convolve(mw_tensor *x, int64_t channels, const char *name)
 
 static mw_model *make_network(int threads)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, 1, 28, 28));
     mw_tensor *h = convolve(convolve(x, 16, "conv1"), 32, "conv2");
     h = mw_dense(mw_relu(mw_dense(mw_reshape(h, MW_SHAPE(BATCH, 32 * 49)), 128, "fc1")), CLASSES, "fc2");
@@ -73,7 +73,7 @@ static void time_one(int threads, int calls)
     for (int r = 0; r < ROUNDS && times != NULL; r++) {
         for (int i = 0; i < calls; i++) {
             const double start = now();
-            mw_predict(predictor, &batch, &result, 1, &err);
+            mw_predictor_predict(predictor, &batch, &result, 1, &err);
             times[i] = now() - start;
         }
         qsort(times, (size_t)calls, sizeof *times, by_value);
@@ -91,7 +91,7 @@ static void time_one(int threads, int calls)
 
 static void write_package(const char *path)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, WIDTH));
     float *weight = malloc((size_t)WIDTH * WIDTH * sizeof *weight);
     for (int layer = 0; weight != NULL && layer < LAYERS; layer++) {
@@ -101,7 +101,7 @@ static void write_package(const char *path)
     }
     free(weight);
     mw_output(x, "y");
-    mw_coreml_write(graph, path, NULL, &err);
+    mw_graph_write_coreml(graph, path, NULL, &err);
     mw_graph_destroy(graph);
 }
 
@@ -123,13 +123,13 @@ static void load_package(const char *path)
 {
     static float in[WIDTH], out[WIDTH];
     const double start = now();
-    mw_model *model = mw_model_load(path, NULL, &err);
+    mw_model *model = mw_model_open(path, NULL, &err);
     const double loaded = now();
     mw_predictor *predictor = mw_predictor_create(model, &err);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = in, .count = WIDTH};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 1};
     const mw_result result = {"y", MW_F32, out, WIDTH};
-    mw_predict(predictor, &batch, &result, 1, &err);
+    mw_predictor_predict(predictor, &batch, &result, 1, &err);
     printf("inference\tload_ms\t%.0f\tfirst_predict_ms\t%.0f\tpeak_of_weights\t%.2f\n", (loaded - start) * 1e-3,
            (now() - loaded) * 1e-3, (double)resident("VmHWM:") * 1024 / ((double)WIDTH * WIDTH * LAYERS * 4));
     mw_predictor_destroy(predictor);

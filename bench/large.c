@@ -110,7 +110,7 @@ static runs run_steps(const bench_options *o, int count, mw_trainer *trainer, mw
         if (trainer != NULL)
             mw_trainer_step(trainer, &batch, &r.last, err);
         else
-            mw_run(program, err);
+            mw_program_run(program, err);
         r.seconds[i] = bench_now() - start;
         r.first = i == 0 ? r.last : r.first;
     }
@@ -159,7 +159,7 @@ static void infer(const bench_options *o, const workload *w, mw_graph *graph, mw
     bench_feeds drawn = bench_draw(graph, w->below[o->tiny]);
     const double start = bench_now();
     const mw_compile_options compile = bench_compiling(o);
-    mw_program *program = mw_compile(graph, &compile, err);
+    mw_program *program = mw_program_create(graph, &compile, err);
     if (err->status == MW_OK)
         bench_emit(o->workload, "compile_ms", 1e3 * (bench_now() - start));
     for (size_t i = 0; i < drawn.count; i++)
@@ -180,7 +180,7 @@ void bench_large(const bench_options *o, mw_error *err)
         const workload *w = &workloads[i];
         if (strcmp(w->name, o->workload) != 0)
             continue;
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, err);
         mw_tensor *result = w->net(graph, o->tiny);
         const bool trained = w->optimizer != NULL || o->weights != NULL;
         if (trained && w->optimizer == NULL) /* any loss will do to compare gradients */

@@ -59,7 +59,7 @@ static mw_tensor *weight(const char *form, mw_shape shape)
 static void generate(const char *form, const char *folder)
 {
     mw_error err = {0};
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, &err);
     mw_tensor *words = mw_input(graph, "words", MW_I32, MW_SHAPE(TOKENS));
     mw_tensor *h = mw_gather(weight(form, MW_SHAPE(WORDS, WIDTH)), words, 0);
     for (int i = 0; i < LAYERS; i++)
@@ -104,21 +104,21 @@ static int measure(const char *path, double file, bool keep)
 {
     mw_error err = {0};
     report("start", file);
-    mw_graph *read = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *read = mw_graph_open_mil(path, NULL, &err);
     report("read", file);
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_CPU;
-    mw_program *program = mw_compile(read, &options, &err);
+    mw_program *program = mw_program_create(read, &options, &err);
     report("compile", file);
     if (!keep)
         mw_graph_destroy(read);
     const int32_t words[TOKENS] = {1, 5, 9, WORDS - 1};
     mw_program_write(program, "words", MW_I32, words, TOKENS, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     const double begin = now();
     for (int i = 0; i < RUNS; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     report("run", file);
     printf("%-8s %8.2f ms of the processor\n", "a run", (now() - begin) * 1e3 / RUNS);
     if (err.status != MW_OK)

@@ -70,7 +70,7 @@ static mw_program *program_of(mw_trainer *trainer)
 
 static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     const mw_shape shape = convolutional ? MW_SHAPE(BATCH, 1, 28, 28) : MW_SHAPE(BATCH, 784);
     mw_tensor *x = mw_input(graph, "x", MW_F32, shape);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
@@ -130,7 +130,7 @@ static void run_w3(const bench_options *o, mw_error *err)
     uint64_t state = 1;
     for (int i = 0; i < COUNT; i++)
         tokens[i] = (int32_t)(bench_bits(&state) % BLOCK_WORDS), next[i] = (int32_t)(bench_bits(&state) % BLOCK_WORDS);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "tokens", MW_I32, MW_SHAPE(BLOCK_N, BLOCK_T));
     mw_tensor *y = mw_input(graph, "next", MW_I32, MW_SHAPE(COUNT));
     mw_trainer *trainer = bench_train(o, mw_cross_entropy(model_transformer(x, 1, o->fp16), y), mw_adam(1e-3f), err);
@@ -160,7 +160,7 @@ static void run_w3(const bench_options *o, mw_error *err)
 static void run_w4(const bench_options *o, mw_error *err)
 {
     float *numbers = bench_uniforms(4 * 16 + 4);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 16)), *y = mw_input(graph, "y", MW_F32, MW_SHAPE(4, 1));
     mw_trainer *trainer = bench_train(o, mw_mse(model_tiny(x), y), mw_sgd(1e-2f), err);
     mw_graph_destroy(graph);
@@ -176,7 +176,7 @@ static void run_w4(const bench_options *o, mw_error *err)
     /* The same program without the trainer around it: the ports keep what the last step was fed. */
     start = bench_now();
     for (int i = 0; i < steps && err->status == MW_OK; i++)
-        mw_run(program, err);
+        mw_program_run(program, err);
     const double running = bench_now() - start;
     if (err->status == MW_OK) {
         bench_emit(o->workload, "steps_per_s", steps / running);
@@ -195,10 +195,10 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
 {
     const size_t count = (size_t)mw_shape_count(shape);
     float *numbers = bench_uniforms(count);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_output(network(mw_input(graph, "x", MW_F32, shape)), "y");
     const mw_compile_options compile = bench_compiling(o);
-    mw_program *program = mw_compile(graph, &compile, err);
+    mw_program *program = mw_program_create(graph, &compile, err);
     mw_graph_destroy(graph);
     mw_program_write(program, "x", MW_F32, numbers, count, err);
     const int runs = bench_steps(o, usual);
@@ -206,7 +206,7 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
     double *seconds = bench_alloc((size_t)runs, sizeof *seconds);
     for (int i = 0; i < runs && err->status == MW_OK; i++) {
         const double start = bench_now();
-        mw_run(program, err);
+        mw_program_run(program, err);
         seconds[i] = bench_now() - start;
     }
     if (err->status == MW_OK)

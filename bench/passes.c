@@ -60,7 +60,7 @@ static built build(const subject *s, mw_graph *graph)
 static mw_program *compile(const subject *s, int direction, const bench_options *o, mw_error *err)
 {
     static const char *const names[] = {"dx", "dk", "dv"};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     built b = build(s, graph);
     mw_output(b.y, "y");
     if (direction > 0) {
@@ -72,7 +72,7 @@ static mw_program *compile(const subject *s, int direction, const bench_options 
     mw_compile_options options = mw_compile_defaults();
     options.threads = o->threads;
     options.device = o->fp16 ? MW_DEVICE_ANE : MW_DEVICE_CPU;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -105,7 +105,7 @@ static void measure(const subject *s, int direction, const bench_options *o, mw_
     const int runs = bench_steps(o, 4);
     const double time = bench_run_seconds(o, program, runs, err);
     mw_plan *plan = mw_plan_create(program, err);
-    const mw_plan_totals totals = mw_plan_total(plan);
+    const mw_plan_totals totals = mw_plan_get_totals(plan);
     printf("%s\t%s\t%.4f\t%.1f\n", s->name, directions[direction], 1e3 * time,
            1e-6 * (double)(totals.intermediate_bytes + totals.scratch_bytes));
     fflush(stdout);

@@ -122,7 +122,7 @@ typedef struct pair {
     mw_error *err;
 } pair;
 
-static void run_ours(pair *t) { mw_run(t->program, t->err); }
+static void run_ours(pair *t) { mw_program_run(t->program, t->err); }
 
 static void run_blas(pair *t)
 {
@@ -148,7 +148,7 @@ static double seconds(void (*run)(pair *), pair *t, int runs)
 
 static mw_program *compile(const product *p, mw_device device, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     const bool ta = (p->transposes & MW_TRANSPOSE_X) != 0, tb = (p->transposes & MW_TRANSPOSE_Y) != 0;
     const mw_shape a = MW_SHAPE(p->batch, ta ? p->k : p->m, ta ? p->m : p->k);
     const mw_shape b = MW_SHAPE(p->batch, tb ? p->n : p->k, tb ? p->k : p->n);
@@ -158,7 +158,7 @@ static mw_program *compile(const product *p, mw_device device, mw_error *err)
     options.device = device;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }

@@ -81,7 +81,7 @@ typedef struct run {
 
 static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch_size, width)), *h = x;
     for (int i = 0; i < LAYERS; i++) {
         char name[16];
@@ -90,10 +90,10 @@ static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
     }
     const mw_optimizer optimizer = with_states ? mw_adam(1e-3f) : mw_sgd(0.01f);
     mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), optimizer);
-    o.communicator = c;
-    o.shard_states = in_parts;
-    o.bucket_bytes = (uint64_t)width * (uint64_t)width * 4;
-    o.segments = segments;
+    o.ranks.communicator = c;
+    o.ranks.shard_states = in_parts;
+    o.ranks.bucket_bytes = (uint64_t)width * (uint64_t)width * 4;
+    o.memory.segments = segments;
     o.compile.threads = 1;
     mw_trainer *t = mw_trainer_create(&o, err);
     mw_graph_destroy(g);
@@ -136,7 +136,7 @@ static void job(mw_communicator *c, int rank, void *user)
     go_to(0);
     mw_trainer *t = make(c, r->segments, &err);
     if (rank == 0)
-        r->state_bytes = mw_trainer_count(t).state_bytes_in;
+        r->state_bytes = mw_trainer_get_counters(t).state_bytes_in;
     float *x = calloc((size_t)batch_size * (size_t)width, sizeof *x);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)batch_size * (size_t)width};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = batch_size};
@@ -144,7 +144,7 @@ static void job(mw_communicator *c, int rank, void *user)
         x[i] = (float)((i * 7 + rank * 5) % 29) / 29.0f - 0.5f;
     for (int step = 0; step < STEPS; step++) {
         mw_communicator_barrier(c, &err);
-        const uint64_t before = mw_communicator_count(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
         const double start = bench_now();
         mw_trainer_step(t, &batch, NULL, &err);
         const double took = bench_now() - start;
@@ -153,11 +153,11 @@ static void job(mw_communicator *c, int rank, void *user)
         if (rank == 0 && step > 1 && (r->best == 0.0 || took < r->best))
             r->best = took;
         if (rank == 0)
-            r->sent = mw_communicator_count(c).bytes_sent - before;
+            r->sent = mw_communicator_get_counters(c).bytes_sent - before;
     }
     if (rank == 0) {
-        r->early = mw_trainer_count(t).early_bytes;
-        r->exchanged = mw_trainer_count(t).exchanged_bytes;
+        r->early = mw_trainer_get_counters(t).early_bytes;
+        r->exchanged = mw_trainer_get_counters(t).exchanged_bytes;
         r->resident_kb = most_resident();
         r->err = err;
     }

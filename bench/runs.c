@@ -13,13 +13,13 @@ static double clock_of(const bench_options *o) { return o->threads > 1 ? bench_n
 double bench_run_seconds(const bench_options *o, mw_program *program, int runs, mw_error *err)
 {
     double times[ROUNDS];
-    mw_run(program, err);
+    mw_program_run(program, err);
     if (o->plan)
         mw_program_profile(program, 20, err);
     for (int r = 0; r < ROUNDS; r++) {
         const double start = clock_of(o);
         for (int i = 0; i < runs; i++)
-            mw_run(program, err);
+            mw_program_run(program, err);
         times[r] = (clock_of(o) - start) / runs;
     }
     if (o->plan) {

@@ -18,17 +18,17 @@ static void emit(const char *metric, const char *what, int size, double value)
 
 double bench_product_rate(const bench_options *o, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
     mw_output(mw_matmul(x, y, MW_TRANSPOSE_NONE), "z");
     const mw_compile_options compile = bench_compiling(o);
-    mw_program *program = mw_compile(graph, &compile, err);
+    mw_program *program = mw_program_create(graph, &compile, err);
     mw_graph_destroy(graph);
     double best = 1e9;
     for (int i = 0; i < (o->steps == 1 || o->tiny ? 1 : 40) && err->status == MW_OK; i++) {
         const double start = bench_now();
-        mw_run(program, err);
+        mw_program_run(program, err);
         const double seconds = bench_now() - start;
         best = seconds < best ? seconds : best;
     }
@@ -57,7 +57,7 @@ static double step_seconds(const bench_options *o, int batch, int hidden, mw_err
 {
     float *images = bench_uniforms((size_t)batch * PIXELS);
     int32_t *labels = bench_alloc((size_t)batch, sizeof *labels);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(batch, PIXELS)),
               *y = mw_input(graph, "y", MW_I32, MW_SHAPE(batch));
     mw_trainer *trainer = bench_train(o, mw_cross_entropy(model_mlp_of(x, hidden), y), mw_adam(1e-3f), err);
@@ -101,7 +101,7 @@ static void measure_compile(const bench_options *o, bool transformer, int layers
     int count = 1;
     for (int i = 0; i < (o->steps > 0 ? 1 : 5) && err->status == MW_OK; i++) {
         const double start = bench_now();
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, err);
         const mw_shape rows = transformer ? MW_SHAPE(BLOCK_N, BLOCK_T) : MW_SHAPE(32, 64);
         mw_tensor *x = mw_input(graph, "x", transformer ? MW_I32 : MW_F32, rows);
         mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(transformer ? BLOCK_N * BLOCK_T : 32));

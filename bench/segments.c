@@ -55,7 +55,7 @@ static double compile_kept(const setting *s, const char *folder, size_t programs
 
 static mw_trainer *create(const setting *s, const char *folder, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_I32, MW_SHAPE(BLOCK_N, BLOCK_T));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BLOCK_N * BLOCK_T));
     mw_trainer_options options =
@@ -63,7 +63,7 @@ static mw_trainer *create(const setting *s, const char *folder, mw_error *err)
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = s->device;
     options.compile.keep_folder = folder;
-    options.segments = s->segments;
+    options.memory.segments = s->segments;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     return trainer;
@@ -100,7 +100,7 @@ static void measure(const setting *s)
     const double begin = bench_now();
     mw_trainer *trainer = create(s, folder, &err);
     const double created = bench_now() - begin;
-    const mw_trainer_parts parts = mw_trainer_count_parts(trainer);
+    const mw_trainer_parts parts = mw_trainer_get_parts(trainer);
     const double compiled = err.status == MW_OK ? compile_kept(s, folder, parts.programs) : 0.0;
     double cpu = 0.0;
     const double step = s->steps > 0 ? step_seconds(trainer, s->steps, &cpu, &err) : 0.0;

@@ -17,4 +17,4 @@ endfunction()
 
 mw_mpi_library(millwright_mpi SHARED millwright)
 set_target_properties(millwright_mpi PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-mw_export_only(millwright_mpi ${mw_root}/cmake/millwright_mpi.map "mw_communicator_mpi" "mw_mpi_start")
+mw_export_only(millwright_mpi ${mw_root}/cmake/millwright_mpi.map "mw_communicator_create_mpi" "mw_mpi_start")

@@ -53,7 +53,7 @@ static void show(mw_trainer *trainer, const mw_dataset *test, int64_t batch_size
     const mw_batch *batch = mw_loader_next(loader, err);
     float *made = malloc((size_t)batch_size * 784 * sizeof *made);
     if (batch != NULL && made != NULL &&
-        mw_trainer_predict(trainer, batch, made, (size_t)batch_size * 784, err) == MW_OK) {
+        mw_trainer_predict(trainer, batch, MW_F32, made, (size_t)batch_size * 784, err) == MW_OK) {
         const unsigned char *given = batch->feeds[0].data;
         for (int row = 0; row < SHOWN * 28; row += 2) {
             float pixels[28];
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     mw_error err = {0};
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 1, 28, 28));
     mw_tensor *y = network(x);
 

@@ -72,14 +72,14 @@ int main(int argc, char **argv)
     mw_error err = {0};
     text source = text_read(o.data, T, &err);
     mw_dataset *train = text_dataset(&source, true, &err), *test = text_dataset(&source, false, &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_I32, MW_SHAPE(o.batch, T));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch, T));
     mw_tensor *logits = network(x, source.letter_count);
 
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adamw(o.learning_rate, 0.05f));
     options.prediction = logits;
-    options.clip_norm = 1.0f;
+    options.clipping.norm = 1.0f;
     options.compile.device = o.device;
     options.compile.seed = o.seed;
     mw_trainer *trainer = mw_trainer_create(&options, &err);

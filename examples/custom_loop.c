@@ -23,7 +23,7 @@ static void show_predictions(mw_trainer *trainer, const mw_dataset *test, mw_err
     mw_loader *loader = mw_loader_create(&options, err);
     const mw_batch *batch = mw_loader_next(loader, err);
     static float logits[64][10];
-    if (batch == NULL || mw_trainer_predict(trainer, batch, &logits[0][0], 640, err) != MW_OK) {
+    if (batch == NULL || mw_trainer_predict(trainer, batch, MW_F32, &logits[0][0], 640, err) != MW_OK) {
         mw_loader_destroy(loader);
         return;
     }
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *logits = mw_dense(mw_relu(mw_dense(x, 128, "fc1")), 10, "fc2");
@@ -63,10 +63,10 @@ int main(int argc, char **argv)
     mw_loader *loader = err.status == MW_OK ? mw_loader_create(&loading, &err) : NULL;
     for (int64_t epoch = 1; err.status == MW_OK && epoch <= o.epochs; epoch++) {
         const double train_loss = run_epoch(trainer, loader, &err);
-        double loss, accuracy;
-        if (mw_trainer_evaluate(trainer, test, &loss, &accuracy, &err) == MW_OK)
-            printf("epoch %lld: loss %.4f, test loss %.4f, test accuracy %.2f %%\n", (long long)epoch, train_loss, loss,
-                   100.0 * accuracy);
+        mw_evaluation found;
+        if (mw_trainer_evaluate(trainer, test, NULL, &found, &err) == MW_OK)
+            printf("epoch %lld: loss %.4f, test loss %.4f, test accuracy %.2f %%\n", (long long)epoch, train_loss,
+                   found.loss, 100.0 * found.metrics[0].value);
         mw_trainer_set_learning_rate(trainer, 0.5f * mw_trainer_learning_rate(trainer), &err);
     }
     if (err.status == MW_OK)

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 1, 28, 28));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *logits = network(x);

@@ -52,9 +52,9 @@ static mw_trainer *make_trainer(mw_graph *graph, const example_options *o, mw_er
 
 static void show_accuracy(const char *when, mw_trainer *trainer, const mw_dataset *test, mw_error *err)
 {
-    double loss, accuracy;
-    if (mw_trainer_evaluate(trainer, test, &loss, &accuracy, err) == MW_OK)
-        printf("%s: test accuracy %.2f %%\n", when, 100.0 * accuracy);
+    mw_evaluation found;
+    if (mw_trainer_evaluate(trainer, test, NULL, &found, err) == MW_OK)
+        printf("%s: test accuracy %.2f %%\n", when, 100.0 * found.metrics[0].value);
 }
 
 /* Takes --lora out of the arguments. */
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     mw_error err = {0};
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
-    mw_graph *source = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *source = mw_graph_open_mil(path, NULL, &err);
     list_weights(source, &err);
     mw_graph *graph = make_tunable(source, lora, o.batch, &err);
     mw_trainer *trainer = make_trainer(graph, &o, &err);

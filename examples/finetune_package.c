@@ -19,7 +19,7 @@ static mw_trainer *make_trainer(mw_tensor *y, const example_options *o, mw_error
 /* A network for pictures of digits, not trained. */
 static void write_network(const example_options *o, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 784));
     mw_tensor *y = mw_dense(mw_relu(mw_dense(x, 64, "fc1")), 10, "fc2");
     mw_trainer *trainer = make_trainer(y, o, err);
@@ -68,13 +68,13 @@ static void compare(const mw_graph *graph, mw_trainer *trainer, mw_batch batch, 
     float *want = calloc(count + 1, sizeof *want), *got = calloc(count + 1, sizeof *got), largest = 0;
     mw_compile_options how = mw_compile_defaults();
     how.device = o->device;
-    mw_program *program = mw_compile(graph, &how, err);
+    mw_program *program = mw_program_create(graph, &how, err);
     batch.feed_count--; /* without the target */
     for (size_t i = 0; i < batch.feed_count; i++)
         mw_program_write(program, batch.feeds[i].name, MW_F32, batch.feeds[i].data, batch.feeds[i].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, mw_tensor_name(y), MW_F32, got, count, err);
-    mw_trainer_predict(trainer, &batch, want, count, err);
+    mw_trainer_predict(trainer, &batch, MW_F32, want, count, err);
     for (size_t i = 0; err->status == MW_OK && i < count; i++)
         largest = fmaxf(largest, fabsf(want[i] - got[i]));
     if (err->status == MW_OK)
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     snprintf(tuned, sizeof tuned, "%.*s-tuned.mlpackage", (int)(strlen(o.model) - strlen(".mlpackage")), o.model);
     if (access(o.model, F_OK) != 0)
         write_network(&o, &err);
-    mw_coreml *model = mw_coreml_read(o.model, NULL, &err);
+    mw_coreml *model = mw_coreml_open(o.model, NULL, &err);
     const char *pattern = look(model, &err);
     const mw_tune_options options = mw_tune_defaults(&pattern, pattern != NULL);
     mw_graph *graph = mw_graph_trainable(mw_coreml_graph(model, &err), &options, &err);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         if (mw_trainer_step(trainer, &batch, &loss, &err) == MW_OK && (i == 0 || i + 1 == o.epochs))
             printf("step %lld: loss %g\n", (long long)i + 1, (double)loss);
     mw_trainer_write_coreml(trainer, tuned, NULL, &err);
-    mw_coreml *again = mw_coreml_read(tuned, NULL, &err);
+    mw_coreml *again = mw_coreml_open(tuned, NULL, &err);
     compare(mw_coreml_graph(again, &err), trainer, batch, &o, &err);
     for (size_t i = 0; i < batch.feed_count; i++)
         free((void *)batch.feeds[i].data);

@@ -34,7 +34,7 @@ static mw_tensor *mean_softplus(mw_tensor *x) { return mw_reduce_mean(mw_softplu
 /* Of the player that moves "g.*" or "d.*"; what the other has is frozen, and the same memory. */
 static mw_trainer *player(const example_options *o, bool generates, mw_trainer *share, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_layer *judge = mw_layer_create(graph, "d", discriminator, NULL);
     mw_tensor *made = generator(mw_noise_normal(graph, MW_F32, MW_SHAPE(N, Z), 0.0f, 1.0f, "z"));
     mw_tensor *verdict = mw_layer_apply_one(judge, made), *loss = mean_softplus(mw_neg(verdict));
@@ -53,7 +53,7 @@ static mw_trainer *player(const example_options *o, bool generates, mw_trainer *
     mw_trainer_options options = mw_trainer_defaults(loss, adam);
     options.groups = &frozen;
     options.group_count = 1;
-    options.share = share;
+    options.compile.share.trainer = share;
     options.compile.device = o->device;
     options.compile.seed = o->seed;
     options.compile.threads = (int)o->threads;
@@ -65,13 +65,13 @@ static mw_trainer *player(const example_options *o, bool generates, mw_trainer *
 /* The generator by itself, on the weights of the trainers. */
 static mw_program *painter(mw_trainer *trainer, const example_options *o, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_output(generator(mw_input(graph, "z", MW_F32, MW_SHAPE(N, Z))), "points");
     mw_compile_options options = mw_compile_defaults();
     options.device = o->device;
     options.threads = (int)o->threads;
-    options.state_of = trainer;
-    mw_program *program = mw_compile(graph, &options, err);
+    options.share.trainer = trainer;
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -113,7 +113,7 @@ static void judge(mw_program *program, uint64_t *state, mw_error *err)
         for (int i = 0; i < N * Z; i++)
             z[i] = normal(state);
         mw_program_write(program, "z", MW_F32, z, (size_t)N * Z, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, "points", MW_F32, points, 2 * (size_t)N, err);
         for (int i = 0; i < N; i++)
             for (int mode = 0; mode < MODES; mode++) {
@@ -138,14 +138,14 @@ int main(int argc, char **argv)
     static float real[2 * N];
     mw_trainer *d = player(&o, false, NULL, &err), *g = player(&o, true, d, &err);
     mw_program *program = painter(g, &o, &err);
-    const mw_trainer_counters before = mw_trainer_count(d), mine = mw_trainer_count(g);
+    const mw_trainer_counters before = mw_trainer_get_counters(d), mine = mw_trainer_get_counters(g);
     for (int64_t i = 0; i < 100 * o.epochs && err.status == MW_OK; i++) {
         draw_real(real, &state);
         const mw_feed feed = {.name = "real", .dtype = MW_F32, .data = real, .count = 2 * (size_t)N};
         mw_trainer_step(d, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = N}, NULL, &err);
         mw_trainer_step(g, &(mw_batch){0}, NULL, &err);
     }
-    const mw_trainer_counters after = mw_trainer_count(d), ours = mw_trainer_count(g);
+    const mw_trainer_counters after = mw_trainer_get_counters(d), ours = mw_trainer_get_counters(g);
     printf("%lld turns; state bytes that crossed to or from the host meanwhile: %llu\n", (long long)after.steps,
            (unsigned long long)(after.state_bytes_in - before.state_bytes_in + after.state_bytes_out +
                                 ours.state_bytes_in - mine.state_bytes_in + ours.state_bytes_out));

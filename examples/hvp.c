@@ -12,7 +12,7 @@ static const double decay = 1e-3; /* of the weights: the problem has one solutio
 /* loss(w) = cross-entropy + decay / 2 |w|^2; with a direction "v" also its product with the Hessian. */
 static mw_program *make_program(const example_options *o, bool product, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_mul_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(o->batch, PIXELS)), 1.0 / 255.0);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o->batch));
     mw_tensor *w = mw_input(graph, "w", MW_F32, MW_SHAPE(CLASSES, PIXELS)), *out = NULL;
@@ -29,7 +29,7 @@ static mw_program *make_program(const example_options *o, bool product, mw_error
     mw_output(out, "result");
     mw_compile_options options = mw_compile_defaults();
     options.device = o->device;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -57,7 +57,7 @@ static void add(float *y, double factor, const float *x)
 static void run(mw_program *program, const char *port, const float *value, float *result, mw_error *err)
 {
     mw_program_write(program, port, MW_F32, value, N, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "result", MW_F32, result, N, err);
 }
 

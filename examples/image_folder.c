@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         printf("class %d is %s\n", (int)i, mw_dataset_class_name(pictures, "y", (size_t)i));
     mw_dataset *training = prepare(pictures, &err);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, shape.dim[0], shape.dim[1], shape.dim[2]));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *logits = network(x, classes);

@@ -20,13 +20,13 @@ static mw_tensor *layer(mw_tensor *x, int64_t inputs, int64_t outputs, float bou
 
 static void write_network(const char *path, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *hidden =
         mw_relu(layer(mw_input(graph, "x", MW_F32, MW_SHAPE(1, PIXELS)), PIXELS, HIDDEN, 0.1f, "fc1.weight"));
     mw_output(layer(hidden, HIDDEN, CLASSES, 0.0f, "fc2.weight"), "scores");
     mw_onnx_write_options options = mw_onnx_write_defaults();
     options.any_batch = true;
-    mw_onnx_write(graph, path, &options, err);
+    mw_graph_write_onnx(graph, path, &options, err);
     mw_graph_destroy(graph);
 }
 
@@ -71,13 +71,14 @@ static mw_trainer *make_trainer(mw_graph *graph, const example_options *o, mw_er
 static void ask(const char *path, const char *copy, const mw_dataset *test, float *scores, mw_error *err)
 {
     const mw_column *x = test != NULL ? mw_dataset_column_at(test, 0) : NULL;
-    mw_model *model = mw_model_load(path, NULL, err);
+    mw_model *model = mw_model_open(path, NULL, err);
     mw_predictor *predictor = mw_predictor_create(model, err);
     mw_tensor *in = mw_graph_input_at(mw_model_graph(model), 0), *out = mw_graph_output_at(mw_model_graph(model), 0);
     if (err->status == MW_OK && in != NULL && out != NULL) {
         const mw_feed feed = {mw_tensor_name(in), x->dtype, x->data, (size_t)ASKED * PIXELS, x->scale, x->offset};
         const mw_result result = {mw_tensor_name(out), MW_F32, scores, (size_t)ASKED * CLASSES};
-        mw_predict(predictor, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = ASKED}, &result, 1, err);
+        mw_predictor_predict(predictor, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = ASKED}, &result, 1,
+                             err);
         if (copy != NULL && mw_model_write(model, copy, err) == MW_OK)
             printf("written to %s\n", copy);
     }
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
     if (access(o.model, F_OK) != 0)
         write_network(o.model, &err);
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err), *test = mw_dataset_open_idx(o.data, "t10k", &err);
-    mw_graph *source = mw_onnx_read(o.model, NULL, &err);
+    mw_graph *source = mw_graph_open_onnx(o.model, NULL, &err);
     mw_graph *graph = make_tunable(source, look(source, CLASSES, &err), o.batch, &err);
     mw_trainer *trainer = make_trainer(graph, &o, &err);
     options_fit(&o, trainer, train, test, &err);

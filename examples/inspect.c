@@ -18,6 +18,6 @@ int main(int argc, char **argv)
     else
         fprintf(stderr, "%s\n", err.message);
     mw_string_free(text);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return err.status != MW_OK;
 }

@@ -39,7 +39,7 @@ static mw_dataset *make_data(int64_t examples, uint64_t *seed, mw_error *err)
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(T, 2)},
                                  {.name = "y", .dtype = MW_F32, .shape = MW_SHAPE(1)}};
-    return mw_dataset_from_callback(columns, 2, examples, make_example, seed, err);
+    return mw_dataset_create_callback(columns, 2, examples, make_example, seed, err);
 }
 
 static mw_tensor *network(mw_tensor *x)
@@ -56,7 +56,7 @@ static void open_forget_gate(mw_trainer *trainer, mw_error *err)
     float bias[4 * HIDDEN] = {0};
     for (int i = HIDDEN; i < 2 * HIDDEN; i++)
         bias[i] = 2.0f;
-    mw_trainer_write(trainer, "lstm.bias_hh_l0", bias, 4 * HIDDEN, err);
+    mw_trainer_write(trainer, "lstm.bias_hh_l0", MW_F32, bias, 4 * HIDDEN, err);
 }
 
 int main(int argc, char **argv)
@@ -68,14 +68,14 @@ int main(int argc, char **argv)
     mw_error err = {0};
     uint64_t seeds[2] = {2 * o.seed, 2 * o.seed + 1};
     mw_dataset *train = make_data(TRAINING, &seeds[0], &err), *test = make_data(TESTS, &seeds[1], &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, T, 2));
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(o.batch, 1));
     mw_tensor *answer = network(x);
 
     mw_trainer_options options = mw_trainer_defaults(mw_mse(answer, y), mw_adam(o.learning_rate));
     options.prediction = answer;
-    options.clip_norm = 1.0f; /* through 50 steps gradients can explode */
+    options.clipping.norm = 1.0f; /* through 50 steps gradients can explode */
     options.compile.device = o.device;
     options.compile.seed = o.seed;
     mw_trainer *trainer = mw_trainer_create(&options, &err);

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 1, 28, 28));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *logits = network(x);
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     options.compile.device = o.device;
     options.compile.seed = o.seed;
     options.compile.threads = (int)o.threads;
-    options.communicator = ranks;
+    options.ranks.communicator = ranks;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     options_fit(&o, trainer, train, test, &err);
     options_report(trainer, test, "test accuracy", &err);

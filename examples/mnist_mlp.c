@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *hidden = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
@@ -23,20 +23,20 @@ int main(int argc, char **argv)
     options.compile.device = o.device;
     options.compile.seed = o.seed;
     options.compile.threads = (int)o.threads;
-    options.communicator = ranks;
+    options.ranks.communicator = ranks;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
 
     mw_fit_options fit = mw_fit_defaults(train, o.epochs);
-    fit.validation = test;
-    fit.schedule = o.schedule;
-    fit.seed = o.seed;
+    fit.data.validation = test;
+    fit.schedule.rate = o.schedule;
+    fit.data.seed = o.seed;
     options_save(&o, &fit);
-    mw_fit(trainer, &fit, &err);
+    mw_trainer_fit(trainer, &fit, &err);
 
-    double loss, accuracy;
-    if (mw_trainer_evaluate(trainer, test, &loss, &accuracy, &err) == MW_OK) {
+    mw_evaluation found;
+    if (mw_trainer_evaluate(trainer, test, NULL, &found, &err) == MW_OK) {
         printf("trained on %s\n", mw_program_where(mw_trainer_program(trainer)));
-        printf("test loss %.4f\ntest accuracy %.2f %%\n", loss, 100.0 * accuracy);
+        printf("test loss %.4f\ntest accuracy %.2f %%\n", found.loss, 100.0 * found.metrics[0].value);
     }
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

@@ -46,7 +46,7 @@ static double adam_correction(void *user, const mw_update_moment *m)
 static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **out_states, mw_error *err)
 {
     (void)err;
-    mw_tensor *step, *rate = mw_update_scalar_of(c, "learning_rate");
+    mw_tensor *step, *rate = mw_update_call_scalar(c, "learning_rate");
     if (is_matrix(c->parameter->shape)) {
         const int64_t *n = c->parameter->shape.dim;
         out_states[0] = mw_add(mw_mul_scalar(c->states[0], 0.95), c->g);
@@ -56,7 +56,7 @@ static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **
         out_states[0] = mw_add(mw_mul_scalar(c->states[0], 0.9), mw_mul_scalar(c->g, 0.1));
         out_states[1] = mw_add(mw_mul_scalar(c->states[1], 0.999), mw_mul_scalar(mw_square(c->g), 0.001));
         step = mw_real_div(out_states[0], mw_add_scalar(mw_sqrt(out_states[1]), 1e-8));
-        step = mw_mul(step, mw_update_scalar_of(c, "adam_correction"));
+        step = mw_mul(step, mw_update_call_scalar(c, "adam_correction"));
     }
     step = mw_add(step, mw_mul_scalar(c->p, c->weight_decay));
     *out_p = mw_sub(c->p, mw_mul(step, rate));
@@ -70,7 +70,7 @@ static const mw_update_scalar scalars[] = {{.name = "learning_rate"}, {"adam_cor
 static void train(const example_options *o, const char *name, mw_optimizer optimizer, const mw_dataset *training,
                   const mw_dataset *test, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o->batch, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o->batch));
     mw_tensor *h = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);

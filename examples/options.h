@@ -238,12 +238,12 @@ static inline void options_keep_weights(mw_trainer *trainer)
 /* When checkpoints are saved and which stay. */
 static inline void options_save(const example_options *o, mw_fit_options *fit)
 {
-    fit->checkpoint = o->checkpoint;
-    fit->checkpoint_steps = o->save_steps;
-    fit->checkpoint_seconds = (double)o->save_seconds;
-    fit->keep_last = (int)o->keep;
-    fit->best_by = o->best;
-    fit->best_highest = o->best != NULL && strcmp(o->best, "loss") != 0;
+    fit->checkpoint.path = o->checkpoint;
+    fit->checkpoint.steps = o->save_steps;
+    fit->checkpoint.seconds = (double)o->save_seconds;
+    fit->checkpoint.keep_last = (int)o->keep;
+    fit->stopping.best_by = o->best;
+    fit->stopping.best_highest = o->best != NULL && strcmp(o->best, "loss") != 0;
 }
 
 /* Epochs of training as the command line asks, with a look at the validation set after each. */
@@ -251,27 +251,27 @@ static inline void options_fit(const example_options *o, mw_trainer *trainer, co
                                const mw_dataset *validation, mw_error *err)
 {
     mw_fit_options fit = mw_fit_defaults(training, o->epochs);
-    fit.validation = validation;
-    fit.schedule = o->schedule;
-    fit.seed = o->seed;
+    fit.data.validation = validation;
+    fit.schedule.rate = o->schedule;
+    fit.data.seed = o->seed;
     options_save(o, &fit);
-    if (mw_fit(trainer, &fit, err) == MW_ERROR_STOPPED && o->checkpoint == NULL)
+    if (mw_trainer_fit(trainer, &fit, err) == MW_ERROR_STOPPED && o->checkpoint == NULL)
         options_keep_weights(trainer);
 }
 
 /* Where it ran, what crossed the host boundary, and how good it is; `what` names the metric, if there is one. */
 static inline void options_report(mw_trainer *trainer, const mw_dataset *test, const char *what, mw_error *err)
 {
-    double loss, metric;
-    const mw_trainer_counters before = mw_trainer_count(trainer);
-    if (mw_trainer_evaluate(trainer, test, &loss, &metric, err) != MW_OK)
+    mw_evaluation found;
+    const mw_trainer_counters before = mw_trainer_get_counters(trainer);
+    if (mw_trainer_evaluate(trainer, test, NULL, &found, err) != MW_OK)
         return;
     printf("trained on %s\n%lld steps; state moved to the device %llu bytes, back %llu\n",
            mw_program_where(mw_trainer_program(trainer)), (long long)before.steps,
            (unsigned long long)before.state_bytes_in, (unsigned long long)before.state_bytes_out);
-    printf("test loss %.6g\n", loss);
+    printf("test loss %.6g\n", found.loss);
     if (what != NULL)
-        printf("%s %.2f %%\n", what, 100.0 * metric);
+        printf("%s %.2f %%\n", what, 100.0 * found.metrics[0].value);
 }
 
 /* Prints the error, if there is one. 128 + signal is what shells say of a program that a signal ended. */

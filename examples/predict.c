@@ -35,7 +35,7 @@ static void predict(mw_predictor *predictor, job *j, int64_t first, int64_t coun
                           .scale = j->x->scale};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = count};
     const mw_result result = {j->result, MW_F32, scores, (size_t)count * CLASSES};
-    mw_predict(predictor, &batch, &result, 1, &j->err);
+    mw_predictor_predict(predictor, &batch, &result, 1, &j->err);
 }
 
 static int best(const float *scores)
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     compile.threads = 1; /* each caller has one of its own */
     options.compile = &compile;
     options.batch = o.batch;
-    mw_model *model = mw_model_load(o.model, &options, &err);
+    mw_model *model = mw_model_open(o.model, &options, &err);
     if (model == NULL || test == NULL)
         return options_exit_code(&err);
 

@@ -1,5 +1,5 @@
 /* A small network learns digits, and what came of it is written as one page: report.html in the folder of --model, or
- * here, with the metrics that mw_fit writes. */
+ * here, with the metrics that mw_trainer_fit writes. */
 #include "options.h"
 
 #include <millwright/view.h>
@@ -27,11 +27,11 @@ static void fit(const example_options *o, mw_trainer *trainer, const mw_dataset 
                 const char *metrics, mw_error *err)
 {
     mw_fit_options options = mw_fit_defaults(train, o->epochs);
-    options.validation = test;
-    options.schedule = o->schedule;
-    options.seed = o->seed;
-    options.metrics = metrics;
-    mw_fit(trainer, &options, err);
+    options.data.validation = test;
+    options.schedule.rate = o->schedule;
+    options.data.seed = o->seed;
+    options.metrics.path = metrics;
+    mw_trainer_fit(trainer, &options, err);
 }
 
 int main(int argc, char **argv)
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     mw_error err = {0};
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 1, 28, 28));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *h = convolve(convolve(x, 16, "conv1", "bn1"), 32, "conv2", "bn2");

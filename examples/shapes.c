@@ -50,7 +50,7 @@ static void run_with(mw_program *program, const mw_input_shape *wanted, mw_error
         x[i] = (float)(i % 7) / 7;
     mw_program_set_shapes(program, wanted, 1, err);
     mw_program_write(program, wanted->input, MW_F32, x, count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_port port;
     for (size_t i = 0; err->status == MW_OK && mw_program_port_at(program, i, &port); i++) {
         printf("  %s", port.name);
@@ -65,9 +65,9 @@ int main(int argc, char **argv)
 {
     mw_error err = {0};
     mw_graph *graph =
-        argc > 1 ? mw_graph_read_mil(argv[1], NULL, &err) : mw_graph_parse_mil(rows, strlen(rows), NULL, NULL, &err);
+        argc > 1 ? mw_graph_open_mil(argv[1], NULL, &err) : mw_graph_parse_mil(rows, strlen(rows), NULL, NULL, &err);
     const mw_tensor *input = mw_graph_input_at(graph, 0);
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     if (err.status == MW_OK)
         print_admitted(graph, mw_tensor_name(input), &err);
     for (int64_t n = 1; n <= 3 && err.status == MW_OK; n++) {

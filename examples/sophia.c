@@ -29,7 +29,7 @@ static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **
     mw_tensor *divisor = mw_add_scalar(mw_mul_scalar(out_states[1], gamma), 1e-7);
     mw_tensor *step = mw_clip(mw_real_div(out_states[0], divisor), -1.0f, 1.0f);
     step = mw_add(step, mw_mul_scalar(c->p, c->weight_decay));
-    *out_p = mw_sub(c->p, mw_mul(step, mw_update_scalar_of(c, "learning_rate")));
+    *out_p = mw_sub(c->p, mw_mul(step, mw_update_call_scalar(c, "learning_rate")));
     return MW_OK;
 }
 
@@ -45,7 +45,7 @@ static mw_tensor *sampled_loss(mw_tensor *logits)
 
 static void train(example_options *o, bool sophia, const mw_dataset *training, const mw_dataset *test, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o->batch, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o->batch));
     mw_tensor *logits = mw_dense(mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH), 10, "fc2");

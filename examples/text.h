@@ -118,8 +118,8 @@ static inline mw_dataset *text_dataset(text *t, bool training, mw_error *err)
                                  {.name = "y", .dtype = MW_U8, .shape = MW_SHAPE(t->length)}};
     if (err->status != MW_OK)
         return NULL;
-    return mw_dataset_from_callback(columns, 2, (int64_t)((end - part->begin - length - 1) / part->stride), text_window,
-                                    part, err);
+    return mw_dataset_create_callback(columns, 2, (int64_t)((end - part->begin - length - 1) / part->stride),
+                                      text_window, part, err);
 }
 
 /* The letter that a draw in [0, 1) falls on; logits divided by 0.7 make the likely ones likelier. */
@@ -156,7 +156,7 @@ static inline void text_sample(const text *t, mw_trainer *trainer, int64_t examp
     if (window != NULL && logits != NULL) {
         memcpy(window, t->codes + t->training, length);
         for (int i = 0; i < letters; i++) {
-            if (mw_trainer_predict(trainer, &batch, logits, count * (size_t)t->letter_count, err) != MW_OK)
+            if (mw_trainer_predict(trainer, &batch, MW_F32, logits, count * (size_t)t->letter_count, err) != MW_OK)
                 break;
             text_write_letter(t, window, logits + (length - 1) * (size_t)t->letter_count, &state);
         }

@@ -17,7 +17,7 @@ int main(void)
     static const float x_data[2 * 3] = {1, 2, 3, -1, 0, 1};
     static const float w_data[3 * 4] = {1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1};
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(3, 4), w_data), "w");
     mw_tensor *scores = mw_name(mw_matmul(x, w, MW_TRANSPOSE_NONE), "scores");
@@ -25,12 +25,12 @@ int main(void)
     mw_output(mw_reduce_max(scores, MW_AXES(-1), false), "best_score"); /* [2] */
 
     mw_error err = {0};
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     mw_graph_destroy(graph); /* a program does not need its graph any more */
 
     float probabilities[2 * 4], best_score[2];
     mw_program_write(program, "x", MW_F32, x_data, 2 * 3, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "probabilities", MW_F32, probabilities, 2 * 4, &err);
     mw_program_read(program, "best_score", MW_F32, best_score, 2, &err);
 

@@ -1,6 +1,6 @@
 /* What is known of the ANE by generation: whether a chip takes a program, and why not.
  *
- *     mw_chip_report *report = mw_chip_check(graph, MW_CHIP_H13, NULL, &err);
+ *     mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, NULL, &err);
  *     if (!mw_chip_report_passes(report)) {
  *         char *text = mw_chip_report_print(report, &err);
  *         puts(text);
@@ -11,8 +11,8 @@
  * A MIL text is parsed first: mw_graph_parse_mil gives a graph. No Mac is asked: the rules are what others have
  * measured and published, each with its source (docs/chip_legality.md lists them all).
  *
- * Threads: a report does not change: any number of threads may read it at the same time. mw_chip_check reads the graph
- * as mw_compile does. */
+ * Threads: a report does not change: any number of threads may read it at the same time. mw_chip_report_create reads
+ * the graph as mw_program_create does. */
 #ifndef MILLWRIGHT_CHIP_H
 #define MILLWRIGHT_CHIP_H
 
@@ -33,7 +33,7 @@ typedef enum mw_chip_stage {
 typedef enum mw_chip_verdict {
     MW_CHIP_REFUSED = 0, /* the program does not run */
     MW_CHIP_WARNED = 1,  /* it runs, not as it should; or sources disagree on whether it does */
-    MW_CHIP_NOTED = 2    /* nothing goes wrong by it: mw_compile writes it otherwise, or it is only worth knowing */
+    MW_CHIP_NOTED = 2 /* nothing goes wrong by it: mw_program_create writes it otherwise, or it is only worth knowing */
 } mw_chip_verdict;
 
 /** One rule that holds at one place. Strings live as long as the report; those that may be absent are NULL then. */
@@ -48,7 +48,7 @@ typedef struct mw_chip_finding {
     int64_t limit, there;  /* the numbers in it; both 0 for a rule without */
     const char *validator; /* Apple's words, as others recorded them; or NULL */
     const char *source;    /* who says so; of sources that disagree, each, and which is taken */
-    const char *rewrite;   /* the name of what mw_compile may write in its place; or NULL */
+    const char *rewrite;   /* the name of what mw_program_create may write in its place; or NULL */
     const char *reason;    /* what that is; or NULL */
     bool rewritten;        /* it does so here */
     int text_line;         /* in the text that the graph was parsed from; 0 = built */
@@ -59,7 +59,7 @@ typedef struct mw_chip_finding {
 typedef struct mw_chip_check_options {
     size_t struct_size;            /* set by mw_chip_check_defaults */
     bool as_it_is;                 /* the program as it stands, for what is given to the chip's compiler by others;
-                                    * else as mw_compile writes it, and what that mends is only noted */
+                                    * else as mw_program_create writes it, and what that mends is only noted */
     const char *function;          /* of the graph; NULL = "main", or the only one */
     const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
 } mw_chip_check_options;
@@ -78,17 +78,17 @@ typedef struct mw_chip_report mw_chip_report;
  *  errors   the graph's own first error; MW_ERROR_ARGUMENT for a chip or a function that there is not, or zeroed
  *           options. That a chip takes nothing of the program is no error
  *  source   ANEForge; ane-guide (github.com/sbryngelson/ane-guide) */
-MW_API mw_chip_report *mw_chip_check(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
-                                     mw_error *err);
+MW_API mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
+                                             mw_error *err);
 /** Frees the report; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_chip_report_destroy(mw_chip_report *report);
 
 /** True if nothing is refused; false for NULL. */
 MW_API bool mw_chip_report_passes(const mw_chip_report *report);
 /** How many findings there are: in the order of the program's operations, then of its ports. 0 for NULL. */
-MW_API size_t mw_chip_finding_count(const mw_chip_report *report);
+MW_API size_t mw_chip_report_finding_count(const mw_chip_report *report);
 /** Finding `index`, which lives as long as the report; NULL beyond the last. */
-MW_API const mw_chip_finding *mw_chip_finding_at(const mw_chip_report *report, size_t index);
+MW_API const mw_chip_finding *mw_chip_report_finding_at(const mw_chip_report *report, size_t index);
 /** The report as text, a paragraph for each finding; freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
 MW_API char *mw_chip_report_print(const mw_chip_report *report, mw_error *err);

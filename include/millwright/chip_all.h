@@ -2,7 +2,8 @@
  * plans of programs; .hwx files, read, run and written; netplists; dispatch descriptors.
  *
  * Programs that include this link with libmillwright_chip too: find_package(millwright COMPONENTS chip), or
- * pkg-config millwright_chip. Whether a chip takes a program (mw_chip_check, <millwright/chip.h>) is the core's.
+ * pkg-config millwright_chip. Whether a chip takes a program (mw_chip_report_create, <millwright/chip.h>) is the
+ * core's.
  *
  * Threads: each header says what may be called at the same time. */
 #ifndef MILLWRIGHT_CHIP_ALL_H

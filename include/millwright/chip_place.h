@@ -2,7 +2,7 @@
  * of Core ML that does so before anything is compiled (docs/chip_cost.md): each operation has a cost on each backend
  * that takes it, each segment of neighbors on one backend a launch, and each change of backend a transfer.
  *
- *     mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H13, NULL, &err);
+ *     mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_H13, NULL, &err);
  *     char *text = mw_chip_placement_print(placement, &err);
  *     puts(text);
  *     mw_string_free(text);
@@ -10,8 +10,8 @@
  *
  * In libmillwright_chip (<millwright/chip_all.h>).
  *
- * Threads: a placement does not change: any number of threads may read it at the same time. mw_chip_place reads the
- * graph as mw_compile does. */
+ * Threads: a placement does not change: any number of threads may read it at the same time. mw_chip_placement_create
+ * reads the graph as mw_program_create does. */
 #ifndef MILLWRIGHT_CHIP_PLACE_H
 #define MILLWRIGHT_CHIP_PLACE_H
 
@@ -36,13 +36,13 @@ typedef struct mw_chip_place_options {
     mw_chip_anchors anchors;        /* MW_CHIP_PLANNER. Of an operation alone: without a floor, which is the launch's */
     /* Penalties in microseconds. The ane-guide, ch. 18, has 0.05, 0.10, 0.09 and 0.23 in units of the model, taken for
      * milliseconds here: those are of the size of a dispatch that was measured (0.11 to 0.23 ms). */
-    double launch_ane_us;          /* 50 */
-    double launch_other_us;        /* 100, of the CPU and the GPU */
-    double transfer_ane_us;        /* 90, to the ANE */
-    double transfer_other_us;      /* 230 */
-    bool as_it_is;                 /* the program as it stands; else as mw_compile writes it for the chip, in fp16 */
-    const char *die;               /* "h17c", whose rates are taken; NULL = the chip's */
-    const char *function;          /* of the graph; NULL = "main", or the only one */
+    double launch_ane_us;     /* 50 */
+    double launch_other_us;   /* 100, of the CPU and the GPU */
+    double transfer_ane_us;   /* 90, to the ANE */
+    double transfer_other_us; /* 230 */
+    bool as_it_is;            /* the program as it stands; else as mw_program_create writes it for the chip, in fp16 */
+    const char *die;          /* "h17c", whose rates are taken; NULL = the chip's */
+    const char *function;     /* of the graph; NULL = "main", or the only one */
     const mw_allocator *allocator; /* of the placement; NULL = the C library's heap */
 } mw_chip_place_options;
 
@@ -88,23 +88,23 @@ typedef struct mw_chip_placement_totals {
  *  operation that a rule of the chip refuses is not put on the ANE; the CPU and the GPU take all. A graph with `?`
  *  extents is placed for its default shapes, if it says any.
  *  graph    lent during the call; it stays as it is
- *  chip     as mw_chip_check
+ *  chip     as mw_chip_report_create
  *  options  NULL = mw_chip_place_defaults()
  *  return   owned by the caller; NULL with err set
  *  errors   the graph's own first error; MW_ERROR_ARGUMENT for a chip, die or function that there is not, penalties
  *           that are negative or no number, or zeroed options; MW_ERROR_UNSUPPORTED, naming operation and rule, for one
  *           that no backend takes which the options leave */
-MW_API mw_chip_placement *mw_chip_place(const mw_graph *graph, mw_chip chip, const mw_chip_place_options *options,
-                                        mw_error *err);
+MW_API mw_chip_placement *mw_chip_placement_create(const mw_graph *graph, mw_chip chip,
+                                                   const mw_chip_place_options *options, mw_error *err);
 /** Frees the placement; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_chip_placement_destroy(mw_chip_placement *placement);
 
 /** All 0 for NULL. */
-MW_API mw_chip_placement_totals mw_chip_placement_total(const mw_chip_placement *placement);
+MW_API mw_chip_placement_totals mw_chip_placement_get_totals(const mw_chip_placement *placement);
 /** Operation `index` in the order of the program; NULL beyond the last. */
-MW_API const mw_chip_placed *mw_chip_placed_at(const mw_chip_placement *placement, size_t index);
+MW_API const mw_chip_placed *mw_chip_placement_at(const mw_chip_placement *placement, size_t index);
 /** Segment `index`; NULL beyond the last. */
-MW_API const mw_chip_placed_segment *mw_chip_placed_segment_at(const mw_chip_placement *placement, size_t index);
+MW_API const mw_chip_placed_segment *mw_chip_placement_segment_at(const mw_chip_placement *placement, size_t index);
 
 /** The placement as text, a line for each operation; freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */

@@ -63,9 +63,9 @@ typedef enum mw_chip_order {
 
 /** How to plan. Fill with mw_chip_plan_defaults. For each field its default, who says so, or that it is open. */
 typedef struct mw_chip_plan_options {
-    size_t struct_size;            /* set by mw_chip_plan_defaults */
-    bool as_it_is;                 /* false. The program as it stands; else as mw_compile writes it for the chip */
-    const char *function;          /* NULL = "main", or the only one */
+    size_t struct_size;   /* set by mw_chip_plan_defaults */
+    bool as_it_is;        /* false. The program as it stands; else as mw_program_create writes it for the chip */
+    const char *function; /* NULL = "main", or the only one */
     const mw_allocator *allocator; /* of the plan; NULL = the C library's heap */
     /* fusion */
     int64_t matmul_weight_max; /* 0 = the chip's working set, 2 MB: a constant right-hand side of at most so many bytes
@@ -107,13 +107,14 @@ MW_API mw_chip_plan_options mw_chip_plan_defaults(void);
 
 typedef struct mw_chip_plan mw_chip_plan;
 
-/** Plans a graph for a chip. What is refused by a rule of mw_chip_check is a bridge: a layer by itself, where the
- *  program is cut. Weights whose files were not read are no hindrance.
+/** Plans a graph for a chip. What is refused by a rule of mw_chip_report_create is a bridge: a layer by itself, where
+ *  the program is cut. Weights whose files were not read are no hindrance.
  *  graph    lent during the call; it stays as it is
  *  chip     MW_CHIP_AUTO: the limits that every generation has
  *  options  NULL = mw_chip_plan_defaults()
  *  return   owned by the caller; NULL with err set
- *  errors   those of mw_chip_check; MW_ERROR_UNSUPPORTED for more than 2^15 layers, or a program that mw_compile cannot
+ *  errors   those of mw_chip_report_create; MW_ERROR_UNSUPPORTED for more than 2^15 layers, or a program that
+ *           mw_program_create cannot
  *           write for the chip; MW_ERROR_ARGUMENT for zeroed options, or a margin that is not above 0 and at most 1
  *  source   ane-guide (github.com/sbryngelson/ane-guide), ch. 22 */
 MW_API mw_chip_plan *mw_chip_plan_create(const mw_graph *graph, mw_chip chip, const mw_chip_plan_options *options,
@@ -193,7 +194,7 @@ typedef struct mw_chip_layer {
     size_t kernel_parts;         /* cut along output channels for the kernel memory; 1 = whole */
     size_t tiles;                /* cut by rows for the working set; 1 = whole */
     const char *refused;         /* of a bridge: why; else NULL */
-    const char *refused_rule;    /* the rule of mw_chip_check, or "sdpa_cut" */
+    const char *refused_rule;    /* the rule of mw_chip_report_create, or "sdpa_cut" */
     size_t segment, partition;   /* where it runs */
     size_t partner;              /* the layer that it is issued with, or MW_CHIP_NONE */
     double start_us, time_us;    /* the larger of compute and bandwidth (chip_cost.h) */
@@ -289,7 +290,7 @@ typedef struct mw_chip_plan_totals {
 /* ---- reading ---- */
 
 /** Zeros for NULL. */
-MW_API mw_chip_plan_totals mw_chip_plan_total(const mw_chip_plan *plan);
+MW_API mw_chip_plan_totals mw_chip_plan_get_totals(const mw_chip_plan *plan);
 /* Item `index` of each kind; NULL beyond the last, and for a plan that is NULL. */
 MW_API const mw_chip_plan_op *mw_chip_plan_op_at(const mw_chip_plan *plan, size_t index);
 MW_API const mw_chip_layer *mw_chip_plan_layer_at(const mw_chip_plan *plan, size_t index);

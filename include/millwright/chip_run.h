@@ -3,7 +3,7 @@
  *
  *     mw_hwx_emission made;
  *     mw_hwx_emit(graph, NULL, &made, &err);
- *     mw_hwx *hwx = mw_hwx_read_memory(made.data, made.size, NULL, &err);
+ *     mw_hwx *hwx = mw_hwx_parse(made.data, made.size, NULL, &err);
  *     mw_chip_buffer buffers[] = {{"x", x, sizeof x}, {"y", y, sizeof y}};
  *     mw_chip_run(hwx, buffers, 2, NULL, &err);
  *

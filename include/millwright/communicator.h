@@ -1,7 +1,8 @@
 /* Several processes that train one model: ranks 0 to size - 1, each with the same program and data of its own.
  *
  *     mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);          // <millwright/mpi.h>, library millwright_mpi
- *     options.communicator = ranks;                                       // of the trainer; docs/many-machines.md
+ *     options.ranks.communicator = ranks;                                       // of the trainer;
+ * docs/many-machines.md
  *     ...
  *     mw_communicator_finish(ranks, &err);
  *
@@ -115,7 +116,7 @@ typedef struct mw_communicator_counters {
     uint64_t messages_sent;
     double seconds_waited; /* in calls, and at the ends of steps */
 } mw_communicator_counters;
-MW_API mw_communicator_counters mw_communicator_count(const mw_communicator *communicator);
+MW_API mw_communicator_counters mw_communicator_get_counters(const mw_communicator *communicator);
 
 #ifdef __cplusplus
 }

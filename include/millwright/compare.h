@@ -2,7 +2,7 @@
  *
  *     mw_compare_options options = mw_compare_defaults();       // the CPU, and the engine's model of the ANE
  *     options.batch = batch;
- *     mw_comparison *comparison = mw_program_compare(graph, &options, &err);
+ *     mw_comparison *comparison = mw_comparison_create(graph, &options, &err);
  *     if (!mw_comparison_passes(comparison)) {
  *         char *text = mw_comparison_print(comparison, &err);
  *         puts(text);
@@ -19,8 +19,8 @@
  * is measured: a device that keeps a chain of operations in a wider type until it is stored rounds each value that is
  * an output. mw_comparison_changed counts the outputs that this has changed.
  *
- * Threads: a comparison does not change: any number of threads may read it at the same time. mw_program_compare reads
- * the graph as mw_compile does. */
+ * Threads: a comparison does not change: any number of threads may read it at the same time. mw_comparison_create reads
+ * the graph as mw_program_create does. */
 #ifndef MILLWRIGHT_COMPARE_H
 #define MILLWRIGHT_COMPARE_H
 
@@ -38,7 +38,7 @@ typedef struct mw_compare_options {
     size_t struct_size;           /* set by mw_compare_defaults */
     mw_compile_options reference; /* one side: default MW_DEVICE_CPU on the engine */
     mw_compile_options device;    /* the other: default MW_DEVICE_ANE. `seed`, `function` and
-                                   * `weights_of`, which is copied, are those of the reference; `keep_folder` is not
+                                   * `share`, which is copied, are those of the reference; `keep_folder` is not
                                    * used */
     const mw_batch *batch;        /* a feed for each input; NULL = that of batch_path, or drawn */
     const char *batch_path;       /* a safetensors file with a tensor for each input, by its name */
@@ -88,10 +88,11 @@ typedef struct mw_comparison mw_comparison;
  *  graph    lent during the call; it stays as it is
  *  options  NULL = mw_compare_defaults()
  *  return   owned by the caller; NULL with err set. That values differ is no error
- *  errors   those of mw_compile for either side; MW_ERROR_ARGUMENT for zeroed options, a negative tolerance or a feed
- *           that is missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialise); MW_ERROR_NUMERIC for
+ *  errors   those of mw_program_create for either side; MW_ERROR_ARGUMENT for zeroed options, a negative tolerance or a
+ *           feed
+ *           that is missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialize); MW_ERROR_NUMERIC for
  *           an input that the other side cannot hold; MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
-MW_API mw_comparison *mw_program_compare(const mw_graph *graph, const mw_compare_options *options, mw_error *err);
+MW_API mw_comparison *mw_comparison_create(const mw_graph *graph, const mw_compare_options *options, mw_error *err);
 /** Frees the comparison; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_comparison_destroy(mw_comparison *comparison);
 

@@ -1,9 +1,9 @@
 /* Core ML's models: packages (.mlpackage) and what Apple's compiler makes of them (.mlmodelc).
  *
- *     mw_coreml *model = mw_coreml_read("Detector.mlpackage", NULL, &err);
+ *     mw_coreml *model = mw_coreml_open("Detector.mlpackage", NULL, &err);
  *     const mw_graph *graph = mw_coreml_graph(model, &err);
- *     mw_program *program = mw_compile(graph, NULL, &err);
- *     mw_coreml_write(graph, "Copy.mlpackage", NULL, &err);
+ *     mw_program *program = mw_program_create(graph, NULL, &err);
+ *     mw_graph_write_coreml(graph, "Copy.mlpackage", NULL, &err);
  *
  * The program of a package prints as the model.mil that Apple's compiler writes for it (mw_graph_print_mil); its
  * weights are read, and shared, like those of any other folder (mil.h). docs/coreml.md has what is read, what is
@@ -33,7 +33,7 @@ typedef struct mw_coreml mw_coreml;
  *  return   owned by the caller; NULL with err set on failure
  *  errors   MW_ERROR_FORMAT for what is malformed; MW_ERROR_UNSUPPORTED for a model that is neither a program nor a
  *           pipeline, naming its kind; MW_ERROR_FILE */
-MW_API mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err);
+MW_API mw_coreml *mw_coreml_open(const char *path, const mw_graph_options *options, mw_error *err);
 
 /** Frees the model with its graph and its parts. NULL is fine. */
 MW_API void mw_coreml_destroy(mw_coreml *model);
@@ -87,8 +87,8 @@ MW_API mw_coreml_write_options mw_coreml_write_defaults(void);
  *  options  NULL = mw_coreml_write_defaults()
  *  errors   MW_ERROR_ARGUMENT for a description that does not fit the ports, and for a parameter without a value;
  *           MW_ERROR_DTYPE, MW_ERROR_SHAPE, MW_ERROR_UNSUPPORTED for what Core ML refuses; MW_ERROR_FILE */
-MW_API mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
-                                 mw_error *err);
+MW_API mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                                       mw_error *err);
 
 typedef struct mw_trainer mw_trainer;
 
@@ -96,8 +96,10 @@ typedef struct mw_trainer mw_trainer;
  *  without a source, for one example. Adapters are merged; without adapters the package, brought to the batch of the
  *  trainer (mw_graph_rebatch), computes on the same device what the trainer predicts, bit for bit; on MW_DEVICE_ANE
  *  within rounding if there are convolutions, which are matrix products as long as their weights are trained.
- *  options  as for mw_coreml_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
- *  errors   as mw_coreml_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
+ *  options  as for mw_graph_write_coreml, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the
+ *           values
+ *  errors   as mw_graph_write_coreml, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a
+ *           prediction */
 MW_API mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,
                                          mw_error *err);
 

@@ -42,8 +42,8 @@ typedef struct mw_dataset mw_dataset;
 MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
 
 /** Wraps arrays in memory; copied if `copy`, else they must outlive the data set. */
-MW_API mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
-                                          mw_error *err);
+MW_API mw_dataset *mw_dataset_create(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
+                                     mw_error *err);
 
 /** Fills out_data with one example of one column in its stored type. Anything but MW_OK ends mw_loader_next with an
  *  error that names the example; what was put into *err is its reason. Called from the loader's thread, or from one of
@@ -51,8 +51,8 @@ MW_API mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t colum
 typedef mw_status mw_dataset_function(void *user, int64_t example, size_t column, void *out_data, mw_error *err);
 
 /** A data set whose examples a function makes. */
-MW_API mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
-                                            mw_dataset_function *function, void *user, mw_error *err);
+MW_API mw_dataset *mw_dataset_create_callback(const mw_column *columns, size_t column_count, int64_t examples,
+                                              mw_dataset_function *function, void *user, mw_error *err);
 
 /** Frees the data set, at once or with the last loader on it; arrays that it only borrows must stay so long. Twice as
  *  mw_trainer_destroy. NULL is fine. */

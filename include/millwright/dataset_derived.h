@@ -13,8 +13,8 @@
  * is copied but indices. Its memory comes from where that of its (first) source does. At most 32 lie one on another.
  *
  * What an example is depends on the options, its number and the epoch alone: not on the batch size, the thread, or
- * where a run began. A run of mw_fit that goes on from a checkpoint sees the same examples as one that was never
- * stopped.
+ * where a run began. A run of mw_trainer_fit that goes on from a checkpoint sees the same examples as one that was
+ * never stopped.
  *
  * Threads: as <millwright/dataset.h>. */
 #ifndef MILLWRIGHT_DATASET_DERIVED_H
@@ -32,9 +32,9 @@ extern "C" {
 MW_API mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err);
 
 /** The part of `source` that one of `ranks` machines trains on: examples rank, rank + ranks, .., the same number for
- *  each, so that the last ones may be left out. mw_fit and mw_trainer_measure of a trainer with a communicator take
- *  all batches of such a part; of any other set each rank takes every ranks-th batch, which needs no call. Where each
- *  machine has files of its own, rank 0 of 1 says that they are a part.
+ *  each, so that the last ones may be left out. mw_trainer_fit and mw_trainer_evaluate of a trainer with a communicator
+ *  take all batches of such a part; of any other set each rank takes every ranks-th batch, which needs no call. Where
+ *  each machine has files of its own, rank 0 of 1 says that they are a part.
  *  errors  MW_ERROR_ARGUMENT for a rank that is not there, or fewer examples than ranks */
 MW_API mw_dataset *mw_dataset_shard(const mw_dataset *source, int rank, int ranks, mw_error *err);
 
@@ -56,7 +56,7 @@ MW_API mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size
 typedef struct mw_map_example {
     int64_t epoch;         /* of the loader, from 0; an evaluation is always in epoch 0 */
     int64_t example;       /* its number in the mapped set */
-    uint64_t seed;         /* its own in this epoch; start a generator from it, or use mw_map_uniform */
+    uint64_t seed;         /* its own in this epoch; start a generator from it, or use mw_map_example_uniform */
     const void *const *in; /* [columns of the source] in their stored types, aligned to 64 bytes */
     void *const *out;      /* [columns of the mapped set] to be filled whole; not aligned beyond the element's size */
 } mw_map_example;
@@ -72,13 +72,13 @@ typedef mw_status mw_map_function(void *user, const mw_map_example *example, mw_
  *            Philox 4x32-10 with counter {example, epoch}, 64 bits each, low word first, and a key of 64 bits that is
  *            the first two words for counter {maps below this one, 2^64 - 1} and key `seed`: so two maps, one on the
  *            other, draw apart with equal seeds
- *  errors    those of mw_dataset_from_callback for the columns */
+ *  errors    those of mw_dataset_create_callback for the columns */
 MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
                                   mw_map_function *function, void *user, uint64_t seed, mw_error *err);
 
 /** Number `index` that this example draws, uniform in [0, 1) with 24 bits: word `index` of Philox 4x32-10 with the
  *  example's seed as its key. Any index at any time; the same one is the same number. */
-MW_API float mw_map_uniform(const mw_map_example *example, uint64_t index);
+MW_API float mw_map_example_uniform(const mw_map_example *example, uint64_t index);
 
 /** The same examples, in batches that a thread makes ahead. Each loader on this set has such a thread, also a loader
  *  that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses one. The

@@ -1,7 +1,7 @@
 /* E5 dispatch descriptors: what Apple's runtime reads before it runs a compiled network. Which buffers are cast, which
  * inference runs, what is cast back.
  *
- *     mw_e5 *e5 = mw_e5_from_graph(graph, NULL, &err);   // what a descriptor of this graph would say
+ *     mw_e5 *e5 = mw_e5_create(graph, NULL, &err);   // what a descriptor of this graph would say
  *     char *text = mw_e5_text(e5, &err);
  *     puts(text);
  *     mw_string_free(text);
@@ -19,8 +19,8 @@
  *
  * In libmillwright_chip (<millwright/chip_all.h>).
  *
- * Threads: a descriptor does not change: any number of threads may read it at the same time. mw_e5_from_graph reads the
- * graph as mw_compile does. */
+ * Threads: a descriptor does not change: any number of threads may read it at the same time. mw_e5_create reads the
+ * graph as mw_program_create does. */
 #ifndef MILLWRIGHT_E5_H
 #define MILLWRIGHT_E5_H
 
@@ -140,7 +140,7 @@ typedef struct mw_e5 mw_e5;
  *  return     owned by the caller; NULL with err set
  *  errors     MW_ERROR_FILE; MW_ERROR_FORMAT, with the offset, for what is no FlatBuffer with the root that is known.
  *             What lies below the root and has another form is a note, not an error */
-MW_API mw_e5 *mw_e5_read(const char *path, const mw_allocator *allocator, mw_error *err);
+MW_API mw_e5 *mw_e5_open(const char *path, const mw_allocator *allocator, mw_error *err);
 /** The same of bytes in memory, which are copied. */
 MW_API mw_e5 *mw_e5_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */
@@ -174,7 +174,7 @@ MW_API mw_e5_options mw_e5_defaults(void);
  *           tensor of an element type with a code (bool, fp64, strings), or of rank above 4, and for blocks (flatten
  *           the graph before); MW_ERROR_ARGUMENT
  *  source   ane-guide, chapter 23 */
-MW_API mw_e5 *mw_e5_from_graph(const mw_graph *graph, const mw_e5_options *options, mw_error *err);
+MW_API mw_e5 *mw_e5_create(const mw_graph *graph, const mw_e5_options *options, mw_error *err);
 
 /** Writes it, as a whole or not at all. The same descriptor gives the same bytes.
  *  errors  MW_ERROR_UNSUPPORTED for one with notes: what was not understood would be lost; MW_ERROR_FILE */

@@ -6,7 +6,7 @@
  *     mw_admitted_shapes admitted;
  *     mw_graph_admitted_shapes(decode, "tokens", &admitted, &err);         // 1 to 512 along axis 1
  *     const mw_input_shape shapes[] = {{"tokens", MW_SHAPE(1, 7)}};
- *     mw_graph *seven = mw_graph_specialise(decode, shapes, 1, &err);      // no extent is `?` any more
+ *     mw_graph *seven = mw_graph_specialize(decode, shapes, 1, &err);      // no extent is `?` any more
  *
  * Most programs have one function. Every other call that takes a graph means its function "main".
  * A program whose inputs have `?` extents is compiled for one shape after the other (mw_program_set_shapes); training
@@ -81,7 +81,7 @@ MW_API mw_status mw_graph_listed_shape(const mw_graph *graph, const char *input,
  *          admitted (the message says what is), for an input with `?` that has neither shape nor default, and if the
  *          operations do not fit the shapes; MW_ERROR_UNSUPPORTED if an extent depends on values that are only known
  *          when the program runs, naming the operation */
-MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err);
+MW_API mw_graph *mw_graph_specialize(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err);
 
 /** A copy of "main" for another number of examples: a program that was trained or exported at batch 128 becomes one of
  *  batch 1, or 512. The batch of the source is the largest number that divides the first extent of every input that the
@@ -94,7 +94,7 @@ MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape
  *  for mixing examples, but their shapes must fit.
  *  examples  of the copy, from 1
  *  return    owned by the caller, by the allocator of the graph; NULL with err set on failure
- *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialise);
+ *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialize);
  *            MW_ERROR_UNSUPPORTED, naming the operation, if a result depends on several examples (a mean over the
  *            batch, a loop or branch whose condition needs several examples) or on their number, or if an operation
  *            works only at the batch of the source (a constant that differs from example to example) */

@@ -3,7 +3,7 @@
  *     mw_gradcheck_options options = mw_gradcheck_defaults(loss, &w, 1);
  *     options.batch = &batch;                        // what the inputs are fed
  *     mw_gradcheck_report report;
- *     if (mw_gradcheck(&options, &report, &err) != MW_OK)
+ *     if (mw_gradcheck_run(&options, &report, &err) != MW_OK)
  *         puts(err.message);     // gradcheck: "fc1.weight" element 7: gradient 0.25, by differences 0.5 ...
  *
  * For a rule of one's own, a new operation, or a model that does not learn.
@@ -68,8 +68,8 @@ typedef struct mw_gradcheck_report {
  *  out_report  filled when the comparison was made, also when it failed; may be NULL
  *  return      MW_OK if every comparison passed
  *  errors      MW_ERROR_NUMERIC naming the worst element, or if nothing could be compared; MW_ERROR_ARGUMENT,
- *              MW_ERROR_DTYPE; those of mw_vjp, mw_compile and of a batch that does not fit */
-MW_API mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err);
+ *              MW_ERROR_DTYPE; those of mw_vjp, mw_program_create and of a batch that does not fit */
+MW_API mw_status mw_gradcheck_run(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err);
 
 #ifdef __cplusplus
 }

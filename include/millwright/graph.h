@@ -1,6 +1,6 @@
 /* Graphs and tensors: what a program is made of before it is compiled.
  *
- *     mw_graph *graph = mw_graph_create(NULL);
+ *     mw_graph *graph = mw_graph_create(NULL, &err);
  *     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
  *     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(10, 784), mw_init_kaiming_uniform());
  *     mw_tensor *y = mw_relu(mw_matmul(x, w, MW_TRANSPOSE_Y));
@@ -43,14 +43,10 @@ MW_API mw_graph_options mw_graph_defaults(void);
 
 /** Returns an empty graph with one function, "main".
  *  options  NULL = mw_graph_defaults()
- *  return   owned by the caller; NULL if memory runs out or the options are unfit (mw_graph_create_checked says which)
- */
-MW_API mw_graph *mw_graph_create(const mw_graph_options *options);
-
-/** The same, and says why there is none.
- *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for options that were not made by mw_graph_defaults, or with an unknown
- *          opset */
-MW_API mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err);
+ *  return   owned by the caller; NULL with err set on failure
+ *  errors   MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for options that were not made by mw_graph_defaults, or with an unknown
+ *           opset */
+MW_API mw_graph *mw_graph_create(const mw_graph_options *options, mw_error *err);
 
 /** Frees the graph and all its tensors. NULL is fine. Inside a callback of a call on the graph (the rule of a custom
  *  VJP, the report of a tuning, the log hook), the graph is freed when that call ends, and that call returns
@@ -126,8 +122,8 @@ MW_API mw_tensor *mw_state(mw_graph *graph, const char *name, mw_dtype dtype, mw
 
 /** Says which value a state has after each training step; at most once per state. A trainer carries it out in its step
  *  if loss, metric or prediction needs the state (also if only their evaluation does); a refused step leaves the state
- *  as it was; evaluation never changes it. mw_compile does not carry it out: the state is an input port that holds its
- *  first value; make `value` an output and join the two with mw_program_share.
+ *  as it was; evaluation never changes it. mw_program_create does not carry it out: the state is an input port that
+ *  holds its first value; make `value` an output and join the two with mw_program_alias.
  *  value   dtype and shape of the state; no gradient flows through it into later steps
  *  return  the state
  *  errors  MW_ERROR_ARGUMENT if it is no state, of another graph or assigned before; MW_ERROR_DTYPE; MW_ERROR_SHAPE */
@@ -153,7 +149,7 @@ MW_API mw_tensor *mw_stop_gradient(mw_tensor *x);
 
 /** Returns a new graph with the outputs of `graph` as they are computed after training: batch norm with its running
  *  statistics, dropout as the identity, noise as MIL's random_* without a seed. What only training needs is left out,
- *  and no state is assigned. To be compiled with mw_compile or written with mw_graph_write_mil.
+ *  and no state is assigned. To be compiled with mw_program_create or written with mw_graph_write_mil.
  *  return  owned by the caller, by the same allocator; NULL with err set on failure
  *  errors  the graph's own first error; MW_ERROR_ARGUMENT if it has no output */
 MW_API mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err);

@@ -4,7 +4,7 @@
  *     char *text = mw_hwx_text(hwx, &err);
  *     puts(text);
  *     mw_string_free(text);
- *     mw_hwx_close(hwx);
+ *     mw_hwx_destroy(hwx);
  *
  * What a file holds is decoded into fields; what nobody has published stays as bytes, is shown as such, and comes back
  * where it was: mw_hwx_write of a file that was not changed gives its bytes. docs/hwx.md says what is known of each
@@ -111,12 +111,12 @@ typedef struct mw_hwx_table {
 MW_API mw_hwx *mw_hwx_open(const char *path, mw_error *err);
 /** The same of bytes in memory, which are copied.
  *  allocator  NULL = the C library's heap */
-MW_API mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
-/** A .ane in memory whose payload begins there; mw_hwx_read_memory looks for it at 0x1000 and at 0x800. */
-MW_API mw_hwx *mw_hwx_read_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
-                               mw_error *err);
+MW_API mw_hwx *mw_hwx_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
+/** A .ane in memory whose payload begins there; mw_hwx_parse looks for it at 0x1000 and at 0x800. */
+MW_API mw_hwx *mw_hwx_parse_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
+                                mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */
-MW_API void mw_hwx_close(mw_hwx *hwx);
+MW_API void mw_hwx_destroy(mw_hwx *hwx);
 
 /* ---- what is in it: strings and pointers live as long as the object ---- */
 

@@ -1,11 +1,11 @@
 /* Metrics of a training as a stream: numbers by name, in files that other programs read while they grow.
  *
  *     mw_fit_options fit = mw_fit_defaults(train, 5);
- *     fit.metrics = "run/mnist.jsonl";                            // mw_fit writes all it knows
+ *     fit.metrics.path = "run/mnist.jsonl";                            // mw_trainer_fit writes all it knows
  *
  * and in a loop of one's own:
  *
- *     mw_metrics *metrics = mw_metrics_open("run/mnist.csv", &err);
+ *     mw_metrics *metrics = mw_metrics_create("run/mnist.csv", NULL, &err);
  *     while (..) {
  *         const mw_metrics_field fields[] = {{.name = "loss", .value = loss}, {.name = "accuracy", .value = accuracy}};
  *         mw_metrics_write(metrics, "step", step, fields, 2, &err);
@@ -42,10 +42,9 @@ typedef enum mw_metrics_format {
     MW_METRICS_EVENTS = 3 /* of TensorBoard */
 } mw_metrics_format;
 
-/** How to open a stream. Fill with mw_metrics_defaults. */
+/** How to make a stream. Fill with mw_metrics_defaults. */
 typedef struct mw_metrics_options {
     size_t struct_size;
-    const char *path;
     mw_metrics_format format;
     bool resume;  /* go on with what is at the path, if it is there: records of steps beyond `step`, and one that a
                    * killed process did not finish, are dropped first */
@@ -53,15 +52,14 @@ typedef struct mw_metrics_options {
     const mw_allocator *allocator;
 } mw_metrics_options;
 
-/** Returns options with everything else at its default: a new file, by the end of its path. */
-MW_API mw_metrics_options mw_metrics_defaults(const char *path);
+/** Returns the default options: a new file, of the format that its path ends in. */
+MW_API mw_metrics_options mw_metrics_defaults(void);
 
-/** Opens a stream; folders on the way are made.
+/** Makes a stream; folders on the way are made.
+ *  options  NULL = mw_metrics_defaults()
  *  errors  MW_ERROR_ARGUMENT for a path that says no format; MW_ERROR_FILE if it cannot be written, or if what is there
  *          is no file of this format that this library wrote */
-MW_API mw_metrics *mw_metrics_create(const mw_metrics_options *options, mw_error *err);
-/** The same with the default options. */
-MW_API mw_metrics *mw_metrics_open(const char *path, mw_error *err);
+MW_API mw_metrics *mw_metrics_create(const char *path, const mw_metrics_options *options, mw_error *err);
 
 /** One value of a record. */
 typedef struct mw_metrics_field {

@@ -1,6 +1,6 @@
 /* Graphs as MIL: the text (model.mil) and its weight file.
  *
- *     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+ *     mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
  *     mw_graph_write_mil(graph, "copy", NULL, &err);          // copy/model.mil, copy/weights/weight.bin
  *
  * Any MIL program can be read and printed. An operation that the table does not know is kept as it stands and reported
@@ -34,7 +34,7 @@ extern "C" {
  *  path     the text; `@model_path` in it stands for its folder
  *  options  NULL = mw_graph_defaults(); `opset` is ignored, the text says its own
  *  return   owned by the caller; NULL with err set. MW_ERROR_FORMAT carries text_line and text_column. */
-MW_API mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err);
+MW_API mw_graph *mw_graph_open_mil(const char *path, const mw_graph_options *options, mw_error *err);
 
 /** Parses a text in memory.
  *  folder   where BLOBFILE paths are looked up; NULL = blobs stay references without data (enough to print) */
@@ -65,7 +65,7 @@ MW_API mw_status mw_mil_snippet(mw_graph *graph, const char *text, mw_tensor *co
                                 mw_tensor **out_results, size_t result_count);
 
 /** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED.
- *  What mw_compile writes otherwise passes, such as a computed weight of linear, where MIL wants a constant. */
+ *  What mw_program_create writes otherwise passes, such as a computed weight of linear, where MIL wants a constant. */
 MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);
 
 /** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown.
@@ -96,7 +96,7 @@ MW_API mw_mil_write_options mw_mil_write_defaults(void);
  *  The text names this file. It is renamed into place last, and only then are the weights of the old text removed. So a
  *  failure (or a kill) at any moment leaves the old model or the new one. It may also leave one weight file that no
  *  text names; the next call removes it, except weights/weight.bin, which may be yours if there is no text.
- *  mw_graph_read_mil reads the old model or the new one at any moment. Another program that reads the text before the
+ *  mw_graph_open_mil reads the old model or the new one at any moment. Another program that reads the text before the
  *  change, and the weights after it, may find no weights, but never wrong ones. A second process that writes the same
  *  folder waits for at most a minute. When the call returns, everything is durable.
  *  errors  MW_ERROR_UNSUPPORTED if an operation does not exist in the opset asked for, MW_ERROR_FILE */

@@ -22,7 +22,6 @@
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
 #include <millwright/layer.h>
-#include <millwright/load.h>
 #include <millwright/loss.h>
 #include <millwright/metrics.h>
 #include <millwright/mil.h>
@@ -61,5 +60,6 @@
 #include <millwright/trainer_options.h>
 #include <millwright/tune.h>
 #include <millwright/types.h>
+#include <millwright/weights.h>
 
 #endif

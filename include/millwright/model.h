@@ -1,17 +1,18 @@
 /* Models for inference: read from any file, run on any number of examples, by several threads at once.
  *
- *     mw_model *model = mw_model_load("Detector.mlpackage", NULL, &err);
+ *     mw_model *model = mw_model_open("Detector.mlpackage", NULL, &err);
  *     mw_predictor *predictor = mw_predictor_create(model, &err);               // one for each thread
  *     const mw_feed feeds[] = {{.name = "image", .dtype = MW_F32, .data = pixels, .count = n * 784}};
  *     const mw_batch batch = {.feeds = feeds, .feed_count = 1, .examples = n};
  *     const mw_result results[] = {{"scores", MW_F32, scores, n * 10}};
- *     mw_predict(predictor, &batch, results, 1, &err);
+ *     mw_predictor_predict(predictor, &batch, results, 1, &err);
  *
  * A model holds the program, its weights, and what was compiled of it, once for all predictors; a predictor holds what
  * one thread works on, and its states. The batch of the file says nothing of how it is run: a program of 128 examples
  * runs with one, if each result belongs to one example (mw_graph_rebatch).
  *
- * mw_compile and mw_run are the same one level below: one program, one batch, ports that are written and read.
+ * mw_program_create and mw_program_run are the same one level below: one program, one batch, ports that are written and
+ * read.
  *
  * Threads: a model may be used by several threads at once, also to make predictors. Calls on one predictor come one at
  * a time, from any thread; different predictors of one model may run at the same time. */
@@ -33,12 +34,12 @@ typedef struct mw_predictor mw_predictor;
 /** How a model is read and run. Fill with mw_model_defaults. Pointers are read during the call only, unless said. */
 typedef struct mw_model_options {
     size_t struct_size;
-    const mw_compile_options *compile; /* device, threads, function, ..; NULL = mw_compile_defaults(). `weights_of` and
+    const mw_compile_options *compile; /* device, threads, function, ..; NULL = mw_compile_defaults(). `share` and
                                         * `keep_folder` are not for models; the allocator outlives the model, and is
                                         * called by the threads that use it */
     int64_t batch;                /* the most examples of one run. 0 = the latency of one counts: 1, or the batch of
                                    * the file where the program cannot be brought to 1 */
-    const mw_input_shape *shapes; /* of inputs with `?` extents, as mw_graph_specialise */
+    const mw_input_shape *shapes; /* of inputs with `?` extents, as mw_graph_specialize */
     size_t shape_count;
     const mw_onnx_options *onnx; /* how an ONNX file is read; NULL = mw_onnx_defaults() */
     int max_plans;               /* shapes that a predictor keeps ready, 1 to 1024; 0 = 8 */
@@ -57,9 +58,10 @@ MW_API mw_model_options mw_model_defaults(void);
  *  options  NULL = mw_model_defaults()
  *  return   owned by the caller; NULL with err set on failure
  *  errors   MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>);
- *           those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil, mw_graph_specialise,
- *           mw_compile; MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
-MW_API mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err);
+ *           those of mw_coreml_open, mw_graph_open_onnx, mw_graph_open_netplist, mw_graph_open_mil,
+ *           mw_graph_specialize, mw_program_create; MW_ERROR_FORMAT for a file of another kind; those of
+ *           mw_graph_rebatch if `batch` is given */
+MW_API mw_model *mw_model_open(const char *path, const mw_model_options *options, mw_error *err);
 
 /** The same of a graph, which is copied: one that was built and trained is given as mw_graph_evaluation. Parameters
  *  have their initial values. */
@@ -84,8 +86,9 @@ MW_API size_t mw_model_port_count(const mw_model *model);
  *  Strings live as long as the model. false otherwise. */
 MW_API bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out);
 
-/** The shape of a result of so many examples, as mw_predict fills it: the axis that belongs to the examples has them
- *  all, wherever it stands. Of a result that brings the examples of a run together, the first axis has the runs.
+/** The shape of a result of so many examples, as mw_predictor_predict fills it: the axis that belongs to the examples
+ *  has them all, wherever it stands. Of a result that brings the examples of a run together, the first axis has the
+ *  runs.
  *  examples  from 1
  *  errors    MW_ERROR_ARGUMENT if there is no such result; MW_ERROR_SHAPE for a shape that is too large */
 MW_API mw_status mw_model_result_shape(const mw_model *model, const char *result, int64_t examples, mw_shape *out,
@@ -98,7 +101,7 @@ MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_
  *  ".espresso.net", or else a folder with model.mil and weights. What a description says goes along where the format
  *  has a place for it. Parameters and states become constants with the values that they start with.
  *  errors  MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>); those of
- *          mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
+ *          mw_graph_write_coreml, mw_graph_write_onnx, mw_graph_write_netplist, mw_graph_write_mil */
 MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
 
 /** Finds what mw_model_write would fail of, and writes nothing: operations, types and shapes that the format lacks, a
@@ -112,7 +115,7 @@ MW_API mw_status mw_model_check_write(const mw_model *model, const char *path, m
  *  program that its operations hold at the batch of the training is written with that.
  *  source       NULL = the trainer's prediction as a whole
  *  description  goes along where the format has a place for it, all but a netplist; NULL = the ports alone
- *  errors       those of mw_trainer_write_tuned, mw_coreml_write, mw_onnx_write, mw_netplist_write */
+ *  errors       those of mw_trainer_write_tuned, mw_graph_write_coreml, mw_graph_write_onnx, mw_graph_write_netplist */
 MW_API mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
                                         const char *path, mw_error *err);
 
@@ -157,13 +160,13 @@ typedef struct mw_result {
  *          if a result combines examples; MW_ERROR_UNSUPPORTED for a number that is no multiple of mw_model_batch,
  *          if the program has states; those of mw_program_write. What was written to results before an error is
  *          undefined */
-MW_API mw_status mw_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
-                            size_t result_count, mw_error *err);
+MW_API mw_status mw_predictor_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
+                                      size_t result_count, mw_error *err);
 
 /** Other shapes for inputs with `?` extents; those that are not named keep theirs. The plan is made at once, and shared
  *  by all predictors that want it; choosing shapes again that this predictor keeps (options.max_plans) costs next to
  *  nothing. States hold what they held.
- *  errors  those of mw_graph_specialise and mw_compile; then the predictor has the shapes that it had */
+ *  errors  those of mw_graph_specialize and mw_program_create; then the predictor has the shapes that it had */
 MW_API mw_status mw_predictor_set_shapes(mw_predictor *predictor, const mw_input_shape *shapes, size_t count,
                                          mw_error *err);
 

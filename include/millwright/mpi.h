@@ -5,7 +5,8 @@
  *     {
  *         mw_error err = {0};
  *         mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);
- *         options.communicator = ranks;                      // of the trainer, which is made, trained and destroyed
+ *         options.ranks.communicator = ranks;                      // of the trainer, which is made, trained and
+ * destroyed
  *         ...
  *         mw_communicator_finish(ranks, &err);
  *         return err.status != MW_OK;
@@ -33,14 +34,14 @@ extern "C" {
  *  comm    an intracommunicator
  *  errors  MW_ERROR_STATE if MPI is not initialized or is finalized; MW_ERROR_ARGUMENT for MPI_COMM_NULL and
  *          intercommunicators; MW_ERROR_COMMUNICATION with what MPI says */
-MW_API mw_communicator *mw_communicator_mpi(MPI_Comm comm, mw_error *err);
+MW_API mw_communicator *mw_communicator_create_mpi(MPI_Comm comm, mw_error *err);
 
 /** A communicator of all ranks (MPI_COMM_WORLD), for programs that have no other use for MPI: initializes it with
  *  MPI_THREAD_SERIALIZED, and mw_communicator_finish finalizes it if all went well. What is initialized stays the
  *  program's to finalize. Without mpiexec it has one rank. After a failure it takes 1.5 seconds to free the
  *  communicator, so that the others have said what they know before they are ended with this one.
  *  argc, argv  of main, from which an MPI may take arguments of its own; both may be NULL
- *  errors      as mw_communicator_mpi */
+ *  errors      as mw_communicator_create_mpi */
 MW_API mw_communicator *mw_mpi_start(int *argc, char ***argv, mw_error *err);
 
 #ifdef __cplusplus

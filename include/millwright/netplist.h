@@ -1,8 +1,8 @@
 /* Netplists (.espresso.net, version 1.0.10): networks as Apple's ANE compiler takes them beside MIL, a property list of
  * units with weight files beside it.
  *
- *     mw_netplist_write(graph, "net.plist", NULL, &err);              // and net.plist.weights.0, .1
- *     mw_graph *graph = mw_netplist_read("net.plist", NULL, &err);    // to be compiled and run as any graph
+ *     mw_graph_write_netplist(graph, "net.plist", NULL, &err);              // and net.plist.weights.0, .1
+ *     mw_graph *graph = mw_graph_open_netplist("net.plist", NULL, &err);    // to be compiled and run as any graph
  *
  * Functions are procedures of it, operations units. One table says what is what, both ways (docs/netplist.md lists it).
  * Everything in a netplist is fp16 and has five axes: batch, channels, depth, height, width. A tensor of lower rank
@@ -44,7 +44,7 @@ typedef struct mw_netplist_options {
     size_t struct_size;
     const mw_allocator *allocator; /* reading: of the graph; NULL = the C library's heap */
     bool as_it_is;                 /* writing: the graph as it stands, which must be fp16; false: the form that
-                                    * mw_compile writes for the chip */
+                                    * mw_program_create writes for the chip */
     mw_chip chip;                  /* writing: of that form; default MW_CHIP_AUTO, what every chip takes */
     mw_parameter_source *bake;     /* writing: values of parameters and states, in their dtype, which become constants;
                                     * NULL: they are inputs */
@@ -65,8 +65,8 @@ MW_API mw_netplist_options mw_netplist_defaults(void);
  *           is told of all), for ports that are not floating point, for rank above 5, and in a build without libplist;
  *           MW_ERROR_SHAPE for `?` extents; MW_ERROR_ARGUMENT for a parameter that `bake` does not know; those of
  *           mw_graph_verify; MW_ERROR_FILE */
-MW_API mw_status mw_netplist_write(const mw_graph *graph, const char *path, const mw_netplist_options *options,
-                                   mw_error *err);
+MW_API mw_status mw_graph_write_netplist(const mw_graph *graph, const char *path, const mw_netplist_options *options,
+                                         mw_error *err);
 
 /** Reads a netplist in XML, with its weight files. The procedure of a file that has one becomes "main"; several keep
  *  their names (mw_graph_function).
@@ -76,7 +76,7 @@ MW_API mw_status mw_netplist_write(const mw_graph *graph, const char *path, cons
  *           MW_ERROR_UNSUPPORTED for units without a row and those that are refused by name (`report` is told of all),
  *           for binary property lists, versions other than 1.0.10 and 1.0.9, and in a build without libplist;
  *           MW_ERROR_SHAPE if units do not fit their inputs */
-MW_API mw_graph *mw_netplist_read(const char *path, const mw_netplist_options *options, mw_error *err);
+MW_API mw_graph *mw_graph_open_netplist(const char *path, const mw_netplist_options *options, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,12 @@
 /* ONNX files: a model becomes a graph, and a graph a model.
  *
- *     mw_graph *graph = mw_onnx_read("model.onnx", NULL, &err);     // "batch" is `?`: any number (function.h)
+ *     mw_graph *graph = mw_graph_open_onnx("model.onnx", NULL, &err);     // "batch" is `?`: any number (function.h)
  *
  *     const mw_onnx_extent extents[] = {{"batch", 8}};
  *     mw_onnx_options options = mw_onnx_defaults();
  *     options.extents = extents;
  *     options.extent_count = 1;
- *     mw_graph *eight = mw_onnx_read("model.onnx", &options, &err); // "batch" is 8
+ *     mw_graph *eight = mw_graph_open_onnx("model.onnx", &options, &err); // "batch" is 8
  *
  * Nodes become MIL operations that compute the same values. Shape computations over known numbers are done while the
  * file is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
@@ -95,7 +95,7 @@ MW_API mw_onnx_options mw_onnx_defaults(void);
  *           MW_ERROR_SHAPE if a dimension has neither number nor extent and cannot be left open (the message names
  *           it, the option and the reason), or shapes do not fit; MW_ERROR_ARGUMENT for options that are not made by
  *           mw_onnx_defaults, or name what is not there */
-MW_API mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err);
+MW_API mw_graph *mw_graph_open_onnx(const char *path, const mw_onnx_options *options, mw_error *err);
 
 /* ---- writing ---- */
 
@@ -129,12 +129,12 @@ MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
  *           2 GB or more, and in a build without protobuf-c; MW_ERROR_ARGUMENT for a parameter without a value, a
  *           function that is not there, and options that are not made by mw_onnx_write_defaults; those of
  *           mw_graph_verify; MW_ERROR_FILE */
-MW_API mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                               mw_error *err);
+MW_API mw_status mw_graph_write_onnx(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
+                                     mw_error *err);
 
-/** Holds a file of operator set 17, as mw_onnx_write writes them, to the published schema of its operators: which
+/** Holds a file of operator set 17, as mw_graph_write_onnx writes them, to the published schema of its operators: which
  *  there are, their inputs and attributes, and the element types and ranks of every value. It reads nothing else, and
- *  shares no rule with mw_onnx_read and mw_onnx_write. mw_onnx_write does the same before it writes.
+ *  shares no rule with mw_graph_open_onnx and mw_graph_write_onnx. mw_graph_write_onnx does the same before it writes.
  *  errors  MW_ERROR_FORMAT, naming the node and the rule; MW_ERROR_UNSUPPORTED for another operator set, and in a build
  *          without protobuf-c; MW_ERROR_FILE */
 MW_API mw_status mw_onnx_check(const char *path, mw_error *err);
@@ -143,8 +143,10 @@ typedef struct mw_trainer mw_trainer;
 
 /** Writes the prediction of a trainer with the current parameters as a model, which takes any number of examples where
  *  the operations do: what mw_trainer_write_model writes without a source.
- *  options  as for mw_onnx_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
- *  errors   as mw_onnx_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
+ *  options  as for mw_graph_write_onnx, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the
+ *           values
+ *  errors   as mw_graph_write_onnx, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a
+ *           prediction */
 MW_API mw_status mw_trainer_write_onnx(mw_trainer *trainer, const char *path, const mw_onnx_write_options *options,
                                        mw_error *err);
 

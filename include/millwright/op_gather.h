@@ -9,10 +9,10 @@
  * leaves its update out. Up to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant
  * indices are checked when the graph is built; from MW_IOS17 on only if the operation asks for it (validate_indices,
  * which mw_op sets).
- * A call that takes a mw_batch (mw_trainer_step, mw_fit, mw_predict ..) refuses a fed index that is outside. The error
- * names example, value and limit. The call can check a feed that reaches a gather only through reshapes, casts, slices
- * or a select that counts from the end. For all other indices, also those that mw_program_write writes into a port, the
- * rule for running holds.
+ * A call that takes a mw_batch (mw_trainer_step, mw_trainer_fit, mw_predictor_predict ..) refuses a fed index that is
+ * outside. The error names example, value and limit. The call can check a feed that reaches a gather only through
+ * reshapes, casts, slices or a select that counts from the end. For all other indices, also those that mw_program_write
+ * writes into a port, the rule for running holds.
  *
  * On the ANE. A port is fp16, which holds each integer only up to 2048, and an axis has a largest extent (mw_chip). Fed
  * indices work there if they go unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with
@@ -22,7 +22,7 @@
  * blocks; this axis must be the first of a parameter. One row that is not finite makes all results from this table
  * wrong.
  * mw_gather_nd and the other scatters compare indices with ranges, in matrices of at most 2^24 elements. There, values
- * that are computed from fed indices are exact up to 2048. mw_compile refuses any other fed indices.
+ * that are computed from fed indices are exact up to 2048. mw_program_create refuses any other fed indices.
  *
  * A NULL operand yields NULL; results live as long as the graph.
  *

@@ -11,9 +11,9 @@
  * Each result is computed in double and rounded once. The numbers do not depend on partitions or threads.
  *
  * The ANE has none of these operations; dropout and noise use others there. On the ANE, an operation with a fixed seed
- * becomes a constant, with the same numbers in fp16; mw_compile refuses one without a fixed seed. A trainer replaces an
- * operation without a fixed seed by noise, see mw_noise_normal; with a fixed seed, each step gets the same numbers.
- * Results live as long as the graph.
+ * becomes a constant, with the same numbers in fp16; mw_program_create refuses one without a fixed seed. A trainer
+ * replaces an operation without a fixed seed by noise, see mw_noise_normal; with a fixed seed, each step gets the same
+ * numbers. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_RANDOM_H
@@ -98,7 +98,7 @@ MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
  *   evaluation  mw_trainer_evaluate and mw_trainer_predict read the generator where it stands and leave it there: every
  *               batch sees the numbers of the coming step, and the result is the same each time
  *   elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's random_* without a seed in its place (which the
- *               ANE has not). In mw_compile the state is a port, as mw_state_assign says
+ *               ANE has not). In mw_program_create the state is a port, as mw_state_assign says
  *   quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1 steps;
  *               noises of different names are independent. tests/runtime/trainer/test_noise.c has the statistics. Not
  *               for cryptography

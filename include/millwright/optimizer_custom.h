@@ -13,7 +13,7 @@
  *     {
  *         (void)err;
  *         out_states[0] = mw_add(mw_mul_scalar(call->states[0], 0.9), call->g);
- *         *out_p = mw_sub(call->p, mw_mul(out_states[0], mw_update_scalar_of(call, "learning_rate")));
+ *         *out_p = mw_sub(call->p, mw_mul(out_states[0], mw_update_call_scalar(call, "learning_rate")));
  *         return MW_OK;
  *     }
  *     mw_optimizer_rule rule = mw_optimizer_rule_defaults("momentum", update);
@@ -142,7 +142,7 @@ MW_API mw_optimizer mw_optimizer_custom(float learning_rate, const mw_optimizer_
 /** What is fed under this name.
  *  return  rank 0, the type of p; lives as long as call->graph. NULL for NULL, and, with an error on call->graph, if
  *          the rule has no such scalar */
-MW_API mw_tensor *mw_update_scalar_of(const mw_update_call *call, const char *name);
+MW_API mw_tensor *mw_update_call_scalar(const mw_update_call *call, const char *name);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  *
  *     mw_program_profile(program, 100, &err);
  *     for (int i = 0; i < 100; i++)
- *         mw_run(program, &err);
+ *         mw_program_run(program, &err);
  *     mw_plan *plan = mw_plan_create(program, &err);
  *     mw_plan_write(plan, "plan.txt", &err);
  *     mw_plan_write_trace(plan, "trace.json", &err);
@@ -37,7 +37,7 @@ typedef enum mw_trainer_part {
 
 /** Keeps the times of the newest `runs` runs from now on, at most 2^20; 0 switches it off. Either way what was kept is
  *  dropped. While it is on, each share of a step costs one reading of the clock (20 to 60 ns); switched off, nothing.
- *  All memory is taken here. Like the first run, it freezes what mw_program_share binds.
+ *  All memory is taken here. Like the first run, it freezes what mw_program_alias binds.
  *  errors  as mw_plan_create; MW_ERROR_ARGUMENT for too many runs */
 MW_API mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err);
 /** The same for a program of a trainer. What mw_trainer_step_many puts into one dispatch is not measured.
@@ -46,7 +46,7 @@ MW_API mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, s
 
 /* ---- creating ---- */
 
-/** The plan of a program. Like the first run, it freezes what mw_program_share binds.
+/** The plan of a program. Like the first run, it freezes what mw_program_alias binds.
  *  errors  MW_ERROR_UNSUPPORTED, naming the provider, if the library behind e5rt shows no plans */
 MW_API mw_plan *mw_plan_create(mw_program *program, mw_error *err);
 /** The plan of a program of a trainer.
@@ -82,7 +82,7 @@ typedef struct mw_plan_totals {
 } mw_plan_totals;
 
 /** All 0 for NULL. */
-MW_API mw_plan_totals mw_plan_total(const mw_plan *plan);
+MW_API mw_plan_totals mw_plan_get_totals(const mw_plan *plan);
 
 /** A MIL operation. */
 typedef struct mw_plan_operation {

@@ -8,8 +8,8 @@
  *     options.other_count = 1;
  *
  * Files are JSON Lines, an object for each record, or CSV with names in the first line; "step" is the axis below, or
- * the number of the record where there is none. What mw_fit writes is such a file, and so is what most other trainers
- * log. The picture is light or dark as its reader is, and has no script and no font from elsewhere.
+ * the number of the record where there is none. What mw_trainer_fit writes is such a file, and so is what most other
+ * trainers log. The picture is light or dark as its reader is, and has no script and no font from elsewhere.
  *
  * In libmillwright_view (<millwright/view.h>).
  *

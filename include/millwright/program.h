@@ -1,8 +1,8 @@
 /* Programs: a graph compiled for a device, with named ports.
  *
- *     mw_program *program = mw_compile(graph, NULL, &err);
+ *     mw_program *program = mw_program_create(graph, NULL, &err);
  *     mw_program_write(program, "x", MW_F32, x, 128 * 784, &err);
- *     mw_run(program, &err);
+ *     mw_program_run(program, &err);
  *     mw_program_read(program, "y", MW_F32, y, 128 * 10, &err);
  *
  * The graph is lowered to MIL text and compiled through the e5rt interface: Espresso.framework on a Mac, Millwright's
@@ -30,7 +30,7 @@ typedef enum mw_device {
 /** Generation of the ANE. Its limits depend on it: up to MW_CHIP_H15 an axis has at most 16384 elements, from
  *  MW_CHIP_H16 on 65536. Longer axes, e.g. of a vocabulary, are cut into blocks where every operation on them can be.
  *  What a named chip lacks is written from what it has, or refused by name (docs/chip_legality.md has the rules,
- *  mw_chip_check lists those that hold).
+ *  mw_chip_report_create lists those that hold).
  *  source  ANEForge, limits by chip */
 typedef enum mw_chip {
     MW_CHIP_AUTO = 0, /* every generation that runs MIL */
@@ -51,6 +51,26 @@ typedef enum mw_provider {
     MW_PROVIDER_ESPRESSO = 2
 } mw_provider;
 
+/** Whose memory parameters and states are in: at most one of the two is set. What both have by the same name is there
+ *  once, without a copy, and must have the same type and shape. Not for programs whose shapes are chosen. */
+typedef struct mw_share {
+    struct mw_trainer
+        *trainer; /* for a trainer: it uses the buffers of this one for each model parameter and state that
+                   * both have. What a step of one trainer writes, the other reads; no data go through
+                   * the host (docs/training.md). Each has its own groups, optimizer states, averages and
+                   * loss scale. A shared tensor keeps its present values; initializers are not used for
+                   * it. Cannot be combined with a communicator.
+                   * For a program: parameters and states are read, or, where an output is joined with one
+                   * (mw_program_alias), written on the device: a policy that acts, a target network that
+                   * follows.
+                   * Make one call at a time on all trainers and programs that share, as if they were one
+                   * object. Between the steps of mw_trainer_fit on one of them, its progress callback may
+                   * use the others. They may be destroyed in any order, but the allocator of this trainer
+                   * must stay until all are destroyed */
+    struct mw_program *program; /* for a program: parameters, and states that the graph itself does not change, are the
+                                 * memory of this one. Not for trainers */
+} mw_share;
+
 /** How to compile. Fill with mw_compile_defaults. */
 typedef struct mw_compile_options {
     size_t struct_size; /* set by mw_compile_defaults */
@@ -64,20 +84,12 @@ typedef struct mw_compile_options {
     mw_chip chip;                  /* generation of the ANE */
     bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
     const char *function;          /* of the graph; NULL = "main", or the only one. Not for trainers */
-    const char *profile; /* arithmetic of the engine's model of the ANE: "h13" to "h17", "ieee", or one of them
-                          * with switches, "h13,product_tiles,-wide_chains" (docs/chip.md). NULL = that of
-                          * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
-    int max_plans;       /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
-                          * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
-    struct mw_program *weights_of; /* not NULL: parameters, and states that the graph itself does not change, that this
-                                    * program has by the same name, type and shape are its memory, not copies. Not for
-                                    * trainers, nor for programs whose shapes are chosen */
-    struct mw_trainer
-        *state_of;            /* not NULL: parameters and states that this trainer has by the same name are its buffers,
-                               * not copies, to be read, or, where an output is joined with one (mw_program_share), to
-                               * be written on the device: a policy that acts, a target network that follows. Types and
-                               * shapes must be equal. As `share` of trainers in all else. Not for trainers, nor with
-                               * weights_of, nor for programs whose shapes are chosen */
+    const char *profile;      /* arithmetic of the engine's model of the ANE: "h13" to "h17", "ieee", or one of them
+                               * with switches, "h13,product_tiles,-wide_chains" (docs/chip.md). NULL = that of
+                               * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
+    int max_plans;            /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
+                               * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
+    mw_share share;           /* parameters and states in the memory of another trainer or program */
     bool flush_subnormals;    /* fp32 below 2^-126 counts as 0 in arithmetic on the engine's CPU. What vanishes over
                                * hundreds of steps in time, such as gradients, otherwise takes many times longer.
                                * Without effect on the ANE, whose model keeps to its profile, and on Espresso */
@@ -93,14 +105,14 @@ typedef struct mw_program mw_program;
 /** Compiles the outputs of the graph (mw_output). Parameters and states become input ports that hold their
  *  initial values. A state<tensor> of a program that was read is such a port, too: it starts at zero, each run leaves
  *  there what it wrote last, and it can be read and written between runs; its program needs a shape for every input.
- *  Loops run as long as they say: nothing interrupts mw_run.
+ *  Loops run as long as they say: nothing interrupts mw_program_run.
  *  Of a program whose inputs have `?` extents, what the default shapes ask for (mw_graph_admitted_shapes) is compiled;
  *  the rest when shapes are chosen, see mw_program_set_shapes.
  *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do, or an operation whose
  *          extents depend on what is computed when the program runs; MW_ERROR_ARGUMENT if the graph has no output, or
  *          no function of that name; MW_ERROR_NUMERIC for an integer constant that the device does not have, and, with
  *          options->strict, for any constant that mw_warning would list */
-MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
+MW_API mw_program *mw_program_create(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
 
 /** Frees the program and its buffers; twice, or while it runs, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_program_destroy(mw_program *program);
@@ -117,10 +129,10 @@ MW_API void mw_program_destroy(mw_program *program);
  * input that keeps its shape keeps its values, too. An input that gets another shape holds zeros until it is written.
  *
  * A small integer input (at most 64 elements) can decide extents by its values, for example the shape of a reshape. Its
- * values are then part of the choice: mw_run takes, or makes, the plan for the values that the input holds. Write this
- * input first: before that, only shapes can be queried. The results have the extents of the last run; before the first
- * run these are MW_DIM_UNKNOWN. A run with an existing plan allocates nothing on the engine; a run that makes a plan
- * compiles.
+ * values are then part of the choice: mw_program_run takes, or makes, the plan for the values that the input holds.
+ * Write this input first: before that, only shapes can be queried. The results have the extents of the last run; before
+ * the first run these are MW_DIM_UNKNOWN. A run with an existing plan allocates nothing on the engine; a run that makes
+ * a plan compiles.
  *
  * What a program lends (mw_program_view, mw_program_mil, warnings) belongs to the plan. It is valid until the shapes
  * are chosen again, or a run takes another plan. No thread may query ports while another one chooses shapes, or
@@ -132,8 +144,8 @@ MW_API void mw_program_destroy(mw_program *program);
  *  At first inputs have their default shapes, if the program says any, else `?` (MW_DIM_UNKNOWN).
  *  shapes  each admitted (mw_graph_admitted_shapes), with no `?`; a shape that the input has already is fine
  *  errors  MW_ERROR_ARGUMENT for an input that is not there or named twice; MW_ERROR_SHAPE for a shape that is not
- *          admitted (the message says what is), and if the operations do not fit the shapes; those of mw_compile. After
- *          an error the program has the shapes and the plan that it had */
+ *          admitted (the message says what is), and if the operations do not fit the shapes; those of
+ *          mw_program_create. After an error the program has the shapes and the plan that it had */
 MW_API mw_status mw_program_set_shapes(mw_program *program, const mw_input_shape *shapes, size_t count, mw_error *err);
 
 /* ---- ports and runs ---- */
@@ -160,18 +172,18 @@ MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype
                                  mw_error *err);
 
 /** The port's own memory, in the type that mw_program_port_at reports; valid until the program is destroyed or takes
- *  another plan. Reading or writing it during mw_run is a race. What is written here is not checked. */
+ *  another plan. Reading or writing it during mw_program_run is a race. What is written here is not checked. */
 MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
 
 /* ---- weights that are exchanged ----
  *
  *     mw_graph *adapted = mw_graph_lora(model, &lora, &err);           // or mw_graph_trainable: which weights
- *     mw_program *program = mw_compile(adapted, NULL, &err);
- *     mw_program_load_lora(program, "adapters/french", &err);
- *     mw_run(program, &err);
- *     mw_program_load_lora(program, "adapters/legal", &err);           // no compile, and the base stays where it is
+ *     mw_program *program = mw_program_create(adapted, NULL, &err);
+ *     mw_program_load_weights(program, "adapters/french", NULL, &err);
+ *     mw_program_run(program, &err);
+ *     mw_program_load_weights(program, "adapters/legal", NULL, &err);     // no compile, and the base stays where it is
  *
- * Parameters are inputs that keep their values, so other weights need no other program. With options.weights_of
+ * Parameters are inputs that keep their values, so other weights need no other program. With options.share.program
  * several programs, one for each batch size, say, have one set of weights: what is written to one is in all. They must
  * not run while it is written. The memory lives until the last of them is destroyed, in any order. */
 
@@ -190,23 +202,13 @@ typedef struct mw_weight_values {
 MW_API mw_status mw_program_set_weights(mw_program *program, const mw_weight_values *values, size_t count,
                                         mw_error *err);
 
-/** Reads the parameters from a safetensors file, as mw_trainer_save_weights, PyTorch and others write it: every one by
- *  its name, states if the file has them; what else is there is not read. Nothing changes on failure.
- *  errors  those of mw_trainer_load_weights; MW_ERROR_ARGUMENT if the program has no parameter */
-MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, mw_error *err);
-
-/** Reads an adapter, as mw_trainer_save_lora or PEFT writes it, into a program of a graph of mw_graph_lora with the
- *  same rank and alpha. Nothing changes on failure.
- *  errors  those of mw_trainer_load_lora */
-MW_API mw_status mw_program_load_lora(mw_program *program, const char *folder, mw_error *err);
-
 /** Runs once, and returns when the outputs are written. Allocates nothing on the engine, unless it makes a plan. */
-MW_API mw_status mw_run(mw_program *program, mw_error *err);
+MW_API mw_status mw_program_run(mw_program *program, mw_error *err);
 
 /** Makes the output port write into the buffer of the input port, so that it is the next run's input. Before the first
  *  run only. A run behaves as if all inputs were read before any output is written.
  *  errors  MW_ERROR_SHAPE if the ports differ in size, MW_ERROR_STATE after the first run */
-MW_API mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err);
+MW_API mw_status mw_program_alias(mw_program *program, const char *output, const char *input, mw_error *err);
 
 /** What a port is. Strings live as long as the program. Extents that are still to be chosen are MW_DIM_UNKNOWN. */
 typedef struct mw_port {
@@ -227,7 +229,7 @@ MW_API bool mw_program_port_at(const mw_program *program, size_t index, mw_port 
 /* ---- classifiers ----
  *
  *     mw_label label;
- *     mw_run(program, &err);
+ *     mw_program_run(program, &err);
  *     mw_program_label(program, "classLabel", &label, &err);
  *     puts(label.name);                                                    // "cat"
  *

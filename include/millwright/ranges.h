@@ -2,7 +2,7 @@
  *
  *     mw_range_options options = mw_range_defaults();
  *     options.batch = batch;
- *     mw_ranges *ranges = mw_program_ranges(graph, &options, &err);
+ *     mw_ranges *ranges = mw_ranges_create(graph, &options, &err);
  *     if (!mw_ranges_fit(ranges)) {
  *         char *text = mw_ranges_print(ranges, &err);
  *         puts(text);
@@ -10,7 +10,7 @@
  *     }
  *     mw_ranges_destroy(ranges);
  *
- * mw_program_ranges runs the graph once in fp32 on the CPU of the engine, also operations that the graph declares as
+ * mw_ranges_create runs the graph once in fp32 on the CPU of the engine, also operations that the graph declares as
  * fp16. It counts the values that fp16 would make infinite, subnormal or 0. The report lists floating-point values:
  * inputs, parameters and states as they are fed, constants, and the results of all operations that the outputs need. It
  * does not list values inside branches and loops, literal arguments of operations (mw_program_warning_at lists those
@@ -23,8 +23,8 @@
  * a mask of -3.4e38 (mw_program_warning_at); the report counts them unchanged. All intermediate values are in memory at
  * once.
  *
- * Threads: a report does not change: any number of threads may read it at the same time. mw_program_ranges reads the
- * graph as mw_compile does; mw_trainer_ranges is a call on the trainer. */
+ * Threads: a report does not change: any number of threads may read it at the same time. mw_ranges_create reads the
+ * graph as mw_program_create does; mw_ranges_create_trainer is a call on the trainer. */
 #ifndef MILLWRIGHT_RANGES_H
 #define MILLWRIGHT_RANGES_H
 
@@ -39,11 +39,11 @@ extern "C" {
 /** What is measured. Fill with mw_range_defaults. */
 typedef struct mw_range_options {
     size_t struct_size;            /* set by mw_range_defaults */
-    mw_compile_options compile;    /* MW_DEVICE_CPU on the engine, and no other; `weights_of` is copied, `keep_folder`
+    mw_compile_options compile;    /* MW_DEVICE_CPU on the engine, and no other; `share` is copied, `keep_folder`
                                     * is not used */
     const mw_batch *batch;         /* a feed for each input; NULL = that of batch_path, or drawn */
     const char *batch_path;        /* a safetensors file with a tensor for each input, by its name */
-    uint64_t seed;                 /* of what is drawn, as by mw_program_compare */
+    uint64_t seed;                 /* of what is drawn, as by mw_comparison_create */
     const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
 } mw_range_options;
 
@@ -76,20 +76,21 @@ typedef struct mw_ranges mw_ranges;
  *  graph    lent during the call; it stays as it is
  *  options  NULL = mw_range_defaults()
  *  return   owned by the caller; NULL with err set. That values do not fit is no error
- *  errors   those of mw_compile and mw_run; MW_ERROR_ARGUMENT for zeroed options, another device than the engine's CPU,
+ *  errors   those of mw_program_create and mw_program_run; MW_ERROR_ARGUMENT for zeroed options, another device than
+ *           the engine's CPU,
  *           a graph without outputs or a feed that is missing; MW_ERROR_SHAPE for a program with `?` extents
- *           (mw_graph_specialise); MW_ERROR_NUMERIC for a batch that is not finite; MW_ERROR_FILE, MW_ERROR_FORMAT for
+ *           (mw_graph_specialize); MW_ERROR_NUMERIC for a batch that is not finite; MW_ERROR_FILE, MW_ERROR_FORMAT for
  *           batch_path */
-MW_API mw_ranges *mw_program_ranges(const mw_graph *graph, const mw_range_options *options, mw_error *err);
+MW_API mw_ranges *mw_ranges_create(const mw_graph *graph, const mw_range_options *options, mw_error *err);
 /** The same of the trainer's next step on a batch: forward and backward pass, gradients in the loss scale that the
  *  trainer has on its device, and the update, with its parameters and states. It is not run: nothing of the trainer
  *  changes.
  *  trainer  the scale is that of its own device: one for MW_DEVICE_ANE shows what fp16 will hold
  *  batch    as for mw_trainer_step
  *  return   owned by the caller, with the allocator of the trainer; NULL with err set
- *  errors   those of mw_program_ranges, and of mw_trainer_step for the batch; MW_ERROR_UNSUPPORTED for a trainer of
+ *  errors   those of mw_ranges_create, and of mw_trainer_step for the batch; MW_ERROR_UNSUPPORTED for a trainer of
  *           several ranks */
-MW_API mw_ranges *mw_trainer_ranges(mw_trainer *trainer, const mw_batch *batch, mw_error *err);
+MW_API mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *batch, mw_error *err);
 /** Frees the report; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_ranges_destroy(mw_ranges *ranges);
 

@@ -1,10 +1,10 @@
 /* Why a step was refused, once more: a trainer with the option `replay_folder` leaves the refused step there, and this
  * runs it again, without the trainer, the data or the program that made them.
  *
- *     options.replay_folder = "run/refused";                       // mw_trainer_step: "step 1200 is refused: .."
+ *     options.watch.replay_folder = "run/refused";                       // mw_trainer_step: "step 1200 is refused: .."
  *
  *     mw_replay_result result;
- *     mw_replay("run/refused", NULL, &result, &err);
+ *     mw_replay_run("run/refused", NULL, &result, &err);
  *     printf("%s\n", result.text);
  *
  * The folder has model.mil with its weights, the program of the step that says of each of its values whether it is
@@ -34,11 +34,13 @@ typedef struct mw_replay_result {
 
 /** Runs a refused step again.
  *  options  NULL = the default ones; another device or number of threads may be asked. What is beyond the type that the
- *           trainer's device had counts as not finite on every device. keep_folder, weights_of and function are not
+ *           trainer's device had counts as not finite on every device. keep_folder, share and function are not
  *           used
  *  out      may be NULL; zeros on failure
- *  errors   MW_ERROR_FILE or MW_ERROR_FORMAT if the folder is none of a refused step; those of mw_compile and mw_run */
-MW_API mw_status mw_replay(const char *folder, const mw_compile_options *options, mw_replay_result *out, mw_error *err);
+ *  errors   MW_ERROR_FILE or MW_ERROR_FORMAT if the folder is none of a refused step; those of mw_program_create and
+ *           mw_program_run */
+MW_API mw_status mw_replay_run(const char *folder, const mw_compile_options *options, mw_replay_result *out,
+                               mw_error *err);
 
 #ifdef __cplusplus
 }

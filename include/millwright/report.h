@@ -71,9 +71,9 @@ MW_API mw_report_options mw_report_defaults(void);
 /** Writes the page, whole or not at all. The prediction reads the whole data set once. If the run ended with a refused
  *  step, the page names the first operation whose result was not finite.
  *  errors  those of mw_plot_write_svg for the metrics file, except that it may have no numbers; those of
- *          mw_graph_write_svg, mw_trainer_predict, mw_predict and of the data set; MW_ERROR_ARGUMENT for options that
- *          were not made by mw_report_defaults or are out of range, a trainer without prediction, counts below 0, or
- *          labels that are no class; MW_ERROR_FILE */
+ *          mw_graph_write_svg, mw_trainer_predict, mw_predictor_predict and of the data set; MW_ERROR_ARGUMENT for
+ *          options that were not made by mw_report_defaults or are out of range, a trainer without prediction, counts
+ *          below 0, or labels that are no class; MW_ERROR_FILE */
 MW_API mw_status mw_report_write(const mw_report_options *options, const char *path, mw_error *err);
 /** The page as a string.
  *  return  freed with mw_string_free; NULL with err set on failure */

@@ -1,8 +1,8 @@
 /* Learning rates that move: a schedule gives each step a factor on the optimizer's rate.
  *
  *     mw_fit_options fit = mw_fit_defaults(train, 5);
- *     fit.schedule = mw_schedule_cosine(0.0);
- *     fit.schedule.warmup_steps = 100;                            // any schedule can be warmed up
+ *     fit.schedule.rate = mw_schedule_cosine(0.0);
+ *     fit.schedule.rate.warmup_steps = 100;                            // any schedule can be warmed up
  *
  * and in a loop of one's own:
  *
@@ -10,8 +10,8 @@
  *
  * The rate is a number that each step is fed: moving it compiles nothing. A factor depends on the step alone, so that a
  * resumed training finds the same. Steps count from 0; T = steps of the training, without the warm-up. A step is an
- * update: for mw_fit, the batches that a trainer accumulates for one are one step. Makers only fill the value in;
- * mw_schedule_check, which mw_fit calls, finds what is wrong with it.
+ * update: for mw_trainer_fit, the batches that a trainer accumulates for one are one step. Makers only fill the value
+ * in; mw_schedule_check, which mw_trainer_fit calls, finds what is wrong with it.
  *
  * Threads: these are plain values; every function here may be called from any thread at any time, if a custom function
  * can. */
@@ -52,7 +52,7 @@ typedef struct mw_schedule {
     double warmup_start;  /* >= 0; default 0 */
 } mw_schedule;
 
-/** factor = 1. Without warm-up mw_fit leaves the rate alone: its callback may set it. */
+/** factor = 1. Without warm-up mw_trainer_fit leaves the rate alone: its callback may set it. */
 MW_API mw_schedule mw_schedule_constant(void);
 
 /** factor = gamma^floor(t / period), t = step - W.

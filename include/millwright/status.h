@@ -2,15 +2,15 @@
  * on.
  *
  *     mw_error err = {0};
- *     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+ *     mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
  *     if (graph == NULL)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Nothing in Millwright aborts, exits or prints, with two exceptions: mw_fit shows its progress, and failed calls of
- * ane_e5rt.h print; both can be made quiet. A call that can fail takes a caller-held `mw_error *` as its last argument
- * (NULL is allowed) and returns a status or NULL. If this error is already set, the call does nothing and returns its
- * status, so that a sequence of calls needs one check at its end. The log hook gets a message for each call that was
- * skipped so (MW_LOG_DEBUG). To go on after an error, clear it with mw_error_clear.
+ * Nothing in Millwright aborts, exits or prints, with two exceptions: mw_trainer_fit shows its progress, and failed
+ * calls of ane_e5rt.h print; both can be made quiet. A call that can fail takes a caller-held `mw_error *` as its last
+ * argument (NULL is allowed) and returns a status or NULL. If this error is already set, the call does nothing and
+ * returns its status, so that a sequence of calls needs one check at its end. The log hook gets a message for each call
+ * that was skipped so (MW_LOG_DEBUG). To go on after an error, clear it with mw_error_clear.
  *
  * There is no ABI promise before version 1.0.
  *

@@ -4,7 +4,7 @@
  *     for (size_t i = 0; i < mw_tensors_count(tensors); i++)
  *         puts(mw_tensors_at(tensors, i)->name);
  *     mw_tensors_read(tensors, "fc.weight", MW_F32, weight, 512 * 10, &err);
- *     mw_tensors_close(tensors);
+ *     mw_tensors_destroy(tensors);
  *
  * What kind a file is follows from its first bytes, not from its name. Opening reads headers only; data is read where
  * it is wanted. Files may be hostile: nothing of them is run, nothing outside the folder of an index is opened, and
@@ -48,7 +48,7 @@ typedef struct mw_tensors_note {
  *          a compressed .npz without zlib, and for a file that has no tensor besides what is left out */
 MW_API mw_tensors *mw_tensors_open(const char *path, mw_error *err);
 /** Frees it; twice, or while it is read, as mw_trainer_destroy. NULL is fine. */
-MW_API void mw_tensors_close(mw_tensors *tensors);
+MW_API void mw_tensors_destroy(mw_tensors *tensors);
 
 /** "safetensors", "safetensors shards", "PyTorch", "npy", "npz" or "GGUF"; "" for NULL. */
 MW_API const char *mw_tensors_format(const mw_tensors *tensors);

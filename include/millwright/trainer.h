@@ -4,8 +4,8 @@
  *     options.metric = mw_accuracy(logits, y);
  *     mw_trainer *trainer = mw_trainer_create(&options, &err);
  *     mw_fit_options fit = mw_fit_defaults(train, 5);
- *     fit.validation = test;
- *     mw_fit(trainer, &fit, &err);
+ *     fit.data.validation = test;
+ *     mw_trainer_fit(trainer, &fit, &err);
  *
  * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
  * read only for checkpoints.
@@ -17,6 +17,7 @@
 #ifndef MILLWRIGHT_TRAINER_H
 #define MILLWRIGHT_TRAINER_H
 
+#include <millwright/confusion.h>
 #include <millwright/dataset.h>
 #include <millwright/metrics.h>
 #include <millwright/schedule.h>
@@ -30,8 +31,8 @@ typedef struct mw_trainer mw_trainer;
 
 /** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards. A step has
  *  one shape: an input with `?` extents gets its default shape. For another shape, build the loss on a graph made by
- *  mw_graph_specialise or mw_graph_trainable.
- *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, if a group matches no
+ *  mw_graph_specialize or mw_graph_trainable.
+ *  errors  as mw_grad and mw_program_create; MW_ERROR_ARGUMENT if no parameter gets a gradient, if a group matches no
  *          parameter, for too many metrics, for the name of a metric that is invalid or taken, or if the trainer has
  *          nothing in common with `share`; MW_ERROR_SHAPE for an input with `?` and no default; MW_ERROR_MEMORY if
  *          memory_limit is below what recomputation reaches, with both numbers; MW_ERROR_NUMERIC for a scalar that
@@ -47,7 +48,7 @@ typedef struct mw_trainer_recomputation {
 } mw_trainer_recomputation;
 
 /** All 0 for NULL and for a trainer without memory_limit. */
-MW_API mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer);
+MW_API mw_trainer_recomputation mw_trainer_get_recomputation(const mw_trainer *trainer);
 
 /** Frees the trainer. NULL is fine. Inside a callback of a call on this trainer, or while another thread is inside a
  *  call on it, the trainer is freed when that call ends, and that call returns MW_ERROR_STATE.
@@ -79,11 +80,11 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *            and its parameter. If the step shares a dispatch, this second run uses the state after the dispatch.
  *            Parameters and state are as before, and the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
- *            MW_ERROR_NUMERIC if the first step is compared (options.compare) and does not pass. The message names the
- *            first operation that differs; mw_trainer_comparison has all. Nothing was run, and the next step is
- *            compared again. The call also returns the errors of mw_program_compare;
- *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
- *            the trainer is dead then: steps and files are MW_ERROR_STATE */
+ *            MW_ERROR_NUMERIC if the first step is compared (options.watch.compare) and does not pass. The message
+ *            names the first operation that differs; mw_trainer_comparison has all. Nothing was run, and the next step
+ *            is compared again. The call also returns the errors of mw_comparison_create; MW_ERROR_DEVICE if the first
+ *            step shows that the library (not the engine) cannot update state in place: the trainer is dead then: steps
+ *            and files are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** Runs one step for each batch. Each dispatch takes options.dispatch_steps steps; the remaining steps run one by one.
@@ -129,7 +130,8 @@ typedef struct mw_evaluation {
 } mw_evaluation;
 
 /** Loss and metrics over a data set, on the current parameters, in the evaluation form: batch norm with its running
- *  statistics, dropout as the identity, noise from the current state of its generator. Changes no state.
+ *  statistics, dropout as the identity, noise from the current state of its generator. Changes no state. With a
+ *  communicator all ranks call it, and all get the values of the whole set.
  *
  *  Example: the loss mean(cross entropy) + 0.01 * norm(w) is exact. Exact means that every example counts once, for any
  *  batch size B and any size of the last batch. A value is exact if it has the form
@@ -144,36 +146,35 @@ typedef struct mw_evaluation {
  *  Any other value, such as the root of a mean or a loss that compares examples with each other, is averaged over the
  *  batches, weighted by their numbers of examples. A short last batch is filled up with copies of its last example. The
  *  log hook gets one message that names the term and the reason (MW_LOG_WARNING).
- *  out     may be NULL; zeros on failure
- *  errors  MW_ERROR_NUMERIC if a quotient divides by 0, because every label is ignored or has weight 0; for a batch
- *          that cannot be fed, the errors of mw_trainer_step */
-MW_API mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err);
+ *  confusion  not NULL: classes are counted, too, by the trainer's prediction
+ *  out        may be NULL, with `confusion` also if loss and metrics are not wanted; zeros on failure
+ *  errors     MW_ERROR_NUMERIC if a quotient divides by 0, because every label is ignored or has weight 0; for a batch
+ *             that cannot be fed, the errors of mw_trainer_step; for `confusion`: MW_ERROR_ARGUMENT without such a
+ *             column or a prediction, or for a label from `classes` on, naming the example, MW_ERROR_SHAPE if labels
+ *             and prediction do not fit */
+MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                                     mw_evaluation *out, mw_error *err);
 
-/** Number and names of the classes that the trainer has learned. They come from this column of the training data of
- *  the last mw_fit; 0 and NULL if it has none. mw_trainer_measure and similar calls refuse a data set that has other
- *  classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the data set with these
- *  names as class_names. Strings live until the next mw_fit. */
+/** Number and names of the classes that the trainer has learned. They come from this column of the training data of the
+ *  last mw_trainer_fit; 0 and NULL if it has none. mw_trainer_evaluate and similar calls refuse a data set that has
+ *  other classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the data set with
+ *  these names as class_names. Strings live until the next mw_trainer_fit. */
 MW_API size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column);
 MW_API const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index);
 
-/** The loss and the first metric of mw_trainer_measure, for programs that watch one.
- *  out_loss, out_metric  may be NULL; 0 on failure, out_metric also if the trainer has no metric
- *  errors                as mw_trainer_measure */
-MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
-                                     double *out_metric, mw_error *err);
+/** Runs the prediction on one batch, in the evaluation form. Feeds that it does not need are ignored.
+ *  out_data  receives `count` elements, converted to `dtype` under the rule of mw_program_read */
+MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, mw_dtype dtype, void *out_data,
+                                    size_t count, mw_error *err);
 
-/** Runs the prediction on one batch, in the evaluation form; out_data receives `count` elements as F32. Feeds that
- *  it does not need are ignored. */
-MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
-                                    mw_error *err);
-
-/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. If a parameter is
+/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), converting from or to `dtype`
+ *  under the rule of mw_program_read and mw_program_write; what is written must be finite. If a parameter is
  *  replaced, here or by loaded weights, its moving average starts again from the new value. The second term of a
  *  compensated parameter starts again, too; other optimizer state stays. */
-MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count,
-                                 mw_error *err);
-MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,
-                                  mw_error *err);
+MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data,
+                                 size_t count, mw_error *err);
+MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data,
+                                  size_t count, mw_error *err);
 
 /** Watched values of a step. */
 typedef struct mw_watched {
@@ -221,20 +222,19 @@ typedef struct mw_trainer_counters {
     uint64_t early_bytes;     /* the part of exchanged_bytes that was sent while the device still computed other
                                * gradients */
 } mw_trainer_counters;
-MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
+MW_API mw_trainer_counters mw_trainer_get_counters(const mw_trainer *trainer);
 
 /** The number of warnings about the step program, in this order:
  *    - an epsilon of the optimizer that would be 0 in fp16 and was replaced. Other such numbers make
  *      mw_trainer_create fail: for example a learning rate that becomes 0, which would train nothing;
- *    - each parameter that is to be trained but gets no gradient: `argument` is "gradient", `tensor` its name,
- *      `count` its elements. mw_fit shows the first of these. If no parameter gets a gradient, mw_trainer_create
- *      fails;
+ *    - each parameter that is to be trained but gets no gradient: `argument` is "gradient", `tensor` its name, `count`
+ *      its elements. mw_trainer_fit shows the first of these. If no parameter gets a gradient, mw_trainer_create fails;
  *    - what was replaced in the program (mw_program_warning_at). */
 MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** The comparison of the first step (mw_trainer_options.compare), whether it passed or not; NULL before the first
+/** The comparison of the first step (mw_trainer_options.watch), whether it passed or not; NULL before the first
  *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
 MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
@@ -253,13 +253,13 @@ typedef struct mw_trainer_parts {
                         * share one */
 } mw_trainer_parts;
 /** Zeros for NULL. */
-MW_API mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer);
+MW_API mw_trainer_parts mw_trainer_get_parts(const mw_trainer *trainer);
 
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device.
- *  It belongs to the trainer, which destroys it: mw_program_destroy refuses it. mw_run runs the step on the batch
- *  and the scalars that were fed last; the trainer does not count such a step. If the step is cut into segments,
- *  this is the program of the whole step: its text is one program (in keep_folder the segments have their own
- *  folders, `segment_0` and on), and it has no plan. */
+ *  It belongs to the trainer, which destroys it: mw_program_destroy refuses it. mw_program_run runs the step on the
+ *  batch and the scalars that were fed last; the trainer does not count such a step. If the step is cut into segments,
+ *  this is the program of the whole step: its text is one program (in keep_folder the segments have their own folders,
+ *  `segment_0` and on), and it has no plan. */
 MW_API mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ----
@@ -285,20 +285,13 @@ MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                                  mw_error *err);
 
-/** Parameters and the states that evaluation reads (running statistics, as in PyTorch's state dict), by their
- *  names, F32 or F16 as the device holds them. */
-MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err);
-/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. The file must have each of these
- *  tensors; other tensors in the file are ignored. */
-MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
-
 /** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. Noise becomes
  *  MIL's random_*. A model in the folder is replaced as a whole or not at all, as by mw_graph_write_mil. */
 MW_API mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err);
 
 /* ---- the loop ---- */
 
-/** What mw_fit reports. */
+/** What mw_trainer_fit reports. */
 typedef struct mw_progress {
     int64_t epoch, epochs; /* epoch from 1 */
     int64_t step, steps;   /* in all epochs */
@@ -311,12 +304,12 @@ typedef struct mw_progress {
     int64_t best_epoch, waited; /* epoch of `best`, 0 = none; epochs that patience has waited since */
 } mw_progress;
 
-/** mw_fit calls it after every step (with dispatch_steps after every dispatch) and at the end of each epoch. Return
- *  true to stop the training; mw_fit first saves, if there is a checkpoint.
+/** mw_trainer_fit calls it after every step (with dispatch_steps after every dispatch) and at the end of each epoch.
+ *  Return true to stop the training; mw_trainer_fit first saves, if there is a checkpoint.
  *  Between the steps it may use the trainer in any way that does not train: read, write, save, measure, predict, log
- *  (mw_fit_log), load weights and set the learning rate. If the schedule is not constant, setting the rate
- *  multiplies the rest of the schedule by new rate / old rate. mw_trainer_step, mw_trainer_step_many, mw_fit and
- *  mw_trainer_load return MW_ERROR_STATE on this trainer. If it destroys the trainer, mw_fit ends with
+ *  (mw_trainer_log), load weights and set the learning rate. If the schedule is not constant, setting the rate
+ *  multiplies the rest of the schedule by new rate / old rate. mw_trainer_step, mw_trainer_step_many, mw_trainer_fit
+ *  and mw_trainer_load return MW_ERROR_STATE on this trainer. If it destroys the trainer, mw_trainer_fit ends with
  *  MW_ERROR_STATE.
  *  Functions of data sets and schedules, the log hook and allocators must not use a trainer while a call on it runs. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
@@ -341,84 +334,112 @@ typedef struct mw_fit_summary {
     bool restored;            /* the trainer is as it was after that epoch (restore_best) */
 } mw_fit_summary;
 
+/** What to train on. */
+typedef struct mw_fit_data {
+    const mw_dataset *training;
+    const mw_dataset *validation; /* NULL = none */
+    double validation_share;      /* in (0, 1): this share of the training set, rounded to whole examples, is used for
+                                   * validation, the rest for training; `seed` decides which examples
+                                   * (mw_dataset_split). 0 = none. A map of the training set applies to both parts: to
+                                   * augment only the training part, split before */
+    uint64_t seed;                /* order of the examples */
+    bool keep_order;              /* do not shuffle */
+} mw_fit_data;
+
+/** How the learning rate changes. */
+typedef struct mw_fit_schedule {
+    mw_schedule rate;         /* over all epochs; default constant */
+    int64_t plateau_patience; /* > 0: after this number of epochs in a row without improvement (mw_fit_stopping), the
+                               * learning rate, also that of a schedule, is multiplied by plateau_factor, and the count
+                               * starts again at 0 */
+    double plateau_factor;    /* in (0, 1) */
+    double plateau_least;     /* the rate is not made smaller than this; 0 or more.
+                               * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
+                               *         threshold_mode = "abs") */
+} mw_fit_schedule;
+
+/** When the run is saved. */
+typedef struct mw_fit_checkpoint {
+    const char *path; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
+    int64_t steps;    /* > 0: also save after each multiple of this number of steps, counted over all epochs */
+    double seconds;   /* > 0: also save at the first step that ends this long after the last save, or after the start of
+                       * this call */
+    int keep_last;    /* > 0: keep this number of the latest saves, up to 1000: "run.safetensors" at step 1200 is kept
+                       * as "run.step-1200.safetensors" beside it. Older ones that this run kept are removed when the
+                       * new one is safe */
+} mw_fit_checkpoint;
+
+/** Which epoch is the best, and when to end because of it. */
+typedef struct mw_fit_stopping {
+    const char *best_by; /* "loss" or the name of a metric: the validations of the epochs are compared by it, and the
+                          * checkpoint of the best epoch stays as "run.best.safetensors". NULL = none */
+    bool best_highest;   /* the highest value is the best, as of an accuracy; default the lowest */
+    int64_t patience;    /* > 0: mw_trainer_fit ends early, with MW_OK, after this number of epochs in a row without
+                          * improvement. An epoch improves if its value of best_by is better, by more than min_delta,
+                          * than the best improving epoch so far. The checkpoint holds the number of epochs waited: a
+                          * run that ended early does not train on when it is started again */
+    double min_delta;    /* 0 or more; for patience and plateau_patience */
+    bool restore_best;   /* a run that ends by itself leaves the trainer as it was after its best epoch by best_by:
+                          * parameters, states, optimizer and learning rate. They come from the checkpoint of that
+                          * epoch, or from a copy in memory if there is none */
+} mw_fit_stopping;
+
+/** Which files get the numbers of the run. */
+typedef struct mw_fit_metrics {
+    const char *path; /* not NULL: mw_trainer_fit writes what it measures to this file during the run. The end of the
+                       * name decides the format: JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder),
+                       * see metrics.h and docs/metrics.md. A new run starts the file again. A run that resumes from
+                       * its checkpoint continues the file, and removes what was written after that checkpoint. With
+                       * several ranks rank 0 writes */
+    const char *const *more; /* more files like `path` */
+    size_t more_count;       /* their number, up to 7 */
+    int64_t steps;           /* write a line after each multiple of this number of steps; 0 = 500 lines over all epochs
+                              */
+} mw_fit_metrics;
+
+/** What is shown, and told to the caller, while the run goes on. */
+typedef struct mw_fit_progress {
+    bool quiet;                     /* no progress on standard error */
+    bool no_warnings;               /* the warnings of mw_trainer_warning_at are not printed: the caller shows them */
+    bool ignore_signals;            /* true: SIGINT and SIGTERM are not handled. By default, the first such signal makes
+                                     * mw_trainer_fit save the checkpoint and return MW_ERROR_STOPPED; a second one before that
+                                     * ends the process. A signal that the host ignores stays ignored. When mw_trainer_fit
+                                     * returns, the host's handlers are back */
+    mw_progress_function *function; /* NULL = none */
+    void *user;
+} mw_fit_progress;
+
 /** How to fit. Fill with mw_fit_defaults. */
 typedef struct mw_fit_options {
     size_t struct_size;
-    const mw_dataset *training;
-    const mw_dataset *validation; /* NULL = none */
-    double validation_share;      /* in (0, 1): this share of the training set, rounded to whole examples,
-                                   * is used for validation, the rest for training; `seed` decides which
-                                   * examples (mw_dataset_split). 0 = none. A map of the training set
-                                   * applies to both parts: to augment only the training part, split before */
     int64_t epochs;
-    mw_schedule schedule;      /* of the learning rate, over all epochs; default constant */
-    uint64_t seed;             /* order of the examples */
-    bool keep_order;           /* do not shuffle */
-    const char *checkpoint;    /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
-    int64_t checkpoint_steps;  /* > 0: also save after each multiple of this number of steps, counted over all
-                                * epochs */
-    double checkpoint_seconds; /* > 0: also save at the first step that ends this long after the last save, or
-                                * after the start of this call */
-    int keep_last;             /* > 0: keep this number of the latest saves, up to 1000: "run.safetensors" at
-                                * step 1200 is kept as "run.step-1200.safetensors" beside it. Older ones that
-                                * this run kept are removed when the new one is safe */
-    const char *best_by;       /* "loss" or the name of a metric: the validations of the epochs are compared by it, and
-                                * the checkpoint of the best epoch stays as "run.best.safetensors". NULL = none */
-    bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
-    int64_t patience;          /* > 0: mw_fit ends early, with MW_OK, after this number of epochs in a row without
-                                * improvement. An epoch improves if its value of best_by is better, by more than
-                                * min_delta, than the best improving epoch so far. The checkpoint holds the number of
-                                * epochs waited: a run that ended early does not train on when it is started again */
-    double min_delta;          /* 0 or more; for patience and plateau_patience */
-    bool restore_best;         /* a run that ends by itself leaves the trainer as it was after its best epoch by
-                                * best_by: parameters, states, optimizer and learning rate. They come from the
-                                * checkpoint of that epoch, or from a copy in memory if there is none */
-    int64_t plateau_patience;  /* > 0: after this number of epochs in a row without improvement, the learning
-                                * rate, also that of a schedule, is multiplied by plateau_factor, and the count
-                                * starts again at 0 */
-    double plateau_factor;     /* in (0, 1) */
-    double plateau_least;      /* the rate is not made smaller than this; 0 or more.
-                                * source  PyTorch ReduceLROnPlateau(patience = plateau_patience - 1,
-                                *         threshold_mode = "abs") */
-    mw_fit_summary *summary;   /* not NULL: filled when mw_fit ends, however it does */
-    const char *metrics; /* not NULL: mw_fit writes what it measures to this file during the run. The end of the name
-                          * decides the format: JSON Lines (.jsonl), CSV (.csv) or TensorBoard's events (a folder),
-                          * see metrics.h and docs/metrics.md. A new run starts the file again. A run that resumes
-                          * from its checkpoint continues the file, and removes what was written after that
-                          * checkpoint. With several ranks rank 0 writes */
-    const char *const *more_metrics; /* more files like `metrics` */
-    size_t more_metrics_count;       /* their number, up to 7 */
-    int64_t metrics_steps;           /* write a line after each multiple of this number of steps; 0 = 500 lines over
-                                      * all epochs */
-    bool quiet;                      /* no progress on standard error */
-    bool no_warnings;                /* mw_fit does not print the warnings of mw_trainer_warning_at: the caller
-                                      * shows them */
-    bool ignore_signals; /* true: mw_fit does not handle SIGINT and SIGTERM. By default, the first such signal makes
-                          * mw_fit save the checkpoint and return MW_ERROR_STOPPED; a second one before that ends the
-                          * process. A signal that the host ignores stays ignored. When mw_fit returns, the host's
-                          * handlers are back. */
-    mw_progress_function *progress; /* NULL = none */
-    void *user;
+    mw_fit_data data;
+    mw_fit_schedule schedule;
+    mw_fit_checkpoint checkpoint;
+    mw_fit_stopping stopping;
+    mw_fit_metrics metrics;
+    mw_fit_progress progress;
+    mw_fit_summary *summary; /* not NULL: filled when mw_trainer_fit ends, however it does */
 } mw_fit_options;
 
 /** Returns options with everything else at its default. */
 MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
 
-/** Writes a record of the kind "log" to the metrics files of the mw_fit that runs on this trainer. Call it from the
- *  callback of mw_fit. Writes nothing if there are no such files, or on a rank other than 0.
+/** Writes a record of the kind "log" to the metrics files of the mw_trainer_fit that runs on this trainer. Call it from
+ *  the callback of mw_trainer_fit. Writes nothing if there are no such files, or on a rank other than 0.
  *  errors  MW_ERROR_STATE if none runs; those of mw_metrics_write */
-MW_API mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err);
+MW_API mw_status mw_trainer_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err);
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
  *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it, MW_ERROR_NUMERIC at the first refused step; what
- *          mw_trainer_measure says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if
- *          another mw_fit, here or in another process, has this checkpoint, if one cannot be written, or the progress
- *          (nobody reads the pipe, the disk is full): the weights in the trainer are those of the last step */
-MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
+ *          mw_trainer_evaluate says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if
+ *          another mw_trainer_fit, here or in another process, has this checkpoint, if one cannot be written, or the
+ *          progress (nobody reads the pipe, the disk is full): the weights in the trainer are those of the last step */
+MW_API mw_status mw_trainer_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
 
-/** The signal that asked the latest mw_fit of this process to stop, SIGINT or SIGTERM; 0 if none did. A program that
- *  ends because of it does so with 128 + signal. */
+/** The signal that asked the latest mw_trainer_fit of this process to stop, SIGINT or SIGTERM; 0 if none did. A program
+ *  that ends because of it does so with 128 + signal. */
 MW_API int mw_fit_signal(void);
 
 #ifdef __cplusplus

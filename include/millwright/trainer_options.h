@@ -88,65 +88,53 @@ typedef enum mw_wire {
     MW_WIRE_FP16 = 2
 } mw_wire;
 
-/** What to train. Fill with mw_trainer_defaults. */
-typedef struct mw_trainer_options {
-    size_t struct_size;
-    mw_tensor *loss; /* scalar */
-    mw_optimizer optimizer;
-    mw_tensor *metric; /* scalar, shown by mw_fit and mw_trainer_measure under the name that mw_name gave it, else
-                        * under that of its constructor ("accuracy"), else as "metric"; NULL = none */
-    const mw_metric *metrics; /* more of them, each under its own name; copied */
-    size_t metric_count;      /* of these; with `metric` at most MW_METRICS_MAX */
-    mw_tensor *prediction;    /* what mw_trainer_predict returns; NULL = none */
+/** How small gradients survive in fp16. Named values of 0 are the defaults. */
+typedef struct mw_trainer_precision {
+    float loss_scale; /* power of two that multiplies the gradient seed, so that small gradients do not become 0 in
+                       * fp16; the update divides by it. 1 = none; 0 = the default: 256 if anything is computed in
+                       * fp16, else 1 */
+    bool dynamic;     /* the scale is a state of the program, between 1 and 32768. A step that is refused
+                       * (mw_trainer_step) is skipped, and halves the scale; `interval` good steps double it.
+                       * loss_scale is the start value, 0 = 32768.
+                       * source  Micikevicius et al. 2018, section 3.2 */
+    int interval;     /* 1 to 2000; 0 = 2000 */
+} mw_trainer_precision;
 
-    const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
-    size_t group_count;
+/** Limits of gradients; 0 = none. */
+typedef struct mw_trainer_clipping {
+    float norm;  /* > 0: all gradients g are multiplied by min(1, norm / n), where n is the root of the sum of squares
+                  * over all of them.  source  Pascanu et al. 2013 */
+    float value; /* > 0: each element of a gradient is limited to [-value, value], after `norm` */
+} mw_trainer_clipping;
 
-    float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients do not
-                              * become 0 in fp16; the update divides by it. 1 = none; 0 = the default: 256 if
-                              * anything is computed in fp16, else 1 */
-    bool dynamic_loss_scale; /* the scale is a state of the program, between 1 and 32768. A step that is refused
-                              * (mw_trainer_step) is skipped, and halves the scale; loss_scale_interval good
-                              * steps double it. loss_scale is the start value, 0 = 32768.
-                              * source  Micikevicius et al. 2018, section 3.2 */
-    int loss_scale_interval; /* 1 to 2000; 0 = 2000 */
+/** What a step may take, and into how many programs it is cut. */
+typedef struct mw_trainer_memory {
+    uint64_t limit; /* the largest number of bytes that a step may take, with parameters, states and constants; 0 = no
+                     * limit. If the step takes more, the backward pass computes parts of the forward pass again
+                     * instead of keeping their values (mw_recompute). The trainer chooses the fewest parts that
+                     * satisfy the limit. The step then takes longer; the log hook gets the extra time before the first
+                     * step (mw_trainer_get_recomputation). Results can differ in their last bits, as mw_recompute
+                     * says. Cannot be combined with segments, and needs a library that shows plans. If several steps
+                     * share a dispatch, the limit is for one of them */
+    int segments;   /* into how many programs a step may be cut. 0 and 1 = one program, which is the default. n, up to
+                     * 4096 = at most n stream operations in one dispatch; each runs one segment (mw_trainer_parts).
+                     * MW_SEGMENTS_AUTO = cut only a long step (docs/training.md). Segments that differ only in names
+                     * share one compiled program, for example the segments of equal layers. So a deep network compiles
+                     * about as fast as a shallow one. The results are the same as without cuts, bit for bit */
+} mw_trainer_memory;
 
-    float clip_norm;  /* > 0: all gradients g are multiplied by min(1, clip_norm / norm), where norm is the root of the
-                       * sum of squares over all of them. 0 = none.  source  Pascanu et al. 2013 */
-    float clip_value; /* > 0: each element of a gradient is limited to [-clip_value, clip_value], after clip_norm;
-                       * 0 = none */
-    int accumulate;   /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device */
-    float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
-                          * 0 = none.  source  Polyak and Juditsky 1992 */
-    int segments; /* into how many programs a step may be cut. 0 and 1 = one program, which is the default. n, up to
-                   * 4096 = at most n stream operations in one dispatch; each runs one segment (mw_trainer_parts).
-                   * MW_SEGMENTS_AUTO = cut only a long step (docs/training.md). Segments that differ only in names
-                   * share one compiled program, for example the segments of equal layers. So a deep network compiles
-                   * about as fast as a shallow one. The results are the same as without cuts, bit for bit */
-    uint64_t memory_limit; /* the largest number of bytes that a step may take, with parameters, states and
-                            * constants; 0 = no limit. If the step takes more, the backward pass computes parts of
-                            * the forward pass again instead of keeping their values (mw_recompute). The trainer
-                            * chooses the fewest parts that satisfy the limit. The step then takes longer; the log
-                            * hook gets the extra time before the first step (mw_trainer_recomputed). Results can
-                            * differ in their last bits, as mw_recompute says. Cannot be combined with segments, and
-                            * needs a library that shows plans. If several steps share a dispatch, the limit is for
-                            * one of them */
-    int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
-                         * dispatches between them, costs the memory of as many batches */
-
-    /** not NULL: this trainer is one of several, one on each rank of the communicator. Together they train one set
-     *  of parameters, each on its own batches (docs/many-machines.md). A step updates by the mean gradient over the
-     *  batches of all ranks; out_loss is the mean of their losses. Every rank must make the same calls on its
-     *  trainer in the same order: create, step, measure, fit, save and load.
-     *  Sums over ranks are added in the order of the ranks. The result has the same bits as one rank that
-     *  accumulates these batches, if no rank accumulates more than one batch and the model has no states except
-     *  generators of random numbers.
-     *  If one rank refuses a batch, all ranks refuse it, and the error names the rank. The communicator must outlive
-     *  the trainer. A communicator with one rank is ignored. NULL = no other ranks */
-    mw_communicator *communicator;
-    int verify_steps; /* for ranks that exchange gradients: after this number of updates they compare their
-                       * parameters and states by a hash, to find a rank that computes other bits; 1 or more, 0 =
-                       * 100, -1 = never */
+/** One of several trainers, one on each rank of a communicator. Together they train one set of parameters, each on its
+ *  own batches (docs/many-machines.md). A step updates by the mean gradient over the batches of all ranks; out_loss is
+ *  the mean of their losses. Every rank must make the same calls on its trainer in the same order: create, step,
+ *  evaluate, fit, save and load.
+ *  Sums over ranks are added in the order of the ranks. The result has the same bits as one rank that accumulates these
+ *  batches, if no rank accumulates more than one batch and the model has no states except generators of random numbers.
+ *  If one rank refuses a batch, all ranks refuse it, and the error names the rank. */
+typedef struct mw_trainer_ranks {
+    mw_communicator *communicator; /* must outlive the trainer. One with one rank is ignored. NULL = no other ranks */
+    int verify_steps; /* for ranks that exchange gradients: after this number of updates they compare their parameters
+                       * and states by a hash, to find a rank that computes other bits; 1 or more, 0 = 100, -1 = never
+                       */
     int local_steps;  /* over 1, up to 10000: each rank trains by itself for this number of updates. Then the ranks
                        * synchronize: parameters and model states become their means over the ranks. Each rank keeps
                        * its own optimizer states; a checkpoint holds those of rank 0. The ranks also synchronize
@@ -161,53 +149,72 @@ typedef struct mw_trainer_options {
                                                 * = p - m, with this learning rate in [0, 10] and momentum in [0, 1).
                                                 * A rate of 0 = 1; with momentum 0 the result is then m. A checkpoint
                                                 * does not hold this momentum */
-    mw_wire wire; /* the type in which ranks send fp32 gradients. The rounding error of a gradient, or of a sum, is
-                   * added to the same gradient or sum in the next step. A refused step drops these errors, and a
-                   * checkpoint does not hold them. fp16 keeps 11 bits and ends at 65504; bf16 keeps 8 bits and has
-                   * the range of fp32.
-                   * source  Seide et al. 2014; Karimireddy et al. 2019 */
-    uint64_t bucket_bytes;    /* size of the buckets in which ranks send gradients together, 1024 to 2^26; 0 = 2^22. A
-                               * step with more than one bucket is cut, into 8 segments unless `segments` says
-                               * otherwise. A bucket is sent when its segment is done, while the device computes the
-                               * next ones. With segments = 1, or a library without asynchronous runs, all are sent at
-                               * the end */
-    struct mw_trainer *share; /* not NULL: this trainer uses the buffers of `share`, without a copy, for each model
-                               * parameter and state that both have under the same name. What a step of one trainer
-                               * writes, the other reads; no data go through the host (docs/training.md). Each
-                               * trainer has its own groups, optimizer states, averages and loss scale. A shared
-                               * tensor keeps its present values; this trainer's initializers are not used for it.
-                               * Types and shapes must be equal.
-                               * Make one call at a time on all trainers and programs that share, as if they were one
-                               * object. Between the steps of mw_fit on one of them, its progress callback may use
-                               * the others. They may be destroyed in any order, but the allocator of `share` must
-                               * stay until all are destroyed. Cannot be combined with a communicator. NULL = share
-                               * nothing */
-    bool shard_states; /* each rank keeps the optimizer states of one part of the trained elements; the parts have
-                        * equal size. The rank updates its part by the sums of the gradients, and sends the new
-                        * parameters to all ranks. The results are the same bits as without shard_states.
-                        * Ranks send as many bytes as without it. With clip_norm they send half as many again,
-                        * because the norm needs all sums. With `wire`, parameters are not rounded. Each rank still
-                        * has all sums of `accumulate` and all averages. Rank 0 has the optimizer states of all ranks
-                        * while it saves, and from a load until the next step. The checkpoint is the same. Cannot be
-                        * combined with local_steps over 1 or with a custom optimizer.
-                        * source  Rajbhandari et al. 2020, stages 1 and 2 */
-    const char *replay_folder; /* not NULL: if a step is refused after it ran, the trainer writes it to this folder,
-                                * in place of an earlier one, and mw_replay can run it again (replay.h). It takes the
+    mw_wire wire;          /* the type in which ranks send fp32 gradients. The rounding error of a gradient, or of a
+                            * sum, is added to the same gradient or sum in the next step. A refused step drops these
+                            * errors, and a checkpoint does not hold them. fp16 keeps 11 bits and ends at 65504; bf16
+                            * keeps 8 bits and has the range of fp32.
+                            * source  Seide et al. 2014; Karimireddy et al. 2019 */
+    uint64_t bucket_bytes; /* size of the buckets in which ranks send gradients together, 1024 to 2^26; 0 = 2^22. A
+                            * step with more than one bucket is cut, into 8 segments unless memory.segments says
+                            * otherwise. A bucket is sent when its segment is done, while the device computes the
+                            * next ones. With segments = 1, or a library without asynchronous runs, all are sent at
+                            * the end */
+    bool shard_states;     /* each rank keeps the optimizer states of one part of the trained elements; the parts have
+                            * equal size. The rank updates its part by the sums of the gradients, and sends the new
+                            * parameters to all ranks. The results are the same bits as without shard_states.
+                            * Ranks send as many bytes as without it. With clipping.norm they send half as many again,
+                            * because the norm needs all sums. With `wire`, parameters are not rounded. Each rank still
+                            * has all sums of `accumulate` and all averages. Rank 0 has the optimizer states of all
+                            * ranks while it saves, and from a load until the next step. The checkpoint is the same.
+                            * Cannot be combined with local_steps over 1 or with a custom optimizer.
+                            * source  Rajbhandari et al. 2020, stages 1 and 2 */
+} mw_trainer_ranks;
+
+/** What is looked at while a step runs, and what is kept of a step that is refused. */
+typedef struct mw_trainer_watch {
+    bool gradient_norms;    /* the norm of each parameter's gradient and of all, as mw_trainer_gradient_norm */
+    const mw_watch *values; /* what else of a step is watched; copied. The device computes it in the step, which then
+                             * takes longer; the results of the step keep their bits. Without watched values nothing
+                             * is added. All ranks must have the same; with shard_states only tensors can be watched */
+    size_t count;
+    const char *replay_folder; /* not NULL: if a step is refused after it ran, the trainer writes it to this folder, in
+                                * place of an earlier one, and mw_replay_run can run it again (replay.h). It takes the
                                 * model's size on disk; a failure to write it is only logged */
-    bool watch_gradient_norms; /* the norm of each parameter's gradient and of all, as mw_trainer_gradient_norm */
-    const mw_watch *watches;   /* what else of a step is watched; copied. The device computes it in the step, which
-                                * then takes longer; the results of the step keep their bits. Without watches nothing
-                                * is added. All ranks must have the same watches; with shard_states only tensors can
-                                * be watched */
-    size_t watch_count;
     const mw_compare_options *compare; /* not NULL: the first step also runs on compare->reference, on its own batch,
                                         * and the two are compared operation by operation: forward, backward and
                                         * update. The tolerances are those of `compare`. The step is refused if the
                                         * comparison does not pass. This trainer, as `compile` says, is the other
                                         * side; device, batch and seeds of `compare` are not used. The strings of the
                                         * reference must live until the first step */
+} mw_trainer_watch;
 
-    mw_compile_options compile; /* device, threads, seed, allocator */
+/** What to train. Fill with mw_trainer_defaults. */
+typedef struct mw_trainer_options {
+    size_t struct_size;
+    mw_tensor *loss; /* scalar */
+    mw_optimizer optimizer;
+    mw_tensor *metric; /* scalar, shown by mw_trainer_fit and mw_trainer_evaluate under the name that mw_name gave it,
+                        * else under that of its constructor ("accuracy"), else as "metric"; NULL = none */
+    const mw_metric *metrics; /* more of them, each under its own name; copied */
+    size_t metric_count;      /* of these; with `metric` at most MW_METRICS_MAX */
+    mw_tensor *prediction;    /* what mw_trainer_predict returns; NULL = none */
+
+    const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
+    size_t group_count;
+
+    int accumulate;      /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device
+                          */
+    int dispatch_steps;  /* steps that mw_trainer_step_many and mw_trainer_fit put into one dispatch, 1 to 100; 0 = 1.
+                          * Saves the dispatches between them, costs the memory of as many batches */
+    float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
+                          * 0 = none.  source  Polyak and Juditsky 1992 */
+
+    mw_trainer_precision precision;
+    mw_trainer_clipping clipping;
+    mw_trainer_memory memory;
+    mw_trainer_ranks ranks;
+    mw_trainer_watch watch;
+    mw_compile_options compile; /* device, threads, seed, allocator, a trainer to share parameters and states with */
 } mw_trainer_options;
 
 /** Returns options with everything else at its default. */

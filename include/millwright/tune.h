@@ -1,6 +1,6 @@
 /* Fine-tuning a program that exists: chosen constants become parameters, or get low-rank adapters (LoRA).
  *
- *     mw_graph *source = mw_graph_read_mil("model/model.mil", NULL, &err);
+ *     mw_graph *source = mw_graph_open_mil("model/model.mil", NULL, &err);
  *     const char *const head[] = {"fc2_*"};
  *     const mw_tune_options options = mw_tune_defaults(head, 1);
  *     mw_graph *graph = mw_graph_trainable(source, &options, &err);
@@ -177,23 +177,6 @@ typedef struct mw_trainer mw_trainer;
  *  errors   MW_ERROR_ARGUMENT if something that was trained has no place in the source; MW_ERROR_NUMERIC for a value
  *           that the dtype of the source cannot hold */
 MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err);
-
-/** Writes the adapters, and what was trained beside them, as PEFT does: folder/adapter_model.safetensors with names
- *  such as "base_model.model.fc1.lora_A.weight", and folder/adapter_config.json. Each file is replaced as a whole, the
- *  tensors first; they say their alpha too, so that a folder whose files are of two saves is refused when it is loaded.
- *  errors  MW_ERROR_ARGUMENT if the trainer's graph has no adapter */
-MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err);
-
-/** Reads what mw_trainer_save_lora or PEFT writes, into a trainer with the same adapters. In a name, a dot and an
- *  underscore are equal, because MIL text has no dots where PyTorch's modules have them. Nothing changes on failure.
- *  Symbolic links in the folder are followed under the rules of <millwright/mil.h> for a model.
- *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is not strict JSON (a name twice in
- *          one object, text after its end), or has another alpha or r; MW_ERROR_UNSUPPORTED for a setting that
- *          changes the meaning of the numbers: a peft_type other than LORA, a bias other than "none", use_rslora,
- *          use_dora, fan_in_fan_out, a pattern of ranks or alphas, an initialization that changes the weights under
- *          the adapters, modules_to_save that the trainer does not train, and an unknown key with a value other than
- *          null, false, {} or [] */
-MW_API mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* mw_chip_place: a copy of the program, its form for the chip, and the placement of that as an object. */
+/* mw_chip_placement_create: a copy of the program, its form for the chip, and the placement of that as an object. */
 #include "chip/place.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
@@ -171,15 +171,15 @@ static mw_chip_placement *make_placement(mw_chip chip, const mw_chip_place_optio
     return p;
 }
 
-mw_chip_placement *mw_chip_place(const mw_graph *graph, mw_chip chip, const mw_chip_place_options *options,
-                                 mw_error *err)
+mw_chip_placement *mw_chip_placement_create(const mw_graph *graph, mw_chip chip, const mw_chip_place_options *options,
+                                            mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (!mw__graph_given(graph, "mw_chip_place", err))
+    if (!mw__graph_given(graph, "mw_chip_placement_create", err))
         return NULL;
     const mw_chip_place_options defaults = mw_chip_place_defaults();
     options = options != NULL ? options : &defaults;

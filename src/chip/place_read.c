@@ -16,17 +16,17 @@ void mw_chip_placement_destroy(mw_chip_placement *p)
     mw__free(allocator, p);
 }
 
-mw_chip_placement_totals mw_chip_placement_total(const mw_chip_placement *p)
+mw_chip_placement_totals mw_chip_placement_get_totals(const mw_chip_placement *p)
 {
     return has(p) ? p->totals : (mw_chip_placement_totals){0};
 }
 
-const mw_chip_placed *mw_chip_placed_at(const mw_chip_placement *p, size_t index)
+const mw_chip_placed *mw_chip_placement_at(const mw_chip_placement *p, size_t index)
 {
     return has(p) && index < p->totals.operation_count ? &p->operations[index] : NULL;
 }
 
-const mw_chip_placed_segment *mw_chip_placed_segment_at(const mw_chip_placement *p, size_t index)
+const mw_chip_placed_segment *mw_chip_placement_segment_at(const mw_chip_placement *p, size_t index)
 {
     return has(p) && index < p->totals.segment_count ? &p->segments[index] : NULL;
 }

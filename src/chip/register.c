@@ -8,7 +8,7 @@ static mw_graph *read_netplist(const char *path, const mw_allocator *allocator, 
 {
     mw_netplist_options options = mw_netplist_defaults();
     options.allocator = allocator;
-    return mw_netplist_read(path, &options, err);
+    return mw_graph_open_netplist(path, &options, err);
 }
 
 static mw_status write_netplist(const mw_graph *graph, const char *path, mw_parameter_source *bake, void *user,
@@ -18,7 +18,7 @@ static mw_status write_netplist(const mw_graph *graph, const char *path, mw_para
     options.bake = bake;
     options.bake_user = user;
     options.check_only = check_only;
-    return mw_netplist_write(graph, path, &options, err);
+    return mw_graph_write_netplist(graph, path, &options, err);
 }
 
 void mw_chip_register(void)

@@ -11,7 +11,7 @@
  * of memory says that they are not known. */
 typedef mw_status mw__onnx_evaluator(const mw_graph *graph, double *const *out, mw_error *err);
 
-/* mw_onnx_read with an evaluator, or NULL. */
+/* mw_graph_open_onnx with an evaluator, or NULL. */
 mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__onnx_evaluator *evaluator, mw_error *err);
 
 #endif

@@ -27,7 +27,7 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_parse_mil: the text is NULL");
         return NULL;
     }
-    mw_graph *graph = mw_graph_create_checked(options, err);
+    mw_graph *graph = mw_graph_create(options, err);
     if (graph == NULL)
         return NULL;
     mw_status status = mw__mil_parse(graph, text != NULL ? text : "", size, err);
@@ -102,7 +102,7 @@ static mw_graph *read_current(const mw_allocator *allocator, const char *path, c
     return graph;
 }
 
-mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err)
+mw_graph *mw_graph_open_mil(const char *path, const mw_graph_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

@@ -79,15 +79,15 @@ static bool is_between_groups(MPI_Comm comm)
     return MPI_Comm_test_inter(comm, &is) == MPI_SUCCESS && is;
 }
 
-mw_communicator *mw_communicator_mpi(MPI_Comm comm, mw_error *err)
+mw_communicator *mw_communicator_create_mpi(MPI_Comm comm, mw_error *err)
 {
     if (err != NULL && err->status != MW_OK)
         return NULL;
     if (!mw__mpi_is_up())
-        mw__mpi_fail(err, MW_ERROR_STATE, "mw_communicator_mpi: MPI is not initialized, or is finalized");
+        mw__mpi_fail(err, MW_ERROR_STATE, "mw_communicator_create_mpi: MPI is not initialized, or is finalized");
     else if (comm == MPI_COMM_NULL || is_between_groups(comm))
         mw__mpi_fail(err, MW_ERROR_ARGUMENT,
-                     "mw_communicator_mpi: the communicator is MPI_COMM_NULL or joins two groups");
+                     "mw_communicator_create_mpi: the communicator is MPI_COMM_NULL or joins two groups");
     else
         return make_communicator(comm, false, err);
     return NULL;

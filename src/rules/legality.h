@@ -1,5 +1,5 @@
 /* What the ANE refuses or does silently otherwise, as rows: operation, chips, stage, predicate, rule, source. The rows
- * stand by family in legality_<family>.c; mil/legality.h refuses by them, mw_chip_check reports all of them.
+ * stand by family in legality_<family>.c; mil/legality.h refuses by them, mw_chip_report_create reports all of them.
  *
  * A row holds for the chips of its set. MW__ON_ANY in it: also where no chip is named; without it a program for "every
  * chip" is not held to the row, as it may run on another one. */

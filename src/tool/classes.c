@@ -119,7 +119,7 @@ static bool read_labels(class_list *out, const mw_model *model, const mw_descrip
     const mw_function_description *f = d->function_count > 0 ? &d->functions[d->standard] : NULL;
     if (f == NULL || f->label == NULL || f->label[0] == '\0')
         return true;
-    mw_model *ready = mw_model_batch(model) > 0 ? NULL : mw_model_load(path, NULL, &local);
+    mw_model *ready = mw_model_batch(model) > 0 ? NULL : mw_model_open(path, NULL, &local);
     const bool found = mw_model_classes(ready != NULL ? ready : model, f->label, &labels, &local) == MW_OK;
     *out = (class_list){.names = found ? calloc(labels.count + 1, sizeof *out->names) : NULL};
     for (size_t i = 0; out->names != NULL && i < labels.count; i++) {

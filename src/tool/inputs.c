@@ -151,7 +151,7 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
     const mw_tensor_info *info = choose_tensor(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
     const bool good = tensors != NULL && info != NULL &&
                       take_tensor(inputs, tensors, info, port, mw_model_batch(model), one_of(model, port), err);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     return good;
 }
 

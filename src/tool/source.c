@@ -117,10 +117,10 @@ const mw_input_shape *tool_input_shapes(size_t *out_count)
 static bool is_profile(mw_compile_options options)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1))), "y");
     options.device = MW_DEVICE_ANE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
     if (err.status == MW_ERROR_ARGUMENT)
@@ -218,7 +218,7 @@ static mw_model *lent;
 static mw_model *put_shapes(mw_model *read, const mw_model_options *with, const tool_call *call)
 {
     mw_model_options options = *with;
-    mw_graph *graph = mw_graph_specialise(mw_model_graph(read), with->shapes, with->shape_count, call->err);
+    mw_graph *graph = mw_graph_specialize(mw_model_graph(read), with->shapes, with->shape_count, call->err);
     options.description = mw_model_description(read);
     mw_model *made = graph != NULL ? mw_model_create(graph, &options, call->err) : NULL;
     mw_graph_destroy(graph);
@@ -255,7 +255,7 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     options.onnx = &onnx;
     options.batch = given.batch;
     options.read_only = !compiled;
-    mw_model *model = mw_model_load(path, &options, call->err);
+    mw_model *model = mw_model_open(path, &options, call->err);
     if (model != NULL && !compiled && options.shape_count > 0)
         model = put_shapes(model, &options, call);
     else if (model == NULL && !compiled && call->err->status == MW_ERROR_FILE)
@@ -282,7 +282,7 @@ mw_graph *tool_model_graph(const mw_model *model, const tool_call *call)
     if (graph == NULL)
         return NULL;
     const mw_input_shape *wanted = tool_input_shapes(&count);
-    mw_graph *copy = is_open(graph) || count > 0 ? mw_graph_specialise(graph, wanted, count, call->err)
+    mw_graph *copy = is_open(graph) || count > 0 ? mw_graph_specialize(graph, wanted, count, call->err)
                                                  : mw_graph_function(graph, NULL, call->err);
     if (copy == NULL || given.batch == 0)
         return copy;

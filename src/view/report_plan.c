@@ -57,7 +57,7 @@ static void put_totals(const mw_plan_totals *t, mw__text *out)
 /* Bytes of intermediates that live at each step; buffers that share memory count once. */
 static mw_status measure_alive(const mw__report *r, const mw_plan *plan, size_t steps, uint64_t *alive)
 {
-    const size_t buffers = mw_plan_total(plan).buffer_count;
+    const size_t buffers = mw_plan_get_totals(plan).buffer_count;
     int64_t *change = mw__arena_alloc(r->arena, steps + 2, sizeof *change, r->err);
     if (change == NULL)
         return MW_ERROR_MEMORY;
@@ -119,7 +119,7 @@ static void put_area(const uint64_t *alive, size_t steps, const mw__plot_scale *
 
 static mw_status put_memory(const mw__report *r, const mw_plan *plan)
 {
-    const size_t steps = mw_plan_total(plan).step_count;
+    const size_t steps = mw_plan_get_totals(plan).step_count;
     uint64_t *alive = mw__arena_alloc(r->arena, steps + 1, sizeof *alive, r->err), most = 1;
     if (alive == NULL)
         return MW_ERROR_MEMORY;
@@ -151,7 +151,7 @@ static double weight_of(const mw_plan_step *s, bool timed)
 
 static size_t find_heaviest(const mw_plan *plan, bool timed, size_t best[LISTED])
 {
-    const size_t steps = mw_plan_total(plan).step_count;
+    const size_t steps = mw_plan_get_totals(plan).step_count;
     double weights[LISTED];
     size_t count = 0;
     for (size_t i = 0; i < steps; i++) {
@@ -205,7 +205,7 @@ static void put_step(const mw_plan_step *s, bool timed, mw__text *out)
 static void put_heaviest(const mw__report *r, const mw_plan *plan)
 {
     size_t best[LISTED];
-    const bool timed = mw_plan_total(plan).time.runs > 0;
+    const bool timed = mw_plan_get_totals(plan).time.runs > 0;
     const size_t count = find_heaviest(plan, timed, best);
     mw__text_printf(r->out,
                     "<h3>%s</h3><table><thead><tr><th>kernel</th><th>operations</th><th class=\"n\">%s</th><th "
@@ -221,7 +221,7 @@ static void put_heaviest(const mw__report *r, const mw_plan *plan)
 
 mw_status mw__page_plan(const mw__report *r, const mw_plan *plan)
 {
-    const mw_plan_totals t = mw_plan_total(plan);
+    const mw_plan_totals t = mw_plan_get_totals(plan);
     mw__section(r->out, "Memory and time");
     put_totals(&t, r->out);
     MW_TRY(put_memory(r, plan));

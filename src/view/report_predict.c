@@ -200,7 +200,7 @@ static mw_status predict_by_model(oracle *o, const mw_batch *batch)
         whole.feed_count = 1;
     }
     const mw_result result = {.name = o->result, .dtype = MW_F32, .data = o->out, .count = (size_t)o->batch * o->row};
-    return mw_predict(o->predictor, &whole, &result, 1, o->r->err);
+    return mw_predictor_predict(o->predictor, &whole, &result, 1, o->r->err);
 }
 
 static mw_status predict(oracle *o, const mw_batch *batch)
@@ -213,7 +213,7 @@ static mw_status predict(oracle *o, const mw_batch *batch)
                         options->label);
     if (options->model != NULL)
         return predict_by_model(o, batch);
-    return mw_trainer_predict(options->trainer, batch, o->out, (size_t)o->batch * o->row, o->r->err);
+    return mw_trainer_predict(options->trainer, batch, MW_F32, o->out, (size_t)o->batch * o->row, o->r->err);
 }
 
 /* ---- values ---- */

@@ -470,7 +470,7 @@ const mw_summary_layer *mw_summary_at(const mw_summary *summary, size_t index)
     return is_live(summary) && index < summary->count ? &summary->layers[index] : NULL;
 }
 
-mw_summary_totals mw_summary_total(const mw_summary *summary)
+mw_summary_totals mw_summary_get_totals(const mw_summary *summary)
 {
     return is_live(summary) ? summary->totals : (mw_summary_totals){0};
 }

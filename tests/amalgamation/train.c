@@ -29,7 +29,7 @@ static mw_dataset *open_examples(mw_error *err)
         {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(1, SIDE, SIDE), .data = images},
         {.name = "y", .dtype = MW_I32, .data = labels},
     };
-    return mw_dataset_from_memory(columns, 2, EXAMPLES, false, err);
+    return mw_dataset_create(columns, 2, EXAMPLES, false, err);
 }
 
 static mw_tensor *network(mw_tensor *x)
@@ -58,16 +58,16 @@ static void run(mw_trainer *trainer, const char *device, mw_error *err)
         if (err->status != MW_OK)
             break;
     }
-    double loss, accuracy;
-    if (mw_trainer_evaluate(trainer, data, &loss, &accuracy, err) == MW_OK)
-        printf("%s all loss %a accuracy %.4f\n", device, loss, accuracy);
+    mw_evaluation found;
+    if (mw_trainer_evaluate(trainer, data, NULL, &found, err) == MW_OK)
+        printf("%s all loss %a accuracy %.4f\n", device, found.loss, found.metrics[0].value);
     mw_loader_destroy(loader);
     mw_dataset_destroy(data);
 }
 
 static void train_on(mw_device device, const char *name, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, 1, SIDE, SIDE));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
     mw_tensor *logits = network(x);

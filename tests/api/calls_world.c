@@ -24,7 +24,7 @@ void *memory(int unused)
 
 static void make_graph(calls_world *w)
 {
-    w->mw_graph = mw_graph_create(NULL);
+    w->mw_graph = mw_graph_create(NULL, NULL);
     w->x = mw_input(w->mw_graph, "x", MW_F32, MW_SHAPE(4, 3));
     w->labels = mw_input(w->mw_graph, "labels", MW_I32, MW_SHAPE(4));
     w->image = mw_input(w->mw_graph, "image", MW_F32, MW_SHAPE(1, 2, 5, 5));
@@ -35,7 +35,7 @@ static void make_graph(calls_world *w)
 /* y = relu(x), which every chip and every writer takes. */
 static mw_graph *make_small_graph(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2, 4, 4))), "y");
     return graph;
 }
@@ -89,7 +89,7 @@ static void make_data(calls_world *w, mw_error *e)
     columns[1] = (mw_column){.name = "y", .dtype = MW_I32, .data = now.tiny.y};
     w->mw_column = columns;
     w->mw_batch = &w->tiny.batch;
-    w->mw_dataset = mw_dataset_from_memory(columns, 2, TINY_N, true, e);
+    w->mw_dataset = mw_dataset_create(columns, 2, TINY_N, true, e);
     const mw_loader_options loader = mw_loader_defaults(w->mw_dataset, 2);
     w->mw_loader = mw_loader_create(&loader, e);
 }
@@ -101,12 +101,12 @@ static void make_running(calls_world *w, mw_graph *small, mw_error *e)
     compile.provider = MW_PROVIDER_ENGINE;
     model.compile = &compile;
     w->mw_trainer = tiny_trainer(e);
-    w->mw_program = mw_compile(small, &compile, e);
+    w->mw_program = mw_program_create(small, &compile, e);
     w->mw_plan = mw_plan_create(w->mw_program, e);
     w->mw_model = mw_model_create(small, &model, e);
     w->mw_predictor = mw_predictor_create(w->mw_model, e);
-    w->mw_comparison = mw_program_compare(small, NULL, e);
-    w->mw_ranges = mw_program_ranges(small, NULL, e);
+    w->mw_comparison = mw_comparison_create(small, NULL, e);
+    w->mw_ranges = mw_ranges_create(small, NULL, e);
 }
 
 static void make_files(calls_world *w, mw_graph *small, mw_error *e)
@@ -114,21 +114,21 @@ static void make_files(calls_world *w, mw_graph *small, mw_error *e)
     mw_hwx_emission emission = {0};
     mw_trainer_save(w->mw_trainer, "world.safetensors", NULL, e);
     w->mw_tensors = mw_tensors_open("world.safetensors", e);
-    mw_coreml_write(small, "world.mlpackage", NULL, e);
-    w->mw_coreml = mw_coreml_read("world.mlpackage", NULL, e);
-    w->mw_metrics = mw_metrics_open(w == &now ? "now.jsonl" : "gone.jsonl", e);
+    mw_graph_write_coreml(small, "world.mlpackage", NULL, e);
+    w->mw_coreml = mw_coreml_open("world.mlpackage", NULL, e);
+    w->mw_metrics = mw_metrics_create(w == &now ? "now.jsonl" : "gone.jsonl", NULL, e);
     mw_hwx_emit(small, NULL, &emission, e);
-    w->mw_hwx = mw_hwx_read_memory(emission.data, emission.size, NULL, e);
+    w->mw_hwx = mw_hwx_parse(emission.data, emission.size, NULL, e);
     mw_string_free(emission.data);
-    w->mw_e5 = mw_e5_from_graph(small, NULL, e);
+    w->mw_e5 = mw_e5_create(small, NULL, e);
 }
 
 static void make_looks(calls_world *w, mw_graph *small, mw_error *e)
 {
     w->mw_summary = mw_summary_create(small, e);
-    w->mw_chip_report = mw_chip_check(small, MW_CHIP_H13, NULL, e);
+    w->mw_chip_report = mw_chip_report_create(small, MW_CHIP_H13, NULL, e);
     w->mw_chip_plan = mw_chip_plan_create(small, MW_CHIP_H13, NULL, e);
-    w->mw_chip_placement = mw_chip_place(small, MW_CHIP_H13, NULL, e);
+    w->mw_chip_placement = mw_chip_placement_create(small, MW_CHIP_H13, NULL, e);
     w->mw_communicator = make_communicator(e);
 }
 
@@ -154,10 +154,10 @@ static void destroy_world(calls_world *w)
     mw_chip_report_destroy(w->mw_chip_report);
     mw_summary_destroy(w->mw_summary);
     mw_e5_destroy(w->mw_e5);
-    mw_hwx_close(w->mw_hwx);
+    mw_hwx_destroy(w->mw_hwx);
     mw_metrics_destroy(w->mw_metrics);
     mw_coreml_destroy(w->mw_coreml);
-    mw_tensors_close(w->mw_tensors);
+    mw_tensors_destroy(w->mw_tensors);
     mw_ranges_destroy(w->mw_ranges);
     mw_comparison_destroy(w->mw_comparison);
     mw_predictor_destroy(w->mw_predictor);

@@ -62,7 +62,7 @@ void make_range(world *w, void *out)
 
 bool use_range(world *w, const void *options)
 {
-    mw_ranges *ranges = mw_program_ranges(w->graph, options, &w->err);
+    mw_ranges *ranges = mw_ranges_create(w->graph, options, &w->err);
     mw_ranges_destroy(ranges);
     return ranges != NULL;
 }

@@ -12,7 +12,7 @@ enum { N = 8, D = 4, C = 3 };
 
 static mw_trainer *make_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_tensor *logits = mw_dense(mw_tanh(mw_dense(x, 5, "fc1")), C, "fc2");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(0.01f));
@@ -55,7 +55,7 @@ static void *train(void *user)
     make_batch(&b);
     for (int i = 0; i < 300; i++)
         mw_trainer_step(trainer, &b.batch, NULL, &self->err);
-    mw_trainer_read(trainer, "fc1.weight", self->weights, 5 * D, &self->err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, self->weights, 5 * D, &self->err);
     mw_trainer_destroy(trainer);
     return NULL;
 }
@@ -123,13 +123,13 @@ static void test_longest_names_work_and_longer_ones_are_refused(void)
     name[MW_NAME_MAX + 1] = '\0';
     mw_error err = {0};
     float values[3] = {-1, 0, 2}, out[3];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, name + 1, MW_F32, MW_SHAPE(3));
     mw_tensor *w = mw_parameter(graph, name + 2, MW_F32, MW_SHAPE(3), mw_init_constant(2));
     mw_output(mw_mul(x, w), name + 3);
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     mw_program_write(program, name + 1, MW_F32, values, 3, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, name + 3, MW_F32, out, 3, &err);
     CHECK_OK(err);
     CHECK(err.status == MW_OK && out[0] == -2 && out[2] == 4);
@@ -138,7 +138,7 @@ static void test_longest_names_work_and_longer_ones_are_refused(void)
     CHECK(mw_dense(mw_expand_dims(x, MW_AXES(0)), 2, name + 1) == NULL); /* with ".weight" it is too long */
     CHECK(mw_graph_check(graph, NULL) == MW_ERROR_ARGUMENT);
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     CHECK(mw_input(graph, name, MW_F32, MW_SHAPE(3)) == NULL);
     err = (mw_error){0};
     mw_graph_check(graph, &err);
@@ -149,9 +149,9 @@ static void test_longest_names_work_and_longer_ones_are_refused(void)
 static void test_names_with_escapes_reach_no_file_name_and_no_text(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "../../x\"\\e[2J", MW_F32, MW_SHAPE(1))), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     CHECK_OK(err);
     CHECK(strpbrk(mw_program_mil(program), "\033") == NULL && strstr(mw_program_mil(program), "../") == NULL);
     mw_program_destroy(program);
@@ -164,9 +164,9 @@ static void test_names_with_escapes_reach_no_file_name_and_no_text(void)
 static mw_status compile_input(mw_shape shape)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, shape)), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     CHECK(program == NULL || err.status == MW_OK);
     CHECK(program != NULL || err.message[0] != '\0');
     mw_program_destroy(program);
@@ -187,7 +187,7 @@ static void test_huge_shapes_are_refused(void)
 
 #define REFUSES(call)                                                                                                  \
     do {                                                                                                               \
-        mw_graph *g = mw_graph_create(NULL);                                                                           \
+        mw_graph *g = mw_graph_create(NULL, NULL);                                                                     \
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3));                                                       \
         CHECK(x != NULL && (call) == NULL);                                                                            \
         check_note(mw_graph_check(g, NULL) != MW_OK, __FILE__, __LINE__, "accepted: %s", #call);                       \
@@ -234,7 +234,7 @@ static void test_extreme_arguments_are_refused(void)
 static void test_messages_name_operation_and_argument(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_range_1d(graph, MW_I32, 0, 1e300, 1);
     mw_graph_check(graph, &err);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "range_1d: 1e+300 in end does not fit int32");
@@ -248,7 +248,7 @@ static void test_the_first_mistake_is_not_lost_when_all_that_follows_is_null(voi
 {
     for (int call = 0; call < 5; call++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
         mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D + 1, C), mw_init_zeros()), *out = NULL;
         mw_tensor *h = mw_matmul(x, w, MW_TRANSPOSE_NONE);
@@ -262,7 +262,7 @@ static void test_the_first_mistake_is_not_lost_when_all_that_follows_is_null(voi
         else if (call == 1)
             mw_grad(loss, &w, 1, &out, &err);
         else if (call == 2)
-            mw_gradcheck(&check, NULL, &err);
+            mw_gradcheck_run(&check, NULL, &err);
         else if (call == 3)
             mw_hvp(loss, &w, &w, 1, &out, &err);
         else
@@ -278,7 +278,7 @@ static void test_the_first_mistake_is_not_lost_when_all_that_follows_is_null(voi
 static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D + 1, C), mw_init_zeros());
     mw_tensor *logits = mw_softmax(mw_matmul(x, w, MW_TRANSPOSE_NONE), -1);
@@ -299,7 +299,7 @@ static void test_a_parameter_without_a_gradient_is_warned_about(void)
 {
     mw_error err = {0};
     int warnings = 0;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = mw_parameter(graph, "a", MW_F32, MW_SHAPE(3), mw_init_constant(1.0f));
     mw_tensor *b = mw_parameter(graph, "b", MW_F32, MW_SHAPE(3), mw_init_constant(1.0f));
     mw_tensor *product = mw_mul(mw_stop_gradient(a), b);
@@ -317,7 +317,7 @@ static void test_a_loss_whose_paths_are_cut_is_refused(void)
 {
     for (int k = 0; k < 3; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *h = mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), 2, "fc");
         mw_tensor *cut = k == 0   ? mw_cast(mw_cast(h, MW_I32), MW_F32)
                          : k == 1 ? mw_stop_gradient(h)

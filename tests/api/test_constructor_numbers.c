@@ -5,7 +5,7 @@
 
 #define REFUSES(call)                                                                                                  \
     do {                                                                                                               \
-        mw_graph *g = mw_graph_create(NULL);                                                                           \
+        mw_graph *g = mw_graph_create(NULL, NULL);                                                                     \
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3, 4, 4));                                                 \
         mw_tensor *v = mw_parameter(g, "v", MW_F32, MW_SHAPE(3), mw_init_zeros());                                     \
         (void)(call);                                                                                                  \
@@ -81,7 +81,7 @@ static void test_factors_that_are_not_finite_are_refused(void)
 
 static void test_bounds_may_be_infinite(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     CHECK(mw_clip(x, -INFINITY, INFINITY) != NULL);
     CHECK(mw_clamped_relu(x, 0.1f, INFINITY) != NULL);

@@ -13,7 +13,7 @@ typedef struct dead {
 
 static dead make_dead(void)
 {
-    dead d = {.graph = mw_graph_create(NULL)};
+    dead d = {.graph = mw_graph_create(NULL, NULL)};
     d.x = mw_input(d.graph, "x", MW_F32, MW_SHAPE(4, 3));
     d.labels = mw_input(d.graph, "y", MW_I32, MW_SHAPE(4));
     d.w = mw_parameter(d.graph, "w", MW_F32, MW_SHAPE(3, 2), mw_init_constant(1));
@@ -64,13 +64,13 @@ static void test_calls_on_what_is_dead_say_so(void)
     GONE(mw_graph_weights(d.graph, NULL, 0, &count, &err));
     GONE(mw_graph_trainable(d.graph, &tune, &err));
     GONE(mw_graph_lora(d.graph, &lora, &err));
-    GONE(mw_compile(d.graph, NULL, &err));
+    GONE(mw_program_create(d.graph, NULL, &err));
     GONE(mw_trainer_create(&training, &err));
     GONE(mw_grad(d.loss, &d.w, 1, &dw, &err));
     GONE(mw_vjp(&d.loss, NULL, 1, &d.w, 1, &dw, &err));
     GONE(mw_jvp(&d.logits, 1, &d.w, NULL, 1, &dw, &err));
     GONE(mw_hvp(d.loss, &d.w, NULL, 1, &dw, &err));
-    GONE(mw_gradcheck(&check, NULL, &err));
+    GONE(mw_gradcheck_run(&check, NULL, &err));
     GONE(mw_op(d.graph, "relu", &argument, 1, &dw, 1, &err));
 }
 
@@ -88,7 +88,7 @@ static void test_constructors_make_nothing_of_what_is_dead(void)
         CHECK(unary[i](d.x) == NULL);
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
         for (int k = 0; k < 3; k++) { /* the other is alive, the first or the second; or neither */
-            mw_graph *graph = mw_graph_create(NULL);
+            mw_graph *graph = mw_graph_create(NULL, NULL);
             mw_tensor *live = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3));
             mw_error err = {0};
             CHECK(binary[i](k == 0 ? live : d.x, k == 1 ? live : d.x) == NULL);
@@ -181,7 +181,7 @@ static void test_a_graph_destroyed_by_a_rule_dies_when_the_gradient_is_built(voi
     mw_error err = {0};
     culprit c = {0};
     mw_tensor *w, *dw;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *loss = make_loss(graph, &c, &w);
     CHECK_INT(mw_grad(loss, &w, 1, &dw, &err), MW_ERROR_STATE);
     CHECK_ERROR(err, MW_ERROR_STATE, "a callback destroyed the graph");
@@ -196,7 +196,7 @@ static void test_a_rule_destroys_no_graph_of_the_trainers(void)
         mw_error err = {0};
         culprit c = {0};
         mw_tensor *w;
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         const mw_trainer_options options = mw_trainer_defaults(make_loss(graph, &c, &w), mw_sgd(0.1f));
         c.victim = k == 0 ? NULL : graph;
         mw_trainer *trainer = mw_trainer_create(&options, &err);

@@ -20,15 +20,15 @@ static const float start[W] = {0.5f, -0.0f, 1e-5f, -2.0f, 0.0f, 3.0f};
 /* loss = mean (x w)^2: its gradient is 0 for x = 0. */
 static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, float clip, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(B, D));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D, C), mw_init_data(start));
     mw_tensor *product = mw_matmul(x, w, MW_TRANSPOSE_NONE);
     mw_tensor *loss = mw_reduce_mean(mw_square(product), MW_ALL_AXES, false);
     mw_trainer_options options = mw_trainer_defaults(loss, optimizer);
     options.compile = engine_options(device, 1);
-    options.clip_norm = clip;
-    options.clip_value = clip;
+    options.clipping.norm = clip;
+    options.clipping.value = clip;
     options.average_decay = 0.9f;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
@@ -59,11 +59,11 @@ static void check_nothing_moves(mw_optimizer optimizer, mw_device device, float 
     mw_error err = {0};
     float before[W], after[W];
     mw_trainer *trainer = make_trainer(optimizer, device, clip, &err);
-    mw_trainer_read(trainer, "w", before, W, &err);
+    mw_trainer_read(trainer, "w", MW_F32, before, W, &err);
     if (x != 0.0f)
         mw_trainer_set_learning_rate(trainer, 0.0f, &err);
     step_with(trainer, x, &err);
-    mw_trainer_read(trainer, "w", after, W, &err);
+    mw_trainer_read(trainer, "w", MW_F32, after, W, &err);
     check_note(err.status == MW_OK, __FILE__, line, "optimizer %d: %s", (int)optimizer.kind, err.message);
     check_note(equal(before, after), __FILE__, line, "optimizer %d, device %d: a weight moved", (int)optimizer.kind,
                (int)device);
@@ -100,11 +100,11 @@ enum { COUNT = 8 };
 static bool compute(mw_dtype dtype, mw_tensor *(*op)(mw_tensor *), const float *x, float *out_y)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(op(mw_input(graph, "x", dtype, MW_SHAPE(1, COUNT))), "y");
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     mw_program_write(program, "x", MW_F32, x, COUNT, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out_y, COUNT, &err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -186,13 +186,13 @@ static const int64_t huge = (int64_t)ROWS * COLUMNS;
 /* max of relu(x), and the gradient of its sum: 3 where x > 0. */
 static mw_program *compile_huge(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(ROWS, COLUMNS)), *y = mw_relu(x), *dx = NULL;
     mw_tensor *sum = mw_reduce_sum(mw_mul_scalar(y, 3), MW_ALL_AXES, false);
     mw_output(mw_reduce_max(y, MW_ALL_AXES, false), "max");
     mw_grad(sum, &x, 1, &dx, err);
     mw_output(dx, "dx");
-    mw_program *program = mw_compile(graph, NULL, err);
+    mw_program *program = mw_program_create(graph, NULL, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -217,7 +217,7 @@ static void test_2_to_the_31_elements_that_do_not_fit_are_refused(void)
 static void test_an_extent_beyond_int32_has_no_gradient(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE((int64_t)INT32_MAX + 1)), *dx = NULL;
     CHECK(mw_grad(mw_reduce_sum(x, MW_ALL_AXES, false), &x, 1, &dx, &err) != MW_OK && dx == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "2147483648 in shape does not fit int32");
@@ -247,7 +247,7 @@ static void test_2_to_the_31_elements_compute(void)
     x[huge - 1] = PLUS_5;
     x[huge - 2] = MINUS_1;
     x[0] = PLUS_1;
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "max", MW_F32, &max, 1, &err);
     CHECK_OK(err);
     CHECK(max == 5);
@@ -261,7 +261,7 @@ static float run(mw_program *program, const char *port, mw_error *err)
 {
     float y = 0;
     mw_program_write(program, "x", MW_F32, &(float){3}, 1, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, port, MW_F32, &y, 1, err);
     return y;
 }
@@ -269,12 +269,12 @@ static float run(mw_program *program, const char *port, mw_error *err)
 static void test_a_graph_grows_on_after_it_was_compiled(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1)), *y = mw_square(x);
     mw_output(y, "y");
-    mw_program *first = mw_compile(graph, NULL, &err);
+    mw_program *first = mw_program_create(graph, NULL, &err);
     mw_output(mw_add_scalar(y, 1), "z");
-    mw_program *second = mw_compile(graph, NULL, &err);
+    mw_program *second = mw_program_create(graph, NULL, &err);
     mw_graph_destroy(graph);
     CHECK(run(first, "y", &err) == 9);
     CHECK(run(second, "z", &err) == 10 && run(second, "y", &err) == 9);

@@ -28,7 +28,7 @@ static void test_arrays_that_are_not_there_have_no_elements(void)
     CHECK_STR(text, "");
     mw_string_free(text);
     CHECK_OK(err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     CHECK(mw_split(mw_input(graph, "x", MW_F32, MW_SHAPE(4)), 2, 0, NULL) != MW_OK);
     CHECK(mw_graph_check(graph, &err) != MW_OK);
     mw_graph_destroy(graph);

@@ -85,16 +85,16 @@ static void test_two_hundred_programs_live_at_a_time(void)
     mw_error err = {0};
     float value = 0;
     for (int i = 0; i < PROGRAMS; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1));
         mw_output(mw_add_scalar(x, (float)i), "y");
-        programs[i] = mw_compile(graph, NULL, &err);
+        programs[i] = mw_program_create(graph, NULL, &err);
         mw_graph_destroy(graph);
     }
     CHECK_OK(err);
     for (int i = 0; i < PROGRAMS && err.status == MW_OK; i++) {
         mw_program_write(programs[i], "x", MW_F32, &(float){0.5f}, 1, &err);
-        mw_run(programs[i], &err);
+        mw_program_run(programs[i], &err);
         mw_program_read(programs[i], "y", MW_F32, &value, 1, &err);
         CHECK(value == (float)i + 0.5f);
     }
@@ -262,13 +262,13 @@ static void compute_with_traps(void *user)
     tiny_train(STEPS, alone, &err);
     if (feenableexcept(traps) == -1 || fegetexcept() != traps)
         _exit(2);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1));
     mw_tensor *least = mw_log(x, 0.0f), *most = mw_exp(mw_add_scalar(x, 1000)), *none = mw_sqrt(mw_add_scalar(x, -1));
     mw_output(mw_concat((mw_tensor *[]){least, most, none}, 3, 0), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     mw_program_write(program, "x", MW_F32, &(float){0}, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, 3, &err);
     tiny_train(STEPS, trapped, &err);
     CHECK_OK(err);

@@ -98,11 +98,11 @@ static void multiply_in_memory(void *user)
     enum { N = 512 };
     mw_error err = {0};
     REQUIRE(limit(RLIMIT_AS, (rlim_t)(size_t)user));
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, N));
     mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
-    mw_run(program, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
+    mw_program_run(program, &err);
     check_note(err.status == MW_OK || err.message[0] != '\0', __FILE__, __LINE__, "an error without a reason");
     mw_program_destroy(program);
     mw_graph_destroy(graph);

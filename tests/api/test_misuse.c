@@ -47,7 +47,7 @@ static mw_status make_example(void *user, int64_t example, size_t column, void *
 
 static mw_graph *make_model(mw_tensor **out_loss, mw_tensor **out_logits)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     *out_logits = mw_dense(x, C, "fc");
     *out_loss = mw_cross_entropy(*out_logits, y);
@@ -62,8 +62,8 @@ static mw_trainer *make_trainer(mw_error *err)
     options.prediction = logits;
     options.average_decay = 0.9f;
     options.compile.threads = 1;
-    options.watches = &(mw_watch){.kind = MW_WATCH_VALUES, .tensor = loss, .name = "loss"};
-    options.watch_count = 1;
+    options.watch.values = &(mw_watch){.kind = MW_WATCH_VALUES, .tensor = loss, .name = "loss"};
+    options.watch.count = 1;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     return trainer;
@@ -71,9 +71,9 @@ static mw_trainer *make_trainer(mw_error *err)
 
 static mw_program *make_program(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    mw_program *program = mw_compile(graph, NULL, err);
+    mw_program *program = mw_program_create(graph, NULL, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -82,7 +82,7 @@ static mw_dataset *make_data(world *user, mw_error *err)
 {
     static const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = {1, {D}}},
                                         {.name = "y", .dtype = MW_I32}};
-    return mw_dataset_from_callback(columns, 2, EXAMPLES, make_example, user, err);
+    return mw_dataset_create_callback(columns, 2, EXAMPLES, make_example, user, err);
 }
 
 static mw_status call_save(world *w);
@@ -148,8 +148,8 @@ static mw_status call_step_many(world *w)
 static mw_status call_fit(world *w)
 {
     mw_fit_options options = mw_fit_defaults(w->data, 1);
-    options.quiet = options.ignore_signals = true;
-    return mw_fit(w->trainer, &options, &w->said);
+    options.progress.quiet = options.progress.ignore_signals = true;
+    return mw_trainer_fit(w->trainer, &options, &w->said);
 }
 static mw_status call_load(world *w) { return mw_trainer_load(w->trainer, scratch("saved"), NULL, &w->said); }
 static mw_status call_save(world *w) { return mw_trainer_save(w->trainer, scratch("saved"), NULL, &w->said); }
@@ -160,24 +160,24 @@ static mw_status call_save_weights(world *w)
 static mw_status call_load_weights(world *w)
 {
     const mw_status saved = call_save_weights(w);
-    return saved != MW_OK ? saved : mw_trainer_load_weights(w->trainer, scratch("weights"), &w->said);
+    return saved != MW_OK ? saved : mw_trainer_load_weights(w->trainer, scratch("weights"), NULL, &w->said);
 }
 static mw_status call_read(world *w)
 {
     float bias[C];
-    return mw_trainer_read(w->trainer, "fc.bias", bias, C, &w->said);
+    return mw_trainer_read(w->trainer, "fc.bias", MW_F32, bias, C, &w->said);
 }
 static mw_status call_write(world *w)
 {
     const float bias[C] = {0};
-    return mw_trainer_write(w->trainer, "fc.bias", bias, C, &w->said);
+    return mw_trainer_write(w->trainer, "fc.bias", MW_F32, bias, C, &w->said);
 }
 static mw_status call_rate(world *w) { return mw_trainer_set_learning_rate(w->trainer, 0.05f, &w->said); }
 static mw_status call_averages(world *w) { return mw_trainer_use_averages(w->trainer, false, &w->said); }
 static mw_status call_measure(world *w)
 {
     mw_evaluation found;
-    return mw_trainer_measure(w->trainer, w->data, &found, &w->said);
+    return mw_trainer_evaluate(w->trainer, w->data, NULL, &found, &w->said);
 }
 static mw_status call_evaluate(world *w) { return mw_trainer_evaluate(w->trainer, w->data, NULL, NULL, &w->said); }
 static mw_status call_watch(world *w)
@@ -185,12 +185,12 @@ static mw_status call_watch(world *w)
     float loss;
     return mw_trainer_watch_values(w->trainer, 0, &loss, 1, &w->said);
 }
-static mw_status call_log(world *w) { return mw_fit_log(w->trainer, NULL, 0, &w->said); }
+static mw_status call_log(world *w) { return mw_trainer_log(w->trainer, NULL, 0, &w->said); }
 static mw_status call_predict(world *w)
 {
     batch b;
     float out[N * C];
-    return mw_trainer_predict(w->trainer, make_batch(&b), out, N * C, &w->said);
+    return mw_trainer_predict(w->trainer, make_batch(&b), MW_F32, out, N * C, &w->said);
 }
 static mw_status call_plan(world *w)
 {
@@ -209,7 +209,7 @@ typedef struct call_row {
 static const call_row calls[] = {
     {"mw_trainer_step", call_step, false},
     {"mw_trainer_step_many", call_step_many, false},
-    {"mw_fit", call_fit, false},
+    {"mw_trainer_fit", call_fit, false},
     {"mw_trainer_load", call_load, false},
     {"mw_trainer_save", call_save, true},
     {"mw_trainer_save_weights", call_save_weights, true},
@@ -218,11 +218,11 @@ static const call_row calls[] = {
     {"mw_trainer_write", call_write, true},
     {"mw_trainer_set_learning_rate", call_rate, true},
     {"mw_trainer_use_averages", call_averages, true},
-    {"mw_trainer_measure", call_measure, true},
+    {"mw_trainer_evaluate", call_measure, true},
     {"mw_trainer_evaluate", call_evaluate, true},
     {"mw_trainer_predict", call_predict, true},
     {"mw_trainer_watch_values", call_watch, true},
-    {"mw_fit_log", call_log, true},
+    {"mw_trainer_log", call_log, true},
     {"mw_plan_create_trainer", call_plan, true},
     {"mw_trainer_profile", call_profile, true},
 };
@@ -246,7 +246,7 @@ static double on_schedule(void *user, int64_t step, int64_t steps)
 static mw_fit_options quiet_fit(const world *w)
 {
     mw_fit_options options = mw_fit_defaults(w->data, 2);
-    options.quiet = options.ignore_signals = true;
+    options.progress.quiet = options.progress.ignore_signals = true;
     return options;
 }
 
@@ -265,19 +265,19 @@ static void test_the_progress_callback_may_look_but_not_train(void)
         world w;
         world_init(&w, calls[i].call);
         mw_fit_options options = quiet_fit(&w);
-        options.progress = on_progress;
-        options.user = &w;
+        options.progress.function = on_progress;
+        options.progress.user = &w;
         world data = {0}; /* whose function does nothing but make examples */
         mw_dataset_destroy(w.data);
         w.data = make_data(&data, &w.err);
-        options.training = w.data;
-        CHECK_INT(mw_fit(w.trainer, &options, &w.err), MW_OK);
+        options.data.training = w.data;
+        CHECK_INT(mw_trainer_fit(w.trainer, &options, &w.err), MW_OK);
         CHECK_OK(w.err);
         CHECK_INT(mw_trainer_steps(w.trainer), 4);
         if (calls[i].in_progress)
             check_note(w.called && w.found == MW_OK, __FILE__, __LINE__, "%s: %s", calls[i].name, w.said.message);
         else
-            check_refused(&w, &calls[i], "progress callback", "mw_fit");
+            check_refused(&w, &calls[i], "progress callback", "mw_trainer_fit");
         world_deinit(&w);
     }
 }
@@ -293,15 +293,15 @@ static void test_functions_of_data_and_schedules_may_not_use_the_trainer(void)
                 w.inside = NULL; /* of the data; the schedule gets it */
                 world scheduled = w;
                 scheduled.inside = calls[i].call;
-                options.schedule = mw_schedule_custom(on_schedule, &scheduled);
-                CHECK_INT(mw_fit(w.trainer, &options, &w.err), MW_OK);
-                check_refused(&scheduled, &calls[i], "function of the schedule", "mw_fit");
+                options.schedule.rate = mw_schedule_custom(on_schedule, &scheduled);
+                CHECK_INT(mw_trainer_fit(w.trainer, &options, &w.err), MW_OK);
+                check_refused(&scheduled, &calls[i], "function of the schedule", "mw_trainer_fit");
             } else if (k == 0) {
-                CHECK_INT(mw_fit(w.trainer, &options, &w.err), MW_OK);
-                check_refused(&w, &calls[i], "function of the data set", "mw_fit");
+                CHECK_INT(mw_trainer_fit(w.trainer, &options, &w.err), MW_OK);
+                check_refused(&w, &calls[i], "function of the data set", "mw_trainer_fit");
             } else {
-                CHECK_INT(mw_trainer_measure(w.trainer, w.data, NULL, &w.err), MW_OK);
-                check_refused(&w, &calls[i], "function of the data set", "mw_trainer_measure");
+                CHECK_INT(mw_trainer_evaluate(w.trainer, w.data, NULL, NULL, &w.err), MW_OK);
+                check_refused(&w, &calls[i], "function of the data set", "mw_trainer_evaluate");
             }
             CHECK_OK(w.err);
             world_deinit(&w);
@@ -346,15 +346,15 @@ static void test_a_trainer_destroyed_in_a_callback_dies_when_the_call_ends(void)
         mw_fit_options options = quiet_fit(&w);
         if (k == 1) {
             other.inside = destroy_trainer;
-            options.progress = on_progress;
-            options.user = &other;
+            options.progress.function = on_progress;
+            options.progress.user = &other;
         }
         mw_trainer *trainer = w.trainer;
-        const mw_status status =
-            k == 2 ? mw_trainer_measure(trainer, w.data, NULL, &w.err) : mw_fit(trainer, &options, &w.err);
+        const mw_status status = k == 2 ? mw_trainer_evaluate(trainer, w.data, NULL, NULL, &w.err)
+                                        : mw_trainer_fit(trainer, &options, &w.err);
         CHECK_INT(status, MW_ERROR_STATE);
         CHECK_ERROR(w.err, MW_ERROR_STATE, "the trainer was destroyed");
-        CHECK_CONTAINS(w.err.message, k == 2 ? "mw_trainer_measure" : "mw_fit");
+        CHECK_CONTAINS(w.err.message, k == 2 ? "mw_trainer_evaluate" : "mw_trainer_fit");
         CHECK_INT((k == 1 ? other : w).found, MW_ERROR_STATE);
         w.trainer = NULL;
         mw_error_clear(&w.err);
@@ -376,7 +376,7 @@ static void test_loaders_and_data_destroyed_in_a_callback(void)
     CHECK_OK(w.err);
     CHECK_INT(w.found, MW_ERROR_STATE);
     mw_fit_options options = mw_fit_defaults(w.data, 1);
-    CHECK_INT(mw_fit(w.trainer, &options, &w.err), MW_ERROR_ARGUMENT); /* NULL by now */
+    CHECK_INT(mw_trainer_fit(w.trainer, &options, &w.err), MW_ERROR_ARGUMENT); /* NULL by now */
     world_deinit(&w);
 }
 
@@ -412,7 +412,7 @@ static void test_the_log_hook_may_not_use_the_trainer(void)
     make_batch(&b);
     for (int i = 0; i < 20; i++)
         mw_trainer_step(w.trainer, &b.batch, NULL, &w.err);
-    mw_trainer_write(w.trainer, "fc.bias", (float[C]){-1e6f, 1e6f}, C, &w.err);
+    mw_trainer_write(w.trainer, "fc.bias", MW_F32, (float[C]){-1e6f, 1e6f}, C, &w.err);
     mw_log_set(step_from_log, &w);
     w.inside = call_step;
     mw_trainer_step(w.trainer, &b.batch, NULL, &w.err);
@@ -441,7 +441,7 @@ static void *step_often(void *user)
     for (int i = 0; i < 2000; i++) {
         mw_error err = {0};
         const mw_status status =
-            s->trainer != NULL ? mw_trainer_step(s->trainer, &b.batch, NULL, &err) : mw_run(s->program, &err);
+            s->trainer != NULL ? mw_trainer_step(s->trainer, &b.batch, NULL, &err) : mw_program_run(s->program, &err);
         s->done += status == MW_OK;
         s->refused += status == MW_ERROR_STATE && strstr(err.message, "another thread is inside") != NULL;
     }
@@ -471,8 +471,8 @@ static void test_two_threads_in_one_trainer_lose_no_step(void)
     for (int64_t i = 0; i < both[0].done + both[1].done; i++)
         mw_trainer_step(alone, &b.batch, NULL, &err);
     float ours[C * D], theirs[C * D];
-    mw_trainer_read(trainer, "fc.weight", ours, C * D, &err);
-    mw_trainer_read(alone, "fc.weight", theirs, C * D, &err);
+    mw_trainer_read(trainer, "fc.weight", MW_F32, ours, C * D, &err);
+    mw_trainer_read(alone, "fc.weight", MW_F32, theirs, C * D, &err);
     CHECK_OK(err);
     CHECK(memcmp(ours, theirs, sizeof ours) == 0);
     mw_trainer_destroy(trainer);
@@ -511,10 +511,10 @@ static void test_the_second_thread_learns_what_the_first_does(void)
 {
     world w;
     world_init(&w, step_in_a_thread);
-    CHECK_INT(mw_trainer_measure(w.trainer, w.data, NULL, &w.err), MW_OK);
+    CHECK_INT(mw_trainer_evaluate(w.trainer, w.data, NULL, NULL, &w.err), MW_OK);
     CHECK(w.called && w.found == MW_ERROR_STATE);
     CHECK_CONTAINS(w.said.message, "mw_trainer_step: the trainer is in use: another thread is inside "
-                                   "mw_trainer_measure");
+                                   "mw_trainer_evaluate");
     CHECK_INT(mw_trainer_steps(w.trainer), 0);
     world_deinit(&w);
 }
@@ -540,8 +540,8 @@ static void test_a_trainer_destroyed_by_another_thread_dies_when_the_call_ends(v
 {
     world w;
     world_init(&w, destroy_in_a_thread);
-    CHECK_INT(mw_trainer_measure(w.trainer, w.data, NULL, &w.err), MW_ERROR_STATE);
-    CHECK_ERROR(w.err, MW_ERROR_STATE, "mw_trainer_measure: the trainer was destroyed meanwhile");
+    CHECK_INT(mw_trainer_evaluate(w.trainer, w.data, NULL, NULL, &w.err), MW_ERROR_STATE);
+    CHECK_ERROR(w.err, MW_ERROR_STATE, "mw_trainer_evaluate: the trainer was destroyed meanwhile");
     world_deinit(&w);
 }
 
@@ -574,8 +574,8 @@ static void test_destroying_twice_does_nothing_and_says_so(void)
     mw_log_set(NULL, NULL);
     CHECK_INT(refusals, 5);
     mw_error err = {0};
-    CHECK_INT(mw_run(w.program, &err), MW_ERROR_STATE);
-    CHECK_CONTAINS(err.message, "mw_run: the program was destroyed before");
+    CHECK_INT(mw_program_run(w.program, &err), MW_ERROR_STATE);
+    CHECK_CONTAINS(err.message, "mw_program_run: the program was destroyed before");
     mw_error_clear(&err);
     CHECK_INT(mw_plan_write(plan, "never", &err), MW_ERROR_STATE);
     mw_error_clear(&err);

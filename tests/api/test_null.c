@@ -17,7 +17,7 @@ static void keep_line(void *user, mw_log_level level, const char *line)
         snprintf(skipped_line, sizeof skipped_line, "%s", line);
 }
 
-/* "mw_run is skipped, as an earlier call failed: an earlier one", for the text of a call of mw_run. */
+/* "mw_program_run is skipped, as an earlier call failed: an earlier one", for the text of a call of mw_program_run. */
 static bool says_skipped(const char *call)
 {
     const size_t length = strcspn(call, "(");
@@ -40,7 +40,7 @@ static bool says_skipped(const char *call)
 /* In a graph `g` with an input `x` [2, 3]: the call leaves an error on the graph. */
 #define STICKS(call)                                                                                                   \
     do {                                                                                                               \
-        mw_graph *g = mw_graph_create(NULL);                                                                           \
+        mw_graph *g = mw_graph_create(NULL, NULL);                                                                     \
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3));                                                       \
         CHECK(x != NULL);                                                                                              \
         (void)(call);                                                                                                  \
@@ -90,8 +90,8 @@ static void test_destroy_and_queries_take_null(void)
     mw_summary_destroy(NULL);
     CHECK_INT(mw_summary_count(NULL), 0);
     YIELDS_NULL(mw_summary_at(NULL, 0));
-    CHECK_INT(mw_summary_total(NULL).layers, 0);
-    mw_tensors_close(NULL);
+    CHECK_INT(mw_summary_get_totals(NULL).layers, 0);
+    mw_tensors_destroy(NULL);
     CHECK_STR(mw_tensors_format(NULL), "");
     CHECK_INT(mw_tensors_count(NULL), 0);
     YIELDS_NULL(mw_tensors_at(NULL, 0));
@@ -109,7 +109,6 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_description_find(&(mw_function_description){.name = "main"}, NULL));
     mw_loader_destroy(NULL);
     mw_metrics_destroy(NULL);
-    CHECK(mw_metrics_defaults(NULL).path == NULL);
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
     CHECK_INT(mw_dataset_column_count(NULL), 0);
@@ -151,7 +150,7 @@ static void test_destroy_and_queries_take_null(void)
     STICKS(mw_layer_embedding(g, 2, 2, NULL));
     STICKS(mw_layer_layer_norm(g, 1, 1e-5f, NULL));
     STICKS(mw_layer_batch_norm(g, 0.1f, 1e-5f, NULL));
-    YIELDS_NULL(mw_update_scalar_of(NULL, "learning_rate"));
+    YIELDS_NULL(mw_update_call_scalar(NULL, "learning_rate"));
     YIELDS_NULL(mw_optimizer_rule_defaults(NULL, NULL).name);
     YIELDS_NULL(mw_optimizer_custom(0.1f, NULL).rule);
     CHECK(mw_trainer_watch_count(NULL) == 0 && !mw_trainer_watch_at(NULL, 0, NULL));
@@ -160,9 +159,9 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_watch_parameters(MW_WATCH_GRADIENT, NULL).pattern);
     YIELDS_NULL(mw_parameter_group_defaults(NULL).pattern);
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
-    CHECK_INT(mw_trainer_count(NULL).steps, 0);
-    CHECK_INT(mw_trainer_count_parts(NULL).calls, 0);
-    CHECK_INT(mw_trainer_recomputed(NULL).stretches, 0);
+    CHECK_INT(mw_trainer_get_counters(NULL).steps, 0);
+    CHECK_INT(mw_trainer_get_parts(NULL).calls, 0);
+    CHECK_INT(mw_trainer_get_recomputation(NULL).stretches, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
     REFUSED(mw_schedule_check(NULL, 1, &err));
     mw_error_clear(NULL);
@@ -177,7 +176,7 @@ static void test_destroy_and_queries_take_null(void)
     CHECK(!mw_ranges_fit(NULL) && mw_ranges_count(NULL) == 0);
     CHECK(mw_ranges_at(NULL, 0) == NULL && mw_ranges_worst(NULL, 0) == NULL);
     mw_plan_destroy(NULL);
-    CHECK_INT(mw_plan_total(NULL).step_count, 0);
+    CHECK_INT(mw_plan_get_totals(NULL).step_count, 0);
     CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));
     mw_plan_print(NULL, NULL, NULL);
     CHECK(isnan(mw_schedule_factor(NULL, 0, 1)));
@@ -207,7 +206,7 @@ static void test_constructors_pass_null_on(void)
         mw_pow, mw_equal, mw_not_equal, mw_less,     mw_less_equal, mw_greater, mw_greater_equal};
     mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {mw_reduce_sum, mw_reduce_mean, mw_reduce_max,
                                                                 mw_reduce_min, mw_reduce_log_sum_exp};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
         YIELDS_NULL(unary[i](NULL));
@@ -303,7 +302,7 @@ static void test_losses_pass_null_on(void)
 {
     mw_tensor *(*const losses[])(mw_tensor *, mw_tensor *) = {mw_cross_entropy, mw_mse,  mw_accuracy, mw_nll, mw_l1,
                                                               mw_kl_divergence, mw_hinge};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
         YIELDS_NULL(losses[i](NULL, NULL));
@@ -369,7 +368,7 @@ static void test_null_names_and_arrays_stick_to_the_graph(void)
 static void test_calls_with_an_error_refuse_null(void)
 {
     mw_tensor *none = NULL, *dx;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *loss = mw_reduce_sum(x, MW_ALL_AXES, false);
     REFUSED(mw_graph_check(NULL, &err));
     REFUSED(mw_graph_print(NULL, &err));
@@ -403,23 +402,23 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_function(NULL, NULL, &err));
     REFUSED(mw_graph_admitted_shapes(NULL, NULL, NULL, &err));
     REFUSED(mw_graph_listed_shape(NULL, NULL, 0, NULL, &err));
-    REFUSED(mw_graph_specialise(NULL, NULL, 1, &err));
+    REFUSED(mw_graph_specialize(NULL, NULL, 1, &err));
     REFUSED(mw_graph_rebatch(NULL, 1, &err));
     const mw_graph_options zeroed = {0};
-    REFUSED(mw_graph_create_checked(&zeroed, &err));
-    mw_graph *made = mw_graph_create_checked(NULL, NULL);
+    REFUSED(mw_graph_create(&zeroed, &err));
+    mw_graph *made = mw_graph_create(NULL, NULL);
     CHECK(made != NULL);
     mw_graph_destroy(made);
-    REFUSED(mw_gradcheck(NULL, NULL, &err));
+    REFUSED(mw_gradcheck_run(NULL, NULL, &err));
     const mw_gradcheck_options unchecked = mw_gradcheck_defaults(NULL, NULL, 1);
-    REFUSED(mw_gradcheck(&unchecked, NULL, &err));
+    REFUSED(mw_gradcheck_run(&unchecked, NULL, &err));
     YIELDS_NULL(mw_recompute(NULL, NULL, 0));
     YIELDS_NULL(mw_custom_vjp("mine", NULL, NULL, 1, NULL, NULL));
     REFUSED(mw_op(NULL, "relu", NULL, 0, NULL, 0, &err));
-    REFUSED(mw_graph_read_mil(NULL, NULL, &err));
-    REFUSED(mw_coreml_read(NULL, NULL, &err));
+    REFUSED(mw_graph_open_mil(NULL, NULL, &err));
+    REFUSED(mw_coreml_open(NULL, NULL, &err));
     REFUSED(mw_coreml_graph(NULL, &err));
-    REFUSED(mw_coreml_write(NULL, "x.mlpackage", NULL, &err));
+    REFUSED(mw_graph_write_coreml(NULL, "x.mlpackage", NULL, &err));
     REFUSED(mw_description_print(NULL, &err));
     REFUSED(mw_summary_create(NULL, &err));
     REFUSED(mw_summary_print(NULL, &err));
@@ -436,24 +435,24 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_write_mil(NULL, "folder", NULL, &err));
     REFUSED(mw_graph_write_mil(graph, NULL, NULL, &err));
     REFUSED(mw_graph_print_mil(NULL, NULL, &err));
-    REFUSED(mw_compile(NULL, NULL, &err));
+    REFUSED(mw_program_create(NULL, NULL, &err));
     REFUSED(mw_program_write(NULL, "x", MW_F32, NULL, 0, &err));
     REFUSED(mw_program_read(NULL, "x", MW_F32, NULL, 0, &err));
     REFUSED(mw_program_view(NULL, "x", &err));
     REFUSED(mw_program_classes(NULL, "x", &(mw_classes){0}, &err));
     REFUSED(mw_program_label(NULL, "x", &(mw_label){0}, &err));
     REFUSED(mw_program_set_weights(NULL, NULL, 0, &err));
-    REFUSED(mw_program_load_weights(NULL, "w.safetensors", &err));
-    REFUSED(mw_program_load_tensors(NULL, "x.pt", NULL, &err));
-    REFUSED(mw_program_load_lora(NULL, "adapter", &err));
+    REFUSED(mw_program_load_weights(NULL, "w.safetensors", NULL, &err));
+    REFUSED(mw_program_load_weights(NULL, "x.pt", NULL, &err));
+    REFUSED(mw_program_load_weights(NULL, "adapter", NULL, &err));
     REFUSED(mw_program_set_shapes(NULL, NULL, 0, &err));
-    REFUSED(mw_program_share(NULL, "y", "x", &err));
-    REFUSED(mw_run(NULL, &err));
+    REFUSED(mw_program_alias(NULL, "y", "x", &err));
+    REFUSED(mw_program_run(NULL, &err));
     REFUSED(mw_program_profile(NULL, 1, &err));
-    REFUSED(mw_program_compare(NULL, NULL, &err));
+    REFUSED(mw_comparison_create(NULL, NULL, &err));
     REFUSED(mw_comparison_print(NULL, &err));
-    REFUSED(mw_program_ranges(NULL, NULL, &err));
-    REFUSED(mw_trainer_ranges(NULL, NULL, &err));
+    REFUSED(mw_ranges_create(NULL, NULL, &err));
+    REFUSED(mw_ranges_create_trainer(NULL, NULL, &err));
     REFUSED(mw_ranges_print(NULL, &err));
     REFUSED(mw_comparison_save_batch(NULL, "batch", &err));
     REFUSED(mw_plan_create(NULL, &err));
@@ -470,9 +469,9 @@ static void test_data_refuses_null(void)
     const mw_column bare = {.name = "x", .dtype = MW_F32};
     REFUSED(mw_dataset_open_idx(NULL, "train", &err));
     REFUSED(mw_dataset_open_idx("folder", NULL, &err));
-    REFUSED(mw_dataset_from_memory(NULL, 1, 1, true, &err));
-    REFUSED(mw_dataset_from_memory(&bare, 1, 1, true, &err));
-    REFUSED(mw_dataset_from_callback(&bare, 1, 1, NULL, NULL, &err));
+    REFUSED(mw_dataset_create(NULL, 1, 1, true, &err));
+    REFUSED(mw_dataset_create(&bare, 1, 1, true, &err));
+    REFUSED(mw_dataset_create_callback(&bare, 1, 1, NULL, NULL, &err));
     mw_dataset *part;
     const mw_augment_options nothing = mw_augment_defaults(NULL);
     REFUSED(mw_dataset_shard(NULL, 0, 1, &err));
@@ -484,7 +483,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_prefetch(NULL, 1, &err));
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
-    CHECK(mw_map_uniform(NULL, 0) < 1.0f);
+    CHECK(mw_map_example_uniform(NULL, 0) < 1.0f);
     const mw_table_options empty = mw_table_defaults(NULL, 0);
     REFUSED(mw_dataset_open_csv(NULL, &empty, &err));
     REFUSED(mw_dataset_open_csv("table.csv", NULL, &err));
@@ -528,17 +527,16 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_step_many(NULL, NULL, 1, NULL, &err));
     REFUSED(mw_trainer_use_averages(NULL, true, &err));
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_measure(NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_predict(NULL, NULL, MW_F32, NULL, 0, &err));
     REFUSED(mw_trainer_watch_values(NULL, 0, NULL, 0, &err));
-    REFUSED(mw_trainer_read(NULL, NULL, NULL, 0, &err));
-    REFUSED(mw_trainer_write(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_read(NULL, NULL, MW_F32, NULL, 0, &err));
+    REFUSED(mw_trainer_write(NULL, NULL, MW_F32, NULL, 0, &err));
     REFUSED(mw_trainer_save(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_load(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_weights(NULL, NULL, &err));
-    REFUSED(mw_trainer_load_weights(NULL, NULL, &err));
-    REFUSED(mw_trainer_load_tensors(NULL, "x.pt", NULL, &err));
-    REFUSED(mw_graph_load_tensors(NULL, "x.pt", NULL, &err));
+    REFUSED(mw_trainer_load_weights(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_load_weights(NULL, "x.pt", NULL, &err));
+    REFUSED(mw_graph_load_weights(NULL, "x.pt", NULL, &err));
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
     REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_write_coreml(NULL, NULL, NULL, &err));
@@ -546,16 +544,15 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_write_model(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_check_write(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
-    REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
-    REFUSED(mw_fit(NULL, NULL, &err));
-    REFUSED(mw_trainer_confusion(NULL, NULL, NULL, 2, NULL, &err));
+    REFUSED(mw_trainer_load_weights(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_fit(NULL, NULL, &err));
+    REFUSED(mw_trainer_evaluate(NULL, NULL, &(mw_confusion){.classes = 2}, NULL, &err));
     CHECK(mw_confusion_class(NULL, 2, 0).support == 0 && mw_confusion_all(NULL, 2).labels == 0);
-    REFUSED(mw_replay(NULL, NULL, NULL, &err));
-    REFUSED(mw_fit_log(NULL, NULL, 0, &err));
-    REFUSED(mw_metrics_create(NULL, &err));
-    REFUSED(mw_metrics_open(NULL, &err));
+    REFUSED(mw_replay_run(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_log(NULL, NULL, 0, &err));
+    REFUSED(mw_metrics_create(NULL, NULL, &err));
     REFUSED(mw_metrics_write(NULL, "step", 1, NULL, 0, &err));
-    REFUSED(mw_fit(NULL, &fit, &err));
+    REFUSED(mw_trainer_fit(NULL, &fit, &err));
 }
 
 static void test_communicators_refuse_null(void)
@@ -573,14 +570,14 @@ static void test_communicators_refuse_null(void)
     mw_communicator_abort(NULL, 1);
     CHECK_INT(mw_communicator_rank(NULL), 0);
     CHECK_INT(mw_communicator_size(NULL), 1);
-    CHECK(mw_communicator_count(NULL).messages_sent == 0);
+    CHECK(mw_communicator_get_counters(NULL).messages_sent == 0);
     CHECK(mw_transport_defaults(NULL, 0, 1).name == NULL);
 }
 
 static void test_a_living_trainer_refuses_null(void)
 {
     mw_error created = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), *y = mw_dense(x, 2, "fc");
     mw_trainer_options options =
         mw_trainer_defaults(mw_cross_entropy(y, mw_input(graph, "y", MW_I32, MW_SHAPE(2))), mw_sgd(0.1f));
@@ -598,17 +595,16 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_step(trainer, &batch, NULL, &err));
     feeds[0] = (mw_feed){.name = "x", .dtype = MW_F32, .count = 6};
     REFUSED(mw_trainer_step(trainer, &batch, NULL, &err));
-    REFUSED(mw_trainer_predict(trainer, &batch, NULL, 4, &err));
-    REFUSED(mw_trainer_predict(trainer, NULL, &(float){0}, 4, &err));
+    REFUSED(mw_trainer_predict(trainer, &batch, MW_F32, NULL, 4, &err));
+    REFUSED(mw_trainer_predict(trainer, NULL, MW_F32, &(float){0}, 4, &err));
     REFUSED(mw_trainer_evaluate(trainer, NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_measure(trainer, NULL, NULL, &err));
-    REFUSED(mw_trainer_read(trainer, "fc.bias", NULL, 2, &err));
-    REFUSED(mw_trainer_write(trainer, "fc.bias", NULL, 2, &err));
-    REFUSED(mw_trainer_read(trainer, NULL, &(float){0}, 1, &err));
+    REFUSED(mw_trainer_read(trainer, "fc.bias", MW_F32, NULL, 2, &err));
+    REFUSED(mw_trainer_write(trainer, "fc.bias", MW_F32, NULL, 2, &err));
+    REFUSED(mw_trainer_read(trainer, NULL, MW_F32, &(float){0}, 1, &err));
     REFUSED(mw_trainer_save(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_load(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_save_weights(trainer, NULL, &err));
-    REFUSED(mw_trainer_load_weights(trainer, NULL, &err));
+    REFUSED(mw_trainer_load_weights(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
     REFUSED(mw_trainer_write_tuned(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_write_coreml(trainer, NULL, NULL, &err));
@@ -616,9 +612,9 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_write_model(trainer, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_check_write(trainer, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(trainer, NULL, &err));
-    REFUSED(mw_trainer_load_lora(trainer, NULL, &err));
-    REFUSED(mw_fit(trainer, NULL, &err));
-    REFUSED(mw_fit(trainer, &fit, &err));
+    REFUSED(mw_trainer_load_weights(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_fit(trainer, NULL, &err));
+    REFUSED(mw_trainer_fit(trainer, &fit, &err));
     CHECK(!mw_program_port_at(mw_trainer_program(trainer), 0, NULL));
     CHECK_INT(mw_trainer_steps(trainer), 0);
     mw_trainer_destroy(trainer);
@@ -631,14 +627,14 @@ static void test_models_refuse_null(void)
     mw_classes classes;
     mw_port port;
     mw_shape shape;
-    REFUSED(mw_model_load(NULL, NULL, &err));
+    REFUSED(mw_model_open(NULL, NULL, &err));
     REFUSED(mw_model_create(NULL, NULL, &err));
     REFUSED(mw_model_write(NULL, "x", &err));
     REFUSED(mw_model_check_write(NULL, "x", &err));
     REFUSED(mw_model_result_shape(NULL, "x", 1, &shape, &err));
     REFUSED(mw_model_classes(NULL, "x", &classes, &err));
     REFUSED(mw_predictor_create(NULL, &err));
-    REFUSED(mw_predict(NULL, NULL, NULL, 1, &err));
+    REFUSED(mw_predictor_predict(NULL, NULL, NULL, 1, &err));
     REFUSED(mw_predictor_set_shapes(NULL, NULL, 1, &err));
     REFUSED(mw_predictor_reset(NULL, &err));
     REFUSED(mw_predictor_read(NULL, NULL, MW_F32, NULL, 1, &err));
@@ -753,14 +749,14 @@ static void test_every_public_function_is_here(void)
 static void test_an_error_that_is_cleared_lets_calls_go_on(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     CHECK(mw_program_read(program, "z", MW_F32, &(float){0}, 2, &err) == MW_ERROR_ARGUMENT);
-    CHECK(mw_run(program, &err) == MW_ERROR_ARGUMENT); /* skipped */
+    CHECK(mw_program_run(program, &err) == MW_ERROR_ARGUMENT); /* skipped */
     mw_error_clear(&err);
     CHECK(err.status == MW_OK && err.message[0] == '\0' && err.file == NULL);
-    CHECK_INT(mw_run(program, &err), MW_OK);
+    CHECK_INT(mw_program_run(program, &err), MW_OK);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }

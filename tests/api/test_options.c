@@ -24,12 +24,12 @@ static mw_dataset *make_data(mw_error *err)
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = example_x},
                                  {.name = "y", .dtype = MW_I32, .data = example_y}};
-    return mw_dataset_from_memory(columns, 2, 8, true, err);
+    return mw_dataset_create(columns, 2, 8, true, err);
 }
 
 static void world_init(world *w)
 {
-    *w = (world){.graph = mw_graph_create(NULL)};
+    *w = (world){.graph = mw_graph_create(NULL, NULL)};
     w->x = mw_input(w->graph, "x", MW_F32, MW_SHAPE(N, D));
     w->labels = mw_input(w->graph, "y", MW_I32, MW_SHAPE(N));
     w->image = mw_input(w->graph, "image", MW_F32, MW_SHAPE(1, 2, 6, 6));
@@ -79,7 +79,7 @@ static mw_status no_update(const mw_update_call *c, mw_tensor **p, mw_tensor **s
 }
 MAKER(rule, mw_optimizer_rule, mw_optimizer_rule_defaults("mine", no_update))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
-MAKER(metrics, mw_metrics_options, mw_metrics_defaults("metrics.csv"))
+MAKER(metrics, mw_metrics_options, mw_metrics_defaults())
 MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
 MAKER(tune, mw_tune_options, mw_tune_defaults(patterns, 1))
 MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
@@ -103,7 +103,7 @@ MAKER(resample, mw_resample_options, mw_resample_defaults())
 MAKER(crop, mw_crop_resize_options, mw_crop_resize_defaults())
 MAKER(suppression, mw_non_maximum_suppression_options, mw_non_maximum_suppression_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
-MAKER(load, mw_load_options, mw_load_defaults())
+MAKER(load, mw_weights_options, mw_weights_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
 /* True if the call was accepted; else w->err says why. */
@@ -111,7 +111,7 @@ typedef bool use_function(world *w, const void *options);
 
 static bool use_graph(world *w, const void *options)
 {
-    mw_graph *graph = mw_graph_create(options);
+    mw_graph *graph = mw_graph_create(options, NULL);
     const bool made = graph != NULL;
     mw_graph_destroy(graph);
     char *text = mw_graph_print_mil(w->graph, NULL, &w->err);
@@ -120,7 +120,7 @@ static bool use_graph(world *w, const void *options)
     mw_graph_destroy(graph);
     mw_string_free(text);
     mw_error read = {0}; /* of a file that is not there: the options are looked at first */
-    CHECK(mw_graph_read_mil("no/such.mil", options, &read) == NULL);
+    CHECK(mw_graph_open_mil("no/such.mil", options, &read) == NULL);
     CHECK_INT(read.status, w->err.status == MW_OK ? MW_ERROR_FILE : MW_ERROR_ARGUMENT);
     CHECK(made == parsed);
     return made;
@@ -128,21 +128,21 @@ static bool use_graph(world *w, const void *options)
 
 static bool use_compile(world *w, const void *options)
 {
-    mw_program *program = mw_compile(w->graph, options, &w->err);
+    mw_program *program = mw_program_create(w->graph, options, &w->err);
     mw_program_destroy(program);
     return program != NULL;
 }
 
 static bool use_chip_check(world *w, const void *options)
 {
-    mw_chip_report *report = mw_chip_check(w->graph, MW_CHIP_H13, options, &w->err);
+    mw_chip_report *report = mw_chip_report_create(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_report_destroy(report);
     return report != NULL;
 }
 
 static bool use_chip_place(world *w, const void *options)
 {
-    mw_chip_placement *placement = mw_chip_place(w->graph, MW_CHIP_H13, options, &w->err);
+    mw_chip_placement *placement = mw_chip_placement_create(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_placement_destroy(placement);
     return placement != NULL;
 }
@@ -161,15 +161,15 @@ static bool use_ane(world *w, const void *options)
     mw_hwx *hwx = mw_hwx_open(MW_TESTS_DIR "/fuzz/corpus/hwx/h13", &w->err);
     mw_hwx_write_ane(hwx, options, &bytes, &size, &w->err);
     mw_string_free(bytes);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return w->err.status == MW_OK;
 }
 
 static bool use_e5(world *w, const void *options)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2))), "y");
-    mw_e5 *e5 = mw_e5_from_graph(graph, options, &w->err);
+    mw_e5 *e5 = mw_e5_create(graph, options, &w->err);
     mw_e5_destroy(e5);
     mw_graph_destroy(graph);
     return e5 != NULL;
@@ -178,7 +178,7 @@ static bool use_e5(world *w, const void *options)
 /* A relu of four numbers as a program of the chip. */
 static mw_status emit_relu(const mw_hwx_emit_options *options, mw_hwx_emission *out, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(4))), "y");
     const mw_status status = mw_hwx_emit(graph, options, out, err);
     mw_graph_destroy(graph);
@@ -199,16 +199,16 @@ static bool use_chip_run(world *w, const void *options)
     const mw_chip_buffer buffers[] = {{"x", x, sizeof x}, {"y", y, sizeof y}};
     mw_hwx_emission made;
     emit_relu(NULL, &made, &w->err);
-    mw_hwx *hwx = mw_hwx_read_memory(made.data, made.size, NULL, &w->err);
+    mw_hwx *hwx = mw_hwx_parse(made.data, made.size, NULL, &w->err);
     mw_chip_run(hwx, buffers, 2, options, &w->err);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     mw_string_free(made.data);
     return w->err.status == MW_OK;
 }
 
 static bool use_compare(world *w, const void *options)
 {
-    mw_comparison *comparison = mw_program_compare(w->graph, options, &w->err);
+    mw_comparison *comparison = mw_comparison_create(w->graph, options, &w->err);
     mw_comparison_destroy(comparison);
     return comparison != NULL;
 }
@@ -231,13 +231,13 @@ static bool use_trainer(world *w, const void *options)
 static bool use_fit(world *w, const void *options)
 {
     mw_fit_options quiet = *(const mw_fit_options *)options;
-    quiet.quiet = quiet.ignore_signals = true;
-    return mw_fit(w->trainer, &quiet, &w->err) == MW_OK;
+    quiet.progress.quiet = quiet.progress.ignore_signals = true;
+    return mw_trainer_fit(w->trainer, &quiet, &w->err) == MW_OK;
 }
 
 static bool use_metrics(world *w, const void *options)
 {
-    mw_metrics *metrics = mw_metrics_create(options, &w->err);
+    mw_metrics *metrics = mw_metrics_create("metrics.csv", options, &w->err);
     mw_metrics_destroy(metrics);
     return metrics != NULL;
 }
@@ -290,11 +290,11 @@ static bool good_if_built(world *w, bool taken, bool good)
 static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw_onnx_write_options *onnx)
 {
     char folder[512];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     CHECK(folder_enter(folder));
-    const mw_status status = coreml != NULL ? mw_coreml_write(graph, "y.mlpackage", coreml, &w->err)
-                                            : mw_onnx_write(graph, "y.onnx", onnx, &w->err);
+    const mw_status status = coreml != NULL ? mw_graph_write_coreml(graph, "y.mlpackage", coreml, &w->err)
+                                            : mw_graph_write_onnx(graph, "y.onnx", onnx, &w->err);
     folder_leave(folder);
     mw_graph_destroy(graph);
     return good_if_built(w, status == MW_OK,
@@ -319,10 +319,10 @@ static bool use_netplist(world *w, const void *options)
 {
     char folder[512];
     const mw_netplist_options *netplist = options;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     CHECK(folder_enter(folder));
-    const mw_status status = mw_netplist_write(graph, "y.plist", netplist, &w->err);
+    const mw_status status = mw_graph_write_netplist(graph, "y.plist", netplist, &w->err);
     folder_leave(folder);
     mw_graph_destroy(graph);
     return good_if_built(w, status == MW_OK,
@@ -346,7 +346,7 @@ static bool use_onnx_write(world *w, const void *options) { return use_writer(w,
 
 static bool use_model(world *w, const void *options)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_model *model = mw_model_create(graph, options, &w->err);
     mw_model_destroy(model);
@@ -357,7 +357,7 @@ static bool use_model(world *w, const void *options)
 static bool use_onnx(world *w, const void *options)
 {
     const mw_onnx_options *onnx = options;
-    CHECK(mw_onnx_read("no/such.onnx", onnx, &w->err) == NULL);
+    CHECK(mw_graph_open_onnx("no/such.onnx", onnx, &w->err) == NULL);
     return good_if_built(w, w->err.status == MW_ERROR_FILE, onnx->struct_size == sizeof *onnx);
 }
 
@@ -365,7 +365,7 @@ static bool use_augment(world *w, const void *options)
 {
     static float images[2 * 4 * 4];
     const mw_column column = {.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4, 4), .data = images};
-    mw_dataset *data = mw_dataset_from_memory(&column, 1, 2, true, &w->err);
+    mw_dataset *data = mw_dataset_create(&column, 1, 2, true, &w->err);
     mw_dataset *augmented = mw_dataset_augment(data, options, &w->err);
     const bool made = augmented != NULL;
     mw_dataset_destroy(augmented);
@@ -435,7 +435,7 @@ static bool use_gradcheck(world *w, const void *options)
     mw_gradcheck_options own = *(const mw_gradcheck_options *)options;
     own.batch = &batch;
     own.x = own.x != NULL ? &weight : NULL;
-    return mw_gradcheck(&own, NULL, &w->err) == MW_OK;
+    return mw_gradcheck_run(&own, NULL, &w->err) == MW_OK;
 }
 
 /* Weights that the trainer itself wrote; left in the folder of temporary files for as long as the call takes. */
@@ -447,7 +447,7 @@ static bool use_load(world *w, const void *options)
         return false;
     close(descriptor);
     mw_trainer_save_weights(w->trainer, path, &w->err);
-    const bool taken = mw_trainer_load_tensors(w->trainer, path, options, &w->err) == MW_OK;
+    const bool taken = mw_trainer_load_weights(w->trainer, path, options, &w->err) == MW_OK;
     remove(path);
     return taken;
 }
@@ -501,7 +501,7 @@ static const struct_row structs[] = {
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
     ROW(mw_gradcheck_options, gradcheck),
-    ROW(mw_load_options, load),
+    ROW(mw_weights_options, load),
     ROW(mw_recurrent_options, recurrent),
     ROW(mw_recurrent_layer_options, recurrent_layer),
     ROW(mw_resample_options, resample),
@@ -627,52 +627,8 @@ static void test_plans_of_a_chip_refuse_options_out_of_range(void)
     FIELD(mw_chip_plan_options, chip_plan, options.merge_score = (mw_chip_score)3);
 }
 
-static void test_trainers_refuse_options_out_of_range(void)
+static void test_loaders_refuse_options_out_of_range(void)
 {
-    static const float bad[] = {-1.0f, (float)NAN, INFINITY, -INFINITY};
-    static const float units[] = {1.0f, -0.1f, 2.0f, (float)NAN, INFINITY};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        FIELD(mw_trainer_options, trainer, options.loss_scale = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.clip_norm = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.clip_value = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.average_decay = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.learning_rate = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.weight_decay = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.epsilon = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.lr_decay = bad[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.initial_accumulator = bad[i]);
-    }
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        FIELD(mw_trainer_options, trainer, options.optimizer.beta1 = units[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.beta2 = units[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.momentum = units[i]);
-        FIELD(mw_trainer_options, trainer, options.optimizer.alpha = units[i]);
-    }
-    FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)99);
-    FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)-1);
-    FIELD(mw_trainer_options, trainer, options.optimizer.learning_rate = 0.0f);
-    FIELD(mw_trainer_options, trainer, options.accumulate = -1);
-    FIELD(mw_trainer_options, trainer, options.accumulate = INT_MAX);
-    FIELD(mw_trainer_options, trainer, options.dispatch_steps = -1);
-    FIELD(mw_trainer_options, trainer, options.dispatch_steps = INT_MAX);
-    FIELD(mw_trainer_options, trainer, options.loss_scale_interval = -1);
-    FIELD(mw_trainer_options, trainer, options.metric_count = SIZE_MAX);
-    FIELD(mw_trainer_options, trainer, options.group_count = SIZE_MAX);
-    FIELD(mw_trainer_options, trainer, options.compile.threads = -5);
-    FIELD(mw_trainer_options, trainer, options.compile.struct_size = 0);
-}
-
-static void test_fitting_refuses_options_out_of_range(void)
-{
-    FIELD(mw_fit_options, fit, options.epochs = 0);
-    FIELD(mw_fit_options, fit, options.epochs = -1);
-    FIELD(mw_fit_options, fit, options.epochs = INT64_MAX);
-    FIELD(mw_fit_options, fit, options.training = NULL);
-    FIELD(mw_fit_options, fit, options.checkpoint = "");
-    FIELD(mw_fit_options, fit, options.schedule.kind = (mw_schedule_kind)77);
-    FIELD(mw_fit_options, fit, options.schedule.warmup_steps = -1);
-    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_cosine((double)NAN));
-    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_custom(NULL, NULL));
     FIELD(mw_loader_options, loader, options.rank = 1);
     FIELD(mw_loader_options, loader, options.rank = 2, options.ranks = 2);
     FIELD(mw_loader_options, loader, options.rank = -1, options.ranks = 2);
@@ -697,8 +653,8 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_lora_options, lora, options.alpha = (float)NAN);
     FIELD(mw_lora_options, lora, options.alpha = INFINITY);
     FIELD(mw_lora_options, lora, options.dtype = (mw_dtype)99);
-    FIELD(mw_load_options, load, options.prefix_count = 1);
-    FIELD(mw_load_options, load, options.prefixes = &(mw_load_prefix){"a", NULL}; options.prefix_count = 1);
+    FIELD(mw_weights_options, load, options.prefix_count = 1);
+    FIELD(mw_weights_options, load, options.prefixes = &(mw_weights_prefix){"a", NULL}; options.prefix_count = 1);
     FIELD(mw_conv_options, conv, options.groups = 0);
     FIELD(mw_conv_options, conv, options.groups = -1);
     FIELD(mw_conv_options, conv, options.stride[0] = 0);
@@ -781,8 +737,7 @@ int main(void)
     RUN(test_a_wrong_struct_size_is_refused);
     RUN(test_programs_refuse_options_out_of_range);
     RUN(test_plans_of_a_chip_refuse_options_out_of_range);
-    RUN(test_trainers_refuse_options_out_of_range);
-    RUN(test_fitting_refuses_options_out_of_range);
+    RUN(test_loaders_refuse_options_out_of_range);
     RUN(test_graph_options_out_of_range_are_refused);
     RUN(test_every_struct_with_a_size_is_here);
     return check_finish();

@@ -2,7 +2,7 @@
 
 mw_trainer *tiny_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(TINY_N, TINY_D));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(TINY_N));
     mw_tensor *logits = mw_dense(mw_tanh(mw_dense(x, TINY_H, "fc1")), TINY_C, "fc2");
@@ -32,7 +32,7 @@ mw_status tiny_train(int steps, float out_weights[TINY_WEIGHTS], mw_error *err)
     tiny_fill(&batch);
     for (int i = 0; i < steps; i++)
         mw_trainer_step(trainer, &batch.batch, NULL, err);
-    mw_trainer_read(trainer, "fc1.weight", out_weights, TINY_WEIGHTS, err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, out_weights, TINY_WEIGHTS, err);
     mw_trainer_destroy(trainer);
     return err->status;
 }

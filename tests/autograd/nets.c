@@ -159,7 +159,7 @@ int64_t nets_batch(const char *name) { return nets[find(name)].batch; }
 
 mw_trainer *nets_trainer(const char *name, mw_optimizer optimizer, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *loss = nets[find(name)].build(graph);
     mw_trainer *trainer = NULL;
     if (mw_graph_check(graph, err) == MW_OK) {

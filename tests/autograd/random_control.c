@@ -193,7 +193,7 @@ static void write_statements(maker *m, scope *s)
 
 mw_graph *random_control(unsigned seed, bool recompute)
 {
-    maker m = {.random = seed * 2654435761u + 1, .recompute = recompute, .graph = mw_graph_create(NULL)};
+    maker m = {.random = seed * 2654435761u + 1, .recompute = recompute, .graph = mw_graph_create(NULL, NULL)};
     mw_tensor *x = mw_input(m.graph, "x", MW_F32, MW_SHAPE(CONTROL_WIDTH));
     m.w = mw_input(m.graph, "w", MW_F32, MW_SHAPE(CONTROL_WIDTH));
     mw_tensor *second = mw_tanh(mw_add(x, m.w));

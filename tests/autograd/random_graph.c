@@ -166,7 +166,7 @@ static bool build(built *b, const random_graph *g)
 {
     static const char *const names[RANDOM_LEAVES] = {"a", "b", "c"};
     mw__random random = {.seed = g->seed, .stream = 1};
-    *b = (built){.graph = mw_graph_create(NULL)};
+    *b = (built){.graph = mw_graph_create(NULL, NULL)};
     for (int i = 0; i < RANDOM_LEAVES; i++) {
         b->values[i] = mw_input(b->graph, names[i], MW_F32, MW_SHAPE(leaf_counts[i]));
         draw_like(b->values[i], &random, &b->at[i]);

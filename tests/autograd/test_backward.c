@@ -29,7 +29,7 @@ static mw_tensor *sum(mw_tensor *x) { return mw_reduce_sum(x, MW_ALL_AXES, false
 
 static void test_a_value_used_twice_adds_its_cotangents(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *da = NULL;
     mw_error err = {0};
     mw_grad(sum(mw_add(mw_square(a), a)), &a, 1, &da, &err);
@@ -43,7 +43,7 @@ static void test_a_value_used_twice_adds_its_cotangents(void)
 
 static void test_stop_gradient_makes_a_constant(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *da = NULL;
     mw_error err = {0};
     mw_grad(sum(mw_mul(mw_stop_gradient(mw_square(a)), a)), &a, 1, &da, &err);
@@ -57,7 +57,7 @@ static void test_stop_gradient_makes_a_constant(void)
 
 static void test_stops_of_backward_hold_for_that_call_only(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *inner = mw_square(a), *root = sum(mw_mul(inner, a)), *stopped = NULL,
               *whole = NULL;
     mw_error err = {0};
@@ -75,7 +75,7 @@ static void test_stops_of_backward_hold_for_that_call_only(void)
 
 static void test_several_roots_with_seeds_add_up(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *b = input(graph, "b"), *da = NULL;
     mw_tensor *roots[2] = {mw_mul(a, b), sum(a)}, *seeds[2] = {b, NULL};
     mw_error err = {0};
@@ -90,7 +90,7 @@ static void test_several_roots_with_seeds_add_up(void)
 
 static void test_gradient_with_respect_to_an_intermediate_value(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *x[2] = {mw_square(a), a}, *dx[2];
     mw_error err = {0};
     mw_grad(sum(mw_mul(x[0], x[0])), x, 2, dx, &err);
@@ -105,7 +105,7 @@ static void test_gradient_with_respect_to_an_intermediate_value(void)
 
 static void test_an_unreached_variable_gets_zeros(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *b = input(graph, "b"), *db = NULL;
     mw_error err = {0};
     mw_grad(sum(a), &b, 1, &db, &err);
@@ -118,7 +118,7 @@ static void test_an_unreached_variable_gets_zeros(void)
 
 static void test_third_derivative_of_a_cube(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *d[4] = {mw_mul(a, mw_square(a))};
     mw_error err = {0};
     for (int i = 0; i < 3; i++)
@@ -135,7 +135,7 @@ static void test_third_derivative_of_a_cube(void)
 
 static void test_a_loss_that_is_no_scalar_is_refused_with_its_shape(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *da = a;
     mw_error err = {0};
     CHECK_INT(mw_grad(mw_name(mw_square(a), "z"), &a, 1, &da, &err), MW_ERROR_SHAPE);
@@ -148,7 +148,7 @@ static void test_a_loss_that_is_no_scalar_is_refused_with_its_shape(void)
 
 static void test_an_integer_variable_is_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(3)), *a = input(graph, "a"), *d = NULL;
     mw_error err = {0};
     CHECK_INT(mw_grad(sum(a), &labels, 1, &d, &err), MW_ERROR_DTYPE);
@@ -166,7 +166,7 @@ static mw_status repeat_backward(mw_graph *graph, mw_shape reps, mw_shape y_shap
 
 static void test_repeats_of_an_unknown_extent_are_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *dx = NULL;
     mw_error err = {0};
     CHECK_INT(repeat_backward(graph, MW_SHAPE(1, 1, 2), MW_SHAPE(-1, 5, 6), &dx, &err), MW_OK);
@@ -180,7 +180,7 @@ static void test_repeats_of_an_unknown_extent_are_refused(void)
 
 static void test_variables_of_another_graph_and_null_are_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *foreign = input(other, "a"), *none = NULL, *d = NULL;
     mw_error err = {0};
     CHECK_INT(mw_grad(sum(a), &foreign, 1, &d, &err), MW_ERROR_ARGUMENT);
@@ -216,7 +216,7 @@ static void test_a_path_without_a_gradient_is_refused_before_anything_is_emitted
 
 static void test_a_seed_of_another_shape_is_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *seed = mw_input(graph, "seed", MW_F32, MW_SHAPE(2)), *root = mw_square(a), *da;
     mw_error err = {0};
     CHECK_INT(mw_backward(&(mw_pullback){.roots = &root, .seeds = &seed, .root_count = 1}, &a, 1, &da, &err),
@@ -228,7 +228,7 @@ static void test_a_seed_of_another_shape_is_refused(void)
 
 static void test_comparisons_carry_no_gradient_and_do_not_stop_the_rest(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *a = input(graph, "a"), *b = input(graph, "b"), *da = NULL;
     mw_error err = {0};
     mw_grad(sum(mw_select(mw_greater(a, mw_scalar(graph, MW_F32, 0.0)), mw_square(a), b)), &a, 1, &da, &err);

@@ -33,7 +33,7 @@ static mw_status straight_through(const mw_custom_vjp_call *call, mw_tensor **ou
 
 static void test_straight_through_sign(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx = NULL, *plain = NULL;
     mw_tensor *hard = mw_sign(x), *y = mw_custom_vjp("straight_through", hard, &x, 1, straight_through, NULL);
@@ -57,7 +57,7 @@ static mw_status reverse(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_
 static void test_gradient_reversal_and_its_second_derivative(void)
 {
     static double lambda = 0.5;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx = NULL, *ddx = NULL, *dy = NULL;
     mw_tensor *y = mw_square(mw_custom_vjp("reverse", x, &x, 1, reverse, &lambda));
@@ -88,7 +88,7 @@ static mw_status product(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_
 
 static void test_only_wanted_inputs_are_asked(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     int asked = 0;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *n = mw_input(graph, "n", MW_I32, MW_SHAPE(N));
@@ -104,7 +104,7 @@ static void test_only_wanted_inputs_are_asked(void)
 static void test_the_rule_goes_along_into_a_trainer(void)
 {
     static double lambda = 1.0;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(N), mw_init_constant(1.0F));
@@ -119,7 +119,7 @@ static void test_the_rule_goes_along_into_a_trainer(void)
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
     float loss = 0.0F, w_after[N] = {0};
     CHECK_INT(mw_trainer_step(trainer, &batch, &loss, &err), MW_OK);
-    mw_trainer_read(trainer, "w", w_after, N, &err);
+    mw_trainer_read(trainer, "w", MW_F32, w_after, N, &err);
     CHECK_OK(err);
     CHECK_NEAR(w_after[2], 4.0, 0.0); /* uphill: 1 + 3 */
     mw_trainer_destroy(trainer);
@@ -169,7 +169,7 @@ static void test_a_wrong_rule_is_reported_with_its_name(void)
         {"words", MW_ERROR_NUMERIC, "custom_vjp \"mine\": no second derivative"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_error err = {0};
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx = x;
         mw_grad(sum(mw_custom_vjp("mine", x, &x, 1, wrong, (void *)(uintptr_t)rows[i].how)), &x, 1, &dx, &err);
@@ -182,7 +182,7 @@ static void test_a_wrong_rule_is_reported_with_its_name(void)
 
 static void test_a_tensor_of_another_graph_is_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx = NULL;
     mw_tensor *foreign = mw_input(other, "x", MW_F32, MW_SHAPE(N));
@@ -199,7 +199,7 @@ static void test_a_tensor_of_another_graph_is_refused(void)
 static void test_missing_arguments_are_refused(void)
 {
     for (int i = 0; i < 4; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *none = NULL;
         CHECK(mw_custom_vjp(i == 0 ? NULL : "mine", x, i == 1 ? &none : &x, i != 2, i == 3 ? NULL : reverse, NULL) ==
               NULL);
@@ -219,7 +219,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx[3] = {NULL};
         mw_tensor *y = mw_square(mw_custom_vjp("reverse", x, &x, 1, reverse, &lambda)), *v = mw_square(x);
         mw_graph_check(graph, &err);

@@ -104,7 +104,7 @@ static void check_zeros(const layer *l, const mw_graph *graph, mw_device device)
     mw_error err = {0};
     mw_program *program = engine_compile(graph, device, 0, &err);
     if (program != NULL)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s, mask %d: %s", l->name, (int)device, err.message);
     mw_port port;
     for (size_t i = 0; err.status == MW_OK && mw_program_port_at(program, i, &port); i++) {
@@ -124,7 +124,7 @@ static void check_zeros(const layer *l, const mw_graph *graph, mw_device device)
 
 static void check_layer(const layer *l, mw__lowering lowering, mw_device device)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x[PARAMETERS], *dx[PARAMETERS], *y = l->build(graph), *loss = mw_reduce_sum(y, MW_ALL_AXES, false);
     graph->lowering = lowering;
@@ -206,7 +206,7 @@ static void test_losses_and_metrics_refuse_an_empty_batch_by_name(void)
                    {"batch_norm \"norm\": x [0, 4, 5, 5] has no element per channel", batch_norm}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         refused[i].build(graph);
         mw_graph_check(graph, &err);
         CHECK_ERROR(err, MW_ERROR_SHAPE, refused[i].message);
@@ -224,7 +224,7 @@ static mw_trainer *create(mw_tensor *loss, mw_device device, mw_error *err)
 static void test_a_trainer_whose_gradients_all_are_empty_is_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer = create(mw_reduce_sum(fc(graph), MW_ALL_AXES, false), MW_DEVICE_CPU, &err);
     CHECK(trainer == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "a tensor without elements");
@@ -235,7 +235,7 @@ static void test_a_trainer_whose_gradients_all_are_empty_is_refused(void)
 static void train_beside_nothing(mw_device device)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(2), mw_init_constant(1.0f));
     mw_tensor *branch = mw_reduce_sum(fc(graph), MW_ALL_AXES, false);
     mw_trainer *trainer = create(mw_add(mw_reduce_mean(w, MW_ALL_AXES, false), branch), device, &err);
@@ -243,10 +243,10 @@ static void train_beside_nothing(mw_device device)
     const mw_feed feed = {.name = "rows", .dtype = MW_F32, .data = &nothing, .count = 0, .scale = 1.0f};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 0};
     float loss = -1.0f;
-    mw_trainer_read(trainer, "fc.weight", before, WIDTH * WIDTH, &err);
+    mw_trainer_read(trainer, "fc.weight", MW_F32, before, WIDTH * WIDTH, &err);
     mw_trainer_step(trainer, &batch, &loss, &err);
-    mw_trainer_read(trainer, "fc.weight", after, WIDTH * WIDTH, &err);
-    mw_trainer_read(trainer, "w", weights, 2, &err);
+    mw_trainer_read(trainer, "fc.weight", MW_F32, after, WIDTH * WIDTH, &err);
+    mw_trainer_read(trainer, "w", MW_F32, weights, 2, &err);
     CHECK_OK(err);
     CHECK(loss == 1.0f);
     CHECK(memcmp(before, after, sizeof after) == 0);

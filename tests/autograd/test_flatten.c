@@ -121,7 +121,7 @@ static void test_a_trainer_flattens(void)
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 2};
     float loss = 0.0F, after[2] = {0};
     mw_trainer_step(trainer, &batch, &loss, &err);
-    mw_trainer_read(trainer, "scale", after, 2, &err);
+    mw_trainer_read(trainer, "scale", MW_F32, after, 2, &err);
     CHECK_OK(err);
     CHECK_NEAR(after[0], -1.5 * 32.0, 0.0);
     mw_trainer_destroy(trainer);
@@ -237,7 +237,7 @@ static void test_branches_of_two_types_are_refused(void)
 static void test_a_graph_without_blocks_is_copied(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_graph *flat = mw_graph_flatten(graph, &err);
     CHECK_OK(err);

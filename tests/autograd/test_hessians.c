@@ -196,7 +196,7 @@ static bool is_leaf(const mw_tensor *value)
 
 static bool setup(problem *p, const row *r, bool decomposed)
 {
-    *p = (problem){.row = r, .graph = mw_graph_create(NULL)};
+    *p = (problem){.row = r, .graph = mw_graph_create(NULL, NULL)};
     p->graph->lowering = decomposed ? MW__LOWERING_DECOMPOSED : MW__LOWERING_NATIVE;
     mw_tensor *y = r->build(p->graph);
     mw_error err = {0};

@@ -128,14 +128,14 @@ static void test_gradients_agree_with_differences(void)
     for (int i = 0; i < KINDS; i++) {
         inputs in;
         mw_error err = {0};
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *loss = build_shared(g, &kinds[i]), *weight = mw_graph_find(g, "s.weight");
         mw_gradcheck_options o = mw_gradcheck_defaults(loss, &weight, 1);
         mw_gradcheck_report report = {0};
         fill(&in, &kinds[i]);
         o.batch = &in.batch;
         o.compile = engine_options(MW_DEVICE_CPU, 1);
-        mw_gradcheck(&o, &report, &err);
+        mw_gradcheck_run(&o, &report, &err);
         check_note(report.passed && report.checked > 0, __FILE__, __LINE__, "%s: %s", kinds[i].name, err.message);
         mw_graph_destroy(g);
     }
@@ -195,7 +195,7 @@ static void run_gradients(const kind *k, mw_graph *g, mw_tensor *loss, const cha
         mw_program_write(program, in.feeds[i].name, k->dtype, in.feeds[i].data, in.feeds[i].count, &err);
     for (int i = 0; i < layer_count; i++)
         write_alike(program, weights + (size_t)i * each, each, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     for (int i = 0; i < layer_count; i++) {
         out->count = 0;
         for (size_t j = 0; j < each; j++) {
@@ -216,7 +216,7 @@ static void test_gradients_are_the_sums_over_layers_of_their_own(void)
 {
     for (int i = 0; i < KINDS; i++) {
         const kind *k = &kinds[i];
-        mw_graph *g = mw_graph_create(NULL), *apart = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL), *apart = mw_graph_create(NULL, NULL);
         mw_tensor *loss = build_shared(g, k);
         mw_tensor *a = mw_input(apart, "a", k->dtype, k->shape), *b = mw_input(apart, "b", k->dtype, k->shape);
         mw_tensor *y = k->single(a, "p"), *split = loss_of(y, k->single(b, "q"));
@@ -243,7 +243,7 @@ static void test_a_trainer_updates_it_once(void)
     mw_error err = {0};
     float got[2] = {0};
     for (int shared = 0; shared < 2; shared++) {
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(1, 1));
         mw_layer *layer = mw_layer_dense(g, 1, "fc");
         mw_tensor *y = mw_layer_apply_one(layer, x);
@@ -254,7 +254,7 @@ static void test_a_trainer_updates_it_once(void)
         const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = &one, .count = 1};
         for (int i = 0; i < 5; i++)
             mw_trainer_step(trainer, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = 1}, NULL, &err);
-        mw_trainer_read(trainer, "fc.weight", &got[shared], 1, &err);
+        mw_trainer_read(trainer, "fc.weight", MW_F32, &got[shared], 1, &err);
         mw_trainer_destroy(trainer);
         mw_graph_destroy(g);
     }
@@ -279,10 +279,10 @@ static void test_running_statistics_follow_each_application_in_turn(void)
     mw_error err = {0};
     float mean[D];
     fill(&in, k);
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_trainer *trainer = engine_trainer(build_shared(g, k), mw_sgd(1e-3f), MW_DEVICE_CPU, 1, &err);
     mw_trainer_step(trainer, &in.batch, NULL, &err);
-    mw_trainer_read(trainer, "s.running_mean", mean, D, &err);
+    mw_trainer_read(trainer, "s.running_mean", MW_F32, mean, D, &err);
     CHECK_OK(err);
     CHECK_NEAR(mean[0], 0.9 * 0.1 * mean_of(in.x[0]) + 0.1 * mean_of(in.x[1]), 1e-6);
     mw_trainer_destroy(trainer);
@@ -301,7 +301,7 @@ static void test_dropout_draws_anew_in_each_application(void)
     float loss = 0.0f, ones[64];
     for (int i = 0; i < 64; i++)
         ones[i] = 1.0f;
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(1, 64));
     mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(64), mw_init_constant(1.0f));
     mw_layer *layer = mw_layer_create(g, "drop", drop, NULL);
@@ -358,7 +358,7 @@ static mw_tensor *odd(void *user, mw_graph *g, const char *name, mw_tensor *cons
 static void refuse(const char *what, mw_status status, const char *part)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     act a = {.what = what, .foreign = mw_input(other, "x", MW_F32, MW_SHAPE(2, 2))};
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 2));
     a.layer = mw_layer_create(g, "odd", odd, &a);
@@ -391,14 +391,14 @@ static void test_functions_that_are_wrong_are_refused(void)
 static void test_operands_and_names_that_are_wrong_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_layer *layer = mw_layer_dense(g, 3, "fc");
     CHECK(mw_layer_apply(layer, NULL, 1) == NULL);
     mw_graph_check(g, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "layer \"fc\": it is applied to nothing");
     mw_graph_destroy(g);
     CHECK(mw_layer_apply_one(layer, NULL) == NULL); /* the graph is gone */
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     CHECK(mw_layer_create(g, "", odd, NULL) == NULL);
     CHECK(mw_graph_check(g, NULL) != MW_OK);
     mw_graph_destroy(g);
@@ -407,7 +407,7 @@ static void test_operands_and_names_that_are_wrong_are_refused(void)
 static void test_two_layers_of_one_name_do_not_share(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 2));
     CHECK(mw_layer_apply_one(mw_layer_dense(g, 2, "fc"), x) != NULL);
     CHECK(mw_layer_apply_one(mw_layer_dense(g, 2, "fc"), x) == NULL);

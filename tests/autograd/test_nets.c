@@ -38,7 +38,7 @@ static void read_weight(session *s, FILE *file)
     if (fscanf(file, "%63s %zu %" SCNu64 " %f %f", w.name, &w.count, &w.stream, &w.scale, &w.offset) != 5)
         return;
     float *values = hashed_floats(w.count, w.stream, w.scale, w.offset);
-    mw_trainer_write(s->trainer, w.name, values, w.count, &s->err);
+    mw_trainer_write(s->trainer, w.name, MW_F32, values, w.count, &s->err);
     free(values);
 }
 
@@ -91,7 +91,7 @@ static void read_sum(session *s, FILE *file)
         return;
     const size_t count = nets_count(s->trainer, name);
     float *values = calloc(count + 1, sizeof *values);
-    mw_trainer_read(s->trainer, name, values, count, &s->err);
+    mw_trainer_read(s->trainer, name, MW_F32, values, count, &s->err);
     for (size_t i = 0; i < count; i++)
         sum += fabs((double)values[i]);
     free(values);

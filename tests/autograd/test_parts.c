@@ -116,7 +116,7 @@ static void use_tiles(mw__random *random, problem *p)
 static void make_problem(problem *p, uint64_t seed)
 {
     mw__random random = {.seed = seed};
-    *p = (problem){.graph = mw_graph_create(NULL)};
+    *p = (problem){.graph = mw_graph_create(NULL, NULL)};
     p->x = mw_input(p->graph, "x", MW_F32, random_shape(&random));
     p->v = mw_input(p->graph, "v", MW_F32, mw_tensor_shape(p->x));
     const int wanted = 1 + (int)mw__random_below(&random, 8);
@@ -297,7 +297,7 @@ typedef struct work {
 static work work_of(cutting *cut, int64_t count)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, count, 8)), *y = NULL, *dx = NULL;
     for (int64_t t = 0; t < count; t++) {
         mw_tensor *part = cut(x, t, count);
@@ -338,7 +338,7 @@ static void test_tiles_become_one_concat(void)
     cutting *const all[] = {one_position, one_position_by_size, one_row};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6, 8)), *y = NULL, *dx = NULL;
         for (int64_t t = 0; t < 6; t++) {
             mw_tensor *term = mw_reduce_sum(mw_exp(all[i](x, t, 6)), MW_ALL_AXES, false);
@@ -359,7 +359,7 @@ static void test_tiles_become_one_concat(void)
 static void test_gathers_of_one_table_share_one_tensor_of_its_size(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(50, 8)), *y = NULL, *dx = NULL;
     for (int i = 0; i < 5; i++) {
         char name[8];

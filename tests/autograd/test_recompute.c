@@ -21,7 +21,7 @@ static void make_net(net *n, bool cut, const mw_allocator *allocator)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    *n = (net){.graph = mw_graph_create(&options)};
+    *n = (net){.graph = mw_graph_create(&options, NULL)};
     n->x = mw_input(n->graph, "x", MW_F32, MW_SHAPE(N, N));
     n->v = mw_input(n->graph, "v", MW_F32, MW_SHAPE(N, N));
     n->w = mw_parameter(n->graph, "w", MW_F32, MW_SHAPE(N, N), mw_init_uniform(-1.0F, 1.0F));
@@ -118,7 +118,7 @@ static void test_a_trainer_recomputes(void)
         float loss;
         for (int step = 0; step < 10; step++)
             mw_trainer_step(trainer, &batch, &loss, &err);
-        mw_trainer_read(trainer, "w", after[k], N * N, &err);
+        mw_trainer_read(trainer, "w", MW_F32, after[k], N * N, &err);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
     }
@@ -131,7 +131,7 @@ static double slope_of_start(size_t times)
 {
     mw_error err = {0};
     oracle o;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(1), mw_init_zeros()), *h = mw_tanh(w), *dw = NULL;
     mw_tensor *const starts[3] = {h, h, h};
     mw_tensor *y = mw_recompute(mw_exp(mw_square(h)), starts, times);
@@ -175,7 +175,7 @@ static void test_two_variables_of_a_loop_that_start_as_one_value(void)
     const double x = 0.6, w = 1.3;
     mw_error err = {0};
     oracle o;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_parameter(graph, "w", MW_F32, MW_SHAPE(1), mw_init_zeros());
     mw_tensor *start = mw_input(graph, "x", MW_F32, MW_SHAPE(1)), *results[3];
     mw_tensor *vars[3] = {mw_scalar(graph, MW_I32, 0), start, start};
@@ -203,7 +203,7 @@ static void test_bad_segments_are_refused(void)
 {
     mw_error err = {0};
     for (int i = 0; i < 3; i++) {
-        mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *foreign = mw_input(other, "x", MW_F32, MW_SHAPE(2));
         mw_tensor *none = NULL, *y = mw_name(mw_relu(x), "y");
         CHECK(mw_recompute(y, i == 0 ? &none : i == 1 ? &foreign : &y, 1) == NULL);

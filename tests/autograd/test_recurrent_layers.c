@@ -172,12 +172,12 @@ static void check_case(layer_case *c)
     snprintf(key, sizeof key, "layer.%ld", c->index);
     const char *note = mw__safetensors_metadata(c->file, key);
     REQUIRE(note != NULL);
-    c->graph = mw_graph_create(NULL);
+    c->graph = mw_graph_create(NULL, NULL);
     make(c, note, &err);
     if (!mw__failed(&err))
         feed(c, &err);
     if (!mw__failed(&err))
-        mw_run(c->program, &err);
+        mw_program_run(c->program, &err);
     if (!mw__failed(&err))
         CHECK_INT(compare(c, &err), count_recorded(c, "d.") + count_recorded(c, "out."));
     check_note(err.status == MW_OK, __FILE__, __LINE__, "case %ld, %s: %s", c->index, note, err.message);

@@ -36,7 +36,7 @@ static void fill_batch(uint64_t step, float *x, float *y)
 
 static mw_trainer *create(mw_device device, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, LENGTH, 2));
     mw_tensor *y = mw_input(g, "y", MW_F32, MW_SHAPE(BATCH, 1));
     mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
@@ -48,7 +48,7 @@ static mw_trainer *create(mw_device device, mw_error *err)
     if (device == MW_DEVICE_CPU)
         adam.epsilon = 1e-6F; /* PyTorch's run; fp16 has its own */
     mw_trainer *trainer = engine_trainer(loss, adam, device, 1, err);
-    mw_trainer_load_weights(trainer, RECORD, err);
+    mw_trainer_load_weights(trainer, RECORD, NULL, err);
     mw_graph_destroy(g);
     return trainer;
 }

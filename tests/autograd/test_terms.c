@@ -54,7 +54,7 @@ typedef struct parts {
 
 static parts make_parts(void)
 {
-    parts p = {.graph = mw_graph_create(NULL)};
+    parts p = {.graph = mw_graph_create(NULL, NULL)};
     p.x = mw_input(p.graph, "x", MW_F32, MW_SHAPE(N, D));
     p.w = mw_parameter(p.graph, "w", MW_F32, MW_SHAPE(D), mw_init_constant(2.0f));
     p.mean = mw_reduce_mean(mw_mul(p.x, p.w), MW_ALL_AXES, false);
@@ -155,7 +155,7 @@ static void test_a_weighted_mean_survives_text(void)
 {
     mw_error err = {0};
     mw__arena arena;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *logits = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_cross_entropy_options options = mw_cross_entropy_defaults();
     options.ignore_index = -1;

@@ -41,7 +41,7 @@ static const struct {
 
 static mw_trainer *make_trainer(mw_optimizer optimizer, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(128));
     mw_tensor *h = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
@@ -49,7 +49,7 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_error *err)
     mw_graph_destroy(graph);
     for (size_t i = 0; trainer != NULL && i < SUMS; i++) {
         float *values = hashed_floats(parameters[i].count, i + 1, parameters[i].scale, 0.0f);
-        mw_trainer_write(trainer, parameters[i].name, values, parameters[i].count, err);
+        mw_trainer_write(trainer, parameters[i].name, MW_F32, values, parameters[i].count, err);
         free(values);
     }
     return trainer;
@@ -84,7 +84,7 @@ static void check_training(const char *name, mw_optimizer optimizer, double tole
     for (size_t i = 0; trainer != NULL && i < SUMS; i++) {
         float *values = malloc(parameters[i].count * sizeof *values);
         double sum = 0.0;
-        mw_trainer_read(trainer, parameters[i].name, values, parameters[i].count, &err);
+        mw_trainer_read(trainer, parameters[i].name, MW_F32, values, parameters[i].count, &err);
         for (size_t k = 0; k < parameters[i].count; k++)
             sum += fabs((double)values[k]);
         free(values);

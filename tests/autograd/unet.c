@@ -133,17 +133,17 @@ static void shift_weights(mw_trainer *trainer, float shift, mw_error *err)
         for (int axis = 0; axis < port.shape.rank; axis++)
             count *= (size_t)port.shape.dim[axis];
         float *weight = malloc(count * sizeof *weight);
-        mw_trainer_read(trainer, port.name, weight, count, err);
+        mw_trainer_read(trainer, port.name, MW_F32, weight, count, err);
         for (size_t k = 0; k < count; k++)
             weight[k] *= 1.0f + 2.0f * shift * hashed_uniform(k, 5000 + i);
-        mw_trainer_write(trainer, port.name, weight, count, err);
+        mw_trainer_write(trainer, port.name, MW_F32, weight, count, err);
         free(weight);
     }
 }
 
 static mw_trainer *make_trainer(const unet_run *run, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer_options options = mw_trainer_defaults(loss_of(graph, run->form), run->optimizer);
     options.compile = engine_options(run->device, 0);
     options.compile.seed = run->seed;

@@ -57,7 +57,7 @@ static void test_public_sum_runs_by_its_ports(void)
     for (int i = 0; i < 64; i++)
         wrong += sum[i] != mw__fp16_from_double(value(a[i]) + value(b[i]));
     CHECK_INT(wrong, 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_buffers_must_be_those_of_the_ports(void)
@@ -84,7 +84,7 @@ static void test_buffers_must_be_those_of_the_ports(void)
         CHECK(mw_chip_run(hwx, cases[i].buffers, cases[i].count, NULL, &why) == MW_ERROR_ARGUMENT);
         CHECK_ERROR(why, MW_ERROR_ARGUMENT, cases[i].part);
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_limits_and_profiles_are_held(void)
@@ -111,7 +111,7 @@ static void test_limits_and_profiles_are_held(void)
     err = (mw_error){0};
     CHECK(mw_chip_run(hwx, buffers, 2, &options, &err) == MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "h12");
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* The same program as a .ane, whose ports have no names of their own. */
@@ -125,7 +125,7 @@ static void test_a_ane_runs_like_its_hwx(void)
     if (hwx == NULL && err.status == MW_ERROR_FILE)
         SKIP("no public files");
     CHECK(mw_hwx_write_ane(hwx, NULL, &bytes, &size, &err) == MW_OK);
-    mw_hwx *ane = mw_hwx_read_memory(bytes, size, NULL, &err);
+    mw_hwx *ane = mw_hwx_parse(bytes, size, NULL, &err);
     CHECK_OK(err);
     REQUIRE(ane != NULL);
     mw_chip_buffer buffers[3];
@@ -143,8 +143,8 @@ static void test_a_ane_runs_like_its_hwx(void)
     for (int i = 0; i < 64; i++)
         wrong += y[i] != mw__fp16_from_double(value(x[i]) + value(z[i]));
     CHECK_INT(wrong, 0);
-    mw_hwx_close(ane);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(ane);
+    mw_hwx_destroy(hwx);
     mw_string_free(bytes);
 }
 
@@ -181,7 +181,7 @@ static mw_hwx *emit(const char *text, bool verified)
     mw_graph *graph = parse(text);
     check_note(mw_hwx_emit(graph, NULL, &made, &err) == MW_OK, __FILE__, __LINE__, "%s", err.message);
     CHECK(made.verified == verified);
-    mw_hwx *hwx = made.data != NULL ? mw_hwx_read_memory(made.data, made.size, NULL, &err) : NULL;
+    mw_hwx *hwx = made.data != NULL ? mw_hwx_parse(made.data, made.size, NULL, &err) : NULL;
     check_note(hwx != NULL, __FILE__, __LINE__, "%s", err.message);
     void *again = NULL;
     size_t size = 0;
@@ -214,7 +214,7 @@ static void check_unary(const char *text, bool verified, double (*function)(doub
         wrong += !(fabs(value(y[i]) - want) <= half_step(want) + allowed);
     }
     CHECK_INT(wrong, 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(x);
     free(y);
 }
@@ -272,7 +272,7 @@ static void check_binary(const char *name, bool turned)
         wrong += !(fabs(value(y[i]) - want) <= half_step(want));
     }
     CHECK_INT(wrong, 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_two_operands_either_way_round(void)
@@ -299,7 +299,7 @@ static void check_concat(bool turned)
     fill(z, B);
     run(hwx, (mw_chip_buffer[]){{"x", x, sizeof x}, {"z", z, sizeof z}, {"y", y, sizeof y}}, 3);
     CHECK(memcmp(y + (turned ? B : 0), x, sizeof x) == 0 && memcmp(y + (turned ? 0 : A), z, sizeof z) == 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_concat_of_channels_either_way_round(void)
@@ -343,7 +343,7 @@ static void test_linear_with_bias_and_relu(void)
         const double want = sum > 0.0 ? sum : 0.0;
         CHECK_NEAR(value(y[o]), want, half_step(want) + 0x1p-16);
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_conv_with_same_padding(void)
@@ -376,7 +376,7 @@ static void test_conv_with_same_padding(void)
             wrong += !(fabs(value(y[o * S * S + i]) - sum) <= half_step(sum) + 0x1p-14);
         }
     CHECK_INT(wrong, 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* ---- what is not written ---- */
@@ -439,7 +439,7 @@ static void test_a_table_of_several_engines_is_one_kernel(void)
         CHECK(mw_hwx_get_table(hwx, 0, &table, &err) == MW_OK);
         CHECK_NEAR(table.knots[16], 0.5, 1e-3); /* sigmoid(0), of 33 knots from -8 to 8 */
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_options_are_looked_at(void)
@@ -503,11 +503,11 @@ static void test_files_with_bytes_turned_run_or_are_refused(void)
             bytes[at] = (char)(state >> 40);
         }
         mw_error why = {0};
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, made.size, NULL, &why);
+        mw_hwx *hwx = mw_hwx_parse(bytes, made.size, NULL, &why);
         if (hwx != NULL)
             run_whatever(hwx, &wrong);
         opened += hwx != NULL;
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
     CHECK_INT(wrong, 0);
     CHECK(opened > ROUNDS / 4);
@@ -539,7 +539,7 @@ static void test_running_survives_allocations_that_fail(void)
         CHECK_INT(status, failed ? MW_ERROR_MEMORY : MW_OK);
     }
     CHECK(n > 5 && n < 100);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 int main(void)

@@ -19,12 +19,12 @@ static mw_model *make_model(mw_graph *graph, mw_error *err)
 static void test_before_it_netplists_are_refused(void)
 {
     mw_error err = {0};
-    CHECK(mw_model_load("net.espresso.net", NULL, &err) == NULL);
+    CHECK(mw_model_open("net.espresso.net", NULL, &err) == NULL);
     CHECK_INT(err.status, MW_ERROR_UNSUPPORTED);
     CHECK_CONTAINS(err.message, "mw_chip_register");
-    CHECK(mw_model_load("net.espresso.net", NULL, NULL) == NULL);
+    CHECK(mw_model_open("net.espresso.net", NULL, NULL) == NULL);
     mw_error_clear(&err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_model *model = make_model(graph, &err);
     CHECK_OK(err);
     CHECK_INT(mw_model_write(model, "net.espresso.net", &err), MW_ERROR_UNSUPPORTED);
@@ -49,7 +49,7 @@ static void test_after_it_they_are_models(void)
     mw_error err = {0};
     mw_chip_register();
     mw_chip_register();
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_model *model = make_model(graph, &err);
     CHECK_INT(mw_model_check_write(model, "net.espresso.net", &err), MW_OK);
     CHECK(!is_there("net.espresso.net"));
@@ -57,14 +57,14 @@ static void test_after_it_they_are_models(void)
     CHECK_OK(err);
     mw_model_destroy(model);
     mw_graph_destroy(graph);
-    model = mw_model_load("net.espresso.net", NULL, &err);
+    model = mw_model_open("net.espresso.net", NULL, &err);
     CHECK_OK(err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     const float x[4] = {1, 2, 3, 4};
     float y[4] = {0};
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 4};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 1};
-    CHECK_INT(mw_predict(predictor, &batch, &(mw_result){"y", MW_F32, y, 4}, 1, &err), MW_OK);
+    CHECK_INT(mw_predictor_predict(predictor, &batch, &(mw_result){"y", MW_F32, y, 4}, 1, &err), MW_OK);
     CHECK_OK(err);
     for (int i = 0; i < 4; i++)
         CHECK(y[i] == 2.0f * x[i] + 1.0f);

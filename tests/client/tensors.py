@@ -37,7 +37,7 @@ class Info(ctypes.Structure):
 library = ctypes.CDLL(sys.argv[1])
 library.mw_tensors_open.restype = c_void_p
 library.mw_tensors_open.argtypes = [c_char_p, c_void_p]
-library.mw_tensors_close.argtypes = [c_void_p]
+library.mw_tensors_destroy.argtypes = [c_void_p]
 library.mw_tensors_count.restype = c_size_t
 library.mw_tensors_count.argtypes = [c_void_p]
 library.mw_tensors_at.restype = POINTER(Info)
@@ -75,7 +75,7 @@ def read(path):
         array = numpy.empty(info.shape.dim[:info.shape.rank], "<" + kinds[info.dtype])
         check("read", library.mw_tensors_read(tensors, info.name, info.dtype, array.ctypes.data, array.size, None) == 0)
         out[info.name.decode()] = array
-    library.mw_tensors_close(tensors)
+    library.mw_tensors_destroy(tensors)
     return out
 
 

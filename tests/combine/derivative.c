@@ -77,7 +77,7 @@ static void results_of(const net *n, bool flat, float out[64], mw_error *err)
     whole w = make(n, flat, err);
     mw_program *program = w.graph != NULL ? compile_plain(w.graph, err) : NULL;
     feed(n, program, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "z", MW_F32, out + 1, (size_t)(n->examples * NET_CLASSES), err);
     mw_program_read(program, "loss", MW_F32, out, 1, err);
     mw_program_destroy(program);
@@ -109,7 +109,7 @@ static bool check_evaluation(const net *n, mw_error *err, char why[CASE_WHY])
     mw_program_write(program, "x", MW_F32, f.x, f.feeds[0].count, err);
     if (net_has(n, NET_EMBED))
         mw_program_write(program, "tokens", MW_I32, f.tokens, f.feeds[2].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "z", MW_F32, native, (size_t)count, err);
     mw_program_destroy(program);
     mw_graph_destroy(after);
@@ -119,7 +119,7 @@ static bool check_evaluation(const net *n, mw_error *err, char why[CASE_WHY])
         o.compile = engine_options(MW_DEVICE_CPU, 1);
         o.prediction = z;
         mw_trainer *trainer = mw_trainer_create(&o, err);
-        mw_trainer_predict(trainer, &f.batch, flat, (size_t)count, err);
+        mw_trainer_predict(trainer, &f.batch, MW_F32, flat, (size_t)count, err);
         mw_trainer_destroy(trainer);
     }
     mw_graph_destroy(built);
@@ -175,7 +175,7 @@ static double gradient_along(const net *n, double *size, mw_error *err)
     }
     mw_program *program = compile_plain(w.graph, err);
     feed(n, program, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     const double sum = along(program, &w, "g", 5000, size, err);
     mw_program_destroy(program);
     mw_graph_destroy(w.graph);
@@ -200,7 +200,7 @@ static double loss_at(const line *l, double t, mw_error *err)
             moved[k] = (float)((double)l->at[i][k] + t * (double)direction[k]);
         mw_program_write(l->program, mw_tensor_name(l->w.x[i]), MW_F32, moved, count, err);
     }
-    mw_run(l->program, err);
+    mw_program_run(l->program, err);
     mw_program_read(l->program, "loss", MW_F32, &loss, 1, err);
     return (double)loss;
 }
@@ -291,7 +291,7 @@ bool check_second(const net *n, mw_error *err, char why[CASE_WHY])
     mw_program *program = compile_second(n, &w, err);
     if (program != NULL)
         feed(n, program, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     const double uhv = along(program, &w, "v", 6000, &size, err), vhu = along(program, &w, "u", 7000, &size, err);
     mw_program_destroy(program);
     mw_graph_destroy(w.graph);

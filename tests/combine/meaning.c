@@ -39,11 +39,11 @@ static void add_steps(mw_trainer *trainer, const net *n, outcome *at, int first,
         net_feeds f;
         net_feed(&f, n, n->examples, first + b);
         for (int i = 0; i < at->count; i++)
-            mw_trainer_write(trainer, at->sections[i].name, &at->values[at->sections[i].first],
+            mw_trainer_write(trainer, at->sections[i].name, MW_F32, &at->values[at->sections[i].first],
                              (size_t)at->sections[i].count, err);
         mw_trainer_step(trainer, &f.batch, NULL, err);
         for (int i = 0; i < at->count; i++) {
-            mw_trainer_read(trainer, at->sections[i].name, read, (size_t)at->sections[i].count, err);
+            mw_trainer_read(trainer, at->sections[i].name, MW_F32, read, (size_t)at->sections[i].count, err);
             for (int k = 0; k < at->sections[i].count; k++)
                 sums[at->sections[i].first + k] += 0.5 * (double)read[k];
         }
@@ -62,7 +62,7 @@ static void read_parameters(const mw_graph *graph, mw_trainer *trainer, outcome 
         const size_t elements = (size_t)mw_shape_count(weights[i].shape);
         if (!weights[i].is_parameter)
             continue;
-        mw_trainer_read(trainer, weights[i].name, outcome_add(out, weights[i].name, elements), elements, err);
+        mw_trainer_read(trainer, weights[i].name, MW_F32, outcome_add(out, weights[i].name, elements), elements, err);
         snprintf(out->sections[out->count - 1].name, sizeof out->sections[0].name, "%s", weights[i].name);
     }
 }

@@ -193,7 +193,7 @@ mw_tensor *net_fit(mw_tensor *x, const mw_tensor *like, int at)
 
 mw_graph *net_build(const net *n, const net_form *form, mw_error *err)
 {
-    net_builder b = {.n = n, .form = form, .graph = mw_graph_create(NULL)};
+    net_builder b = {.n = n, .form = form, .graph = mw_graph_create(NULL, NULL)};
     b.examples = form->examples > 0 ? form->examples : n->examples;
     mw_tensor *x = mw_input(b.graph, "x", MW_F32, MW_SHAPE(b.examples, n->steps, n->features));
     if (net_has(n, NET_EMBED))

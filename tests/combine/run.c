@@ -36,11 +36,11 @@ static void set_options(run *r)
     o->compile.profile = option_in(r->set, OPTION_ANE) ? "h17,-wide_chains" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;
-    o->clip_norm = option_in(r->set, OPTION_CLIP) ? 0.25F : 0.0F;
-    o->segments = has(r, OPTION_SEGMENTS) ? 3 : 0;
+    o->clipping.norm = option_in(r->set, OPTION_CLIP) ? 0.25F : 0.0F;
+    o->memory.segments = has(r, OPTION_SEGMENTS) ? 3 : 0;
     o->dispatch_steps = has(r, OPTION_DISPATCH) ? 2 : 0;
-    o->memory_limit = has(r, OPTION_MEMORY) ? 1 : 0;
-    o->watch_gradient_norms = has(r, OPTION_WATCH);
+    o->memory.limit = has(r, OPTION_MEMORY) ? 1 : 0;
+    o->watch.gradient_norms = has(r, OPTION_WATCH);
     set_groups(r);
 }
 
@@ -48,7 +48,7 @@ static void set_options(run *r)
 static mw_trainer *create(run *r, mw_error *err)
 {
     mw_error tried = {0};
-    mw_trainer *made = mw_trainer_create(&r->options, r->options.memory_limit == 1 ? &tried : err);
+    mw_trainer *made = mw_trainer_create(&r->options, r->options.memory.limit == 1 ? &tried : err);
     if (tried.status == MW_OK)
         return made;
     const char *before = strstr(tried.message, "bytes, and ");
@@ -57,14 +57,14 @@ static mw_trainer *create(run *r, mw_error *err)
         *err = tried;
         return NULL;
     }
-    r->options.memory_limit = strtoull(least, NULL, 10);
+    r->options.memory.limit = strtoull(least, NULL, 10);
     return mw_trainer_create(&r->options, err);
 }
 
 static void create_second(run *r, mw_error *err)
 {
     mw_trainer_options o = r->options;
-    o.share = r->trainer;
+    o.compile.share.trainer = r->trainer;
     r->second = mw_trainer_create(&o, err);
 }
 
@@ -90,14 +90,14 @@ static mw_dataset *make_set(const net *n, int examples, int batches, mw_error *e
         {.name = "tokens", .dtype = MW_I32, .shape = MW_SHAPE(n->steps), .data = tokens}};
     const int64_t count =
         batches == CASE_BATCHES ? batches * examples : batches * examples - 1; /* or a short last one */
-    return mw_dataset_from_memory(columns, net_has(n, NET_EMBED) ? 3 : 2, count, true, err);
+    return mw_dataset_create(columns, net_has(n, NET_EMBED) ? 3 : 2, count, true, err);
 }
 
 static double evaluate(const run *r, mw_trainer *trainer, mw_error *err)
 {
     mw_evaluation found = {0};
     mw_dataset *set = make_set(r->n, r->n->examples, 2, err);
-    mw_trainer_measure(trainer, set, &found, err);
+    mw_trainer_evaluate(trainer, set, NULL, &found, err);
     mw_dataset_destroy(set);
     return found.loss;
 }
@@ -106,7 +106,7 @@ static void predict(const run *r, mw_trainer *trainer, float *out, mw_error *err
 {
     net_feeds f;
     net_feed(&f, r->n, r->n->examples, 9);
-    mw_trainer_predict(trainer, &f.batch, out, (size_t)(r->n->examples * NET_CLASSES), err);
+    mw_trainer_predict(trainer, &f.batch, MW_F32, out, (size_t)(r->n->examples * NET_CLASSES), err);
 }
 
 /* ---- steps ---- */
@@ -150,8 +150,8 @@ static void fit(const run *r, mw_error *err)
 {
     mw_dataset *set = make_set(r->n, r->n->examples, CASE_BATCHES, err);
     mw_fit_options o = mw_fit_defaults(set, 1);
-    o.keep_order = o.quiet = o.ignore_signals = true;
-    mw_fit(r->trainer, &o, err);
+    o.data.keep_order = o.progress.quiet = o.progress.ignore_signals = true;
+    mw_trainer_fit(r->trainer, &o, err);
     mw_dataset_destroy(set);
 }
 
@@ -181,7 +181,7 @@ static void read_weights(const run *r, const char *prefix, mw_error *err)
         char name[64];
         snprintf(name, sizeof name, "%s%.50s", prefix, weights[i].name);
         if (weights[i].is_parameter && elements > 0)
-            mw_trainer_read(r->trainer, weights[i].name, outcome_add(r->out, name, elements), elements, err);
+            mw_trainer_read(r->trainer, weights[i].name, MW_F32, outcome_add(r->out, name, elements), elements, err);
     }
 }
 
@@ -196,7 +196,7 @@ static void read_statistics(const run *r, mw_error *err)
         const mw_tensor *mean = mw_graph_find(r->graph, name);
         const size_t count = (size_t)mw_shape_count(mw_tensor_shape(mean));
         if (mean != NULL)
-            mw_trainer_read(r->trainer, name, outcome_add(r->out, name, count), count, err);
+            mw_trainer_read(r->trainer, name, MW_F32, outcome_add(r->out, name, count), count, err);
     }
 }
 
@@ -207,7 +207,7 @@ static void predict_loaded(run *r, mw_error *err)
     o.compile.seed = 99;
     mw_trainer_save_weights(r->trainer, "weights.safetensors", err);
     mw_trainer *other = mw_trainer_create(&o, err);
-    mw_trainer_load_weights(other, "weights.safetensors", err);
+    mw_trainer_load_weights(other, "weights.safetensors", NULL, err);
     if (!net_has(r->n, NET_NOISE))
         predict(r, other, outcome_add(r->out, "written weights", (size_t)(r->n->examples * NET_CLASSES)), err);
     mw_trainer_destroy(other);

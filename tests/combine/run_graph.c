@@ -37,7 +37,7 @@ static mw_graph *flexible(const run *r, mw_error *err)
     }
     mw_graph *open = all ? mw__graph_publish(mw__generalize(witness, err), err) : NULL;
     if (open != NULL)
-        made = mw_graph_specialise(open, shapes, run_shapes(r->n, r->n->examples, shapes), err);
+        made = mw_graph_specialize(open, shapes, run_shapes(r->n, r->n->examples, shapes), err);
     mw_graph_destroy(open);
     for (int k = 0; k < MW__WITNESSES; k++)
         mw_graph_destroy(witness[k]);
@@ -69,7 +69,7 @@ static const void *bake(void *user, const char *name)
 
 static mw_graph *read_package(mw_error *err)
 {
-    mw_coreml *package = mw_coreml_read("source.mlpackage", NULL, err);
+    mw_coreml *package = mw_coreml_open("source.mlpackage", NULL, err);
     const mw_graph *inside = mw_coreml_graph(package, err);
     mw_graph *copy = inside != NULL ? mw_graph_function(inside, NULL, err) : NULL;
     mw_coreml_destroy(package);
@@ -85,19 +85,19 @@ static mw_graph *through_file(const run *r, const mw_graph *graph, mw_error *err
         o.bake = bake;
         o.bake_user = &b;
         mw_graph_write_mil(evaluated, "source", &o, err);
-        read = mw_graph_read_mil("source/model.mil", NULL, err);
+        read = mw_graph_open_mil("source/model.mil", NULL, err);
     } else if (option_in(r->set, OPTION_FROM_PACKAGE)) {
         mw_coreml_write_options o = mw_coreml_write_defaults();
         o.bake = bake;
         o.bake_user = &b;
-        mw_coreml_write(evaluated, "source.mlpackage", &o, err);
+        mw_graph_write_coreml(evaluated, "source.mlpackage", &o, err);
         read = read_package(err);
     } else {
         mw_onnx_write_options o = mw_onnx_write_defaults();
         o.bake = bake;
         o.bake_user = &b;
-        mw_onnx_write(evaluated, "source.onnx", &o, err);
-        read = mw_onnx_read("source.onnx", NULL, err);
+        mw_graph_write_onnx(evaluated, "source.onnx", &o, err);
+        read = mw_graph_open_onnx("source.onnx", NULL, err);
     }
     for (int i = 0; i < b.count; i++)
         free(b.kept[i]);

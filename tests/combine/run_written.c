@@ -13,8 +13,8 @@ static mw_program *compile(const run *r, const mw_graph *graph, mw_trainer *stat
 {
     mw_compile_options o = engine_options(run_device(r->set), 1);
     o.profile = has(r, OPTION_ANE) ? "h17,-wide_chains" : NULL;
-    o.state_of = state_of;
-    return graph != NULL ? mw_compile(graph, &o, &r->out->err) : NULL;
+    o.share.trainer = state_of;
+    return graph != NULL ? mw_program_create(graph, &o, &r->out->err) : NULL;
 }
 
 static void run_program(const run *r, mw_program *program, const char *result, const char *name)
@@ -27,7 +27,7 @@ static void run_program(const run *r, mw_program *program, const char *result, c
     mw_program_write(program, "x", MW_F32, f.x, f.feeds[0].count, err);
     if (net_has(r->n, NET_EMBED))
         mw_program_write(program, "tokens", MW_I32, f.tokens, f.feeds[2].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, result, MW_F32, outcome_add(r->out, name, results(r)), results(r), err);
     mw_program_destroy(program);
 }
@@ -53,12 +53,12 @@ static void predict_one_by_one(const run *r)
     net_feeds f;
     o.compile = &compile;
     o.batch = 1;
-    mw_model *model = mw_model_load("written", &o, err);
+    mw_model *model = mw_model_open("written", &o, err);
     mw_predictor *predictor = mw_predictor_create(model, err);
     const char *name = model != NULL ? result_of(mw_model_graph(model)) : "";
     net_feed(&f, r->n, r->n->examples, 9);
     const mw_result result = {name, MW_F32, outcome_add(r->out, "written ~ one by one", results(r)), results(r)};
-    mw_predict(predictor, &f.batch, &result, 1, err);
+    mw_predictor_predict(predictor, &f.batch, &result, 1, err);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
 }
@@ -78,7 +78,7 @@ static void predict_package(const run *r)
 {
     mw_error *err = &r->out->err;
     mw_trainer_write_coreml(r->trainer, "written.mlpackage", NULL, err);
-    mw_coreml *package = mw_coreml_read("written.mlpackage", NULL, err);
+    mw_coreml *package = mw_coreml_open("written.mlpackage", NULL, err);
     predict_graph(r, at_batch(r, mw_coreml_graph(package, err)), "written package");
     mw_coreml_destroy(package);
 }
@@ -92,7 +92,7 @@ static void predict_onnx(const run *r)
     o.shapes = shapes;
     /* one extent of two inputs is two names in the file, which stay open only one by one */
     o.shape_count = net_has(r->n, NET_EMBED) ? run_shapes(r->n, r->n->examples, shapes) : 0;
-    mw_graph *graph = mw_onnx_read("written.onnx", &o, err);
+    mw_graph *graph = mw_graph_open_onnx("written.onnx", &o, err);
     mw_program *program = compile(r, graph, NULL);
     if (program != NULL && mw_tensor_shape(mw_graph_find(graph, "x")).dim[0] == MW_DIM_UNKNOWN) {
         mw_program_set_shapes(program, shapes, run_shapes(r->n, r->n->examples + 2, shapes), err);
@@ -121,7 +121,7 @@ static void predict_tuned(const run *r)
     mw_graph *source = mw_graph_evaluation(r->source, err);
     mw_trainer_write_tuned(r->trainer, source, "tuned", err);
     mw_graph_destroy(source);
-    predict_graph(r, mw_graph_read_mil("tuned/model.mil", NULL, err), "written ~ tuned");
+    predict_graph(r, mw_graph_open_mil("tuned/model.mil", NULL, err), "written ~ tuned");
 }
 
 void run_predict_written(run *r)
@@ -130,7 +130,7 @@ void run_predict_written(run *r)
     if (has(r, OPTION_TO_MIL) || has(r, OPTION_MODEL))
         mw_trainer_write_mil(r->trainer, "written", err);
     if (has(r, OPTION_TO_MIL))
-        predict_graph(r, mw_graph_read_mil("written/model.mil", NULL, err), "written mil");
+        predict_graph(r, mw_graph_open_mil("written/model.mil", NULL, err), "written mil");
     if (has(r, OPTION_TO_PACKAGE))
         predict_package(r);
     if (has(r, OPTION_TO_ONNX))

@@ -39,7 +39,7 @@ mw_graph *recorded_graph(const recorded *r, mw_error *err)
 {
     char path[600];
     snprintf(path, sizeof path, "%s/model.mil", r->folder);
-    return mw_graph_read_mil(path, NULL, err);
+    return mw_graph_open_mil(path, NULL, err);
 }
 
 /* ---- operations ---- */
@@ -251,7 +251,7 @@ mw_status recorded_run(const recorded *r, mw_graph *graph, mw_device device, rou
     if (round == ROUNDED)
         round_constants(graph);
     mw_program *program = engine_compile(graph, device, 1, err);
-    if (program != NULL && feed_all(r, program, round, err) == MW_OK && mw_run(program, err) == MW_OK)
+    if (program != NULL && feed_all(r, program, round, err) == MW_OK && mw_program_run(program, err) == MW_OK)
         collect(program, out, err);
     if (program != NULL && !mw__failed(err))
         describe(graph, program, out, err);

@@ -51,7 +51,7 @@ static run run_text(const char *text, mw_device device, const feed *feeds, size_
     mw_program *program = engine_compile(graph, device, 0, &r.err);
     for (size_t i = 0; i < feed_count && program != NULL; i++)
         mw_program_write(program, feeds[i].port, feeds[i].dtype, feeds[i].data, feeds[i].count, &r.err);
-    if (program != NULL && mw_run(program, &r.err) == MW_OK)
+    if (program != NULL && mw_program_run(program, &r.err) == MW_OK)
         read_results(program, &r);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -639,10 +639,10 @@ static void test_gradient_passes_types_that_differ(void)
     mw_tensor *loss = mw_graph_find(graph, "s"), *in = mw_graph_find(graph, "x"), *dx = NULL;
     CHECK_INT(mw_grad(loss, &in, 1, &dx, &err), MW_OK);
     mw_output(dx, "dx");
-    mw_program *program = dx != NULL ? mw_compile(graph, NULL, &err) : NULL;
+    mw_program *program = dx != NULL ? mw_program_create(graph, NULL, &err) : NULL;
     float got[2] = {0};
     mw_program_write(program, "x", MW_F32, x, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "dx", MW_F32, got, 2, &err);
     CHECK_OK(err);
     CHECK_NEAR(got[0], 1.5 - 3.0, 1e-6);
@@ -666,7 +666,7 @@ static run run_gradients(mw_graph *graph, mw_tensor *loss, mw_tensor *const *x, 
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &r.err);
     for (size_t i = 0; i < feed_count && program != NULL; i++)
         mw_program_write(program, feeds[i].port, feeds[i].dtype, feeds[i].data, feeds[i].count, &r.err);
-    if (program != NULL && mw_run(program, &r.err) == MW_OK)
+    if (program != NULL && mw_program_run(program, &r.err) == MW_OK)
         read_results(program, &r);
     mw_program_destroy(program);
     return r;
@@ -678,7 +678,7 @@ static void test_gradient_of_joined_scalars(void)
     static const float a[] = {3}, b[] = {-2};
     static const double wanted[] = {12, -4};
     const feed feeds[] = {FEED("a", MW_F32, a), FEED("b", MW_F32, b)};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x[2] = {mw_input(graph, "a", MW_F32, mw_shape_scalar()),
                        mw_input(graph, "b", MW_F32, mw_shape_scalar())};
     mw_tensor *const values[] = {x[0], x[1], x[0]};
@@ -694,7 +694,7 @@ static void test_gradient_of_conv_passes_types_that_differ(void)
     static const float x[] = {1, -2, 3.5f, 0.125f}, w[] = {1.5f, -2};
     static const double wanted[] = {1.5, -0.5, -0.5, -2, 2.5, 1.625};
     const feed feeds[] = {FEED("x", MW_F32, x), FEED("w", MW_F32, w)};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in[2] = {mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1, 4)),
                         mw_input(graph, "w", MW_F16, MW_SHAPE(1, 1, 2))};
     mw_tensor *loss = mw_reduce_sum(mw_conv(in[0], in[1], NULL, NULL), MW_ALL_AXES, false);
@@ -710,7 +710,7 @@ static void test_gradient_of_a_mask_of_the_other_type(void)
     const feed feeds[] = {FEED("q", MW_F32, q), FEED("m", MW_F32, m)};
     run r[2];
     for (int i = 0; i < 2; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *query = mw_input(graph, "q", MW_F32, MW_SHAPE(1, 2, 2));
         mw_tensor *mask = mw_input(graph, "m", i == 0 ? MW_F32 : MW_F16, MW_SHAPE(2, 2));
         mw_tensor *y = mw_scaled_dot_product_attention(query, query, query, mask);

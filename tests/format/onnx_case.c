@@ -261,7 +261,7 @@ static bool run(test_case *c, const mw_graph *graph)
     const bool legal = mw_graph_verify(graph, &err) == MW_OK; /* what was made is MIL */
     mw_program *program = legal ? engine_compile(graph, MW_DEVICE_CPU, 1, &err) : NULL;
     bool good = program != NULL && feed(c, program, graph, &err);
-    if (good && mw_run(program, &err) != MW_OK)
+    if (good && mw_program_run(program, &err) != MW_OK)
         good = false;
     if (!good && c->why[0] == '\0')
         snprintf(c->why, c->why_size, "%s", err.message);
@@ -302,7 +302,7 @@ static mw_graph *read_model(test_case *c, bool bound, mw_error *err)
             constants[options.constant_count++] = (mw_onnx_constant){t->name, t->data, t->count * t->size};
     }
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
-    mw_graph *graph = mw_onnx_read(path, &options, err);
+    mw_graph *graph = mw_graph_open_onnx(path, &options, err);
     if (graph == NULL)
         snprintf(c->why, c->why_size, "%s", err->message);
     else

@@ -29,7 +29,7 @@ static mw_graph *read_graph(const onnx_recorded *r, bool open, mw_error *err)
     options.extents = extents;
     options.extent_count = open ? 0 : 2;
     snprintf(path, sizeof path, MW_TESTS_DIR "/data/onnx/%s.onnx", r->name);
-    return mw_onnx_read(path, &options, err);
+    return mw_graph_open_onnx(path, &options, err);
 }
 
 mw_graph *onnx_recorded_graph(const onnx_recorded *r, mw_error *err) { return read_graph(r, false, err); }
@@ -55,7 +55,7 @@ float *onnx_recorded_run(const onnx_recorded *r, const mw_graph *graph, const fl
         if (mw_shape_count(mw_tensor_shape(mw_graph_find(graph, "x"))) < 0)
             mw_program_set_shapes(program, &shape, 1, err);
         feed(program, r, x, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, "y", MW_F32, y, outputs, err);
     }
     mw_program_destroy(program);

@@ -11,7 +11,7 @@ mw_graph *onnx_read_bytes(const onnx_bytes *model, const mw_onnx_options *option
     if (file == NULL || fwrite(model->data, 1, model->size, file) != model->size || fclose(file) != 0)
         abort();
     mw_error_clear(err);
-    return mw_onnx_read("model.onnx", options, err);
+    return mw_graph_open_onnx("model.onnx", options, err);
 }
 
 onnx_bytes onnx_begin(const int64_t *extents, int rank)
@@ -39,7 +39,7 @@ void onnx_check_run(const char *what, const onnx_bytes *model, const float *x, s
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, &err) : NULL;
     if (program != NULL && x_count > 0)
         mw_program_write(program, "x", MW_F32, x, x_count, &err);
-    if (program != NULL && mw_run(program, &err) == MW_OK)
+    if (program != NULL && mw_program_run(program, &err) == MW_OK)
         mw_program_read(program, "y", MW_F64, made, y_count, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", what, err.message);
     if (err.status == MW_OK)

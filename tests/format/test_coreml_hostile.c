@@ -14,7 +14,7 @@ static mw_status read_with(const char *path, const mw_allocator *allocator, mw_e
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_coreml *model = mw_coreml_read(path, &options, err);
+    mw_coreml *model = mw_coreml_open(path, &options, err);
     mw_coreml_destroy(model);
     return err->status;
 }
@@ -103,7 +103,7 @@ static void test_compiled_models_are_read_and_cut(void)
     char *text = package_read_file(text_path, &text_size);
     REQUIRE(text != NULL && folder_enter(folder));
     CHECK(package_write_file("model.mil", text, text_size) && package_write_file("coremldata.bin", header, size));
-    mw_coreml *model = mw_coreml_read(".", NULL, &err);
+    mw_coreml *model = mw_coreml_open(".", NULL, &err);
     CHECK_OK(err);
     CHECK_INT(mw_coreml_specification(model), 7);
     mw_coreml_destroy(model);
@@ -143,7 +143,7 @@ static void test_a_compiled_pipeline_is_its_parts(void)
     put_compiled("p/model0", 502, text, size);
     put_compiled("p/model1", 610, NULL, 0);
     err = (mw_error){0};
-    mw_coreml *model = mw_coreml_read("p", NULL, &err);
+    mw_coreml *model = mw_coreml_open("p", NULL, &err);
     CHECK_OK(err);
     CHECK_STR(mw_coreml_kind(model), "pipeline");
     CHECK_INT(mw_coreml_part_count(model), 2);

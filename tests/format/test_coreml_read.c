@@ -12,7 +12,7 @@
 
 static char *print_model(const char *path, mw_error *err)
 {
-    mw_coreml *model = mw_coreml_read(path, NULL, err);
+    mw_coreml *model = mw_coreml_open(path, NULL, err);
     const mw_graph *graph = model != NULL ? mw_coreml_graph(model, err) : NULL;
     char *text = graph != NULL ? mw_graph_print_mil(graph, NULL, err) : NULL;
     mw_coreml_destroy(model);
@@ -131,14 +131,14 @@ static float *run_model(const char *path, size_t *out_count, mw_error *err)
     mw_port port;
     float *results = NULL;
     *out_count = 0;
-    mw_coreml *model = mw_coreml_read(path, NULL, err);
+    mw_coreml *model = mw_coreml_open(path, NULL, err);
     const mw_graph *graph = model != NULL ? mw_coreml_graph(model, err) : NULL;
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
     mw_coreml_destroy(model);
     if (program == NULL)
         return NULL;
     feed(program, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     for (size_t i = 0; err->status == MW_OK && mw_program_port_at(program, i, &port); i++) {
         const size_t count = (size_t)mw_shape_count(port.shape);
         if (!port.is_output)
@@ -229,7 +229,7 @@ static void test_missing_weights_are_named(void)
     mw_error err = {0};
     if (!package_exists(REAL))
         SKIP("no packages at " REAL);
-    CHECK(mw_coreml_read(REAL "all-MiniLM-L6-v2.mlpackage", NULL, &err) == NULL);
+    CHECK(mw_coreml_open(REAL "all-MiniLM-L6-v2.mlpackage", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "weights/weight.bin");
     char *expected = package_read_file(text_path, &size);
     REQUIRE(expected != NULL && folder_enter(folder));
@@ -263,7 +263,7 @@ static void test_recorded_packages_print_as_their_texts(void)
 static void test_functions_states_and_shapes_are_described(void)
 {
     mw_error err = {0};
-    mw_coreml *model = mw_coreml_read(RECORDED "functions.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open(RECORDED "functions.mlpackage", NULL, &err);
     REQUIRE(model != NULL);
     const mw_description *d = mw_coreml_description(model);
     CHECK_INT(mw_coreml_specification(model), 9);
@@ -300,7 +300,7 @@ static void test_functions_states_and_shapes_are_described(void)
 static void test_images_and_classes_are_described(void)
 {
     mw_error err = {0};
-    mw_coreml *model = mw_coreml_read(RECORDED "classifier.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open(RECORDED "classifier.mlpackage", NULL, &err);
     REQUIRE(model != NULL);
     const mw_function_description *f = &mw_coreml_description(model)->functions[0];
     CHECK_STR(f->name, "main");
@@ -321,7 +321,7 @@ static void test_images_and_classes_are_described(void)
     for (size_t i = 0; i < 144; i++)
         pixels[i] = 1.0f;
     mw_program_write(program, "image", MW_F32, pixels, 144, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     CHECK(mw_program_label(program, "label", &label, &err) == MW_OK);
     CHECK_OK(err);
     CHECK_STR(label.name, "dog"); /* its row of weights is the largest */
@@ -332,7 +332,7 @@ static void test_images_and_classes_are_described(void)
 static void test_each_part_of_a_pipeline_is_a_model(void)
 {
     mw_error err = {0};
-    mw_coreml *model = mw_coreml_read(RECORDED "pipeline.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open(RECORDED "pipeline.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
     CHECK_STR(mw_coreml_kind(model), "pipeline");
@@ -353,14 +353,14 @@ static void test_each_part_of_a_pipeline_is_a_model(void)
 static void test_other_kinds_are_refused_by_name(void)
 {
     mw_error err = {0};
-    CHECK(mw_coreml_read(RECORDED "network.mlpackage", NULL, &err) == NULL);
+    CHECK(mw_coreml_open(RECORDED "network.mlpackage", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "neuralNetwork");
     CHECK_CONTAINS(err.message, "coremltools.convert");
     err = (mw_error){0};
-    CHECK(mw_coreml_read(RECORDED, NULL, &err) == NULL);
+    CHECK(mw_coreml_open(RECORDED, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "neither Manifest.json nor coremldata.bin");
     err = (mw_error){0};
-    CHECK(mw_coreml_read(NULL, NULL, &err) == NULL);
+    CHECK(mw_coreml_open(NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     CHECK(mw_coreml_description(NULL) == NULL && mw_coreml_part(NULL, 0) == NULL);
     mw_coreml_destroy(NULL);

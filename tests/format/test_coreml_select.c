@@ -18,7 +18,7 @@ static void run_graph(const mw_graph *graph, float *out, mw_error *err)
 {
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
     mw_program_write(program, "x", MW_F32, x_values, COUNT, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, COUNT, err);
     mw_program_destroy(program);
 }
@@ -39,15 +39,15 @@ static void check_choice(mw_dtype dtype, double a, double b)
 {
     mw_error err = {0};
     float want[COUNT], got[COUNT];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 4));
     mw_tensor *y =
         mw_select(mw_greater(x, mw_scalar(graph, MW_F32, 0)), mw_scalar(graph, dtype, a), mw_scalar(graph, dtype, b));
     mw_output(dtype == MW_F32 ? mw_identity(y) : mw_cast(y, MW_F32), "y");
-    mw_coreml_write(graph, "select.mlpackage", NULL, &err);
+    mw_graph_write_coreml(graph, "select.mlpackage", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
-        mw_coreml *model = mw_coreml_read("select.mlpackage", NULL, &err);
+        mw_coreml *model = mw_coreml_open("select.mlpackage", NULL, &err);
         const mw_graph *read = mw_coreml_graph(model, &err);
         check_selects(read, MW_SHAPE(2, 4));
         run_graph(graph, want, &err);
@@ -71,14 +71,14 @@ static void test_scalars_under_the_condition_of_a_tensor_get_its_shape(void)
 static void test_inputs_stand_in_the_order_of_the_program(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *words = mw_input(graph, "words", MW_F32, MW_SHAPE(2, 3)),
               *mask = mw_input(graph, "mask", MW_F32, MW_SHAPE(2, 3));
     mw_output(mw_add(mw_mul(words, mask), mw_input(graph, "bias", MW_F32, MW_SHAPE(3))), "y");
-    mw_coreml_write(graph, "order.mlpackage", NULL, &err);
+    mw_graph_write_coreml(graph, "order.mlpackage", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
-        mw_coreml *model = mw_coreml_read("order.mlpackage", NULL, &err);
+        mw_coreml *model = mw_coreml_open("order.mlpackage", NULL, &err);
         const mw_description *said = mw_coreml_description(model);
         static const char *const names[] = {"words", "mask", "bias"};
         CHECK(said != NULL && said->function_count == 1 && said->functions[0].input_count == 3);

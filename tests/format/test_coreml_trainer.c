@@ -31,7 +31,7 @@ static void fill(data *d)
 
 static mw_graph *build(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, D));
     mw_name(mw_dropout(mw_tanh(mw_dense(x, 8, "fc1")), 0.5f, "drop"), "hidden");
     return graph;
@@ -57,10 +57,10 @@ static void read_again(const char *path, int64_t batch, const data *d, float *sc
     mw_model_options options = mw_model_defaults();
     options.compile = &compile;
     options.batch = batch;
-    mw_model *model = mw_model_load(path, &options, err);
+    mw_model *model = mw_model_open(path, &options, err);
     mw_predictor *predictor = mw_predictor_create(model, err);
     const mw_result result = {"scores", MW_F32, scores, BATCH * C};
-    mw_predict(predictor, &d->batch, &result, 1, err);
+    mw_predictor_predict(predictor, &d->batch, &result, 1, err);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
 }
@@ -79,7 +79,7 @@ static void test_the_prediction_is_a_package(void)
     mw_coreml_write_options options = mw_coreml_write_defaults();
     said.author = "Nobody";
     options.description = &said;
-    mw_trainer_predict(trainer, &d.batch, predicted, BATCH * C, &err);
+    mw_trainer_predict(trainer, &d.batch, MW_F32, predicted, BATCH * C, &err);
     mw_trainer_write_coreml(trainer, "net.mlpackage", &options, &err);
     read_again("net.mlpackage", BATCH, &d, read, &err);
     read_again("net.mlpackage", 1, &d, one, &err);
@@ -118,13 +118,13 @@ static void test_a_new_head_over_adapters(void)
     const mw_lora_options lora = mw_lora_defaults(patterns, 1);
     mw_graph *adapted = mw_graph_lora(graph, &lora, &err);
     mw_trainer *trainer = train(adapted, &d, &err);
-    mw_trainer_predict(trainer, &d.batch, predicted, BATCH * C, &err);
+    mw_trainer_predict(trainer, &d.batch, MW_F32, predicted, BATCH * C, &err);
     mw_trainer_write_coreml(trainer, "net.mlpackage", NULL, &err);
     read_again("net.mlpackage", BATCH, &d, read, &err);
     CHECK_OK(err);
     for (int i = 0; i < BATCH * C; i++)
         CHECK_NEAR(read[i], predicted[i], 1e-5);
-    mw_coreml *package = mw_coreml_read("net.mlpackage", NULL, &err);
+    mw_coreml *package = mw_coreml_open("net.mlpackage", NULL, &err);
     char *text = mw_graph_print_mil(mw_coreml_graph(package, &err), NULL, &err);
     CHECK(text != NULL && strstr(text, "lora") == NULL);
     mw_string_free(text);

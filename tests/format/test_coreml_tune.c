@@ -61,7 +61,7 @@ static void tune(const tune_case *c, const mw_coreml *model, data *d, mw_error *
 {
     const int steps = getenv("MW_NIGHTLY") != NULL ? 50 : 3;
     const mw_graph *source = mw_coreml_graph(model, err);
-    mw_graph *fixed = mw_graph_specialise(source, NULL, 0, err); /* extents that only the shapes of inputs say */
+    mw_graph *fixed = mw_graph_specialize(source, NULL, 0, err); /* extents that only the shapes of inputs say */
     mw_coreml_write_options write = mw_coreml_write_defaults();
     mw_tensor *input;
     float first = 0, last = 0;
@@ -84,8 +84,8 @@ static void tune(const tune_case *c, const mw_coreml *model, data *d, mw_error *
     check_note(last < first, __FILE__, __LINE__, "%s, %s: the loss goes from %g to %g", c->package, c->pattern,
                (double)first, (double)last);
     mw_trainer_write_tuned(trainer, source, "tuned", err);
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, err);
-    mw_coreml_write(tuned, "Tuned.mlpackage", &write, err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, err);
+    mw_graph_write_coreml(tuned, "Tuned.mlpackage", &write, err);
     mw_graph_destroy(tuned);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
@@ -100,7 +100,7 @@ static float *run(const mw_graph *graph, const data *d, size_t *out_count, mw_er
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
     for (size_t i = 0; i + 1 < d->batch.feed_count; i++) /* the target is the trainer's */
         mw_program_write(program, d->feeds[i].name, MW_F32, d->values[i], d->feeds[i].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     for (size_t i = 0; err->status == MW_OK && mw_program_port_at(program, i, &port); i++) {
         const size_t count = (size_t)mw_shape_count(port.shape);
         if (!port.is_output)
@@ -120,10 +120,10 @@ static void check_case(const tune_case *c)
     data d = {0};
     mw_error err = {0};
     REQUIRE(folder_enter(folder));
-    mw_coreml *model = mw_coreml_read(c->package, NULL, &err);
+    mw_coreml *model = mw_coreml_open(c->package, NULL, &err);
     tune(c, model, &d, &err);
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
-    mw_coreml *written = mw_coreml_read("Tuned.mlpackage", NULL, &err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, &err);
+    mw_coreml *written = mw_coreml_open("Tuned.mlpackage", NULL, &err);
     CHECK_OK(err);
     float *a = run(tuned, &d, &counts[0], &err);
     float *b = run(mw_coreml_graph(written, &err), &d, &counts[1], &err);

@@ -17,7 +17,7 @@
 static char *print_model(const char *path)
 {
     mw_error err = {0};
-    mw_coreml *model = mw_coreml_read(path, NULL, &err);
+    mw_coreml *model = mw_coreml_open(path, NULL, &err);
     const mw_graph *graph = model != NULL ? mw_coreml_graph(model, &err) : NULL;
     char *text = graph != NULL ? mw_graph_print_mil(graph, NULL, &err) : NULL;
     CHECK_OK(err);
@@ -28,9 +28,9 @@ static char *print_model(const char *path)
 static mw_status copy_model(const char *from, const char *to, mw_error *err)
 {
     mw_coreml_write_options options = mw_coreml_write_defaults();
-    mw_coreml *model = mw_coreml_read(from, NULL, err);
+    mw_coreml *model = mw_coreml_open(from, NULL, err);
     options.description = mw_coreml_description(model);
-    mw_coreml_write(mw_coreml_graph(model, err), to, &options, err);
+    mw_graph_write_coreml(mw_coreml_graph(model, err), to, &options, err);
     mw_coreml_destroy(model);
     return err->status;
 }
@@ -89,7 +89,7 @@ static void test_recorded_packages_come_back(void)
         char *before = print_model(path), *after = print_model("copy.mlpackage");
         REQUIRE(before != NULL && after != NULL);
         CHECK_STR(without_offsets(after), without_offsets(before));
-        mw_coreml *a = mw_coreml_read(path, NULL, &err), *b = mw_coreml_read("copy.mlpackage", NULL, &err);
+        mw_coreml *a = mw_coreml_open(path, NULL, &err), *b = mw_coreml_open("copy.mlpackage", NULL, &err);
         char *said = mw_description_print(mw_coreml_description(a), &err);
         char *again = mw_description_print(mw_coreml_description(b), &err);
         CHECK_STR(again, said);
@@ -120,7 +120,7 @@ static mw_graph *build_classifier(mw_opset opset)
     static const char *const labels[] = {"ant", "bee", "cow", "say \"\\\""};
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_tensor *x = mw_input(graph, "image", MW_F32, MW_SHAPE(1, 3, 2, 2));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 12), mw_init_zeros());
     mw_tensor *h = mw_matmul(mw_reshape(x, MW_SHAPE(1, 12)), w, MW_TRANSPOSE_Y);
@@ -160,9 +160,9 @@ static void test_a_classifier_of_images_is_written_and_read(void)
     options.bake = give_weight;
     mw_graph *graph = build_classifier(MW_IOS16);
     REQUIRE(folder_enter(folder));
-    CHECK(mw_coreml_write(graph, "Animals.mlpackage", &options, &err) == MW_OK);
+    CHECK(mw_graph_write_coreml(graph, "Animals.mlpackage", &options, &err) == MW_OK);
     CHECK_OK(err);
-    mw_coreml *model = mw_coreml_read("Animals.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open("Animals.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
     CHECK_INT(mw_coreml_specification(model), 7);
@@ -178,7 +178,7 @@ static void test_a_classifier_of_images_is_written_and_read(void)
         pixels[i] = 255;
     mw_program *program = engine_compile(mw_coreml_graph(model, &err), MW_DEVICE_CPU, 1, &err);
     mw_program_write(program, "image", MW_F32, pixels, 12, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_label(program, "label", &label, &err);
     CHECK_OK(err);
     CHECK_STR(label.name, "say \"\\\"");
@@ -197,7 +197,7 @@ static void test_what_is_written_and_read_prints_the_same_when_written_again(voi
     for (int opset = MW_IOS15; opset <= MW_IOS18; opset++) {
         mw_error err = {0};
         mw_graph *graph = build_classifier((mw_opset)opset);
-        CHECK(mw_coreml_write(graph, "a.mlpackage", &options, &err) == MW_OK);
+        CHECK(mw_graph_write_coreml(graph, "a.mlpackage", &options, &err) == MW_OK);
         CHECK(copy_model("a.mlpackage", "b.mlpackage", &err) == MW_OK);
         CHECK_OK(err);
         char *first = print_model("a.mlpackage"), *second = print_model("b.mlpackage");
@@ -218,7 +218,7 @@ static float run_sum(const mw_graph *graph, mw_error *err)
         x[i] = (float)(i % 7) / 8;
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
     mw_program_write(program, "x", MW_F32, x, 64, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, y, 64, err);
     mw_program_destroy(program);
     for (int i = 0; i < 64; i++)
@@ -242,14 +242,14 @@ static void test_compressed_weights_are_written_as_they_are_stored(void)
             mw_error err = {0};
             mw_graph_options made = mw_graph_defaults();
             made.opset = (mw_opset)opset;
-            mw_graph *graph = mw_graph_create(&made);
+            mw_graph *graph = mw_graph_create(&made, NULL);
             mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 64));
             mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(64, 64), numbers), "w");
             mw_output(mw_matmul(x, w, MW_TRANSPOSE_Y), "y");
             const mw_compress_options options = mw_compress_defaults((mw_weight_form)form);
             mw_graph *small = mw_graph_compress(graph, &options, &err);
-            CHECK(mw_coreml_write(small, "small.mlpackage", NULL, &err) == MW_OK);
-            mw_coreml *model = mw_coreml_read("small.mlpackage", NULL, &err);
+            CHECK(mw_graph_write_coreml(small, "small.mlpackage", NULL, &err) == MW_OK);
+            mw_coreml *model = mw_coreml_open("small.mlpackage", NULL, &err);
             CHECK_OK(err);
             REQUIRE(model != NULL);
             const float wanted = run_sum(small, &err);
@@ -273,7 +273,7 @@ static mw_status write_text(const char *inputs, const char *body, const char *op
     char text[2048];
     snprintf(text, sizeof text, "program(1.3)\n{\n func main<%s>(%s) { %s;\n}", opset, inputs, body);
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    mw_coreml_write(graph, "refused.mlpackage", NULL, err);
+    mw_graph_write_coreml(graph, "refused.mlpackage", NULL, err);
     mw_graph_destroy(graph);
     return err->status;
 }
@@ -331,7 +331,7 @@ static mw_status write_described(const mw_feature *feature, bool is_output, mw_e
     mw_coreml_write_options options = mw_coreml_write_defaults();
     options.description = &description;
     mw_graph *graph = mw_graph_parse_mil(text, sizeof text - 1, NULL, NULL, err);
-    mw_coreml_write(graph, "described.mlpackage", &options, err);
+    mw_graph_write_coreml(graph, "described.mlpackage", &options, err);
     mw_graph_destroy(graph);
     return err->status;
 }
@@ -407,7 +407,7 @@ static void test_descriptions_that_do_not_fit_are_refused(void)
                              .value = 0.25};
     mw_error err = {0};
     CHECK(write_described(&good, false, &err) == MW_OK);
-    mw_coreml *model = mw_coreml_read("described.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open("described.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
     const mw_feature *x = &mw_coreml_description(model)->functions[0].inputs[0];
@@ -426,25 +426,25 @@ static void test_wrong_calls_are_refused(void)
     mw_coreml_write_options unmade = {0};
     mw_error err = {0};
     REQUIRE(folder_enter(folder));
-    CHECK(mw_coreml_write(NULL, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(NULL, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, NULL, NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(graph, NULL, NULL, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, "x.mlpackage", &unmade, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(graph, "x.mlpackage", &unmade, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(graph, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"fc.weight\" has no value");
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, "x.mlmodel", NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(graph, "x.mlmodel", NULL, &err) == MW_ERROR_ARGUMENT);
     mw_coreml_write_options options = mw_coreml_write_defaults();
     options.bake = give_weight;
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, "x.mlmodel", &options, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write_coreml(graph, "x.mlmodel", &options, &err) == MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "does not end in .mlpackage");
     CHECK(mkdir("mine.mlpackage", 0700) == 0);
     folder_put("mine.mlpackage/letter", "precious");
     err = (mw_error){0};
-    CHECK(mw_coreml_write(graph, "mine.mlpackage", &options, &err) == MW_ERROR_FILE);
+    CHECK(mw_graph_write_coreml(graph, "mine.mlpackage", &options, &err) == MW_ERROR_FILE);
     CHECK_CONTAINS(err.message, "no package; it is left");
     CHECK(folder_holds("mine.mlpackage/letter", "precious"));
     CHECK_INT(folder_count("."), 1);
@@ -464,10 +464,10 @@ static void test_an_empty_folder_is_replaced_and_a_check_leaves_it(void)
     options.bake = give_weight;
     options.check_only = true;
     CHECK(mkdir("empty.mlpackage", 0711) == 0 && stat("empty.mlpackage", &before) == 0);
-    CHECK_INT(mw_coreml_write(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK_INT(mw_graph_write_coreml(graph, "empty.mlpackage", &options, &err), MW_OK);
     CHECK(stat("empty.mlpackage", &after) == 0 && before.st_ino == after.st_ino && before.st_mode == after.st_mode);
     options.check_only = false;
-    CHECK_INT(mw_coreml_write(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK_INT(mw_graph_write_coreml(graph, "empty.mlpackage", &options, &err), MW_OK);
     CHECK_OK(err);
     CHECK(access("empty.mlpackage/Manifest.json", R_OK) == 0);
     mw_graph_destroy(graph);
@@ -518,13 +518,13 @@ static void test_a_failed_save_leaves_the_old_package(void)
     REQUIRE(folder_enter(folder));
     CHECK(copy_model(RECORDED "literals.mlpackage", "m.mlpackage", &err) == MW_OK);
     char *before = print_model("m.mlpackage");
-    mw_coreml *model = mw_coreml_read(RECORDED "classifier.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open(RECORDED "classifier.mlpackage", NULL, &err);
     bool done = false;
     for (long n = 0; n < 200 && !done; n++) {
         err = (mw_error){0};
         call_budget = n;
         mw__file_set_calls(&calls);
-        done = mw_coreml_write(mw_coreml_graph(model, &err), "m.mlpackage", NULL, &err) == MW_OK;
+        done = mw_graph_write_coreml(mw_coreml_graph(model, &err), "m.mlpackage", NULL, &err) == MW_OK;
         mw__file_set_calls(NULL);
         CHECK_INT(folder_count("."), 1);
         char *after = print_model("m.mlpackage");
@@ -551,11 +551,11 @@ static void test_every_allocation_may_fail(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error err = {0};
-        mw_coreml *model = mw_coreml_read(RECORDED "functions.mlpackage", &options, &err);
+        mw_coreml *model = mw_coreml_open(RECORDED "functions.mlpackage", &options, &err);
         mw_coreml_write_options how = mw_coreml_write_defaults();
         how.description = mw_coreml_description(model);
         failing.fail_at = failing.requests + n;
-        good = mw_coreml_write(mw_coreml_graph(model, &err), "m.mlpackage", &how, &err) == MW_OK;
+        good = mw_graph_write_coreml(mw_coreml_graph(model, &err), "m.mlpackage", &how, &err) == MW_OK;
         check_note(good ? !failing.failed : err.status == MW_ERROR_MEMORY, __FILE__, __LINE__, "allocation %ld: %d %s",
                    n, (int)err.status, err.message);
         mw_coreml_destroy(model);

@@ -32,7 +32,7 @@ static mw_graph *read_graph(const onnx_bytes *graph, const mw_onnx_options *opti
     const onnx_bytes model = onnx_model(graph);
     mw_error_clear(err);
     put_file("model.onnx", model.data, model.size);
-    return mw_onnx_read("model.onnx", options, err);
+    return mw_graph_open_onnx("model.onnx", options, err);
 }
 
 static void expect(const onnx_bytes *graph, mw_status status, const char *part)
@@ -342,7 +342,7 @@ static void test_options_must_be_made_by_their_function(void)
 {
     mw_error err = {0};
     const mw_onnx_options zero = {0};
-    CHECK(mw_onnx_read("model.onnx", &zero, &err) == NULL);
+    CHECK(mw_graph_open_onnx("model.onnx", &zero, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_defaults");
 }
 

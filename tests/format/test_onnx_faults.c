@@ -37,7 +37,7 @@ static mw_graph *read_with(const mw_allocator *allocator, bool open, mw_error *e
     options.extents = extents;
     options.extent_count = open ? 0 : 2;
     mw_error_clear(err);
-    return mw_onnx_read("model.onnx", &options, err);
+    return mw_graph_open_onnx("model.onnx", &options, err);
 }
 
 /* A file that is cut off is refused with a reason, or, at the border of a field, is a model without what followed. */

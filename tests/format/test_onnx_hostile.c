@@ -86,7 +86,7 @@ static void test_a_table_that_only_the_file_would_hold_is_not_written(void)
     const onnx_bytes model = onnx_model(&graph);
     mw_graph *made = onnx_read_bytes(&model, &options, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_onnx_write(made, "copy.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_graph_write_onnx(made, "copy.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "it takes a table of more than 64 MiB in the file");
     CHECK(m.most < (size_t)100 << 20);
     mw_graph_destroy(made);
@@ -436,7 +436,7 @@ static growth_times of_calls(int n)
     CHECK(file != NULL && fwrite(model.data, 1, model.size, file) == model.size && fclose(file) == 0);
     mw__text_deinit(&model);
     const double begin = growth_seconds();
-    mw_graph_destroy(mw_onnx_read("model.onnx", NULL, &err));
+    mw_graph_destroy(mw_graph_open_onnx("model.onnx", NULL, &err));
     growth_note(&t, "read", begin);
     CHECK_OK(err);
     return t;

@@ -252,7 +252,7 @@ static void check_program(const mw_graph *graph, mw_error *err)
     for (int i = 0; i < width; i++)
         x[i] = (float)(i % 17);
     if (program != NULL && mw_program_write(program, "x", MW_F32, x, (size_t)width, err) == MW_OK &&
-        mw_run(program, err) == MW_OK)
+        mw_program_run(program, err) == MW_OK)
         mw_program_read(program, "y", MW_F32, y, (size_t)width, err);
     CHECK_INT(err->status, MW_OK);
     CHECK(memcmp(x, y, sizeof x) == 0);
@@ -281,11 +281,11 @@ enum { READ, RUN_IT, WRITE, CHECK_IT };
 static int measure_child(double file_bytes, int what)
 {
     mw_error err = {0};
-    mw_graph *graph = what != CHECK_IT ? mw_onnx_read("model.onnx", NULL, &err) : NULL;
+    mw_graph *graph = what != CHECK_IT ? mw_graph_open_onnx("model.onnx", NULL, &err) : NULL;
     if (what == RUN_IT)
         check_program(graph, &err);
     else if (what == WRITE)
-        mw_onnx_write(graph, "written.onnx", NULL, &err);
+        mw_graph_write_onnx(graph, "written.onnx", NULL, &err);
     else if (what == CHECK_IT)
         mw_onnx_check("written.onnx", &err);
     mw_graph_destroy(graph);
@@ -445,7 +445,7 @@ static void check_numbers(size_t row, const mw_graph *graph, mw_error *err)
     size_t wrong = 0;
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
     if (program != NULL && mw_program_write(program, "x", MW_F32, &zero, 1, err) == MW_OK &&
-        mw_run(program, err) == MW_OK)
+        mw_program_run(program, err) == MW_OK)
         mw_program_read(program, "y", MW_F32, y, ELEMENTS, err);
     CHECK_OK(*err);
     for (size_t i = 0; i < ELEMENTS; i++) {
@@ -521,7 +521,7 @@ static void test_a_model_may_be_cut_while_its_graph_is_in_use(void)
 {
     mw_error err = {0};
     put_model_inside(2);
-    mw_graph *graph = mw_onnx_read("model.onnx", NULL, &err);
+    mw_graph *graph = mw_graph_open_onnx("model.onnx", NULL, &err);
     CHECK_OK(err);
     CHECK_INT(truncate("model.onnx", 0), 0);
     check_program(graph, &err);
@@ -536,7 +536,7 @@ static void test_a_large_model_that_ends_early_is_refused(void)
         mw_error err = {0};
         put_model_inside(2);
         CHECK_INT(truncate("model.onnx", (off_t)(size * part / 8)), 0);
-        CHECK(mw_onnx_read("model.onnx", NULL, &err) == NULL);
+        CHECK(mw_graph_open_onnx("model.onnx", NULL, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_FORMAT, "\"model.onnx\" is no protobuf of its kind");
     }
 }
@@ -560,7 +560,7 @@ static void test_large_weights_are_written_again(void)
     mw_graph *graph = onnx_read_bytes(&model, NULL, &err);
     CHECK_INT(mw_graph_write_mil(graph, "folder", NULL, &err), MW_OK);
     mw_graph_destroy(graph);
-    graph = mw_graph_read_mil("folder/model.mil", NULL, &err);
+    graph = mw_graph_open_mil("folder/model.mil", NULL, &err);
     check_program(graph, &err);
     mw_graph_destroy(graph);
 }

@@ -382,7 +382,7 @@ static void test_shapes_of_a_model_reach_the_reader(void)
     options.shapes = &shape;
     options.shape_count = 1;
     options.read_only = true;
-    mw_model *loaded = mw_model_load("model.onnx", &options, &err);
+    mw_model *loaded = mw_model_open("model.onnx", &options, &err);
     CHECK_OK(err);
     mw_model_destroy(loaded);
 }

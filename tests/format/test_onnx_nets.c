@@ -153,8 +153,8 @@ static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
 static void check_package(const net *n, const mw_graph *graph)
 {
     mw_error err = {0};
-    mw_coreml_write(graph, "Net.mlpackage", NULL, &err);
-    mw_coreml *model = mw_coreml_read("Net.mlpackage", NULL, &err);
+    mw_graph_write_coreml(graph, "Net.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open("Net.mlpackage", NULL, &err);
     CHECK_OK(err);
     if (model != NULL) {
         float *a = onnx_recorded_run(n->r, graph, n->values, &err);
@@ -172,8 +172,8 @@ static void check_onnx(const net *n, const mw_graph *graph, const char *what)
 {
     mw_error err = {0};
     const bool tuned = graph != n->graph;
-    mw_onnx_write(graph, "net.onnx", NULL, &err);
-    mw_graph *read = mw_onnx_read("net.onnx", NULL, &err);
+    mw_graph_write_onnx(graph, "net.onnx", NULL, &err);
+    mw_graph *read = mw_graph_open_onnx("net.onnx", NULL, &err);
     CHECK_OK(err);
     if (read != NULL) {
         float *a = onnx_recorded_run(n->r, graph, n->values, &err);
@@ -191,7 +191,7 @@ static void check_onnx(const net *n, const mw_graph *graph, const char *what)
 static void check_tuned(const net *n, const char *what)
 {
     mw_error err = {0};
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, &err);
     CHECK_OK(err);
     if (tuned != NULL) {
         check_package(n, tuned);
@@ -265,10 +265,10 @@ static bool same_results(const net *n, const mw_graph *a, const mw_graph *b)
 /* The net with the head of "tuned.safetensors" and all else as it was: what was tuned. */
 static mw_graph *load_head(const net *n, mw_error *err)
 {
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = true;
-    mw_graph *loaded = mw_graph_load_tensors(n->graph, "tuned.safetensors", &options, err);
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, err);
+    mw_graph *loaded = mw_graph_load_weights(n->graph, "tuned.safetensors", &options, err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, err);
     if (CHECK_OK(*err))
         CHECK(same_results(n, loaded, tuned) && !same_results(n, loaded, n->graph));
     mw_graph_destroy(tuned);
@@ -303,12 +303,12 @@ static void check_base_of_package(const net *n)
 {
     onnx_recorded named = *n->r;
     mw_error err = {0};
-    mw_coreml_write(n->graph, "Base.mlpackage", NULL, &err);
-    mw_coreml *model = mw_coreml_read("Base.mlpackage", NULL, &err);
+    mw_graph_write_coreml(n->graph, "Base.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open("Base.mlpackage", NULL, &err);
     net package = *n;
     named.head = strncmp(n->r->name, "mobilenet", 9) == 0 ? "classifier_*" : "head_*";
     package.r = &named;
-    package.graph = mw_graph_specialise(mw_coreml_graph(model, &err), NULL, 0, &err);
+    package.graph = mw_graph_specialize(mw_coreml_graph(model, &err), NULL, 0, &err);
     if (CHECK_OK(err))
         check_base(&package, "adapters over a base in a package");
     mw_graph_destroy(package.graph);
@@ -350,8 +350,8 @@ static void test_recurrent_layers_are_one_operation_each(void)
             continue;
         const bool named = strcmp(nets[i].name, "lstm_kept") == 0;
         check_layers(n.graph, named);
-        mw_onnx_write(n.graph, "net.onnx", NULL, &err);
-        mw_graph *again = mw_onnx_read("net.onnx", NULL, &err);
+        mw_graph_write_onnx(n.graph, "net.onnx", NULL, &err);
+        mw_graph *again = mw_graph_open_onnx("net.onnx", NULL, &err);
         CHECK_OK(err);
         if (again != NULL)
             check_layers(again, named);
@@ -375,10 +375,10 @@ static void check_open(const net *n)
     float *a = onnx_recorded_run(n->r, n->graph, n->values, &err), *b = onnx_recorded_run(n->r, open, n->values, &err);
     CHECK_OK(err);
     check_note(memcmp(a, b, size) == 0, __FILE__, __LINE__, "%s differs with open extents", n->r->name);
-    mw_onnx_write(open, "open.onnx", NULL, &err);
+    mw_graph_write_onnx(open, "open.onnx", NULL, &err);
     CHECK_OK(err);
     CHECK(keep_net(n, "its extents open", "open.onnx", "int64", a));
-    mw_graph *again = mw_onnx_read("open.onnx", NULL, &err);
+    mw_graph *again = mw_graph_open_onnx("open.onnx", NULL, &err);
     CHECK_OK(err);
     if (again != NULL) {
         float *c = onnx_recorded_run(n->r, again, n->values, &err);
@@ -411,10 +411,10 @@ static void check_prediction(const net *n)
     options.compile = &compile;
     options.shapes = &shape;
     options.shape_count = n->r->integers ? 1 : 0; /* of sentences, how long they are */
-    mw_model *model = mw_model_load(path, &options, &err);
+    mw_model *model = mw_model_open(path, &options, &err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     l.batch.feed_count = 1;
-    mw_predict(predictor, &l.batch, results, 1, &err);
+    mw_predictor_predict(predictor, &l.batch, results, 1, &err);
     CHECK_OK(err);
     onnx_recorded_compare(n->r, y, n->y, n->r->tolerance, "predicted one by one");
     mw_predictor_destroy(predictor);

@@ -169,7 +169,7 @@ static void check_results(const char *path, const char *extent)
 static mw_graph *read_words(mw_error *err)
 {
     put_words("words.onnx");
-    return mw_onnx_read("words.onnx", NULL, err);
+    return mw_graph_open_onnx("words.onnx", NULL, err);
 }
 
 static bool has_protobuf(const mw_error *err) { return strstr(err->message, "without protobuf-c") == NULL; }
@@ -180,7 +180,7 @@ static void test_types_and_names_of_ports_come_back(void)
     mw_graph *graph = read_words(&err);
     if (!has_protobuf(&err))
         return;
-    mw_onnx_write(graph, "copy.onnx", NULL, &err);
+    mw_graph_write_onnx(graph, "copy.onnx", NULL, &err);
     CHECK_OK(err);
     check_ports("copy.onnx", "people");
     check_results("copy.onnx", "people");
@@ -254,25 +254,25 @@ static void test_a_graph_is_written_for_any_number_of_examples(void)
 {
     mw_error err = {0};
     span written;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, WIDTH));
     mw_output(mw_softmax(mw_dense(x, 2, "fc"), -1), "y");
-    mw_graph *mean = mw_graph_create(NULL);
+    mw_graph *mean = mw_graph_create(NULL, NULL);
     mw_output(mw_reduce_mean(mw_input(mean, "x", MW_F32, MW_SHAPE(4, WIDTH)), MW_AXES(0), true), "y");
     mw_model_options read_only = mw_model_defaults();
     read_only.read_only = true;
     mw_model *model = mw_model_create(graph, &read_only, &err);
     mw_model_write(model, "fixed", &err);
-    mw_graph *fixed = mw_graph_read_mil("fixed/model.mil", NULL, &err);
+    mw_graph *fixed = mw_graph_open_mil("fixed/model.mil", NULL, &err);
     mw_onnx_write_options options = mw_onnx_write_defaults();
     options.any_batch = true;
-    mw_onnx_write(fixed, "any.onnx", &options, &err);
+    mw_graph_write_onnx(fixed, "any.onnx", &options, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         REQUIRE(load_graph("any.onnx", &written));
         check_port(written, 11, 0, "x", FLOAT, "batch");
         check_port(written, 12, 0, "y", FLOAT, "batch");
-        CHECK_INT(mw_onnx_write(mean, "mean.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+        CHECK_INT(mw_graph_write_onnx(mean, "mean.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
     }
     mw_model_destroy(model);
     mw_graph_destroy(fixed);

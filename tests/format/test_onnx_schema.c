@@ -92,7 +92,7 @@ static size_t run_model(const mw_graph *graph, float *out, mw_error *err)
     const mw_tensor *q = mw_graph_output_at(graph, 0);
     const size_t count = q != NULL ? (size_t)mw_shape_count(mw_tensor_shape(q)) : 0;
     mw_program_write(program, "x", MW_F32, x, 48, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "q", MW_F32, out, count, err);
     mw_program_destroy(program);
     return count;
@@ -109,10 +109,10 @@ static void check_program(const char *statements, const char *a, const char *b)
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
     if (!check_note(graph != NULL, __FILE__, __LINE__, "%s\n%s", err.message, text))
         return;
-    mw_onnx_write(graph, "model.onnx", NULL, &err);
+    mw_graph_write_onnx(graph, "model.onnx", NULL, &err);
     if (has_protobuf(&err)) {
         check_note(mw_onnx_check("model.onnx", &err) == MW_OK, __FILE__, __LINE__, "%s\n%s", err.message, text);
-        mw_graph *read = mw_onnx_read("model.onnx", NULL, &err);
+        mw_graph *read = mw_graph_open_onnx("model.onnx", NULL, &err);
         const size_t count = run_model(graph, want, &err), same = run_model(read, got, &err);
         check_note(err.status == MW_OK && count == same, __FILE__, __LINE__, "%s\n%s", err.message, text);
         for (size_t i = 0; err.status == MW_OK && i < count && i < same; i++)

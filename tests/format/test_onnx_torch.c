@@ -71,7 +71,7 @@ static void check_training(const mw_graph *source, mw_graph *graph, const float 
     for (int i = 1; i < 50; i++)
         mw_trainer_step(trainer, &batch, &loss, &err);
     mw_trainer_write_tuned(trainer, source, "tuned", &err);
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, &err);
     CHECK(tuned != NULL && mw_graph_verify(tuned, &err) == MW_OK);
     CHECK_OK(err);
     CHECK(loss < 0.5f * first);

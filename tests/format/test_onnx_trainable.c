@@ -432,8 +432,8 @@ static mw_graph *through_package(const mw_graph *graph, baker *b, mw_error *err)
     mw_coreml_write_options o = mw_coreml_write_defaults();
     o.bake = bake;
     o.bake_user = b;
-    mw_coreml_write(graph, "layer.mlpackage", &o, err);
-    mw_coreml *package = mw_coreml_read("layer.mlpackage", NULL, err);
+    mw_graph_write_coreml(graph, "layer.mlpackage", &o, err);
+    mw_coreml *package = mw_coreml_open("layer.mlpackage", NULL, err);
     const mw_graph *inside = mw_coreml_graph(package, err);
     mw_graph *copy = inside != NULL ? mw_graph_function(inside, NULL, err) : NULL;
     mw_coreml_destroy(package);
@@ -446,7 +446,7 @@ static mw_graph *through_mil(const mw_graph *graph, baker *b, mw_error *err)
     o.bake = bake;
     o.bake_user = b;
     mw_graph_write_mil(graph, "layer", &o, err);
-    return mw_graph_read_mil("layer/model.mil", NULL, err);
+    return mw_graph_open_mil("layer/model.mil", NULL, err);
 }
 
 static mw_graph *through_onnx(const mw_graph *graph, baker *b, mw_error *err)
@@ -454,8 +454,8 @@ static mw_graph *through_onnx(const mw_graph *graph, baker *b, mw_error *err)
     mw_onnx_write_options o = mw_onnx_write_defaults();
     o.bake = bake;
     o.bake_user = b;
-    mw_onnx_write(graph, "layer.onnx", &o, err);
-    return mw_onnx_read("layer.onnx", NULL, err);
+    mw_graph_write_onnx(graph, "layer.onnx", &o, err);
+    return mw_graph_open_onnx("layer.onnx", NULL, err);
 }
 
 static mw_graph *through_file(maker *m, const mw_graph *graph, int format, mw_error *err)
@@ -520,7 +520,7 @@ static void check_format(const row *r, maker *m, const mw_graph *graph, int form
 static void check_row(const row *r, mw_dtype dtype, bool constant)
 {
     mw_error err = {0};
-    maker m = {.graph = mw_graph_create(NULL), .dtype = dtype, .constant = constant};
+    maker m = {.graph = mw_graph_create(NULL, NULL), .dtype = dtype, .constant = constant};
     mw_output(r->make(&m), "y");
     mw_graph *graph = mw_graph_check(m.graph, &err) == MW_OK ? mw_graph_evaluation(m.graph, &err) : NULL;
     check_note(graph != NULL, __FILE__, __LINE__, "%s: %s", r->name, err.message);

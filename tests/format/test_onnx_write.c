@@ -24,7 +24,7 @@ static double *run_graph(const mw_graph *graph, const op_instance *instance, siz
     for (size_t i = 0; program != NULL && i < instance->count; i++)
         mw_program_write(program, names[i], MW_F64, instance->data[i],
                          (size_t)mw_shape_count(mw_tensor_shape(instance->in[i])), err);
-    if (program != NULL && mw_run(program, err) == MW_OK)
+    if (program != NULL && mw_program_run(program, err) == MW_OK)
         mw_program_read(program, "y", MW_F64, y, count, err);
     mw_program_destroy(program);
     if (err->status == MW_OK)
@@ -68,7 +68,7 @@ static bool comes_back(const op_case *c, const op_instance *instance)
 {
     mw_error err = {0};
     const size_t count = (size_t)mw_shape_count(mw_tensor_shape(instance->y));
-    mw_graph *read = mw_onnx_read("case.onnx", NULL, &err);
+    mw_graph *read = mw_graph_open_onnx("case.onnx", NULL, &err);
     double *want = run_graph(instance->graph, instance, count, &err);
     double *got = want != NULL ? run_graph(read, instance, count, &err) : NULL;
     const bool same = got != NULL && is_near(want, got, count) && keep_case(c, instance, want);
@@ -96,7 +96,7 @@ static bool check_case(const op_case *c)
         return false;
     }
     mw_output(instance.y, "y");
-    if (mw_onnx_write(instance.graph, "case.onnx", NULL, &err) == MW_OK)
+    if (mw_graph_write_onnx(instance.graph, "case.onnx", NULL, &err) == MW_OK)
         same = comes_back(c, &instance);
     else
         check_note(err.status == MW_ERROR_UNSUPPORTED && is_reason(err.message), __FILE__, __LINE__, "%s (%s): %s",
@@ -141,7 +141,7 @@ static mw_graph *small_model(const mw_allocator *allocator)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     if (graph == NULL)
         return NULL;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3));
@@ -160,7 +160,7 @@ static mw_status write_small(const mw_graph *graph, const char *path, mw_error *
 {
     mw_onnx_write_options options = mw_onnx_write_defaults();
     options.bake = bake;
-    return mw_onnx_write(graph, path, &options, err);
+    return mw_graph_write_onnx(graph, path, &options, err);
 }
 
 static void test_every_allocation_may_fail(void)
@@ -209,7 +209,7 @@ static void test_names_stay(void)
     mw_error err = {0};
     mw_graph *graph = small_model(NULL);
     CHECK_INT(write_small(graph, "names.onnx", &err), MW_OK);
-    mw_graph *read = mw_onnx_read("names.onnx", NULL, &err);
+    mw_graph *read = mw_graph_open_onnx("names.onnx", NULL, &err);
     CHECK(read != NULL && mw_graph_find(read, "x") != NULL && mw_graph_find(read, "y") != NULL);
     CHECK(read != NULL && mw_graph_find(read, "fc.weight") != NULL);
     mw_graph_destroy(read);
@@ -238,7 +238,7 @@ static void test_a_refused_write_tells_all_and_leaves_the_old_file(void)
     options.bake = bake;
     options.report = count_problem;
     options.report_user = &count;
-    CHECK_INT(mw_onnx_write(graph, "kept.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_graph_write_onnx(graph, "kept.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
     CHECK(strstr(err.message, "non_zero") != NULL);
     CHECK_INT(count, 5);
     CHECK(size == load("kept.onnx", after, sizeof after) && memcmp(before, after, size) == 0);
@@ -249,7 +249,7 @@ static void test_a_parameter_without_a_value_is_refused(void)
 {
     mw_error err = {0};
     mw_graph *graph = small_model(NULL);
-    CHECK_INT(mw_onnx_write(graph, "none.onnx", NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_graph_write_onnx(graph, "none.onnx", NULL, &err), MW_ERROR_ARGUMENT);
     CHECK(strstr(err.message, "fc.weight") != NULL);
     mw_graph_destroy(graph);
 }
@@ -262,7 +262,7 @@ static void check_too_large(mw_graph *graph, const char *why)
         mw_error err = {0};
         mw_onnx_write_options options = mw_onnx_write_defaults();
         options.check_only = check_only != 0;
-        CHECK_INT(mw_onnx_write(graph, "large.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+        CHECK_INT(mw_graph_write_onnx(graph, "large.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
         CHECK_CONTAINS(err.message, why);
     }
     CHECK(fopen("large.onnx", "rb") == NULL);
@@ -271,7 +271,7 @@ static void check_too_large(mw_graph *graph, const char *why)
 
 static void test_tables_of_the_file_have_a_bound(void)
 {
-    mw_graph *hot = mw_graph_create(NULL);
+    mw_graph *hot = mw_graph_create(NULL, NULL);
     mw_output(mw_one_hot(mw_input(hot, "x", MW_I32, MW_SHAPE(1)), INT32_MAX, 1, MW_F32, 1, 0), "y");
     check_too_large(hot, "it takes a table");
 }
@@ -325,7 +325,7 @@ static void check_says(const char *path, const char *wanted)
     char text[600];
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
-    mw_model *model = mw_model_load(path, &options, &err);
+    mw_model *model = mw_model_open(path, &options, &err);
     const mw_description *d = mw_model_description(model);
     CHECK_OK(err);
     snprintf(text, sizeof text, "%s|%s|%s|%s", d != NULL ? d->text : "", d != NULL ? d->version : "",
@@ -344,14 +344,14 @@ static void check_says_everywhere(const char *wanted)
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
     check_says("saying.onnx", wanted);
-    mw_model *model = mw_model_load("saying.onnx", &options, &err);
+    mw_model *model = mw_model_open("saying.onnx", &options, &err);
     for (int i = 0; i < 3; i++) {
         mw_model_write(model, paths[i], &err);
         CHECK_OK(err);
         check_says(paths[i], wanted);
     }
     mw_model_destroy(model);
-    mw_graph *graph = mw_onnx_read("saying.onnx", NULL, &err);
+    mw_graph *graph = mw_graph_open_onnx("saying.onnx", NULL, &err);
     mw_graph_write_mil(graph, "printed", NULL, &err);
     CHECK_OK(err);
     check_says("printed", wanted);
@@ -394,11 +394,11 @@ static void test_a_field_comes_before_a_pair_of_its_key(void)
     mw_onnx_write_options onnx = mw_onnx_write_defaults();
     mw_coreml_write_options coreml = mw_coreml_write_defaults();
     options.description = onnx.description = coreml.description = &description;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_graph_write_mil(graph, "said", &options, &err);
-    mw_onnx_write(graph, "said.onnx", &onnx, &err);
-    mw_coreml_write(graph, "said.mlpackage", &coreml, &err);
+    mw_graph_write_onnx(graph, "said.onnx", &onnx, &err);
+    mw_graph_write_coreml(graph, "said.mlpackage", &coreml, &err);
     CHECK_OK(err);
     check_says("said", "of the field||of a pair||k=v");
     check_says("said.onnx", "of the field||of a pair||k=v");
@@ -416,9 +416,9 @@ static void test_fields_are_in_the_order_of_their_numbers(void)
     description.pair_count = 1;
     mw_onnx_write_options options = mw_onnx_write_defaults();
     options.description = &description;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    mw_onnx_write(graph, "order.onnx", &options, &err);
+    mw_graph_write_onnx(graph, "order.onnx", &options, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     FILE *file = fopen("order.onnx", "rb");

@@ -92,7 +92,7 @@ static void check_npy(const char *file, const char *name, mw_dtype dtype, mw_sha
     CHECK_STR(mw_tensors_format(tensors), "npy");
     CHECK_INT(mw_tensors_count(tensors), 1);
     check_tensor(tensors, name, dtype, shape, stored);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_npy_files_of_numpy_are_read(void)
@@ -109,7 +109,7 @@ static void test_npy_files_of_numpy_are_read(void)
     mw_tensors_read(tensors, "scalar", MW_F32, &value, 1, &err);
     CHECK_OK(err);
     CHECK(value == 2.5f);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_npz_files_of_numpy_are_read(void)
@@ -129,7 +129,7 @@ static void test_npz_files_of_numpy_are_read(void)
         check_tensor(tensors, every[i].name, every[i].dtype, MW_SHAPE(4, 6), every[i].stored);
     }
     CHECK(mw_tensors_at(tensors, 12) == NULL && mw_tensors_find(tensors, "f2.npy") == NULL);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_compressed_npz_files_of_numpy_are_read(void)
@@ -146,7 +146,7 @@ static void test_compressed_npz_files_of_numpy_are_read(void)
     CHECK_OK(err);
     for (int i = 0; i < 2000; i++)
         CHECK(zeros[i] == 0.0f);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* ---- PyTorch ---- */
@@ -169,7 +169,7 @@ static void test_a_state_dict_of_pytorch_is_read(void)
     check_tensor(tensors, "i8", MW_I64, MW_SHAPE(4, 6), "LongStorage");
     check_tensor(tensors, "b1", MW_BOOL, MW_SHAPE(4, 6), "BoolStorage");
     check_tensor(tensors, "none", MW_F32, MW_SHAPE(0, 3), "FloatStorage");
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* Views of one storage [4, 6]: what element (i, j) of each is there. */
@@ -191,7 +191,7 @@ static void test_views_of_a_storage_are_read_in_their_own_order(void)
         CHECK(column[i] == value_at(MW_F32, i * 6 + 2));
     for (int i = 0; i < 6; i++)
         CHECK(inner[i] == value_at(MW_F32, (1 + i / 3) * 6 + 2 + i % 3));
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_dicts_within_a_checkpoint_are_joined_with_dots(void)
@@ -209,12 +209,12 @@ static void test_dicts_within_a_checkpoint_are_joined_with_dots(void)
             snprintf(name, sizeof name, "%s%s", prefix, parts[k].name);
             check_tensor(tensors, name, MW_F32, parts[k].shape, "FloatStorage");
         }
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
     mw_tensors *tensors = open_file("checkpoint.pt");
     check_info(tensors, "state_dict.1.num_batches_tracked", MW_I64, mw_shape_scalar(), "LongStorage");
     check_info(tensors, "optimizer.state.0.exp_avg", MW_F32, MW_SHAPE(3, 2), "FloatStorage");
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* ---- safetensors ---- */
@@ -229,7 +229,7 @@ static void test_safetensors_are_read(void)
     CHECK_STR(mw_tensors_note_find(tensors, "note"), "by hand");
     CHECK_STR(mw_tensors_note_at(tensors, 0)->key, "format");
     CHECK(mw_tensors_note_at(tensors, 2) == NULL && mw_tensors_note_find(tensors, "x") == NULL);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_shards_are_read_as_one_file(void)
@@ -244,7 +244,7 @@ static void test_shards_are_read_as_one_file(void)
         check_tensor(tensors, "c", MW_BF16, MW_SHAPE(4), "BF16");
         CHECK_STR(mw_tensors_find(tensors, "b")->file, "model-00001-of-00002.safetensors");
         CHECK_STR(mw_tensors_find(tensors, "c")->file, "model-00002-of-00002.safetensors");
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
 }
 
@@ -263,7 +263,7 @@ static void test_plain_tensors_and_notes_of_gguf_are_read(void)
     CHECK_STR(mw_tensors_note_find(tensors, "eps"), "0.5");
     CHECK_STR(mw_tensors_note_find(tensors, "on"), "true");
     CHECK_STR(mw_tensors_note_find(tensors, "words"), "[2 of string]");
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* The floats that the script expanded, in the order of these types, each 3 rows of a block. */
@@ -285,7 +285,7 @@ static void test_blocks_of_gguf_are_expanded_as_their_formulas_say(void)
     }
     CHECK(fgetc(floats) == EOF);
     fclose(floats);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* ---- refusals ---- */
@@ -372,7 +372,7 @@ static void test_a_checkpoint_is_read_beside_objects_that_are_not(void)
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
             check_left_out(tensors, rows[i].name, rows[i].reason);
         CHECK(mw_tensors_left_out_at(tensors, 1000) == NULL);
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
 }
 
@@ -382,11 +382,11 @@ static void test_a_tensor_that_is_saved_alone_has_the_name_of_the_file(void)
     mw_tensors *tensors = mw_tensors_open(data_file("alone.pt"), &err);
     REQUIRE(tensors != NULL);
     check_known(tensors, "alone", 6);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     tensors = mw_tensors_open(data_file("list.pt"), &err);
     REQUIRE(tensors != NULL);
     check_known(tensors, "0", 6);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     CHECK_OK(err);
 }
 
@@ -409,7 +409,7 @@ static void test_a_type_that_is_not_read_leaves_the_other_tensors(void)
         REQUIRE(tensors != NULL);
         check_known(tensors, rows[i].read, 6);
         check_left_out(tensors, rows[i].left_out, rows[i].reason);
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
 }
 
@@ -449,7 +449,7 @@ static void expect_refused(const char *name, mw_dtype dtype, size_t count, mw_st
     mw_error err = {0};
     mw_tensors_read(tensors, name, dtype, out, count, &err);
     CHECK_ERROR(err, status, part);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_values_that_do_not_fit_are_refused_with_tensor_element_and_value(void)
@@ -476,7 +476,7 @@ static void test_a_number_is_rounded_once(void)
     CHECK(large[1] == (INT64_C(1) << 53) + 1);
     for (int i = 0; i < 24; i++)
         CHECK((double)mw__fp16_to_float(half[i]) == value_at(MW_F32, i));
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 int main(void)

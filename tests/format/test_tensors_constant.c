@@ -40,7 +40,7 @@ static mw_graph *graph_of(mw_opset opset)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    return mw_graph_create(&options);
+    return mw_graph_create(&options, NULL);
 }
 
 static const mw__payload *operand(const mw_tensor *constant, const char *arg)
@@ -120,7 +120,7 @@ static void check_kinds(mw_dtype dtype)
     }
     fclose(floats);
     mw_graph_destroy(graph);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_blocks_stay_compressed_with_the_numbers_of_the_expansion(void) { check_kinds(MW_F32); }
@@ -151,7 +151,7 @@ static bool load_block(uint32_t type, const unsigned char *block, size_t size, i
     CHECK((constant == NULL) == (err->status != MW_OK));
     CHECK_INT(mw_graph_check(graph, NULL), err->status);
     mw_graph_destroy(graph);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     return all != NULL;
 }
 
@@ -230,7 +230,7 @@ static void test_other_tensors_become_dense_constants(void)
         CHECK(memcmp(constant->payload->data, want, sizeof want) == 0);
     }
     mw_graph_destroy(graph);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void expect_refused(const char *name, mw_dtype dtype, mw_opset opset, mw_status status, const char *part)
@@ -243,7 +243,7 @@ static void expect_refused(const char *name, mw_dtype dtype, mw_opset opset, mw_
     mw_graph_check(graph, &of_graph);
     CHECK_STR(of_graph.message, err.message);
     mw_graph_destroy(graph);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_what_cannot_be_kept_is_refused_by_name(void)
@@ -280,9 +280,9 @@ static void test_a_program_computes_with_blocks_that_stay(void)
         mw_compile_options options = mw_compile_defaults();
         options.provider = MW_PROVIDER_ENGINE;
         options.device = MW_DEVICE_CPU;
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = mw_program_create(graph, &options, &err);
         mw_program_write(program, "x", MW_F32, x, (size_t)(2 * columns), &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, 2 * ROWS, &err);
         CHECK_OK(err);
         CHECK(fread(want, sizeof *want, (size_t)(ROWS * columns), floats) == (size_t)(ROWS * columns));
@@ -299,7 +299,7 @@ static void test_a_program_computes_with_blocks_that_stay(void)
         mw_graph_destroy(graph);
     }
     fclose(floats);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* ---- memory ---- */
@@ -314,13 +314,13 @@ static void test_constants_survive_failing_allocations(void)
         mw_error err = {0};
         options.allocator = &allocator;
         mw_tensors *tensors = mw__tensors_open(&allocator, data_file("blocks.gguf"), &err);
-        mw_graph *graph = err.status == MW_OK ? mw_graph_create(&options) : NULL;
+        mw_graph *graph = err.status == MW_OK ? mw_graph_create(&options, NULL) : NULL;
         for (int k = 0; graph != NULL && k < KINDS; k++)
             CHECK((mw_tensors_constant(tensors, kinds[k].name, MW_F32, graph, &err) == NULL) == (err.status != MW_OK));
         finished = !failing.failed;
         CHECK(finished ? err.status == MW_OK : err.status == MW_ERROR_MEMORY || graph == NULL);
         mw_graph_destroy(graph);
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
         CHECK_INT(failing.live, 0);
     }
     CHECK(finished);

@@ -73,7 +73,7 @@ static void test_a_file_that_is_cut_off_is_refused_at_every_byte(void)
             mw_tensors *tensors = mw_tensors_open("cut", &err);
             check_note(tensors == NULL && err.status != MW_OK, __FILE__, __LINE__, "%s cut at %zu is read",
                        files[f].name, cut);
-            mw_tensors_close(tensors);
+            mw_tensors_destroy(tensors);
         }
         mw__free(mw__allocator_default(), content);
     }
@@ -93,7 +93,7 @@ static void test_a_file_with_any_byte_changed_is_refused_or_read(void)
                 mw_tensors *tensors = mw_tensors_open("changed", &err);
                 CHECK((tensors != NULL) == (err.status == MW_OK));
                 read_all(tensors, size);
-                mw_tensors_close(tensors);
+                mw_tensors_destroy(tensors);
                 content[at] ^= masks[m];
             }
         }
@@ -116,7 +116,7 @@ static void open_and_read(const mw_allocator *allocator, const char *path, mw_st
             mw_tensors_read(tensors, info->name, MW_F64, out, (size_t)mw_shape_count(info->shape), &err);
     }
     *out_status = err.status;
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void expect_memory_errors(const char *path)
@@ -144,7 +144,7 @@ static void test_reading_survives_failing_allocations(void)
         mw_tensors *tensors = mw_tensors_open(path, &err);
         if (err.status == MW_ERROR_UNSUPPORTED)
             continue; /* built without zlib */
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
         expect_memory_errors(path);
     }
     snprintf(path, sizeof path, "%s/data/tensors/shards", MW_TESTS_DIR);
@@ -236,7 +236,7 @@ static void expect_archive(archive *a, mw_status status, const char *part)
     mw_tensors *tensors = mw_tensors_open("archive.npz", &err);
     CHECK(tensors == NULL);
     CHECK_ERROR(err, status, part);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* A .npy of one u1 of value 7, and its checksum (zlib.crc32). */
@@ -267,7 +267,7 @@ static void test_an_archive_made_by_hand_is_read(void)
     mw_tensors_read(tensors, "b", MW_U8, &value, 1, &err);
     CHECK_OK(err);
     CHECK_INT(value, 7);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_names_that_lead_out_of_an_archive_are_refused(void)
@@ -346,7 +346,7 @@ static void test_a_wrong_checksum_is_refused_when_the_tensor_is_read(void)
     mw_tensors *tensors = mw_tensors_open("archive.npz", &err);
     mw_tensors_read(tensors, "a", MW_U8, &value, 1, &err);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "its checksum differs");
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_a_bomb_is_refused_before_it_unpacks(void)
@@ -368,7 +368,7 @@ static void expect_index(const char *text, mw_status status, const char *part)
     mw_tensors *tensors = mw_tensors_open(".", &err);
     CHECK(tensors == NULL);
     CHECK_ERROR(err, status, part);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_an_index_reaches_nothing_outside_its_folder(void)
@@ -406,7 +406,7 @@ static void expect_cuts(const char *name)
         put(to, content, cut);
         mw_tensors *tensors = mw_tensors_open("cut_shards/model.safetensors.index.json", &err);
         check_note((tensors == NULL) == (cut < size), __FILE__, __LINE__, "%s cut at %zu: %s", name, cut, err.message);
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
     mw__free(mw__allocator_default(), content);
 }

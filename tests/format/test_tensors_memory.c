@@ -79,7 +79,7 @@ static double taken(const char *what, size_t *out_tensors)
     mw_error err = {0};
     mw_tensors *tensors = mw__tensors_open(&allocator, write_archive(), &err);
     *out_tensors = mw_tensors_count(tensors);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     CHECK_INT(m.held, 0);
     const double each = (double)m.most / (double)made.size;
     printf("       %s: %.0f bytes for each, %zu tensors\n", what, each, *out_tensors);

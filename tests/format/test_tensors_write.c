@@ -81,7 +81,7 @@ static void test_what_is_written_comes_back(void)
         mw_tensors_read(tensors, "flag", MW_BOOL, &on, 1, &err);
         CHECK_OK(err);
         CHECK(memcmp(got, weight, sizeof got) == 0 && memcmp(counts, steps, sizeof counts) == 0 && on);
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
     }
 }
 
@@ -140,7 +140,7 @@ static void test_bf16_stays_bf16_in_safetensors(void)
     mw_tensors_read(tensors, "x", MW_F32, single, 2, &err);
     CHECK_OK(err);
     CHECK(memcmp(raw, brain, sizeof raw) == 0 && single[0] == 1.0f && single[1] == -2.0f);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_a_flipped_bit_in_our_safetensors_is_found(void)
@@ -156,7 +156,7 @@ static void test_a_flipped_bit_in_our_safetensors_is_found(void)
     CHECK_OK(err);
     mw_tensors_read(tensors, "layer.0.weight", MW_F32, got, 6, &err);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "is damaged");
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 /* A compressed file of many tensors is small; so is what converting it takes. */
@@ -181,7 +181,7 @@ static void test_converting_holds_one_tensor_at_a_time(void)
         mw_tensors_convert(tensors, endings[i], MW_DTYPE_NONE, &err);
         CHECK_OK(err);
         CHECK(m.most < 3 * sizeof zeros + (1 << 18));
-        mw_tensors_close(tensors);
+        mw_tensors_destroy(tensors);
         CHECK_INT(m.held, 0);
     }
     CHECK(same_bytes_here("many.safetensors", "again.safetensors"));
@@ -190,12 +190,12 @@ static void test_converting_holds_one_tensor_at_a_time(void)
     CHECK(same_bytes_here("many.npz", "again.npz"));
     mw_tensors *tensors = mw_tensors_open("many.npz", &err);
     mw_tensors_convert(tensors, "many.npz", MW_F16, &err); /* in its own place */
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     tensors = mw_tensors_open("many.npz", &err);
     CHECK_OK(err);
     CHECK_INT(mw_tensors_count(tensors), TENSORS);
     CHECK_INT(mw_tensors_at(tensors, 3)->dtype, MW_F16);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
 }
 
 static void test_writing_survives_failing_allocations(void)

@@ -7,13 +7,13 @@
 static void test_every_call_says_what_is_missing(void)
 {
     mw_error err = {0};
-    CHECK(mw_coreml_read("x.mlpackage", NULL, &err) == NULL);
+    CHECK(mw_coreml_open("x.mlpackage", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "built without protobuf-c");
     err = (mw_error){0};
-    CHECK(mw_onnx_read("x.onnx", NULL, &err) == NULL);
+    CHECK(mw_graph_open_onnx("x.onnx", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "built without protobuf-c");
     err = (mw_error){0};
-    CHECK_INT(mw_onnx_write(NULL, "x.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_graph_write_onnx(NULL, "x.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "built without protobuf-c");
 }
 

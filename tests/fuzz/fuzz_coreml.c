@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
     put(package(), "Data/m/model", data, size);
-    mw_coreml *model = mw_coreml_read(made, NULL, &err);
+    mw_coreml *model = mw_coreml_open(made, NULL, &err);
     if (model == NULL && err.status == MW_OK)
         abort();
     if (model != NULL)

@@ -51,7 +51,7 @@ static void convert(const mw_hwx *hwx)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
-    mw_hwx *hwx = mw_hwx_read_memory(data, size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(data, size, NULL, &err);
     if ((hwx == NULL) != (err.status != MW_OK))
         abort();
     if (hwx == NULL)
@@ -67,6 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_string_free(text);
     mw_string_free(json);
     convert(hwx);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return 0;
 }

@@ -49,8 +49,8 @@ static void specialize(const mw_graph *graph)
         if (mw_shape_count(mw_tensor_shape(input)) < 0)
             shapes[count++] = (mw_input_shape){mw_tensor_name(input), shape};
     }
-    mw_graph_destroy(mw_graph_specialise(graph, shapes, count, NULL));
-    mw_graph_destroy(mw_graph_specialise(graph, NULL, 0, NULL));
+    mw_graph_destroy(mw_graph_specialize(graph, shapes, count, NULL));
+    mw_graph_destroy(mw_graph_specialize(graph, NULL, 0, NULL));
     mw_graph_destroy(mw_graph_function(graph, mw_graph_function_at(graph, 0), NULL));
 }
 
@@ -58,7 +58,7 @@ static void specialize(const mw_graph *graph)
 static void lower(const mw_graph *graph)
 {
     for (size_t i = 0; i < graph->function_count; i++) {
-        mw_graph *to = mw_graph_create(NULL);
+        mw_graph *to = mw_graph_create(NULL, NULL);
         const mw__lower_options options = {.role = i % 2 == 0 ? MW__INPUT : MW__RESIDENT};
         mw__lowered lowered;
         if (to != NULL)
@@ -75,7 +75,8 @@ static void check_chips(const mw_graph *graph)
         mw_chip_check_options options = mw_chip_check_defaults();
         options.as_it_is = as_it_is != 0;
         options.function = mw_graph_function_at(graph, 0);
-        mw_chip_report *report = mw_chip_check(graph, as_it_is != 0 ? MW_CHIP_H12 : MW_CHIP_H13, &options, &err);
+        mw_chip_report *report =
+            mw_chip_report_create(graph, as_it_is != 0 ? MW_CHIP_H12 : MW_CHIP_H13, &options, &err);
         mw_string_free(mw_chip_report_print(report, &err));
         if (report == NULL && err.status == MW_OK)
             abort();
@@ -92,8 +93,8 @@ static void place(const mw_graph *graph)
         options.as_it_is = segmenter != MW_CHIP_GRAPH;
         options.segmenter = (mw_chip_segmenter)segmenter;
         options.function = mw_graph_function_at(graph, 0);
-        mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H14, &options, &err);
-        const double us = mw_chip_placement_total(placement).us;
+        mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_H14, &options, &err);
+        const double us = mw_chip_placement_get_totals(placement).us;
         if ((placement == NULL) != (err.status != MW_OK) || !(us >= 0.0))
             abort();
         mw_string_free(mw_chip_placement_print(placement, &err));

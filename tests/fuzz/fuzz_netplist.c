@@ -44,12 +44,12 @@ static void write_again(const mw_graph *graph)
     mw_netplist_options options = mw_netplist_defaults();
     options.as_it_is = true;
     snprintf(path, sizeof path, "%s/out", folder);
-    if (mw_netplist_write(graph, path, &options, &err) != MW_OK) {
+    if (mw_graph_write_netplist(graph, path, &options, &err) != MW_OK) {
         if (err.message[0] == '\0')
             abort();
         return;
     }
-    mw_graph *again = mw_netplist_read(path, NULL, &err);
+    mw_graph *again = mw_graph_open_netplist(path, NULL, &err);
     if (again == NULL)
         abort();
     mw_graph_destroy(again);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_bytes("w", weights, sizeof weights);
     put_bytes("net", data, size);
     snprintf(path, sizeof path, "%s/net", folder);
-    mw_graph *graph = mw_netplist_read(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_netplist(path, NULL, &err);
     if ((graph == NULL) == (err.status == MW_OK) || (graph == NULL && err.message[0] == '\0'))
         abort();
     if (graph != NULL && mw_graph_check(graph, &err) != MW_OK)

@@ -32,12 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.extent_count = 2;
     options.report = count_problem;
     options.report_user = &problems;
-    mw_graph *graph = mw_onnx_read(path, &options, &err);
+    mw_graph *graph = mw_graph_open_onnx(path, &options, &err);
     if ((graph == NULL) == (err.status == MW_OK) || (graph != NULL && problems > 0))
         abort();
     if (graph != NULL && (mw_graph_check(graph, &err) != MW_OK || mw_graph_output_at(graph, 0) == NULL))
         abort();
-    if (graph != NULL && mw_onnx_write(graph, path, NULL, &err) != MW_OK && err.message[0] == '\0')
+    if (graph != NULL && mw_graph_write_onnx(graph, path, NULL, &err) != MW_OK && err.message[0] == '\0')
         abort();
     mw_graph_destroy(graph);
     unlink(path);

@@ -415,7 +415,7 @@ static unsigned char *run_once(mw_program *program, source bytes, size_t *out_si
     for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
         if (!port.is_output && !fill(program, &port, bytes))
             return NULL;
-    if (mw_run(program, &err) != MW_OK) {
+    if (mw_program_run(program, &err) != MW_OK) {
         check_refusal(&err, "run");
         return NULL;
     }
@@ -439,7 +439,7 @@ static unsigned char *compile_and_run(const mw_graph *graph, const mw_compile_op
 {
     mw_error err = {0};
     setting_begin("MW_ENGINE_FUSE", fuse ? "1" : "0");
-    mw_program *program = mw_compile(graph, options, &err);
+    mw_program *program = mw_program_create(graph, options, &err);
     if (program == NULL) {
         check_refusal(&err, "compile");
         return NULL;
@@ -543,7 +543,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_graph_options options = mw_graph_defaults();
     options.allocator = &allocator;
     options.opset = first < 128 ? MW_IOS18 : opsets[first % 5];
-    maker m = {.bytes = &bytes, .graph = mw_graph_create(&options)};
+    maker m = {.bytes = &bytes, .graph = mw_graph_create(&options, NULL)};
     mw_tensor *y = make_case(&m, c);
     for (int more = 1; y != NULL && more < CASES_MAX && take(&bytes) > 128; more++)
         y = make_case(&m, choose_case(&bytes));

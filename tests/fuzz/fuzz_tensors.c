@@ -34,7 +34,7 @@ static void read_tensor(mw_tensors *tensors, const mw_tensor_info *info, mw_dtyp
 
 static void make_constant(mw_tensors *tensors, const mw_tensor_info *info)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     const mw_tensor *constant = mw_tensors_constant(tensors, info->name, MW_F32, graph, &err);
     if ((constant == NULL) != (err.status != MW_OK) ||
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             make_constant(tensors, info);
         }
     }
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     unlink(path);
     return 0;
 }

@@ -8,7 +8,7 @@ mw_graph *make_graph(mw_opset opset, const mw_allocator *allocator)
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
     options.allocator = allocator;
-    return mw_graph_create(&options);
+    return mw_graph_create(&options, NULL);
 }
 
 mw_tensor *leaf(mw_graph *graph, mw_dtype dtype, mw_shape shape)

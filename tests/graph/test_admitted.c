@@ -86,14 +86,14 @@ static void test_listed_shapes_belong_together(void)
     mw_error_clear(&err);
     const mw_input_shape both[] = {{"x", S(2, 3)}, {"y", S(8)}}, mixed[] = {{"x", S(2, 3)}, {"y", S(4)}},
                          other[] = {{"x", S(3, 3)}};
-    mw_graph *made = mw_graph_specialise(g, both, 2, &err);
+    mw_graph *made = mw_graph_specialize(g, both, 2, &err);
     CHECK_OK(err);
     CHECK_SHAPE(mw_tensor_shape(mw_graph_find(made, "y")), S(8));
     mw_graph_destroy(made);
-    CHECK(mw_graph_specialise(g, mixed, 2, &err) == NULL);
+    CHECK(mw_graph_specialize(g, mixed, 2, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "not together");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, other, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, other, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "input \"x\" cannot be [3, 3]; it admits [1, 3], [2, 3]");
     mw_graph_destroy(g);
 }
@@ -167,18 +167,18 @@ static void test_a_refused_shape_is_answered_with_what_is_admitted(void)
     const mw_shape bad[] = {S(1, 10, 5), S(1, 1, 5), S(1, 5, 2), S(2, 5, 5), S(1, 5), S(1, 5, MW_DIM_UNKNOWN)};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const mw_input_shape asked = {"x", bad[i]};
-        CHECK(mw_graph_specialise(g, &asked, 1, &err) == NULL);
+        CHECK(mw_graph_specialize(g, &asked, 1, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_SHAPE, "it admits axis 0: 1, axis 1: 2 to 9, axis 2: from 3 on");
         mw_error_clear(&err);
     }
     const mw_input_shape huge = {"x", S(1, 9, INT64_MAX)}, negative = {"x", S(1, 9, -5)}, wide = {"x", {.rank = 99}};
-    CHECK(mw_graph_specialise(g, &huge, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, &huge, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "more than 2^63");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, &negative, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, &negative, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "negative");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, &wide, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, &wide, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "rank 99");
     mw_graph_destroy(g);
 }

@@ -19,7 +19,7 @@ static void expect_error(mw_graph *graph, mw_status status, const char *part)
 
 static void test_first_error_sticks(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3));
     CHECK(mw_matmul(x, x, MW_TRANSPOSE_NONE) == NULL);
     CHECK(mw_softmax(x, 9) == NULL);
@@ -34,7 +34,7 @@ static void test_first_error_sticks(void)
 
 static void test_null_tensor_yields_null_without_an_error(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3)), *parts[2];
     mw_error err = {0};
     CHECK(mw_add(NULL, x) == NULL && mw_add(x, NULL) == NULL);
@@ -54,7 +54,7 @@ static void test_null_tensor_yields_null_without_an_error(void)
 
 static void test_tensor_of_another_graph_is_refused(void)
 {
-    mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2)), *y = mw_input(other, "y", MW_F32, S(2));
     CHECK(mw_add(x, y) == NULL);
     expect_error(g, MW_ERROR_ARGUMENT, "add: y, \"y\", belongs to another graph");
@@ -64,7 +64,7 @@ static void test_tensor_of_another_graph_is_refused(void)
 static void test_tensors_of_two_graphs_are_an_error_of_both(void)
 {
     for (int i = 0; i < 4; i++) {
-        mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 2)), *s = mw_state(g, "s", MW_F32, S(2, 2), mw_init_zeros());
         mw_tensor *y = mw_relu(mw_input(other, "y", MW_F32, S(2, 2)));
         CHECK(i != 0 || mw_matmul(y, x, MW_TRANSPOSE_NONE) == NULL);
@@ -80,23 +80,23 @@ static void test_a_graph_that_is_not_made_says_why(void)
 {
     mw_error err = {0};
     mw_graph_options options = {0};
-    CHECK(mw_graph_create_checked(&options, &err) == NULL);
+    CHECK(mw_graph_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "not made by mw_graph_defaults");
     err = (mw_error){0};
     options = mw_graph_defaults();
     options.opset = (mw_opset)99;
-    CHECK(mw_graph_create_checked(&options, &err) == NULL);
+    CHECK(mw_graph_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "opset 99 is no mw_opset");
-    CHECK(mw_graph_create_checked(NULL, &err) == NULL); /* the error is still set */
+    CHECK(mw_graph_create(NULL, &err) == NULL); /* the error is still set */
     mw_error_clear(&err);
-    mw_graph *graph = mw_graph_create_checked(NULL, &err);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     CHECK(graph != NULL && err.status == MW_OK);
     mw_graph_destroy(graph);
 }
 
 static void test_a_tensor_without_a_name_is_called_by_its_operation(void)
 {
-    mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 2));
     mw_relu(x);
     mw_tensor *y = mw_relu(x), *z = mw_input(other, "z", MW_F32, S(2, 2));
@@ -110,7 +110,7 @@ static void test_a_tensor_without_a_name_is_called_by_its_operation(void)
 
 static void test_messages_name_the_layer_and_the_operation(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3));
     g->scope = "fc1";
     CHECK(mw_matmul(x, x, MW_TRANSPOSE_NONE) == NULL);
@@ -128,8 +128,8 @@ static void test_zeroed_options_are_refused(void)
     const mw_graph_options zeroed = {0};
     mw_graph_options wrong = mw_graph_defaults();
     wrong.opset = (mw_opset)19;
-    CHECK(mw_graph_create(&zeroed) == NULL);
-    CHECK(mw_graph_create(&wrong) == NULL);
+    CHECK(mw_graph_create(&zeroed, NULL) == NULL);
+    CHECK(mw_graph_create(&wrong, NULL) == NULL);
     mw_error err = {0};
     CHECK_INT(mw_graph_check(NULL, &err), MW_ERROR_ARGUMENT);
 }
@@ -138,7 +138,7 @@ static void test_zeroed_options_are_refused(void)
 
 static void test_defaults_become_shared_const_statements(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 2));
     mw_tensor *y = op(g, "matmul", "x", x, "y", x, NULL);
     REQUIRE(y != NULL);
@@ -160,7 +160,7 @@ static void test_defaults_become_shared_const_statements(void)
 
 static void test_default_scalars_take_the_element_type(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *half = op(g, "log", "x", mw_input(g, "h", MW_F16, S(2)), NULL);
     mw_tensor *single = op(g, "inverse", "x", mw_input(g, "s", MW_F32, S(2)), NULL);
     REQUIRE(half != NULL && single != NULL);
@@ -174,7 +174,7 @@ static void test_default_scalars_take_the_element_type(void)
 
 static void test_constants_of_the_user_are_not_shared(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     CHECK(mw_scalar(g, MW_F32, 1) != mw_scalar(g, MW_F32, 1));
     CHECK(mw__constant(g, MW_F32, mw_shape_scalar(), &(float){1}, "c") ==
           mw__constant(g, MW_F32, mw_shape_scalar(), &(float){1}, "c"));
@@ -187,7 +187,7 @@ static void test_constants_of_the_user_are_not_shared(void)
 
 static void test_shared_constants_stay_in_their_block(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw__block *outer = g->block;
     mw__block *inner = mw__block_create(g->current, NULL, &err);
@@ -233,7 +233,7 @@ static mw_tensor *element_of(mw_graph *g, mw_dtype dtype, const void *data)
 
 static void test_payload_elements_of_every_kind(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     static const uint16_t half[] = {0x3c00, 0xc000}, bf[] = {0x3f80, 0xc000}, wide[] = {65535, 1};
     static const int8_t small[] = {-5, 7};
     static const int64_t large[] = {INT64_MIN, INT64_MAX};
@@ -261,7 +261,7 @@ static void test_payload_elements_of_every_kind(void)
 
 static void test_absent_arguments_read_as_their_defaults(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_gather(mw_input(g, "x", MW_F32, S(4)), mw_input(g, "i", MW_I32, S(2)), 0);
     mw__slot bare[5];
     memcpy(bare, y->op->slots, sizeof bare);
@@ -298,7 +298,7 @@ static void test_names_are_unique(void)
 
 static void test_name_and_output_of_one_tensor_agree(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_name(mw_relu(mw_input(g, "x", MW_F32, S(1))), "h");
     CHECK(mw_name(h, "h") == h);
     CHECK(mw_output(h, "h") == h);
@@ -311,7 +311,7 @@ static void test_name_and_output_of_one_tensor_agree(void)
 
 static void test_output_of_leaf_constant_and_output_is_an_identity(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(1));
     mw_tensor *a = mw_output(x, "a"), *b = mw_output(mw_scalar(g, MW_F32, 1), "b");
     mw_tensor *y = mw_relu(x), *c = mw_output(y, "c"), *d = mw_output(y, "d");
@@ -325,7 +325,7 @@ static void test_output_of_leaf_constant_and_output_is_an_identity(void)
 
 static void test_stop_gradient_leaves_other_uses_alone(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(1)), *stopped = mw_stop_gradient(x);
     CHECK(stopped != x && stopped->stop_gradient && !x->stop_gradient);
     CHECK_TYPE(stopped, MW_F32, S(1));
@@ -345,7 +345,7 @@ static void test_parameter_refuses(void)
 
 static void test_parameter_copies_its_data(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     float *data = malloc(2 * sizeof *data);
     REQUIRE(data != NULL);
     data[0] = 1;
@@ -362,7 +362,7 @@ static void test_parameter_copies_its_data(void)
 
 static void test_dense_makes_parameters_and_an_expanded_linear(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_dense(mw_input(g, "x", MW_F16, S(4, 3)), 5, "fc1");
     CHECK_TYPE(y, MW_F16, S(4, 5));
     CHECK_TYPE(mw_graph_find(g, "fc1.weight"), MW_F16, S(5, 3));
@@ -385,7 +385,7 @@ static void test_dense_refuses(void)
 
 static void test_op_expands_where_a_constant_is_wanted(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(4, 3)), *w = mw_input(g, "w", MW_F32, S(5, 3));
     mw_tensor *constant = mw_constant(g, MW_F32, S(5, 3), (const float[15]){0});
     CHECK_TYPE(op(g, "linear", "x", x, "weight", w, NULL), MW_F32, S(4, 5));
@@ -410,7 +410,7 @@ static void test_op_refuses(void)
 
 static void test_op_reports_to_the_caller_and_the_graph(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *result = NULL;
     mw_error err = {.status = MW_ERROR_FILE};
     CHECK_INT(mw_op(g, "relu", NULL, 0, &result, 1, &err), MW_ERROR_FILE);
@@ -425,7 +425,7 @@ static void test_op_reports_to_the_caller_and_the_graph(void)
 
 static void test_verify_compares_declared_types(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_name(mw_relu(mw_input(g, "x", MW_F32, S(2, 3))), "y");
     mw_error err = {0};
     CHECK_INT(mw__op_verify(y->op, &err), MW_OK);
@@ -443,7 +443,7 @@ static void test_verify_compares_declared_types(void)
 
 static void test_function_replaces_the_empty_main_once(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw__function *first = mw__function_create(g, "predict", MW_IOS16, &err);
     REQUIRE(first != NULL);
@@ -458,7 +458,7 @@ static void test_function_replaces_the_empty_main_once(void)
 
 static void test_type_bytes_round_sub_byte_types_up(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     size_t size = 0;
     CHECK(mw__type_bytes(mw__type_tensor(g, MW_U6, S(3), NULL), &size) && size == 3);
     CHECK(mw__type_bytes(mw__type_tensor(g, MW_F16, S(2, 3), NULL), &size) && size == 12);

@@ -30,7 +30,7 @@ static mw_graph *build(mw_opset opset, mw_dtype dtype)
     uint16_t halves[COUNT];
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     fill_weight();
     mw__fp16_from_float_n(halves, weight, COUNT);
     mw_tensor *x = mw_input(graph, "x", dtype, MW_SHAPE(1, COLUMNS));
@@ -84,7 +84,7 @@ static void run(const mw_graph *graph, float *out)
         x[i] = (float)(i - 4) / 8;
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
     mw_program_write(program, "x", MW_F32, x, COLUMNS, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out, ROWS, &err);
     CHECK_OK(err);
     mw_program_destroy(program);
@@ -189,7 +189,7 @@ static void test_what_cannot_be_compressed_stays_and_says_why(void)
     CHECK_INT(last.size_after, last.size_before);
     mw_graph_destroy(same);
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     float huge[2] = {1e30f, 1};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     mw_output(mw_add(x, mw_constant(graph, MW_F32, MW_SHAPE(2), huge)), "y");
@@ -251,7 +251,7 @@ static void test_every_allocation_may_fail(void)
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         float data[32];
         for (int i = 0; i < 32; i++)
             data[i] = (float)i;

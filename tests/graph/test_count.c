@@ -38,7 +38,7 @@ static void check_count(const mw_tensor *value, double flops, uint64_t values, u
                (unsigned long long)traffic.weights, (unsigned long long)traffic.results);
 }
 
-static void begin(void) { graph_of = mw_graph_create(NULL); }
+static void begin(void) { graph_of = mw_graph_create(NULL, NULL); }
 static void end(void) { mw_graph_destroy(graph_of); }
 
 /* The loops of a product, counted by running them. */

@@ -71,7 +71,7 @@ static mw_status clone_and_destroy(const mw_graph *from, const mw_allocator *all
 
 static void test_cloning_survives_every_failed_allocation(void)
 {
-    mw_graph *from = mw_graph_create(NULL);
+    mw_graph *from = mw_graph_create(NULL, NULL);
     build(from);
     for (int half = 0; half < 2; half++) {
         long n = 0;

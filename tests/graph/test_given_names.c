@@ -76,7 +76,7 @@ enum { CALLS = sizeof calls / sizeof *calls };
 
 static mw_status status_of(take *function, const char *name, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     const mw_tensor *made = function(graph, name);
     mw_graph_check(graph, err);
     CHECK((made != NULL) == (err->status == MW_OK));

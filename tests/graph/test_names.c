@@ -16,7 +16,7 @@ static void expect_name(const mw__names *names, const mw_tensor *value, const ch
 
 static void test_user_names_become_identifiers(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     static const char *const given[] = {"fc1.weight", "fc1_weight", "9lives", "tensor",     "fp16",
                                         "a@b",        "@x",         "func",   "fc1-weight", "b\xc3\xa9"};
     static const char *const wanted[] = {"fc1_weight_2", "fc1_weight", "_9lives", "tensor_2",     "fp16_2",
@@ -37,7 +37,7 @@ static void test_user_names_become_identifiers(void)
 
 static void test_automatic_names_avoid_given_ones(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(1));
     mw_tensor *first = mw_exp(x), *second = mw_exp(first), *named = mw_name(mw_exp(second), "exp_0");
     mw_tensor *third = mw_softmax(named, 0);
@@ -57,7 +57,7 @@ static void test_assignment_is_deterministic_and_outlives_the_graph(void)
     mw__names names[2];
     uint32_t count = 0;
     for (int k = 0; k < 2; k++) {
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3));
         mw_output(mw_softmax(mw_dense(mw_relu(mw_dense(x, 4, "a")), 2, "b"), -1), "y");
         count = (uint32_t)g->value_count;
@@ -77,7 +77,7 @@ static void test_assignment_is_deterministic_and_outlives_the_graph(void)
 /* Two blocks inside one operation, as parsed; each holds a value `inner`. */
 static void test_sibling_blocks_reuse_names_but_outer_ones_are_seen(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_name(mw_relu(mw_input(g, "x", MW_F32, S(1))), "h");
     mw__op *owner = x->op;
     mw__block *blocks[3];
@@ -110,7 +110,7 @@ static void test_many_names_of_one_stem_get_suffixes_in_order(void)
 {
     enum { COUNT = 60000, SECONDS = 60 };
     static const char marks[] = " .-/:;,<>!#$%^&*";
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(1)), *first = NULL, *last = x;
     for (int i = 0; i < COUNT; i++) {
         char name[8] = "a";

@@ -5,7 +5,7 @@
 
 static void test_mlp_prints_one_line_an_operation(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(4, 3)), *parts[2];
     mw_tensor *h = mw_name(mw_clip(mw_dense(x, 2, "fc"), 0, 6), "h");
     CHECK_INT(mw_split(h, 2, 1, parts), MW_OK);
@@ -30,7 +30,7 @@ static void test_mlp_prints_one_line_an_operation(void)
 
 static void test_constants_print_short_or_by_type(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(-1, 12));
     mw_tensor *y = mw_add(x, mw_constant(g, MW_F32, S(12), (const float[12]){0}));
     y = mw_add(mw_reduce_sum(mw_gelu(y, MW_GELU_EXACT), MW_AXES(0, 1), false), mw_scalar(g, MW_F32, 0.1));
@@ -47,7 +47,7 @@ static void test_constants_print_short_or_by_type(void)
 
 static void test_failed_graph_prints_its_error(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_softmax(mw_input(g, "x", MW_F32, S(1)), 3);
     mw_error err = {0};
     CHECK(mw_graph_print(g, &err) == NULL);

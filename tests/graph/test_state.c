@@ -16,13 +16,13 @@ static mw_tensor *state_of(mw_graph *graph) { return mw_state(graph, "s", MW_F32
 
 static void test_bad_states_are_refused(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     CHECK(mw_state(g, "s", MW_I32, MW_SHAPE(2), mw_init_zeros()) == NULL);
     check_refused(g, MW_ERROR_DTYPE, "state \"s\": int32 cannot be kept");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     CHECK(mw_state(g, "s", MW_F32, MW_SHAPE(MW_DIM_UNKNOWN), mw_init_zeros()) == NULL);
     check_refused(g, MW_ERROR_SHAPE, "state \"s\": every extent must be known");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     state_of(g);
     CHECK(state_of(g) == NULL);
     check_refused(g, MW_ERROR_ARGUMENT, "\"s\" is taken");
@@ -30,23 +30,23 @@ static void test_bad_states_are_refused(void)
 
 static void test_bad_assignments_are_refused(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *p = mw_parameter(g, "p", MW_F32, MW_SHAPE(2), mw_init_zeros());
     CHECK(mw_state_assign(p, p) == NULL);
     check_refused(g, MW_ERROR_ARGUMENT, "\"p\" is no state");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     mw_tensor *s = state_of(g);
     CHECK(mw_state_assign(s, mw_exp(s)) == s);
     CHECK(mw_state_assign(s, mw_exp(s)) == NULL);
     check_refused(g, MW_ERROR_ARGUMENT, "\"s\": it is assigned already");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     mw_state_assign(state_of(g), mw_input(g, "x", MW_F16, MW_SHAPE(2)));
     check_refused(g, MW_ERROR_DTYPE, "\"s\": the value is fp16, the state fp32");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     mw_state_assign(state_of(g), mw_input(g, "x", MW_F32, MW_SHAPE(3)));
     check_refused(g, MW_ERROR_SHAPE, "\"s\": the value is [3], the state [2]");
-    g = mw_graph_create(NULL);
-    mw_graph *other = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
+    mw_graph *other = mw_graph_create(NULL, NULL);
     mw_state_assign(state_of(g), mw_input(other, "x", MW_F32, MW_SHAPE(2)));
     check_refused(g, MW_ERROR_ARGUMENT, "belongs to another graph");
     mw_graph_destroy(other);
@@ -92,21 +92,21 @@ static void test_bad_layers_are_refused(void)
          .part = "epsilon is -1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, cases[i].shape);
         CHECK(mw_batch_norm_layer(x, cases[i].momentum, cases[i].epsilon, "bn") == NULL);
         check_refused(g, cases[i].status, cases[i].part);
     }
     const float rates[] = {-0.1f, 1.0f, (float)NAN};
     for (int i = 0; i < 3; i++) {
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         CHECK(mw_dropout(mw_input(g, "x", MW_F32, MW_SHAPE(2, 2)), rates[i], "drop") == NULL);
         check_refused(g, MW_ERROR_ARGUMENT, "it must be in [0, 1)");
     }
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     CHECK(mw_dropout(mw_input(g, "x", MW_F32, MW_SHAPE(MW_DIM_UNKNOWN)), 0.5f, "drop") == NULL);
     check_refused(g, MW_ERROR_SHAPE, "every extent of x");
-    g = mw_graph_create(NULL);
+    g = mw_graph_create(NULL, NULL);
     CHECK(mw_dropout(mw_input(g, "x", MW_I32, MW_SHAPE(2)), 0.5f, "drop") == NULL);
     check_refused(g, MW_ERROR_DTYPE, "int32");
 }
@@ -115,7 +115,7 @@ static void test_bad_layers_are_refused(void)
 static void test_a_clone_takes_assignments_of_wanted_states_along(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *s = state_of(g), *x = mw_input(g, "x", MW_F32, MW_SHAPE(2));
     mw_tensor *other = mw_state(g, "other", MW_F32, MW_SHAPE(2), mw_init_zeros());
     mw_tensor *y = mw_add(s, s);
@@ -144,7 +144,7 @@ static void test_a_clone_takes_assignments_of_wanted_states_along(void)
 static void test_the_evaluation_form_computes_evaluation(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4, 3));
     mw_tensor *h = mw_batch_norm_layer(x, 0.1f, 1e-5f, "bn");
     mw_output(mw_dropout(h, 0.5f, "drop"), "y");
@@ -162,7 +162,7 @@ static void test_the_evaluation_form_computes_evaluation(void)
     mw_string_free(text);
     mw_graph_destroy(again);
     mw_graph_destroy(form);
-    mw_graph *empty = mw_graph_create(NULL);
+    mw_graph *empty = mw_graph_create(NULL, NULL);
     CHECK(mw_graph_evaluation(empty, &err) == NULL);
     CHECK_INT(err.status, MW_ERROR_ARGUMENT);
     mw_graph_destroy(empty);

@@ -33,7 +33,7 @@ static mw_graph *make_source(between how, mw_opset opset)
 {
     mw_graph_options made = mw_graph_defaults();
     made.opset = opset;
-    mw_graph *g = mw_graph_create(&made);
+    mw_graph *g = mw_graph_create(&made, NULL);
     mw_conv_options o = mw_conv_defaults();
     o.groups = 2;
     o.dilation[0] = 2;
@@ -50,7 +50,7 @@ static void run_program(const mw_graph *g, float out[Y], mw_error *err)
         x[i] = (float)(i * 11 % 17) / 8.0F - 1.0F;
     mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, err);
     mw_program_write(program, "x", MW_F32, x, X, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, Y, err);
     mw_program_destroy(program);
 }
@@ -89,7 +89,7 @@ static void check_trainable(between how, const mw_graph *source)
     check.batch = &batch;
     check.elements = 8;
     check.compile = engine_options(MW_DEVICE_CPU, 1);
-    mw_gradcheck(&check, NULL, &err);
+    mw_gradcheck_run(&check, NULL, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", between_names[how], err.message);
     mw_graph_destroy(copy);
 }

@@ -18,20 +18,20 @@ static void check_claim(bool good, const char *otherwise)
 static bool names_registration(void)
 {
     mw_error err = {0};
-    mw_model_destroy(mw_model_load("/nonexistent/net.espresso.net", NULL, &err));
+    mw_model_destroy(mw_model_open("/nonexistent/net.espresso.net", NULL, &err));
     return strstr(err.message, "mw_chip_register") != NULL;
 }
 
 int main(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     mw_output(mw_relu(x), "y");
     mw_summary *summary = mw_summary_create(graph, &err);
     check_claim(summary != NULL, "view does not summarize a graph of the core");
     mw_summary_destroy(summary);
-    mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H13, NULL, &err);
+    mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_H13, NULL, &err);
     check_claim(placement != NULL, "chip does not place a graph of the core");
     mw_chip_placement_destroy(placement);
     check_claim(names_registration(), "the core reads a netplist before anybody registered");

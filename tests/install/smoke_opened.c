@@ -7,7 +7,7 @@
 static bool names_registration(void)
 {
     mw_error err = {0};
-    mw_model_destroy(mw_model_load("/nonexistent/net.espresso.net", NULL, &err));
+    mw_model_destroy(mw_model_open("/nonexistent/net.espresso.net", NULL, &err));
     return strstr(err.message, "mw_chip_register") != NULL;
 }
 

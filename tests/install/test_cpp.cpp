@@ -16,7 +16,7 @@ static bool rows_are_summed(mw_program *program)
     float sums[2] = {};
     mw_error err = {};
     mw_program_write(program, "x", MW_F32, x, 6, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "sums", MW_F32, sums, 2, &err);
     return err.status == MW_OK && sums[0] == 6 && sums[1] == 15;
 }
@@ -26,10 +26,10 @@ int main()
     const std::size_t rows = 2; // extents are often of another type than int64_t
     const int columns = 3;
     mw_error err = {};
-    mw_graph *graph = mw_graph_create(nullptr);
+    mw_graph *graph = mw_graph_create(nullptr, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(rows, columns));
     mw_output(mw_reduce_sum(x, MW_AXES(-1), false), "sums");
-    mw_program *program = mw_compile(graph, nullptr, &err);
+    mw_program *program = mw_program_create(graph, nullptr, &err);
     const bool good = program != nullptr && rows_are_summed(program);
     mw_program_destroy(program);
     mw_graph_destroy(graph);

@@ -56,7 +56,7 @@ class Label(ctypes.Structure):
 class Library:
     def __init__(self, path):
         self.calls = ctypes.CDLL(path)
-        for name in ("mw_graph_read_mil", "mw_compile", "mw_graph_flatten", "mw_graph_specialise", "mw_graph_find", "mw_input", "mw_output"):
+        for name in ("mw_graph_open_mil", "mw_program_create", "mw_graph_flatten", "mw_graph_specialize", "mw_graph_find", "mw_input", "mw_output"):
             getattr(self.calls, name).restype = ctypes.c_void_p
         self.calls.mw_compile_defaults.restype = Options
         self.calls.mw_tensor_shape.restype = Shape
@@ -70,7 +70,7 @@ class Library:
 
     def read(self, path):
         error = Error()
-        return Graph(self, self.checked(error, self.calls.mw_graph_read_mil(path.encode(), None, ctypes.byref(error))))
+        return Graph(self, self.checked(error, self.calls.mw_graph_open_mil(path.encode(), None, ctypes.byref(error))))
 
 
 class Graph:
@@ -87,7 +87,7 @@ class Graph:
 
     def specialized(self, shapes):
         error = Error()
-        handle = self.library.calls.mw_graph_specialise(self.handle, *InputShape.all(shapes), ctypes.byref(error))
+        handle = self.library.calls.mw_graph_specialize(self.handle, *InputShape.all(shapes), ctypes.byref(error))
         return Graph(self.library, self.library.checked(error, handle))
 
     def find(self, name):
@@ -116,7 +116,7 @@ class Graph:
         options = self.library.calls.mw_compile_defaults()
         options.device, options.provider, options.threads = device, ENGINE, 1
         error = Error()
-        handle = self.library.calls.mw_compile(self.handle, ctypes.byref(options), ctypes.byref(error))
+        handle = self.library.calls.mw_program_create(self.handle, ctypes.byref(options), ctypes.byref(error))
         return Program(self.library, self.library.checked(error, handle))
 
 
@@ -164,5 +164,5 @@ class Program:
 
     def run(self):
         error = Error()
-        self.library.calls.mw_run(self.handle, ctypes.byref(error))
+        self.library.calls.mw_program_run(self.handle, ctypes.byref(error))
         self.library.checked(error, None)

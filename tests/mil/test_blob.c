@@ -440,7 +440,7 @@ static void test_a_graph_written_and_read_has_the_same_bytes(void)
     begin();
     for (int i = 0; i < 64; i++)
         values[i] = (float)i / 7.0f - 3.0f;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *c = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), values), "c");
     mw_argument arguments[] = {{"x", &c, 1}};
     mw_tensor *y = NULL;
@@ -451,7 +451,7 @@ static void test_a_graph_written_and_read_has_the_same_bytes(void)
     CHECK_OK(err);
     mw_graph_destroy(graph);
     strcat(path, "/model.mil");
-    graph = mw_graph_read_mil(path, NULL, &err);
+    graph = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     if (graph != NULL && CHECK(mw_graph_find(graph, "c") != NULL)) {
         const mw__payload *payload = mw_graph_find(graph, "c")->payload;
@@ -480,12 +480,12 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         if (graph != NULL) {
             mw_output(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), values), "y");
             mw_graph_write_mil(graph, path, NULL, &err);
         }
-        mw_graph *again = graph != NULL && err.status == MW_OK ? mw_graph_read_mil(text, &options, &err) : NULL;
+        mw_graph *again = graph != NULL && err.status == MW_OK ? mw_graph_open_mil(text, &options, &err) : NULL;
         check_note(again != NULL || failing.failed, __FILE__, __LINE__, "allocation %ld: %s", n, err.message);
         const bool done = again != NULL && !failing.failed;
         mw_graph_destroy(graph);

@@ -34,7 +34,7 @@ static mw_tensor *weight(mw_graph *graph, int salt)
 static void write_model(int salt)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, COLUMNS));
     mw_tensor *w = weight(graph, salt);
     mw_name(w, "w");
@@ -74,7 +74,7 @@ static void test_a_copy_does_not_follow_its_file(void)
 {
     mw_error err = {0};
     write_model(1);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK_OK(err);
     CHECK(is_copy(payload_of(graph)));
     CHECK(truncate("model/weights/weight.bin", 100) == 0);
@@ -103,7 +103,7 @@ static void test_reading_takes_no_memory_for_it(void)
     options.allocator = &allocator;
     write_model(2);
     bytes_asked = 0;
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", &options, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", &options, &err);
     CHECK_OK(err);
     CHECK(bytes_asked > 0 && bytes_asked < (long)(COUNT * sizeof(float)) / 4);
     CHECK(holds_numbers(payload_of(graph), 2));
@@ -137,7 +137,7 @@ static mw_graph *write_private(const mw_graph *graph, const char *folder)
     CHECK(mkdir(folder, 0700) == 0);
     CHECK(mw__mil_write(graph, folder, &options, MW__WRITE_PRIVATE, NULL, &err) == MW_OK);
     snprintf(path, sizeof path, "%s/model.mil", folder);
-    mw_graph *again = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *again = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     return again;
 }
@@ -148,7 +148,7 @@ static void test_private_folders_share_the_copy(void)
     mw_error err = {0};
     struct stat copy, shared;
     write_model(3);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK(is_copy(payload_of(graph)) && stat(payload_of(graph)->shared->parts.path, &copy) == 0);
     for (int i = 0; i < 2; i++) {
         char path[64];
@@ -170,7 +170,7 @@ static void test_a_folder_without_links_gets_the_weights(void)
 {
     mw_error err = {0};
     write_model(4);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK(is_copy(payload_of(graph)) && unlink(payload_of(graph)->shared->parts.path) == 0);
     mw_graph *again = write_private(graph, "one");
     CHECK(holds_numbers(payload_of(again), 4) && access("one/weights/weight.bin", F_OK) == 0);
@@ -182,7 +182,7 @@ static void test_a_folder_without_links_gets_the_weights(void)
 
 static void test_without_weights_there_is_no_folder_of_them(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(3))), "y");
     mw_graph_destroy(write_private(graph, "one"));
     CHECK_INT(folder_count("one"), 1);
@@ -195,13 +195,13 @@ static void test_a_written_model_is_whole(void)
 {
     mw_error err = {0};
     write_model(5);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK(mw_graph_write_mil(graph, "written", NULL, &err) == MW_OK);
     char *text = text_of("written/model.mil");
     CHECK(text != NULL && strstr(text, "weights/weight.bin") != NULL && strstr(text, "copy-") == NULL);
     mw__free(NULL, text);
     mw_graph_destroy(graph);
-    graph = mw_graph_read_mil("written/model.mil", NULL, &err);
+    graph = mw_graph_open_mil("written/model.mil", NULL, &err);
     CHECK_OK(err);
     CHECK(holds_numbers(payload_of(graph), 5));
     mw_graph_destroy(graph);
@@ -321,7 +321,7 @@ static void read_under_a_limit(void *user)
     mw_error err = {0};
     const struct rlimit limit = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK_OK(err);
     CHECK(!is_copy(payload_of(graph)) && holds_numbers(payload_of(graph), 6));
     mw_graph_destroy(graph);
@@ -332,7 +332,7 @@ static void read_without_a_folder(void *user)
     (void)user;
     mw_error err = {0};
     setenv("TMPDIR", "/no/such/folder", 1);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK_OK(err);
     CHECK(!is_copy(payload_of(graph)) && holds_numbers(payload_of(graph), 6));
     mw_graph_destroy(graph);
@@ -352,7 +352,7 @@ static void test_a_child_that_destroys_leaves_the_copy_to_its_parent(void)
 {
     mw_error err = {0};
     write_model(8);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     CHECK_OK(err);
     const mw__payload *payload = payload_of(graph);
     CHECK(is_copy(payload));
@@ -372,7 +372,7 @@ static void test_reading_survives_failing_allocations(void)
         mw_graph_options options = mw_graph_defaults();
         mw_error err = {0};
         options.allocator = &allocator;
-        mw_graph *graph = mw_graph_read_mil("model/model.mil", &options, &err);
+        mw_graph *graph = mw_graph_open_mil("model/model.mil", &options, &err);
         CHECK(graph != NULL ? holds_numbers(payload_of(graph), 7) : err.status == MW_ERROR_MEMORY);
         mw_graph_destroy(graph);
         CHECK_INT(failing.live, 0);

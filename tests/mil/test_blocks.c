@@ -111,7 +111,7 @@ static void test_what_needs_the_meaning_of_a_block_says_so(void)
     CHECK_OK(err);
     CHECK(mw_graph_verify(graph, &err) == MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "perhaps");
-    CHECK(mw_compile(graph, NULL, &compiled) == NULL);
+    CHECK(mw_program_create(graph, NULL, &compiled) == NULL);
     CHECK(compiled.status != MW_OK && strstr(compiled.message, "perhaps") != NULL);
     mw_graph_destroy(graph);
 }
@@ -123,7 +123,7 @@ static void test_a_branch_that_was_read_is_verified_and_compiled(void)
     snprintf(text, sizeof text, branches, "", "");
     mw_graph *graph = parse(text, &err);
     CHECK_INT(mw_graph_verify(graph, &err), MW_OK);
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     CHECK_OK(err);
     CHECK(program != NULL);
     mw_program_destroy(program);

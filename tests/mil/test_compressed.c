@@ -255,7 +255,7 @@ static void check_widths(const char *folder)
     unsigned char data[WIDTHS][COUNT];
     char path[1024];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     for (int w = 0; w < WIDTHS; w++) {
         for (int i = 0; i < COUNT; i++)
             data[w][i] = (unsigned char)(i * 37 + w);
@@ -269,7 +269,7 @@ static void check_widths(const char *folder)
     mw_graph_write_mil(graph, folder, NULL, &err);
     mw_graph_destroy(graph);
     snprintf(path, sizeof path, "%s/model.mil", folder);
-    graph = mw_graph_read_mil(path, NULL, &err);
+    graph = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     for (int w = 0; graph != NULL && w < WIDTHS; w++) {
         char name[8];

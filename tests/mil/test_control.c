@@ -101,7 +101,7 @@ static void test_deep_nesting_runs(void)
     const bool p = true;
     mw_program_write(program, "x", MW_F32, x, 2, &err);
     mw_program_write(program, "p", MW_BOOL, &p, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "c0", MW_F32, y, 2, &err);
     CHECK_OK(err);
     CHECK(y[0] == 3.0F && y[1] == -4.0F);

@@ -206,7 +206,7 @@ static void test_weight_files_of_the_corpus_load(void)
         char path[512];
         mw_error err = {0};
         snprintf(path, sizeof path, "%s/mil/%s/model.mil", MW_SHARED_DATA, folders[i]);
-        mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+        mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
         CHECK_OK(err);
         mw_graph_destroy(graph);
     }

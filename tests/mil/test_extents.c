@@ -92,12 +92,12 @@ static void check_range(float start, float end, float step)
     const float zero = 0.0F;
     const double count = ceil(((double)end - (double)start) / (double)step);
     const size_t n = count > 0 ? (size_t)count : 0;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1));
     mw_output(mw_add(mw_range_1d(graph, MW_F32, (double)start, (double)end, (double)step), x), "y");
     mw_program *program = engine_compile(graph, MW_DEVICE_ANE, 1, &err);
     mw_program_write(program, "x", MW_F32, &zero, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, got, n, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "from %g to %g by %g: %s", (double)start, (double)end,
                (double)step, err.message);

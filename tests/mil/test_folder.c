@@ -31,7 +31,7 @@ static mw_graph *model(int number, const mw_allocator *allocator)
         values[i] = (float)(number * COUNT + i) + 0.25f;
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     snprintf(name, sizeof name, "model_%d", number);
     mw_tensor *weights = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), values), "weights");
     mw_output(mw_relu(weights), name);
@@ -49,7 +49,7 @@ static mw_status save(int number, mw_error *err)
 /* The number that the text in place has, and its weights; -1 if it cannot be read, -2 if they are of two models. */
 static int read_model(mw_error *err)
 {
-    mw_graph *graph = mw_graph_read_mil("m/model.mil", NULL, err);
+    mw_graph *graph = mw_graph_open_mil("m/model.mil", NULL, err);
     int number = -1;
     for (int i = 0; graph != NULL && i < 3; i++) {
         char name[32];
@@ -162,7 +162,7 @@ static void test_weights_without_a_text_are_left_alone(void)
 static void test_model_without_weights_removes_the_old_ones(void)
 {
     begin();
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2))), "model_1");
     CHECK(mw_graph_write_mil(graph, "m", NULL, NULL) == MW_OK);
     mw_graph_destroy(graph);

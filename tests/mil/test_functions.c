@@ -78,7 +78,7 @@ static void test_shared_weights_are_loaded_and_written_once(void)
     CHECK(stat(path, &what) == 0);
     CHECK_INT(what.st_size, 64 + 64 + 256); /* header, entry, elements */
     snprintf(path, sizeof path, "%s/model.mil", to);
-    mw_graph *again = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *again = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     check_both(again, __LINE__);
     mw_graph_destroy(again);

@@ -313,11 +313,11 @@ static void test_reading_paths_that_are_no_files_is_an_error(void)
     static const char *const paths[] = {"/dev/zero", "/tmp", "/nonexistent/model.mil", ""};
     for (size_t i = 0; i < 4; i++) {
         mw_error err = {0};
-        CHECK(mw_graph_read_mil(paths[i], NULL, &err) == NULL);
+        CHECK(mw_graph_open_mil(paths[i], NULL, &err) == NULL);
         check_note(err.status != MW_OK, __FILE__, __LINE__, "\"%s\" was read", paths[i]);
     }
     mw_error err = {0};
-    CHECK(mw_graph_read_mil(NULL, NULL, &err) == NULL);
+    CHECK(mw_graph_open_mil(NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
 }
 
@@ -337,7 +337,7 @@ static void test_what_a_program_says_is_one_text_for_one(void)
                  "tensor<string, []>(\"y\")];\n    } -> (y);\n}\n",
                  types[i], values[i]);
         folder_put("model.mil", text);
-        mw_model *model = mw_model_load("model.mil", &options, &err);
+        mw_model *model = mw_model_open("model.mil", &options, &err);
         const mw_description *d = mw_model_description(model);
         CHECK_OK(err);
         CHECK(i < 2 ? d == NULL : d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, "only") == 0);

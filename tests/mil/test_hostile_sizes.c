@@ -15,7 +15,7 @@ static void test_an_empty_file_is_no_program(void)
     snprintf(path, sizeof path, "%s/model.mil", folder);
     mw__file_write(NULL, path, NULL, 0, false, &err);
     CHECK_OK(err);
-    CHECK(mw_graph_read_mil(path, NULL, &err) == NULL);
+    CHECK(mw_graph_open_mil(path, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "found end of text");
     CHECK_CONTAINS(err.message, "model.mil");
     mw__file_remove_folder(folder);
@@ -45,7 +45,7 @@ static void *work_on_a_chain(void *user)
 {
     enum { DEPTH = 10000 };
     mw_error *err = user;
-    mw_graph *graph = mw_graph_create(NULL), *again = NULL;
+    mw_graph *graph = mw_graph_create(NULL, NULL), *again = NULL;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = x, *dx = NULL;
     for (int i = 0; i < DEPTH; i++)
         y = mw_tanh(y);

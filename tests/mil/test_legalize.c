@@ -8,7 +8,7 @@
 
 static mw_graph *legalize_with(const mw_graph *from, const mw__legalize_options *options, mw_error *err)
 {
-    mw_graph *to = mw_graph_create(NULL);
+    mw_graph *to = mw_graph_create(NULL, NULL);
     if (mw__mil_legalize_with(from, to, options, err) == MW_OK)
         return to;
     mw_graph_destroy(to);
@@ -34,7 +34,7 @@ static char *legal_text(const mw_graph *from, const mw__device_traits *device, m
 static void test_floats_become_fp16_on_the_ane(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 3), mw_init_zeros());
     mw_tensor *h = mw_add(mw_matmul(x, w, MW_TRANSPOSE_Y), mw_scalar(graph, MW_F32, 0.5));
@@ -56,7 +56,7 @@ static void test_recurrent_networks_are_written_out_on_the_ane(void)
     static const float numbers[4] = {0.5F, 0.25F, -0.5F, 1.0F};
     for (int known = 0; known < 2; known++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(known ? 3 : MW_DIM_UNKNOWN, 2, 1));
         mw_tensor *weight = mw_constant(graph, MW_F32, MW_SHAPE(4, 1), numbers);
         mw_recurrent_options options = mw_recurrent_defaults();
@@ -80,7 +80,7 @@ static void test_recurrent_networks_are_written_out_on_the_ane(void)
 static void test_the_cpu_keeps_the_declared_types(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_output(mw_add(labels, mw_scalar(graph, MW_I32, 1)), "y");
     char *text = legal_text(graph, mw__device_find(MW_DEVICE_CPU), &err);
@@ -96,7 +96,7 @@ static void test_the_cpu_keeps_the_declared_types(void)
 static void test_operations_that_no_result_needs_stay_behind(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4)), *v = mw_input(graph, "v", MW_F32, MW_SHAPE(4));
     mw_tensor *y = mw_exp(x), *dy = NULL;
     mw_input(graph, "unread", MW_F32, MW_SHAPE(2));
@@ -116,7 +116,7 @@ static void test_integer_inputs_and_what_they_meet_become_fp16(void)
 {
     mw_error err = {0};
     const int32_t classes[] = {0, 1, 2};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4, 1));
     mw_tensor *range = mw_constant(graph, MW_I32, MW_SHAPE(3), classes);
     mw_tensor *hot = mw_equal(labels, range);
@@ -135,7 +135,7 @@ static void test_integer_inputs_and_what_they_meet_become_fp16(void)
 static void test_axes_stay_integers_beside_fp16_labels(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4, 1));
     mw_tensor *shifted = mw_add(labels, mw_scalar(graph, MW_I32, 1));
     mw_output(mw_squeeze(shifted, MW_AXES(1)), "y"); /* the axis and the addend are one shared constant or two */
@@ -152,7 +152,7 @@ static void test_axes_stay_integers_beside_fp16_labels(void)
 static void test_computed_integers_that_meet_labels_are_cast(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4, 1));
     mw_tensor *range = mw_square(mw_range_1d(graph, MW_I32, 0, 3, 1));
     mw_tensor *one = mw_scalar(graph, MW_F32, 1), *zero = mw_scalar(graph, MW_F32, 0);
@@ -169,7 +169,7 @@ static void test_computed_integers_that_meet_labels_are_cast(void)
 static void test_a_range_that_meets_labels_is_made_in_fp16(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4, 1));
     mw_tensor *range = mw_range_1d(graph, MW_I32, 0, 3, 1);
     mw_tensor *one = mw_scalar(graph, MW_F32, 1), *zero = mw_scalar(graph, MW_F32, 0);
@@ -227,7 +227,7 @@ static void test_strict_refuses_scalars_that_fp16_cannot_hold_by_name(void)
     } cases[] = {{1e-9, "becomes 0"}, {-1e-9, "becomes 0"}, {1e6, "becomes infinite"}};
     for (size_t i = 0; i < 3; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
         mw_output(mw_mul(x, mw_name(mw_scalar(graph, MW_F32, cases[i].value), "rate")), "y");
         mw_graph *to = legalize_with(
@@ -244,7 +244,7 @@ static void test_strict_refuses_scalars_that_fp16_cannot_hold_by_name(void)
 static void test_infinity_zero_and_default_epsilon_are_not_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *sum = mw_add(mw_mul(x, mw_scalar(graph, MW_F32, 0)), mw_scalar(graph, MW_F32, -INFINITY));
     mw_output(mw_rsqrt(sum, 1e-12f), "y"); /* MIL's default, which is 0 in fp16 */
@@ -257,7 +257,7 @@ static void test_infinity_zero_and_default_epsilon_are_not_refused(void)
 static void test_integers_beyond_fp16_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_output(mw_add(labels, mw_scalar(graph, MW_I32, 2049)), "y");
     CHECK(legalize(graph, mw__device_find(MW_DEVICE_ANE), &err) == NULL);
@@ -338,7 +338,7 @@ static void test_a_text_is_checked_by_the_rows_alone(void)
 static void test_every_failed_allocation_is_an_error_without_a_leak(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *hit = mw_equal(labels, mw_scalar(graph, MW_I32, 3));
@@ -351,7 +351,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error failure = {0};
-        mw_graph *to = mw_graph_create(&options);
+        mw_graph *to = mw_graph_create(&options, NULL);
         mw__narrowing *narrowed = NULL;
         const mw__legalize_options how = {.device = mw__device_find(MW_DEVICE_ANE), .out_narrowed = &narrowed};
         const mw_status status = to != NULL ? mw__mil_legalize_with(graph, to, &how, &failure) : MW_ERROR_MEMORY;

@@ -59,7 +59,7 @@ static mw_graph *make_mlp(mw_opset opset)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 3), mw_init_zeros());
     mw_tensor *b = mw_parameter(graph, "fc.bias", MW_F32, MW_SHAPE(4), mw_init_zeros());
@@ -122,7 +122,7 @@ static void test_a_parameter_without_values_cannot_be_baked(void)
 
 static void test_several_results_tuples_and_types(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *i = mw_input(graph, "i", MW_I32, MW_SHAPE(2, 2));
     mw_tensor *a = mw_input(graph, "a", MW_F16, MW_SHAPE(2, 2));
     mw_tensor *both[] = {a, mw_cast(i, MW_F16)};
@@ -165,7 +165,7 @@ static void test_an_argument_of_a_later_set_is_refused_when_it_matters(void)
 static void test_broken_graphs_and_options_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     CHECK(mw_graph_print_mil(NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     err = (mw_error){0};

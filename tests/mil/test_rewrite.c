@@ -14,7 +14,7 @@ static const char *const names[] = {"conv_decomposed"};
 /* The legal form of a text, freed with mw_string_free; NULL with err set. */
 static char *legalize(const char *text, const char *kept, const mw__device_traits *device, mw_error *err)
 {
-    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL);
+    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL, NULL);
     char *result = NULL;
     mw__legalize_options how = {.device = device};
     if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_parse_kept(kept, &how.kept, err) == MW_OK &&
@@ -79,7 +79,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error failure = {0};
-        mw_graph *to = mw_graph_create(&options);
+        mw_graph *to = mw_graph_create(&options, NULL);
         const mw_status status =
             to != NULL ? mw__mil_legalize(from, to, mw__device_find(MW_DEVICE_ANE), &failure) : MW_ERROR_MEMORY;
         CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);

@@ -561,7 +561,8 @@ static char *rewrite(const row_case *c, mw_error *err)
     snprintf(text, sizeof text, "program(1.3)\n{func main<%s>(%s) {%s} -> (y);}", c->opset != NULL ? c->opset : "ios18",
              c->inputs, c->body);
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    mw_graph *decomposed = mw_graph_create(NULL), *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+    mw_graph *decomposed = mw_graph_create(NULL, NULL), *parts = mw_graph_create(NULL, NULL),
+             *to = mw_graph_create(NULL, NULL);
     const mw__device_traits *ane = mw__device_find(MW_DEVICE_ANE);
     if (from != NULL && mw_graph_verify(from, err) == MW_OK &&
         mw__mil_decompose(from, decomposed, &(mw__legality){.device = ane}, &any, err) == MW_OK &&

@@ -26,7 +26,7 @@ static void test_a_snippet_computes_and_differentiates_as_its_operations(void)
     mw_error err = {0};
     float y[2][6], d[2][6];
     for (int text = 0; text < 2; text++) {
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3)), *out[2], *dx;
         mw_tensor *c = mw_constant(g, MW_F32, MW_SHAPE(3), (const float[]){1.0f, 2.0f, 3.0f});
         if (text == 1) {
@@ -43,7 +43,7 @@ static void test_a_snippet_computes_and_differentiates_as_its_operations(void)
         mw_output(dx, "dx");
         mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, &err);
         mw_program_write(program, "x", MW_F32, x_values, 6, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "out", MW_F32, y[text], 6, &err);
         mw_program_read(program, "dx", MW_F32, d[text], 6, &err);
         mw_program_destroy(program);
@@ -59,7 +59,7 @@ static void test_a_snippet_trains_and_shares_its_names_with_nobody(void)
 {
     mw_error err = {0};
     float loss[2] = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(g, "y", MW_F32, MW_SHAPE(2, 3), mw_init_constant(1.0f)); /* a name of the text */
     mw_tensor *c = mw_parameter(g, "s", MW_F32, MW_SHAPE(3), mw_init_zeros()), *out[2];
     mw_mil_snippet(g, swish, (mw_tensor *const[]){w, c}, 2, out, 2);
@@ -102,13 +102,13 @@ static void test_an_operation_of_two_texts_trains_by_its_own_rule(void)
         mw_error err = {0};
         int asked = 0;
         float w[6];
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_parameter(g, "w", MW_F32, MW_SHAPE(2, 3), mw_init_data(x_values)), *y;
         mw_mil_snippet(g, cut, &x, 1, &y, 1);
         y = mw_custom_vjp("cut", y, &x, 1, gradient_of_cut, &asked);
         mw_trainer *trainer = engine_trainer(mw_reduce_sum(y, MW_AXES(0, 1), false), mw_sgd(0.5f), devices[i], 1, &err);
         mw_trainer_step(trainer, &(mw_batch){0}, NULL, &err);
-        mw_trainer_read(trainer, "w", w, 6, &err);
+        mw_trainer_read(trainer, "w", MW_F32, w, 6, &err);
         CHECK_OK(err);
         CHECK(asked > 0);
         for (int k = 0; k < 6; k++)
@@ -123,7 +123,7 @@ static void refuse(const char *text, size_t inputs, size_t results, mw_status st
     mw_error err = {0};
     mw_graph_options how = mw_graph_defaults();
     how.opset = MW_IOS16;
-    mw_graph *g = mw_graph_create(&how), *other = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(&how, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3)), *out[3];
     mw_tensor *const given[3] = {x, mw_input(other, "c", MW_F32, MW_SHAPE(3)), x};
     const mw_status got = mw_mil_snippet(g, text, given, inputs, out, results);

@@ -18,7 +18,7 @@ static char *split(const char *text, const char *kept, mw_error *err)
 {
     bool any = false;
     char *result = NULL;
-    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL);
+    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL, NULL);
     mw__split_options how = {.axis_max = AXIS_MAX};
     if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_parse_kept(kept, &how.kept, err) == MW_OK &&
         mw__mil_split(from, to, &how, &any, err) == MW_OK && any && mw_graph_verify(to, err) == MW_OK)
@@ -61,7 +61,7 @@ static void test_an_operation_without_a_rule_keeps_all_whole(void)
     mw_error err = {0};
     for (int k = 0; k < 2; k++) {
         bool any = false;
-        mw_graph *from = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+        mw_graph *from = mw_graph_create(NULL, NULL), *to = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(from, "x", MW_F32, MW_SHAPE(3000));
         mw_tensor *y = mw_mul_scalar(x, 2.0);
         mw_output(k == 0 ? mw_exp(y) : mw_cumsum(y, 0, false, false), "y");
@@ -80,7 +80,7 @@ static void test_an_axis_of_very_many_blocks_stays_whole(void)
     for (size_t i = 0; i < 2; i++) {
         mw_error err = {0};
         bool any = true;
-        mw_graph *from = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+        mw_graph *from = mw_graph_create(NULL, NULL), *to = mw_graph_create(NULL, NULL);
         mw_output(mw_exp(mw_input(from, "x", MW_F32, MW_SHAPE(extents[i]))), "y");
         mw__mil_split(from, to, &(mw__split_options){.axis_max = AXIS_MAX}, &any, &err);
         CHECK_OK(err);
@@ -116,7 +116,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
             options.allocator = &allocator;
             mw_error failure = {0};
             bool any = false;
-            mw_graph *to = mw_graph_create(&options);
+            mw_graph *to = mw_graph_create(&options, NULL);
             const mw_status status =
                 to != NULL ? mw__mil_split(from, to, &(mw__split_options){.axis_max = AXIS_MAX}, &any, &failure)
                            : MW_ERROR_MEMORY;

@@ -137,7 +137,7 @@ static bool run(const mw_graph *graph, const op_instance *instance, results *out
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     for (size_t i = 0; program != NULL && i < instance->count; i++)
         mw_program_write(program, names[i], MW_F64, instance->data[i], (size_t)oracle_count(instance->in[i]), &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     if (program != NULL)
         read_outputs(program, out, &err);
     mw_program_destroy(program);
@@ -253,7 +253,7 @@ static bool check_case(const op_case *c)
     add_outputs(&instance);
     mw_graph_options options = mw_graph_defaults();
     options.opset = mw__graph_main(instance.graph)->opset;
-    mw_graph *to = mw_graph_create(&options);
+    mw_graph *to = mw_graph_create(&options, NULL);
     const int64_t most = longest(instance.graph);
     if (most > 1)
         mw__mil_split(instance.graph, to, &(mw__split_options){.axis_max = most - 1}, &any, &err);

@@ -103,7 +103,7 @@ static void test_every_function_is_verified(void)
 static void test_a_built_graph_verifies(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_input(graph, "x", MW_F32, MW_SHAPE(2)), "y");
     CHECK(mw_graph_verify(graph, &err) == MW_OK);
     CHECK(mw_graph_verify(NULL, &err) == MW_ERROR_ARGUMENT);

@@ -106,8 +106,8 @@ mw_trainer_options net_options(const net *n, mw_graph *graph)
     mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
     o.metric = mw_accuracy(logits, y);
     o.accumulate = n->accumulate;
-    o.communicator = n->ranks;
-    o.shard_states = n->shards;
+    o.ranks.communicator = n->ranks;
+    o.ranks.shard_states = n->shards;
     o.compile.device = n->device;
     o.compile.seed = n->seed;
     o.compile.threads = 1;
@@ -116,7 +116,7 @@ mw_trainer_options net_options(const net *n, mw_graph *graph)
 
 mw_trainer *net_trainer(const net *n, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     const mw_trainer_options options = net_options(n, graph);
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);

@@ -45,7 +45,7 @@ int on_ranks_finish(void)
 mw_communicator *on_ranks_communicator(void)
 {
     mw_error err = {0};
-    mw_communicator *c = mw_communicator_mpi(MPI_COMM_WORLD, &err);
+    mw_communicator *c = mw_communicator_create_mpi(MPI_COMM_WORLD, &err);
     CHECK_OK(err);
     return c;
 }

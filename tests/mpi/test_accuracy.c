@@ -2,6 +2,7 @@
  * does. By night only, as it trains each network some times to the end. */
 #include "mpi/nets.h"
 #include "mpi/on_ranks.h"
+#include "support/evaluated.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static mw_dataset *make_test(const net *n, mw_error *err)
     columns[0].shape = n->kind == NET_CNN ? MW_SHAPE(1, 28, 28) : MW_SHAPE(width);
     if (text)
         columns[1].shape = MW_SHAPE(width);
-    mw_dataset *set = mw_dataset_from_memory(columns, 2, count, true, err);
+    mw_dataset *set = mw_dataset_create(columns, 2, count, true, err);
     net_batch_destroy(b);
     return set;
 }
@@ -41,7 +42,7 @@ static double train(const net *n, int rank, int ranks, mw_error *err)
     net_batch *b = net_batch_create(n);
     for (int step = 0; step < steps && err->status == MW_OK; step++)
         mw_trainer_step(t, net_batch_fill(b, (step * ranks + rank) * n->batch), NULL, err);
-    mw_trainer_evaluate(t, test, &loss, &accuracy, err);
+    evaluated(t, test, &loss, &accuracy, err);
     net_batch_destroy(b);
     mw_trainer_destroy(t);
     mw_dataset_destroy(test);

@@ -56,8 +56,8 @@ static void test_no_more_than_the_bound_goes_over_the_wire(void)
     mw_communicator *c = on_ranks_communicator();
     const int size = mw_communicator_size(c);
     mw_communicator_allreduce(c, data, COUNT, MW_F32, &err);
-    CHECK_INT(mw_communicator_count(c).bytes_sent, 2 * (size - 1) * COUNT / size * 4);
-    CHECK_INT(mw_communicator_count(c).bytes_received, 2 * (size - 1) * COUNT / size * 4);
+    CHECK_INT(mw_communicator_get_counters(c).bytes_sent, 2 * (size - 1) * COUNT / size * 4);
+    CHECK_INT(mw_communicator_get_counters(c).bytes_received, 2 * (size - 1) * COUNT / size * 4);
     CHECK_INT(mw_communicator_finish(c, &err), MW_OK);
 }
 
@@ -146,7 +146,7 @@ static void test_a_communicator_of_some_ranks(void)
     const int rank = on_ranks_rank(), size = on_ranks_size();
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, size - rank, &part);
     MPI_Comm_set_errhandler(part, MPI_ERRORS_ARE_FATAL);
-    mw_communicator *c = mw_communicator_mpi(part, &err);
+    mw_communicator *c = mw_communicator_create_mpi(part, &err);
     MPI_Errhandler handler;
     MPI_Comm_get_errhandler(part, &handler);
     CHECK(handler == MPI_ERRORS_ARE_FATAL); /* the program's is as it was */
@@ -165,11 +165,11 @@ static void test_a_communicator_of_some_ranks(void)
 static void test_what_is_no_group_of_ranks_is_refused(void)
 {
     mw_error err = {0};
-    CHECK(mw_communicator_mpi(MPI_COMM_NULL, &err) == NULL);
+    CHECK(mw_communicator_create_mpi(MPI_COMM_NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MPI_COMM_NULL");
-    CHECK(mw_communicator_mpi(MPI_COMM_WORLD, &err) == NULL); /* skipped */
+    CHECK(mw_communicator_create_mpi(MPI_COMM_WORLD, &err) == NULL); /* skipped */
     CHECK(mw_mpi_start(NULL, NULL, &err) == NULL);
-    CHECK(mw_communicator_mpi(MPI_COMM_NULL, NULL) == NULL);
+    CHECK(mw_communicator_create_mpi(MPI_COMM_NULL, NULL) == NULL);
 }
 
 /* MPI is the program's: it goes on after the communicator. */

@@ -104,17 +104,17 @@ static mw_dataset *make_data(mw_error *err)
         y[i] = (int32_t)((x[i * IN] + x[i * IN + 1] + 2.0f) * (float)OUT / 4.01f);
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(IN), .data = x},
                                  {.name = "y", .dtype = MW_I32, .data = y}};
-    return mw_dataset_from_memory(columns, 2, EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, EXAMPLES, true, err);
 }
 
 static mw_trainer *make_trainer(mw_communicator *c, bool shards, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, IN)), *y = mw_input(g, "y", MW_I32, MW_SHAPE(BATCH));
     mw_tensor *logits = mw_dense(mw_relu(mw_dense(x, 16, "fc1")), OUT, "fc2");
     mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
-    o.communicator = c;
-    o.shard_states = shards;
+    o.ranks.communicator = c;
+    o.ranks.shard_states = shards;
     o.compile.threads = 1;
     mw_trainer *t = mw_trainer_create(&o, err);
     mw_graph_destroy(g);
@@ -146,14 +146,14 @@ static void fit(mw_communicator *c, const disk *d, bool shards, int64_t fill_at,
     mw_trainer *t = make_trainer(c, shards, &own);
     mw_fit_options o = mw_fit_defaults(data, 2);
     *w = (watcher){.disk = d, .fill_at = fill_at};
-    o.checkpoint = d != NULL ? d->path : NULL;
-    o.checkpoint_steps = d != NULL ? 2 : 0;
-    o.quiet = o.ignore_signals = true;
-    o.progress = watch;
-    o.user = w;
+    o.checkpoint.path = d != NULL ? d->path : NULL;
+    o.checkpoint.steps = d != NULL ? 2 : 0;
+    o.progress.quiet = o.progress.ignore_signals = true;
+    o.progress.function = watch;
+    o.progress.user = w;
     CHECK_OK(own);
-    mw_fit(t, &o, err);
-    mw_trainer_read(t, "fc1.weight", weights, WEIGHTS, &own);
+    mw_trainer_fit(t, &o, err);
+    mw_trainer_read(t, "fc1.weight", MW_F32, weights, WEIGHTS, &own);
     mw_trainer_destroy(t);
     mw_dataset_destroy(data);
 }

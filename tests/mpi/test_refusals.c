@@ -13,7 +13,7 @@ static int repetitions(void) { return getenv("MW_NIGHTLY") != NULL ? 20 : 1; }
 static void check_unchanged(mw_trainer *t, const float *before, mw_error *err)
 {
     float *after = malloc(WEIGHTS * sizeof *after);
-    mw_trainer_read(t, "fc1.weight", after, WEIGHTS, err);
+    mw_trainer_read(t, "fc1.weight", MW_F32, after, WEIGHTS, err);
     CHECK_OK(*err);
     CHECK(memcmp(before, after, WEIGHTS * sizeof *after) == 0);
     free(after);
@@ -33,7 +33,7 @@ static void check_spoiled(mw_trainer *t, net_batch *b, int bad, float value)
     mw_error err = {0}, refused = {0};
     float loss = 0.0f, *before = malloc(WEIGHTS * sizeof *before);
     const int64_t first = on_ranks_rank() * BATCH;
-    mw_trainer_read(t, "fc1.weight", before, WEIGHTS, &err);
+    mw_trainer_read(t, "fc1.weight", MW_F32, before, WEIGHTS, &err);
     const mw_batch *batch = net_batch_fill(b, first);
     for (size_t i = 0; i < 784 && on_ranks_rank() == bad; i++)
         net_batch_spoil(b, 784 + i, value);
@@ -55,7 +55,7 @@ static void check_bad_batches(net *n, int bad)
     CHECK_OK(err);
     check_spoiled(t, b, bad, NAN);
     check_spoiled(t, b, bad, 3e38f);
-    CHECK_INT(mw_trainer_count(t).refused_steps, 2);
+    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 2);
     mw_trainer_step(t, net_batch_fill(b, on_ranks_rank() * BATCH), &loss, &err);
     CHECK_OK(err);
     net_batch_destroy(b);
@@ -89,16 +89,16 @@ static mw_trainer *make_other(const net *n, difference what, mw_error *err)
     other.batch += what == BATCH_SIZE;
     other.accumulate += what == ACCUMULATION;
     other.kind = what == NETWORK ? NET_CNN : n->kind;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer_options o = net_options(&other, graph);
     if (what == OPTIMIZER)
         o.optimizer = mw_sgd(1e-3f);
     if (what == BETA)
         o.optimizer.beta2 = 0.99f;
     if (what == CLIPPING)
-        o.clip_norm = 1.0f;
+        o.clipping.norm = 1.0f;
     if (what == LOSS_SCALE)
-        o.loss_scale = 8.0f;
+        o.precision.loss_scale = 8.0f;
     mw_trainer *t = mw_trainer_create(&o, err);
     mw_graph_destroy(graph);
     return t;

@@ -32,7 +32,7 @@ static void train(const net *n, int64_t first, int64_t stride, int batches, outc
         out->losses[step] = (float)(sum / batches);
     }
     const char *name = net_first_parameter(n->kind, &count);
-    mw_trainer_read(t, name, out->weights, count, &err);
+    mw_trainer_read(t, name, MW_F32, out->weights, count, &err);
     CHECK_OK(err);
     net_batch_destroy(b);
     mw_trainer_destroy(t);

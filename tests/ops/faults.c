@@ -64,7 +64,7 @@ mw_graph *faults_graph(const mw_allocator *allocator, bool chip, bool pieces, mw
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     if (graph == NULL) {
         mw__fail(err, MW_ERROR_MEMORY, "no graph");
         return NULL;

@@ -136,7 +136,7 @@ static void run_on(empty_case *e, mw_device device, const char *where)
     if (program == NULL && half && err.status == MW_ERROR_UNSUPPORTED)
         return; /* chips have rules of their own */
     if (program != NULL && feed(program, &e->problem.instance, &err) == MW_OK)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s, %s: %s", e->name, where, err.message))
         compare(e, program, where, half);
     mw_program_destroy(program);

@@ -55,12 +55,12 @@ static mw_status compute(const op_instance *instance, const mw_allocator *alloca
     const mw_compile_options options = faults_compile_options(allocator, chip);
     mw_output(instance->y, "y");
     MW_TRY(mw_graph_check(instance->graph, err));
-    mw_program *program = mw_compile(instance->graph, &options, err);
+    mw_program *program = mw_program_create(instance->graph, &options, err);
     for (size_t i = 0; program != NULL && i < instance->count && err->status == MW_OK; i++)
         mw_program_write(program, mw_tensor_name(instance->in[i]), MW_F64, instance->data[i],
                          (size_t)mw_shape_count(mw_tensor_shape(instance->in[i])), err);
     if (program != NULL && err->status == MW_OK)
-        mw_run(program, err);
+        mw_program_run(program, err);
     mw_program_destroy(program);
     return err->status;
 }

@@ -323,9 +323,9 @@ static mw_trainer_options options_of(const setting *s, mw_tensor *loss)
                                                 {.pattern = "*.bias", .rate_factor = 2.0f, .weight_decay = 0.0f}};
     mw_trainer_options o = mw_trainer_defaults(loss, optimizer_at(s->optimizer, s->option == 7));
     o.accumulate = s->option == 0 ? 2 : 1;
-    o.dynamic_loss_scale = s->option == 1;
-    o.clip_norm = s->option == 2 ? 1.0f : 0.0f;
-    o.clip_value = s->option == 3 ? 1.0f : 0.0f;
+    o.precision.dynamic = s->option == 1;
+    o.clipping.norm = s->option == 2 ? 1.0f : 0.0f;
+    o.clipping.value = s->option == 3 ? 1.0f : 0.0f;
     o.average_decay = s->option == 4 ? 0.9f : 0.0f;
     o.dispatch_steps = s->option == 5 ? 2 : 1;
     o.groups = s->option == 6 ? groups : NULL;

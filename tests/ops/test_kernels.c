@@ -67,7 +67,7 @@ static void run_case(const op_case *c, const op_instance *instance, const mw_ten
     snprintf(where, sizeof where, "%s, %d threads", mw_dtype_name(real), threads);
     mw_error err = {0};
     mw_program *program = engine_compile(instance->graph, MW_DEVICE_CPU, threads, &err);
-    bool good = program != NULL && feed(program, instance, &err) && mw_run(program, &err) == MW_OK;
+    bool good = program != NULL && feed(program, instance, &err) && mw_program_run(program, &err) == MW_OK;
     check_note(good, __FILE__, __LINE__, "%s (%s, %s): %s", c->name, c->detail, where, err.message);
     if (good)
         compare(c, program, y, exact, where);

@@ -44,7 +44,7 @@ typedef struct place {
 static place make_place(make_result *make, mw_shape shape, const type *t, const setting *s)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = make(mw_input(graph, "x", t->dtype, shape));
     place p = {.in = (size_t)mw_shape_count(shape), .out = (size_t)mw_shape_count(mw_tensor_shape(y))};
     p.whole = mw_tensor_dtype(y) == MW_I32;
@@ -62,7 +62,7 @@ static void run(const place *p, const float *x, float *y)
 {
     mw_error err = {0};
     mw_program_write(p->program, "x", MW_F32, x, p->in, &err);
-    mw_run(p->program, &err);
+    mw_program_run(p->program, &err);
     if (p->whole) {
         int32_t numbers[ELEMENTS];
         mw_program_read(p->program, "y", MW_I32, numbers, p->out, &err);

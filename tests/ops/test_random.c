@@ -35,7 +35,7 @@ static mw_tensor *categorical(mw_graph *graph, int32_t seed)
 
 static mw_program *compile(builder *build, int32_t seed, int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1)); /* a program needs an input */
     mw_output(mw_add(build(graph, seed), x), "y");
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, err);
@@ -46,7 +46,7 @@ static mw_program *compile(builder *build, int32_t seed, int threads, mw_error *
 static float *run(mw_program *program, mw_error *err)
 {
     float *values = calloc(COUNT, sizeof *values);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, values, COUNT, err);
     return values;
 }
@@ -194,7 +194,7 @@ static void test_two_operations_differ_without_a_seed_and_agree_with_one(void)
 static void test_high_is_never_drawn(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1));
     mw_output(mw_add(mw_random_uniform(graph, MW_F16, MW_SHAPE(COUNT), -1.0f, 0.0f, 5), x), "y");
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);

@@ -146,7 +146,7 @@ static void run(recorded_case *c, mw_error *err)
         feed(c, mw_tensor_name(c->in[i]), err);
     if (c->program != NULL && mw_graph_find(c->graph, "dy") != NULL)
         feed(c, "dy", err);
-    if (c->program == NULL || mw_run(c->program, err) != MW_OK)
+    if (c->program == NULL || mw_program_run(c->program, err) != MW_OK)
         return;
     compare(c, "y", "", "y", err);
     for (size_t i = 0; i < c->count; i++) {

@@ -72,16 +72,16 @@ static void test_what_is_no_profile_is_refused_by_its_word(void)
 static float one_by_zero(mw_chip chip, const char *profile, mw_error *err)
 {
     float x = 1.0f, y = 0.0f, result = NAN;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_real_div(mw_input(graph, "x", MW_F16, MW_SHAPE(1)), mw_input(graph, "y", MW_F16, MW_SHAPE(1))), "z");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_ANE;
     options.chip = chip;
     options.profile = profile;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     if (program != NULL && mw_program_write(program, "x", MW_F32, &x, 1, err) == MW_OK &&
-        mw_program_write(program, "y", MW_F32, &y, 1, err) == MW_OK && mw_run(program, err) == MW_OK)
+        mw_program_write(program, "y", MW_F32, &y, 1, err) == MW_OK && mw_program_run(program, err) == MW_OK)
         mw_program_read(program, "z", MW_F32, &result, 1, err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);

@@ -1,4 +1,5 @@
-/* mw_chip_check: every row where it trips and where it just does not, what the report says, and what it is given. */
+/* mw_chip_report_create: every row where it trips and where it just does not, what the report says, and what it is
+ * given. */
 #include "mil/legal_form.h"
 #include "rules/legality.h"
 #include "support/check.h"
@@ -26,16 +27,16 @@ static mw_chip_report *check(const mw_graph *graph, mw_chip chip, bool as_it_is)
     mw_error err = {0};
     mw_chip_check_options options = mw_chip_check_defaults();
     options.as_it_is = as_it_is;
-    mw_chip_report *report = mw_chip_check(graph, chip, &options, &err);
+    mw_chip_report *report = mw_chip_report_create(graph, chip, &options, &err);
     CHECK_OK(err);
     return report;
 }
 
 static const mw_chip_finding *find(const mw_chip_report *report, const char *rule)
 {
-    for (size_t i = 0; i < mw_chip_finding_count(report); i++)
-        if (strcmp(mw_chip_finding_at(report, i)->rule, rule) == 0)
-            return mw_chip_finding_at(report, i);
+    for (size_t i = 0; i < mw_chip_report_finding_count(report); i++)
+        if (strcmp(mw_chip_report_finding_at(report, i)->rule, rule) == 0)
+            return mw_chip_report_finding_at(report, i);
     return NULL;
 }
 
@@ -126,7 +127,7 @@ static void test_rows_are_complete(void)
 
 /* ---- reports ---- */
 
-/* Three that mw_compile mends, one that it does not. */
+/* Three that mw_program_create mends, one that it does not. */
 static const char mixed_inputs[] = "tensor<fp32, [4]> x";
 static const char mixed_body[] =
     "tensor<fp32, [4]> s = sin(x = x); tensor<fp32, [20]> t = tile(reps = tensor<int32, "
@@ -141,7 +142,7 @@ static void test_all_findings_come_at_once(void)
     static const char *const rules[] = {"float_type", "sine", "tile_factor", "sort", "input_type", "output_type"};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         check_note(find(report, rules[i]) != NULL, __FILE__, __LINE__, "no finding %s", rules[i]);
-    CHECK_INT(mw_chip_finding_count(report), 6);
+    CHECK_INT(mw_chip_report_finding_count(report), 6);
     CHECK(!mw_chip_report_passes(report));
     const mw_chip_finding *sort = find(report, "sort");
     CHECK_STR(sort->operation, "topk");
@@ -160,13 +161,13 @@ static void test_what_is_rewritten_is_noted(void)
 {
     mw_graph *graph = parse(mixed_inputs, mixed_body);
     mw_chip_report *report = check(graph, MW_CHIP_H13, false);
-    for (size_t i = 0; i < mw_chip_finding_count(report); i++) {
-        const mw_chip_finding *f = mw_chip_finding_at(report, i);
+    for (size_t i = 0; i < mw_chip_report_finding_count(report); i++) {
+        const mw_chip_finding *f = mw_chip_report_finding_at(report, i);
         const bool left = strcmp(f->rule, "sort") == 0;
         check_note(f->verdict == (left ? MW_CHIP_REFUSED : MW_CHIP_NOTED) && f->rewritten == !left, __FILE__, __LINE__,
                    "%s is %d", f->rule, (int)f->verdict);
     }
-    CHECK_INT(mw_chip_finding_count(report), 6);
+    CHECK_INT(mw_chip_report_finding_count(report), 6);
     mw_chip_report_destroy(report);
     report = check(graph, MW_CHIP_H15, false);
     CHECK(mw_chip_report_passes(report));
@@ -175,7 +176,7 @@ static void test_what_is_rewritten_is_noted(void)
     mw_graph_destroy(graph);
 }
 
-/* mw_compile takes their shapes or values later. */
+/* mw_program_create takes their shapes or values later. */
 static bool is_chosen_later(const char *rule)
 {
     return strcmp(rule, "concat_axis") == 0 || strcmp(rule, "input_open") == 0;
@@ -198,7 +199,7 @@ static void test_what_passes_compiles_and_the_rest_does_not(void)
             options.chip = chips[k];
             options.threads = 1;
             mw_chip_report *report = check(graph, chips[k], false);
-            mw_program *program = mw_compile(graph, &options, &err);
+            mw_program *program = mw_program_create(graph, &options, &err);
             check_note((program != NULL) == mw_chip_report_passes(report), __FILE__, __LINE__, "%s on %s: %s", c->rule,
                        mw_chip_name(chips[k]), err.message);
             mw_program_destroy(program);
@@ -210,11 +211,11 @@ static void test_what_passes_compiles_and_the_rest_does_not(void)
 
 static void test_a_graph_without_names_is_checked(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(4));
     mw_output(mw_relu(mw_sin(mw_relu(x))), "y");
     mw_chip_report *report = check(graph, MW_CHIP_H14, true);
-    CHECK_INT(mw_chip_finding_count(report), 1);
+    CHECK_INT(mw_chip_report_finding_count(report), 1);
     CHECK(find(report, "sine") != NULL && find(report, "sine")->tensor != NULL);
     mw_chip_report_destroy(report);
     CHECK(mw_graph_check(graph, NULL) == MW_OK);
@@ -259,9 +260,9 @@ static void refuse(const mw_graph *graph, mw_chip chip, const mw_chip_check_opti
                    const char *part)
 {
     mw_error err = {0};
-    CHECK(mw_chip_check(graph, chip, options, &err) == NULL);
+    CHECK(mw_chip_report_create(graph, chip, options, &err) == NULL);
     CHECK_ERROR(err, status, part);
-    CHECK(mw_chip_check(graph, chip, options, NULL) == NULL);
+    CHECK(mw_chip_report_create(graph, chip, options, NULL) == NULL);
 }
 
 static void test_bad_input_is_refused(void)
@@ -276,7 +277,7 @@ static void test_bad_input_is_refused(void)
     options.function = "other";
     refuse(graph, MW_CHIP_H13, &options, MW_ERROR_ARGUMENT, "there is no function \"other\"");
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_matmul(mw_input(graph, "x", MW_F16, MW_SHAPE(2, 3)), mw_input(graph, "w", MW_F16, MW_SHAPE(2, 3)), 0);
     refuse(graph, MW_CHIP_H13, NULL, MW_ERROR_SHAPE, "inner dimensions differ");
     mw_graph_destroy(graph);
@@ -285,8 +286,8 @@ static void test_bad_input_is_refused(void)
 static void test_nothing_of_a_null_report_is_there(void)
 {
     mw_error err = {0};
-    CHECK_INT(mw_chip_finding_count(NULL), 0);
-    CHECK(mw_chip_finding_at(NULL, 0) == NULL && !mw_chip_report_passes(NULL));
+    CHECK_INT(mw_chip_report_finding_count(NULL), 0);
+    CHECK(mw_chip_report_finding_at(NULL, 0) == NULL && !mw_chip_report_passes(NULL));
     CHECK(mw_chip_report_print(NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the report is NULL");
     mw_chip_report_destroy(NULL);
@@ -303,8 +304,8 @@ static void test_every_allocation_may_fail(void)
         mw_error err = {0};
         mw_chip_check_options options = mw_chip_check_defaults();
         options.allocator = &allocator;
-        mw_chip_report *report = mw_chip_check(graph, MW_CHIP_H13, &options, &err);
-        CHECK(report != NULL ? mw_chip_finding_count(report) == 6 : err.status == MW_ERROR_MEMORY);
+        mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, &options, &err);
+        CHECK(report != NULL ? mw_chip_report_finding_count(report) == 6 : err.status == MW_ERROR_MEMORY);
         mw_chip_report_destroy(report);
         if (!CHECK_INT(failing.live, 0) || !failing.failed)
             break;

@@ -17,7 +17,7 @@ static mw_program *compile(const mw_graph *graph, mw_chip chip, mw_error *err)
     options.chip = chip;
     options.profile = "ieee"; /* chips differ in what they have here, not in how they round */
     options.threads = 1;
-    return mw_compile(graph, &options, err);
+    return mw_program_create(graph, &options, err);
 }
 
 /* y of x [count] in fp16, as one chip computes it; the text of the program, freed with the program. */
@@ -29,7 +29,7 @@ static bool run_on(const char *text, mw_chip chip, const float *x, size_t count,
     mw_program *program = graph != NULL ? compile(graph, chip, &err) : NULL;
     if (program != NULL) {
         mw_program_write(program, "x", MW_F32, x, count, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, results, &err);
         if (absent != NULL)
             check_note(strstr(mw_program_mil(program), absent) == NULL, __FILE__, __LINE__, "%s is in %s", absent,

@@ -13,7 +13,8 @@ static const char head[] =
     "\n"
     "The limits of the generations of the ANE and the rules that follow from them, as the library holds programs to "
     "them:\n"
-    "`mw_chip_check` lists all that hold of a program, `mw_compile` for a named chip (`mw_compile_options.chip`) "
+    "`mw_chip_report_create` lists all that hold of a program, `mw_program_create` for a named chip "
+    "(`mw_compile_options.chip`) "
     "writes "
     "in\n"
     "another form what it can and refuses the rest by name, and `ane_e5rt_compile_check` on the engine holds a "
@@ -25,10 +26,10 @@ static const char head[] =
     "\n"
     "```c\n"
     "mw_error err = {0};\n"
-    "mw_graph *graph = mw_graph_read_mil(\"model.mil\", NULL, &err);\n"
-    "mw_chip_report *report = mw_chip_check(graph, MW_CHIP_H13, NULL, &err);\n"
-    "for (size_t i = 0; i < mw_chip_finding_count(report); i++) {\n"
-    "    const mw_chip_finding *f = mw_chip_finding_at(report, i);\n"
+    "mw_graph *graph = mw_graph_open_mil(\"model.mil\", NULL, &err);\n"
+    "mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, NULL, &err);\n"
+    "for (size_t i = 0; i < mw_chip_report_finding_count(report); i++) {\n"
+    "    const mw_chip_finding *f = mw_chip_report_finding_at(report, i);\n"
     "    if (f->verdict == MW_CHIP_REFUSED)\n"
     "        mw_error_clear(&err); /* f->rule, f->operation, f->message, f->source .. */\n"
     "}\n"
@@ -55,7 +56,7 @@ static const char rules_head[] =
     "*validator* of Apple's compiler, in its *lowering* to code, at *load*, or not at all (*run*: it runs with other\n"
     "numbers). Refused unless it says *warned* (it runs, not as it should, or sources disagree) or *noted*. *Written "
     "as*\n"
-    "is the rewrite by which `mw_compile` stands for it where it can (`src/mil/rewrite.c`).\n";
+    "is the rewrite by which `mw_program_create` stands for it where it can (`src/mil/rewrite.c`).\n";
 
 /* ---- limits ---- */
 

@@ -16,7 +16,8 @@ static const char head[] =
     "\n"
     "What the rules of [chip_legality.md](chip_legality.md) say of the training programs of `examples/` (of `hvp`, "
     "the\n"
-    "product with the Hessian), as `mw_compile` writes them. A step passes where nothing is refused; what is warned of "
+    "product with the Hessian), as `mw_program_create` writes them. A step passes where nothing is refused; what is "
+    "warned of "
     "runs,\n"
     "but not as it should, or sources disagree on whether it does. Numbers say how often a rule holds. This file is "
     "written\n"
@@ -34,7 +35,7 @@ static size_t put_example(const training_example *e, char *out, size_t size)
         return 0;
     for (int i = 0; i < 5; i++) {
         mw_error err = {0};
-        mw_chip_report *report = mw_chip_check(training_last.graph, (mw_chip)(MW_CHIP_H13 + i), NULL, &err);
+        mw_chip_report *report = mw_chip_report_create(training_last.graph, (mw_chip)(MW_CHIP_H13 + i), NULL, &err);
         CHECK_OK(err);
         summary_of(report, line);
         const bool passes = mw_chip_report_passes(report);

@@ -9,7 +9,7 @@ small_net small_create(const mw_allocator *allocator)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    small_net net = {.graph = mw_graph_create(&options)};
+    small_net net = {.graph = mw_graph_create(&options, NULL)};
     net.x = mw_input(net.graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
     net.y = mw_input(net.graph, "y", MW_I32, MW_SHAPE(SMALL_N));
     mw_tensor *hidden = mw_tanh(mw_dense(net.x, SMALL_H, "fc1"));
@@ -23,7 +23,7 @@ small_net small_create_stateful(const mw_allocator *allocator)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    small_net net = {.graph = mw_graph_create(&options)};
+    small_net net = {.graph = mw_graph_create(&options, NULL)};
     net.x = mw_input(net.graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
     net.y = mw_input(net.graph, "y", MW_I32, MW_SHAPE(SMALL_N));
     mw_tensor *mean = mw_state(net.graph, "x_mean", MW_F32, MW_SHAPE(SMALL_D), mw_init_zeros());
@@ -55,7 +55,7 @@ mw_dataset *small_open_data(const small_data *data, int64_t examples, mw_error *
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
                                  {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
-    return mw_dataset_from_memory(columns, 2, examples, false, err);
+    return mw_dataset_create(columns, 2, examples, false, err);
 }
 
 void small_fill_batch(small_batch *out, const small_data *data, int first)
@@ -87,7 +87,7 @@ small_weights small_read(mw_trainer *trainer, mw_error *err)
     small_weights weights = {{0}};
     float values[SMALL_PARAMETERS];
     for (int t = 0; t < 4; t++) {
-        mw_trainer_read(trainer, places[t].name, values, (size_t)places[t].count, err);
+        mw_trainer_read(trainer, places[t].name, MW_F32, values, (size_t)places[t].count, err);
         for (int i = 0; err->status == MW_OK && i < places[t].count; i++)
             weights.value[places[t].offset + i] = (double)values[i];
     }
@@ -172,7 +172,7 @@ mw_trainer *small_trainer(mw_device device, mw_optimizer optimizer, float loss_s
     mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
     options.metric = net.accuracy;
     options.prediction = net.logits;
-    options.loss_scale = loss_scale;
+    options.precision.loss_scale = loss_scale;
     options.compile.device = device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.seed = 3;

@@ -13,7 +13,7 @@ mw_compile_options engine_options(mw_device device, int threads)
 mw_program *engine_compile(const mw_graph *graph, mw_device device, int threads, mw_error *err)
 {
     const mw_compile_options options = engine_options(device, threads);
-    return mw_compile(graph, &options, err);
+    return mw_program_create(graph, &options, err);
 }
 
 mw_trainer *engine_trainer(mw_tensor *loss, mw_optimizer optimizer, mw_device device, int threads, mw_error *err)

@@ -53,7 +53,7 @@ static void test_the_code_of_the_document_fits_what_mw_train_writes(void)
     shell_free(&run);
     if (without)
         return;
-    mw_coreml *model = mw_coreml_read("Tuned.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_open("Tuned.mlpackage", NULL, &err);
     CHECK_OK(err);
     const mw_description *said = mw_coreml_description(model);
     REQUIRE(said != NULL && said->function_count == 1);
@@ -75,7 +75,7 @@ static void check_open(const char *recipe)
     if (without)
         return;
     mw_onnx_check("net.onnx", &err);
-    mw_graph *graph = mw_onnx_read("net.onnx", NULL, &err);
+    mw_graph *graph = mw_graph_open_onnx("net.onnx", NULL, &err);
     CHECK_OK(err);
     const mw_tensor *x = mw_graph_input_at(graph, 0), *y = mw_graph_output_at(graph, 0);
     CHECK(x != NULL && mw_shape_equal(mw_tensor_shape(x), MW_SHAPE(MW_DIM_UNKNOWN, FIELDS)));

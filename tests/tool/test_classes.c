@@ -17,7 +17,7 @@ static mw_graph *make_diagonal(void)
     static float w[CLASSES * CLASSES];
     for (int i = 0; i < CLASSES; i++)
         w[i * CLASSES + i] = 9.0f;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *weight = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(CLASSES, CLASSES), w), "fc.weight");
     mw_output(mw_matmul(mw_input(graph, "x", MW_F32, MW_SHAPE(1, CLASSES)), weight, MW_TRANSPOSE_NONE), "out");
     return graph;
@@ -287,7 +287,7 @@ static void tune_foreign(const char *data, const char *classes)
     mw_error err = {0};
     CHECK_MW(0, NULL, "are not taken as the names of its scores", "finetune", "--epochs", "1", "--lr", "1e-9", "-q",
              "--data", data, "-o", "own", "foreign");
-    mw_model *model = mw_model_load("own", NULL, &err);
+    mw_model *model = mw_model_open("own", NULL, &err);
     const mw_description *d = mw_model_description(model);
     CHECK_OK(err);
     CHECK(d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, classes) == 0);

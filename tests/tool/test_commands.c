@@ -14,7 +14,7 @@ enum { D = 6, C = 3 };
 static void write_models(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, D));
     mw_output(mw_dense(mw_tanh(mw_batch_norm_layer(mw_dense(x, 8, "fc1"), 0.1f, 1e-5f, "bn")), C, "fc2"), "scores");
     mw_graph *evaluation = mw_graph_evaluation(graph, &err);
@@ -158,8 +158,8 @@ static void test_run_feeds_what_it_is_told(void)
     CHECK_OK(err);
     for (int i = 0; i < C; i++)
         CHECK_NEAR(one[i], two[i], 1e-6);
-    mw_tensors_close(half);
-    mw_tensors_close(both);
+    mw_tensors_destroy(half);
+    mw_tensors_destroy(both);
     CHECK_MW(2, NULL, "no input \"y\"", "run", "net", "--input", "y=1");
     CHECK_MW(2, NULL, "is not NAME=VALUE", "run", "net", "--input", "x");
     CHECK_MW(1, NULL, "cannot open", "run", "net", "--input", "x=gone.npy");
@@ -187,7 +187,7 @@ static void test_bench_counts_the_examples_of_a_run(void)
                 {{.rank = 1, .dim = {7}}, {0}, "(1 a run)", "\"examples_per_run\": 1"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, rows[i].x);
         mw_output(i == 2 ? mw_reduce_sum(x, MW_AXES(0), true) : mw_relu(x), "a");
         if (rows[i].y.rank > 0)
@@ -217,7 +217,7 @@ static void test_ranges_say_no_by_their_exit_code(void)
 {
     mw_error err = {0};
     const float much[4] = {400, 1, 2, 3}, little[4] = {3, 1, 2, 3};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_square(mw_input(graph, "x", MW_F32, MW_SHAPE(4))), "y");
     mw_graph_write_mil(graph, "square", NULL, &err);
     mw_tensors_write("much.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(4), much}, 1, &err);
@@ -257,7 +257,7 @@ static void test_check_and_plan_know_chips(void)
 static void test_check_says_what_comes_to_nothing(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     mw_output(mw_rms_norm(x, MW_AXES(1), NULL, 1e-3f), "y");
     mw_graph_write_mil(graph, "norm", NULL, &err);
@@ -274,10 +274,10 @@ static void test_check_says_what_comes_to_nothing(void)
 static void test_what_a_chip_refuses_is_said(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1, 1, 1, 2, 2)), NULL), "y");
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1, 1, 1, 2, 2));
     mw_output(mw_relu(x), "y");
     mw_graph_write_mil(graph, "six", NULL, &err);

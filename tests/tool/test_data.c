@@ -207,7 +207,7 @@ static void test_a_model_for_gray_pictures_is_tuned_on_them(void)
 static void test_pictures_on_their_side_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "image", MW_F32, MW_SHAPE(1, 3, 9, 7));
     mw_output(mw_dense(mw_reshape(x, MW_SHAPE(1, 189)), 2, "fc"), "scores");
     mw_model_options options = mw_model_defaults();

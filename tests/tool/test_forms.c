@@ -58,7 +58,7 @@ static predicted predict(const char *form)
     if (info != NULL)
         mw_tensors_read(file, info->name, MW_F32, p.scores, sizeof p.scores / sizeof p.scores[0], &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", form, err.message);
-    mw_tensors_close(file);
+    mw_tensors_destroy(file);
     shell_free(&r);
     return p;
 }
@@ -172,7 +172,7 @@ static void test_inputs_that_are_fed_as_they_are_are_said(void)
 static void test_a_run_says_what_its_model_does_not(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_read_mil("run/model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("run/model/model.mil", NULL, &err);
     mw_graph *main = graph != NULL ? mw_graph_function(graph, NULL, &err) : NULL;
     CHECK_OK(err);
     folder_empty("run/model");
@@ -219,10 +219,10 @@ static void test_what_is_made_of_such_a_run_keeps_it(void)
 static void test_a_report_takes_what_the_run_says_of_a_model_that_says_nothing(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_read_mil("run/model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("run/model/model.mil", NULL, &err);
     mw_graph_write_mil(graph, "silent", NULL, &err);
     if (has_packages)
-        mw_onnx_write(graph, "silent.onnx", NULL, &err);
+        mw_graph_write_onnx(graph, "silent.onnx", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     char *want = reported_classes("run");
@@ -275,7 +275,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     mw_error err = {0};
     static char keys[MANY][16];
     mw_text_pair pairs[MANY + 2];
-    mw_model *plain = mw_model_load("plain", NULL, &err);
+    mw_model *plain = mw_model_open("plain", NULL, &err);
     CHECK_OK(err);
     const mw_description *own = mw_model_description(plain);
     REQUIRE(own != NULL && own->pair_count == 2);
@@ -298,7 +298,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     folder_empty("tuned");
     CHECK_MW(0, NULL, NULL, "finetune", "many", "--data", "stamps.csv", "-o", "tuned", "--lr", "1e-12", "--epochs", "1",
              "-b", "16", "-t", "1", "-q");
-    mw_model *tuned = mw_model_load("tuned", NULL, &err);
+    mw_model *tuned = mw_model_open("tuned", NULL, &err);
     CHECK_OK(err);
     CHECK(mw_model_description(tuned) != NULL && mw_model_description(tuned)->pair_count == MANY + 2);
     mw_model_destroy(tuned);
@@ -322,7 +322,7 @@ static void test_other_programs_read_it_as_metadata(void)
     for (size_t i = 0; i < form_count(); i++) {
         if (i < 2)
             continue;
-        mw_model *model = mw_model_load(forms[i], NULL, &err);
+        mw_model *model = mw_model_open(forms[i], NULL, &err);
         const mw_description *d = mw_model_description(model);
         CHECK_OK(err);
         int found = 0;

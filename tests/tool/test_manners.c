@@ -83,7 +83,7 @@ static void test_completion_of_bash_is_bash(void)
 static void test_a_closed_pipe_is_no_error_and_loses_no_work(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3))), "y");
     mw_graph_write_mil(graph, "relu", NULL, &err);
     mw_graph_destroy(graph);

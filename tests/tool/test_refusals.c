@@ -107,7 +107,7 @@ static void test_weights_that_the_model_cannot_hold_are_kept_in_a_file(void)
 {
     mw_error err = {0};
     const uint16_t w[] = {0x3800}; /* 0.5 */
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *weight = mw_name(mw_constant(graph, MW_F16, MW_SHAPE(1, 1), w), "fc.weight");
     mw_tensor *x = mw_cast(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1)), MW_F16);
     mw_output(mw_cast(mw_matmul(x, weight, MW_TRANSPOSE_NONE), MW_F32), "out");
@@ -131,7 +131,7 @@ static void write_named(const char *input, const char *hidden, const char *outpu
     mw_error err = {0};
     char name[64];
     static const float w[8] = {1, -1, 0.5f, 2, -2, 1, 1, 3};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     snprintf(name, sizeof name, "%s.weight", layer);
     mw_tensor *first = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(2, 2), w), name);
     mw_tensor *second = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(2, 2), w + 4), "last.weight");

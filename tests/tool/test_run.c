@@ -19,7 +19,7 @@ static void put_tensor(const char *path, const char *name, mw_shape shape)
 static void put_model(const char *folder, mw_tensor *(*build)(mw_graph *graph))
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(build(graph), "y");
     mw_graph_write_mil(graph, folder, NULL, &err);
     CHECK_OK(err);
@@ -49,7 +49,7 @@ static void test_a_result_has_the_shape_of_the_model_whatever_its_axis(void)
     CHECK_OK(err);
     for (int i = 0; i < 8; i++)
         CHECK_INT(y[i], i % 4 * 2 + i / 4);
-    mw_tensors_close(file);
+    mw_tensors_destroy(file);
 }
 
 static mw_tensor *four_features(mw_graph *graph) { return mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(8, 4))); }
@@ -100,7 +100,7 @@ static void test_every_input_and_result_of_many_is_there(void)
     enum { MANY = 70 };
     mw_error err = {0};
     char name[400];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "x%d%0300d", i, 0); /* two that differ behind their beginning */
         mw_tensor *x = mw_input(graph, name, MW_F32, MW_SHAPE(2, 3));
@@ -115,14 +115,14 @@ static void test_every_input_and_result_of_many_is_there(void)
     mw_tensors *file = mw_tensors_open("many.npz", &err);
     CHECK_INT(mw_tensors_count(file), MANY);
     CHECK_OK(err);
-    mw_tensors_close(file);
+    mw_tensors_destroy(file);
 }
 
 static void test_every_weight_of_many_is_checked(void)
 {
     enum { MANY = 300 };
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 1));
     for (int i = 0; i < MANY; i++) {
         char name[32];

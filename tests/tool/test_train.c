@@ -237,11 +237,11 @@ static void write_model(mw_graph *graph, const char *path)
 /* Each of what mw_trainer_warning_at lists: layers behind a step function, a norm that is 0 on the ANE. */
 static void test_what_does_not_train_is_said_before_the_first_step(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 2));
     mw_output(mw_add(mw_dense(x, 2, "smooth"), mw_floor(mw_dense(x, 2, "stepped"))), "scores");
     write_model(graph, "steps");
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 2));
     mw_output(mw_dense(mw_rms_norm(x, MW_AXES(1), NULL, 1e-3f), 2, "fc"), "scores");
     write_model(graph, "normed");

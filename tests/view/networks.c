@@ -22,7 +22,7 @@ static mw_tensor *conv_block(mw_tensor *x, int64_t channels, int i)
 
 mw_graph *cnn_make(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 3, 16, 16));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(8));
     mw_tensor *h = conv_block(conv_block(x, 8, 1), 16, 2);
@@ -65,7 +65,7 @@ static mw_tensor *block(mw_tensor *x, int i)
 
 mw_graph *transformer_make(int layers)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "tokens", MW_I32, MW_SHAPE(2, T));
     mw_tensor *h = mw_embedding(x, 50, D, "letters");
     for (int i = 0; i < layers; i++)
@@ -76,7 +76,7 @@ mw_graph *transformer_make(int layers)
 
 mw_graph *recurrent_make(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6, 2, 5));
     options.layers = 2;
@@ -89,7 +89,7 @@ mw_graph *recurrent_make(void)
 
 mw_graph *chain_make(size_t count)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     for (size_t i = 0; i < count; i++)
         x = mw_relu(x);

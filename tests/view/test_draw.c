@@ -70,7 +70,7 @@ static void test_repeated_blocks_are_drawn_once(void)
 static void test_equal_branches_are_drawn_each(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), *parts[6];
     for (int i = 0; i < 6; i++)
         parts[i] = mw_tanh(x);
@@ -87,7 +87,7 @@ static void test_equal_branches_are_drawn_each(void)
 static void test_long_arrows_begin_at_labels(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), *first = mw_sin(x), *h = first;
     for (int i = 0; i < 120; i++)
         h = i % 40 == 39 ? mw_add(h, first) : i % 2 == 0 ? mw_tanh(h) : mw_relu(h);
@@ -104,7 +104,7 @@ static void test_long_arrows_begin_at_labels(void)
 static void test_of_a_large_program_the_ends_are_drawn(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     for (int i = 0; i < 30000; i++)
         h = i % 7 < 3 ? mw_tanh(h) : i % 11 < 5 ? mw_relu(h) : mw_sin(h);
@@ -128,7 +128,7 @@ static mw_graph *hostile_make(void)
     static const char *const names[] = {"</text><script>alert(1)</script>", "\"&amp;<>'",
                                         "a\\N\"] evil [label=\"b",          "\xe2\x80\xae right to left",
                                         "\xef\xbf\xbe\xef\xbf\xbf",         "\xe6\xbc\xa2\xe5\xad\x97"};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_input(graph, "in]]>put<!--", MW_F32, MW_SHAPE(2, 3));
     char name[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -204,7 +204,7 @@ static void test_every_allocation_may_fail(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         mw_output(mw_gelu(mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6)), 5, "fc"), MW_GELU_TANH), "y");
         failing.fail_at = failing.requests + n;
         whole = mw_graph_write_svg(graph, "x.svg", NULL, &err) == MW_OK;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* As mw_fit writes it, with a step that was refused. */
+/* As mw_trainer_fit writes it, with a step that was refused. */
 static void put_run(const char *path, int steps, double level)
 {
     FILE *file = fopen(path, "wb");

@@ -58,7 +58,7 @@ static mw_dataset *pictures_make(mw_error *err)
     const mw_column columns[] = {
         {.name = "x", .dtype = MW_U8, .shape = MW_SHAPE(SIDE, SIDE), .scale = 1 / 255.0F, .data = pixels},
         {.name = "y", .dtype = MW_U8, .data = labels}};
-    return mw_dataset_from_memory(columns, 2, EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, EXAMPLES, true, err);
 }
 
 typedef struct world {
@@ -71,7 +71,7 @@ typedef struct world {
 static bool world_init(world *w)
 {
     mw_error err = {0};
-    w->graph = mw_graph_create(NULL);
+    w->graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(w->graph, "x", MW_F32, MW_SHAPE(BATCH, SIDE * SIDE));
     mw_tensor *y = mw_input(w->graph, "y", MW_I32, MW_SHAPE(BATCH));
     w->logits = mw_dense(mw_relu(mw_dense(x, 16, "fc1")), CLASSES, "fc2");
@@ -82,8 +82,8 @@ static bool world_init(world *w)
     w->trainer = mw_trainer_create(&options, &err);
     w->data = pictures_make(&err);
     mw_fit_options fit = mw_fit_defaults(w->data, 12);
-    fit.quiet = true;
-    mw_fit(w->trainer, &fit, &err);
+    fit.progress.quiet = true;
+    mw_trainer_fit(w->trainer, &fit, &err);
     return CHECK_OK(err);
 }
 
@@ -180,8 +180,8 @@ static void test_counts_are_those_of_the_predictions(void)
     }
     const mw_column columns[] = {{.name = "features", .dtype = MW_F32, .shape = MW_SHAPE(CLASSES), .data = scores},
                                  {.name = "class", .dtype = MW_I32, .data = labels}};
-    mw_dataset *data = mw_dataset_from_memory(columns, 2, N, true, &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_dataset *data = mw_dataset_create(columns, 2, N, true, &err);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_mul_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(4, CLASSES)), 1.5), "scores");
     mw_model_options model_options = mw_model_defaults();
     model_options.batch = 4;

@@ -20,7 +20,7 @@ static void test_the_picture_of_a_transformer_is_fresh(void)
     mw_graph_destroy(graph);
 }
 
-/* As mw_fit writes it: a loss that falls, a step that was refused, three epochs. */
+/* As mw_trainer_fit writes it: a loss that falls, a step that was refused, three epochs. */
 static void put_metrics(const char *path)
 {
     static const char *const weights[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};

@@ -35,7 +35,7 @@ static void test_layers_of_constructors_are_one_line_each(void)
 static void test_a_metric_is_one_line(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4)), *z = mw_input(graph, "z", MW_F32, MW_SHAPE(4, 3));
     mw_tensor *logits = mw_sigmoid(mw_dense(x, 3, "fc"));
@@ -73,10 +73,10 @@ static mw_graph *write_and_read(mw_graph *(*make)(void), bool onnx, mw_error *er
     mw_onnx_write_options onnx_options = mw_onnx_write_defaults();
     mw_mil_write_options mil_options = mw_mil_write_defaults();
     onnx_options.bake = mil_options.bake = some_values;
-    if (onnx && mw_onnx_write(evaluation, "model.onnx", &onnx_options, err) == MW_OK)
-        read = mw_onnx_read("model.onnx", NULL, err);
+    if (onnx && mw_graph_write_onnx(evaluation, "model.onnx", &onnx_options, err) == MW_OK)
+        read = mw_graph_open_onnx("model.onnx", NULL, err);
     else if (!onnx && mw_graph_write_mil(evaluation, "model", &mil_options, err) == MW_OK)
-        read = mw_graph_read_mil("model/model.mil", NULL, err);
+        read = mw_graph_open_mil("model/model.mil", NULL, err);
     mw_graph_destroy(evaluation);
     mw_graph_destroy(graph);
     return read;
@@ -114,7 +114,7 @@ static void test_programs_that_were_read_have_the_same_lines(void)
 static void test_gradients_are_one_line_for_each_layer(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
     mw_tensor *loss = mw_cross_entropy(mw_dense(mw_gelu(mw_dense(x, 5, "fc1"), MW_GELU_TANH), 3, "fc2"), y);
@@ -169,7 +169,7 @@ static mw_tensor *spelled_relu6(mw_tensor *x) { return mw_minimum(mw_maximum(mw_
 static void check_spelled(mw_tensor *(*spell)(mw_tensor *), const char *kinds)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_tanh(spell(mw_sin(mw_input(graph, "x", MW_F32, MW_SHAPE(8, 8))))), "y");
     CHECK_STR(kinds_of_graph(graph, &err), kinds);
     CHECK_OK(err);
@@ -191,7 +191,7 @@ static void test_what_is_spelled_out_is_one_line(void)
 static void test_weights_that_are_used_twice_make_no_circle(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6));
     mw_tensor *w = mw_parameter(graph, "tied.weight", MW_F32, MW_SHAPE(6, 6), mw_init_zeros());
     mw_tensor *h = mw_matmul(x, w, 0);
@@ -230,7 +230,7 @@ static void test_numbers_are_those_of_formulas(void)
     CHECK_INT(head->parameters, 256 * 10 + 10);
     CHECK_NEAR(head->flops, 2.0 * 8 * 256 * 10 + 8 * 10, 0.5);
     CHECK_STR(head->output, "logits");
-    const mw_summary_totals t = mw_summary_total(summary);
+    const mw_summary_totals t = mw_summary_get_totals(summary);
     CHECK_INT(t.parameters, 8 * 3 * 9 + 16 * 8 * 9 + 2 * 8 + 2 * 16 + 2570);
     CHECK_INT(t.largest_bytes, 8 * 8 * 16 * 16 * 4);
     CHECK_INT(t.inputs, 2);
@@ -246,8 +246,8 @@ static void test_values_at_once_are_those_that_live(void)
     mw_error err = {0};
     mw_graph *graph = chain_make(5);
     mw_summary *summary = mw_summary_create(graph, &err);
-    CHECK_INT(mw_summary_total(summary).activation_bytes, 48);
-    CHECK_INT(mw_summary_total(summary).largest_bytes, 24);
+    CHECK_INT(mw_summary_get_totals(summary).activation_bytes, 48);
+    CHECK_INT(mw_summary_get_totals(summary).largest_bytes, 24);
     mw_summary_destroy(summary);
     mw_graph_destroy(graph);
 }
@@ -255,12 +255,12 @@ static void test_values_at_once_are_those_that_live(void)
 static void test_weights_that_are_shared_count_once_in_the_whole(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(6, 6), mw_init_zeros());
     mw_output(mw_matmul(mw_relu(mw_matmul(x, w, 0)), w, 0), "y");
     mw_summary *summary = mw_summary_create(graph, &err);
-    CHECK_INT(mw_summary_total(summary).parameters, 36);
+    CHECK_INT(mw_summary_get_totals(summary).parameters, 36);
     CHECK_INT(mw_summary_at(summary, 1)->parameters, 36);
     CHECK_INT(mw_summary_at(summary, 3)->parameters, 36);
     mw_summary_destroy(summary);
@@ -291,13 +291,13 @@ static void test_compressed_weights_count_what_they_take(void)
 static void test_open_extents_count_as_one(void)
 {
     mw_error err = {0};
-    mw_graph *open = mw_onnx_read(MW_TESTS_DIR "/data/onnx/mlp.onnx", NULL, &err);
+    mw_graph *open = mw_graph_open_onnx(MW_TESTS_DIR "/data/onnx/mlp.onnx", NULL, &err);
     if (open == NULL && err.status == MW_ERROR_UNSUPPORTED)
         SKIP("%s", err.message);
     mw_summary *summary = mw_summary_create(open, &err);
     CHECK_OK(err);
-    CHECK(mw_summary_total(summary).open);
-    CHECK_NEAR(mw_summary_total(summary).flops, 2 * 12 * 16 + 16 + 2 * 16 * 5, 0.5);
+    CHECK(mw_summary_get_totals(summary).open);
+    CHECK_NEAR(mw_summary_get_totals(summary).flops, 2 * 12 * 16 + 16 + 2 * 16 * 5, 0.5);
     char *text = mw_summary_print(summary, &err);
     CHECK_CONTAINS(text, "? counts as 1");
     mw_string_free(text);
@@ -317,7 +317,7 @@ static void check_order(const mw_summary *summary, const char *path)
             check_note(l->reads[k] < (k + 1 < l->read_count ? l->reads[k + 1] : i), __FILE__, __LINE__,
                        "%s: layer %zu reads %zu", path, i, l->reads[k]);
     }
-    check_note(operations <= mw_summary_total(summary).operations, __FILE__, __LINE__, "%s: %zu operations", path,
+    check_note(operations <= mw_summary_get_totals(summary).operations, __FILE__, __LINE__, "%s: %zu operations", path,
                operations);
 }
 
@@ -332,7 +332,7 @@ static size_t lines_of(const char *text)
 static bool check_file(const char *path)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
     mw_summary *summary = graph != NULL ? mw_summary_create(graph, &err) : NULL;
     char *text = summary != NULL ? mw_summary_print(summary, &err) : NULL;
     if (summary != NULL) {
@@ -384,7 +384,7 @@ static void test_every_allocation_may_fail(void)
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         mw_output(mw_gelu(mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(4, 6)), 5, "fc"), MW_GELU_TANH), "y");
         failing.fail_at = failing.requests + n;
         mw_summary *summary = mw_summary_create(graph, &err);

@@ -122,11 +122,11 @@ class mw_schedule_kind(IntEnum):
     MW_SCHEDULE_CUSTOM = 5
 
 
-class mw_load_outcome(IntEnum):
-    MW_LOAD_TAKEN = 0
-    MW_LOAD_MISSING = 1
-    MW_LOAD_SHAPE = 2
-    MW_LOAD_UNUSED = 3
+class mw_weights_outcome(IntEnum):
+    MW_WEIGHTS_TAKEN = 0
+    MW_WEIGHTS_MISSING = 1
+    MW_WEIGHTS_SHAPE = 2
+    MW_WEIGHTS_UNUSED = 3
 
 
 class mw_feature_kind(IntEnum):
@@ -284,6 +284,7 @@ class mw_pad_mode(IntEnum):
 mw_communicator = _struct("mw_communicator")
 mw_compare_options = _struct("mw_compare_options")
 mw_comparison = _struct("mw_comparison")
+mw_confusion = _struct("mw_confusion")
 mw_coreml = _struct("mw_coreml")
 mw_dataset = _struct("mw_dataset")
 mw_graph = _struct("mw_graph")
@@ -331,9 +332,9 @@ mw_augment_options = _struct("mw_augment_options")
 mw_tensor_info = _struct("mw_tensor_info")
 mw_tensors_note = _struct("mw_tensors_note")
 mw_tensor_values = _struct("mw_tensor_values")
-mw_load_prefix = _struct("mw_load_prefix")
-mw_load_choice = _struct("mw_load_choice")
-mw_load_options = _struct("mw_load_options")
+mw_weights_prefix = _struct("mw_weights_prefix")
+mw_weights_choice = _struct("mw_weights_choice")
+mw_weights_options = _struct("mw_weights_options")
 mw_mil_write_options = _struct("mw_mil_write_options")
 mw_onnx_extent = _struct("mw_onnx_extent")
 mw_onnx_constant = _struct("mw_onnx_constant")
@@ -347,6 +348,7 @@ mw_description = _struct("mw_description")
 mw_coreml_write_options = _struct("mw_coreml_write_options")
 mw_model_options = _struct("mw_model_options")
 mw_result = _struct("mw_result")
+mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
 mw_weight_values = _struct("mw_weight_values")
 mw_port = _struct("mw_port")
@@ -358,6 +360,11 @@ mw_metrics_field = _struct("mw_metrics_field")
 mw_parameter_group = _struct("mw_parameter_group")
 mw_metric = _struct("mw_metric")
 mw_watch = _struct("mw_watch")
+mw_trainer_precision = _struct("mw_trainer_precision")
+mw_trainer_clipping = _struct("mw_trainer_clipping")
+mw_trainer_memory = _struct("mw_trainer_memory")
+mw_trainer_ranks = _struct("mw_trainer_ranks")
+mw_trainer_watch = _struct("mw_trainer_watch")
 mw_trainer_options = _struct("mw_trainer_options")
 mw_trainer_recomputation = _struct("mw_trainer_recomputation")
 mw_measure = _struct("mw_measure")
@@ -367,6 +374,12 @@ mw_trainer_counters = _struct("mw_trainer_counters")
 mw_trainer_parts = _struct("mw_trainer_parts")
 mw_progress = _struct("mw_progress")
 mw_fit_summary = _struct("mw_fit_summary")
+mw_fit_data = _struct("mw_fit_data")
+mw_fit_schedule = _struct("mw_fit_schedule")
+mw_fit_checkpoint = _struct("mw_fit_checkpoint")
+mw_fit_stopping = _struct("mw_fit_stopping")
+mw_fit_metrics = _struct("mw_fit_metrics")
+mw_fit_progress = _struct("mw_fit_progress")
 mw_fit_options = _struct("mw_fit_options")
 mw_conv_options = _struct("mw_conv_options")
 mw_pool_options = _struct("mw_pool_options")
@@ -387,8 +400,8 @@ mw_layer_function = CFUNCTYPE(c_void_p, c_void_p, POINTER(mw_graph), c_char_p, P
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
 mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
-mw_load_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
-mw_load_report = CFUNCTYPE(None, c_void_p, POINTER(mw_load_choice))
+mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
+mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
 mw_parameter_source = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_onnx_report = CFUNCTYPE(None, c_void_p, POINTER(mw_onnx_problem))
 mw_progress_function = CFUNCTYPE(c_bool, c_void_p, POINTER(mw_progress))
@@ -492,14 +505,14 @@ mw_tensor_info._fields_ = [
 ]
 mw_tensors_note._fields_ = [("key", c_char_p), ("value", c_char_p)]
 mw_tensor_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("data", c_void_p)]
-mw_load_prefix._fields_ = [("from", c_char_p), ("to", c_char_p)]
-mw_load_choice._fields_ = [
+mw_weights_prefix._fields_ = [("from", c_char_p), ("to", c_char_p)]
+mw_weights_choice._fields_ = [
     ("outcome", c_int), ("parameter", c_char_p), ("tensor", c_char_p), ("shape", mw_shape), ("there", mw_shape),
 ]
-mw_load_options._fields_ = [
-    ("struct_size", c_size_t), ("prefixes", POINTER(mw_load_prefix)), ("prefix_count", c_size_t),
-    ("name", mw_load_name), ("name_user", c_void_p), ("partial", c_bool), ("new_heads", c_bool),
-    ("base", c_bool), ("compressed", c_bool), ("report", mw_load_report), ("report_user", c_void_p),
+mw_weights_options._fields_ = [
+    ("struct_size", c_size_t), ("prefixes", POINTER(mw_weights_prefix)), ("prefix_count", c_size_t),
+    ("name", mw_weights_name), ("name_user", c_void_p), ("partial", c_bool), ("new_heads", c_bool),
+    ("base", c_bool), ("compressed", c_bool), ("report", mw_weights_report), ("report_user", c_void_p),
 ]
 mw_mil_write_options._fields_ = [
     ("struct_size", c_size_t), ("opset", c_int), ("bake", mw_parameter_source), ("bake_user", c_void_p),
@@ -548,11 +561,12 @@ mw_model_options._fields_ = [
     ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
 ]
 mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
+mw_share._fields_ = [("trainer", POINTER(mw_trainer)), ("program", POINTER(mw_program))]
 mw_compile_options._fields_ = [
     ("struct_size", c_size_t), ("device", c_int), ("provider", c_int), ("threads", c_int), ("seed", c_uint64),
     ("allocator", POINTER(mw_allocator)), ("keep_folder", c_char_p), ("chip", c_int), ("strict", c_bool),
-    ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("weights_of", POINTER(mw_program)),
-    ("state_of", POINTER(mw_trainer)), ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
+    ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
+    ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
 ]
 mw_weight_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_port._fields_ = [
@@ -569,7 +583,7 @@ mw_placement._fields_ = [
     ("reason", c_char_p), ("elsewhere", c_char_p),
 ]
 mw_metrics_options._fields_ = [
-    ("struct_size", c_size_t), ("path", c_char_p), ("format", c_int), ("resume", c_bool), ("step", c_int64),
+    ("struct_size", c_size_t), ("format", c_int), ("resume", c_bool), ("step", c_int64),
     ("allocator", POINTER(mw_allocator)),
 ]
 mw_metrics_field._fields_ = [("name", c_char_p), ("value", c_double), ("text", c_char_p)]
@@ -581,18 +595,25 @@ mw_metric._fields_ = [("name", c_char_p), ("value", POINTER(mw_tensor))]
 mw_watch._fields_ = [
     ("of", c_int), ("kind", c_int), ("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("pattern", c_char_p),
 ]
+mw_trainer_precision._fields_ = [("loss_scale", c_float), ("dynamic", c_bool), ("interval", c_int)]
+mw_trainer_clipping._fields_ = [("norm", c_float), ("value", c_float)]
+mw_trainer_memory._fields_ = [("limit", c_uint64), ("segments", c_int)]
+mw_trainer_ranks._fields_ = [
+    ("communicator", POINTER(mw_communicator)), ("verify_steps", c_int), ("local_steps", c_int),
+    ("outer_learning_rate", c_float), ("outer_momentum", c_float), ("wire", c_int), ("bucket_bytes", c_uint64),
+    ("shard_states", c_bool),
+]
+mw_trainer_watch._fields_ = [
+    ("gradient_norms", c_bool), ("values", POINTER(mw_watch)), ("count", c_size_t), ("replay_folder", c_char_p),
+    ("compare", POINTER(mw_compare_options)),
+]
 mw_trainer_options._fields_ = [
     ("struct_size", c_size_t), ("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer),
     ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
     ("prediction", POINTER(mw_tensor)), ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t),
-    ("loss_scale", c_float), ("dynamic_loss_scale", c_bool), ("loss_scale_interval", c_int),
-    ("clip_norm", c_float), ("clip_value", c_float), ("accumulate", c_int), ("average_decay", c_float),
-    ("segments", c_int), ("memory_limit", c_uint64), ("dispatch_steps", c_int),
-    ("communicator", POINTER(mw_communicator)), ("verify_steps", c_int), ("local_steps", c_int),
-    ("outer_learning_rate", c_float), ("outer_momentum", c_float), ("wire", c_int), ("bucket_bytes", c_uint64),
-    ("share", POINTER(mw_trainer)), ("shard_states", c_bool), ("replay_folder", c_char_p),
-    ("watch_gradient_norms", c_bool), ("watches", POINTER(mw_watch)), ("watch_count", c_size_t),
-    ("compare", POINTER(mw_compare_options)), ("compile", mw_compile_options),
+    ("accumulate", c_int), ("dispatch_steps", c_int), ("average_decay", c_float),
+    ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
+    ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
 mw_trainer_recomputation._fields_ = [
     ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),
@@ -625,16 +646,30 @@ mw_fit_summary._fields_ = [
     ("end", c_int), ("epochs", c_int64), ("steps", c_int64), ("seconds", c_double), ("loss", c_double),
     ("validation", mw_evaluation), ("best", c_double), ("best_epoch", c_int64), ("restored", c_bool),
 ]
+mw_fit_data._fields_ = [
+    ("training", POINTER(mw_dataset)), ("validation", POINTER(mw_dataset)), ("validation_share", c_double),
+    ("seed", c_uint64), ("keep_order", c_bool),
+]
+mw_fit_schedule._fields_ = [
+    ("rate", mw_schedule), ("plateau_patience", c_int64), ("plateau_factor", c_double),
+    ("plateau_least", c_double),
+]
+mw_fit_checkpoint._fields_ = [("path", c_char_p), ("steps", c_int64), ("seconds", c_double), ("keep_last", c_int)]
+mw_fit_stopping._fields_ = [
+    ("best_by", c_char_p), ("best_highest", c_bool), ("patience", c_int64), ("min_delta", c_double),
+    ("restore_best", c_bool),
+]
+mw_fit_metrics._fields_ = [
+    ("path", c_char_p), ("more", POINTER(c_char_p)), ("more_count", c_size_t), ("steps", c_int64),
+]
+mw_fit_progress._fields_ = [
+    ("quiet", c_bool), ("no_warnings", c_bool), ("ignore_signals", c_bool), ("function", mw_progress_function),
+    ("user", c_void_p),
+]
 mw_fit_options._fields_ = [
-    ("struct_size", c_size_t), ("training", POINTER(mw_dataset)), ("validation", POINTER(mw_dataset)),
-    ("validation_share", c_double), ("epochs", c_int64), ("schedule", mw_schedule), ("seed", c_uint64),
-    ("keep_order", c_bool), ("checkpoint", c_char_p), ("checkpoint_steps", c_int64),
-    ("checkpoint_seconds", c_double), ("keep_last", c_int), ("best_by", c_char_p), ("best_highest", c_bool),
-    ("patience", c_int64), ("min_delta", c_double), ("restore_best", c_bool), ("plateau_patience", c_int64),
-    ("plateau_factor", c_double), ("plateau_least", c_double), ("summary", POINTER(mw_fit_summary)),
-    ("metrics", c_char_p), ("more_metrics", POINTER(c_char_p)), ("more_metrics_count", c_size_t),
-    ("metrics_steps", c_int64), ("quiet", c_bool), ("no_warnings", c_bool), ("ignore_signals", c_bool),
-    ("progress", mw_progress_function), ("user", c_void_p),
+    ("struct_size", c_size_t), ("epochs", c_int64), ("data", mw_fit_data), ("schedule", mw_fit_schedule),
+    ("checkpoint", mw_fit_checkpoint), ("stopping", mw_fit_stopping), ("metrics", mw_fit_metrics),
+    ("progress", mw_fit_progress), ("summary", POINTER(mw_fit_summary)),
 ]
 mw_conv_options._fields_ = [
     ("struct_size", c_size_t), ("stride", c_int64 * 3), ("dilation", c_int64 * 3), ("groups", c_int64),
@@ -686,10 +721,7 @@ FUNCTIONS = {
     "mw_dtype_name": (c_char_p, [("dtype", c_int)]),
     "mw_dtype_bits": (c_int, [("dtype", c_int)]),
     "mw_graph_defaults": (mw_graph_options, []),
-    "mw_graph_create": (POINTER(mw_graph), [("options", POINTER(mw_graph_options))]),
-    "mw_graph_create_checked": (POINTER(mw_graph), [
-        ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
-    ]),
+    "mw_graph_create": (POINTER(mw_graph), [("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error))]),
     "mw_graph_destroy": (None, [("graph", POINTER(mw_graph))]),
     "mw_graph_check": (c_int, [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
     "mw_input": (POINTER(mw_tensor), [
@@ -751,7 +783,7 @@ FUNCTIONS = {
         ("graph", POINTER(mw_graph)), ("input", c_char_p), ("index", c_size_t), ("out", POINTER(mw_shape)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_graph_specialise": (POINTER(mw_graph), [
+    "mw_graph_specialize": (POINTER(mw_graph), [
         ("graph", POINTER(mw_graph)), ("shapes", POINTER(mw_input_shape)), ("count", c_size_t),
         ("err", POINTER(mw_error)),
     ]),
@@ -856,11 +888,11 @@ FUNCTIONS = {
     "mw_dataset_open_idx": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("prefix", c_char_p), ("err", POINTER(mw_error)),
     ]),
-    "mw_dataset_from_memory": (POINTER(mw_dataset), [
+    "mw_dataset_create": (POINTER(mw_dataset), [
         ("columns", POINTER(mw_column)), ("column_count", c_size_t), ("examples", c_int64), ("copy", c_bool),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_dataset_from_callback": (POINTER(mw_dataset), [
+    "mw_dataset_create_callback": (POINTER(mw_dataset), [
         ("columns", POINTER(mw_column)), ("column_count", c_size_t), ("examples", c_int64),
         ("function", mw_dataset_function), ("user", c_void_p), ("err", POINTER(mw_error)),
     ]),
@@ -912,7 +944,7 @@ FUNCTIONS = {
         ("source", POINTER(mw_dataset)), ("columns", POINTER(mw_column)), ("column_count", c_size_t),
         ("function", mw_map_function), ("user", c_void_p), ("seed", c_uint64), ("err", POINTER(mw_error)),
     ]),
-    "mw_map_uniform": (c_float, [("example", POINTER(mw_map_example)), ("index", c_uint64)]),
+    "mw_map_example_uniform": (c_float, [("example", POINTER(mw_map_example)), ("index", c_uint64)]),
     "mw_dataset_prefetch": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
     ]),
@@ -921,7 +953,7 @@ FUNCTIONS = {
         ("source", POINTER(mw_dataset)), ("options", POINTER(mw_augment_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_tensors_open": (POINTER(mw_tensors), [("path", c_char_p), ("err", POINTER(mw_error))]),
-    "mw_tensors_close": (None, [("tensors", POINTER(mw_tensors))]),
+    "mw_tensors_destroy": (None, [("tensors", POINTER(mw_tensors))]),
     "mw_tensors_format": (c_char_p, [("tensors", POINTER(mw_tensors))]),
     "mw_tensors_count": (c_size_t, [("tensors", POINTER(mw_tensors))]),
     "mw_tensors_at": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
@@ -946,20 +978,26 @@ FUNCTIONS = {
     "mw_tensors_average": (c_int, [
         ("paths", POINTER(c_char_p)), ("count", c_size_t), ("path", c_char_p), ("err", POINTER(mw_error)),
     ]),
-    "mw_load_defaults": (mw_load_options, []),
-    "mw_trainer_load_tensors": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+    "mw_weights_defaults": (mw_weights_options, []),
+    "mw_trainer_save_weights": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_save_lora": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("folder", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_load_weights": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_weights_options)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_program_load_tensors": (c_int, [
-        ("program", POINTER(mw_program)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+    "mw_program_load_weights": (c_int, [
+        ("program", POINTER(mw_program)), ("path", c_char_p), ("options", POINTER(mw_weights_options)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_graph_load_tensors": (POINTER(mw_graph), [
-        ("source", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_load_options)),
+    "mw_graph_load_weights": (POINTER(mw_graph), [
+        ("source", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_weights_options)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_graph_read_mil": (POINTER(mw_graph), [
+    "mw_graph_open_mil": (POINTER(mw_graph), [
         ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_graph_parse_mil": (POINTER(mw_graph), [
@@ -980,11 +1018,11 @@ FUNCTIONS = {
         ("graph", POINTER(mw_graph)), ("options", POINTER(mw_mil_write_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_onnx_defaults": (mw_onnx_options, []),
-    "mw_onnx_read": (POINTER(mw_graph), [
+    "mw_graph_open_onnx": (POINTER(mw_graph), [
         ("path", c_char_p), ("options", POINTER(mw_onnx_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_onnx_write_defaults": (mw_onnx_write_options, []),
-    "mw_onnx_write": (c_int, [
+    "mw_graph_write_onnx": (c_int, [
         ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
         ("err", POINTER(mw_error)),
     ]),
@@ -996,7 +1034,7 @@ FUNCTIONS = {
     "mw_description_defaults": (mw_description, []),
     "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
     "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
-    "mw_coreml_read": (POINTER(mw_coreml), [
+    "mw_coreml_open": (POINTER(mw_coreml), [
         ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_coreml_destroy": (None, [("model", POINTER(mw_coreml))]),
@@ -1008,7 +1046,7 @@ FUNCTIONS = {
     "mw_coreml_part": (POINTER(mw_coreml), [("model", POINTER(mw_coreml)), ("index", c_size_t)]),
     "mw_coreml_part_name": (c_char_p, [("part", POINTER(mw_coreml))]),
     "mw_coreml_write_defaults": (mw_coreml_write_options, []),
-    "mw_coreml_write": (c_int, [
+    "mw_graph_write_coreml": (c_int, [
         ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_coreml_write_options)),
         ("err", POINTER(mw_error)),
     ]),
@@ -1017,7 +1055,7 @@ FUNCTIONS = {
         ("err", POINTER(mw_error)),
     ]),
     "mw_model_defaults": (mw_model_options, []),
-    "mw_model_load": (POINTER(mw_model), [
+    "mw_model_open": (POINTER(mw_model), [
         ("path", c_char_p), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_model_create": (POINTER(mw_model), [
@@ -1049,7 +1087,7 @@ FUNCTIONS = {
     ]),
     "mw_predictor_create": (POINTER(mw_predictor), [("model", POINTER(mw_model)), ("err", POINTER(mw_error))]),
     "mw_predictor_destroy": (None, [("predictor", POINTER(mw_predictor))]),
-    "mw_predict": (c_int, [
+    "mw_predictor_predict": (c_int, [
         ("predictor", POINTER(mw_predictor)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
         ("result_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
@@ -1067,7 +1105,7 @@ FUNCTIONS = {
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_compile_defaults": (mw_compile_options, []),
-    "mw_compile": (POINTER(mw_program), [
+    "mw_program_create": (POINTER(mw_program), [
         ("graph", POINTER(mw_graph)), ("options", POINTER(mw_compile_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_program_destroy": (None, [("program", POINTER(mw_program))]),
@@ -1088,14 +1126,8 @@ FUNCTIONS = {
         ("program", POINTER(mw_program)), ("values", POINTER(mw_weight_values)), ("count", c_size_t),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_program_load_weights": (c_int, [
-        ("program", POINTER(mw_program)), ("path", c_char_p), ("err", POINTER(mw_error)),
-    ]),
-    "mw_program_load_lora": (c_int, [
-        ("program", POINTER(mw_program)), ("folder", c_char_p), ("err", POINTER(mw_error)),
-    ]),
-    "mw_run": (c_int, [("program", POINTER(mw_program)), ("err", POINTER(mw_error))]),
-    "mw_program_share": (c_int, [
+    "mw_program_run": (c_int, [("program", POINTER(mw_program)), ("err", POINTER(mw_error))]),
+    "mw_program_alias": (c_int, [
         ("program", POINTER(mw_program)), ("output", c_char_p), ("input", c_char_p), ("err", POINTER(mw_error)),
     ]),
     "mw_program_port_count": (c_size_t, [("program", POINTER(mw_program))]),
@@ -1120,9 +1152,10 @@ FUNCTIONS = {
     "mw_program_placement": (c_bool, [
         ("program", POINTER(mw_program)), ("index", c_size_t), ("out", POINTER(mw_placement)),
     ]),
-    "mw_metrics_defaults": (mw_metrics_options, [("path", c_char_p)]),
-    "mw_metrics_create": (POINTER(mw_metrics), [("options", POINTER(mw_metrics_options)), ("err", POINTER(mw_error))]),
-    "mw_metrics_open": (POINTER(mw_metrics), [("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_metrics_defaults": (mw_metrics_options, []),
+    "mw_metrics_create": (POINTER(mw_metrics), [
+        ("path", c_char_p), ("options", POINTER(mw_metrics_options)), ("err", POINTER(mw_error)),
+    ]),
     "mw_metrics_write": (c_int, [
         ("metrics", POINTER(mw_metrics)), ("kind", c_char_p), ("step", c_int64),
         ("fields", POINTER(mw_metrics_field)), ("count", c_size_t), ("err", POINTER(mw_error)),
@@ -1134,7 +1167,7 @@ FUNCTIONS = {
     "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p)]),
     "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
     "mw_trainer_create": (POINTER(mw_trainer), [("options", POINTER(mw_trainer_options)), ("err", POINTER(mw_error))]),
-    "mw_trainer_recomputed": (mw_trainer_recomputation, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_get_recomputation": (mw_trainer_recomputation, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_destroy": (None, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_step": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("out_loss", POINTER(c_float)),
@@ -1151,27 +1184,23 @@ FUNCTIONS = {
     "mw_trainer_steps": (c_int64, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_use_averages": (c_int, [("trainer", POINTER(mw_trainer)), ("use", c_bool), ("err", POINTER(mw_error))]),
     "mw_trainer_loss_scale": (c_float, [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_measure": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out", POINTER(mw_evaluation)),
-        ("err", POINTER(mw_error)),
+    "mw_trainer_evaluate": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("confusion", POINTER(mw_confusion)),
+        ("out", POINTER(mw_evaluation)), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_class_count": (c_size_t, [("trainer", POINTER(mw_trainer)), ("column", c_char_p)]),
     "mw_trainer_class_name": (c_char_p, [("trainer", POINTER(mw_trainer)), ("column", c_char_p), ("index", c_size_t)]),
-    "mw_trainer_evaluate": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("out_loss", POINTER(c_double)),
-        ("out_metric", POINTER(c_double)), ("err", POINTER(mw_error)),
-    ]),
     "mw_trainer_predict": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("out_data", POINTER(c_float)),
+        ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("dtype", c_int), ("out_data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_read": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("out_data", POINTER(c_float)),
+        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("dtype", c_int), ("out_data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_write": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("data", POINTER(c_float)), ("count", c_size_t),
-        ("err", POINTER(mw_error)),
+        ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("dtype", c_int), ("data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_watch_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_watch_at": (c_bool, [
@@ -1182,13 +1211,13 @@ FUNCTIONS = {
         ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_count": (mw_trainer_counters, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_get_counters": (mw_trainer_counters, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_warning_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_warning_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
     ]),
     "mw_trainer_comparison": (POINTER(mw_comparison), [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_count_parts": (mw_trainer_parts, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_get_parts": (mw_trainer_parts, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_program": (POINTER(mw_program), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_save": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("position", POINTER(mw_loader_position)),
@@ -1198,21 +1227,15 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("out_position", POINTER(mw_loader_position)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_save_weights": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),
-    ]),
-    "mw_trainer_load_weights": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),
-    ]),
     "mw_trainer_write_mil": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("folder", c_char_p), ("err", POINTER(mw_error)),
     ]),
     "mw_fit_defaults": (mw_fit_options, [("training", POINTER(mw_dataset)), ("epochs", c_int64)]),
-    "mw_fit_log": (c_int, [
+    "mw_trainer_log": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("fields", POINTER(mw_metrics_field)), ("count", c_size_t),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_fit": (c_int, [
+    "mw_trainer_fit": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("options", POINTER(mw_fit_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_fit_signal": (c_int, []),

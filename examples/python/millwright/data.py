@@ -70,7 +70,7 @@ class Dataset(Handle):
         for item, part in zip(items, found.values()):
             item.data = part.address
         examples = next(iter(counts.values()))
-        return cls._of(checked("mw_dataset_from_memory", items, len(items), examples, True))
+        return cls._of(checked("mw_dataset_create", items, len(items), examples, True))
 
     @classmethod
     def function(cls, columns, examples, make):
@@ -87,7 +87,7 @@ class Dataset(Handle):
 
         thunk = abi.mw_dataset_function(call)
         items = column_array(columns)
-        return cls._of(checked("mw_dataset_from_callback", items, len(items), examples, thunk, None), thunk)
+        return cls._of(checked("mw_dataset_create_callback", items, len(items), examples, thunk, None), thunk)
 
     def map(self, change, columns=None, seed=0):
         """Each example as change({column: Array}) gives it, in a dict, whenever it is served."""
@@ -298,7 +298,7 @@ def batch_of(feeds, shapes, examples=0):
 class Tensors(Handle):
     """A file of named tensors: safetensors, PyTorch's, .npy, .npz, GGUF. tensors["fc.weight"] reads one."""
 
-    _destroy = "mw_tensors_close"
+    _destroy = "mw_tensors_destroy"
 
     def __init__(self, path):
         self._adopt(checked("mw_tensors_open", os.fspath(path).encode()))

@@ -25,7 +25,7 @@ class Graph(Handle):
 
     def __init__(self, opset=18):
         options = fill(library.mw_graph_defaults(), {"opset": opset}, [], "a graph")
-        self._adopt(checked("mw_graph_create_checked", ctypes.byref(options)))
+        self._adopt(checked("mw_graph_create", ctypes.byref(options)))
 
     def _adopt(self, pointer, *keep):
         super()._adopt(pointer, *keep)
@@ -42,7 +42,7 @@ class Graph(Handle):
     @classmethod
     def read_mil(cls, path):
         """A model.mil with its weights."""
-        return cls._of(checked("mw_graph_read_mil", str(path).encode(), None))
+        return cls._of(checked("mw_graph_open_mil", str(path).encode(), None))
 
     @classmethod
     def parse_mil(cls, text, folder=None):
@@ -57,12 +57,12 @@ class Graph(Handle):
         array = (abi.mw_onnx_extent * len(items))(*items)
         filled = fill(library.mw_onnx_defaults(), options, [], "read_onnx")
         filled.extents, filled.extent_count = array, len(items)
-        return cls._of(checked("mw_onnx_read", str(path).encode(), ctypes.byref(filled)))
+        return cls._of(checked("mw_graph_open_onnx", str(path).encode(), ctypes.byref(filled)))
 
     @classmethod
     def read_coreml(cls, path, function=None):
         """A function of a Core ML package or compiled model; None is its "main", or the only one."""
-        model = checked("mw_coreml_read", str(path).encode(), None)
+        model = checked("mw_coreml_open", str(path).encode(), None)
         try:
             lent = checked("mw_coreml_graph", model)
             return cls._of(checked("mw_graph_function", lent, function and function.encode()))

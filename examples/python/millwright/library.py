@@ -154,7 +154,7 @@ class Callbacks:
     """Functions of Python for the time of one call. What they raise is raised again when the call has returned:
 
         with Callbacks() as calls:
-            ... library.mw_fit(..., calls.add(abi.mw_progress_function, function, True), ...)
+            ... library.mw_trainer_fit(..., calls.add(abi.mw_progress_function, function, True), ...)
     """
 
     def __init__(self):
@@ -223,11 +223,21 @@ def fill(struct, values, keep, what):
     for name, value in values.items():
         if name not in kinds:
             raise TypeError(f"{what} has no option {name!r}; it has {', '.join(sorted(kinds))}")
+        if is_group(kinds[name], value):
+            fill(getattr(struct, name), {"path": value} if isinstance(value, (str, os.PathLike)) else value, keep,
+                 f"{what}: {name}")
+            continue
         if name in COUNTED:
             value = (kinds[name]._type_ * len(value))(*value)
             setattr(struct, COUNTED[name], len(value))
         setattr(struct, name, to_c(kinds[name], value, keep, f"{what}: {name}"))
     return struct
+
+
+def is_group(kind, value):
+    """Whether a field is a struct of options that is given as a dict, or as the path that is in it."""
+    fields = dict(getattr(kind, "_fields_", []))
+    return bool(fields) and (isinstance(value, dict) or "path" in fields and isinstance(value, (str, os.PathLike)))
 
 
 COUNTED = {"class_weights": "class_count"}  # arrays whose length goes along

@@ -43,7 +43,7 @@ class Program(Handle):
         keep = []
         filled = fill(library.mw_compile_defaults(), options, keep, "a program")
         with graph._lock:
-            self._adopt(checked("mw_compile", graph, ctypes.byref(filled)), *keep)
+            self._adopt(checked("mw_program_create", graph, ctypes.byref(filled)), *keep)
 
     @property
     def ports(self):
@@ -85,16 +85,16 @@ class Program(Handle):
         """Writes inputs, runs once, and returns {name: Array} of the outputs. Inputs that are not given keep theirs."""
         for name, value in feeds.items():
             self.write(name, value)
-        checked("mw_run", self)
+        checked("mw_program_run", self)
         return {name: self.read(name) for name, port in self.ports.items() if port.is_output}
 
     def share(self, output, name):
         """Makes an output the next value of an input; before the first run."""
-        checked("mw_program_share", self, output.encode(), name.encode())
+        checked("mw_program_alias", self, output.encode(), name.encode())
 
     def load_weights(self, path):
         """Parameters from a safetensors file."""
-        checked("mw_program_load_weights", self, os.fspath(path).encode())
+        checked("mw_program_load_weights", self, os.fspath(path).encode(), None)
 
 
 class Model(Handle):
@@ -108,7 +108,7 @@ class Model(Handle):
         filled = fill(library.mw_model_defaults(), {"batch": batch}, keep, "a model")
         compiled = fill(library.mw_compile_defaults(), options, keep, "a model")
         filled.compile = ctypes.pointer(compiled)
-        self._adopt(checked("mw_model_load", os.fspath(path).encode(), ctypes.byref(filled)), *keep)
+        self._adopt(checked("mw_model_open", os.fspath(path).encode(), ctypes.byref(filled)), *keep)
 
     @property
     def ports(self):
@@ -146,7 +146,7 @@ class Predictor(Handle):
         for item, (name, array) in zip(results, made.items()):
             item.name, item.dtype, item.count = name.encode(), array.dtype, array.size
             item.data = ctypes.addressof(array.data)
-        checked("mw_predict", self, ctypes.byref(batch), results, len(results))
+        checked("mw_predictor_predict", self, ctypes.byref(batch), results, len(results))
         return made
 
     def _room(self, port, examples):

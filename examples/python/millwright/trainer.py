@@ -56,7 +56,8 @@ def group(pattern, frozen=False, **fields):
 
 class Trainer(Handle):
     """Forward pass, backward pass and update as one program. The graph may be closed when it is made. Options are the
-    fields of mw_trainer_options and mw_compile_options: clip_norm, accumulate, device, threads, seed, ..
+    fields of mw_trainer_options and mw_compile_options: accumulate, device, threads, seed, ..; groups of them are
+    dicts: clipping={"norm": 1.0}.
     metrics: {name: scalar tensor}. schedule and progress are given to fit."""
 
     _destroy = "mw_trainer_destroy"
@@ -95,7 +96,7 @@ class Trainer(Handle):
         if self._prediction is None:
             raise Error(Status.MW_ERROR_ARGUMENT, "this Trainer was made without a prediction")
         made = Array(self._prediction, DType.MW_F32)
-        self._feed("mw_trainer_predict", batch, feeds, made.data, made.size)
+        self._feed("mw_trainer_predict", batch, feeds, DType.MW_F32, made.data, made.size)
         return made
 
     def _feed(self, call, batch, feeds, *results):
@@ -105,23 +106,30 @@ class Trainer(Handle):
         made, keep = batch_of({**(batch or {}), **feeds}, self._shapes)
         return checked(call, self, ctypes.byref(made), *results)
 
-    def fit(self, training, epochs, validation=None, schedule=None, progress=None, quiet=True, **options):
-        """Trains for whole epochs; options are the fields of mw_fit_options: checkpoint, seed, patience, best_by, ..
-        progress(p) is called after every step and at the end of each epoch (p.epoch_end) with an mw_progress; what it
-        returns, if true, ends the training with Error (MW_ERROR_STOPPED), and what it raises is raised here. SIGINT and
-        SIGTERM save the checkpoint; the first is KeyboardInterrupt then. Returns an mw_fit_summary."""
+    def fit(self, training, epochs, validation=None, schedule=None, progress=None, seed=None, quiet=True, **options):
+        """Trains for whole epochs; options are the groups of mw_fit_options as dicts: data={"keep_order": True},
+        stopping={"best_by": "loss", "patience": 2}, ..; checkpoint and metrics may be a path. schedule is one of
+        schedule.*, or a dict. progress(p) is called after every step and at the end of each epoch (p.epoch_end) with an
+        mw_progress; what it returns, if true, ends the training with Error (MW_ERROR_STOPPED), and what it raises is
+        raised here. SIGINT and SIGTERM save the checkpoint; the first is KeyboardInterrupt then. Returns an
+        mw_fit_summary."""
         keep, summary = [training, validation], abi.mw_fit_summary()
-        filled = fill(library.mw_fit_defaults(training, epochs), {"quiet": quiet, **options}, keep, "fit")
+        filled = fill(library.mw_fit_defaults(training, epochs), options, keep, "fit")
+        filled.progress.quiet = quiet
+        if seed is not None:
+            filled.data.seed = seed
         if validation is not None:
-            filled.validation = validation._as_parameter_
-        if schedule is not None:
-            filled.schedule = schedule
+            filled.data.validation = validation._as_parameter_
+        if isinstance(schedule, abi.mw_schedule):
+            filled.schedule.rate = schedule
+        elif schedule is not None:
+            fill(filled.schedule, schedule, keep, "fit: schedule")
         filled.summary = ctypes.pointer(summary)
         with Callbacks() as calls:
             if progress is not None:
-                filled.progress = calls.add(abi.mw_progress_function, lambda _, p: bool(progress(copied(p))), True)
+                filled.progress.function = calls.add(abi.mw_progress_function, lambda _, p: bool(progress(copied(p))), True)
             try:
-                checked("mw_fit", self, ctypes.byref(filled))
+                checked("mw_trainer_fit", self, ctypes.byref(filled))
             except Error as error:
                 if error.status == Status.MW_ERROR_STOPPED and library.mw_fit_signal() == signal.SIGINT:
                     raise KeyboardInterrupt from error
@@ -131,7 +139,7 @@ class Trainer(Handle):
     def evaluate(self, dataset):
         """Loss and metrics over a data set: Evaluation(loss, examples, {name: value})."""
         found = abi.mw_evaluation()
-        checked("mw_trainer_measure", self, dataset, ctypes.byref(found))
+        checked("mw_trainer_evaluate", self, dataset, None, ctypes.byref(found))
         return Evaluation(found.loss, found.examples, metrics_of(found))
 
     @property
@@ -163,7 +171,7 @@ class Trainer(Handle):
         """A copy of a parameter or state, as fp32."""
         port = self._ports.get(name)
         made = Array(port.shape if port else (0,), DType.MW_F32)
-        checked("mw_trainer_read", self, name.encode(), made.data, made.size)
+        checked("mw_trainer_read", self, name.encode(), DType.MW_F32, made.data, made.size)
         return made
 
     def write(self, name, value):
@@ -171,8 +179,7 @@ class Trainer(Handle):
         found = arrays.converted(arrays.source(value, name, DType.MW_F32), DType.MW_F32, name)
         if name in self._ports:
             arrays.of_shape(found, self._ports[name].shape, name)
-        data = ctypes.cast(found.address, ctypes.POINTER(ctypes.c_float))
-        checked("mw_trainer_write", self, name.encode(), data, found.count)
+        checked("mw_trainer_write", self, name.encode(), DType.MW_F32, found.address, found.count)
 
     def save(self, path, position=None):
         """A checkpoint: weights, states of the optimizer, step, and the position of a loader."""
@@ -190,7 +197,7 @@ class Trainer(Handle):
         checked("mw_trainer_save_weights", self, os.fspath(path).encode())
 
     def load_weights(self, path):
-        checked("mw_trainer_load_weights", self, os.fspath(path).encode())
+        checked("mw_trainer_load_weights", self, os.fspath(path).encode(), None)
 
     def write_mil(self, folder):
         """The prediction with its weights, as folder/model.mil."""

@@ -35,7 +35,7 @@ mw_optimizer_rule mw_optimizer_rule_defaults(const char *name, mw_update_functio
     return (mw_optimizer_rule){.struct_size = sizeof(mw_optimizer_rule), .name = name, .update = update};
 }
 
-mw_tensor *mw_update_scalar_of(const mw_update_call *call, const char *name)
+mw_tensor *mw_update_call_scalar(const mw_update_call *call, const char *name)
 {
     MW__FLOAT_SCOPE;
     if (call == NULL || name == NULL)
@@ -44,7 +44,7 @@ mw_tensor *mw_update_scalar_of(const mw_update_call *call, const char *name)
     for (size_t i = 0; known && i < call->scalar_count; i++)
         if (strcmp(call->scalars[i].name, name) == 0)
             return call->numbers[i];
-    return mw__graph_fail(call->graph, MW_ERROR_ARGUMENT, "mw_update_scalar_of: the rule has no scalar \"%s\"", name);
+    return mw__graph_fail(call->graph, MW_ERROR_ARGUMENT, "mw_update_call_scalar: the rule has no scalar \"%s\"", name);
 }
 
 /* ---- the rule alone ---- */

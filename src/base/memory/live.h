@@ -40,7 +40,7 @@ MW__SIBLING mw_status mw__live_add(const void *object, mw__live_kind kind, mw_er
 MW__SIBLING void *mw__live_make(const mw_allocator *allocator, size_t size, mw__live_kind kind, mw_error *err);
 /* Takes no lock. False for NULL. */
 MW__SIBLING bool mw__live_has(const void *object, mw__live_kind kind);
-/* MW_ERROR_STATE if it is not there; "mw_run: the program was destroyed before". */
+/* MW_ERROR_STATE if it is not there; "mw_program_run: the program was destroyed before". */
 MW__SIBLING mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err);
 /* For destroying. False, said through the log hook, if it is not there: then nothing may be done with it. */
 MW__SIBLING bool mw__live_remove(const void *object, mw__live_kind kind, const char *call);

@@ -72,7 +72,7 @@ mw_e5 *mw_e5_parse(const void *data, size_t size, const mw_allocator *allocator,
     return NULL;
 }
 
-mw_e5 *mw_e5_read(const char *path, const mw_allocator *allocator, mw_error *err)
+mw_e5 *mw_e5_open(const char *path, const mw_allocator *allocator, mw_error *err)
 {
     mw_error own = {0};
     char *data = NULL;
@@ -82,7 +82,7 @@ mw_e5 *mw_e5_read(const char *path, const mw_allocator *allocator, mw_error *err
         return NULL;
     allocator = mw__allocator_or_default(allocator);
     if (path == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_e5_read: the path is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_e5_open: the path is NULL");
     else if (mw__file_read(allocator, path, INT32_MAX, &data, &size, err) == MW_OK) {
         mw_e5 *e5 = mw_e5_parse(data, size, allocator, err);
         mw__free(allocator, data);

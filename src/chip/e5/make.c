@@ -99,7 +99,7 @@ static mw_status cut_segments(maker *m)
         const mw__op *op = body->ops[i];
         if (op->block_count > 0)
             return mw__fail(m->err, MW_ERROR_UNSUPPORTED,
-                            "mw_e5_from_graph: %s has blocks; mw_graph_flatten gives a graph without", op->kind);
+                            "mw_e5_create: %s has blocks; mw_graph_flatten gives a graph without", op->kind);
         if (follows_from_constants(m, op))
             continue;
         const bool bridge = is_bridge(m, op);
@@ -165,14 +165,14 @@ static mw_status check_value(const maker *m, const mw_tensor *value)
     const mw_shape shape = value->type->shape;
     name = name != NULL ? name : "";
     if (value->type->kind != MW__TENSOR || element_of(value->type->dtype) < 0 || value->type->dtype == MW_I4)
-        return mw__fail(m->err, MW_ERROR_UNSUPPORTED, "mw_e5_from_graph: \"%s\" has a type without a code", name);
+        return mw__fail(m->err, MW_ERROR_UNSUPPORTED, "mw_e5_create: \"%s\" has a type without a code", name);
     if (shape.rank > 4)
-        return mw__fail(m->err, MW_ERROR_UNSUPPORTED, "mw_e5_from_graph: \"%s\" is of rank %d; the record has 4 axes",
-                        name, shape.rank);
+        return mw__fail(m->err, MW_ERROR_UNSUPPORTED, "mw_e5_create: \"%s\" is of rank %d; the record has 4 axes", name,
+                        shape.rank);
     const int64_t count = mw_shape_count(shape);
     if (count < 0 || count > INT64_MAX / 4096)
         return mw__fail(m->err, MW_ERROR_SHAPE,
-                        "mw_e5_from_graph: \"%s\" has `?` extents or too many elements; mw_graph_specialise says them",
+                        "mw_e5_create: \"%s\" has `?` extents or too many elements; mw_graph_specialize says them",
                         name);
     return MW_OK;
 }
@@ -380,7 +380,7 @@ static mw_e5 *make_bundle(const mw_graph *graph, const mw_e5_options *options, m
     return e5;
 }
 
-mw_e5 *mw_e5_from_graph(const mw_graph *graph, const mw_e5_options *options, mw_error *err)
+mw_e5 *mw_e5_create(const mw_graph *graph, const mw_e5_options *options, mw_error *err)
 {
     mw_error own = {0};
     const mw_e5_options standard = mw_e5_defaults();
@@ -389,7 +389,7 @@ mw_e5 *mw_e5_from_graph(const mw_graph *graph, const mw_e5_options *options, mw_
         return NULL;
     options = options != NULL ? options : &standard;
     if (graph == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_e5_from_graph: the graph is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_e5_create: the graph is NULL");
     else if (options->struct_size != sizeof *options || options->container == NULL || options->compiler == NULL ||
              options->source == NULL || options->row_bytes == 0 || options->row_bytes > 4096 ||
              (options->bridges == NULL && options->bridge_count > 0))

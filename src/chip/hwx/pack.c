@@ -62,6 +62,6 @@ mw_status mw__hwx_pack(const mw__emit_operation *op, const mw__emit_program *pro
     hwx->info.procedure = names->procedure;
     hwx->info.ident = names->ident;
     const mw_status status = mw__hwx_lay_out(hwx, names->kernel, out, out_size, err);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return status;
 }

@@ -237,12 +237,12 @@ mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, con
     mw__free(allocator, reader.owner);
     if (status == MW_OK)
         return hwx;
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return NULL;
 }
 
-mw_hwx *mw_hwx_read_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
-                        mw_error *err)
+mw_hwx *mw_hwx_parse_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
+                         mw_error *err)
 {
     mw_error own = {0};
     err = err != NULL ? err : &own;
@@ -255,9 +255,9 @@ mw_hwx *mw_hwx_read_ane(const void *data, size_t size, uint64_t payload_offset, 
     return mw__hwx_read(data, size, payload_offset, allocator, err);
 }
 
-mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err)
+mw_hwx *mw_hwx_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err)
 {
-    return mw_hwx_read_ane(data, size, 0, allocator, err);
+    return mw_hwx_parse_ane(data, size, 0, allocator, err);
 }
 
 mw_hwx *mw_hwx_open(const char *path, mw_error *err)
@@ -279,7 +279,7 @@ mw_hwx *mw_hwx_open(const char *path, mw_error *err)
     return hwx;
 }
 
-void mw_hwx_close(mw_hwx *hwx)
+void mw_hwx_destroy(mw_hwx *hwx)
 {
     if (hwx == NULL || !mw__live_remove(hwx, MW__LIVE_HWX, __func__))
         return;

@@ -137,7 +137,7 @@ static mw_graph *read_graph(mw__net_reader *r)
     return NULL;
 }
 
-mw_graph *mw_netplist_read(const char *path, const mw_netplist_options *options, mw_error *err)
+mw_graph *mw_graph_open_netplist(const char *path, const mw_netplist_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
@@ -147,7 +147,7 @@ mw_graph *mw_netplist_read(const char *path, const mw_netplist_options *options,
         return NULL;
     options = options != NULL ? options : &standard;
     if (path == NULL || options->struct_size != sizeof *options) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_netplist_read: %s",
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_open_netplist: %s",
                  path == NULL ? "the path is NULL" : "the options were not made by mw_netplist_defaults");
         return NULL;
     }

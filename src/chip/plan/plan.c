@@ -271,7 +271,7 @@ mw_status mw__chip_plan_add_split(mw__chip_planner *p, size_t layer, mw__chip_pl
 #define ITEM(plan, index, items, count)                                                                                \
     (mw__live_has(plan, MW__LIVE_CHIP_PLAN) && (index) < (plan)->count ? &(plan)->items[index] : NULL)
 
-mw_chip_plan_totals mw_chip_plan_total(const mw_chip_plan *plan)
+mw_chip_plan_totals mw_chip_plan_get_totals(const mw_chip_plan *plan)
 {
     return mw__live_has(plan, MW__LIVE_CHIP_PLAN) ? plan->totals : (mw_chip_plan_totals){0};
 }

@@ -8,7 +8,8 @@ mw_netplist_options mw_netplist_defaults(void)
     return (mw_netplist_options){.struct_size = sizeof(mw_netplist_options), .chip = MW_CHIP_AUTO};
 }
 
-mw_status mw_netplist_write(const mw_graph *graph, const char *path, const mw_netplist_options *options, mw_error *err)
+mw_status mw_graph_write_netplist(const mw_graph *graph, const char *path, const mw_netplist_options *options,
+                                  mw_error *err)
 {
     (void)graph;
     (void)options;
@@ -19,7 +20,7 @@ mw_status mw_netplist_write(const mw_graph *graph, const char *path, const mw_ne
                     path != NULL ? path : "");
 }
 
-mw_graph *mw_netplist_read(const char *path, const mw_netplist_options *options, mw_error *err)
+mw_graph *mw_graph_open_netplist(const char *path, const mw_netplist_options *options, mw_error *err)
 {
     (void)options;
     if (!mw__skips(err))

@@ -274,11 +274,11 @@ static mw_status read_and_publish(mw_coreml *model, const mw__coreml_source *sou
         return MW_OK;
     withdraw_parts(model);
     if (is_live(model))
-        mw__live_remove(model, MW__LIVE_COREML, "mw_coreml_read");
+        mw__live_remove(model, MW__LIVE_COREML, "mw_coreml_open");
     return status;
 }
 
-mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
+mw_coreml *mw_coreml_open(const char *path, const mw_graph_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

@@ -251,10 +251,11 @@ static mw_status check_parameters(const mw_graph *graph, const mw_coreml_write_o
         const mw__block *body = graph->functions[i]->body;
         for (size_t k = 0; k < body->input_count; k++)
             if (mw__is_resident(body->inputs[k]))
-                return mw__fail(err, MW_ERROR_ARGUMENT,
-                                "mw_coreml_write: parameter \"%.96s\" has no value; give options.bake, or write what "
-                                "mw_trainer_write_mil writes",
-                                body->inputs[k]->name);
+                return mw__fail(
+                    err, MW_ERROR_ARGUMENT,
+                    "mw_graph_write_coreml: parameter \"%.96s\" has no value; give options.bake, or write what "
+                    "mw_trainer_write_mil writes",
+                    body->inputs[k]->name);
     }
     return MW_OK;
 }
@@ -264,7 +265,8 @@ static mw_status check_write_options(const mw_graph *graph, const char *path, co
 {
     const mw_description *description = options->description;
     if (graph == NULL || path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_coreml_write: the %s is NULL", graph == NULL ? "graph" : "path");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_coreml: the %s is NULL",
+                        graph == NULL ? "graph" : "path");
     if (options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_coreml_write_defaults");
     if (description != NULL && description->struct_size != sizeof *description)
@@ -286,8 +288,8 @@ static mw_status write_package(writer *w, const mw_graph *graph)
     return mw__fresh_folder_commit(&w->package, w->err);
 }
 
-mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
-                          mw_error *err)
+mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                                mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

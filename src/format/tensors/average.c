@@ -78,7 +78,7 @@ static mw_status add_file(const averaging *a, const char *path, mw_error *err)
         return err->status;
     for (size_t i = 0; status == MW_OK && i < a->count; i++)
         status = add_tensor(a, tensors, &a->values[i], path, err);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     return status;
 }
 
@@ -128,6 +128,6 @@ mw_status mw_tensors_average(const char *const *paths, size_t count, const char 
     for (size_t i = 0; a.values != NULL && i < a.count; i++)
         mw__free(a.allocator, (void *)(uintptr_t)a.values[i].data);
     mw__free(a.allocator, a.values);
-    mw_tensors_close(a.first);
+    mw_tensors_destroy(a.first);
     return status;
 }

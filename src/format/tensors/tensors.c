@@ -273,7 +273,7 @@ mw_tensors *mw_tensors_open(const char *path, mw_error *err)
     return mw__skips(err) ? NULL : mw__tensors_open(NULL, path, err);
 }
 
-void mw_tensors_close(mw_tensors *tensors)
+void mw_tensors_destroy(mw_tensors *tensors)
 {
     if (tensors != NULL && mw__live_remove(tensors, MW__LIVE_TENSORS, __func__) && mw__guard_close(&tensors->guard))
         mw__tensors_free(tensors);

@@ -76,7 +76,7 @@ mw_tensor *mw__tensors_dense(mw_tensors *tensors, const mw__tensors_item *item, 
 bool mw__tensors_has_blocks(const mw_tensors *tensors, const mw__tensors_item *item);
 mw_tensor *mw__tensors_compressed(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, mw_graph *graph,
                                   mw_error *err);
-/* As mw_tensors_close, for one that is not open for users any more. */
+/* As mw_tensors_destroy, for one that is not open for users any more. */
 void mw__tensors_free(mw_tensors *tensors);
 const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);
 /* Says that there is no tensor of this name, or why it is not read. */

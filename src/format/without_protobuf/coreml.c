@@ -9,7 +9,7 @@ static void refuse_call(const char *call, mw_error *err)
         mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: this library was built without protobuf-c", call);
 }
 
-mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
+mw_coreml *mw_coreml_open(const char *path, const mw_graph_options *options, mw_error *err)
 {
     (void)path;
     (void)options;
@@ -68,8 +68,8 @@ mw_coreml_write_options mw_coreml_write_defaults(void)
     return (mw_coreml_write_options){.struct_size = sizeof(mw_coreml_write_options)};
 }
 
-mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
-                          mw_error *err)
+mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                                mw_error *err)
 {
     (void)graph;
     (void)path;

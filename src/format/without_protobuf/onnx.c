@@ -30,7 +30,8 @@ mw_onnx_write_options mw_onnx_write_defaults(void)
     return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
 }
 
-mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options, mw_error *err)
+mw_status mw_graph_write_onnx(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
+                              mw_error *err)
 {
     (void)graph;
     (void)options;

@@ -79,9 +79,7 @@ mw_graph *mw__graph_publish(mw_graph *graph, mw_error *err)
     return graph;
 }
 
-mw_graph *mw_graph_create(const mw_graph_options *options) { return mw_graph_create_checked(options, NULL); }
-
-mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err)
+mw_graph *mw_graph_create(const mw_graph_options *options, mw_error *err)
 {
     return mw__skips(err) ? NULL : mw__graph_publish(mw__graph_make(options, err), err);
 }

@@ -1,5 +1,5 @@
-/* mw_chip_check: what holds of the program as it stands, and what is left of it when mw_compile has written it for the
- * chip. */
+/* mw_chip_report_create: what holds of the program as it stands, and what is left of it when mw_program_create has
+ * written it for the chip. */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/text/string.h"
@@ -48,7 +48,8 @@ static mw_status add_failure(mw__findings *findings, mw__arena *arena, const mw_
                                          .stage = MW__STAGE_VALIDATOR,
                                          .verdict = MW__REFUSED,
                                          .rule = "",
-                                         .source = "mw_compile, which refuses it before the chip's compiler sees it"};
+                                         .source =
+                                             "mw_program_create, which refuses it before the chip's compiler sees it"};
     mw__finding *finding = mw__findings_add(findings, arena, &row, why->message, err);
     if (finding == NULL)
         return MW_ERROR_MEMORY;
@@ -151,14 +152,15 @@ static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *op
     return report;
 }
 
-mw_chip_report *mw_chip_check(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options, mw_error *err)
+mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
+                                      mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (!mw__graph_given(graph, "mw_chip_check", err))
+    if (!mw__graph_given(graph, "mw_chip_report_create", err))
         return NULL;
     const mw_chip_check_options defaults = mw_chip_check_defaults();
     options = options != NULL ? options : &defaults;

@@ -85,7 +85,7 @@ mw_graph *mw__chip_copy_named(const mw_graph *graph, const char *function_name, 
     return NULL;
 }
 
-/* ---- the form that mw_compile would write ---- */
+/* ---- the form that mw_program_create would write ---- */
 
 void mw__chip_form_deinit(mw__chip_form *f)
 {

@@ -1,4 +1,5 @@
-/* What is asked about a graph: a copy whose values have names, and the form that mw_compile would write of it. */
+/* What is asked about a graph: a copy whose values have names, and the form that mw_program_create would write of it.
+ */
 #ifndef MW__MIL_CHECK_FORM_H
 #define MW__MIL_CHECK_FORM_H
 

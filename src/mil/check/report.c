@@ -42,14 +42,14 @@ void mw_chip_report_destroy(mw_chip_report *report)
     mw__free(allocator, report);
 }
 
-size_t mw_chip_finding_count(const mw_chip_report *report)
+size_t mw_chip_report_finding_count(const mw_chip_report *report)
 {
     return mw__live_has(report, MW__LIVE_CHIP_REPORT) ? report->count : 0;
 }
 
-const mw_chip_finding *mw_chip_finding_at(const mw_chip_report *report, size_t index)
+const mw_chip_finding *mw_chip_report_finding_at(const mw_chip_report *report, size_t index)
 {
-    return index < mw_chip_finding_count(report) ? report->findings[index] : NULL;
+    return index < mw_chip_report_finding_count(report) ? report->findings[index] : NULL;
 }
 
 bool mw_chip_report_passes(const mw_chip_report *report)

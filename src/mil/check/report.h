@@ -1,4 +1,4 @@
-/* Reports of mw_chip_check: what they are made of, and adding to them. */
+/* Reports of mw_chip_report_create: what they are made of, and adding to them. */
 #ifndef MW__MIL_CHECK_REPORT_H
 #define MW__MIL_CHECK_REPORT_H
 

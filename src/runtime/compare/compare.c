@@ -28,8 +28,8 @@ mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
 {
     if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compare options were not made by mw_compare_defaults");
-    if (o->reference.state_of != NULL || o->device.state_of != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a comparison writes what it runs on: state_of is not for it");
+    if (o->reference.share.trainer != NULL || o->device.share.trainer != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a comparison writes what it runs on: share.trainer is not for it");
     if (!(o->relative >= 0.0) || !(o->absolute >= 0.0) || isinf(o->relative) || isinf(o->absolute))
         return mw__fail(err, MW_ERROR_ARGUMENT, "the tolerances of a comparison are %g and %g: at least 0, and finite",
                         o->relative, o->absolute);
@@ -48,8 +48,8 @@ mw_compile_options mw__compare_side(const mw_compile_options *asked)
     mw_compile_options side = *asked;
     side.function = NULL;
     side.keep_folder = NULL;
-    side.weights_of = NULL; /* copied: ours are written */
-    side.state_of = NULL;
+    side.share.program = NULL; /* copied: ours are written */
+    side.share.trainer = NULL;
     return side;
 }
 
@@ -78,7 +78,7 @@ static mw_status run_shown(mw__compare_run *run, mw_error *err)
     MW_TRY(request->fill(request->user, run->programs[0], run->programs[1], err));
     MW_TRY(mw__compare_keep_inputs(run->comparison, run->programs[0], err));
     for (int side = 0; side < 2; side++)
-        MW_TRY(mw_run(run->programs[side], err));
+        MW_TRY(mw_program_run(run->programs[side], err));
     return MW_OK;
 }
 
@@ -110,7 +110,7 @@ static mw_status run_plain(const mw__compare_run *run, mw_error *err)
     if (status == MW_OK)
         status = run->request->fill(run->request->user, plain[0], plain[1], err);
     for (int side = 0; side < 2 && status == MW_OK; side++) {
-        status = mw_run(plain[side], err);
+        status = mw_program_run(plain[side], err);
         if (status == MW_OK)
             status = count_changed(run, side, plain[side], err);
     }
@@ -222,7 +222,7 @@ mw_status mw__compare_check(const mw_graph *graph, mw_error *err)
     for (size_t i = 0; i < function->body->input_count; i++)
         if (function->body->inputs[i]->type->kind == MW__TENSOR &&
             mw_shape_count(function->body->inputs[i]->type->shape) < 0)
-            return mw__fail(err, MW_ERROR_SHAPE, "input \"%s\" has `?` extents: compare what mw_graph_specialise makes",
+            return mw__fail(err, MW_ERROR_SHAPE, "input \"%s\" has `?` extents: compare what mw_graph_specialize makes",
                             function->body->inputs[i]->name);
     return MW_OK;
 }
@@ -292,7 +292,7 @@ static mw_comparison *compare_function(const mw_graph *graph, const mw_compare_o
     return comparison;
 }
 
-mw_comparison *mw_program_compare(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
+mw_comparison *mw_comparison_create(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
@@ -301,7 +301,7 @@ mw_comparison *mw_program_compare(const mw_graph *graph, const mw_compare_option
         return NULL;
     const mw_compare_options defaults = mw_compare_defaults();
     options = options != NULL ? options : &defaults;
-    if (!mw__graph_given(graph, "mw_program_compare", err))
+    if (!mw__graph_given(graph, "mw_comparison_create", err))
         return NULL;
     if (mw__compare_check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
         return NULL;

@@ -40,7 +40,7 @@ typedef struct mw__compare_request {
     void *user;
 } mw__compare_request;
 
-/* As mw_program_compare, for a graph that need not be published. */
+/* As mw_comparison_create, for a graph that need not be published. */
 mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err);
 /* What both sides and ranges need of main: an output, and inputs whose extents are known. */
 mw_status mw__compare_check(const mw_graph *graph, mw_error *err);

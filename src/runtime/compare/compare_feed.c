@@ -97,8 +97,8 @@ mw_status mw__compare_feed(void *user, mw_program *reference, mw_program *device
 {
     const mw__compare_source *source = user;
     const mw_compare_options *o = source->options;
-    if (o->reference.weights_of != NULL)
-        MW_TRY(mw__compare_copy_inputs(o->reference.weights_of, reference, err));
+    if (o->reference.share.program != NULL)
+        MW_TRY(mw__compare_copy_inputs(o->reference.share.program, reference, err));
     if (o->batch != NULL)
         MW_TRY(feed_batch(source, reference, err));
     else if (o->batch_path != NULL)

@@ -66,7 +66,7 @@ static mw_status run_both(local *l, const mw__op *op, mw_error *err)
     for (size_t i = 0; i < l->alone.input_count; i++)
         MW_TRY(feed(l, i, err));
     for (int side = 0; side < 2; side++)
-        MW_TRY(mw_run(l->programs[side], err));
+        MW_TRY(mw_program_run(l->programs[side], err));
     return MW_OK;
 }
 

@@ -21,8 +21,9 @@ static mw_status check_options(const mw_range_options *o, mw_error *err)
 {
     if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "range options were not made by mw_range_defaults");
-    if (o->compile.state_of != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a report of ranges writes what it runs on: state_of is not for it");
+    if (o->compile.share.trainer != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "a report of ranges writes what it runs on: share.trainer is not for it");
     if (o->compile.provider != MW_PROVIDER_ENGINE || o->compile.device != MW_DEVICE_CPU)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "ranges are measured in fp32, by MW_DEVICE_CPU of MW_PROVIDER_ENGINE: leave both as "
@@ -146,7 +147,7 @@ static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(request->fill(request->user, r->program, NULL, err));
     MW_TRY(measure_values(r, true, err));
-    MW_TRY(mw_run(r->program, err));
+    MW_TRY(mw_program_run(r->program, err));
     return measure_values(r, false, err);
 }
 
@@ -218,7 +219,7 @@ static mw_ranges *of_function(const mw_graph *graph, const mw_range_options *o, 
     return ranges;
 }
 
-mw_ranges *mw_program_ranges(const mw_graph *graph, const mw_range_options *options, mw_error *err)
+mw_ranges *mw_ranges_create(const mw_graph *graph, const mw_range_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
@@ -227,7 +228,7 @@ mw_ranges *mw_program_ranges(const mw_graph *graph, const mw_range_options *opti
         return NULL;
     const mw_range_options defaults = mw_range_defaults();
     options = options != NULL ? options : &defaults;
-    if (!mw__graph_given(graph, "mw_program_ranges", err))
+    if (!mw__graph_given(graph, "mw_ranges_create", err))
         return NULL;
     if (check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
         return NULL;

@@ -33,7 +33,7 @@ typedef struct mw__ranges_request {
     const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
 } mw__ranges_request;
 
-/* As mw_program_ranges. */
+/* As mw_ranges_create. */
 mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct axis_map {
 
 static int64_t place_of(const mw_map_example *example, draw number, int64_t places)
 {
-    return (int64_t)floor((double)mw_map_uniform(example, number) * (double)places);
+    return (int64_t)floor((double)mw_map_example_uniform(example, number) * (double)places);
 }
 
 /* i -> mirrored -> moved by `shift` -> in the crop -> without the padding; what the shift uncovers is nowhere. */
@@ -51,9 +51,9 @@ static placing draw_places(const augmentation *a, const mw_map_example *example)
     placing p = {.shift_y = place_of(example, SHIFT_Y, 2 * (int64_t)o->shift + 1) - o->shift,
                  .shift_x = place_of(example, SHIFT_X, 2 * (int64_t)o->shift + 1) - o->shift};
     p.y = map_axis(a->out_height, place_of(example, CROP_Y, rows) - o->pad, p.shift_y,
-                   mw_map_uniform(example, FLIP_VERTICAL) < o->flip_vertical);
+                   mw_map_example_uniform(example, FLIP_VERTICAL) < o->flip_vertical);
     p.x = map_axis(a->out_width, place_of(example, CROP_X, columns) - o->pad, p.shift_x,
-                   mw_map_uniform(example, FLIP) < o->flip);
+                   mw_map_example_uniform(example, FLIP) < o->flip);
     return p;
 }
 
@@ -105,7 +105,7 @@ static void put_plane(const augmentation *a, const placing *p, const char *in, c
 
 static double centered(const mw_map_example *example, draw number, float half)
 {
-    return (2.0 * (double)mw_map_uniform(example, number) - 1.0) * (double)half;
+    return (2.0 * (double)mw_map_example_uniform(example, number) - 1.0) * (double)half;
 }
 
 static double mean_of(const augmentation *a, const void *image, size_t count)

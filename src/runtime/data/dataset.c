@@ -135,8 +135,7 @@ mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_colu
     return dataset;
 }
 
-mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
-                                   mw_error *err)
+mw_dataset *mw_dataset_create(const mw_column *columns, size_t column_count, int64_t examples, bool copy, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
@@ -179,8 +178,8 @@ mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void
     return MW_OK;
 }
 
-mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
-                                     mw_dataset_function *function, void *user, mw_error *err)
+mw_dataset *mw_dataset_create_callback(const mw_column *columns, size_t column_count, int64_t examples,
+                                       mw_dataset_function *function, void *user, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

@@ -16,7 +16,7 @@ static uint64_t draw_seed(uint64_t key, uint64_t low, uint64_t high)
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-float mw_map_uniform(const mw_map_example *example, uint64_t index)
+float mw_map_example_uniform(const mw_map_example *example, uint64_t index)
 {
     mw__random random = {.seed = example != NULL ? example->seed : 0, .position = index};
     return mw__random_uniform(&random);

@@ -87,7 +87,7 @@ static mw_status add_column(opening *o, const mw_tensor_column *asked, size_t i,
         return read_column(o, o->file, asked, i, err);
     mw_tensors *file = mw__tensors_open(o->allocator, asked->path, err);
     const mw_status status = file != NULL ? read_column(o, file, asked, i, err) : err->status;
-    mw_tensors_close(file);
+    mw_tensors_destroy(file);
     return status;
 }
 
@@ -137,7 +137,7 @@ mw_dataset *mw__dataset_open_tensors(const mw_allocator *allocator, const char *
         dataset = read_columns(&o, columns, err);
     else
         mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has no tensor", path);
-    mw_tensors_close(o.file);
+    mw_tensors_destroy(o.file);
     return dataset;
 }
 

@@ -4,6 +4,7 @@
 #include "graph/values/convert.h"
 #include "graph/values/feeds.h"
 #include "runtime/data/files.h"
+#include "runtime/evaluate/view.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 
@@ -116,7 +117,7 @@ static mw_status count_batch(counting *c, const mw_batch *batch, mw_error *err)
         return mw__fail(err, MW_ERROR_SHAPE, "confusion: a batch has no %zu labels in \"%.100s\"", all, c->labels);
     const mw__values values = {.data = feed->data, .dtype = feed->dtype, .count = all};
     MW_TRY(mw__convert(c->label, MW_F32, &values, err));
-    MW_TRY(mw_trainer_predict(c->trainer, batch, c->predicted, all * (size_t)c->classes, err));
+    MW_TRY(mw_trainer_predict(c->trainer, batch, MW_F32, c->predicted, all * (size_t)c->classes, err));
     for (size_t row = 0; row < (size_t)batch->examples * c->rows; row++) /* what fills up a short one does not count */
         MW_TRY(count_row(c, row, batch, err));
     return MW_OK;
@@ -172,39 +173,35 @@ static mw_status count_all(counting *c, const mw_dataset *dataset, mw_error *err
     return t->ranks != NULL ? mw__communicator_end(t->ranks->communicator, status, err) : status;
 }
 
-static mw_status confusion(mw_trainer *trainer, const mw_dataset *dataset, const char *labels, int64_t classes,
-                           int64_t *out_counts, mw_error *err)
+static mw_status check_confusion(const mw_confusion *confusion, mw_error *err)
+{
+    if (confusion->counts == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "confusion: the memory for the counts is NULL");
+    if (confusion->classes < 1 || confusion->classes > MW_CONFUSION_CLASSES_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "confusion: %" PRId64 " classes, not 1 to %d", confusion->classes,
+                        MW_CONFUSION_CLASSES_MAX);
+    return MW_OK;
+}
+
+static mw_status count_classes(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                               mw_error *err)
 {
     const mw_column *column = NULL;
-    if (trainer == NULL || out_counts == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: the %s",
-                        trainer == NULL ? "trainer is NULL" : "memory for the counts is NULL");
-    MW_TRY(mw__dataset_check(dataset, "mw_trainer_confusion", err));
-    if (mw_dataset_examples(dataset) == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: the data set has no examples");
-    if (classes < 1 || classes > MW_CONFUSION_CLASSES_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_confusion: %" PRId64 " classes, not 1 to %d", classes,
-                        MW_CONFUSION_CLASSES_MAX);
-    MW_TRY(mw__learned_classes_check(trainer->fit.learned, dataset, "mw_trainer_confusion", err));
-    counting c = {.trainer = trainer, .classes = classes, .counts = out_counts};
-    memset(out_counts, 0, (size_t)(classes * classes) * sizeof *out_counts);
-    MW_TRY(find_labels(dataset, labels, &column, err));
+    const int64_t classes = confusion->classes;
+    MW_TRY(check_confusion(confusion, err));
+    counting c = {.trainer = trainer, .classes = classes, .counts = confusion->counts};
+    memset(c.counts, 0, (size_t)(classes * classes) * sizeof *c.counts);
+    MW_TRY(find_labels(dataset, confusion->labels, &column, err));
     MW_TRY(check_shapes(&c, column, err));
     return count_all(&c, dataset, err);
 }
 
-/* The end of an epoch and an error are told apart by the error, also when the caller wants none. */
-mw_status mw_trainer_confusion(mw_trainer *trainer, const mw_dataset *dataset, const char *labels, int64_t classes,
-                               int64_t *out_counts, mw_error *err)
+/* The end of an epoch and an error are distinguished by the error, also when the caller wants none. */
+mw_status mw__trainer_count_classes(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                                    mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     mw_error local = {0};
-    if (mw__skips(err))
-        return err->status;
-    mw__entry entry;
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    mw_status status = confusion(trainer, dataset, labels, classes, out_counts, &local);
-    status = mw__trainer_leave(&entry, status, &local);
+    const mw_status status = count_classes(trainer, dataset, confusion, &local);
     if (status != MW_OK && err != NULL)
         *err = local;
     return status;

@@ -2,6 +2,7 @@
  * their order and number cost nothing. */
 #include "base/number/float_mode.h"
 #include "base/number/fp16.h"
+#include "graph/values/convert.h"
 #include "runtime/data/files.h"
 #include "runtime/evaluate/view.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
@@ -158,46 +159,43 @@ static mw_status evaluate_with(mw_trainer *t, const mw_dataset *dataset, bool fi
     return status;
 }
 
-static mw_status measure_dataset(mw_trainer *trainer, const mw_dataset *dataset, const char *call, mw_evaluation *out,
-                                 mw_error *err)
+static mw_status check_evaluation(const mw_trainer *trainer, const mw_dataset *dataset, mw_error *err)
 {
-    *out = (mw_evaluation){0};
+    const char *call = "mw_trainer_evaluate";
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer is NULL", call);
     MW_TRY(mw__dataset_check(dataset, call, err));
     if (mw_dataset_examples(dataset) == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data set has no examples", call);
-    MW_TRY(mw__learned_classes_check(trainer->fit.learned, dataset, call, err));
-    return evaluate_with(trainer, dataset, false, out, err);
+    return mw__learned_classes_check(trainer->fit.learned, dataset, call, err);
 }
 
-mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err)
+/* Loss and metrics if they are wanted, the counts of classes if there is room for them. */
+static mw_status evaluate_all(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                              mw_evaluation *out, mw_error *err)
+{
+    MW_TRY(check_evaluation(trainer, dataset, err));
+    if (out != NULL)
+        MW_TRY(evaluate_with(trainer, dataset, false, out, err));
+    return confusion != NULL ? mw__trainer_count_classes(trainer, dataset, confusion, err) : MW_OK;
+}
+
+mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                              mw_evaluation *out, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    mw_evaluation unwanted;
-    out = out != NULL ? out : &unwanted;
-    *out = (mw_evaluation){0};
+    mw_evaluation unwanted = {0};
+    if (out == NULL && confusion == NULL)
+        out = &unwanted;
+    if (out != NULL)
+        *out = (mw_evaluation){0};
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, measure_dataset(trainer, dataset, "mw_trainer_measure", out, err), err);
-}
-
-mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,
-                              mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    mw_evaluation found = {0};
-    mw__entry entry;
-    mw_status status =
-        mw__skips(err) ? err->status : mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err);
-    if (status == MW_OK)
-        status = mw__trainer_leave(&entry, measure_dataset(trainer, dataset, __func__, &found, err), err);
-    if (out_loss != NULL)
-        *out_loss = found.loss;
-    if (out_metric != NULL)
-        *out_metric = found.metric_count > 0 ? found.metrics[0].value : 0.0;
+    const mw_status status = mw__trainer_leave(&entry, evaluate_all(trainer, dataset, confusion, out, err), err);
+    if (status != MW_OK && out != NULL)
+        *out = (mw_evaluation){0};
     return status;
 }
 
@@ -211,7 +209,8 @@ mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *datas
 
 /* ---- prediction ---- */
 
-static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
+static mw_status predict(mw_trainer *trainer, const mw_batch *batch, mw_dtype dtype, void *out_data, size_t count,
+                         mw_error *err)
 {
     if (trainer == NULL || batch == NULL || out_data == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_predict: the %s is NULL",
@@ -229,20 +228,21 @@ static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_
     const size_t port = view->slots[0].port;
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &trainer->progress.counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
-    trainer->progress.counters.result_bytes += count * (size_t)(mw_dtype_bits(view->program->ports[port].dtype) / 8);
-    for (size_t i = 0; i < count; i++)
-        out_data[i] = (float)port_value(view->program, port, i);
-    return MW_OK;
+    const mw_dtype held = view->program->ports[port].dtype;
+    trainer->progress.counters.result_bytes += count * (size_t)(mw_dtype_bits(held) / 8);
+    const mw__values values = {.data = mw__program_data(view->program, port), .dtype = held, .count = count};
+    return mw__convert(out_data, dtype, &values, err);
 }
 
-mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
+mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, mw_dtype dtype, void *out_data, size_t count,
+                             mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, predict(trainer, batch, out_data, count, err), err);
+    return mw__trainer_leave(&entry, predict(trainer, batch, dtype, out_data, count, err), err);
 }
 
 /* ---- classes ---- */

@@ -35,7 +35,8 @@ static mw_status path_to(replay *r, const char *name, mw_error *err)
 
 static mw_status no_replay(const replay *r, const char *why, mw_error *err)
 {
-    return mw__fail(err, MW_ERROR_FORMAT, "mw_replay: \"%.300s\" is no folder of a refused step: %s", r->folder, why);
+    return mw__fail(err, MW_ERROR_FORMAT, "mw_replay_run: \"%.300s\" is no folder of a refused step: %s", r->folder,
+                    why);
 }
 
 /* ---- reading ---- */
@@ -54,11 +55,11 @@ static mw_status compile_replay(replay *r, const mw_compile_options *given, mw_e
 {
     mw_compile_options options = given != NULL ? *given : mw_compile_defaults();
     options.keep_folder = NULL;
-    options.weights_of = NULL;
+    options.share.program = NULL;
     options.function = NULL;
     MW_TRY(path_to(r, "model.mil", err));
-    r->graph = mw_graph_read_mil(r->path.data, NULL, err);
-    r->program = r->graph != NULL ? mw_compile(r->graph, &options, err) : NULL;
+    r->graph = mw_graph_open_mil(r->path.data, NULL, err);
+    r->program = r->graph != NULL ? mw_program_create(r->graph, &options, err) : NULL;
     return r->program != NULL ? MW_OK : mw__status_or(err, MW_ERROR_FORMAT);
 }
 
@@ -159,11 +160,11 @@ static mw_status run_replay(replay *r, const mw_compile_options *options, mw_err
     MW_TRY(read_operations(r, err));
     MW_TRY(compile_replay(r, options, err));
     MW_TRY(feed(r, err));
-    MW_TRY(mw_run(r->program, err));
+    MW_TRY(mw_program_run(r->program, err));
     return look(r, err);
 }
 
-mw_status mw_replay(const char *folder, const mw_compile_options *options, mw_replay_result *out, mw_error *err)
+mw_status mw_replay_run(const char *folder, const mw_compile_options *options, mw_replay_result *out, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_replay_result unwanted;
@@ -173,7 +174,7 @@ mw_status mw_replay(const char *folder, const mw_compile_options *options, mw_re
     if (mw__skips(said))
         return said->status;
     if (folder == NULL || folder[0] == '\0')
-        return mw__fail(said, MW_ERROR_ARGUMENT, "mw_replay: no folder");
+        return mw__fail(said, MW_ERROR_ARGUMENT, "mw_replay_run: no folder");
     replay r = {.folder = folder, .out = out};
     r.allocator = mw__allocator_or_default(options != NULL ? options->allocator : NULL);
     mw__text_init(&r.path, r.allocator);

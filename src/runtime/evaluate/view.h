@@ -3,6 +3,7 @@
 #define MW__RUNTIME_EVALUATE_VIEW_H
 
 #include "runtime/trainer/object/trainer_object.h"
+#include <millwright/confusion.h>
 
 void mw__trainer_view_deinit(mw__trainer_view *view);
 /* Both make the view if it is not there. */
@@ -13,6 +14,9 @@ const char *mw__trainer_measure_name(const mw_trainer *trainer, size_t measure, 
 /* Refuses a data set that evaluation cannot take: its columns, a first batch that cannot be fed or run, weighted means
  * that count nothing. */
 mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *dataset, mw_error *err);
+/* Counts which classes are taken for which, over a data set. */
+mw_status mw__trainer_count_classes(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                                    mw_error *err);
 /* The programs of the two. */
 mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error *err);
 mw_status mw__trainer_predictor(mw_trainer *trainer, mw_program **out, mw_error *err);

@@ -53,7 +53,7 @@ static size_t add_lines(mw__safetensors_note *notes, size_t count, const mw__fit
     return count;
 }
 
-/* What mw_fit adds; returns the number of notes. */
+/* What mw_trainer_fit adds; returns the number of notes. */
 static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fit_record *record, numbers *text)
 {
     mw__number_print_hex(text->loss_sum, record->loss_sum);
@@ -191,7 +191,7 @@ typedef struct loading {
     int64_t step, accumulated;
     float learning_rate;
     mw_loader_position position;
-    mw__fit_record record; /* what mw_fit added */
+    mw__fit_record record; /* what mw_trainer_fit added */
 } loading;
 
 /* The length of the words that both begin with. */

@@ -1,4 +1,4 @@
-/* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. */
+/* mw_trainer_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. */
 #include "base/clock.h"
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
@@ -21,22 +21,22 @@
 
 mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs)
 {
-    return (mw_fit_options){.struct_size = sizeof(mw_fit_options), .training = training, .epochs = epochs};
+    return (mw_fit_options){.struct_size = sizeof(mw_fit_options), .data.training = training, .epochs = epochs};
 }
 
 static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
 {
     if (options == NULL || options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: options must come from mw_fit_defaults");
-    if (trainer == NULL || options->training == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: no %s", trainer == NULL ? "trainer" : "training data");
-    MW_TRY(mw__dataset_check(options->training, "mw_fit: training", err));
-    if (options->validation != NULL)
-        MW_TRY(mw__dataset_check(options->validation, "mw_fit: validation", err));
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: options must come from mw_fit_defaults");
+    if (trainer == NULL || options->data.training == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: no %s", trainer == NULL ? "trainer" : "training data");
+    MW_TRY(mw__dataset_check(options->data.training, "mw_trainer_fit: training", err));
+    if (options->data.validation != NULL)
+        MW_TRY(mw__dataset_check(options->data.validation, "mw_trainer_fit: validation", err));
     if (options->epochs < 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
-    if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: %" PRId64 " epochs, not at least 1", options->epochs);
+    if (options->checkpoint.path != NULL && options->checkpoint.path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: the checkpoint's path is empty; NULL means none");
     MW_TRY(mw__fit_check_metrics(options, err));
     MW_TRY(mw__fit_check_best(options, err));
     return mw__fit_check_saving(options, err);
@@ -50,7 +50,7 @@ static bool moves(const mw_schedule *schedule)
     return schedule->kind != MW_SCHEDULE_CONSTANT || schedule->warmup_steps > 0;
 }
 
-bool mw__fit_rate_moves(const mw__fitting *fit) { return moves(&fit->options->schedule); }
+bool mw__fit_rate_moves(const mw__fitting *fit) { return moves(&fit->options->schedule.rate); }
 
 /* A step of the schedule is an update, as it is for ranks that exchange what one rank accumulates. An epoch has whole
  * updates. */
@@ -63,7 +63,8 @@ static mw_status check_schedule(const mw__fitting *fit, mw_error *err)
 {
     mw_error refused = {0};
     const int accumulate = fit->trainer->numbers.accumulate;
-    const mw_status status = mw_schedule_check(&fit->options->schedule, updates_of(fit, fit->progress.steps), &refused);
+    const mw_status status =
+        mw_schedule_check(&fit->options->schedule.rate, updates_of(fit, fit->progress.steps), &refused);
     if (status == MW_OK)
         return MW_OK;
     if (accumulate == 1)
@@ -77,14 +78,15 @@ static mw_status check_schedule(const mw__fitting *fit, mw_error *err)
  * same. */
 static mw_status set_rate(mw__fitting *fit, int64_t t, mw_error *err)
 {
-    const mw_schedule *schedule = &fit->options->schedule;
+    const mw_schedule *schedule = &fit->options->schedule.rate;
     const int64_t update = updates_of(fit, t);
     if (!moves(schedule))
         return MW_OK;
     const double factor = mw_schedule_factor(schedule, update, updates_of(fit, fit->progress.steps));
     if (!isfinite(factor) || factor < 0.0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: the schedule gave the factor %g for step %" PRId64 "; it must be finite and 0 or more",
+                        "mw_trainer_fit: the schedule gave the factor %g for step %" PRId64
+                        "; it must be finite and 0 or more",
                         factor, update + 1);
     const float rate = (float)((double)fit->base_rate * factor);
     mw_error refused = {0};
@@ -98,7 +100,7 @@ static mw_status set_rate(mw__fitting *fit, int64_t t, mw_error *err)
 
 mw_status mw__fit_restore_rate(mw__fitting *fit, mw_error *err)
 {
-    if (!moves(&fit->options->schedule))
+    if (!moves(&fit->options->schedule.rate))
         return MW_OK;
     return mw_trainer_set_learning_rate(fit->trainer, fit->base_rate, err);
 }
@@ -130,7 +132,7 @@ static bool call_progress(mw__fitting *fit)
     const float before = mw_trainer_learning_rate(fit->trainer);
     const mw__callback outer = mw__callback_begin("progress callback", MW__LENT_IN_PROGRESS);
     fit->progress.learning_rate = fit->metrics.rate;
-    const bool stop = fit->options->progress(fit->options->user, &fit->progress);
+    const bool stop = fit->options->progress.function(fit->options->progress.user, &fit->progress);
     mw__callback_end(outer);
     const float after = mw_trainer_learning_rate(fit->trainer);
     if (mw__fit_rate_moves(fit) && after != before && before > 0.0f)
@@ -141,16 +143,16 @@ static bool call_progress(mw__fitting *fit)
 static bool wants_stop(mw__fitting *fit)
 {
     const mw_fit_options *options = fit->options;
-    const bool called = options->progress != NULL && call_progress(fit);
+    const bool called = options->progress.function != NULL && call_progress(fit);
     const bool wanted = called || mw__guard_is_closed(&fit->trainer->owner.guard) ||
-                        (!options->ignore_signals && mw__interrupted() != 0);
+                        (!options->progress.ignore_signals && mw__interrupted() != 0);
     return mw__fit_agree(fit, MW__VOTE_STOP, wanted);
 }
 
 static mw_status stopped(const mw__fitting *fit, mw_error *err)
 {
-    const char *path = fit->options->checkpoint;
-    const int signal_number = fit->options->ignore_signals ? 0 : mw__interrupted();
+    const char *path = fit->options->checkpoint.path;
+    const int signal_number = fit->options->progress.ignore_signals ? 0 : mw__interrupted();
     const char *by = signal_number == SIGINT ? " by SIGINT" : signal_number == SIGTERM ? " by SIGTERM" : "";
     return mw__fail(err, MW_ERROR_STOPPED, "stopped%s after step %" PRId64 " of %" PRId64 "%s%.300s", by,
                     fit->progress.step, fit->progress.steps, path != NULL ? "; the same run goes on from " : "",
@@ -196,9 +198,9 @@ static mw_status train_step(mw__fitting *fit, const mw_batch *batch, mw_error *e
 static mw_status validate(mw__fitting *fit, mw_error *err)
 {
     mw_progress *progress = &fit->progress;
-    if (fit->options->validation == NULL)
+    if (fit->options->data.validation == NULL)
         return MW_OK;
-    return mw_trainer_measure(fit->trainer, fit->options->validation, &progress->validation, err);
+    return mw_trainer_evaluate(fit->trainer, fit->options->data.validation, NULL, &progress->validation, err);
 }
 
 /* What validation finds is in the checkpoint, too, so that a run which goes on from it knows. */
@@ -233,7 +235,7 @@ static mw_status end_epoch(mw__fitting *fit, mw_error *err)
     fit->progress.epoch_end = false;
     fit->loss_sum = 0.0;
     const bool finished = epochs_done >= fit->options->epochs || mw__fit_is_early(fit);
-    if (stop && (!finished || (!fit->options->ignore_signals && mw__interrupted() != 0)))
+    if (stop && (!finished || (!fit->options->progress.ignore_signals && mw__interrupted() != 0)))
         return stopped(fit, err);
     return MW_OK;
 }
@@ -263,7 +265,7 @@ static mw_status show_finished(mw__fitting *fit, int64_t epochs_done, mw_error *
     note_progress(fit, epochs_done * fit->batches, fit->batches);
     note_best(fit);
     MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
-    if (fit->options->progress != NULL)
+    if (fit->options->progress.function != NULL)
         call_progress(fit);
     return MW_OK;
 }
@@ -293,7 +295,8 @@ static mw_status show_unreached(mw__fitting *fit, mw_error *err)
             first = t->record.warnings[i].message;
             count++;
         }
-    return count > 0 && !fit->options->no_warnings ? mw__report_warning(&fit->reporter, first, count - 1, err) : MW_OK;
+    return count > 0 && !fit->options->progress.no_warnings ? mw__report_warning(&fit->reporter, first, count - 1, err)
+                                                            : MW_OK;
 }
 
 /* The names go with the weights: those of before stay until the weights are a checkpoint's, or a step is to come. */
@@ -309,7 +312,7 @@ static void take_classes(mw__fitting *fit)
 
 static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
-    mw__report_begin(&fit->reporter, fit->options->quiet || !mw__fit_is_first(fit));
+    mw__report_begin(&fit->reporter, fit->options->progress.quiet || !mw__fit_is_first(fit));
     MW_TRY(show_unreached(fit, err));
     MW_TRY(mw__fit_resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
@@ -342,13 +345,14 @@ static mw_status run_all(mw__fitting *fit, mw_error *err)
 static mw_status check_validation(const mw__fitting *fit, mw_error *err)
 {
     mw_error local = {0};
-    if (fit->options->validation == NULL)
+    if (fit->options->data.validation == NULL)
         return MW_OK;
-    MW_TRY(mw__dataset_check_classes(fit->options->training, fit->options->validation, "mw_fit: validation", err));
-    const mw_status status = mw__trainer_check_dataset(fit->trainer, fit->options->validation, &local);
+    MW_TRY(mw__dataset_check_classes(fit->options->data.training, fit->options->data.validation,
+                                     "mw_trainer_fit: validation", err));
+    const mw_status status = mw__trainer_check_dataset(fit->trainer, fit->options->data.validation, &local);
     if (status == MW_OK)
         return MW_OK;
-    mw__fail(err, status, "mw_fit: validation: %.480s", local.message);
+    mw__fail(err, status, "mw_trainer_fit: validation: %.480s", local.message);
     mw__error_subject(err, NULL, local.tensor);
     return status;
 }
@@ -359,9 +363,9 @@ static mw_status prepare_fit(mw__fitting *fit, mw_error *err)
     MW_TRY(mw__fit_prepare_best(fit, err));
     MW_TRY(mw__fit_prepare_keeping(fit, err));
     const mw_fit_options *options = fit->options;
-    mw_loader_options loader = mw_loader_defaults(options->training, mw__trainer_batch(fit->trainer));
-    loader.shuffle = !options->keep_order;
-    loader.seed = options->seed;
+    mw_loader_options loader = mw_loader_defaults(options->data.training, mw__trainer_batch(fit->trainer));
+    loader.shuffle = !options->data.keep_order;
+    loader.seed = options->data.seed;
     loader.allocator = mw__trainer_allocator(fit->trainer);
     mw__trainer_share_batches(fit->trainer, &loader);
     fit->loader = mw_loader_create(&loader, err);
@@ -370,25 +374,26 @@ static mw_status prepare_fit(mw__fitting *fit, mw_error *err)
     fit->batches = mw_loader_batches(fit->loader);
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
     fit->progress.epochs = options->epochs;
-    fit->reporter.has_validation = options->validation != NULL;
+    fit->reporter.has_validation = options->data.validation != NULL;
     if (fit->batches % fit->trainer->numbers.accumulate != 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: an epoch has %" PRId64 " batches, which is no multiple of the %d that the trainer "
+                        "mw_trainer_fit: an epoch has %" PRId64
+                        " batches, which is no multiple of the %d that the trainer "
                         "accumulates for an update: choose another batch size or number of examples",
                         fit->batches, fit->trainer->numbers.accumulate);
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
     MW_TRY(check_schedule(fit, err));
     MW_TRY(check_validation(fit, err));
-    fit->learned = mw__learned_classes_of(fit->trainer->allocator, options->training, err);
+    fit->learned = mw__learned_classes_of(fit->trainer->allocator, options->data.training, err);
     if (fit->learned == NULL)
         return MW_ERROR_MEMORY;
     char seed[32] = "";
-    if (!options->keep_order)
-        snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);
+    if (!options->data.keep_order)
+        snprintf(seed, sizeof seed, " and seed %" PRIu64, options->data.seed);
     snprintf(fit->order, sizeof fit->order, "batches of %" PRId64 " from %" PRId64 " examples, %s%s", loader.batch,
-             mw_dataset_examples(options->training), options->keep_order ? "in order" : "shuffled", seed);
+             mw_dataset_examples(options->data.training), options->data.keep_order ? "in order" : "shuffled", seed);
     return mw__fit_compare_ranks(fit, err);
 }
 
@@ -401,10 +406,10 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     trainer->fit.running = &fit;
     mw_status status = prepare_fit(&fit, reason);
     if (status == MW_OK) {
-        if (!options->ignore_signals)
+        if (!options->progress.ignore_signals)
             mw__interrupt_begin();
         status = run_all(&fit, reason);
-        if (!options->ignore_signals)
+        if (!options->progress.ignore_signals)
             mw__interrupt_end();
     }
     status = mw__fit_metrics_end(&fit, status, reason);
@@ -421,7 +426,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
     return status;
 }
 
-mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
+mw_status mw_trainer_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

@@ -8,7 +8,7 @@
 
 #define MW__KEEP_MAX 1000
 
-/* What mw_fit adds to a checkpoint. */
+/* What mw_trainer_fit adds to a checkpoint. */
 typedef struct mw__fit_record {
     const char *order;   /* what decides the order of the examples, as one line: a position means nothing without it */
     int64_t batches;     /* in an epoch */
@@ -45,9 +45,10 @@ void mw__interrupt_begin(void);
 void mw__interrupt_end(void);
 int mw__interrupted(void); /* the signal; 0 = none */
 
-/* The progress of one mw_fit on standard error: one line that is rewritten on a terminal, one line per epoch elsewhere.
- * No colors, so NO_COLOR is honored. A line that cannot be written because the pipe has no reader or the file is full
- * is an error; without a place for lines (standard error is closed, the terminal is gone) there are none. */
+/* The progress of one mw_trainer_fit on standard error: one line that is rewritten on a terminal, one line per epoch
+ * elsewhere. No colors, so NO_COLOR is honored. A line that cannot be written because the pipe has no reader or the
+ * file is full is an error; without a place for lines (standard error is closed, the terminal is gone) there are none.
+ */
 typedef struct mw__reporter {
     bool quiet;
     bool terminal;

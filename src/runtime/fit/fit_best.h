@@ -1,4 +1,5 @@
-/* What mw_fit makes of its validations: the best so far, an early end, a smaller rate, the best weights at the end. */
+/* What mw_trainer_fit makes of its validations: the best so far, an early end, a smaller rate, the best weights at the
+ * end. */
 #ifndef MW__RUNTIME_FIT_FIT_BEST_H
 #define MW__RUNTIME_FIT_FIT_BEST_H
 

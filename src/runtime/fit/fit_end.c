@@ -1,4 +1,4 @@
-/* Both ends of mw_fit: a validation set that is taken from the training set, and what the run came to. */
+/* Both ends of mw_trainer_fit: a validation set that is taken from the training set, and what the run came to. */
 #include "runtime/data/data.h"
 #include "runtime/fit/fitting.h"
 #include "runtime/trainer/object/trainer_object.h"
@@ -10,9 +10,9 @@
 
 static mw_status split_validation(mw__fitting *fit, int64_t validation, mw_error *err)
 {
-    const mw_dataset *whole = fit->own.training;
+    const mw_dataset *whole = fit->own.data.training;
     const int64_t counts[] = {-1, validation};
-    MW_TRY(mw_dataset_split(whole, counts, 2, fit->own.seed, fit->parts, err));
+    MW_TRY(mw_dataset_split(whole, counts, 2, fit->own.data.seed, fit->parts, err));
     if (whole->prefetch > 0) { /* which the parts do not have */
         mw_dataset *ahead = mw_dataset_prefetch(fit->parts[0], whole->prefetch, err);
         if (ahead == NULL)
@@ -20,8 +20,8 @@ static mw_status split_validation(mw__fitting *fit, int64_t validation, mw_error
         mw_dataset_destroy(fit->parts[0]);
         fit->parts[0] = ahead;
     }
-    fit->own.training = fit->parts[0];
-    fit->own.validation = fit->parts[1];
+    fit->own.data.training = fit->parts[0];
+    fit->own.data.validation = fit->parts[1];
     fit->options = &fit->own;
     return MW_OK;
 }
@@ -29,18 +29,19 @@ static mw_status split_validation(mw__fitting *fit, int64_t validation, mw_error
 mw_status mw__fit_split(mw__fitting *fit, mw_error *err)
 {
     const mw_fit_options *o = fit->options;
-    if (o->validation_share == 0.0)
+    if (o->data.validation_share == 0.0)
         return MW_OK;
-    const int64_t examples = mw_dataset_examples(o->training);
-    const int64_t validation = llround(o->validation_share * (double)examples);
-    if (mw__dataset_is_part(o->training))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: validation_share of a part of a data set: split the whole before mw_dataset_shard");
+    const int64_t examples = mw_dataset_examples(o->data.training);
+    const int64_t validation = llround(o->data.validation_share * (double)examples);
+    if (mw__dataset_is_part(o->data.training))
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "mw_trainer_fit: data.validation_share of a part of a data set: split the whole before mw_dataset_shard");
     if (validation < 1 || validation >= examples)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: validation_share is %g, which leaves %" PRId64 " of %" PRId64
+                        "mw_trainer_fit: data.validation_share is %g, which leaves %" PRId64 " of %" PRId64
                         " examples to validate with and %" PRId64 " to train on; both need some",
-                        o->validation_share, validation, examples, examples - validation);
+                        o->data.validation_share, validation, examples, examples - validation);
     fit->own = *o;
     return split_validation(fit, validation, err);
 }

@@ -1,4 +1,4 @@
-/* What mw_fit writes to streams of metrics: lines of steps and epochs, and how it ended. What a run is, is in
+/* What mw_trainer_fit writes to streams of metrics: lines of steps and epochs, and how it ended. What a run is, is in
  * fit_metrics_run.c. */
 #include "runtime/fit/fit_metrics.h"
 #include "base/clock.h"
@@ -15,31 +15,31 @@
 
 enum { LINES = 500 }; /* of steps, unless the options say how many */
 
-static size_t file_count(const mw_fit_options *o) { return (o->metrics != NULL ? 1 : 0) + o->more_metrics_count; }
+static size_t file_count(const mw_fit_options *o) { return (o->metrics.path != NULL ? 1 : 0) + o->metrics.more_count; }
 
 bool mw__fit_has_metrics(const mw_fit_options *options) { return file_count(options) > 0; }
 
 static const char *file_at(const mw_fit_options *o, size_t i)
 {
-    const size_t first = o->metrics != NULL ? 1 : 0;
-    return i < first ? o->metrics : o->more_metrics[i - first];
+    const size_t first = o->metrics.path != NULL ? 1 : 0;
+    return i < first ? o->metrics.path : o->metrics.more[i - first];
 }
 
 mw_status mw__fit_check_metrics(const mw_fit_options *o, mw_error *err)
 {
-    if (o->more_metrics == NULL && o->more_metrics_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: more_metrics is NULL, but more_metrics_count is %zu",
-                        o->more_metrics_count);
-    if (o->more_metrics_count >= MW__METRICS_FILES_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %zu files of metrics, at most %d", file_count(o),
+    if (o->metrics.more == NULL && o->metrics.more_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: metrics.more is NULL, but metrics.more_count is %zu",
+                        o->metrics.more_count);
+    if (o->metrics.more_count >= MW__METRICS_FILES_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: %zu files of metrics, at most %d", file_count(o),
                         MW__METRICS_FILES_MAX);
     for (size_t i = 0; i < file_count(o); i++)
         if (file_at(o, i) == NULL || file_at(o, i)[0] == '\0')
-            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the path of metrics file %zu is %s", i,
+            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: the path of metrics file %zu is %s", i,
                             file_at(o, i) == NULL ? "NULL" : "empty; NULL in `metrics` means none");
-    if (o->metrics_steps < 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: metrics every %" PRId64 " steps; it must be 0 or more",
-                        o->metrics_steps);
+    if (o->metrics.steps < 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: metrics every %" PRId64 " steps; it must be 0 or more",
+                        o->metrics.steps);
     return MW_OK;
 }
 
@@ -90,12 +90,12 @@ mw_status mw__fit_write(mw__fitting *fit, const char *kind, int64_t step, mw_err
 /* A run that stands behind the last batch of an epoch validates it again. */
 static mw_status open_stream(mw__fitting *fit, const char *path, mw_error *err)
 {
-    mw_metrics_options options = mw_metrics_defaults(path);
+    mw_metrics_options options = mw_metrics_defaults();
     options.resume = fit->resumed;
     options.step = fit->progress.step;
     options.allocator = mw__trainer_allocator(fit->trainer);
     const bool again = mw_loader_tell(fit->loader).batch == fit->batches;
-    mw_metrics *stream = mw__metrics_create(&options, again ? "epoch" : NULL, err);
+    mw_metrics *stream = mw__metrics_create(path, &options, again ? "epoch" : NULL, err);
     if (stream == NULL)
         return mw__status_or(err, MW_ERROR_FILE);
     fit->metrics.streams[fit->metrics.count++] = stream;
@@ -114,7 +114,7 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
 {
     mw__fit_metrics *m = &fit->metrics;
     const int64_t steps = fit->progress.steps;
-    m->every = fit->options->metrics_steps > 0 ? fit->options->metrics_steps : (steps + LINES - 1) / LINES;
+    m->every = fit->options->metrics.steps > 0 ? fit->options->metrics.steps : (steps + LINES - 1) / LINES;
     m->since = mw__clock_seconds();
     if (!fit->resumed)
         m->rate = mw_trainer_learning_rate(fit->trainer);
@@ -188,7 +188,7 @@ static mw_status put_place(mw__fitting *fit, double loss, mw_error *err)
 static mw_status put_step(mw__fitting *fit, double now, mw_error *err)
 {
     mw__fit_metrics *m = &fit->metrics;
-    const mw_trainer_counters counters = mw_trainer_count(fit->trainer);
+    const mw_trainer_counters counters = mw_trainer_get_counters(fit->trainer);
     const double examples = (double)m->steps * (double)mw__trainer_batch(fit->trainer) * mw__fit_ranks(fit);
     MW_TRY(put_place(fit, m->losses > 0 ? m->sum / (double)m->losses : (double)NAN, err));
     MW_TRY(mw__fit_put(fit, "updates", (double)mw_trainer_steps(fit->trainer), NULL, err));
@@ -232,7 +232,7 @@ static mw_status put_validation(mw__fitting *fit, mw_error *err)
 {
     mw__fit_metrics *m = &fit->metrics;
     const mw_evaluation *found = &fit->progress.validation;
-    if (fit->options->validation == NULL)
+    if (fit->options->data.validation == NULL)
         return MW_OK;
     MW_TRY(mw__fit_put(fit, "validation/loss", found->loss, NULL, err));
     for (size_t i = 0; i < found->metric_count; i++) {
@@ -243,7 +243,7 @@ static mw_status put_validation(mw__fitting *fit, mw_error *err)
             return MW_ERROR_MEMORY;
         MW_TRY(mw__fit_put(fit, copy, found->metrics[i].value, NULL, err));
     }
-    if (fit->options->best_by != NULL)
+    if (fit->options->stopping.best_by != NULL)
         return mw__fit_put(fit, "best", fit->best.step == fit->progress.step ? 1.0 : 0.0, NULL, err);
     return MW_OK;
 }
@@ -311,7 +311,7 @@ static mw_status write_log(mw__fitting *fit, const mw_metrics_field *fields, siz
 {
     mw__fit_metrics *m = &fit->metrics;
     if (fields == NULL && count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit_log: the fields are NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_log: the fields are NULL");
     for (size_t i = 0; i < m->count; i++)
         MW_TRY(mw_metrics_write(m->streams[i], "log", fit->progress.step, fields, count, err));
     return MW_OK;
@@ -320,13 +320,13 @@ static mw_status write_log(mw__fitting *fit, const mw_metrics_field *fields, siz
 static mw_status log_fields(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)
 {
     if (trainer == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit_log: the trainer is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_log: the trainer is NULL");
     if (trainer->fit.running == NULL)
-        return mw__fail(err, MW_ERROR_STATE, "mw_fit_log: no mw_fit is running on this trainer");
+        return mw__fail(err, MW_ERROR_STATE, "mw_trainer_log: no mw_trainer_fit is running on this trainer");
     return write_log(trainer->fit.running, fields, count, err);
 }
 
-mw_status mw_fit_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)
+mw_status mw_trainer_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

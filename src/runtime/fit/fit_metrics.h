@@ -1,4 +1,4 @@
-/* What mw_fit writes to streams of metrics. */
+/* What mw_trainer_fit writes to streams of metrics. */
 #ifndef MW__RUNTIME_FIT_FIT_METRICS_H
 #define MW__RUNTIME_FIT_FIT_METRICS_H
 

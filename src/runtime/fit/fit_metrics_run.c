@@ -67,7 +67,7 @@ static mw_status put_model(mw__fitting *fit, mw_error *err)
 static mw_status put_program(mw__fitting *fit, mw_error *err)
 {
     mw_plan *plan = mw_plan_create_trainer(fit->trainer, MW_TRAINER_STEP, NULL);
-    const mw_plan_totals totals = mw_plan_total(plan);
+    const mw_plan_totals totals = mw_plan_get_totals(plan);
     double operations = 0.0;
     mw_plan_step step;
     for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
@@ -121,8 +121,8 @@ static mw_status put_numbers(mw__fitting *fit, mw_error *err)
     MW_TRY(put_number(fit, "accumulate", t->numbers.accumulate, err));
     MW_TRY(put_number(fit, "batch", (double)t->progress.batch, err));
     MW_TRY(put_number(fit, "ranks", mw__fit_ranks(fit), err));
-    snprintf(schedule, sizeof schedule, "%s%s", schedule_name(&fit->options->schedule),
-             fit->options->schedule.warmup_steps > 0 ? ", warm-up" : "");
+    snprintf(schedule, sizeof schedule, "%s%s", schedule_name(&fit->options->schedule.rate),
+             fit->options->schedule.rate.warmup_steps > 0 ? ", warm-up" : "");
     return text(fit, "schedule", schedule, err);
 }
 
@@ -132,12 +132,12 @@ static mw_status put_run(mw__fitting *fit, mw_error *err)
     MW_TRY(put_number(fit, "epochs", (double)o->epochs, err));
     MW_TRY(put_number(fit, "epoch_steps", (double)fit->batches, err));
     MW_TRY(put_number(fit, "steps", (double)fit->progress.steps, err));
-    MW_TRY(put_number(fit, "training_examples", (double)mw_dataset_examples(o->training), err));
-    if (o->validation != NULL)
-        MW_TRY(put_number(fit, "validation_examples", (double)mw_dataset_examples(o->validation), err));
+    MW_TRY(put_number(fit, "training_examples", (double)mw_dataset_examples(o->data.training), err));
+    if (o->data.validation != NULL)
+        MW_TRY(put_number(fit, "validation_examples", (double)mw_dataset_examples(o->data.validation), err));
     MW_TRY(put_seed(fit, "seed", fit->trainer->compile.seed, err));
-    if (!o->keep_order)
-        MW_TRY(put_seed(fit, "order_seed", o->seed, err));
+    if (!o->data.keep_order)
+        MW_TRY(put_seed(fit, "order_seed", o->data.seed, err));
     return put_number(fit, "metrics_steps", (double)fit->metrics.every, err);
 }
 

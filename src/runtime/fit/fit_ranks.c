@@ -1,5 +1,5 @@
-/* mw_fit on several ranks: rank 0 has the files, and what one rank decides by itself (a signal, the clock, a callback)
- * all do at the same step, as the records of the steps carry it. */
+/* mw_trainer_fit on several ranks: rank 0 has the files, and what one rank decides by itself (a signal, the clock, a
+ * callback) all do at the same step, as the records of the steps carry it. */
 #include "base/number/hash.h"
 #include "runtime/data/data.h"
 #include "runtime/data/files.h"
@@ -56,7 +56,7 @@ mw_loader_position mw__fit_whole_position(const mw__fitting *fit, mw_loader_posi
 
 int64_t mw__fit_whole_batches(const mw__fitting *fit)
 {
-    const mw_dataset *data = fit->options->training;
+    const mw_dataset *data = fit->options->data.training;
     if (fit->trainer->ranks == NULL || mw__dataset_is_part(data))
         return fit->batches * mw__fit_ranks(fit);
     return mw_dataset_examples(data) / mw__trainer_batch(fit->trainer);
@@ -116,7 +116,7 @@ static uint64_t hash_batch(const mw_batch *batch, uint64_t hash)
 static mw_status hash_data(const mw__fitting *fit, uint64_t *out, mw_error *err)
 {
     enum { SAMPLES = 4 };
-    mw_loader_options options = mw_loader_defaults(fit->options->training, mw__trainer_batch(fit->trainer));
+    mw_loader_options options = mw_loader_defaults(fit->options->data.training, mw__trainer_batch(fit->trainer));
     options.shuffle = false;
     mw_loader *loader = mw_loader_create(&options, err);
     mw_status status = loader != NULL ? MW_OK : err->status;
@@ -156,9 +156,11 @@ static int32_t saving(const mw_fit_options *o)
 {
     char text[400];
     const int length = snprintf(text, sizeof text, "%d %d %.80s %d %d %" PRId64 " %" PRId64 " %a %" PRId64 " %a %a %d",
-                                o->checkpoint != NULL, o->validation != NULL, o->best_by != NULL ? o->best_by : "",
-                                o->best_highest, mw__fit_has_metrics(o), o->checkpoint_steps, o->patience, o->min_delta,
-                                o->plateau_patience, o->plateau_factor, o->plateau_least, o->restore_best);
+                                o->checkpoint.path != NULL, o->data.validation != NULL,
+                                o->stopping.best_by != NULL ? o->stopping.best_by : "", o->stopping.best_highest,
+                                mw__fit_has_metrics(o), o->checkpoint.steps, o->stopping.patience,
+                                o->stopping.min_delta, o->schedule.plateau_patience, o->schedule.plateau_factor,
+                                o->schedule.plateau_least, o->stopping.restore_best);
     return (int32_t)mw__hash64(text, (size_t)length, 0);
 }
 
@@ -169,10 +171,11 @@ static mw_status compare_classes(const plan *all, int count, mw_error *err)
     for (int i = 0; i < count; i++) {
         first = all[first].classes != 0 ? first : i;
         if (all[i].classes != 0 && all[i].classes != all[first].classes)
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "mw_fit: rank %d has other names of classes than rank %d: the same number would be another "
-                            "class. Open the data of all ranks with the same class_names",
-                            i, first);
+            return mw__fail(
+                err, MW_ERROR_ARGUMENT,
+                "mw_trainer_fit: rank %d has other names of classes than rank %d: the same number would be another "
+                "class. Open the data of all ranks with the same class_names",
+                i, first);
     }
     return MW_OK;
 }
@@ -186,7 +189,7 @@ static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *al
         if (what == NULL)
             continue;
         fit->trainer->ranks->agreed = true;
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: rank %d %s", i, what);
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: rank %d %s", i, what);
     }
     const mw_status status = compare_classes(all, mw_communicator_size(c), err);
     fit->trainer->ranks->agreed = status != MW_OK || fit->trainer->ranks->agreed;
@@ -203,8 +206,8 @@ mw_status mw__fit_compare_ranks(const mw__fitting *fit, mw_error *err)
     own.order = mw__hash64(fit->order, strlen(fit->order), 0);
     own.batches = fit->batches;
     own.epochs = fit->options->epochs;
-    own.classes = mw__dataset_hash_classes(fit->options->training);
-    own.is_part = mw__dataset_is_part(fit->options->training);
+    own.classes = mw__dataset_hash_classes(fit->options->data.training);
+    own.is_part = mw__dataset_is_part(fit->options->data.training);
     own.saves = saving(fit->options);
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
     plan *all = mw__alloc(allocator, (size_t)mw__fit_ranks(fit), sizeof *all, err);

@@ -1,4 +1,4 @@
-/* What mw_fit keeps on disk: checkpoints, those that stay beside the newest, and going on from them. */
+/* What mw_trainer_fit keeps on disk: checkpoints, those that stay beside the newest, and going on from them. */
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/text/log.h"
@@ -17,31 +17,32 @@
 
 mw_status mw__fit_check_saving(const mw_fit_options *options, mw_error *err)
 {
-    const double seconds = options->checkpoint_seconds;
-    if (options->checkpoint_steps < 0 || !(seconds >= 0.0))
+    const double seconds = options->checkpoint.seconds;
+    if (options->checkpoint.steps < 0 || !(seconds >= 0.0))
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: a checkpoint every %" PRId64 " steps and every %g seconds: neither can be negative; "
+                        "mw_trainer_fit: a checkpoint every %" PRId64
+                        " steps and every %g seconds: neither can be negative; "
                         "0 = not by this",
-                        options->checkpoint_steps, seconds);
-    if (options->keep_last < 0 || options->keep_last > MW__KEEP_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: keep_last is %d, not 0 to %d", options->keep_last,
-                        MW__KEEP_MAX);
-    const char *what = options->checkpoint_steps > 0 ? "checkpoint_steps"
-                       : seconds > 0.0               ? "checkpoint_seconds"
-                       : options->keep_last > 0      ? "keep_last"
-                                                     : NULL;
-    if (options->checkpoint == NULL && what != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %s says how checkpoints are saved, but `checkpoint` is NULL",
-                        what);
+                        options->checkpoint.steps, seconds);
+    if (options->checkpoint.keep_last < 0 || options->checkpoint.keep_last > MW__KEEP_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: checkpoint.keep_last is %d, not 0 to %d",
+                        options->checkpoint.keep_last, MW__KEEP_MAX);
+    const char *what = options->checkpoint.steps > 0       ? "checkpoint.steps"
+                       : seconds > 0.0                     ? "checkpoint.seconds"
+                       : options->checkpoint.keep_last > 0 ? "checkpoint.keep_last"
+                                                           : NULL;
+    if (options->checkpoint.path == NULL && what != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_trainer_fit: %s says how checkpoints are saved, but `checkpoint.path` is NULL", what);
     return MW_OK;
 }
 
 mw_status mw__fit_prepare_keeping(mw__fitting *fit, mw_error *err)
 {
     const mw_fit_options *options = fit->options;
-    if (options->keep_last > 0)
+    if (options->checkpoint.keep_last > 0)
         fit->kept = mw__alloc(mw__trainer_allocator(fit->trainer), MW__KEEP_MAX + 1, sizeof *fit->kept, err);
-    return options->keep_last > 0 && fit->kept == NULL ? MW_ERROR_MEMORY : MW_OK;
+    return options->checkpoint.keep_last > 0 && fit->kept == NULL ? MW_ERROR_MEMORY : MW_OK;
 }
 
 /* ---- saving ---- */
@@ -58,7 +59,7 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
         .best_by = fit->best.by,
         .best = fit->best.value,
         .best_step = fit->best.step,
-        .waits = fit->options->patience > 0 || fit->options->plateau_patience > 0,
+        .waits = fit->options->stopping.patience > 0 || fit->options->schedule.plateau_patience > 0,
         .early = fit->best.early,
         .plateau = fit->best.plateau,
         .has_lines = mw__fit_has_metrics(fit->options),
@@ -79,11 +80,11 @@ static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position 
 static mw_status keep_checkpoint(mw__fitting *fit, const char *mark, mw_loader_position position, mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
-    char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
+    char *path = mw__kept_path(allocator, fit->options->checkpoint.path, mark, err);
     if (path == NULL)
         return MW_ERROR_MEMORY;
     mw_status status = MW_OK;
-    if (!mw__kept_link(allocator, fit->options->checkpoint, path))
+    if (!mw__kept_link(allocator, fit->options->checkpoint.path, path))
         status = save_to(fit, path, position, err);
     mw__free(allocator, path);
     return status;
@@ -93,16 +94,17 @@ static mw_status keep_checkpoint(mw__fitting *fit, const char *mark, mw_loader_p
 static mw_status remove_oldest(mw__fitting *fit, mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
-    const size_t most = (size_t)fit->options->keep_last;
+    const size_t most = (size_t)fit->options->checkpoint.keep_last;
     const size_t old = fit->kept_count > most ? fit->kept_count - most : 0;
     char mark[48];
     for (size_t i = 0; i < old; i++) {
         snprintf(mark, sizeof mark, "step-%" PRId64, fit->kept[i]);
-        char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
+        char *path = mw__kept_path(allocator, fit->options->checkpoint.path, mark, err);
         if (path == NULL)
             return MW_ERROR_MEMORY;
         if (unlink(path) != 0 && errno != ENOENT)
-            mw__log(MW_LOG_WARNING, "mw_fit: cannot remove the old checkpoint \"%s\": %s", path, strerror(errno));
+            mw__log(MW_LOG_WARNING, "mw_trainer_fit: cannot remove the old checkpoint \"%s\": %s", path,
+                    strerror(errno));
         mw__free(allocator, path);
     }
     fit->kept_count -= old;
@@ -134,13 +136,13 @@ static mw_status save(mw__fitting *fit, mw_error *err)
 {
     const mw_loader_position position = mw_loader_tell(fit->loader);
     const int64_t step = step_of(fit, position);
-    if (fit->options->checkpoint == NULL)
+    if (fit->options->checkpoint.path == NULL)
         return MW_OK;
     while (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] >= step)
         fit->kept_count--; /* saved at this step before */
     if (fit->kept != NULL)
         fit->kept[fit->kept_count++] = step;
-    MW_TRY(save_to(fit, fit->options->checkpoint, position, err));
+    MW_TRY(save_to(fit, fit->options->checkpoint.path, position, err));
     return keep_all(fit, position, err);
 }
 
@@ -156,7 +158,7 @@ static mw_status save_together(mw__fitting *fit, mw__fit_part *part, mw_error *e
 
 mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
 {
-    if (fit->options->checkpoint == NULL)
+    if (fit->options->checkpoint.path == NULL)
         return MW_OK;
     return save_together(fit, save, err);
 }
@@ -165,25 +167,25 @@ mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
 static mw_status save_epoch(mw__fitting *fit, mw_error *err)
 {
     const mw_loader_position end = {.epoch = mw_loader_tell(fit->loader).epoch - 1, .batch = fit->batches};
-    return save_to(fit, fit->options->checkpoint, end, err);
+    return save_to(fit, fit->options->checkpoint.path, end, err);
 }
 
 mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err)
 {
-    return fit->options->checkpoint != NULL ? save_together(fit, save_epoch, err) : MW_OK;
+    return fit->options->checkpoint.path != NULL ? save_together(fit, save_epoch, err) : MW_OK;
 }
 
 /* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
 bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
 {
     const mw_fit_options *options = fit->options;
-    if (options->checkpoint == NULL || mw_loader_tell(fit->loader).batch == fit->batches)
+    if (options->checkpoint.path == NULL || mw_loader_tell(fit->loader).batch == fit->batches)
         return false;
-    if (options->checkpoint_steps > 0 &&
-        fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
+    if (options->checkpoint.steps > 0 &&
+        fit->progress.step / options->checkpoint.steps > before / options->checkpoint.steps)
         return true;
     const bool late =
-        options->checkpoint_seconds > 0.0 && mw__clock_seconds() - fit->saved_at >= options->checkpoint_seconds;
+        options->checkpoint.seconds > 0.0 && mw__clock_seconds() - fit->saved_at >= options->checkpoint.seconds;
     return mw__fit_agree(fit, MW__VOTE_SAVE, late && mw__fit_is_first(fit));
 }
 
@@ -191,7 +193,7 @@ bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
 
 static mw_status make_folder_of(const mw__fitting *fit, mw_error *err)
 {
-    const char *path = fit->options->checkpoint;
+    const char *path = fit->options->checkpoint.path;
     const char *slash = strrchr(path, '/');
     if (slash == NULL || slash == path)
         return MW_OK;
@@ -209,7 +211,7 @@ static mw_status make_folder_of(const mw__fitting *fit, mw_error *err)
 /* Only a file that is not there means a fresh start; one that cannot be read is an error. */
 static mw_status resume(mw__fitting *fit, mw_error *err)
 {
-    const char *path = fit->options->checkpoint;
+    const char *path = fit->options->checkpoint.path;
     if (path == NULL)
         return MW_OK;
     MW_TRY(make_folder_of(fit, err));
@@ -248,7 +250,7 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
 
 mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
 {
-    if (fit->options->checkpoint == NULL)
+    if (fit->options->checkpoint.path == NULL)
         return mw__fit_share_start(fit, err);
     MW_TRY(mw__fit_on_first(fit, resume, err));
     return mw__fit_share_start(fit, err);
@@ -266,14 +268,14 @@ static mw_status check_can_write(const mw__fitting *fit, const char *path, mw_er
 
 static mw_status check_can_save(mw__fitting *fit, mw_error *err)
 {
-    const char *path = fit->options->checkpoint;
+    const char *path = fit->options->checkpoint.path;
     char mark[48] = "best";
     if (path == NULL)
         return MW_OK;
     MW_TRY(check_can_write(fit, path, err));
     if (fit->kept != NULL)
         snprintf(mark, sizeof mark, "step-%" PRId64, fit->progress.steps);
-    else if (fit->options->best_by == NULL)
+    else if (fit->options->stopping.best_by == NULL)
         return MW_OK;
     char *kept = mw__kept_path(mw__trainer_allocator(fit->trainer), path, mark, err);
     if (kept == NULL)

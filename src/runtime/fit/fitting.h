@@ -1,5 +1,5 @@
-/* One run of mw_fit: fit.c walks the epochs, fit_save.c keeps the checkpoints, fit_metrics.c writes what is found.
- * Private to the files of fit. */
+/* One run of mw_trainer_fit: fit.c walks the epochs, fit_save.c keeps the checkpoints, fit_metrics.c writes what is
+ * found. Private to the files of fit. */
 #ifndef MW__RUNTIME_FIT_FITTING_H
 #define MW__RUNTIME_FIT_FITTING_H
 

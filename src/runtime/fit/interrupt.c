@@ -1,5 +1,5 @@
-/* While mw_fit runs, SIGINT (Ctrl-C) and SIGTERM set a flag instead of ending the process. No other file changes
- * signal handlers. The flag and the saved handlers are global, because signals belong to the process. */
+/* While mw_trainer_fit runs, SIGINT (Ctrl-C) and SIGTERM set a flag instead of ending the process. No other file
+ * changes signal handlers. The flag and the saved handlers are global, because signals belong to the process. */
 #include "runtime/fit/fit.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
- * from integers, independent of the locale. */
+/* What mw_trainer_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put
+ * together from integers, independent of the locale. */
 #include "base/clock.h"
 #include "base/file/signal_safe.h"
 #include "base/number/number.h"
@@ -180,7 +180,7 @@ static mw_status emit_text(mw__reporter *reporter, const char *text, mw_error *e
         return MW_OK;
     }
     return mw__fail(err, MW_ERROR_FILE,
-                    "mw_fit: cannot write the progress to standard error: %s%s; quiet = true trains without it",
+                    "mw_trainer_fit: cannot write the progress to standard error: %s%s; quiet = true trains without it",
                     strerror(reason), reason == EPIPE ? " (nobody reads the pipe any more)" : "");
 }
 

@@ -31,23 +31,25 @@ mw_gradcheck_options mw_gradcheck_defaults(mw_tensor *y, mw_tensor *const *x, si
 static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
 {
     if (o == NULL || o->struct_size != sizeof *o)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: the options were not made by mw_gradcheck_defaults");
-    if (o->compile.state_of != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: a check moves what it runs on: state_of is not for it");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck_run: the options were not made by mw_gradcheck_defaults");
+    if (o->compile.share.trainer != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_gradcheck_run: a check moves what it runs on: share.trainer is not for it");
     if (o->y == NULL)
-        return mw__fail_null(err, "mw_gradcheck: y is NULL");
+        return mw__fail_null(err, "mw_gradcheck_run: y is NULL");
     if (o->x == NULL || o->count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: there is no x to differentiate by");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck_run: there is no x to differentiate by");
     MW_TRY(mw_graph_check(o->y->graph, err));
     if (!(o->step >= 0.0 && o->step < 1.0) || !(o->tolerance >= 0.0) || isinf(o->tolerance))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: step %g or tolerance %g is out of range", o->step,
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck_run: step %g or tolerance %g is out of range", o->step,
                         o->tolerance);
     for (size_t i = 0; i < o->count; i++) {
         char name[MW__TENSOR_TEXT];
         if (o->x[i] == NULL)
-            return mw__fail_null(err, "mw_gradcheck: x %zu is NULL", i);
+            return mw__fail_null(err, "mw_gradcheck_run: x %zu is NULL", i);
         if (o->x[i]->graph != o->y->graph || o->x[i]->role == MW__VALUE)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: x %zu, %s, is no input or parameter of y's graph", i,
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_gradcheck_run: x %zu, %s, is no input or parameter of y's graph", i,
                             mw__tensor_print(o->x[i], name, sizeof name));
     }
     return MW_OK;
@@ -106,7 +108,7 @@ static mw_status compile_both(mw__checker *c)
     char name[48];
     const mw_dtype dtype = mw_tensor_dtype(c->y);
     mw_output(c->y, "gradcheck.y");
-    c->forward = mw_compile(c->graph, &c->options->compile, c->err);
+    c->forward = mw_program_create(c->graph, &c->options->compile, c->err);
     if (c->forward == NULL)
         return mw__status_or(c->err, MW_ERROR_DEVICE);
     mw_tensor *u = mw_constant(c->graph, MW_F32, mw_tensor_shape(c->y), c->u);
@@ -114,7 +116,7 @@ static mw_status compile_both(mw__checker *c)
     MW_TRY(mw_vjp(&c->y, &u, 1, c->x, c->options->count, c->dx, c->err));
     for (size_t i = 0; i < c->options->count; i++)
         mw_output(c->dx[i], mw__gradcheck_gradient_name(i, name, sizeof name));
-    c->reverse = mw_compile(c->graph, &c->options->compile, c->err);
+    c->reverse = mw_program_create(c->graph, &c->options->compile, c->err);
     return c->reverse != NULL ? MW_OK : mw__status_or(c->err, MW_ERROR_DEVICE);
 }
 
@@ -170,7 +172,7 @@ static mw_status prepare_checker(mw__checker *c)
     MW_TRY(compile_both(c));
     MW_TRY(feed(c, c->forward));
     MW_TRY(feed(c, c->reverse));
-    MW_TRY(mw_run(c->reverse, c->err));
+    MW_TRY(mw_program_run(c->reverse, c->err));
     choose_units(c);
     c->variables = mw__arena_alloc(&c->arena, c->options->count, sizeof *c->variables, c->err);
     if (c->variables == NULL)
@@ -295,7 +297,7 @@ static mw_status compare_all(mw__checker *c)
     if (r->checked == 0)
         return mw__fail(
             c->err, MW_ERROR_NUMERIC,
-            "mw_gradcheck: nothing could be compared: %zu differences do not settle (kinks, or a step too large)",
+            "mw_gradcheck_run: nothing could be compared: %zu differences do not settle (kinks, or a step too large)",
             r->skipped);
     if (r->passed)
         return MW_OK;
@@ -305,11 +307,11 @@ static mw_status compare_all(mw__checker *c)
     else if (r->tensor[0] != '\0')
         mw__printable_printf(where, sizeof where, "\"%s\" along its gradient", r->tensor);
     return mw__fail(c->err, MW_ERROR_NUMERIC,
-                    "mw_gradcheck: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where,
+                    "mw_gradcheck_run: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where,
                     r->analytic, r->numeric, r->error, r->allowed);
 }
 
-mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err)
+mw_status mw_gradcheck_run(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error local = {0};

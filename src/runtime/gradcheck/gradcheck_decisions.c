@@ -143,7 +143,7 @@ mw_status mw__decisions_init(mw__decisions *d, mw__arena *arena, const mw_graph 
     mw_compile_options options = *compile;
     options.device = MW_DEVICE_CPU;
     options.keep_folder = NULL;
-    d->program = mw_compile(d->graph, &options, err);
+    d->program = mw_program_create(d->graph, &options, err);
     return d->program != NULL ? feed_program(d, batch, err) : mw__status_or(err, MW_ERROR_DEVICE);
 }
 
@@ -157,7 +157,7 @@ mw_status mw__decisions_read(mw__decisions *d, uint64_t *out_hash, mw_error *err
 {
     char name[48];
     *out_hash = 0;
-    MW_TRY(mw_run(d->program, err));
+    MW_TRY(mw_program_run(d->program, err));
     for (size_t i = 0; i < d->count; i++) {
         if (d->sizes[i] == 0)
             continue;

@@ -84,7 +84,7 @@ static mw_status read_gradient(mw__checker *c, const mw__gradcheck_place *p, dou
     char name[48];
     *out = 0.0;
     MW_TRY(mw__gradcheck_write_moved(c, c->reverse, p, t));
-    MW_TRY(mw_run(c->reverse, c->err));
+    MW_TRY(mw_program_run(c->reverse, c->err));
     for (size_t k = 0; k < c->options->count; k++) {
         const mw__gradcheck_variable *v = &c->variables[k];
         if (p->of != NULL && p->of != v)

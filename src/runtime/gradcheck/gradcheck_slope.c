@@ -33,7 +33,7 @@ mw_status mw__gradcheck_write_moved(mw__checker *c, mw_program *program, const m
 mw_status mw__gradcheck_evaluate(mw__checker *c, const mw__gradcheck_place *p, double h, float *out)
 {
     MW_TRY(mw__gradcheck_write_moved(c, c->forward, p, h));
-    MW_TRY(mw_run(c->forward, c->err));
+    MW_TRY(mw_program_run(c->forward, c->err));
     return mw_program_read(c->forward, "gradcheck.y", MW_F32, out, c->y_count, c->err);
 }
 

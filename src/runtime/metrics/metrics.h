@@ -63,7 +63,7 @@ struct mw__metrics_row {
 extern const mw__metrics_row mw__metrics_jsonl, mw__metrics_csv, mw__metrics_events;
 
 /* mw_metrics_create, but that records of one kind at options->step go, too. */
-mw_metrics *mw__metrics_create(const mw_metrics_options *options, const char *without, mw_error *err);
+mw_metrics *mw__metrics_create(const char *path, const mw_metrics_options *options, const char *without, mw_error *err);
 
 bool mw__metrics_stays(const mw__metrics_cut *cut, const char *kind, size_t length, int64_t step);
 /* Records that are about a whole run. */

@@ -14,10 +14,7 @@
 /* In a folder: TensorBoard wants "tfevents" in the name. */
 #define EVENTS_NAME "events.out.tfevents.0.millwright"
 
-mw_metrics_options mw_metrics_defaults(const char *path)
-{
-    return (mw_metrics_options){.struct_size = sizeof(mw_metrics_options), .path = path};
-}
+mw_metrics_options mw_metrics_defaults(void) { return (mw_metrics_options){.struct_size = sizeof(mw_metrics_options)}; }
 
 /* ---- opening ---- */
 
@@ -27,11 +24,11 @@ static bool is_folder(const char *path)
     return path[strlen(path) - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static const mw__metrics_row *format_of(const mw_metrics_options *options)
+static const mw__metrics_row *format_of(const char *path, mw_metrics_format format)
 {
-    const char *slash = strrchr(options->path, '/');
-    const char *name = slash != NULL ? slash + 1 : options->path;
-    switch (options->format) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    switch (format) {
     case MW_METRICS_JSONL:
         return &mw__metrics_jsonl;
     case MW_METRICS_CSV:
@@ -41,41 +38,42 @@ static const mw__metrics_row *format_of(const mw_metrics_options *options)
     case MW_METRICS_BY_PATH:
         break;
     }
-    if (is_folder(options->path) || strstr(name, "tfevents") != NULL)
+    if (is_folder(path) || strstr(name, "tfevents") != NULL)
         return &mw__metrics_events;
     if (mw__string_ends(name, ".jsonl") || mw__string_ends(name, ".ndjson"))
         return &mw__metrics_jsonl;
     return mw__string_ends(name, ".csv") ? &mw__metrics_csv : NULL;
 }
 
-static mw_status check_options(const mw_metrics_options *options, mw_error *err)
+static mw_status check_options(const char *path, const mw_metrics_options *options, mw_error *err)
 {
-    if (options == NULL || options->struct_size != sizeof *options)
+    if (options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "metrics: options must come from mw_metrics_defaults");
-    if (options->path == NULL || options->path[0] == '\0')
+    if (path == NULL || path[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "metrics: no path");
     if ((unsigned)options->format > MW_METRICS_EVENTS)
         return mw__fail(err, MW_ERROR_ARGUMENT, "metrics: no format %d", (int)options->format);
     if (options->step < 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "metrics: to go on after step %" PRId64 "; steps are 0 or more",
                         options->step);
-    if (format_of(options) == NULL)
+    if (format_of(path, options->format) == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "metrics: the path \"%.300s\" says no format: let it end with .jsonl, .csv, or with / for a "
                         "folder of TensorBoard's, or set `format`",
-                        options->path);
+                        path);
     return MW_OK;
 }
 
-static mw_status init(mw_metrics *m, const mw_metrics_options *options, const char *without, mw_error *err)
+static mw_status init(mw_metrics *m, const char *path, const mw_metrics_options *options, const char *without,
+                      mw_error *err)
 {
-    mw__text path;
-    mw__text_init(&path, m->allocator);
-    mw__text_puts(&path, options->path);
-    if (m->format == &mw__metrics_events && is_folder(options->path))
-        mw__text_printf(&path, "%s" EVENTS_NAME, mw__string_ends(options->path, "/") || path.size == 1 ? "" : "/");
-    m->path = path.data; /* an ordinary block of the allocator, or NULL */
-    MW_TRY(mw__text_check(&path, err));
+    mw__text whole;
+    mw__text_init(&whole, m->allocator);
+    mw__text_puts(&whole, path);
+    if (m->format == &mw__metrics_events && is_folder(path))
+        mw__text_printf(&whole, "%s" EVENTS_NAME, mw__string_ends(path, "/") || whole.size == 1 ? "" : "/");
+    m->path = whole.data; /* an ordinary block of the allocator, or NULL */
+    MW_TRY(mw__text_check(&whole, err));
     const mw__metrics_cut cut = {.step = options->step, .without = without};
     return mw__metrics_file_open(m, options->resume ? &cut : NULL, err);
 }
@@ -91,37 +89,32 @@ static void free_metrics(mw_metrics *m)
     mw__free(m->allocator, m);
 }
 
-mw_metrics *mw__metrics_create(const mw_metrics_options *options, const char *without, mw_error *err)
+mw_metrics *mw__metrics_create(const char *path, const mw_metrics_options *options, const char *without, mw_error *err)
 {
-    if (check_options(options, err) != MW_OK)
+    const mw_metrics_options defaults = mw_metrics_defaults();
+    options = options != NULL ? options : &defaults;
+    if (check_options(path, options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     mw_metrics *m = mw__live_make(allocator, sizeof *m, MW__LIVE_METRICS, err);
     if (m == NULL)
         return NULL;
     m->allocator = allocator;
-    m->format = format_of(options);
+    m->format = format_of(path, options->format);
     m->descriptor = -1;
     mw__text_init(&m->out, allocator);
     mw__map_init(&m->columns, allocator);
     mw__crc32c_init(&m->crc);
-    if (init(m, options, without, err) == MW_OK)
+    if (init(m, path, options, without, err) == MW_OK)
         return m;
     mw_metrics_destroy(m);
     return NULL;
 }
 
-mw_metrics *mw_metrics_create(const mw_metrics_options *options, mw_error *err)
+mw_metrics *mw_metrics_create(const char *path, const mw_metrics_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    return mw__skips(err) ? NULL : mw__metrics_create(options, NULL, err);
-}
-
-mw_metrics *mw_metrics_open(const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    const mw_metrics_options options = mw_metrics_defaults(path);
-    return mw__skips(err) ? NULL : mw__metrics_create(&options, NULL, err);
+    return mw__skips(err) ? NULL : mw__metrics_create(path, options, NULL, err);
 }
 
 void mw_metrics_destroy(mw_metrics *metrics)

@@ -19,11 +19,11 @@ static mw_status check_compile(const mw_compile_options *compile, mw_error *err)
 {
     if (compile->struct_size != sizeof *compile)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the model's compile options are not from mw_compile_defaults()");
-    if (compile->weights_of != NULL || compile->keep_folder != NULL || compile->state_of != NULL)
+    if (compile->share.program != NULL || compile->keep_folder != NULL || compile->share.trainer != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the compile option %s is not for models, which compile several times",
-                        compile->weights_of != NULL ? "weights_of"
-                        : compile->state_of != NULL ? "state_of"
-                                                    : "keep_folder");
+                        compile->share.program != NULL   ? "share.program"
+                        : compile->share.trainer != NULL ? "share.trainer"
+                                                         : "keep_folder");
     return MW_OK;
 }
 
@@ -212,7 +212,7 @@ static mw_model *finish_model(mw_model *model, const mw_model_options *options, 
     return NULL;
 }
 
-mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err)
+mw_model *mw_model_open(const char *path, const mw_model_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     const mw_model_options standard = mw_model_defaults();
@@ -222,7 +222,7 @@ mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_er
         return NULL;
     options = options != NULL ? options : &standard;
     if (path == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_load: the path is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_open: the path is NULL");
     mw_model *model = path != NULL ? begin_model(options, err) : NULL;
     return model != NULL ? finish_model(model, options, mw__model_read(model, path, options, err), err) : NULL;
 }

@@ -59,7 +59,7 @@ static mw_status write_package(const mw_graph *graph, const mw__model_file *file
     options.replace = file->replace;
     options.bake_user = options.replace_user = file->user;
     options.check_only = options.check_only || file->check_only;
-    return mw_coreml_write(graph, file->path, &options, err);
+    return mw_graph_write_coreml(graph, file->path, &options, err);
 }
 
 static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, mw_error *err)
@@ -70,7 +70,7 @@ static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, m
     options.replace = file->replace;
     options.bake_user = options.replace_user = file->user;
     options.check_only = options.check_only || file->check_only;
-    return mw_onnx_write(graph, file->path, &options, err);
+    return mw_graph_write_onnx(graph, file->path, &options, err);
 }
 
 static mw_status write_netplist(const mw_graph *graph, const mw__model_file *file, mw_error *err)

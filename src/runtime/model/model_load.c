@@ -59,7 +59,7 @@ static mw_status take_owned(mw_model *model, const mw_model_options *options, mw
 static mw_status read_coreml(mw_model *model, const char *path, const mw_graph_options *how,
                              const mw_model_options *options, mw_error *err)
 {
-    model->coreml = mw_coreml_read(path, how, err);
+    model->coreml = mw_coreml_open(path, how, err);
     const mw_graph *graph = model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : NULL;
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
@@ -72,13 +72,13 @@ static mw_status read_onnx(mw_model *model, const char *path, const mw_graph_opt
 {
     mw_onnx_options onnx = options->onnx != NULL ? *options->onnx : mw_onnx_defaults();
     onnx.allocator = how->allocator;
-    model->owned = mw_onnx_read(path, &onnx, err);
+    model->owned = mw_graph_open_onnx(path, &onnx, err);
     const bool open = err->status == MW_ERROR_SHAPE || err->status == MW_ERROR_UNSUPPORTED;
     if (model->owned == NULL && open && onnx.shape_count == 0 && options->shape_count > 0) {
         mw_error_clear(err); /* what cannot stay open is read for the shapes that are asked for */
         onnx.shapes = options->shapes;
         onnx.shape_count = options->shape_count;
-        model->owned = mw_onnx_read(path, &onnx, err);
+        model->owned = mw_graph_open_onnx(path, &onnx, err);
     }
     return take_owned(model, options, err);
 }
@@ -86,7 +86,7 @@ static mw_status read_onnx(mw_model *model, const char *path, const mw_graph_opt
 static mw_status read_mil(mw_model *model, const char *path, const mw_graph_options *how,
                           const mw_model_options *options, mw_error *err)
 {
-    model->owned = mw_graph_read_mil(path, how, err);
+    model->owned = mw_graph_open_mil(path, how, err);
     return take_owned(model, options, err);
 }
 

@@ -30,7 +30,7 @@ static mw_status choose_shapes(const mw_model *model, const mw_shape *shapes, mw
     for (size_t i = 0; i < model->input_count; i++)
         if (mw_shape_count(shapes[i]) >= 0)
             named[count++] = (mw_input_shape){model->inputs[i], shapes[i]};
-    *out = mw_graph_specialise(model->graph, named, count, err);
+    *out = mw_graph_specialize(model->graph, named, count, err);
     mw__free(model->allocator, named);
     return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_SHAPE);
 }
@@ -102,13 +102,14 @@ static mw_status compile_model_plan(mw_model *model, mw__model_plan *plan, const
     mw_compile_options how = model->compile;
     how.allocator = model->allocator;
     if (model->first != NULL && model->first->program->weight_count > 0)
-        how.weights_of = model->first->program;
-    plan->program = mw_compile(graph, &how, err);
+        how.share.program = model->first->program;
+    plan->program = mw_program_create(graph, &how, err);
     if (plan->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     if (plan->program->flexible != NULL)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "values of inputs decide the shapes of this program; run it with mw_compile and mw_run");
+        return mw__fail(
+            err, MW_ERROR_UNSUPPORTED,
+            "values of inputs decide the shapes of this program; run it with mw_program_create and mw_program_run");
     MW_TRY(mw__program_push_staged(plan->program, err)); /* parameters, once for all runs */
     MW_TRY(mw__feeder_init(&plan->feeder, plan->program, graph, NULL, NULL, err));
     MW_TRY(mw__feeder_find_tables(&plan->feeder, plan->program, graph, err));

@@ -31,7 +31,7 @@ static mw_status bind_state(const mw_predictor *predictor, const mw_program *pro
     const mw__port_place *place = &program->places[port];
     if (state == NULL || mw__place_is_split(place))
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "state \"%s\" is held in parts on this device, which only mw_compile can run",
+                        "state \"%s\" is held in parts on this device, which only mw_program_create can run",
                         program->ports[input].name);
     bound[place->first] = &state->buffer;
     return MW_OK;

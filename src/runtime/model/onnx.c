@@ -25,14 +25,14 @@ static mw_status evaluate(const mw_graph *graph, double *const *out, mw_error *e
     options.device = MW_DEVICE_CPU;
     options.threads = 1;
     options.allocator = graph->allocator;
-    mw_program *program = mw_compile(graph, &options, err);
-    if (program != NULL && mw_run(program, err) == MW_OK)
+    mw_program *program = mw_program_create(graph, &options, err);
+    if (program != NULL && mw_program_run(program, err) == MW_OK)
         read_outputs(program, graph, out, err);
     mw_program_destroy(program);
     return err->status;
 }
 
-mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err)
+mw_graph *mw_graph_open_onnx(const char *path, const mw_onnx_options *options, mw_error *err)
 {
     return mw__onnx_read(path, options, evaluate, err);
 }

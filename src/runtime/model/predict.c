@@ -17,9 +17,10 @@ static const mw__model_result *find_result(const mw__model_plan *plan, const cha
 
 static mw_status unknown_result(const mw__model_plan *plan, const char *name, mw_error *err)
 {
-    return mw__fail(
-        err, MW_ERROR_ARGUMENT, "mw_predict: the model has no result \"%.96s\"; it has %zu, the first is \"%s\"",
-        name != NULL ? name : "(NULL)", plan->result_count, plan->result_count > 0 ? plan->results[0].name : "");
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "mw_predictor_predict: the model has no result \"%.96s\"; it has %zu, the first is \"%s\"",
+                    name != NULL ? name : "(NULL)", plan->result_count,
+                    plan->result_count > 0 ? plan->results[0].name : "");
 }
 
 /* Elements that a result has for `examples`. */
@@ -38,17 +39,18 @@ static mw_status check_result(const mw__model_plan *plan, const mw_result *wante
         return unknown_result(plan, wanted->name, err);
     if (result->kind == MW__BATCH_MIXED && examples % plan->examples != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_predict: result \"%s\" brings the %" PRId64 " examples of a run together: of %" PRId64
-                        " some would be left over",
+                        "mw_predictor_predict: result \"%s\" brings the %" PRId64
+                        " examples of a run together: of %" PRId64 " some would be left over",
                         wanted->name, plan->examples, examples);
     const size_t count = count_of(plan, result, examples);
     if (wanted->count != count)
         return mw__fail(err, MW_ERROR_SHAPE,
-                        "mw_predict: result \"%s\" of %" PRId64 " examples has %zu elements, not %zu", wanted->name,
-                        examples, count, wanted->count);
+                        "mw_predictor_predict: result \"%s\" of %" PRId64 " examples has %zu elements, not %zu",
+                        wanted->name, examples, count, wanted->count);
     return wanted->data != NULL || count == 0
                ? MW_OK
-               : mw__fail(err, MW_ERROR_ARGUMENT, "mw_predict: the memory for result \"%s\" is NULL", wanted->name);
+               : mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: the memory for result \"%s\" is NULL",
+                          wanted->name);
 }
 
 static mw_status check_call(const mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
@@ -56,15 +58,15 @@ static mw_status check_call(const mw_predictor *predictor, const mw_batch *batch
 {
     const mw__model_plan *plan = predictor->main->plan;
     if (batch == NULL || batch->examples < 1 || (batch->feeds == NULL && batch->feed_count > 0))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predict: %s",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: %s",
                         batch == NULL         ? "the batch is NULL"
                         : batch->examples < 1 ? "the batch has no example"
                                               : "the feeds are NULL");
     if (results == NULL && result_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predict: the results are NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: the results are NULL");
     if (predictor->state_count > 0 && batch->examples % plan->examples != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_predict: each run of the program takes %" PRId64
+                        "mw_predictor_predict: each run of the program takes %" PRId64
                         " examples and changes its states, so that %" PRId64 " cannot be filled up",
                         plan->examples, batch->examples);
     for (size_t i = 0; i < result_count; i++)
@@ -92,7 +94,7 @@ static mw_status take_result(const mw__model_run *run, const mw_result *wanted, 
     const mw__model_result *r = find_result(plan, wanted->name);
     if (r == NULL || !mw__is_host_type(wanted->dtype))
         return r == NULL ? unknown_result(plan, wanted->name, err)
-                         : mw__fail(err, MW_ERROR_DTYPE, "mw_predict: result \"%s\" cannot be given as %s",
+                         : mw__fail(err, MW_ERROR_DTYPE, "mw_predictor_predict: result \"%s\" cannot be given as %s",
                                     wanted->name, mw_dtype_name(wanted->dtype));
     const mw_dtype from = plan->program->ports[r->port].dtype;
     const size_t size = (size_t)mw_dtype_bits(from) / 8, out_size = (size_t)mw_dtype_bits(wanted->dtype) / 8;
@@ -135,8 +137,8 @@ static mw_status predict(mw_predictor *predictor, const mw_batch *batch, const m
     return MW_OK;
 }
 
-mw_status mw_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results, size_t result_count,
-                     mw_error *err)
+mw_status mw_predictor_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
+                               size_t result_count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

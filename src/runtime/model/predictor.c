@@ -32,7 +32,8 @@ static mw_status add_state(mw_predictor *predictor, size_t input, mw_error *err)
     mw__device_buffer source;
     if (!mw__program_buffer(first, input, &source))
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "state \"%s\" is held in parts on this device, which only mw_compile can run", port->name);
+                        "state \"%s\" is held in parts on this device, which only mw_program_create can run",
+                        port->name);
     mw__model_state *state = &predictor->states[predictor->state_count++];
     *state = (mw__model_state){.name = port->name, .dtype = port->dtype, .count = mw__program_elements(first, input)};
     return mw__dispatch_buffer_alloc(mw__dispatch_symbols(first->dispatch), source.size, &state->buffer, err);

@@ -237,7 +237,7 @@ int mw_communicator_size(const mw_communicator *communicator)
     return lives(communicator) ? communicator->transport.size : 1;
 }
 
-mw_communicator_counters mw_communicator_count(const mw_communicator *communicator)
+mw_communicator_counters mw_communicator_get_counters(const mw_communicator *communicator)
 {
     return lives(communicator) ? communicator->counters : (mw_communicator_counters){0};
 }

@@ -26,10 +26,11 @@ static mw_status prepare_program(mw_program *program, const char *call, mw_error
                         "MW_PROVIDER_ENGINE to see those of Millwright's own engine",
                         call, program->where);
     if (mw__dispatch_chain(program->dispatch) != NULL)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "%s: the step is in segments, which have no plan together; make the trainer with segments = 1 "
-                        "to see that of the whole",
-                        call);
+        return mw__fail(
+            err, MW_ERROR_UNSUPPORTED,
+            "%s: the step is in segments, which have no plan together; make the trainer with memory.segments = 1 "
+            "to see that of the whole",
+            call);
     return mw__dispatch_encode(program->dispatch, err);
 }
 
@@ -316,7 +317,7 @@ void mw_plan_destroy(mw_plan *plan)
 
 /* ---- reading ---- */
 
-mw_plan_totals mw_plan_total(const mw_plan *plan)
+mw_plan_totals mw_plan_get_totals(const mw_plan *plan)
 {
     return mw__live_has(plan, MW__LIVE_PLAN) ? plan->totals : (mw_plan_totals){0};
 }

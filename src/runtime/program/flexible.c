@@ -280,7 +280,7 @@ mw_status mw__flexible_share_ports(mw__flexible *f, const char *output, const ch
     for (size_t i = 0; i < f->plan_count; i++)
         MW_TRY(check_sizes(f->plans[i].program, output, input, err)); /* so that all plans share, or none */
     for (size_t i = 0; i < f->plan_count; i++)
-        MW_TRY(mw_program_share(f->plans[i].program, output, input, err));
+        MW_TRY(mw_program_alias(f->plans[i].program, output, input, err));
     f->share_count++;
     return MW_OK;
 }

@@ -187,7 +187,7 @@ static mw_status compile_flexible_plan(mw__flexible *f, const mw_graph *graph, m
     status = f->bind_error.status == MW_OK ? fill_residents(f, *out, err)
                                            : mw__fail(err, f->bind_error.status, "%s", f->bind_error.message);
     for (size_t i = 0; i < f->share_count && status == MW_OK; i++)
-        status = mw_program_share(*out, f->shares[i].output, f->shares[i].input, err);
+        status = mw_program_alias(*out, f->shares[i].output, f->shares[i].input, err);
     if (status != MW_OK)
         mw__program_destroy(*out);
     return status;

@@ -17,7 +17,7 @@ static mw_program *create_lowered(const mw__flat_form *lowered, const mw__progra
         return NULL;
     }
     for (size_t i = 0; i < lowered->state_count; i++)
-        if (mw_program_share(program, lowered->next[i], lowered->states[i], err) != MW_OK) {
+        if (mw_program_alias(program, lowered->next[i], lowered->states[i], err) != MW_OK) {
             mw_program_destroy(program);
             return NULL;
         }

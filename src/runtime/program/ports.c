@@ -237,12 +237,12 @@ void mw__program_copy_staged(mw_program *program, const mw_program *from)
             memcpy(program->places[i].whole.data, from->places[i].whole.data, program->places[i].whole.size);
 }
 
-mw_status mw_run(mw_program *program, mw_error *err)
+mw_status mw_program_run(mw_program *program, mw_error *err)
 {
     if (mw__skips(err))
         return err->status;
     if (program == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_run: the program is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_run: the program is NULL");
     mw__entry entry;
     MW_TRY(mw__program_enter(&entry, program, __func__, err));
     return mw__program_leave(
@@ -283,7 +283,7 @@ static mw_status share(mw_program *program, const char *output, const char *inpu
     return mw__place_rebind(&program->places[from], &program->places[to], program->dispatch, err);
 }
 
-mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
+mw_status mw_program_alias(mw_program *program, const char *output, const char *input, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

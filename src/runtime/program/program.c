@@ -309,7 +309,7 @@ static void destroy_dispatch(mw_program *program)
         mw__place_release(&program->places[i], &symbols);
 }
 
-/* Its memory may be that of others (options.weights_of): then it goes with the last of them. */
+/* Its memory may be that of others (options.share.program): then it goes with the last of them. */
 static void free_program(mw_program *program)
 {
     if (atomic_fetch_sub(&program->users, 1) > 1)

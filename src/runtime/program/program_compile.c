@@ -72,23 +72,23 @@ static mw_status take_weights(mw_program *program, const mw_graph *graph, const 
     const mw__function *main = mw__graph_main(graph);
     if (main != NULL)
         MW_TRY(mw__program_take_weights(program, main, err));
-    if (options->weights_of != NULL)
-        MW_TRY(mw__program_borrow(program, options->weights_of, err));
-    if (options->state_of != NULL)
-        mw__program_borrow_state(program, mw__state_owner_of(options->state_of));
+    if (options->share.program != NULL)
+        MW_TRY(mw__program_borrow(program, options->share.program, err));
+    if (options->share.trainer != NULL)
+        mw__program_borrow_state(program, mw__state_owner_of(options->share.trainer));
     return fill_parameters(program, graph, options->seed, err);
 }
 
 mw_program *mw__program_compile_graph(const mw_graph *graph, const mw_compile_options *options,
                                       const mw__target *target, mw_error *err)
 {
-    mw__borrowing borrowing = {.lender = options->weights_of, .graph = graph};
+    mw__borrowing borrowing = {.lender = options->share.program, .graph = graph};
     mw__program_request request = {.graph = graph, .options = options, .target = target};
     if (borrowing.lender != NULL) {
         request.bind = mw__borrow;
         request.user = &borrowing;
     }
-    mw__state_borrowing state = {.lender = mw__state_owner_of(options->state_of), .graph = graph};
+    mw__state_borrowing state = {.lender = mw__state_owner_of(options->share.trainer), .graph = graph};
     if (state.lender != NULL) {
         if (mw__program_check_state(graph, state.lender, target, err) != MW_OK)
             return NULL;
@@ -166,10 +166,10 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
         return NULL;
     if (fixed != NULL)
         return compile_copy(fixed, options, target, err);
-    if (options->weights_of == NULL && options->state_of == NULL)
+    if (options->share.program == NULL && options->share.trainer == NULL)
         return compile_chosen(function, options, target, err);
     mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the shapes of this program are chosen; give its inputs fixed ones",
-             options->weights_of != NULL ? "weights_of" : "state_of");
+             options->share.program != NULL ? "share.program" : "share.trainer");
     return NULL;
 }
 
@@ -190,17 +190,18 @@ static mw_program *compile_function(const mw_graph *graph, const mw_compile_opti
 static mw_program *compile_checked(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
 {
     mw__target target;
-    if (options->state_of != NULL && options->weights_of != NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: weights_of and state_of are two sources of the same; give one");
+    if (options->share.trainer != NULL && options->share.program != NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT,
+                 "mw_program_create: share.program and share.trainer are two sources of the same; give one");
         return NULL;
     }
     if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK ||
-        mw__program_check_lender(options->weights_of, &target, err) != MW_OK)
+        mw__program_check_lender(options->share.program, &target, err) != MW_OK)
         return NULL;
     mw__graph_hold(graph);
     mw_program *program = compile_function(graph, options, &target, err);
     mw_status status = program != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
-    status = mw__graph_drop(graph, "mw_compile", status, err);
+    status = mw__graph_drop(graph, "mw_program_create", status, err);
     if (status == MW_OK)
         return program;
     mw_program_destroy(program);
@@ -208,19 +209,20 @@ static mw_program *compile_checked(const mw_graph *graph, const mw_compile_optio
 }
 
 /* A trainer that lends its state is in use meanwhile. */
-mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
+mw_program *mw_program_create(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    if (!mw__graph_given(graph, "mw_compile", err))
+    if (!mw__graph_given(graph, "mw_program_create", err))
         return NULL;
     const mw_compile_options defaults = mw_compile_defaults();
     if (options == NULL)
         options = &defaults;
-    mw__state_owner *lender = options->struct_size == sizeof *options ? mw__state_owner_of(options->state_of) : NULL;
+    mw__state_owner *lender =
+        options->struct_size == sizeof *options ? mw__state_owner_of(options->share.trainer) : NULL;
     mw__entry entry;
     if (mw__state_owner_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
         return NULL;

@@ -1,4 +1,4 @@
-/* One set of weights for several programs: options.weights_of; and those of a trainer: options.state_of. */
+/* One set of weights for several programs: options.share.program; and those of a trainer: options.share.trainer. */
 #include "graph/ir/ir.h"
 #include "runtime/program/program_object.h"
 
@@ -8,18 +8,18 @@ mw_status mw__program_check_lender(const mw_program *lender, const mw__target *t
 {
     if (lender == NULL)
         return MW_OK;
-    MW_TRY(mw__live_check(lender, MW__LIVE_PROGRAM, "weights_of", err));
+    MW_TRY(mw__live_check(lender, MW__LIVE_PROGRAM, "share.program", err));
     if (lender->flexible != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "weights_of: the shapes of that program are chosen, and plans come and go; give its inputs "
+                        "share.program: the shapes of that program are chosen, and plans come and go; give its inputs "
                         "fixed ones");
     if (lender->held)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "weights_of: that program belongs to a trainer, which lends its "
+                        "share.program: that program belongs to a trainer, which lends its "
                         "weights to no other; save and load them");
     if (mw__dispatch_symbols(lender->dispatch)->buffer_object_alloc != target->symbols.buffer_object_alloc)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "weights_of: that program runs on another e5rt library, whose memory is not this one's");
+                        "share.program: that program runs on another e5rt library, whose memory is not this one's");
     return MW_OK;
 }
 
@@ -62,7 +62,7 @@ mw_status mw__program_borrow(mw_program *program, mw_program *lender, mw_error *
         if (mw__program_is_borrowed(program, i))
             return MW_OK;
     return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "weights_of: that program has no weight of the same name, type and shape as one of this graph");
+                    "share.program: that program has no weight of the same name, type and shape as one of this graph");
 }
 
 /* ---- the state of a trainer ---- */
@@ -77,7 +77,7 @@ static mw_status check_entry(const mw__state_entry *entry, const mw_tensor *weig
     if (entry->dtype == dtype && mw_shape_equal(entry->shape, shape))
         return MW_OK;
     return mw__fail(err, entry->dtype != dtype ? MW_ERROR_DTYPE : MW_ERROR_SHAPE,
-                    "state_of: \"%.96s\" is %s %s, and %s %s in the trainer", entry->name, mw_dtype_name(dtype),
+                    "share.trainer: \"%.96s\" is %s %s, and %s %s in the trainer", entry->name, mw_dtype_name(dtype),
                     mw__shape_print(shape, ours, sizeof ours), mw_dtype_name(entry->dtype),
                     mw__shape_print(entry->shape, theirs, sizeof theirs));
 }
@@ -87,7 +87,7 @@ mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *
 {
     const mw__function *function = mw__graph_main(graph);
     size_t common = 0;
-    MW_TRY(mw__state_owner_check_lender(lender, &target->symbols, "state_of", err));
+    MW_TRY(mw__state_owner_check_lender(lender, &target->symbols, "share.trainer", err));
     for (size_t i = 0; function != NULL && i < function->body->input_count; i++) {
         const mw_tensor *weight = function->body->inputs[i];
         const mw__state_entry *entry = mw__is_resident(weight) ? mw__state_find(&lender->state, weight->name) : NULL;
@@ -96,9 +96,10 @@ mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *
         MW_TRY(check_entry(entry, weight, target, err));
         common++;
     }
-    return common > 0 ? MW_OK
-                      : mw__fail(err, MW_ERROR_ARGUMENT,
-                                 "state_of: that trainer has no parameter or state of the name of one of this graph");
+    return common > 0
+               ? MW_OK
+               : mw__fail(err, MW_ERROR_ARGUMENT,
+                          "share.trainer: that trainer has no parameter or state of the name of one of this graph");
 }
 
 bool mw__borrow_state(void *user, const mw_port *port, mw__device_buffer *out)

@@ -105,9 +105,9 @@ struct mw_program {
     mw__program_weight *weights;
     size_t weight_count;
     mw__adapter_numbers adapter;
-    mw__state_owner *state_lender; /* of options.state_of */
+    mw__state_owner *state_lender; /* of options.share.trainer */
     mw__family_entry in_family;
-    mw_program *lender; /* options.weights_of: whose memory some weights are */
+    mw_program *lender; /* options.share.program: whose memory some weights are */
     atomic_int users;   /* itself, and those that it lends memory to */
     mw_warning *warnings;
     size_t warning_count;
@@ -140,7 +140,7 @@ bool mw__is_weight(const mw_tensor *input);
 /* NULL if it has none of that name. */
 const mw__program_weight *mw__program_weight_find(const mw_program *program, const char *name);
 
-/* ---- options.weights_of (runtime/program/program_lend.c) ---- */
+/* ---- options.share.program (runtime/program/program_lend.c) ---- */
 
 /* NULL is fine.
  *  errors  MW_ERROR_STATE if it is destroyed, MW_ERROR_UNSUPPORTED if its memory cannot be that of another program */
@@ -156,8 +156,8 @@ bool mw__borrow(void *user, const mw_port *port, mw__device_buffer *out);
 /* Keeps the memory alive.
  *  errors  MW_ERROR_ARGUMENT if nothing is borrowed */
 mw_status mw__program_borrow(mw_program *program, mw_program *lender, mw_error *err);
-/* The same with options.state_of: whether its owner can lend to a program of this graph, which weights it lends, and
- * keeping it alive.
+/* The same with options.share.trainer: whether its owner can lend to a program of this graph, which weights it lends,
+ * and keeping it alive.
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE for a weight of one name that differs; MW_ERROR_ARGUMENT if nothing is common
  */
 mw_status mw__program_check_state(const mw_graph *graph, const mw__state_owner *lender, const mw__target *target,

@@ -147,39 +147,9 @@ static void follow_slots(mw_program *program, const mw__weight_slots *slots)
     }
 }
 
-static mw_status read_slots(mw_program *program, const mw__weight_slots *slots, const char *path, bool of_folder,
-                            mw_error *err)
-{
-    MW_TRY(mw__weights_read(slots, path, of_folder, err));
-    follow_slots(program, slots);
-    return MW_OK;
-}
-
-static mw_status load_weights(mw_program *program, const char *path, mw_error *err)
+static mw_status load_tensors(mw_program *program, const char *path, const mw_weights_options *options, mw_error *err)
 {
     mw__weight_slots slots;
-    MW_TRY(check_path(program, path, "mw_program_load_weights", err));
-    mw_status status = make_slots(program, true, &slots, err);
-    if (status == MW_OK)
-        status = read_slots(program, &slots, path, false, err);
-    mw__free(program->allocator, slots.slot);
-    return status;
-}
-
-mw_status mw_program_load_weights(mw_program *program, const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    mw__entry entry;
-    MW_TRY(mw__program_enter(&entry, program, __func__, err));
-    return mw__program_leave(&entry, load_weights(program, path, err), err);
-}
-
-static mw_status load_tensors(mw_program *program, const char *path, const mw_load_options *options, mw_error *err)
-{
-    mw__weight_slots slots;
-    MW_TRY(check_path(program, path, "mw_program_load_tensors", err));
     mw_status status = make_slots(program, true, &slots, err);
     if (status == MW_OK)
         status = mw__weights_load(&slots, path, options, err);
@@ -189,45 +159,46 @@ static mw_status load_tensors(mw_program *program, const char *path, const mw_lo
     return status;
 }
 
-mw_status mw_program_load_tensors(mw_program *program, const char *path, const mw_load_options *options, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    mw__entry entry;
-    MW_TRY(mw__program_enter(&entry, program, __func__, err));
-    return mw__program_leave(&entry, load_tensors(program, path, options, err), err);
-}
-
-static mw_status load_slots(mw_program *program, const mw__weight_slots *slots, const char *folder, mw_error *err)
+static mw_status read_adapters(mw_program *program, const mw__weight_slots *slots, const char *folder, mw_error *err)
 {
     mw__adapters a;
     mw_status status = mw__adapters_init(&a, slots, program->adapter, folder, err);
     if (status == MW_OK)
         status = mw__adapters_check(&a, err);
     if (status == MW_OK)
-        status = read_slots(program, &a.slots, a.tensors_path, true, err);
+        status = mw__weights_read(&a.slots, a.tensors_path, true, err);
+    if (status == MW_OK)
+        follow_slots(program, &a.slots);
     mw__adapters_deinit(&a);
     return status;
 }
 
-static mw_status load_lora(mw_program *program, const char *folder, mw_error *err)
+static mw_status load_adapters(mw_program *program, const char *folder, mw_error *err)
 {
     mw__weight_slots slots;
-    MW_TRY(check_path(program, folder, "mw_program_load_lora", err));
     mw_status status = make_slots(program, false, &slots, err);
     if (status == MW_OK)
-        status = load_slots(program, &slots, folder, err);
+        status = read_adapters(program, &slots, folder, err);
     mw__free(program->allocator, slots.slot);
     return status;
 }
 
-mw_status mw_program_load_lora(mw_program *program, const char *folder, mw_error *err)
+static mw_status load_weights(mw_program *program, const char *path, const mw_weights_options *options, mw_error *err)
+{
+    MW_TRY(check_path(program, path, "mw_program_load_weights", err));
+    if (!mw__is_adapter_folder(path))
+        return load_tensors(program, path, options, err);
+    MW_TRY(mw__adapters_check_options(options, path, err));
+    return load_adapters(program, path, err);
+}
+
+mw_status mw_program_load_weights(mw_program *program, const char *path, const mw_weights_options *options,
+                                  mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__program_enter(&entry, program, __func__, err));
-    return mw__program_leave(&entry, load_lora(program, folder, err), err);
+    return mw__program_leave(&entry, load_weights(program, path, options, err), err);
 }

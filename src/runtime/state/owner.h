@@ -29,7 +29,7 @@ struct mw__state_owner {
     const mw__state_owner_kind *kind;
     mw__guard guard;
     mw__state_set state;
-    mw__state_owner *lender; /* whose buffers some of the state are (options.share); or NULL */
+    mw__state_owner *lender; /* whose buffers some of the state are (share.trainer of its options); or NULL */
     atomic_int users;        /* itself, and those that it lends to */
     mw__guard family;        /* of the first lender: around calls on all that share with it */
     mw__family_entry in_family;

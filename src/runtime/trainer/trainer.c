@@ -101,7 +101,7 @@ int64_t mw_trainer_steps(const mw_trainer *trainer)
     return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.steps : 0;
 }
 
-mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
+mw_trainer_counters mw_trainer_get_counters(const mw_trainer *trainer)
 {
     return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.counters : (mw_trainer_counters){0};
 }
@@ -219,7 +219,8 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no parameter \"%s\"", name);
     if ((*out)->is_part)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "each rank has a part of \"%s\" (shard_states): save a checkpoint to have all of it", name);
+                        "each rank has a part of \"%s\" (ranks.shard_states): save a checkpoint to have all of it",
+                        name);
     const int64_t expected = mw_shape_count((*out)->shape);
     if ((int64_t)count != expected)
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has %lld elements, not %zu", name, (long long)expected,
@@ -227,52 +228,71 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
     return MW_OK;
 }
 
-static mw_status read_state(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+static mw_status read_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
+                            mw_error *err)
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
-    return mw__convert(out_data, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count},
-                       err);
+    return mw__convert(out_data, dtype, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count}, err);
 }
 
-mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
+                          mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, read_state(trainer, parameter, out_data, count, err), err);
+    return mw__trainer_leave(&entry, read_state(trainer, parameter, dtype, out_data, count, err), err);
 }
 
-static mw_status write_state(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+/* What is not a number is found when the values enter. */
+static mw_status check_limits(const mw__state_entry *entry, const mw__values *values, mw_error *err)
+{
+    for (size_t i = 0; mw__is_host_type(values->dtype) && i < values->count; i++) {
+        const double value = mw__load_element(values->data, values->dtype, i);
+        if (value < entry->least || value > entry->most)
+            return mw__fail(err, MW_ERROR_NUMERIC, "\"%s\": element %zu is %g; it can only be %g to %g", entry->name, i,
+                            value, entry->least, entry->most);
+    }
+    return MW_OK;
+}
+
+static mw_status refuse_values(const char *parameter, const mw__refusal *refusal, size_t count, mw_error *err)
+{
+    if (refusal->element == count)
+        return mw__fail(err, refusal->status, "parameter \"%s\": %s", parameter, refusal->text);
+    return mw__fail(err, refusal->status, "parameter \"%s\": element %zu %s", parameter, refusal->element,
+                    refusal->text);
+}
+
+static mw_status write_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data, size_t count,
+                             mw_error *err)
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
-    for (size_t i = 0; i < count; i++) /* what is not a number is found below */
-        if ((double)data[i] < entry->least || (double)data[i] > entry->most)
-            return mw__fail(err, MW_ERROR_NUMERIC, "\"%s\": element %zu is %g; it can only be %g to %g", parameter, i,
-                            (double)data[i], entry->least, entry->most);
-    const mw__values values = {.data = data, .dtype = MW_F32, .count = count};
+    const mw__values values = {.data = data, .dtype = dtype, .count = count};
+    MW_TRY(check_limits(entry, &values, err));
     const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
     mw__refusal refusal;
     if (mw__values_enter(entry->data, &values, &rule, &refusal) != MW_OK)
-        return mw__fail(err, refusal.status, "parameter \"%s\": element %zu %s", parameter, refusal.element,
-                        refusal.text);
+        return refuse_values(parameter, &refusal, count, err);
     mw__trainer_count_state(trainer, entry->size, 0);
     mw__trainer_follow(trainer, entry);
     return MW_OK;
 }
 
-mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data, size_t count,
+                           mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, write_state(trainer, parameter, data, count, err), err);
+    return mw__trainer_leave(&entry, write_state(trainer, parameter, dtype, data, count, err), err);
 }
 
 /* ---- the model as MIL ---- */

@@ -17,20 +17,22 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
 {
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
-    if (o->share != NULL) {
-        mw__state_owner *lender = mw__state_owner_of(o->share);
-        MW_TRY(mw__state_owner_check_lender(lender, &t->target.symbols, "share", err));
+    t->compile.share = (mw_share){0}; /* what is shared is the owner's, below */
+    if (o->compile.share.trainer != NULL) {
+        mw__state_owner *lender = mw__state_owner_of(o->compile.share.trainer);
+        MW_TRY(mw__state_owner_check_lender(lender, &t->target.symbols, "share.trainer", err));
         mw__state_owner_lend(lender);
         t->owner.lender = lender;
     }
     t->numbers.learning_rate = o->optimizer.learning_rate;
-    t->numbers.clip_value = (double)o->clip_value;
-    t->numbers.clip_norm = (double)o->clip_norm;
+    t->numbers.clip_value = (double)o->clipping.value;
+    t->numbers.clip_norm = (double)o->clipping.norm;
     t->numbers.average_decay = (double)o->average_decay;
     t->numbers.accumulate = o->accumulate > 1 ? o->accumulate : 1;
-    t->numbers.segments = o->segments;
-    if (o->replay_folder != NULL) {
-        t->diagnosis.replay_folder = mw__arena_string(&t->arena, o->replay_folder, strlen(o->replay_folder), err);
+    t->numbers.segments = o->memory.segments;
+    if (o->watch.replay_folder != NULL) {
+        t->diagnosis.replay_folder =
+            mw__arena_string(&t->arena, o->watch.replay_folder, strlen(o->watch.replay_folder), err);
         if (t->diagnosis.replay_folder == NULL)
             return MW_ERROR_MEMORY;
     }
@@ -39,14 +41,14 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     if (t->strategy->sums_gradients && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
-                        "local_steps, or leave the communicator out",
+                        "ranks.local_steps, or leave the communicator out",
                         o->optimizer.rule->name);
     MW_TRY(mw__trainer_copy_model(t, o, err));
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_resolve_numbers(t, o, err));
-    MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
+    MW_TRY(mw__trainer_take_comparison(t, o->watch.compare, err));
     const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* the finite check reads them, too */
     t->optimizer.scalars = mw__arena_alloc(&t->arena, times * 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS,
                                            sizeof *t->optimizer.scalars, err);
@@ -69,7 +71,7 @@ static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size
 /* The others wait for this rank, which has failed. */
 static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_error *err)
 {
-    mw_communicator *c = options->communicator;
+    mw_communicator *c = options->ranks.communicator;
     if (mw_communicator_size(c) > 1 && mw__communicator_check(c, "trainer", NULL) == MW_OK)
         mw__communicator_end(c, status, err);
 }
@@ -108,7 +110,7 @@ static mw_trainer *create_checked(const mw_trainer_options *options, mw_error *e
     const mw_graph *graph = options->loss->graph;
     mw__graph_hold(graph);
     mw_trainer *trainer = mw__trainer_create_in(options, 1, err);
-    if (trainer != NULL && options->memory_limit > 0)
+    if (trainer != NULL && options->memory.limit > 0)
         trainer = mw__trainer_within_memory(trainer, options, err);
     const mw_status status = trainer != NULL ? MW_OK : mw__status_or(err, MW_ERROR_ARGUMENT);
     if (mw__graph_drop(graph, "mw_trainer_create", status, err) == MW_OK)
@@ -125,7 +127,8 @@ mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
-    mw_trainer *lender = options != NULL && options->struct_size == sizeof *options ? options->share : NULL;
+    mw_trainer *lender =
+        options != NULL && options->struct_size == sizeof *options ? options->compile.share.trainer : NULL;
     mw__entry entry;
     if (mw__trainer_enter(&entry, lender, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
         return NULL;

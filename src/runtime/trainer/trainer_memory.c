@@ -67,7 +67,7 @@ static mw_status measure_trainer(mw_trainer *t, uint64_t *out_bytes, double *out
     mw_plan *plan = mw_plan_create_trainer(t, MW_TRAINER_STEP, err);
     if (plan == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
-    const mw_plan_totals totals = mw_plan_total(plan);
+    const mw_plan_totals totals = mw_plan_get_totals(plan);
     *out_bytes = totals.port_bytes + totals.constant_bytes + totals.intermediate_bytes + totals.scratch_bytes;
     *out_flops = totals.flops;
     mw_plan_destroy(plan);
@@ -78,7 +78,7 @@ static void say_cost(const mw_trainer_recomputation *r, uint64_t limit)
 {
     mw__log(
         MW_LOG_INFO,
-        "trainer: a step would take %.1f MB, more than memory_limit, %.1f MB; %zu stretches of the forward pass are "
+        "trainer: a step would take %.1f MB, more than memory.limit, %.1f MB; %zu stretches of the forward pass are "
         "computed again: %.1f MB, for %.1f %% more floating-point operations",
         (double)r->bytes_before / 1e6, (double)limit / 1e6, r->stretches, (double)r->bytes / 1e6,
         r->flops_before > 0.0 ? 100.0 * (r->flops / r->flops_before - 1.0) : 0.0);
@@ -88,7 +88,7 @@ static mw_status refuse_memory_limit(uint64_t limit, uint64_t before, uint64_t l
 {
     return mw__fail(err, MW_ERROR_MEMORY,
                     "trainer: a step takes %llu bytes, and %llu with the forward pass computed again in %zu stretches; "
-                    "memory_limit is %llu: take a smaller batch (options.accumulate adds up the gradients of several)",
+                    "memory.limit is %llu: take a smaller batch (options.accumulate adds up the gradients of several)",
                     (unsigned long long)before, (unsigned long long)least, stretches, (unsigned long long)limit);
 }
 
@@ -107,7 +107,7 @@ static bool suits_memory(search *s, mw_trainer *t, mw_error *err)
     mw_trainer_recomputation *r = &t->record.recomputation;
     r->bytes_before = s->before;
     r->flops_before = s->flops_before;
-    if (measure_trainer(t, &r->bytes, &r->flops, err) != MW_OK || r->bytes <= s->options->memory_limit)
+    if (measure_trainer(t, &r->bytes, &r->flops, err) != MW_OK || r->bytes <= s->options->memory.limit)
         return true;
     if (r->bytes < s->least) {
         s->least = r->bytes;
@@ -127,13 +127,13 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
         if (t == NULL || suits_memory(s, t, err))
             break;
     }
-    if (t != NULL && err->status == MW_OK && t->record.recomputation.bytes <= s->options->memory_limit) {
-        say_cost(&t->record.recomputation, s->options->memory_limit);
+    if (t != NULL && err->status == MW_OK && t->record.recomputation.bytes <= s->options->memory.limit) {
+        say_cost(&t->record.recomputation, s->options->memory.limit);
         return t;
     }
     mw_trainer_destroy(t);
     if (err->status == MW_OK)
-        refuse_memory_limit(s->options->memory_limit, s->before, s->least, s->stretches, err);
+        refuse_memory_limit(s->options->memory.limit, s->before, s->least, s->stretches, err);
     return NULL;
 }
 
@@ -142,7 +142,7 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
     mw_error own = {0};
     mw_error *said = err != NULL ? err : &own;
     mw_trainer_recomputation *r = &t->record.recomputation;
-    if (measure_trainer(t, &r->bytes, &r->flops, said) == MW_OK && r->bytes <= options->memory_limit) {
+    if (measure_trainer(t, &r->bytes, &r->flops, said) == MW_OK && r->bytes <= options->memory.limit) {
         r->bytes_before = r->bytes;
         r->flops_before = r->flops;
         return t;
@@ -152,7 +152,7 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
     return said->status == MW_OK ? search_pieces(&s, said) : NULL;
 }
 
-mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer)
+mw_trainer_recomputation mw_trainer_get_recomputation(const mw_trainer *trainer)
 {
     return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->record.recomputation : (mw_trainer_recomputation){0};
 }

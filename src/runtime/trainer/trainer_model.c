@@ -90,7 +90,7 @@ static mw_status check_known(const mw_graph *model, mw_error *err)
             return mw__fail(
                 err, MW_ERROR_SHAPE,
                 "trainer: input \"%.96s\" is %s and has no default shape: make the graph of the loss one of "
-                "known shapes, with mw_graph_specialise",
+                "known shapes, with mw_graph_specialize",
                 mw_tensor_name(input), mw__shape_print(mw_tensor_shape(input), text, sizeof text));
     }
     MW_TRY(mw__find_deciding(function, deciding, &count, err));

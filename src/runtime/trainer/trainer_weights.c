@@ -107,50 +107,6 @@ mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_erro
     return mw__trainer_leave(&entry, save_weights(trainer, path, err), err);
 }
 
-static mw_status load_weights(mw_trainer *t, const char *path, mw_error *err)
-{
-    mw__weight_slots slots;
-    MW_TRY(mw__trainer_check_path(t, path, "mw_trainer_load_weights", err));
-    mw_status status = weight_slots(t, &slots, err);
-    if (status == MW_OK)
-        status = read_slots(t, &slots, path, false, err);
-    mw__free(t->allocator, slots.slot);
-    return status;
-}
-
-mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    mw__entry entry;
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, load_weights(trainer, path, err), err);
-}
-
-static mw_status load_tensors(mw_trainer *t, const char *path, const mw_load_options *options, mw_error *err)
-{
-    mw__weight_slots slots;
-    MW_TRY(mw__trainer_check_path(t, path, "mw_trainer_load_tensors", err));
-    mw_status status = weight_slots(t, &slots, err);
-    if (status == MW_OK)
-        status = mw__weights_load(&slots, path, options, err);
-    if (status == MW_OK)
-        follow_slots(t, &slots);
-    mw__free(t->allocator, slots.slot);
-    return status;
-}
-
-mw_status mw_trainer_load_tensors(mw_trainer *trainer, const char *path, const mw_load_options *options, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    mw__entry entry;
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, load_tensors(trainer, path, options, err), err);
-}
-
 /* ---- adapters ---- */
 
 typedef mw_status adapter_action(mw_trainer *t, mw__adapters *a, const char *folder, mw_error *err);
@@ -198,12 +154,37 @@ mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error
     return mw__trainer_leave(&entry, with_adapters(trainer, folder, __func__, write_adapters, err), err);
 }
 
-mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
+/* ---- loading ---- */
+
+static mw_status load_tensors(mw_trainer *t, const char *path, const mw_weights_options *options, mw_error *err)
+{
+    mw__weight_slots slots;
+    mw_status status = weight_slots(t, &slots, err);
+    if (status == MW_OK)
+        status = mw__weights_load(&slots, path, options, err);
+    if (status == MW_OK)
+        follow_slots(t, &slots);
+    mw__free(t->allocator, slots.slot);
+    return status;
+}
+
+static mw_status load_weights(mw_trainer *t, const char *path, const mw_weights_options *options, mw_error *err)
+{
+    const char *call = "mw_trainer_load_weights";
+    MW_TRY(mw__trainer_check_path(t, path, call, err));
+    if (!mw__is_adapter_folder(path))
+        return load_tensors(t, path, options, err);
+    MW_TRY(mw__adapters_check_options(options, path, err));
+    return with_adapters(t, path, call, read_adapters, err);
+}
+
+mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, const mw_weights_options *options,
+                                  mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, with_adapters(trainer, folder, __func__, read_adapters, err), err);
+    return mw__trainer_leave(&entry, load_weights(trainer, path, options, err), err);
 }

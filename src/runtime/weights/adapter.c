@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PREFIX "base_model.model."
 
@@ -63,6 +64,32 @@ static mw_status make_paths(mw__adapters *a, const char *folder, mw_error *err)
     snprintf(a->tensors_path, size, "%s/adapter_model.safetensors", folder);
     snprintf(a->config_path, size, "%s/adapter_config.json", folder);
     return MW_OK;
+}
+
+bool mw__is_adapter_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+mw_status mw__adapters_check_options(const mw_weights_options *options, const char *folder, mw_error *err)
+{
+    if (options == NULL)
+        return MW_OK;
+    MW_TRY(mw__weights_check_load_options(options, false, err));
+    const char *given = options->prefix_count > 0 ? "prefixes"
+                        : options->name != NULL   ? "name"
+                        : options->report != NULL ? "report"
+                        : options->partial        ? "partial"
+                        : options->new_heads      ? "new_heads"
+                        : options->base           ? "base"
+                                                  : NULL;
+    if (given == NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "\"%.200s\" is an adapter, whose names say what they belong to: `%s` is for "
+                    "files of tensors",
+                    folder, given);
 }
 
 mw_status mw__adapters_init(mw__adapters *a, const mw__weight_slots *slots, mw__adapter_numbers numbers,

@@ -29,6 +29,10 @@ typedef struct mw__adapters {
 mw_status mw__adapters_init(mw__adapters *a, const mw__weight_slots *slots, mw__adapter_numbers numbers,
                             const char *folder, mw_error *err);
 void mw__adapters_deinit(mw__adapters *a);
+/* Whether weights of that path are an adapter. */
+bool mw__is_adapter_folder(const char *path);
+/* Refuses options that change something: an adapter's tensors are found by the names that PEFT gives them. */
+mw_status mw__adapters_check_options(const mw_weights_options *options, const char *folder, mw_error *err);
 /* Before the tensors are read: the configuration fits, and names that differ in dots are those of the file. */
 mw_status mw__adapters_check(mw__adapters *a, mw_error *err);
 mw_status mw__adapters_write_config(const mw__adapters *a, mw_error *err);

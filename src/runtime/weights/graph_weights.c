@@ -7,7 +7,7 @@
 
 typedef struct filling {
     const mw_graph *source;
-    const mw_load_options *options;
+    const mw_weights_options *options;
     mw_tensors *file;
     mw__arena arena;
     mw__weight_slots slots;
@@ -135,13 +135,14 @@ static mw_graph *fill_weights(filling *f, const char *path, mw_error *err)
         const mw__clone_options how = {.rule = fill_constant, .input = fill_input, .user = f, .keep_outputs = true};
         made = mw__clone_graph(f->source->allocator, f->source, &how, NULL, err);
     }
-    mw_tensors_close(f->file);
+    mw_tensors_destroy(f->file);
     return mw__graph_publish(made, err);
 }
 
-static mw_graph *load_weights(const mw_graph *source, const char *path, const mw_load_options *options, mw_error *err)
+static mw_graph *load_weights(const mw_graph *source, const char *path, const mw_weights_options *options,
+                              mw_error *err)
 {
-    const mw_load_options none = mw_load_defaults();
+    const mw_weights_options none = mw_weights_defaults();
     filling f = {.source = source, .options = options != NULL ? options : &none};
     if (mw_graph_check(source, err) != MW_OK || mw__weights_check_load_options(f.options, true, err) != MW_OK)
         return NULL;
@@ -149,13 +150,14 @@ static mw_graph *load_weights(const mw_graph *source, const char *path, const mw
     mw__graph_hold(source); /* callbacks may destroy it */
     mw_graph *made = fill_weights(&f, path, err);
     mw__arena_deinit(&f.arena);
-    if (mw__graph_drop(source, "mw_graph_load_tensors", MW_OK, err) == MW_OK)
+    if (mw__graph_drop(source, "mw_graph_load_weights", MW_OK, err) == MW_OK)
         return made;
     mw__graph_free(made);
     return NULL;
 }
 
-mw_graph *mw_graph_load_tensors(const mw_graph *source, const char *path, const mw_load_options *options, mw_error *err)
+mw_graph *mw_graph_load_weights(const mw_graph *source, const char *path, const mw_weights_options *options,
+                                mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

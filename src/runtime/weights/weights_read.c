@@ -11,7 +11,7 @@
 
 typedef struct loading {
     const mw__weight_slots *slots;
-    const mw_load_options *options; /* NULL: every slot by its own name, F16 and F32 only */
+    const mw_weights_options *options; /* NULL: every slot by its own name, F16 and F32 only */
     mw_tensors *file;
     mw__arena arena;
     mw__map exact;                 /* name in the model -> item */
@@ -47,10 +47,10 @@ static bool loosen(const char *name, char out[MW__TUNE_NAME])
 /* *out stays NULL for a tensor that is not wanted. */
 static mw_status rename_tensor(loading *load, const char *name, const char **out, mw_error *err)
 {
-    const mw_load_options *o = load->options;
+    const mw_weights_options *o = load->options;
     mw__text text;
     mw__text_init(&text, load->slots->allocator);
-    const mw_load_prefix *fits = NULL;
+    const mw_weights_prefix *fits = NULL;
     for (size_t i = 0; i < o->prefix_count && fits == NULL; i++)
         if (strncmp(name, o->prefixes[i].from, strlen(o->prefixes[i].from)) == 0)
             fits = &o->prefixes[i];
@@ -145,7 +145,7 @@ static mw_status match_strictly(loading *load, mw_error *err)
     return MW_OK;
 }
 
-static void tell(const loading *load, const mw_load_choice *choice)
+static void tell(const loading *load, const mw_weights_choice *choice)
 {
     if (load->options->report == NULL)
         return;
@@ -177,9 +177,9 @@ static void review_slot(const loading *load, size_t i, missing *lacking)
 {
     const mw__weight_slot *slot = &load->slots->slot[i];
     const mw__tensors_item *item = load->from[i];
-    mw_load_choice choice = {.outcome = MW_LOAD_MISSING, .parameter = slot->name, .shape = slot->shape};
+    mw_weights_choice choice = {.outcome = MW_WEIGHTS_MISSING, .parameter = slot->name, .shape = slot->shape};
     if (item != NULL) {
-        choice.outcome = mw_shape_equal(item->info.shape, slot->shape) ? MW_LOAD_TAKEN : MW_LOAD_SHAPE;
+        choice.outcome = mw_shape_equal(item->info.shape, slot->shape) ? MW_WEIGHTS_TAKEN : MW_WEIGHTS_SHAPE;
         choice.tensor = item->info.name;
         choice.there = item->info.shape;
     } else if (!slot->optional || load->options->base) {
@@ -196,8 +196,8 @@ static void tell_unused(const loading *load)
         const mw_tensor_info *info = &load->file->items[i].info;
         if (!load->used[i])
             tell(load,
-                 &(mw_load_choice){
-                     .outcome = MW_LOAD_UNUSED, .tensor = info->name, .shape = info->shape, .there = info->shape});
+                 &(mw_weights_choice){
+                     .outcome = MW_WEIGHTS_UNUSED, .tensor = info->name, .shape = info->shape, .there = info->shape});
     }
 }
 
@@ -289,7 +289,7 @@ static mw_status run_loading(loading *load, mw_error *err)
     return load->options != NULL ? match_by_options(load, err) : match_strictly(load, err);
 }
 
-mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, const mw_load_options *options,
+mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, const mw_weights_options *options,
                             const mw__tensors_item **out_from, mw_error *err)
 {
     loading load = {.slots = slots, .options = options, .file = file, .from = out_from};
@@ -303,7 +303,7 @@ mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, con
     return status;
 }
 
-static mw_status load_file(const mw__weight_slots *slots, mw_tensors *file, const mw_load_options *options,
+static mw_status load_file(const mw__weight_slots *slots, mw_tensors *file, const mw_weights_options *options,
                            mw_error *err)
 {
     const mw_allocator *allocator = slots->allocator;
@@ -319,7 +319,7 @@ static mw_status load_file(const mw__weight_slots *slots, mw_tensors *file, cons
         mw__free(allocator, data[i]);
     mw__free(allocator, data);
     mw__free(allocator, from);
-    mw_tensors_close(file);
+    mw_tensors_destroy(file);
     return status;
 }
 
@@ -333,28 +333,28 @@ mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool
 
 /* ---- options ---- */
 
-mw_status mw__weights_check_load_options(const mw_load_options *options, bool compressed, mw_error *err)
+mw_status mw__weights_check_load_options(const mw_weights_options *options, bool compressed, mw_error *err)
 {
     if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: not filled with mw_load_defaults");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_weights_options: not filled with mw_weights_defaults");
     if (options->compressed && !compressed)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_load_options: parameters are dense; `compressed` is for mw_graph_load_tensors");
+                        "mw_weights_options: parameters are dense; `compressed` is for mw_graph_load_weights");
     if (options->prefixes == NULL && options->prefix_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: prefixes is NULL, but prefix_count %zu",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_weights_options: prefixes is NULL, but prefix_count %zu",
                         options->prefix_count);
     for (size_t i = 0; i < options->prefix_count; i++)
         if (options->prefixes[i].from == NULL || options->prefixes[i].to == NULL)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: prefix %zu is NULL", i);
+            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_weights_options: prefix %zu is NULL", i);
     return MW_OK;
 }
 
-mw_load_options mw_load_defaults(void) { return (mw_load_options){.struct_size = sizeof(mw_load_options)}; }
+mw_weights_options mw_weights_defaults(void) { return (mw_weights_options){.struct_size = sizeof(mw_weights_options)}; }
 
-mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, const mw_load_options *options,
+mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, const mw_weights_options *options,
                            mw_error *err)
 {
-    const mw_load_options none = mw_load_defaults();
+    const mw_weights_options none = mw_weights_defaults();
     mw_error own = {0};
     mw_error *const reason = err != NULL ? err : &own;
     options = options != NULL ? options : &none;

@@ -54,7 +54,7 @@ static void say_report(const mw_chip_report *report, mw_chip chip, const tool_ca
     mw__json_add_string(call->json, "chip", mw_chip_name(chip));
     mw__json_add_bool(call->json, "passes", mw_chip_report_passes(report));
     mw__json_open(call->json, "findings", '[');
-    for (size_t i = 0; (finding = mw_chip_finding_at(report, i)) != NULL; i++)
+    for (size_t i = 0; (finding = mw_chip_report_finding_at(report, i)) != NULL; i++)
         json_finding(call->json, finding);
     mw__json_close(call->json, ']');
 }
@@ -68,7 +68,7 @@ int tool_check(const tool_call *call)
     mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_check_options options = mw_chip_check_defaults();
     options.as_it_is = o.as_it_is;
-    mw_chip_report *report = graph != NULL ? mw_chip_check(graph, chip, &options, call->err) : NULL;
+    mw_chip_report *report = graph != NULL ? mw_chip_report_create(graph, chip, &options, call->err) : NULL;
     if (report != NULL) {
         say_report(report, chip, call);
         code = mw_chip_report_passes(report) ? TOOL_DONE : TOOL_DIFFERS;
@@ -143,6 +143,6 @@ int tool_inspect(const tool_call *call)
     else
         tool_puts(text != NULL ? text : "");
     mw_string_free(text);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return text != NULL ? TOOL_DONE : TOOL_FAILED;
 }

@@ -97,7 +97,7 @@ static int compare_devices(const tool_call *call)
     int code;
     mw_graph *graph = tool_open_graph(call, &code);
     const mw_compare_options options = sides();
-    mw_comparison *comparison = graph != NULL ? mw_program_compare(graph, &options, call->err) : NULL;
+    mw_comparison *comparison = graph != NULL ? mw_comparison_create(graph, &options, call->err) : NULL;
     if (comparison != NULL) {
         code = mw_comparison_passes(comparison) ? TOOL_DONE : TOOL_DIFFERS;
         say_comparison(comparison, call);
@@ -127,7 +127,7 @@ static bool run_side(side *s, const char *path, int64_t examples, const tool_cal
     if (predictor != NULL && tool_inputs_draw(&s->inputs, s->model, examples, tool_seed(), call->err) &&
         tool_results_make(&s->results, s->model, examples, call->err)) {
         const mw_batch batch = tool_inputs_batch(&s->inputs);
-        mw_predict(predictor, &batch, s->results.results, s->results.count, call->err);
+        mw_predictor_predict(predictor, &batch, s->results.results, s->results.count, call->err);
     }
     mw_predictor_destroy(predictor);
     return call->err->status == MW_OK;
@@ -333,7 +333,7 @@ static int check_gradients(mw_graph *graph, const tool_call *call)
     options.seed = tool_seed();
     tool_compile_options(&options.compile);
     options.compile.function = NULL;
-    mw_gradcheck(&options, &report, call->err);
+    mw_gradcheck_run(&options, &report, call->err);
     tool_inputs_free(&inputs);
     free(leaves);
     if (report.checked == 0)

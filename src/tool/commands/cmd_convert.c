@@ -73,7 +73,7 @@ static mw_graph *raise_opset(const mw_graph *graph, const char *path, const tool
         mw_graph_write_mil(graph, folder.path, &options, call->err);
     char text[4300];
     snprintf(text, sizeof text, "%s/model.mil", folder.path != NULL ? folder.path : "");
-    mw_graph *raised = mw_graph_read_mil(text, NULL, call->err);
+    mw_graph *raised = mw_graph_open_mil(text, NULL, call->err);
     mw__fresh_folder_deinit(&folder);
     return raised;
 }
@@ -179,7 +179,7 @@ static int convert_tensors(const tool_call *call)
     const mw_status status = mw_tensors_convert(tensors, call->arguments[1], wanted, call->err);
     if (status == MW_OK && call->json != NULL)
         mw__json_add_integer(call->json, "tensors", (int64_t)mw_tensors_count(tensors));
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 

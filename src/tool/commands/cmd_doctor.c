@@ -64,11 +64,11 @@ static verdict check_machine(char *line)
 static verdict check_library(char *line)
 {
     mw_error err = {0};
-    mw_coreml *coreml = mw_coreml_read("/nonexistent.mlpackage", NULL, &err);
+    mw_coreml *coreml = mw_coreml_open("/nonexistent.mlpackage", NULL, &err);
     const bool packages = err.status != MW_ERROR_UNSUPPORTED;
     mw_coreml_destroy(coreml);
     mw_error_clear(&err);
-    mw_graph_destroy(mw_netplist_read("/nonexistent", NULL, &err));
+    mw_graph_destroy(mw_graph_open_netplist("/nonexistent", NULL, &err));
     snprintf(line, LINE, "Millwright %s, Core ML packages and ONNX: %s, netplists: %s", mw_version(),
              packages ? "yes" : "no (built without protobuf-c)",
              err.status != MW_ERROR_UNSUPPORTED ? "yes" : "no (built without libplist)");
@@ -88,17 +88,17 @@ static verdict multiply_numbers(mw_provider provider, mw_device device, char *li
         x[i] = (float)(i % 7 - 3);
         w[i] = (float)(i % 5 - 2);
     }
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_output(mw_matmul(mw_input(graph, "x", MW_F32, MW_SHAPE(N, N)), mw_input(graph, "w", MW_F32, MW_SHAPE(N, N)),
                         MW_TRANSPOSE_NONE),
               "y");
     mw_compile_options options = mw_compile_defaults();
     options.provider = provider;
     options.device = device;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_program_write(program, "x", MW_F32, x, N * N, &err);
     mw_program_write(program, "w", MW_F32, w, N * N, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, N * N, &err);
     int wrong = 0;
     for (int i = 0; err.status == MW_OK && i < N * N; i++) {
@@ -156,14 +156,14 @@ static verdict check_gradient(char *line)
     mw_error err = {0};
     mw_feed feeds[2];
     mw_tensor *x;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *loss = small_loss(graph, &x);
     mw_tensor *leaves[] = {x, mw_graph_find(graph, "fc1.weight"), mw_graph_find(graph, "fc2.bias")};
     mw_gradcheck_options options = mw_gradcheck_defaults(loss, leaves, 3);
     const mw_batch batch = small_batch(feeds);
     mw_gradcheck_report report = {0};
     options.batch = &batch;
-    mw_gradcheck(&options, &report, &err);
+    mw_gradcheck_run(&options, &report, &err);
     snprintf(line, LINE, "%zu comparisons with differences, worst %.2g of %.2g allowed%s%.200s", report.checked,
              report.error, report.allowed, err.status != MW_OK ? ": " : "", err.message);
     mw_graph_destroy(graph);
@@ -176,14 +176,14 @@ static verdict check_training(char *line)
     mw_feed feeds[2];
     mw_tensor *x;
     float first = 0, loss = 0;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, &err);
     mw_trainer_options options = mw_trainer_defaults(small_loss(graph, &x), mw_adam(0.01f));
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     const mw_batch batch = small_batch(feeds);
     mw_trainer_step(trainer, &batch, &first, &err);
     for (int i = 0; i < 200 && err.status == MW_OK; i++)
         mw_trainer_step(trainer, &batch, &loss, &err);
-    const mw_trainer_counters counters = mw_trainer_count(trainer);
+    const mw_trainer_counters counters = mw_trainer_get_counters(trainer);
     snprintf(line, LINE, "201 steps, loss %.3g to %.3g, %llu bytes of state left the device%s%.200s", (double)first,
              (double)loss, (unsigned long long)counters.state_bytes_out, err.status != MW_OK ? ": " : "", err.message);
     mw_trainer_destroy(trainer);

@@ -185,7 +185,7 @@ int tool_info(const tool_call *call)
     bool usage;
     mw_error first = {0};
     mw_tensors *tensors = mw_tensors_open(call->arguments[0], &first);
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     if (tensors != NULL && TOOL_REFUSE("on a file of tensors", "weights", "shape", "extent", "function"))
         return TOOL_USAGE;
     if (tensors != NULL)
@@ -424,7 +424,7 @@ int tool_tensors(const tool_call *call)
         tool_print("%s, %zu tensors, %s elements, %s\n", mw_tensors_format(tensors), mw_tensors_count(tensors),
                    tool_count(number, sizeof number, elements), tool_bytes(size, sizeof size, bytes));
     }
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     if (matched || t.pattern == NULL)
         return TOOL_DONE;
     tool_complain("no tensor of %.200s matches \"%.100s\"", call->arguments[0], t.pattern);

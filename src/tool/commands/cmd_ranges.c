@@ -79,7 +79,7 @@ int tool_ranges(const tool_call *call)
     }
     mw_graph *graph = tool_open_graph(call, &code);
     const mw_range_options options = asked();
-    mw_ranges *ranges = graph != NULL ? mw_program_ranges(graph, &options, call->err) : NULL;
+    mw_ranges *ranges = graph != NULL ? mw_ranges_create(graph, &options, call->err) : NULL;
     if (ranges != NULL) {
         code = mw_ranges_fit(ranges) ? TOOL_DONE : TOOL_DIFFERS;
         say_ranges(ranges, call);

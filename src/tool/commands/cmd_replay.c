@@ -32,7 +32,7 @@ int tool_replay(const tool_call *call)
     mw_replay_result result;
     if (TOOL_REFUSE("here: the step has its own", "batch") || !tool_compile_options(&options))
         return TOOL_USAGE;
-    if (mw_replay(call->arguments[0], &options, &result, call->err) != MW_OK)
+    if (mw_replay_run(call->arguments[0], &options, &result, call->err) != MW_OK)
         return TOOL_FAILED;
     say_result(&result, call);
     return result.non_finite > 0 ? TOOL_DIFFERS : TOOL_DONE;

@@ -173,7 +173,7 @@ static bool open_predictions(reporting *r)
     if (path == NULL)
         return false;
     options.batch = 64;
-    r->model = mw_model_load(r->model_path, &options, r->call->err);
+    r->model = mw_model_open(r->model_path, &options, r->call->err);
     return r->model != NULL && open_data(r, path);
 }
 

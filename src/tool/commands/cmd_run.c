@@ -177,7 +177,7 @@ static int predict(mw_model *model, const tool_call *call)
     else if (read && tool_inputs_draw(&inputs, model, examples, tool_seed(), call->err) &&
              tool_results_make(&results, model, examples, call->err)) {
         const mw_batch batch = tool_inputs_batch(&inputs);
-        mw_predict(predictor, &batch, results.results, results.count, call->err);
+        mw_predictor_predict(predictor, &batch, results.results, results.count, call->err);
         if (call->err->status == MW_OK)
             say_results(model, &results, call);
         if (o.out != NULL)
@@ -234,11 +234,11 @@ static int compare_doubles(const void *a, const void *c)
 static size_t measure_runs(mw_program *program, double *out, const tool_call *call)
 {
     size_t runs = 0;
-    mw_run(program, call->err); /* the first may make what it needs */
+    mw_program_run(program, call->err); /* the first may make what it needs */
     const double end = now_ns() + 1e9 * b.seconds;
     while (call->err->status == MW_OK && runs < RUNS_MAX && (runs < RUNS_LEAST || now_ns() < end)) {
         const double began = now_ns();
-        mw_run(program, call->err);
+        mw_program_run(program, call->err);
         out[runs++] = now_ns() - began;
     }
     qsort(out, runs, sizeof *out, compare_doubles);
@@ -314,7 +314,7 @@ static mw_program *compile_model(const tool_call *call, int64_t *out_examples, b
     *usage = code == TOOL_USAGE;
     tool_compile_options(&options);
     options.function = NULL;
-    mw_program *program = graph != NULL ? mw_compile(graph, &options, call->err) : NULL;
+    mw_program *program = graph != NULL ? mw_program_create(graph, &options, call->err) : NULL;
     if (program != NULL)
         tool_draw_ports(program, tool_seed(), call->err);
     if (program != NULL && out_examples != NULL)
@@ -380,7 +380,7 @@ static void say_step(const mw_plan_step *step, double all_ns, const tool_call *c
 void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
 {
     mw_plan_step step;
-    const mw_plan_totals totals = mw_plan_total(plan);
+    const mw_plan_totals totals = mw_plan_get_totals(plan);
     if (call->json == NULL) {
         mw_plan_print(plan, put_line, NULL);
         return;
@@ -408,10 +408,10 @@ int tool_profile(const tool_call *call)
     mw_program *program = compile_model(call, NULL, &usage);
     if (program == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
-    mw_run(program, call->err);
+    mw_program_run(program, call->err);
     mw_program_profile(program, (size_t)p.runs, call->err);
     for (long long i = 0; i < p.runs && call->err->status == MW_OK; i++)
-        mw_run(program, call->err);
+        mw_program_run(program, call->err);
     mw_plan *plan = mw_plan_create(program, call->err);
     if (plan != NULL && p.plan == NULL)
         tool_say_engine_plan(plan, call);

@@ -43,7 +43,7 @@ void tool_say_layers(const mw_graph *graph, const tool_call *call)
         for (size_t i = 0; i < mw_summary_count(summary); i++)
             json_layer(call->json, mw_summary_at(summary, i));
         mw__json_close(call->json, ']');
-        json_totals(call->json, mw_summary_total(summary));
+        json_totals(call->json, mw_summary_get_totals(summary));
     }
     tool_puts(text != NULL ? text : "");
     mw_string_free(text);

@@ -71,7 +71,8 @@ const tool_command tool_commands[] = {
      "Draws the layers of a model and what reads what; blocks that repeat are drawn once, with how often.",
      tool_draw_options, tool_draw},
     {"plot", "METRICS [OTHER..]", 1, 8, "the curves of a run, or of several",
-     "Draws what a metrics file of mw train or mw_fit says (JSON Lines or CSV): a chart for each name, other runs into "
+     "Draws what a metrics file of mw train or mw_trainer_fit says (JSON Lines or CSV): a chart for each name, other "
+     "runs into "
      "the "
      "same charts.",
      tool_plot_options, tool_plot},

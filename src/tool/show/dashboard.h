@@ -1,5 +1,5 @@
 /* A training on a terminal: where it stands, how the loss goes, how long it will take. Where there is no terminal
- * mw_fit prints its own plain lines. */
+ * mw_trainer_fit prints its own plain lines. */
 #ifndef MW__TOOL_SHOW_DASHBOARD_H
 #define MW__TOOL_SHOW_DASHBOARD_H
 
@@ -19,9 +19,9 @@ typedef struct dashboard {
     mw_evaluation validation; /* the last */
 } dashboard;
 
-/* Returns whether it takes the place of mw_fit's lines. */
+/* Returns whether it takes the place of mw_trainer_fit's lines. */
 bool dashboard_begin(dashboard *board, const tool_call *call);
-/* To be called by a callback of mw_fit; false, as that means to go on. */
+/* To be called by a callback of mw_trainer_fit; false, as that means to go on. */
 bool dashboard_report(dashboard *board, const mw_progress *progress);
 /* Leaves what it showed last on the screen. */
 void dashboard_end(dashboard *board);

@@ -52,7 +52,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     if (t->model_path == NULL)
         return true;
     t->model_path = tool_model_path(t->model_path, t->model_folder, sizeof t->model_folder);
-    t->model = mw_model_load(t->model_path, &options, t->err);
+    t->model = mw_model_open(t->model_path, &options, t->err);
     t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
     const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
     if (input == NULL)
@@ -99,7 +99,7 @@ static bool open_data(training *t)
 static void say_measured(training *t, const char *set, const mw_dataset *data)
 {
     mw_evaluation found;
-    if (data == NULL || mw_trainer_measure(t->trainer, data, &found, t->err) != MW_OK)
+    if (data == NULL || mw_trainer_evaluate(t->trainer, data, NULL, &found, t->err) != MW_OK)
         return;
     if (t->call->json == NULL) {
         tool_print("%s: loss %.5g", set, found.loss);
@@ -119,7 +119,7 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
 static void say_what_is_there(training *t)
 {
     mw_summary *summary = mw_summary_create(t->graph, t->err);
-    const mw_summary_totals totals = mw_summary_total(summary);
+    const mw_summary_totals totals = mw_summary_get_totals(summary);
     mw_summary_destroy(summary);
     if (t->call->json != NULL) {
         mw__json_add_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
@@ -168,7 +168,7 @@ static int fit_and_measure(training *t, const mw_fit_options *fit)
 {
     say_what_is_there(t);
     say_warnings(t);
-    mw_fit(t->trainer, fit, t->err);
+    mw_trainer_fit(t->trainer, fit, t->err);
     dashboard_end(&t->board);
     if (was_accepted(t->err->status))
         training_keep_settings(t);

@@ -85,7 +85,7 @@ static mw_tensor *name_result(const training *t, mw_tensor *out)
 static bool build_network(training *t)
 {
     const config_node *layers = config_get(t->c.root, "network");
-    t->graph = mw_graph_create(NULL);
+    t->graph = mw_graph_create(NULL, t->err);
     t->x = mw_input(t->graph, "x", input_dtype(t), input_shape(t));
     mw_tensor *h = t->data.normalizes ? normalize(t, t->x) : t->x;
     if (layers == NULL)

@@ -93,10 +93,10 @@ bool training_make_trainer(training *t)
     mw_trainer_options options = mw_trainer_defaults(t->loss, t->optimizer);
     options.metric = t->metric;
     options.prediction = t->out;
-    options.clip_norm = (float)field_number(c, root, "clip_norm", 0);
+    options.clipping.norm = (float)field_number(c, root, "clip_norm", 0);
     options.accumulate = (int)field_integer(c, root, "accumulate", 1);
-    options.watch_gradient_norms = has_metrics && field_bool(c, root, "gradient_norms", t->run != NULL);
-    options.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
+    options.watch.gradient_norms = has_metrics && field_bool(c, root, "gradient_norms", t->run != NULL);
+    options.watch.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
     options.average_decay = (float)field_number(c, root, "average_decay", 0);
     options.compile.seed = seed_of(t);
     const int64_t threads = field_integer(c, root, "threads", 0);
@@ -143,21 +143,22 @@ static void take_early_stopping(training *t, const config_node *stop, mw_fit_opt
 {
     config *c = &t->c;
     const char *by = choose_compared(t, stop, "early_stopping.by");
-    if (by != NULL && fit->best_by != NULL && strcmp(by, fit->best_by) != 0)
+    if (by != NULL && fit->stopping.best_by != NULL && strcmp(by, fit->stopping.best_by) != 0)
         config_fail(c, config_get(stop, "by"),
-                    "\"by\" is \"%s\", and \"best\" is \"%s\": one run compares epochs by one", by, fit->best_by);
-    fit->best_by = by != NULL ? by : fit->best_by;
-    fit->min_delta = field_number(c, stop, "early_stopping.min_delta", 0);
-    fit->patience = field_integer(c, stop, "early_stopping.patience", 3);
-    fit->restore_best = field_bool(c, stop, "early_stopping.restore_best", true);
+                    "\"by\" is \"%s\", and \"best\" is \"%s\": one run compares epochs by one", by,
+                    fit->stopping.best_by);
+    fit->stopping.best_by = by != NULL ? by : fit->stopping.best_by;
+    fit->stopping.min_delta = field_number(c, stop, "early_stopping.min_delta", 0);
+    fit->stopping.patience = field_integer(c, stop, "early_stopping.patience", 3);
+    fit->stopping.restore_best = field_bool(c, stop, "early_stopping.restore_best", true);
 }
 
 static void take_plateau(training *t, const config_node *plateau, mw_fit_options *fit)
 {
     config *c = &t->c;
-    fit->plateau_patience = field_integer(c, plateau, "plateau.patience", 2);
-    fit->plateau_factor = field_number(c, plateau, "plateau.factor", 0.1);
-    fit->plateau_least = field_number(c, plateau, "plateau.least", 0);
+    fit->schedule.plateau_patience = field_integer(c, plateau, "plateau.patience", 2);
+    fit->schedule.plateau_factor = field_number(c, plateau, "plateau.factor", 0.1);
+    fit->schedule.plateau_least = field_number(c, plateau, "plateau.least", 0);
 }
 
 /* {"by": "loss", "patience": 3}: the best epoch is what is left. */
@@ -169,10 +170,10 @@ static void take_stopping(training *t, mw_fit_options *fit)
         take_early_stopping(t, stop, fit);
     if (plateau != NULL)
         take_plateau(t, plateau, fit);
-    if (fit->best_by == NULL && (stop != NULL || plateau != NULL))
-        fit->best_by = "loss";
-    fit->best_highest = fit->best_by != NULL && strcmp(fit->best_by, "accuracy") == 0;
-    if (fit->best_by != NULL && fit->validation == NULL)
+    if (fit->stopping.best_by == NULL && (stop != NULL || plateau != NULL))
+        fit->stopping.best_by = "loss";
+    fit->stopping.best_highest = fit->stopping.best_by != NULL && strcmp(fit->stopping.best_by, "accuracy") == 0;
+    if (fit->stopping.best_by != NULL && fit->data.validation == NULL)
         config_fail(&t->c,
                     stop != NULL      ? stop
                     : plateau != NULL ? plateau
@@ -183,10 +184,10 @@ static void take_stopping(training *t, mw_fit_options *fit)
 static void take_saving(training *t, mw_fit_options *fit)
 {
     config *c = &t->c;
-    fit->checkpoint = t->checkpoint;
-    fit->checkpoint_steps = field_integer(c, c->root, "checkpoint_steps", 0);
-    fit->keep_last = (int)field_integer(c, c->root, "keep", 0);
-    fit->best_by = choose_compared(t, c->root, "best");
+    fit->checkpoint.path = t->checkpoint;
+    fit->checkpoint.steps = field_integer(c, c->root, "checkpoint_steps", 0);
+    fit->checkpoint.keep_last = (int)field_integer(c, c->root, "keep", 0);
+    fit->stopping.best_by = choose_compared(t, c->root, "best");
 }
 
 /* The first call is the first sign that the run was accepted: its checkpoint fits, and no other process has it. */
@@ -202,20 +203,20 @@ mw_fit_options training_make_fit(training *t)
     config *c = &t->c;
     const int64_t epochs = pick(t->over->epochs, t->over->epochs > 0, field_integer(c, c->root, "epochs", 5));
     mw_fit_options fit = mw_fit_defaults(t->data.training, epochs);
-    fit.validation = t->data.validation;
-    fit.schedule = make_schedule(t);
-    fit.seed = seed_of(t);
+    fit.data.validation = t->data.validation;
+    fit.schedule.rate = make_schedule(t);
+    fit.data.seed = seed_of(t);
     if (t->checkpoint[0] != '\0')
         take_saving(t, &fit);
     if (t->metrics[0] != '\0') {
-        fit.metrics = t->metrics;
-        fit.metrics_steps = field_integer(c, c->root, "metrics_steps", 0);
+        fit.metrics.path = t->metrics;
+        fit.metrics.steps = field_integer(c, c->root, "metrics_steps", 0);
     }
     take_stopping(t, &fit);
-    fit.no_warnings = true; /* they are said before */
-    fit.quiet = dashboard_begin(&t->board, t->call) || t->call->quiet;
-    fit.progress = report_progress;
-    fit.user = t;
+    fit.progress.no_warnings = true; /* they are said before */
+    fit.progress.quiet = dashboard_begin(&t->board, t->call) || t->call->quiet;
+    fit.progress.function = report_progress;
+    fit.progress.user = t;
     return fit;
 }
 
@@ -305,8 +306,9 @@ bool training_check_checkpoint(training *t)
     if (t->checkpoint[0] == '\0' || stat(t->checkpoint, &entry) != 0)
         return true;
     if (!check_classes(t))
-        return true;                                              /* the error is set */
-    mw_tensors *tensors = mw_tensors_open(t->checkpoint, &local); /* mw_fit says what is wrong with a broken one */
+        return true; /* the error is set */
+    mw_tensors *tensors =
+        mw_tensors_open(t->checkpoint, &local); /* mw_trainer_fit says what is wrong with a broken one */
     const mw_tensors_note *note;
     for (size_t i = 0; good && tensors != NULL && (note = mw_tensors_note_at(tensors, i)) != NULL; i++) {
         if (strcmp(note->key, "mw.optimizer") == 0)
@@ -314,6 +316,6 @@ bool training_check_checkpoint(training *t)
         if (strcmp(note->key, "mw.learning_rate") == 0)
             say_rate(t, note->value);
     }
-    mw_tensors_close(tensors);
+    mw_tensors_destroy(tensors);
     return good;
 }

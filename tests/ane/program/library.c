@@ -66,8 +66,8 @@ static bool take(mw_program *program, results *out, mw_error *err)
 static bool run(const mw_graph *graph, const char *profile, library_feed *feed, void *user, results *out, mw_error *err)
 {
     const mw_compile_options options = library_options(profile);
-    mw_program *program = mw_compile(graph, &options, err);
-    const bool good = program != NULL && feed(user, program, err) && mw_run(program, err) == MW_OK;
+    mw_program *program = mw_program_create(graph, &options, err);
+    const bool good = program != NULL && feed(user, program, err) && mw_program_run(program, err) == MW_OK;
     const bool taken = good && take(program, out, err);
     mw_program_destroy(program);
     return taken;

@@ -35,17 +35,17 @@ static int by_value(const void *a, const void *b)
 static bool measure(const timing *t, const char *profile, double *out_compile, double *out_run, mw_error *err)
 {
     double times[RUNS];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(t->batch, t->inputs));
     mw_tensor *w = mw_parameter(graph, "w", MW_F16, MW_SHAPE(t->inputs, t->outputs), mw_init_zeros());
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
     const mw_compile_options options = library_options(profile);
     const double begin = now();
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     *out_compile = now() - begin;
     for (int i = 0; i < RUNS && program != NULL && err->status == MW_OK; i++) {
         const double start = now();
-        mw_run(program, err);
+        mw_program_run(program, err);
         times[i] = now() - start;
     }
     mw_program_destroy(program);

@@ -18,7 +18,7 @@ typedef struct fixture {
 
 static fixture make(bool dense)
 {
-    fixture f = {.graph = mw_graph_create(NULL)};
+    fixture f = {.graph = mw_graph_create(NULL, NULL)};
     f.logits = mw_input(f.graph, "logits", MW_F32, MW_SHAPE(N, C));
     f.labels =
         dense ? mw_input(f.graph, "labels", MW_F32, MW_SHAPE(N, C)) : mw_input(f.graph, "labels", MW_I32, MW_SHAPE(N));
@@ -165,7 +165,7 @@ static void expect(mw_graph *graph, mw_status status, const char *part)
 
 static void test_labels_of_another_length_are_refused_with_both_shapes(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *logits = mw_input(graph, "logits", MW_F32, MW_SHAPE(N, C));
     mw_cross_entropy(logits, mw_input(graph, "labels", MW_I32, MW_SHAPE(5)));
     expect(graph, MW_ERROR_SHAPE, "logits [3, 4] and labels [5]");
@@ -173,7 +173,7 @@ static void test_labels_of_another_length_are_refused_with_both_shapes(void)
 
 static void test_labels_of_another_type_are_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *logits = mw_input(graph, "logits", MW_F32, MW_SHAPE(N, C));
     mw_cross_entropy(logits, mw_input(graph, "labels", MW_F16, MW_SHAPE(N, C)));
     expect(graph, MW_ERROR_DTYPE, "labels fp16");
@@ -181,7 +181,7 @@ static void test_labels_of_another_type_are_refused(void)
 
 static void test_mse_of_different_shapes_is_refused(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(N, C));
     mw_mse(y, mw_input(graph, "t", MW_F32, MW_SHAPE(N, 1)));
     expect(graph, MW_ERROR_SHAPE, "y [3, 4] and target [3, 1]");
@@ -190,7 +190,7 @@ static void test_mse_of_different_shapes_is_refused(void)
 /* The loss of a failed graph is not NULL, so that what is made from it can report the graph's first error. */
 static void test_loss_of_a_failed_graph_leads_to_its_error(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_tensor *bad = mw_matmul(x, x, MW_TRANSPOSE_NONE);
     mw_tensor *losses[] = {mw_cross_entropy(bad, y), mw_accuracy(bad, y), mw_mse(bad, x), mw_mse(x, bad)};
@@ -205,7 +205,7 @@ static void test_loss_of_a_failed_graph_leads_to_its_error(void)
     }
     CHECK(mw_cross_entropy(NULL, NULL) == NULL && mw_mse(NULL, NULL) == NULL);
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     CHECK(mw_mse(NULL, mw_input(graph, "x", MW_F32, MW_SHAPE(N))) == NULL); /* nothing failed */
     mw_graph_destroy(graph);
 }

@@ -18,7 +18,7 @@ static outcome run(make_loss *make, mw_device device, const float *x, const floa
 {
     mw_error err = {0};
     outcome result = {.loss = NAN};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *dx = NULL;
     mw_tensor *t =
         labels != NULL ? mw_input(graph, "t", MW_I32, MW_SHAPE(N)) : mw_input(graph, "t", MW_F32, MW_SHAPE(N, C));
@@ -32,7 +32,7 @@ static outcome run(make_loss *make, mw_device device, const float *x, const floa
         mw_program_write(program, "t", MW_I32, labels, N, &err);
     else
         mw_program_write(program, "t", MW_F32, target, N * C, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "loss", MW_F32, &result.loss, 1, &err);
     mw_program_read(program, "dx", MW_F32, result.dx, N * C, &err);
     CHECK_OK(err);
@@ -215,7 +215,7 @@ static void check_derivatives(make_loss *make, bool integral, bool twice, const 
     static const float t_at[N * C] = {0.3f, 0.6f, 0.1f, 0.2f, 0.15f, 0.65f, 0.7f, 0.05f, 0.25f, 0.45f, 0.4f, 0.2f};
     static const int32_t label_at[N] = {2, 0, 1, 2};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in[2] = {mw_input(graph, "x", MW_F32, MW_SHAPE(N, C))}, *gradients[2];
     in[1] = integral ? mw_input(graph, "t", MW_I32, MW_SHAPE(N)) : mw_input(graph, "t", MW_F32, MW_SHAPE(N, C));
     mw_tensor *y = make(in[0], in[1]);
@@ -234,7 +234,7 @@ static void check_derivatives(make_loss *make, bool integral, bool twice, const 
     options.compile.device = MW_DEVICE_CPU;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_gradcheck_report report = {0};
-    mw_gradcheck(&options, &report, &err);
+    mw_gradcheck_run(&options, &report, &err);
     check_note(err.status == MW_OK && report.passed && report.skipped * 4 <= report.checked, __FILE__, __LINE__,
                "%s%s: %zu checked, %zu skipped: %s", name, twice ? ", twice" : "", report.checked, report.skipped,
                err.message);
@@ -287,7 +287,7 @@ static void test_second_derivatives_at_0(void)
     const float expected[] = {1.0f, 2.0f, 0.25f}, zeros[N * C] = {0};
     for (int i = 0; i < 3; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *t = mw_input(graph, "t", MW_F32, MW_SHAPE(N, C));
         mw_tensor *dx = NULL, *second = NULL;
         mw_grad(losses[i](x, t), &x, 1, &dx, &err);
@@ -298,7 +298,7 @@ static void test_second_derivatives_at_0(void)
         mw_program_write(program, "x", MW_F32, zeros, N * C, &err);
         if (mw_graph_find(graph, "t") != NULL)
             mw_program_write(program, "t", MW_F32, zeros, N * C, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "second", MW_F32, got, N * C, &err);
         CHECK_OK(err);
         for (int k = 0; k < N * C; k++)

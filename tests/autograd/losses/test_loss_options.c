@@ -15,7 +15,7 @@ typedef struct fixture {
 
 static fixture make(void)
 {
-    fixture f = {.graph = mw_graph_create(NULL)};
+    fixture f = {.graph = mw_graph_create(NULL, NULL)};
     f.x = mw_input(f.graph, "x", MW_F32, MW_SHAPE(N, C));
     f.labels = mw_input(f.graph, "labels", MW_I32, MW_SHAPE(N));
     f.p = mw_input(f.graph, "p", MW_F32, MW_SHAPE(N, C));

@@ -136,13 +136,13 @@ static void compare(const loss_case *c, const char *port, const char *prefix, co
 static void check_case(loss_case *c, const char *note)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     make(c, graph, note, &err);
     for (int i = 0; i < OPERANDS && c->program != NULL; i++)
         if (c->in[i] != NULL)
             feed(c, i, &err);
     if (c->program != NULL) {
-        mw_run(c->program, &err);
+        mw_program_run(c->program, &err);
         compare(c, "y", "", "y", &err);
     }
     for (int i = 0; i < OPERANDS && c->program != NULL; i++) {

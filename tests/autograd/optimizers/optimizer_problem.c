@@ -12,12 +12,12 @@
 /* loss = sum(w c) / 256: the gradient times the default loss scale is c. */
 mw_trainer *problem_trainer(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(PROBLEM_COUNT), mw_init_zeros());
     mw_tensor *c = mw_input(graph, "c", MW_F32, MW_SHAPE(PROBLEM_COUNT));
     mw_tensor *sum = mw_reduce_sum(mw_mul(w, c), MW_ALL_AXES, false);
     mw_trainer_options options = mw_trainer_defaults(mw_mul_scalar(sum, 1.0 / 256.0), optimizer);
-    options.loss_scale = loss_scale;
+    options.precision.loss_scale = loss_scale;
     options.compile.device = device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 1;
@@ -25,7 +25,7 @@ mw_trainer *problem_trainer(mw_device device, mw_optimizer optimizer, float loss
     mw_graph_destroy(graph);
     float *values = hashed_floats(PROBLEM_COUNT, 40, 1.0f, 0.0f);
     if (trainer != NULL)
-        mw_trainer_write(trainer, "w", values, PROBLEM_COUNT, err);
+        mw_trainer_write(trainer, "w", MW_F32, values, PROBLEM_COUNT, err);
     free(values);
     return trainer;
 }

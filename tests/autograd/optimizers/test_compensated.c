@@ -15,7 +15,7 @@ static mw_trainer *make_stalling(mw_optimizer optimizer, double *start, mw_error
     mw_trainer *trainer = problem_trainer(MW_DEVICE_ANE, optimizer, 0.0f, err);
     float *values = hashed_floats(PROBLEM_COUNT, 41, 0.5f, 0.5f);
     if (trainer != NULL)
-        mw_trainer_write(trainer, "w", values, PROBLEM_COUNT, err);
+        mw_trainer_write(trainer, "w", MW_F32, values, PROBLEM_COUNT, err);
     free(values);
     if (trainer != NULL)
         problem_read(trainer, "w", start);
@@ -157,7 +157,7 @@ enum { N = 32, D = 16, H = 24 };
 static double train(mw_device device, mw_optimizer optimizer, int steps)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(N, 1));
     mw_tensor *answer = mw_dense(mw_tanh(mw_dense(x, H, "fc1")), 1, "fc2");

@@ -259,7 +259,7 @@ static mw_status build_update(const mw_optimizer *optimizer, const mw_allocator 
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_MEMORY, "no graph");
     const mw_shape shape = MW_SHAPE(3);

@@ -20,7 +20,7 @@ static attention make(mw_opset opset, mw__lowering lowering, bool boolean)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    attention a = {.graph = mw_graph_create(&options), .count = boolean ? 3 : 4};
+    attention a = {.graph = mw_graph_create(&options, NULL), .count = boolean ? 3 : 4};
     a.graph->lowering = lowering;
     a.in[0] = mw_input(a.graph, "q", MW_F32, MW_SHAPE(B, L, E));
     a.in[1] = mw_input(a.graph, "k", MW_F32, MW_SHAPE(B, S, E));
@@ -105,7 +105,7 @@ static void check_masked_rows(mw_opset opset)
     mw_program_write(program, "k", MW_F32, x, B * S * E, &err);
     mw_program_write(program, "v", MW_F32, x, B * S * V, &err);
     mw_program_write(program, "m", MW_BOOL, mask, L * S, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     const float *y = mw_program_view(program, "y", &err);
     CHECK_OK(err);
     for (int i = 0; y != NULL && i < B * L * V; i++)

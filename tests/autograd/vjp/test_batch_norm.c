@@ -41,26 +41,26 @@ static void step_of(bool relu, float *x, float *weight, float *bias, float *dx, 
     float k[COUNT], next[COUNT];
     for (int i = 0; i < COUNT; i++)
         k[i] = (float)coefficient(i);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *given = mw_input(graph, "k", MW_F32, MW_SHAPE(N, C, P));
     mw_tensor *values = mw_parameter(graph, "x", MW_F32, MW_SHAPE(N, C, P), mw_init_normal(0.3f, 1.0f));
     mw_tensor *y = mw_batch_norm_layer(values, 0.1f, (float)epsilon, "norm");
     mw_tensor *loss = mw_reduce_sum(mw_mul(given, relu ? mw_relu(y) : y), MW_ALL_AXES, false);
     mw_trainer *trainer = engine_trainer(loss, mw_sgd(1.0f), MW_DEVICE_CPU, 1, &err);
     REQUIRE(trainer != NULL);
-    mw_trainer_read(trainer, "x", x, COUNT, &err);
-    mw_trainer_read(trainer, "norm.weight", weight, C, &err);
-    mw_trainer_read(trainer, "norm.bias", bias, C, &err);
+    mw_trainer_read(trainer, "x", MW_F32, x, COUNT, &err);
+    mw_trainer_read(trainer, "norm.weight", MW_F32, weight, C, &err);
+    mw_trainer_read(trainer, "norm.bias", MW_F32, bias, C, &err);
     const mw_feed feed = {.name = "k", .dtype = MW_F32, .data = k, .count = COUNT};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
     mw_trainer_step(trainer, &batch, NULL, &err);
-    mw_trainer_read(trainer, "x", next, COUNT, &err);
+    mw_trainer_read(trainer, "x", MW_F32, next, COUNT, &err);
     for (int i = 0; i < COUNT; i++)
         dx[i] = x[i] - next[i];
-    mw_trainer_read(trainer, "norm.weight", next, C, &err);
+    mw_trainer_read(trainer, "norm.weight", MW_F32, next, C, &err);
     for (int c = 0; c < C; c++)
         dweight[c] = weight[c] - next[c];
-    mw_trainer_read(trainer, "norm.bias", next, C, &err);
+    mw_trainer_read(trainer, "norm.bias", MW_F32, next, C, &err);
     for (int c = 0; c < C; c++)
         dbias[c] = bias[c] - next[c];
     CHECK_OK(err);

@@ -166,14 +166,14 @@ static void test_the_engine_agrees_that_it_has_none(void)
     mw_grad(mw_reduce_sum(mw_graph_find(flat, "z"), MW_ALL_AXES, false), x, 2, dx, &err);
     mw_output(dx[0], "dx");
     mw_output(dx[1], "dw");
-    mw_program *program = mw_compile(flat, NULL, &err);
+    mw_program *program = mw_program_create(flat, NULL, &err);
     const float at_x[] = {-2.0F, 0.0F, 3.0F}, at_w[] = {1.0F, 2.0F, 3.0F};
     const bool no = false;
     float found[ELEMENTS];
     mw_program_write(program, "x", MW_F32, at_x, 3, &err);
     mw_program_write(program, "w", MW_F32, at_w, 3, &err);
     mw_program_write(program, "p", MW_BOOL, &no, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "dx", MW_F32, found, 3, &err);
     for (int i = 0; i < ELEMENTS; i++)
         CHECK_NEAR(found[i], 2.0F * at_x[i], 0.0);
@@ -291,7 +291,7 @@ static void test_a_flat_program_keeps_its_states(void)
     CHECK_INT(op_count(flat->functions[0]->body, "write_state"), 1);
     mw_grad(mw_reduce_sum(mw_graph_find(flat, "z"), MW_ALL_AXES, false), &start, 1, &dk, &err);
     mw_output(dk, "dk");
-    mw_program *programs[2] = {mw_compile(graph, NULL, &err), mw_compile(flat, NULL, &err)};
+    mw_program *programs[2] = {mw_program_create(graph, NULL, &err), mw_program_create(flat, NULL, &err)};
     CHECK_OK(err);
     for (int run = 0; run < 3; run++) {
         float before[3] = {0}, k[2][3] = {{0}}, z[2][3] = {{0}}, gradient[3] = {0};
@@ -299,7 +299,7 @@ static void test_a_flat_program_keeps_its_states(void)
         for (int i = 0; i < 2; i++) {
             mw_program_write(programs[i], "x", MW_F32, x, 3, &err);
             mw_program_write(programs[i], "w", MW_F32, w, 3, &err);
-            mw_run(programs[i], &err);
+            mw_program_run(programs[i], &err);
             mw_program_read(programs[i], "z", MW_F32, z[i], 3, &err);
             mw_program_read(programs[i], "k", MW_F32, k[i], 3, &err);
         }
@@ -329,7 +329,7 @@ static void test_a_state_that_is_only_read(void)
     CHECK_INT(op_count(flat->functions[0]->body, "read_state"), 1);
     CHECK_INT(op_count(flat->functions[0]->body, "write_state"), 0);
     mw_graph_verify(flat, &err);
-    mw_program *program = mw_compile(flat, NULL, &err);
+    mw_program *program = mw_program_create(flat, NULL, &err);
     CHECK_OK(err);
     mw_program_destroy(program);
     mw_graph_destroy(flat);

@@ -15,7 +15,7 @@ static mw_status build(const mw_allocator *allocator, mw__lowering lowering, mw_
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     if (graph == NULL)
         return MW_ERROR_MEMORY;
     graph->lowering = lowering;
@@ -75,7 +75,7 @@ static void test_a_constant_weight_has_the_gradient_of_a_computed_one(void)
     for (int i = 0; i < ELEMENTS; i++)
         elements[i] = (double)(i * 5 % 13 - 6) / 4.0;
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     const mw_shape shape = MW_SHAPE(2, 3, 2, 2);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2, 3, 3));
     mw_tensor *constant = mw_constant(graph, MW_F32, shape, numbers);
@@ -112,7 +112,7 @@ static int64_t products(const mw_graph *graph, size_t from)
 static void test_a_trained_transpose_has_gradients_without_spreading_x(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options options = mw_conv_defaults();
     options.stride[0] = options.stride[1] = 2;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 8, 8)), *dx = NULL, *dweight = NULL;
@@ -137,7 +137,7 @@ static void test_an_added_bias_has_its_gradient(void)
     mw_error err = {0};
     mw_graph_options options = mw_graph_defaults();
     options.opset = MW_IOS15;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 1, 3));
     mw_tensor *y = mw_conv_layer(x, 2, MW_SHAPE(2), "c", NULL), *bias = mw_graph_find(graph, "c.bias"), *db = NULL;
     mw_grad(mw_reduce_sum(y, MW_ALL_AXES, false), &bias, 1, &db, &err);

@@ -58,7 +58,7 @@ static void check_form(mw__lowering lowering, taking *take)
     double table_at[V * D] = {0}, dy_at[J * D];
     for (int i = 0; i < J * D; i++)
         dy_at[i] = i / D + 10.0 * (i % D);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     graph->lowering = lowering;
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(V, D)), *dx = NULL;
@@ -112,7 +112,7 @@ static void test_the_layer_trains_and_checks_what_is_fed(void)
 {
     static const int32_t good[J] = {3, 0, 3, 4, 1, 2, 3}, bad[J] = {3, 0, 5, 4, 1, 2, 3};
     mw_error err = {0}, refused = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer = make_trainer(graph, &err);
     CHECK_OK(err);
     if (trainer != NULL) {

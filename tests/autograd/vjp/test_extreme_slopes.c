@@ -204,7 +204,7 @@ static bool run(unary *make, const mode *m, const float *x_at, const float *z_at
 {
     static float w_at[POINTS * POINTS];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x[2] = {mw_input(graph, "x", m->dtype, MW_SHAPE(count))}, *dx[2];
     if (z_at != NULL)
         x[1] = mw_input(graph, "z", m->dtype, MW_SHAPE(count));
@@ -227,7 +227,7 @@ static bool run(unary *make, const mode *m, const float *x_at, const float *z_at
     if (z_at != NULL)
         mw_program_write(program, "z", MW_F32, z_at, count, &err);
     mw_program_write(program, "w", MW_F32, w_at, count, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out->y, count, &err);
     mw_program_read(program, "dx", MW_F32, out->dx[0], count, &err);
     if (z_at != NULL)
@@ -345,7 +345,7 @@ static void test_norms_of_large_numbers_in_fp16(void)
             double truth[ROW], most = 0;
             for (int i = 0; i < ROW; i++)
                 x_at[i] = (float)(shares[i] * size), g_at[i] = (float)g[i];
-            mw_graph *graph = mw_graph_create(NULL);
+            mw_graph *graph = mw_graph_create(NULL, NULL);
             mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 1, 1, ROW)), *dx = NULL;
             mw_tensor *w = mw_input(graph, "w", MW_F16, MW_SHAPE(1, 1, 1, ROW));
             mw_tensor *y = square ? l2_norm(x) : layer_norm(x);
@@ -354,7 +354,7 @@ static void test_norms_of_large_numbers_in_fp16(void)
             mw_program *program = engine_compile(graph, MW_DEVICE_ANE, 0, &err);
             mw_program_write(program, "x", MW_F32, x_at, ROW, &err);
             mw_program_write(program, "w", MW_F32, g_at, ROW, &err);
-            mw_run(program, &err);
+            mw_program_run(program, &err);
             mw_program_read(program, "dx", MW_F32, dx_at, ROW, &err);
             CHECK_OK(err);
             (square ? l2_norm_truth : layer_norm_truth)(x_at, g, truth);

@@ -27,7 +27,7 @@ static double farthest(mw_optimizer optimizer, int steps)
     mw_trainer *trainer = problem_trainer(MW_DEVICE_ANE, optimizer, 0.0f, &err);
     float zeros[PROBLEM_COUNT] = {0};
     if (trainer != NULL)
-        mw_trainer_write(trainer, "w", zeros, PROBLEM_COUNT, &err);
+        mw_trainer_write(trainer, "w", MW_F32, zeros, PROBLEM_COUNT, &err);
     for (int t = 1; t <= steps && trainer != NULL; t++) {
         float gradient[PROBLEM_COUNT];
         gradients_of_all_sizes(t, gradient);
@@ -91,7 +91,7 @@ static void survive_extremes(mw_optimizer optimizer, size_t row)
     mw_trainer *trainer = problem_trainer(MW_DEVICE_ANE, optimizer, 0.0f, &err);
     REQUIRE(trainer != NULL);
     float start[PROBLEM_COUNT] = {0};
-    mw_trainer_write(trainer, "w", start, PROBLEM_COUNT, &err);
+    mw_trainer_write(trainer, "w", MW_F32, start, PROBLEM_COUNT, &err);
     for (int t = 0; t < 100 && err.status == MW_OK; t++) {
         float gradient[PROBLEM_COUNT];
         for (int i = 0; i < PROBLEM_COUNT; i++)

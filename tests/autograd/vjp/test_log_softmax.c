@@ -39,7 +39,7 @@ static mw_tensor *divergence(mw_tensor *x, mw_tensor *target) { return mw_kl_div
 static bench make(make_loss *loss_of, int classes, mw_device device, bool dense)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, classes)), *dx = NULL;
     mw_tensor *labels = dense ? mw_input(graph, "labels", MW_F32, MW_SHAPE(1, classes))
                               : mw_input(graph, "labels", MW_I32, MW_SHAPE(1));
@@ -86,7 +86,7 @@ static worst run(const bench *b, const float *x)
     float loss = NAN, dx[MOST];
     const size_t count = (size_t)b->classes;
     mw_program_write(b->program, "x", MW_F32, x, count, &err);
-    mw_run(b->program, &err);
+    mw_program_run(b->program, &err);
     mw_program_read(b->program, "loss", MW_F32, &loss, 1, &err);
     mw_program_read(b->program, "dx", MW_F32, dx, count, &err);
     CHECK_OK(err);
@@ -156,7 +156,7 @@ static void run_value(make_value *value, mw_device device, const float *x_at, co
                       float *dx_at)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS, DEPTH)), *dx = NULL;
     mw_tensor *y = value(x);
     mw_tensor *w = mw_input(graph, "w", MW_F32, mw_tensor_shape(y));
@@ -167,7 +167,7 @@ static void run_value(make_value *value, mw_device device, const float *x_at, co
     mw_program *program = engine_compile(graph, device, 0, &err);
     mw_program_write(program, "x", MW_F32, x_at, COUNT, &err);
     mw_program_write(program, "w", MW_F32, w_at, count, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y_at, count, &err);
     mw_program_read(program, "dx", MW_F32, dx_at, COUNT, &err);
     CHECK_OK(err);
@@ -260,7 +260,7 @@ static void test_more_classes_than_fp16_counts(void)
     enum { CLASSES = 70000 };
     static float x[CLASSES], dx[CLASSES];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *logits = mw_input(graph, "x", MW_F32, MW_SHAPE(1, CLASSES)), *gradient = NULL;
     mw_tensor *first = mw_slice_by_size(mw_log_softmax(logits, 1), (const int64_t[]){0, 0}, (const int64_t[]){1, 1});
     mw_grad(mw_reduce_sum(first, MW_ALL_AXES, false), &logits, 1, &gradient, &err);
@@ -272,7 +272,7 @@ static void test_more_classes_than_fp16_counts(void)
         float y = NAN;
         x[0] = (float)lead;
         mw_program_write(program, "x", MW_F32, x, CLASSES, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "first", MW_F32, &y, 1, &err);
         mw_program_read(program, "dx", MW_F32, dx, CLASSES, &err);
         const double floor = 0x1p-25 * CLASSES;
@@ -287,12 +287,12 @@ static void test_more_classes_than_fp16_counts(void)
 static void test_log_softmax_refuses_wrong_arguments(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     CHECK(mw_log_softmax(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), 2) == NULL);
     mw_graph_check(graph, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "log_softmax: axis 2 is outside rank 2");
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     err = (mw_error){0};
     CHECK(mw_log_softmax(mw_input(graph, "x", MW_I32, MW_SHAPE(2, 3)), 1) == NULL);
     mw_graph_check(graph, &err);

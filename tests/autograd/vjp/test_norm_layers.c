@@ -120,14 +120,14 @@ static void compare(const layer_case *c, const char *port, const char *prefix, c
 static void check_case(layer_case *c, const char *note)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     make(c, graph, note, &err);
     for (int i = 0; i < INPUTS && c->program != NULL; i++)
         if (c->in[i] != NULL)
             feed(c, names[i], &err);
     if (c->program != NULL) {
         feed(c, "dy", &err);
-        mw_run(c->program, &err);
+        mw_program_run(c->program, &err);
         compare(c, "y", "", "y", &err);
     }
     for (int i = 0; i < INPUTS && c->program != NULL; i++) {

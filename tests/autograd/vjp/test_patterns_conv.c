@@ -80,7 +80,7 @@ static mw_shape shape_of(int64_t a, int64_t b, const int64_t *spatial, int axes)
 
 static operands make(const setting *s, mw_dtype dtype)
 {
-    operands o = {.graph = mw_graph_create(NULL), .conv = s->conv};
+    operands o = {.graph = mw_graph_create(NULL, NULL), .conv = s->conv};
     mw__conv *c = &o.conv;
     for (int i = 0; i < c->axes; i++)
         c->out[i] = (c->in[i] + c->before[i] + s->after[i] - mw__conv_cover(c, i)) / c->stride[i] + 1;

@@ -41,7 +41,7 @@ static bool make(fixture *f, pool_call *pool, const mw_pool_options *numbers, mw
     mw_error err = {0};
     mw_pool_options options = *numbers;
     options.struct_size = sizeof options;
-    f->graph = mw_graph_create(NULL);
+    f->graph = mw_graph_create(NULL, NULL);
     f->graph->lowering = lowering;
     f->x = mw_input(f->graph, "x", dtype, MW_SHAPE(1, PLANES, H, W));
     f->y = pool(f->x, &options);
@@ -154,7 +154,7 @@ static void test_chips_accept_the_gradients(void)
 static void test_a_window_of_too_many_elements_is_refused(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(1, 1, 70, 70)), *dx;
     const mw_pool_options all = mw_pool_defaults(MW_SHAPE(70, 70));
     mw_grad(mw_max_pool(x, &all), &x, 1, &dx, &err);

@@ -19,7 +19,7 @@ typedef struct fixture {
 static bool make(fixture *f, const op_case *c, mw__lowering lowering)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     *f = (fixture){.count = 0};
     graph->lowering = lowering;
     bool good = op_instance_init_in(&f->instance, graph, c, MW_F32, 11, false);
@@ -95,7 +95,7 @@ static void test_a_crop_of_no_image_gives_no_image_a_gradient(void)
     double x[IMAGES * PIXELS];
     mw_graph_options options = mw_graph_defaults();
     options.opset = MW_IOS16;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_error err = {0};
     mw_tensor *image = mw_input(graph, "x", MW_F32, MW_SHAPE(IMAGES, 1, 3, 3)), *y = NULL, *dx = NULL;
     mw_tensor *roi = mw_input(graph, "roi", MW_F32, MW_SHAPE(4, 1, 5, 1, 1));

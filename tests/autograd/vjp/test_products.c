@@ -19,7 +19,7 @@ typedef struct fixture {
 
 static void setup(fixture *f)
 {
-    *f = (fixture){.graph = mw_graph_create(NULL)};
+    *f = (fixture){.graph = mw_graph_create(NULL, NULL)};
     f->x = mw_input(f->graph, "x", MW_F32, MW_SHAPE(N));
     f->z = mw_input(f->graph, "z", MW_F32, MW_SHAPE(N));
     f->labels = mw_input(f->graph, "labels", MW_I32, MW_SHAPE(N));

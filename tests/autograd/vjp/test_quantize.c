@@ -72,7 +72,7 @@ static mw_tensor *scale_of(mw_graph *graph, const setting *s)
 
 static mw_graph *build(const setting *s, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS));
     mw_tensor *dy = mw_input(graph, "dy", MW_F32, MW_SHAPE(ROWS, COLUMNS)), *scale = scale_of(graph, s);
     const mw_shape shape = s->axis < 0 ? mw_shape_scalar() : MW_SHAPE(parts_of(s));
@@ -112,7 +112,7 @@ static void check_setting(const setting *s, mw_device device)
     mw_program_write(program, "dy", MW_F32, dy, COUNT, &err);
     if (s->learned)
         mw_program_write(program, "scale", MW_F32, scale, (size_t)parts_of(s), &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     CHECK_OK(err);
     const truth t = formulas(s, x, dy);
     if (err.status == MW_OK) {
@@ -140,7 +140,7 @@ static void test_gradients_go_straight_through_where_nothing_saturates(void)
 static void test_quantize_alone_has_no_gradient(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4)), *dx = NULL, *scale = mw_scalar(graph, MW_F32, 0.5);
     mw_tensor *y = mw_dequantize(mw_quantize(x, scale, NULL, 0, MW_I8), scale, NULL, 0);
     mw_grad(mw_reduce_sum(y, MW_ALL_AXES, false), &x, 1, &dx, &err);
@@ -149,7 +149,7 @@ static void test_quantize_alone_has_no_gradient(void)
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     float values[4] = {1, 2, 3, 4};
     mw_program_write(program, "x", MW_F32, values, 4, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "dx", MW_F32, values, 4, &err);
     CHECK_OK(err);
     for (int i = 0; i < 4; i++)

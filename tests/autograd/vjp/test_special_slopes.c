@@ -36,7 +36,7 @@ static bool run_slopes(const char *name, mw_tensor *y, mw_tensor *const *x, cons
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
     for (size_t i = 0; i < count; i++)
         mw_program_write(program, inputs[i], MW_F32, data[i], elements, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     for (size_t i = 0; i < count; i++)
         mw_program_read(program, outputs[i], MW_F32, out[i], elements, &err);
     mw_program_destroy(program);
@@ -117,7 +117,7 @@ static void test_operations_of_one_operand(void)
     static float out[1][MOST];
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
         const float *data[1] = {points};
-        mw_tensor *x = mw_input(mw_graph_create(NULL), "x", MW_F32, MW_SHAPE(POINTS));
+        mw_tensor *x = mw_input(mw_graph_create(NULL, NULL), "x", MW_F32, MW_SHAPE(POINTS));
         if (!run_slopes(unary[i].name, unary[i].make(x), &x, data, 1, POINTS, out))
             continue;
         for (int k = 0; k < POINTS; k++)
@@ -168,7 +168,7 @@ static void test_operations_of_two_operands(void)
         x[i] = points[i / POINTS], z[i] = points[i % POINTS];
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
         const float *data[2] = {x, z};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *in[2] = {mw_input(graph, "x", MW_F32, MW_SHAPE(POINTS * POINTS)),
                             mw_input(graph, "z", MW_F32, MW_SHAPE(POINTS * POINTS))};
         if (!run_slopes(binary[i].name, binary[i].make(in[0], in[1]), in, data, 2, POINTS * POINTS, out))
@@ -238,7 +238,7 @@ static void check_reduction(const reduce_row *row, mw_shape shape, mw_axes axes)
         x[i] = points[set / divisors[i % 3] % POINTS];
     }
     const float *data[1] = {x};
-    mw_tensor *in = mw_input(mw_graph_create(NULL), "x", MW_F32, shape);
+    mw_tensor *in = mw_input(mw_graph_create(NULL, NULL), "x", MW_F32, shape);
     if (!run_slopes(row->name, row->make(in, axes, false), &in, data, 1, MOST, out))
         return;
     for (int i = 0; i < MOST; i++) {
@@ -266,7 +266,7 @@ static void test_the_second_derivative_of_a_quotient_by_its_divisor(void)
     const double wanted[4] = {2.0, -2.0, 0.25, 16.0};
     static float out[1][MOST];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *z = mw_input(graph, "x", MW_F32, MW_SHAPE(4)), *dz = NULL;
     mw_tensor *one = mw_fill(graph, MW_F32, MW_SHAPE(4), 1.0);
     mw_grad(mw_reduce_sum(mw_real_div(one, z), MW_ALL_AXES, false), &z, 1, &dz, &err);

@@ -47,7 +47,7 @@ static mw_chip_cost cost_of(const mw_chip_rates *rates, const mw_tensor *value)
 
 static mw_chip_cost conv_cost(const mw_chip_rates *rates, const measured *m)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options options = mw_conv_defaults();
     options.pad_type = MW_PAD_SAME;
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, m->channels, m->map, m->map));
@@ -116,7 +116,7 @@ static void test_published_estimates_of_an_m1(void)
 
 static double gemm_us(const mw_chip_rates *rates, int n)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(n, n));
     const mw_chip_cost cost = cost_of(rates, mw_matmul(x, zeros(graph, MW_SHAPE(n, n)), MW_TRANSPOSE_NONE));
     mw_graph_destroy(graph);
@@ -156,7 +156,7 @@ static void test_published_peaks(void)
 static void test_small_operations_are_at_the_floor(void)
 {
     const mw_chip_rates m1 = rates_of(MW_CHIP_H13, MW_CHIP_FITTED), m5 = rates_of(MW_CHIP_H17, MW_CHIP_FITTED);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     const mw_tensor *small = mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(64, 64)));
     const mw_tensor *large = mw_relu(mw_input(graph, "y", MW_F16, MW_SHAPE(256, 1024)));
     mw_chip_cost cost = cost_of(&m1, small);
@@ -272,7 +272,7 @@ static void test_hostile_numbers_are_limited(void)
 static void test_layers_count_what_crosses_them(void)
 {
     const mw_chip_rates r = {.gflops = 1.0, .gbytes = 1.0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 4, 8, 8)),
               *z = mw_input(graph, "z", MW_F16, MW_SHAPE(1, 4, 8, 8));
     mw_tensor *conv = mw_conv(x, zeros(graph, MW_SHAPE(4, 4, 1, 1)), NULL, NULL);

@@ -17,7 +17,7 @@ enum { BYTES_MAX = 1 << 16 };
 
 static mw_graph *chain(int depth, int64_t width)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 1, 4, width));
     mw_tensor *y = mw_relu(x);
     for (int i = 1; i < depth; i++)
@@ -29,7 +29,7 @@ static mw_graph *chain(int depth, int64_t width)
 static mw_graph *contraction(int64_t inner)
 {
     static const uint16_t weights[512 * 8];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(4, inner));
     mw_output(mw_matmul(x, mw_constant(graph, MW_F16, MW_SHAPE(inner, 8), weights), 0), "y");
     return graph;
@@ -38,7 +38,7 @@ static mw_graph *contraction(int64_t inner)
 /* One input, five states that the step replaces, one result. */
 static mw_graph *recurrent(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     for (int i = 0; i < 5; i++) {
         char name[8];
@@ -53,7 +53,7 @@ static mw_graph *recurrent(void)
 
 static mw_graph *bridged(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2, 4, 8));
     mw_tensor *h = mw_relu(x), *results[1];
     const mw_argument arguments[] = {{"query", &h, 1}, {"key", &h, 1}, {"value", &h, 1}};
@@ -67,7 +67,7 @@ static mw_graph *bridged(void)
 static mw_e5 *make(mw_graph *graph)
 {
     mw_error err = {0};
-    mw_e5 *e5 = mw_e5_from_graph(graph, NULL, &err);
+    mw_e5 *e5 = mw_e5_create(graph, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     return e5;
@@ -175,14 +175,14 @@ static void test_bridges_are_the_callers_choice(void)
     options.bridges = none;
     options.bridge_count = 1;
     mw_graph *graph = bridged();
-    mw_e5 *e5 = mw_e5_from_graph(graph, &options, &err);
+    mw_e5 *e5 = mw_e5_create(graph, &options, &err);
     CHECK_OK(err);
     kinds_of(e5, kinds);
     CHECK_STR(kinds, "CAAAC"); /* before, tanh, after: the attention is in the first */
     CHECK_INT(mw_e5_program_of(e5)->operations[2].operand_count, 2);
     mw_e5_destroy(e5);
     options.bridge_count = 0;
-    e5 = mw_e5_from_graph(graph, &options, &err);
+    e5 = mw_e5_create(graph, &options, &err);
     kinds_of(e5, kinds);
     CHECK_STR(kinds, "CAC");
     mw_e5_destroy(e5);
@@ -207,7 +207,7 @@ static void test_five_states_give_six_casts_one_inference_six_casts(void)
 /* tinygrad's containers: 8 channels of 16 rows have strides 8192, 1024, 64, 2. */
 static void test_layout_of_the_engine_is_that_of_containers(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 8, 16, 16))), "y");
     mw_e5 *e5 = make(graph);
     REQUIRE(e5 != NULL);
@@ -260,7 +260,7 @@ static void test_files_are_written_and_read(void)
     close(descriptor);
     mw_e5 *made = make(recurrent());
     CHECK_INT(mw_e5_write(made, path, &err), MW_OK);
-    mw_e5 *read = mw_e5_read(path, NULL, &err);
+    mw_e5 *read = mw_e5_open(path, NULL, &err);
     CHECK_OK(err);
     char *a = mw_e5_text(made, &err), *b = mw_e5_text(read, &err);
     REQUIRE(a != NULL && b != NULL);
@@ -283,9 +283,9 @@ static void check_layout(const mw_e5_layout *a, const mw_e5_layout *b)
 static void test_flatc_wrote_the_same(void)
 {
     mw_error err = {0};
-    mw_e5 *theirs = mw_e5_read(MW_TESTS_DIR "/data/e5/relu.e5", NULL, &err);
+    mw_e5 *theirs = mw_e5_open(MW_TESTS_DIR "/data/e5/relu.e5", NULL, &err);
     CHECK_OK(err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 2, 3, 5))), "y");
     mw_e5 *ours = make(graph);
     REQUIRE(theirs != NULL && ours != NULL);
@@ -484,27 +484,27 @@ static void test_unknown_sections_are_notes(void)
 static void check_refused(mw_graph *graph, mw_status status, const char *why)
 {
     mw_error err = {0};
-    CHECK(mw_e5_from_graph(graph, NULL, &err) == NULL);
+    CHECK(mw_e5_create(graph, NULL, &err) == NULL);
     CHECK_ERROR(err, status, why);
     mw_graph_destroy(graph);
 }
 
 static void test_what_has_no_code_is_refused_by_name(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 1, 1, 2, 3))), "y");
     check_refused(graph, MW_ERROR_UNSUPPORTED, "\"x\" is of rank 5");
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(3));
     mw_output(mw_less(x, mw_relu(x)), "smaller");
     check_refused(graph, MW_ERROR_UNSUPPORTED, "\"smaller\" has a type without a code");
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(MW_DIM_UNKNOWN, 3))), "y");
     check_refused(graph, MW_ERROR_SHAPE, "`?` extents");
     mw_error err = {0};
     const mw_e5_options zeroed = {0};
     graph = chain(1, 8);
-    CHECK(mw_e5_from_graph(graph, &zeroed, &err) == NULL);
+    CHECK(mw_e5_create(graph, &zeroed, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_e5_defaults");
     mw_graph_destroy(graph);
     check_refused(NULL, MW_ERROR_ARGUMENT, "the graph is NULL");
@@ -524,7 +524,7 @@ static void test_every_failed_allocation_is_reported(void)
         mw_error err = {0};
         options.allocator = &allocator;
         mw_graph *graph = recurrent();
-        mw_e5 *e5 = mw_e5_from_graph(graph, &options, &err);
+        mw_e5 *e5 = mw_e5_create(graph, &options, &err);
         mw_graph_destroy(graph);
         if (failing.failed)
             CHECK(e5 == NULL && err.status == MW_ERROR_MEMORY);

@@ -22,7 +22,7 @@ const char hwx_page_head[] =
     "    mw_hwx_set_weights(hwx, 0, weights, 64 * 64, NULL, &err);\n"
     "    mw_hwx_write(hwx, \"patched.hwx\", &err);\n"
     "}\n"
-    "mw_hwx_close(hwx);\n"
+    "mw_hwx_destroy(hwx);\n"
     "```\n"
     "\n"
     "This file is written by its test (`tests/chip/hwx/test_hwx_document.c`). What the words of a task mean is in\n"

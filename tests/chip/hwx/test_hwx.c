@@ -24,14 +24,14 @@ static void test_files_come_back_byte_for_byte(void)
         mw_error err = {0};
         void *out = NULL;
         size_t out_size = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         CHECK_OK(err);
         CHECK_INT(mw_hwx_write_memory(hwx, &out, &out_size, &err), MW_OK);
         CHECK_INT(out_size, size);
         if (CHECK(out != NULL && out_size == size))
             CHECK(memcmp(out, bytes, size) == 0);
         mw_string_free(out);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -41,7 +41,7 @@ static void test_written_bytes_are_not_copies_of_the_input(void)
     EACH_FILE(file, bytes, size)
     {
         mw_error err = {0};
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         if (!CHECK_OK(err))
             continue;
         size_t set = 0, kept = 0;
@@ -52,7 +52,7 @@ static void test_written_bytes_are_not_copies_of_the_input(void)
         CHECK(set > 1000);
         CHECK_INT(kept, 0);
         CHECK_INT(hwx->coverage.kept, 0);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -61,7 +61,7 @@ static void test_files_hold_what_the_documents_say(void)
     EACH_FILE(file, bytes, size)
     {
         mw_error err = {0};
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         const mw_hwx_info *info = mw_hwx_get_info(hwx);
         if (!CHECK_OK(err) || !CHECK(info != NULL))
             continue;
@@ -83,7 +83,7 @@ static void test_files_hold_what_the_documents_say(void)
             CHECK_INT(text->public.relocation_count, file->relocations);
         }
         CHECK(mw_hwx_task_at(hwx, file->tasks) == NULL);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -93,7 +93,7 @@ static mw_hwx *open_file(size_t index, uint8_t **out_bytes, size_t *out_size)
 {
     mw_error err = {0};
     *out_bytes = hwx_file_read(&hwx_files[index], out_size);
-    mw_hwx *hwx = *out_bytes != NULL ? mw_hwx_read_memory(*out_bytes, *out_size, NULL, &err) : NULL;
+    mw_hwx *hwx = *out_bytes != NULL ? mw_hwx_parse(*out_bytes, *out_size, NULL, &err) : NULL;
     CHECK_OK(err);
     return hwx;
 }
@@ -110,13 +110,13 @@ static void test_weights_of_the_files(void)
     CHECK_INT(mw_hwx_get_weights(hwx, 0, weights, 9, NULL, &err), MW_OK);
     for (size_t i = 0; i < 9; i++)
         CHECK_INT(weights[i], i);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(bytes);
     hwx = open_file(4, &bytes, &size);
     CHECK_INT(mw_hwx_get_weights(hwx, 0, weights, 9, NULL, &err), MW_OK);
     for (size_t i = 0; i < 9; i++)
         CHECK_INT(weights[i], 0x4000);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(bytes);
     hwx = open_file(0, &bytes, &size); /* one half a tile, 1.0: the bias, as the constants in the net's plist are */
     CHECK(mw_hwx_kernel_at(hwx, 0)->has_bias);
@@ -124,7 +124,7 @@ static void test_weights_of_the_files(void)
     for (size_t i = 0; i < 6; i++)
         CHECK_INT(weights[i], 0);
     CHECK(bias[0] == 0x3c00 && bias[1] == 0x3c00);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(bytes);
 }
 
@@ -154,7 +154,7 @@ static void test_where_a_weight_of_a_matrix_lies(void)
         CHECK(out_size == size && memcmp(out, bytes, size) == 0);
         mw_string_free(out);
         free(weights);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
         free(bytes);
     }
 }
@@ -182,7 +182,7 @@ static void test_table_of_sigmoid(void)
     const double above = (double)table.slope_high * 8 + (double)table.intercept_high;
     CHECK_NEAR(below, 1 / (1 + exp(8)), 3e-6);
     CHECK_NEAR(above, 1 / (1 + exp(-8)), 3e-4);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(bytes);
 }
 
@@ -194,7 +194,7 @@ static void test_symbols_and_thread_states_agree_on_ports(void)
     {
         mw_error err = {0};
         size_t ports = 0, described = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         for (const mw_hwx_port *p; (p = mw_hwx_port_at(hwx, ports)) != NULL; ports++) {
             CHECK(p->base_register >= 4);
             for (size_t i = 0; mw_hwx_symbol_at(hwx, i) != NULL; i++) {
@@ -217,7 +217,7 @@ static void test_symbols_and_thread_states_agree_on_ports(void)
         }
         CHECK_INT(described, ports);
         CHECK(ports == 2 || ports == 3);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -228,7 +228,7 @@ static void test_tiles_symbols_and_relocations_agree(void)
     {
         mw_error err = {0};
         size_t named = 0, tiles = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         for (size_t i = 0; mw_hwx_kernel_at(hwx, i) != NULL; i++) {
             const mw__hwx_kernel *k = &hwx->kernels[i];
             CHECK(k->public.kind != MW_HWX_OPAQUE);
@@ -245,7 +245,7 @@ static void test_tiles_symbols_and_relocations_agree(void)
             CHECK_INT(hwx->text->relocations[i].address, 0x74 + 4 * i);
             CHECK_INT(hwx->text->relocations[i].info, 0x05000002);
         }
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -256,11 +256,11 @@ static void test_files_become_ane_and_back(void)
         mw_error err = {0};
         void *out = NULL, *again = NULL;
         size_t out_size = 0, again_size = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         CHECK_INT(mw_hwx_write_ane(hwx, NULL, &out, &out_size, &err), MW_OK);
         CHECK_OK(err);
         CHECK(out != NULL && memcmp((const uint8_t *)out + 0x1000, bytes + 0x4000, out_size - 0x1000) == 0);
-        mw_hwx *ane = mw_hwx_read_memory(out, out_size, NULL, &err);
+        mw_hwx *ane = mw_hwx_parse(out, out_size, NULL, &err);
         CHECK_OK(err);
         CHECK_INT(mw_hwx_write_memory(ane, &again, &again_size, &err), MW_OK);
         CHECK(again != NULL && again_size == out_size && memcmp(again, out, out_size) == 0);
@@ -277,8 +277,8 @@ static void test_files_become_ane_and_back(void)
         }
         mw_string_free(out);
         mw_string_free(again);
-        mw_hwx_close(ane);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(ane);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -290,7 +290,7 @@ static void test_files_are_laid_out_again(void)
         mw_error err = {0};
         void *out = NULL;
         size_t out_size = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         mw_hwx_write_container(hwx, &out, &out_size, &err);
         CHECK_OK(err);
         CHECK_INT(out_size, size);
@@ -298,7 +298,7 @@ static void test_files_are_laid_out_again(void)
             if (!check_note(bytes[i] == ((uint8_t *)out)[i], __FILE__, __LINE__, "%s: byte 0x%zx", file->name, i))
                 break;
         mw_string_free(out);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -310,11 +310,11 @@ static void test_ane_becomes_a_container(void)
         mw_error err = {0};
         void *out = NULL, *again = NULL;
         size_t out_size = 0, again_size = 0;
-        mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
         mw_hwx_write_ane(hwx, NULL, &out, &out_size, &err);
-        mw_hwx *ane = mw_hwx_read_memory(out, out_size, NULL, &err);
+        mw_hwx *ane = mw_hwx_parse(out, out_size, NULL, &err);
         mw_hwx_write_container(ane, &again, &again_size, &err);
-        mw_hwx *made = mw_hwx_read_memory(again, again_size, NULL, &err);
+        mw_hwx *made = mw_hwx_parse(again, again_size, NULL, &err);
         CHECK_OK(err);
         CHECK_INT(again_size, size);
         CHECK(made != NULL && memcmp((uint8_t *)again + 0x4000, bytes + 0x4000, size - 0x4000) == 0);
@@ -326,9 +326,9 @@ static void test_ane_becomes_a_container(void)
         }
         mw_string_free(out);
         mw_string_free(again);
-        mw_hwx_close(made);
-        mw_hwx_close(ane);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(made);
+        mw_hwx_destroy(ane);
+        mw_hwx_destroy(hwx);
     }
 }
 

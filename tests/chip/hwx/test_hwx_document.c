@@ -95,7 +95,7 @@ static void put_file(page *p, const hwx_file *file, total *t)
     char kernel[64];
     mw_error err = {0};
     uint8_t *bytes = hwx_file_read(file, &size);
-    mw_hwx *hwx = mw_hwx_read_memory(bytes, size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(bytes, size, NULL, &err);
     if (CHECK_OK(err) && CHECK(hwx != NULL)) {
         const mw__hwx_coverage *c = &hwx->coverage;
         const bool equal = comes_back(hwx, bytes, size);
@@ -108,7 +108,7 @@ static void put_file(page *p, const hwx_file *file, total *t)
         *t = (total){t->files + 1, t->equal + equal, t->tasks + hwx->task_count, t->records + records_here,
                      t->kept + c->kept};
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(bytes);
 }
 

@@ -22,7 +22,7 @@ static hwx_made made;
 static mw_hwx *open_made(hwx_style style, mw_error *err)
 {
     hwx_make(&made, style);
-    return mw_hwx_read_memory(made.bytes, made.size, NULL, err);
+    return mw_hwx_parse(made.bytes, made.size, NULL, err);
 }
 
 static void check_same(const mw_hwx *hwx, const uint8_t *bytes, size_t size)
@@ -44,7 +44,7 @@ static void test_each_style_comes_back(void)
         mw_hwx *hwx = open_made(styles[i], &err);
         CHECK_OK(err);
         check_same(hwx, made.bytes, made.size);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -76,7 +76,7 @@ static void test_fields_are_what_was_put_in(void)
     CHECK(mw__hwx_task_register(mw__hwx_task_at(hwx, 1), 0x1f84c, &value));
     CHECK_INT(value, 0x40);
     CHECK(!mw__hwx_task_register(mw__hwx_task_at(hwx, 1), 0x1f8c8, &value));
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* What nobody explains: a load command, a word of a thread state, what stands between sections. */
@@ -85,7 +85,7 @@ static void test_unknown_bytes_are_kept_and_shown(void)
     hwx_make(&made, (hwx_style){4, false, true});
     made.bytes[made.text + 0x80] = 0x5a; /* between two tasks */
     mw_error err = {0};
-    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
     CHECK_OK(err);
     check_same(hwx, made.bytes, made.size);
     char *text = mw_hwx_text(hwx, &err), *json = mw_hwx_json(hwx, &err);
@@ -96,7 +96,7 @@ static void test_unknown_bytes_are_kept_and_shown(void)
     CHECK_CONTAINS(json, "\"cdab\"");
     mw_string_free(text);
     mw_string_free(json);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static mw_status count_events(void *user, const mw__json_item *item, mw_error *err)
@@ -119,7 +119,7 @@ static void test_json_is_json(void)
         CHECK_OK(err);
         CHECK(events > 400);
         mw_string_free(json);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -143,7 +143,7 @@ static void test_weights_are_the_matrix(void)
     CHECK_INT(mw_hwx_get_weights(hwx, 0, weights, 9, bias, &err), MW_OK);
     CHECK(memcmp(weights, numbers + 1, sizeof weights) == 0);
     CHECK(memcmp(bias, numbers + 10, sizeof bias) == 0);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_weights_are_patched_in_place(void)
@@ -162,7 +162,7 @@ static void test_weights_are_patched_in_place(void)
         }
     }
     check_same(hwx, made.bytes, made.size);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_wrong_weights_are_refused(void)
@@ -179,7 +179,7 @@ static void test_wrong_weights_are_refused(void)
     mw_hwx_table table;
     mw_hwx_get_table(hwx, 0, &table, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no table");
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* Each word that decides the order, with a value that nobody has explained. */
@@ -205,13 +205,13 @@ static void test_orders_that_are_not_known_stay_opaque(void)
         mw_error err = {0};
         hwx_make(&made, styles[0]);
         hwx_put32(made.bytes + made.text + 0x100 + 4 * cases[i].word, cases[i].value);
-        mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
         const mw_hwx_kernel *kernel = mw_hwx_kernel_at(hwx, 0);
         REQUIRE(CHECK_OK(err) && CHECK(kernel != NULL));
         CHECK_INT(kernel->kind, MW_HWX_OPAQUE);
         CHECK_CONTAINS(kernel->note != NULL ? kernel->note : "", cases[i].note);
         check_same(hwx, made.bytes, made.size);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -222,7 +222,7 @@ static void test_channels_of_their_own(void)
     uint16_t weights[6], bias[3];
     hwx_make(&made, styles[0]);
     hwx_put32(made.bytes + made.text + 0x100 + 4 * 32, 2 << 16 | 0x4001);
-    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
     const mw_hwx_kernel *kernel = mw_hwx_kernel_at(hwx, 0);
     REQUIRE(kernel != NULL && kernel->kind == MW_HWX_WEIGHTS);
     CHECK_INT(kernel->extent[1], 2);
@@ -235,7 +235,7 @@ static void test_channels_of_their_own(void)
         CHECK_INT(weights[2 * o], numbers[1 + 3 * o]);
         CHECK_INT(weights[2 * o + 1], numbers[2 + 3 * o]);
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* ---- tasks of other chips ---- */
@@ -254,7 +254,7 @@ static void test_frames_of_later_chips(void)
     const mw__hwx_record *records = mw__hwx_task_at(hwx, 1)->records;
     CHECK(!records[0].sparse && records[0].count == 3 && records[0].values[2] == 13);
     CHECK(records[1].sparse && records[1].count == 2 && records[1].mask == 1 && records[1].values[1] == 22);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_chips_without_published_tasks(void)
@@ -265,7 +265,7 @@ static void test_chips_without_published_tasks(void)
     CHECK_CONTAINS(text, "how this chip writes tasks is not published");
     CHECK(mw_hwx_task_at(hwx, 0) == NULL);
     mw_string_free(text);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_firmware_containers_are_refused_by_name(void)
@@ -275,7 +275,7 @@ static void test_firmware_containers_are_refused_by_name(void)
         mw_error err = {0};
         char bytes[64] = {0};
         memcpy(bytes, names[i], 4);
-        CHECK(mw_hwx_read_memory(bytes, sizeof bytes, NULL, &err) == NULL);
+        CHECK(mw_hwx_parse(bytes, sizeof bytes, NULL, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, i < 3 ? names[i] : "ANES");
     }
 }
@@ -301,7 +301,7 @@ static void test_ane_there_and_back(void)
         CHECK_INT(hwx_get32(b + 12), 2);
         CHECK_INT(hwx_get32(b + 40 + 4 * 4), 1);       /* pages of the output */
         CHECK_INT(hwx_get32(b + 168 + 4 * 48 + 8), 3); /* its channels */
-        mw_hwx *ane = mw_hwx_read_ane(b, size, i < 2 ? 0 : offsets[i], NULL, &err);
+        mw_hwx *ane = mw_hwx_parse_ane(b, size, i < 2 ? 0 : offsets[i], NULL, &err);
         REQUIRE(CHECK_OK(err) && CHECK(ane != NULL));
         CHECK(mw_hwx_get_info(ane)->is_ane);
         CHECK_INT(mw_hwx_get_info(ane)->payload_offset, offsets[i]);
@@ -315,8 +315,8 @@ static void test_ane_there_and_back(void)
         CHECK(again != NULL && again_size == size && memcmp(again, b, size) == 0);
         mw_string_free(again);
         mw_string_free(bytes);
-        mw_hwx_close(ane);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(ane);
+        mw_hwx_destroy(hwx);
     }
 }
 
@@ -328,7 +328,7 @@ static void test_ane_of_other_chips_is_refused(void)
     mw_hwx *hwx = open_made((hwx_style){5, true, false}, &err);
     mw_hwx_write_ane(hwx, NULL, &bytes, &size, &err);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "h14");
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 /* ---- types ---- */
@@ -363,12 +363,12 @@ static void test_files_on_disk(void)
     REQUIRE(folder_enter(folder));
     mw_hwx *hwx = open_made(styles[2], &err);
     CHECK_INT(mw_hwx_write(hwx, "a.hwx", &err), MW_OK);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     hwx = mw_hwx_open("a.hwx", &err);
     CHECK_OK(err);
     check_same(hwx, made.bytes, made.size);
     CHECK_INT(mw_hwx_write(hwx, "no/such/folder/a.hwx", &err), MW_ERROR_FILE);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     folder_leave(folder);
 }
 
@@ -381,11 +381,11 @@ static void test_each_allocation_may_fail(void)
         failing_allocator failing = {.fail_at = n};
         mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
-        mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, &allocator, &err);
+        mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, &allocator, &err);
         CHECK(failing.failed == (hwx == NULL));
         if (hwx == NULL)
             CHECK_INT(err.status, MW_ERROR_MEMORY);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
         CHECK_INT(failing.live, 0);
         if (!failing.failed)
             return;

@@ -92,13 +92,13 @@ static void check_lie(const lie *l)
     mw_error err = {0};
     hwx_make(&made, (hwx_style){4, false, true});
     hwx_put32(made.bytes + place_of(l->part) + l->at, l->value);
-    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
     check_note((hwx != NULL) == (l->error == NULL), __FILE__, __LINE__, "%s: %s", l->row, err.message);
     if (l->error != NULL)
         check_note(strstr(err.message, l->error) != NULL, __FILE__, __LINE__, "%s: \"%s\" lacks \"%s\"", l->row,
                    err.message, l->error);
     CHECK((hwx == NULL) == (err.status != MW_OK));
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
 }
 
 static void test_each_row_of_the_checklist(void)
@@ -112,7 +112,7 @@ static void test_name_without_an_end(void)
     mw_error err = {0};
     hwx_make(&made, (hwx_style){4, false, true});
     memset(made.bytes + made.binding + 0x14, 'A', 0x14);
-    CHECK(mw_hwx_read_memory(made.bytes, made.size, NULL, &err) == NULL);
+    CHECK(mw_hwx_parse(made.bytes, made.size, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "does not end in it");
 }
 
@@ -124,7 +124,7 @@ static void use(const uint8_t *bytes, size_t size)
     uint8_t *exact = malloc(size > 0 ? size : 1); /* so that ASan sees what is read beyond it */
     if (size > 0)
         memcpy(exact, bytes, size);
-    mw_hwx *hwx = mw_hwx_read_memory(exact, size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(exact, size, NULL, &err);
     CHECK((hwx == NULL) == (err.status != MW_OK));
     if (hwx != NULL) {
         void *out = NULL;
@@ -136,7 +136,7 @@ static void use(const uint8_t *bytes, size_t size)
         mw_string_free(json);
         mw_string_free(out);
     }
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     free(exact);
 }
 
@@ -146,10 +146,10 @@ static void test_every_length(void)
     const size_t used = made.constants + 0xc0;
     for (size_t size = 0; size < used; size++) {
         mw_error err = {0};
-        mw_hwx *hwx = mw_hwx_read_memory(made.bytes, size, NULL, &err);
+        mw_hwx *hwx = mw_hwx_parse(made.bytes, size, NULL, &err);
         check_note(hwx == NULL && err.status == MW_ERROR_FORMAT, __FILE__, __LINE__, "%zu bytes: %s", size,
                    err.message);
-        mw_hwx_close(hwx);
+        mw_hwx_destroy(hwx);
     }
     use(made.bytes, made.size);
 }
@@ -206,10 +206,10 @@ static uint8_t *make_ane(size_t *out_size)
     mw_ane_options options = mw_ane_defaults();
     options.payload_offset = 0x800;
     hwx_make(&made, (hwx_style){4, false, false});
-    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
     mw_hwx_write_ane(hwx, &options, &bytes, out_size, &err);
     CHECK_OK(err);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     return bytes;
 }
 
@@ -244,13 +244,13 @@ static void test_ane_that_lies(void)
         mw_error err = {0};
         const uint32_t before = hwx_get32(bytes + rows[i].at);
         hwx_put32(bytes + rows[i].at, rows[i].value);
-        CHECK(mw_hwx_read_memory(bytes, size, NULL, &err) == NULL);
+        CHECK(mw_hwx_parse(bytes, size, NULL, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_FORMAT, rows[i].error);
         hwx_put32(bytes + rows[i].at, before);
     }
     for (size_t cut = 0; cut < size; cut++) {
         mw_error err = {0};
-        CHECK(mw_hwx_read_memory(bytes, cut, NULL, &err) == NULL && err.status == MW_ERROR_FORMAT);
+        CHECK(mw_hwx_parse(bytes, cut, NULL, &err) == NULL && err.status == MW_ERROR_FORMAT);
     }
     uint64_t state = 1234567;
     for (int round = 0; round < 2000; round++) {
@@ -270,7 +270,7 @@ static void check_memory(const uint8_t *bytes, size_t size)
     metered_bytes m = {0};
     const mw_allocator allocator = metered_allocator(&m);
     mw_error err = {0};
-    mw_hwx *hwx = mw_hwx_read_memory(bytes, size, &allocator, &err);
+    mw_hwx *hwx = mw_hwx_parse(bytes, size, &allocator, &err);
     check_note(m.most <= 16 * size + 65536, __FILE__, __LINE__, "%zu bytes of memory for %zu", m.most, size);
     char *text = mw_hwx_text(hwx, &err), *json = mw_hwx_json(hwx, &err);
     if (hwx != NULL)
@@ -279,7 +279,7 @@ static void check_memory(const uint8_t *bytes, size_t size)
                    __FILE__, __LINE__, "%zu bytes are too much text", size);
     mw_string_free(text);
     mw_string_free(json);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     CHECK_INT(m.now, 0);
 }
 
@@ -328,7 +328,7 @@ static void test_names_that_share_a_long_end(void)
     memset(bytes + SIZE / 2 + 100, 'a', SIZE / 2 - 101);
     for (uint32_t i = 0; i < NAMES; i++)
         hwx_put32(bytes + 56 + 16 * (size_t)i, i);
-    CHECK(mw_hwx_read_memory(bytes, SIZE, NULL, &err) == NULL);
+    CHECK(mw_hwx_parse(bytes, SIZE, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "times their string table");
     free(bytes);
 }
@@ -346,10 +346,10 @@ static void test_misuse_is_an_error(void)
     CHECK(mw_hwx_text(NULL, &err) == NULL && err.status == MW_ERROR_ARGUMENT);
     mw_error_clear(&err);
     hwx_make(&made, (hwx_style){4, false, false});
-    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx *hwx = mw_hwx_parse(made.bytes, made.size, NULL, &err);
     CHECK_INT(mw_hwx_write(hwx, NULL, &err), MW_ERROR_ARGUMENT);
     mw_error_clear(&err);
-    mw_hwx_close(hwx);
+    mw_hwx_destroy(hwx);
     CHECK_INT(mw_hwx_write_memory(hwx, &out, &size, &err), MW_ERROR_STATE);
     CHECK(out == NULL);
 }

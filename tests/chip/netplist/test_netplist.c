@@ -38,7 +38,7 @@ static void feed(mw_program *program)
             values[k] = value_at(k + 31 * strlen(port.name));
         mw_program_write(program, port.name, MW_F32, values, count, &err);
     }
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     CHECK_OK(err);
 }
 
@@ -74,8 +74,8 @@ static void check_round(mw_graph *graph, bool as_it_is, double tolerance)
     mw_error err = {0};
     mw_netplist_options options = mw_netplist_defaults();
     options.as_it_is = as_it_is;
-    mw_netplist_write(graph, in_folder("net.plist"), &options, &err);
-    mw_graph *read = mw_netplist_read(in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), &options, &err);
+    mw_graph *read = mw_graph_open_netplist(in_folder("net.plist"), NULL, &err);
     if (!CHECK_OK(err) || read == NULL) {
         mw_graph_destroy(graph);
         return;
@@ -306,7 +306,7 @@ static mw_tensor *random_constant(mw_graph *graph, mw_shape shape)
 
 static void test_networks_in_fp32_are_written_as_mw_compile_does(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 12));
     mw_tensor *h = mw_relu(mw_matmul(x, random_constant(graph, MW_SHAPE(12, 16)), 0));
     h = mw_add(mw_matmul(h, random_constant(graph, MW_SHAPE(16, 5)), 0), random_constant(graph, MW_SHAPE(5)));
@@ -316,7 +316,7 @@ static void test_networks_in_fp32_are_written_as_mw_compile_does(void)
 
 static void test_convolutions_keep_weights_groups_and_pads(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 4, 6, 7));
     mw_conv_options options = mw_conv_defaults();
     options.groups = 2;
@@ -331,12 +331,12 @@ static void test_convolutions_keep_weights_groups_and_pads(void)
 static void test_parameters_are_inputs_or_baked(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(2, 3));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F16, MW_SHAPE(3, 4), mw_init_constant(0.5F));
     mw_output(mw_matmul(x, w, 0), "y");
-    mw_netplist_write(graph, in_folder("net.plist"), NULL, &err);
-    mw_graph *read = mw_netplist_read(in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), NULL, &err);
+    mw_graph *read = mw_graph_open_netplist(in_folder("net.plist"), NULL, &err);
     CHECK_OK(err);
     CHECK(mw_graph_find(read, "fc.weight") != NULL);
     mw_graph_destroy(read);
@@ -354,20 +354,20 @@ static void test_baked_parameters_are_constants(void)
     mw_error err = {0};
     char name[] = "w";
     mw_netplist_options options = mw_netplist_defaults();
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_output(mw_matmul(x, mw_parameter(graph, name, MW_F32, MW_SHAPE(3, 2), mw_init_zeros()), 0), "y");
     options.bake = bake_ones;
     options.bake_user = name;
-    mw_netplist_write(graph, in_folder("net.plist"), &options, &err);
-    mw_graph *read = mw_netplist_read(in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), &options, &err);
+    mw_graph *read = mw_graph_open_netplist(in_folder("net.plist"), NULL, &err);
     CHECK_OK(err);
     CHECK(read != NULL && mw_graph_find(read, "w") == NULL);
     mw_program *program = compile(read);
     const float x_values[] = {1, 2, 3, 4, 5, 6};
     float y[4] = {0};
     mw_program_write(program, "x", MW_F32, x_values, 6, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, 4, &err);
     CHECK_OK(err);
     CHECK(y[0] == 6 && y[1] == 6 && y[2] == 15 && y[3] == 15);
@@ -375,7 +375,7 @@ static void test_baked_parameters_are_constants(void)
     mw_graph_destroy(read);
     char other[] = "v";
     options.bake_user = other;
-    CHECK(mw_netplist_write(graph, in_folder("net.plist"), &options, &err) != MW_OK);
+    CHECK(mw_graph_write_netplist(graph, in_folder("net.plist"), &options, &err) != MW_OK);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "parameter \"w\" has no value");
     mw_graph_destroy(graph);
 }
@@ -388,8 +388,8 @@ static void test_functions_are_procedures(void)
         "tanh(x = x)[name = string(\"y\")]; } -> (y);\n}\n";
     mw_error err = {0};
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
-    mw_netplist_write(graph, in_folder("net.plist"), NULL, &err);
-    mw_graph *read = mw_netplist_read(in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), NULL, &err);
+    mw_graph *read = mw_graph_open_netplist(in_folder("net.plist"), NULL, &err);
     CHECK_OK(err);
     REQUIRE(read != NULL);
     CHECK_INT(mw_graph_function_count(read), 2);
@@ -406,9 +406,9 @@ static void test_same_graph_gives_the_same_bytes(void)
 {
     mw_error err = {0};
     mw_graph *graph = parse(rounds[0].inputs, rounds[0].body);
-    mw_netplist_write(graph, in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), NULL, &err);
     char *first = page_read(in_folder("net.plist"));
-    mw_netplist_write(graph, in_folder("net.plist"), NULL, &err);
+    mw_graph_write_netplist(graph, in_folder("net.plist"), NULL, &err);
     char *second = page_read(in_folder("net.plist"));
     CHECK_OK(err);
     REQUIRE(first != NULL && second != NULL);
@@ -428,7 +428,7 @@ static mw_program *open_file(const char *name)
     char path[1024];
     mw_error err = {0};
     snprintf(path, sizeof path, "%s/data/netplist/%s.plist", MW_TESTS_DIR, name);
-    mw_graph *graph = mw_netplist_read(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_netplist(path, NULL, &err);
     check_note(graph != NULL, __FILE__, __LINE__, "%s: %s", name, err.message);
     mw_program *program = graph != NULL ? compile(graph) : NULL;
     mw_graph_destroy(graph);
@@ -445,7 +445,7 @@ static void write_port(mw_program *program, const char *port, const float *value
 static void run(mw_program *program, float *out, size_t count)
 {
     mw_error err = {0};
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out, count, &err);
     CHECK_OK(err);
 }
@@ -545,7 +545,7 @@ static void test_older_version_computes(void)
     mw_program *program = open_file("older");
     REQUIRE(program != NULL);
     write_port(program, "image", x, 3);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "probs@output", MW_F32, y, 2, &err);
     CHECK_OK(err);
     CHECK_NEAR(y[0], 1 - 4 + 12 + 0.5, 0);
@@ -556,7 +556,7 @@ static void test_older_version_computes(void)
 static void test_procedures_of_python_are_functions(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_netplist_read(MW_TESTS_DIR "/data/netplist/two.plist", NULL, &err);
+    mw_graph *graph = mw_graph_open_netplist(MW_TESTS_DIR "/data/netplist/two.plist", NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
     CHECK_INT(mw_graph_function_count(graph), 2);

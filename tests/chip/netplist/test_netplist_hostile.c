@@ -46,7 +46,7 @@ static void read_shell(const char *weights, const char *type, const char *rest, 
     snprintf(text, sizeof text, shell, weights, type, rest);
     put_file("shell.plist", text, strlen(text));
     *err = (mw_error){0};
-    mw_graph_destroy(mw_netplist_read(in_folder("shell.plist"), NULL, err));
+    mw_graph_destroy(mw_graph_open_netplist(in_folder("shell.plist"), NULL, err));
 }
 
 /* Every type that ANEForge's authors and documents name is a row: mapped, or refused with a reason. */
@@ -148,7 +148,7 @@ static void test_operations_without_unit_are_all_reported(void)
     mw_graph *graph =
         parse(X4, "tensor<fp16, [1, 2, 3, 4]> a = atan(x = x)[name = string(\"a\")]; tensor<fp16, [1, 2, 3, "
                   "4]> b = erf(x = x)[name = string(\"b\")]; " OUT4 "add(x = a, y = b)[name = string(\"y\")];");
-    CHECK(mw_netplist_write(graph, in_folder("net.plist"), &options, &err) != MW_OK);
+    CHECK(mw_graph_write_netplist(graph, in_folder("net.plist"), &options, &err) != MW_OK);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "2 operations cannot be written as units: atan \"a\": there is no unit");
     CHECK_INT(problems, 2);
     mw_graph_destroy(graph);
@@ -160,7 +160,7 @@ static void read_bytes(const char *data, size_t size, mw_error *err)
 {
     put_file("hostile.plist", data, size);
     *err = (mw_error){0};
-    mw_graph *graph = mw_netplist_read(in_folder("hostile.plist"), NULL, err);
+    mw_graph *graph = mw_graph_open_netplist(in_folder("hostile.plist"), NULL, err);
     CHECK((graph == NULL) == (err->status != MW_OK) && (graph != NULL || err->message[0] != '\0'));
     mw_graph_destroy(graph);
 }
@@ -322,7 +322,7 @@ static void test_memory_is_bounded_by_the_size_of_the_file(void)
                  i, i - 1);
     page_put(&text, "</dict></dict></plist>");
     put_file("large.plist", text.text, text.used);
-    mw_graph *graph = mw_netplist_read(in_folder("large.plist"), &options, &err);
+    mw_graph *graph = mw_graph_open_netplist(in_folder("large.plist"), &options, &err);
     CHECK_OK(err);
     check_note(count.most <= 64 * text.used + 65536, __FILE__, __LINE__, "%zu bytes for %zu", count.most, text.used);
     mw_graph_destroy(graph);
@@ -338,7 +338,7 @@ static void test_every_failed_allocation_is_reported(void)
         mw_netplist_options options = mw_netplist_defaults();
         mw_error err = {0};
         options.allocator = &allocator;
-        mw_graph *graph = mw_netplist_read(MW_TESTS_DIR "/data/netplist/softsign.plist", &options, &err);
+        mw_graph *graph = mw_graph_open_netplist(MW_TESTS_DIR "/data/netplist/softsign.plist", &options, &err);
         if (failing.failed)
             CHECK(graph == NULL && err.status == MW_ERROR_MEMORY);
         else
@@ -359,11 +359,11 @@ static void test_every_failed_allocation_of_a_write_is_reported(void)
         mw_graph_options how = mw_graph_defaults();
         mw_error err = {0};
         how.allocator = &allocator;
-        mw_graph *graph = mw_graph_create(&how);
+        mw_graph *graph = mw_graph_create(&how, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 4, 2, 2));
         mw_output(mw_relu(mw_add(x, mw_sigmoid(x))), "y");
         failing.fail_at = failing.requests + n;
-        const mw_status status = mw_netplist_write(graph, in_folder("failing.plist"), NULL, &err);
+        const mw_status status = mw_graph_write_netplist(graph, in_folder("failing.plist"), NULL, &err);
         CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
         mw_graph_destroy(graph);
         CHECK_INT(failing.live, 0);

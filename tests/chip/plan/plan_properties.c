@@ -35,7 +35,8 @@ static void check_ops(const mw_chip_plan *plan)
         HOLDS(times_listed(plan, i) == (eliminated ? 0 : 1), i);
         HOLDS(eliminated || mw_chip_plan_layer_at(plan, op->layer) != NULL, i);
     }
-    HOLDS(mw_chip_plan_total(plan).ops == 0 || mw_chip_plan_op_at(plan, mw_chip_plan_total(plan).ops) == NULL, 0);
+    HOLDS(mw_chip_plan_get_totals(plan).ops == 0 || mw_chip_plan_op_at(plan, mw_chip_plan_get_totals(plan).ops) == NULL,
+          0);
 }
 
 /* ---- order ---- */
@@ -74,7 +75,7 @@ static void check_partitions(const mw_chip_plan *plan)
 {
     size_t layer = 0;
     const mw_chip_partition *part;
-    const mw_chip_plan_totals t = mw_chip_plan_total(plan);
+    const mw_chip_plan_totals t = mw_chip_plan_get_totals(plan);
     for (size_t i = 0; (part = mw_chip_plan_partition_at(plan, i)) != NULL; i++) {
         HOLDS(part->first_layer == layer && part->layer_count > 0, i);
         HOLDS(part->peak <= t.budget || part->layer_count == 1, i);
@@ -97,7 +98,7 @@ static void check_segments(const mw_chip_plan *plan)
         for (size_t k = 0; k < s->layer_count; k++, layer++)
             HOLDS((mw_chip_plan_layer_at(plan, layer)->refused != NULL) == s->is_bridge, layer);
     }
-    HOLDS(layer == mw_chip_plan_total(plan).layers, layer);
+    HOLDS(layer == mw_chip_plan_get_totals(plan).layers, layer);
 }
 
 /* ---- memory ---- */
@@ -143,7 +144,8 @@ static void check_value(const mw_chip_plan *plan, size_t index)
     HOLDS(over == (v->over != MW_CHIP_NONE), index);
     HOLDS((v->producer == MW_CHIP_NONE || v->is_output) == (v->memory == MW_CHIP_MEMORY_PORT), index);
     HOLDS(v->offset >= 0 && v->extent >= 0 && v->extent <= v->bytes, index);
-    HOLDS(v->memory != MW_CHIP_MEMORY_ON_CHIP || v->offset + v->extent <= mw_chip_plan_total(plan).working_set, index);
+    HOLDS(v->memory != MW_CHIP_MEMORY_ON_CHIP || v->offset + v->extent <= mw_chip_plan_get_totals(plan).working_set,
+          index);
     for (size_t k = 0; v->memory == MW_CHIP_MEMORY_ON_CHIP && k < v->reader_count; k++)
         HOLDS(mw_chip_plan_layer_at(plan, v->readers[k])->partition ==
                   mw_chip_plan_layer_at(plan, v->producer)->partition,
@@ -183,7 +185,7 @@ static void check_pairs(const mw_chip_plan *plan)
         HOLDS((a->multiplies ? b : a)->engine == MW_CHIP_ENGINE_PLANAR, i);
         HOLDS(!reads_from(plan, pair->second, pair->first) && a->start_us == b->start_us, i);
     }
-    HOLDS(issued == mw_chip_plan_total(plan).issued_pairs, issued);
+    HOLDS(issued == mw_chip_plan_get_totals(plan).issued_pairs, issued);
 }
 
 /* ---- writers ---- */

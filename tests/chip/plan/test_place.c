@@ -1,4 +1,4 @@
-/* mw_chip_place: against every placement that there is, and what it says of programs. */
+/* mw_chip_placement_create: against every placement that there is, and what it says of programs. */
 #include "base/text/json.h"
 #include "support/check.h"
 #include "support/chip/legality_cases.h"
@@ -34,7 +34,7 @@ static mw_chip_place_options as_it_is(void)
 static mw_chip_placement *place(const mw_graph *graph, mw_chip chip, const mw_chip_place_options *options)
 {
     mw_error err = {0};
-    mw_chip_placement *placement = mw_chip_place(graph, chip, options, &err);
+    mw_chip_placement *placement = mw_chip_placement_create(graph, chip, options, &err);
     CHECK_OK(err);
     return placement;
 }
@@ -43,7 +43,7 @@ static void check_refused(const mw_graph *graph, mw_chip chip, const mw_chip_pla
                           const char *part)
 {
     mw_error err = {0};
-    CHECK(mw_chip_place(graph, chip, options, &err) == NULL);
+    CHECK(mw_chip_placement_create(graph, chip, options, &err) == NULL);
     CHECK_ERROR(err, status, part);
 }
 
@@ -51,7 +51,7 @@ static void check_refused(const mw_graph *graph, mw_chip chip, const mw_chip_pla
 static const char *letters_of(const mw_chip_placement *placement, char *out, size_t size)
 {
     size_t i = 0;
-    for (const mw_chip_placed *o; i + 1 < size && (o = mw_chip_placed_at(placement, i)) != NULL; i++)
+    for (const mw_chip_placed *o; i + 1 < size && (o = mw_chip_placement_at(placement, i)) != NULL; i++)
         out[i] = "cga"[o->backend];
     out[i] = '\0';
     return out;
@@ -78,7 +78,7 @@ enum { STEPS = 7 };
 /* Operations on random values before them: some large, some that the ANE refuses. */
 static mw_graph *make_random(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *values[STEPS + 1];
     const int side = 64 << below(4);
     values[0] = mw_input(graph, "x", MW_F16, MW_SHAPE(side, side));
@@ -100,7 +100,7 @@ static double sum_of(const mw_chip_placement *placement, const mw_chip_place_opt
 {
     double sum = 0.0;
     const mw_chip_placed *operation;
-    for (size_t i = 0; (operation = mw_chip_placed_at(placement, i)) != NULL; i++) {
+    for (size_t i = 0; (operation = mw_chip_placement_at(placement, i)) != NULL; i++) {
         const bool ane = placed[i] == MW_CHIP_ANE;
         if (operation->us[placed[i]] < 0.0)
             return -1.0;
@@ -135,11 +135,11 @@ static void check_against_all(mw_chip_place_options *options)
     for (unsigned s = 0; s <= MW_CHIP_SHORTEST_PATH; s++) {
         options->segmenter = (mw_chip_segmenter)s;
         mw_chip_placement *placement = place(graph, MW_CHIP_H14, options);
-        const mw_chip_placement_totals totals = mw_chip_placement_total(placement);
+        const mw_chip_placement_totals totals = mw_chip_placement_get_totals(placement);
         const double least = least_of_all(placement, options, totals.operation_count);
         unsigned placed[STEPS];
         for (size_t i = 0; i < totals.operation_count; i++)
-            placed[i] = mw_chip_placed_at(placement, i)->backend;
+            placed[i] = mw_chip_placement_at(placement, i)->backend;
         CHECK_NEAR(totals.us, sum_of(placement, options, placed), 1e-9 * totals.us);
         CHECK(totals.us >= least - 1e-9 * least);
         if (s == MW_CHIP_SHORTEST_PATH)
@@ -172,23 +172,23 @@ static mw_tensor *zeros(mw_graph *graph, mw_shape shape)
 
 static mw_graph *make_net(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 16, 32, 32));
     mw_tensor *h = mw_relu(mw_conv(x, zeros(graph, MW_SHAPE(32, 16, 3, 3)), NULL, NULL));
     mw_output(mw_reduce_mean(h, MW_AXES(2, 3), false), "y");
     return graph;
 }
 
-/* As mw_compile writes it all of it is fp16, and goes to the ANE in one piece. */
+/* As mw_program_create writes it all of it is fp16, and goes to the ANE in one piece. */
 static void test_a_net_stays_on_the_ane(void)
 {
     mw_graph *graph = make_net();
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, NULL);
-    const mw_chip_placement_totals totals = mw_chip_placement_total(placement);
+    const mw_chip_placement_totals totals = mw_chip_placement_get_totals(placement);
     CHECK_INT(totals.segment_count, 1);
     CHECK(totals.operation_count >= 3 && totals.operations[MW_CHIP_ANE] == totals.operation_count);
     CHECK(totals.form == NULL && totals.operations_us[MW_CHIP_CPU] == 0.0);
-    const mw_chip_placed_segment *segment = mw_chip_placed_segment_at(placement, 0);
+    const mw_chip_placed_segment *segment = mw_chip_placement_segment_at(placement, 0);
     REQUIRE(segment != NULL);
     CHECK_INT(segment->count, totals.operation_count);
     CHECK_NEAR(segment->launch_us, 50.0, 0.0);
@@ -204,9 +204,9 @@ static void test_wide_types_are_not_on_the_ane(void)
     mw_graph *graph = make_net();
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, &options);
-    CHECK_INT(mw_chip_placement_total(placement).operations[MW_CHIP_ANE], 0);
-    CHECK_STR(mw_chip_placed_at(placement, 0)->refusal, "float_type");
-    CHECK_CONTAINS(mw_chip_placed_at(placement, 0)->message, "fp32");
+    CHECK_INT(mw_chip_placement_get_totals(placement).operations[MW_CHIP_ANE], 0);
+    CHECK_STR(mw_chip_placement_at(placement, 0)->refusal, "float_type");
+    CHECK_CONTAINS(mw_chip_placement_at(placement, 0)->message, "fp32");
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
 }
@@ -222,19 +222,19 @@ static void test_a_refused_operation_goes_around_the_ane(void)
     options.launch_ane_us = options.launch_other_us = options.transfer_ane_us = options.transfer_other_us = 0.0;
     mw_chip_placement *placement = place(graph, MW_CHIP_H17, &options);
     check_letters(placement, "aga");
-    const mw_chip_placed *refused = mw_chip_placed_at(placement, 1);
+    const mw_chip_placed *refused = mw_chip_placement_at(placement, 1);
     REQUIRE(refused != NULL);
     CHECK_STR(refused->operation, "mod");
     CHECK_STR(refused->name, "b");
     CHECK_STR(refused->refusal, "mod");
     CHECK(refused->us[MW_CHIP_ANE] < 0.0 && refused->segment == 1 && refused->text_line == 2);
     CHECK_CONTAINS(refused->reason, "least");
-    CHECK_INT(mw_chip_placement_total(placement).segment_count, 3);
+    CHECK_INT(mw_chip_placement_get_totals(placement).segment_count, 3);
     mw_chip_placement_destroy(placement);
     options = as_it_is(); /* with penalties the three stay together, off the ANE */
     placement = place(graph, MW_CHIP_H17, &options);
     check_letters(placement, "ggg");
-    CHECK_CONTAINS(mw_chip_placed_at(placement, 0)->reason, "less on the ane");
+    CHECK_CONTAINS(mw_chip_placement_at(placement, 0)->reason, "less on the ane");
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
 }
@@ -246,7 +246,7 @@ static void test_backends_can_be_left_out(void)
     options.without[MW_CHIP_GPU] = true;
     mw_chip_placement *placement = place(graph, MW_CHIP_H17, &options);
     check_letters(placement, "ccc");
-    CHECK_STR(mw_chip_placed_at(placement, 1)->reason, "no other backend takes it");
+    CHECK_STR(mw_chip_placement_at(placement, 1)->reason, "no other backend takes it");
     mw_chip_placement_destroy(placement);
     options.without[MW_CHIP_CPU] = true;
     check_refused(graph, MW_CHIP_H17, &options, MW_ERROR_UNSUPPORTED, "mod \"b\"");
@@ -262,12 +262,12 @@ static void test_old_chips_take_nothing(void)
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_H11, &options);
     check_letters(placement, "g");
-    CHECK_STR(mw_chip_placed_at(placement, 0)->refusal, "mil");
+    CHECK_STR(mw_chip_placement_at(placement, 0)->refusal, "mil");
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
 }
 
-/* What mw_compile cannot write is placed as it stands, and says why: here a loop that ends on what is fed. */
+/* What mw_program_create cannot write is placed as it stands, and says why: here a loop that ends on what is fed. */
 static void test_what_has_no_form_is_placed_as_it_stands(void)
 {
     mw_graph *graph = parse(
@@ -281,13 +281,13 @@ static void test_what_has_no_form_is_placed_as_it_stands(void)
     REQUIRE(graph != NULL);
     mw_error err = {0};
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, NULL);
-    const mw_chip_placement_totals totals = mw_chip_placement_total(placement);
+    const mw_chip_placement_totals totals = mw_chip_placement_get_totals(placement);
     char *text = mw_chip_placement_print(placement, &err);
     REQUIRE(totals.form != NULL && text != NULL);
     CHECK_CONTAINS(totals.form, "loop");
     CHECK_CONTAINS(text, "as it stands, for it has no form of the chip's: ");
     CHECK_INT(totals.operation_count, 1);
-    CHECK_STR(mw_chip_placed_at(placement, 0)->refusal, "control");
+    CHECK_STR(mw_chip_placement_at(placement, 0)->refusal, "control");
     mw_string_free(text);
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
@@ -301,8 +301,8 @@ static void test_blocks_go_as_a_whole(void)
                             "string(\"a\")]; } -> (a)\n{ " H " b = add(x = x, y = x)[name = string(\"b\")]; } -> (b);");
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_H17, &options);
-    const mw_chip_placed *cond = mw_chip_placed_at(placement, 0);
-    REQUIRE(cond != NULL && mw_chip_placed_at(placement, 1) == NULL);
+    const mw_chip_placed *cond = mw_chip_placement_at(placement, 0);
+    REQUIRE(cond != NULL && mw_chip_placement_at(placement, 1) == NULL);
     CHECK_STR(cond->operation, "cond");
     CHECK_STR(cond->refusal, "control");
     CHECK_NEAR(cond->cost.flops, 2.0 * 64 * 64 * 64 + 64 * 64, 0.0);
@@ -318,7 +318,7 @@ static void test_what_is_in_blocks_is_asked_too(void)
                                                  " b = add(x = x, y = x)[name = string(\"b\")]; } -> (b);");
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_AUTO, &options);
-    const mw_chip_placed *cond = mw_chip_placed_at(placement, 0);
+    const mw_chip_placed *cond = mw_chip_placement_at(placement, 0);
     REQUIRE(cond != NULL && cond->refusal != NULL);
     CHECK_STR(cond->refusal, "mod");
     mw_chip_placement_destroy(placement);
@@ -363,8 +363,8 @@ static void test_arguments_are_checked(void)
 static void test_nothing_is_read_of_nothing(void)
 {
     mw_error err = {0};
-    CHECK(mw_chip_placement_total(NULL).operation_count == 0 && mw_chip_placed_at(NULL, 0) == NULL);
-    CHECK(mw_chip_placed_segment_at(NULL, 0) == NULL && mw_chip_placement_print(NULL, &err) == NULL);
+    CHECK(mw_chip_placement_get_totals(NULL).operation_count == 0 && mw_chip_placement_at(NULL, 0) == NULL);
+    CHECK(mw_chip_placement_segment_at(NULL, 0) == NULL && mw_chip_placement_print(NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "placement is NULL");
     err = (mw_error){0};
     CHECK(mw_chip_placement_json(NULL, &err) == NULL);
@@ -372,8 +372,8 @@ static void test_nothing_is_read_of_nothing(void)
     mw_graph *graph = parse(H " x", H " y = relu(x = x);");
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, NULL);
     mw_graph_destroy(graph); /* which the placement outlives */
-    CHECK(mw_chip_placed_at(placement, 0) != NULL && mw_chip_placed_at(placement, 99) == NULL);
-    CHECK(mw_chip_placed_segment_at(placement, 1) == NULL);
+    CHECK(mw_chip_placement_at(placement, 0) != NULL && mw_chip_placement_at(placement, 99) == NULL);
+    CHECK(mw_chip_placement_segment_at(placement, 1) == NULL);
     mw_chip_placement_destroy(placement);
     err = (mw_error){0};
     CHECK(mw_chip_placement_print(placement, &err) == NULL);
@@ -386,7 +386,8 @@ static void test_a_program_without_operations_has_no_segments(void)
     mw_graph *graph = parse(H " y", "");
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, &options);
-    CHECK(mw_chip_placement_total(placement).segment_count == 0 && mw_chip_placement_total(placement).us == 0.0);
+    CHECK(mw_chip_placement_get_totals(placement).segment_count == 0 &&
+          mw_chip_placement_get_totals(placement).us == 0.0);
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
 }
@@ -398,8 +399,8 @@ static void test_extents_without_bound_are_placed(void)
                             "tensor<fp16, [3037000499, 3037000499]> y = exp(x = m);");
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = graph != NULL ? place(graph, MW_CHIP_H17, &options) : NULL;
-    CHECK(placement != NULL && isfinite(mw_chip_placement_total(placement).us));
-    CHECK(mw_chip_placement_total(placement).us > 1e12);
+    CHECK(placement != NULL && isfinite(mw_chip_placement_get_totals(placement).us));
+    CHECK(mw_chip_placement_get_totals(placement).us > 1e12);
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
 }
@@ -442,7 +443,7 @@ static void test_text_and_json_say_the_same(void)
 
 static mw_graph *make_stack(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options same = mw_conv_defaults();
     same.pad_type = MW_PAD_SAME;
     mw_tensor *h = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 256, 28, 28));
@@ -454,7 +455,7 @@ static mw_graph *make_stack(void)
 
 static mw_graph *make_product(int m, int k)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(m, k)), *w = mw_input(graph, "w", MW_F16, MW_SHAPE(k, k));
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
     return graph;
@@ -465,7 +466,7 @@ static void check_all_on(mw_graph *graph, mw_chip_anchors anchors, mw_chip_backe
     mw_chip_place_options options = mw_chip_place_defaults();
     options.anchors = anchors;
     mw_chip_placement *placement = place(graph, MW_CHIP_H17, &options);
-    const mw_chip_placement_totals totals = mw_chip_placement_total(placement);
+    const mw_chip_placement_totals totals = mw_chip_placement_get_totals(placement);
     check_note(totals.operations[wanted] == totals.operation_count, __FILE__, __LINE__, "not all on the %s",
                mw_chip_backend_name(wanted));
     mw_chip_placement_destroy(placement);
@@ -500,9 +501,9 @@ static size_t place_real(const mw_graph *graph, bool stands)
         options.segmenter = (mw_chip_segmenter)s;
         options.function = mw_graph_function_at(graph, 0);
         mw_chip_placement *placement = place(graph, MW_CHIP_H14, &options);
-        us[s] = mw_chip_placement_total(placement).us;
+        us[s] = mw_chip_placement_get_totals(placement).us;
         const mw_chip_placed *o;
-        for (count = 0; (o = mw_chip_placed_at(placement, count)) != NULL; count++)
+        for (count = 0; (o = mw_chip_placement_at(placement, count)) != NULL; count++)
             CHECK(o->us[o->backend] == o->cost.us && (o->refusal == NULL || o->backend != MW_CHIP_ANE));
         mw_chip_placement_destroy(placement);
     }
@@ -520,7 +521,7 @@ static void test_real_programs_are_placed(void)
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char path[1024];
         snprintf(path, sizeof path, "%s/mil/%s/model.mil", MW_SHARED_DATA, entry->d_name);
-        mw_graph *graph = entry->d_name[0] != '.' ? mw_graph_read_mil(path, NULL, NULL) : NULL;
+        mw_graph *graph = entry->d_name[0] != '.' ? mw_graph_open_mil(path, NULL, NULL) : NULL;
         if (graph != NULL) /* the weights of some are not there */
             operations += place_real(graph, true) + place_real(graph, false), programs++;
         mw_graph_destroy(graph);
@@ -533,7 +534,7 @@ static void test_real_programs_are_placed(void)
 static void test_the_document_shows_what_is_printed(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(64, 64));
     mw_output(mw_relu(mw_mod(mw_relu(x), x)), "y");
     const mw_chip_place_options options = as_it_is();
@@ -558,7 +559,7 @@ static void check_failures(const mw_graph *graph, mw_chip_place_options options)
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
         options.allocator = &allocator;
-        mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H17, &options, &err);
+        mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_H17, &options, &err);
         done = placement != NULL && !failing.failed;
         if (placement == NULL)
             check_note(err.status == MW_ERROR_MEMORY, __FILE__, __LINE__, "request %ld: %s", n, err.message);

@@ -86,7 +86,7 @@ static const char block[] = HALF("gb", "[256]") NORM("n1", "x") HEADS("q", "n1")
 
 static void put_figures(page *p, const char *name, const mw_chip_plan *plan)
 {
-    const mw_chip_plan_totals t = mw_chip_plan_total(plan);
+    const mw_chip_plan_totals t = mw_chip_plan_get_totals(plan);
     page_put(p, "| %s | %s | %zu | %zu | %zu | %zu | %zu | %zu | %lld | %lld | %lld | %.0f |\n", name,
              mw_chip_name(t.chip), t.ops - t.constants, t.layers, t.segments, t.partitions, t.splits, t.issued_pairs,
              (long long)t.on_chip_peak / 1024, (long long)t.streamed_bytes / 1024, (long long)t.weight_bytes / 1024,

@@ -36,15 +36,15 @@ static void test_a_fused_graph_is_one_dispatch_and_a_bridge_adds_one(void)
                      W3 CONV("c", "x") HALF("b", "[1, 16, 1, 1]") V("[1, 16, 8, 8]", "d", "add(x = c, y = b)")
                          V("[1, 16, 8, 8]", "y", "relu(x = d)"),
                      "y", NULL);
-    CHECK_INT(mw_chip_plan_total(plan).segments, 1);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 1); /* conv + bias + relu */
+    CHECK_INT(mw_chip_plan_get_totals(plan).segments, 1);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 1); /* conv + bias + relu */
     mw_chip_plan_destroy(plan);
     const char *around = V("[1, 4, 8, 16]", "a", "relu(x = x)")
         V("[1, 4, 8, 16]", "s", "scaled_dot_product_attention(key = a, query = a, value = a)")
             V("[1, 4, 8, 16]", "y", "abs(x = s)");
     plan = plan_checked("tensor<fp16, [1, 4, 8, 16]> x", around, "y", NULL);
-    CHECK_INT(mw_chip_plan_total(plan).segments, 3);
-    CHECK_INT(mw_chip_plan_total(plan).bridges, 1);
+    CHECK_INT(mw_chip_plan_get_totals(plan).segments, 3);
+    CHECK_INT(mw_chip_plan_get_totals(plan).bridges, 1);
     CHECK(plan_layer(plan, "s")->engine == MW_CHIP_ENGINE_BRIDGE && plan_layer(plan, "s")->segment == 1);
     is_state(plan, "a", MW_CHIP_ALLOCATION_STREAMED); /* it goes from program to program */
     mw_chip_plan_destroy(plan);
@@ -63,17 +63,17 @@ static size_t inferences(const mw_e5 *e5)
 static void test_dispatches_are_the_inferences_of_a_descriptor(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2, 4, 8))), *attention[1];
     const mw_argument arguments[] = {{"query", &h, 1}, {"key", &h, 1}, {"value", &h, 1}};
     mw_op(graph, "scaled_dot_product_attention", arguments, 3, attention, 1, &err);
     mw_output(mw_add(mw_tanh(attention[0]), h), "y");
     const mw_chip_plan_options options = plan_options();
     mw_chip_plan *plan = mw_chip_plan_create(graph, MW_CHIP_H13, &options, &err);
-    mw_e5 *e5 = mw_e5_from_graph(graph, NULL, &err);
+    mw_e5 *e5 = mw_e5_create(graph, NULL, &err);
     CHECK_OK(err);
     if (CHECK(plan != NULL && e5 != NULL))
-        CHECK_INT(mw_chip_plan_total(plan).segments, inferences(e5));
+        CHECK_INT(mw_chip_plan_get_totals(plan).segments, inferences(e5));
     mw_e5_destroy(e5);
     mw_chip_plan_destroy(plan);
     mw_graph_destroy(graph);
@@ -87,7 +87,7 @@ static void test_matmul_with_bias_and_gelu_is_one_layer(void)
                                               V("[8, 32]", "y", "gelu(mode = string(\"EXACT\"), x = d)"),
                                       "y", NULL);
     const mw_chip_layer *l = mw_chip_plan_layer_at(plan, 0);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 1);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 1);
     CHECK(l != NULL && strcmp(l->kind, "convolution") == 0 && l->op_count == 3);
     CHECK(plan_op(plan, "d")->slot == MW_CHIP_SLOT_OFFSET && plan_op(plan, "y")->slot == MW_CHIP_SLOT_AFTER);
     /* the weights, the bias and the table of gelu: 64 x 32 and 32 halves, and 86 bytes on H13 */
@@ -102,7 +102,7 @@ static void test_two_convolutions_that_are_added_stay_three_layers(void)
                                       W3 CONV("c", "x") CONV("d", "x") V("[1, 16, 8, 8]", "a", "add(x = c, y = d)")
                                           V("[1, 16, 8, 8]", "y", "relu(x = a)"),
                                       "y", NULL);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 3);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 3);
     CHECK(plan_op(plan, "y")->layer == plan_op(plan, "a")->layer); /* in the slot of the add */
     mw_chip_plan_destroy(plan);
 }
@@ -117,16 +117,16 @@ static void test_what_a_chip_refuses_is_a_bridge_and_undoes_a_fusion(void)
         NULL);
     const mw_chip_plan_op *op = plan_op(plan, "s");
     CHECK(op != NULL && strcmp(op->rule->id, "refused") == 0);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 3);
-    CHECK_INT(mw_chip_plan_total(plan).segments, 3);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 3);
+    CHECK_INT(mw_chip_plan_get_totals(plan).segments, 3);
     const mw_chip_split *split = mw_chip_plan_split_at(plan, 0);
     CHECK(split != NULL && strcmp(split->rule->id, "undone") == 0 && split->layer == op->layer);
     mw_chip_plan_destroy(plan);
-    /* as mw_compile writes it there is none */
+    /* as mw_program_create writes it there is none */
     mw_chip_plan_options options = mw_chip_plan_defaults();
     plan = plan_of_text(IMAGE("x"), V("[1, 16, 8, 8]", "y", "sin(x = x)"), "y", MW_CHIP_H13, &options);
-    CHECK_INT(mw_chip_plan_total(plan).bridges, 0);
-    CHECK(mw_chip_plan_total(plan).layers > 0);
+    CHECK_INT(mw_chip_plan_get_totals(plan).bridges, 0);
+    CHECK(mw_chip_plan_get_totals(plan).layers > 0);
     mw_chip_plan_destroy(plan);
 }
 
@@ -154,12 +154,12 @@ static void test_large_values_are_cut_into_tiles_and_give_up_a_transpose(void)
     mw_chip_plan_options options = plan_options();
     mw_chip_plan *plan = plan_checked(BIG "x", body, "y", NULL);
     CHECK(strcmp(plan_op(plan, "y")->rule->id, "transpose_recut") == 0);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 2);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 2);
     CHECK_INT(plan_layer(plan, "c")->tiles, 2);
     mw_chip_plan_destroy(plan);
     options.keep_fusions = true;
     plan = plan_checked(BIG "x", body, "y", &options);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 1);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 1);
     mw_chip_plan_destroy(plan);
 }
 
@@ -177,14 +177,14 @@ static void test_a_partition_is_closed_where_the_margin_is_passed(void)
     options.margin = 0.75; /* of 2 MB: three values */
     mw_chip_plan *plan = plan_checked(HALF_MB "x", body, "y", &options);
     /* a, b and c are three; with d it would be four, but the scheduler may take d before c */
-    const mw_chip_plan_totals t = mw_chip_plan_total(plan);
+    const mw_chip_plan_totals t = mw_chip_plan_get_totals(plan);
     CHECK_INT(t.budget, 3 * 512 * 1024);
     CHECK(mw_chip_plan_partition_at(plan, 0)->peak <= t.budget);
     CHECK_INT(t.partitions, 1);
     mw_chip_plan_destroy(plan);
     options.margin = 0.74;
     plan = plan_checked(HALF_MB "x", body, "y", &options);
-    CHECK(mw_chip_plan_total(plan).partitions > 1);
+    CHECK(mw_chip_plan_get_totals(plan).partitions > 1);
     const mw_chip_partition *first = mw_chip_plan_partition_at(plan, 0);
     CHECK(strcmp(first->closed_by->id, "partition_full") == 0 && first->refused_peak == 3 * 512 * 1024);
     mw_chip_plan_destroy(plan);
@@ -377,7 +377,7 @@ static void test_tiled_values_are_rings_or_in_dram(void)
 static void test_names_of_a_program_are_no_markup(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 16, 64, 64));
     mw_tensor *hidden = mw_name(mw_softmax(x, 1), "</text><script>\"&");
     mw_output(mw_softmax(hidden, 2), "y");

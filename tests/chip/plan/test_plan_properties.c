@@ -257,7 +257,7 @@ static void test_more_layers_than_a_plan_has_are_refused(void)
     mw_error err = {0};
     mw_chip_plan *plan = plan_of_many(1 << 15, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_chip_plan_total(plan).layers, 1 << 15);
+    CHECK_INT(mw_chip_plan_get_totals(plan).layers, 1 << 15);
     mw_chip_plan_destroy(plan);
     CHECK(plan_of_many((1 << 15) + 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "32768 layers");
@@ -337,7 +337,7 @@ static void test_wrong_arguments_are_refused(void)
     err = (mw_error){0};
     CHECK(mw_chip_plan_print(NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
-    CHECK(mw_chip_plan_layer_at(NULL, 0) == NULL && mw_chip_plan_total(NULL).layers == 0);
+    CHECK(mw_chip_plan_layer_at(NULL, 0) == NULL && mw_chip_plan_get_totals(NULL).layers == 0);
     mw_chip_plan_destroy(NULL);
     mw_graph_destroy(graph);
 }

@@ -132,7 +132,7 @@ def test_a_library_of_other_headers_is_refused(library, folder):
     shutil.copytree(MODULE / "millwright", folder / "millwright", ignore=shutil.ignore_patterns("__pycache__"))
     abi = folder / "millwright" / "abi.py"
     text = abi.read_text(encoding="utf-8")
-    for right, wrong in {'("watch_count", c_size_t),': "",
+    for right, wrong in {'("group_count", c_size_t),': "",
                          '("strict", c_bool)': '("strict", c_bool), ("n", c_int64 * 4)',
                          '"mw_relu":': '"mw_relu9":'}.items():
         check(right in text, right)

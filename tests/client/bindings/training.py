@@ -115,7 +115,7 @@ def test_options_reach_the_trainer():
     x, t = graph.input("x", (4, 2)), graph.input("t", (4, 1))
     y = mw.nn.dense(mw.nn.dense(x, 3, "a"), 1, "b")
     loss = mw.nn.mse(y, t)
-    trainer = mw.Trainer(loss, mw.optim.sgd(0.5, weight_decay=0.25), metrics={"twice": loss * 2.0}, clip_norm=1e-3,
+    trainer = mw.Trainer(loss, mw.optim.sgd(0.5, weight_decay=0.25), metrics={"twice": loss * 2.0}, clipping={"norm": 1e-3},
                          groups=[mw.group("a.*", frozen=True), mw.group("b.bias", weight_decay=0.0)], threads=1, seed=4)
     before = {name: trainer.read(name).tolist() for name in ("a.weight", "b.weight", "b.bias")}
     found = trainer.step(x=[[1.0, 2.0]] * 4, t=[[3.0]] * 4)
@@ -128,7 +128,8 @@ def test_options_reach_the_trainer():
     trainer.learning_rate = 0.125
     check(trainer.learning_rate == 0.125 and "engine" in trainer.where, "the learning rate")
     raises(mw.Error, lambda: setattr(trainer, "learning_rate", -1.0))
-    raises(TypeError, lambda: mw.Trainer(loss, mw.optim.sgd(0.1), clipnorm=1.0), "clip_norm")
+    raises(TypeError, lambda: mw.Trainer(loss, mw.optim.sgd(0.1), clip=1.0), "clipping")
+    raises(TypeError, lambda: mw.Trainer(loss, mw.optim.sgd(0.1), clipping={"nrom": 1.0}), "norm")
 
 
 def test_makers_of_values_are_those_of_the_library():
@@ -153,7 +154,7 @@ def test_fit_says_what_became_of_it(folder):
             seen.append((p.epoch, mw.metrics_of(p.validation)))
 
     summary = trainer.fit(dataset(), 3, validation=dataset(), schedule=mw.schedule.linear(0.0), seed=2,
-                          metrics=str(folder / "m.jsonl"), best_by="accuracy", best_highest=True,
+                          metrics=str(folder / "m.jsonl"), stopping={"best_by": "accuracy", "best_highest": True},
                           progress=progress)
     check(summary.epochs == 3 and summary.steps == 24 and [epoch for epoch, _ in seen] == [1, 2, 3], f"{seen}")
     check(seen[-1][1]["accuracy"] == mw.metrics_of(summary.validation)["accuracy"] == summary.best, f"{seen}")

@@ -9,7 +9,7 @@
 
 enum { BATCH = 16, IN = 2 * 8 * 8, CLASSES = 5, STEPS = 5 };
 
-static void tell(void *user, const mw_load_choice *choice)
+static void tell(void *user, const mw_weights_choice *choice)
 {
     static const char *const words[] = {"taken", "missing", "shape", "unused"};
     (void)user;
@@ -68,15 +68,15 @@ int main(int argc, char **argv)
     mw_error err = {0};
     if (argc != 4)
         return 2;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *logits = build(graph), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), optimizer_of(argv[2]));
     options.compile.device = MW_DEVICE_CPU;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
-    mw_load_options load = mw_load_defaults();
+    mw_weights_options load = mw_weights_defaults();
     load.report = tell;
-    mw_trainer_load_tensors(trainer, argv[1], &load, &err);
+    mw_trainer_load_weights(trainer, argv[1], &load, &err);
     train(trainer, &err);
     mw_trainer_save_weights(trainer, argv[3], &err);
     if (err.status != MW_OK)

@@ -87,7 +87,7 @@ static void check_text(const char *bundle, const char *backend)
     char path[1100];
     mw_error err = {0};
     snprintf(path, sizeof path, "%s/analytics.mil", bundle);
-    mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
     char *text = mw_graph_print_mil(graph, NULL, &err), wanted[100];
@@ -196,7 +196,7 @@ static void test_operations_of_blocks_have_paths(void)
 /* Compressed weights, which compiling expands; the text of the bundle must still have them as they were. */
 static mw_graph *make_compressed(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     float weights[64];
     for (int i = 0; i < 64; i++)
         weights[i] = (float)(i % 13) - 6.0f;

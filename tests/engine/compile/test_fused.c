@@ -14,7 +14,7 @@
 /* A model of odd sizes, so that tiles and vectors have remainders. */
 static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(19, 37));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(19));
     mw_tensor *h = mw_gelu(mw_dense(x, 83, "fc1"), MW_GELU_TANH);
@@ -54,7 +54,7 @@ static void weights_of(mw_optimizer optimizer, const char *profile, int threads,
     mw_trainer *trainer = make_trainer(optimizer, device, threads, &err);
     if (trainer != NULL) {
         train(trainer, &err);
-        mw_trainer_read(trainer, "fc1.weight", out, 83 * 37, &err);
+        mw_trainer_read(trainer, "fc1.weight", MW_F32, out, 83 * 37, &err);
     }
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
@@ -143,15 +143,15 @@ static void image_weights_of(mw_optimizer optimizer, const char *profile, int th
     *out = (image_net){0};
     setting_begin("MW_ENGINE_FUSE", fuse);
     setting_begin("MW_ENGINE_PROFILE", profile != NULL ? profile : "ieee");
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer =
         engine_trainer(build_norms(graph), optimizer, profile != NULL ? MW_DEVICE_ANE : MW_DEVICE_CPU, threads, &err);
     if (trainer != NULL)
         train_images(trainer, &err);
     for (int i = 0; trainer != NULL && i < IMAGE_WEIGHTS; i++) {
         const mw_tensor *weight = mw_graph_find(graph, image_weights[i]);
-        mw_trainer_read(trainer, image_weights[i], out->weights[i], (size_t)mw_shape_count(mw_tensor_shape(weight)),
-                        &err);
+        mw_trainer_read(trainer, image_weights[i], MW_F32, out->weights[i],
+                        (size_t)mw_shape_count(mw_tensor_shape(weight)), &err);
     }
     CHECK_OK(err);
     mw_graph_destroy(graph);
@@ -235,7 +235,7 @@ static void check_hot_regions(mw_device device)
         mw_error err = {0};
         if (rows[i].label[half] == NULL || !has_precompiled())
             continue;
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_trainer *trainer = engine_trainer(rows[i].build(graph), rows[i].optimizer, device, 2, &err);
         const run_label wanted = {rows[i].label[half], rows[i].count[half]};
         CHECK_OK(err);

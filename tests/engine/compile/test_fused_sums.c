@@ -66,7 +66,7 @@ static const sums_case cases[] = {
 
 static mw_trainer *make_trainer(const sums_case *c, const char *profile, int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, c->shape);
     mw_shape one = c->shape; /* its gradient is that of x, summed over the examples */
     one.dim[0] = 1;
@@ -113,11 +113,11 @@ static size_t state_of(const sums_case *c, const char *profile, int threads, con
     if (trainer != NULL) {
         train(trainer, c, &err);
         used = (size_t)(mw_shape_count(c->shape) / c->shape.dim[0]);
-        mw_trainer_read(trainer, "scale", out, used, &err);
+        mw_trainer_read(trainer, "scale", MW_F32, out, used, &err);
     }
     for (size_t i = 0; trainer != NULL && i < sizeof names / sizeof *names; i++) {
         mw_error absent = {0};
-        if (mw_trainer_read(trainer, names[i], out + used, vector_of(c), &absent) == MW_OK)
+        if (mw_trainer_read(trainer, names[i], MW_F32, out + used, vector_of(c), &absent) == MW_OK)
             used += vector_of(c);
     }
     CHECK_OK(err);

@@ -294,7 +294,7 @@ static void check_bits(const pattern_case *c, const char *text, const mw__block 
 static void check_case(const pattern_case *c)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(c->build(graph), "result");
     char *text = mw_graph_print_mil(graph, NULL, &err);
     CHECK_OK(err);

@@ -113,7 +113,7 @@ static void run(mw_program *program, const chain *c, const char *name, float *ou
         return;
     mw_program_write(program, "x", MW_F32, c->x, (size_t)c->count, err);
     mw_program_write(program, "y", MW_F32, c->y, (size_t)c->count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, name, MW_F32, out, count, err);
     mw_program_destroy(program);
 }
@@ -123,7 +123,7 @@ static void compute(const chain *c, const float *limit, const char *fuse, float 
 {
     setting_begin("MW_ENGINE_FUSE", fuse);
     setting_begin("MW_ENGINE_PROFILE", c->profile != NULL ? c->profile : "ieee");
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *value = build(c, graph);
     if (limit != NULL) {
         mw_tensor *within = mw_less_equal(mw_abs(value), mw_scalar(graph, MW_F32, (double)*limit));

@@ -18,7 +18,7 @@ typedef struct net {
 
 static void make_net(net *n, cut how, mw_error *err)
 {
-    *n = (net){.graph = mw_graph_create(NULL)};
+    *n = (net){.graph = mw_graph_create(NULL, NULL)};
     mw_tensor *x = mw_input(n->graph, "x", MW_F32, MW_SHAPE(N, D)), *start = x, *outer = x, *previous = x;
     for (int i = 0; i < LAYERS; i++) {
         char name[16];
@@ -95,7 +95,7 @@ static bool evaluate(cut how, float *out) /* [LAYERS, D, D] */
     mw_program *program = err.status == MW_OK ? engine_compile(n.graph, MW_DEVICE_CPU, 0, &err) : NULL;
     if (program != NULL) {
         mw_program_write(program, "x", MW_F32, x, N * D, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     }
     for (int i = 0; program != NULL && i < LAYERS; i++) {
         char name[16];

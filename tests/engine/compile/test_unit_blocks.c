@@ -108,7 +108,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 static mw_program *compile(const blocks_case *c, const char *profile, int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x[INPUTS], *dx[INPUTS];
     size_t count = 0;
     mw_tensor *y = c->build(graph, c->n, x, &count);
@@ -151,7 +151,7 @@ static size_t results_of(const blocks_case *c, const char *profile, int threads,
         if (!port.is_output)
             feed(c, program, &port, &err);
     for (int run = 0; program != NULL && run < 2; run++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     for (size_t i = 0; program != NULL && mw_program_port_at(program, i, &port); i++) {
         const size_t count = (size_t)mw_shape_count(port.shape);
         if (port.is_output && CHECK(used + count <= room))
@@ -193,7 +193,7 @@ static size_t memory_of(const blocks_case *c, int threads, const char *fuse)
     mw_program *program = compile(c, NULL, threads, &err);
     setting_end("MW_ENGINE_FUSE");
     mw_plan *plan = program != NULL ? mw_plan_create(program, &err) : NULL;
-    const mw_plan_totals totals = mw_plan_total(plan);
+    const mw_plan_totals totals = mw_plan_get_totals(plan);
     CHECK_OK(err);
     mw_plan_destroy(plan);
     mw_program_destroy(program);

@@ -201,7 +201,7 @@ static size_t run(const consumer *c, form f, mw_device device, int threads, cons
 {
     mw_error err = {0};
     setting_begin("MW_ENGINE_PACK", pack);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_output(mw_cast(c->build(graph, f, MW_F32), MW_F32), "y"), *x = mw_graph_find(graph, "x");
     mw_graph_check(graph, &err);
     const size_t count = (size_t)mw_shape_count(mw_tensor_shape(y)), fed = (size_t)mw_shape_count(mw_tensor_shape(x));
@@ -213,7 +213,7 @@ static size_t run(const consumer *c, form f, mw_device device, int threads, cons
         data[i] = (float)next(&state) * 0x1p-23f - 1.0f;
     mw_program_write(program, "x", MW_F32, data, fed, &err);
     for (int i = 0; i < 2; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out, count < MOST ? count : 0, &err);
     check_note(err.status == MW_OK && count < MOST, __FILE__, __LINE__, "%s, %s: %s", c->name, form_names[f],
                err.message);
@@ -263,7 +263,7 @@ static size_t plan_bytes(const consumer *c, form f, const char *pack)
 {
     mw_error err = {0};
     size_t bytes = 0;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(c->build(graph, f, MW_F16), "y");
     run_set("MW_ENGINE_PACK", pack);
     mw__library *library = run_library_of(graph, 1, &err);

@@ -45,7 +45,7 @@ static mw_tensor *remember(mw_graph *graph, const cache_case *c, const char *whi
 
 static mw_graph *build(const cache_case *c)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *at = mw_input(graph, "at", MW_I32, MW_SHAPE(1)), *mask = NULL;
     mw_tensor *k = remember(graph, c, "k", at), *v = remember(graph, c, "v", at);
     if (c->shown)
@@ -100,7 +100,7 @@ static void run_both(mw_program *const program[2], const cache_case *c, bool spo
         write(program, "q", &numbers, shape_of(c, 1), 12 + 3 * i, false, err);
         for (int k = 0; k < 2; k++) {
             mw_program_write(program[k], "at", MW_I32, &places[i], 1, err);
-            mw_run(program[k], err);
+            mw_program_run(program[k], err);
         }
         compare(program, what, err);
     }
@@ -108,8 +108,8 @@ static void run_both(mw_program *const program[2], const cache_case *c, bool spo
 
 static void share(mw_program *program, mw_error *err)
 {
-    mw_program_share(program, "k_next", "k", err);
-    mw_program_share(program, "v_next", "v", err);
+    mw_program_alias(program, "k_next", "k", err);
+    mw_program_alias(program, "v_next", "v", err);
 }
 
 static void check_case(const cache_case *c, int threads)
@@ -181,7 +181,7 @@ static void test_the_row_is_in_its_place(void)
     mw_program_write(program, "k", MW_F32, before, count, &err);
     mw_program_write(program, "k_row", MW_F32, row, (size_t)mw_shape_count(shape_of(c, 1)), &err);
     mw_program_write(program, "at", MW_I32, &at, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "k_next", MW_F32, after, count, &err);
     if (CHECK_OK(err))
         check_cache(after, before, row, c, at);

@@ -152,7 +152,7 @@ static const char *const names[] = {"y", "dweight", "dx"};
 
 static mw_graph *build(const shape *s, const numbers *a, mw_dtype dtype)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_conv_options options = program_conv(s->stride, s->dilation, 1);
     options.pad[0] = s->top, options.pad[1] = s->bottom, options.pad[2] = s->left, options.pad[3] = s->right;
@@ -178,7 +178,7 @@ static program_outputs run(mw_program *program, const shape *s, const numbers *a
                   {"dy", a->dy, s->n * s->o * a->rows * a->columns}};
     for (size_t i = 0; program != NULL && i < sizeof inputs / sizeof *inputs; i++)
         mw_program_write(program, inputs[i].name, MW_F32, inputs[i].data, (size_t)inputs[i].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     const program_outputs out = program_outputs_read(program, names, 3, err);
     mw_program_destroy(program);
     return out;

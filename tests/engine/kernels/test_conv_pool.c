@@ -67,7 +67,7 @@ static mw_tensor *apart_from_port(mw_tensor *value)
 
 static mw_graph *build(const shapes *s, mw_dtype dtype)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     if (dtype == MW_F16)
         graph->lowering = MW__LOWERING_DECOMPOSED; /* as a trainer for a chip does */
@@ -117,7 +117,7 @@ static program_outputs compute(const shapes *s, const way *w, bool look)
         check_label(s, program);
     feed(program, w, &err);
     for (int turn = 0; turn < 2; turn++) /* the second finds the scratch of the first */
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     const program_outputs out = program_outputs_read(program, names, RESULTS, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
     mw_program_destroy(program);

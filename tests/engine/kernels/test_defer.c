@@ -26,7 +26,7 @@ static bool has_kernel(const mw_plan *plan, const char *kernel)
 /* w' = w - dw where all of dw = x^T dy is within the limit, else w. */
 static mw_program *make(int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_neg(mw_input(graph, "x", MW_F32, MW_SHAPE(TERMS, ROWS)));
     mw_tensor *dy = mw_neg(mw_input(graph, "dy", MW_F32, MW_SHAPE(TERMS, COLUMNS)));
     mw_tensor *w = mw_input(graph, "w", MW_F32, MW_SHAPE(ROWS, COLUMNS));
@@ -61,7 +61,7 @@ static float run(mw_program *program, const numbers *n, float *next, mw_error *e
     mw_program_write(program, "x", MW_F32, n->x, TERMS * ROWS, err);
     mw_program_write(program, "dy", MW_F32, n->dy, TERMS * COLUMNS, err);
     mw_program_write(program, "w", MW_F32, n->w, ROWS * COLUMNS, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "next", MW_F32, next, ROWS * COLUMNS, err);
     mw_program_read(program, "good", MW_F32, &good, 1, err);
     return good;
@@ -143,7 +143,7 @@ enum { LAYERS = 40, WIDTH = 512, EXAMPLES = 16 };
 
 static double intermediate_bytes(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(EXAMPLES, WIDTH));
     for (int i = 0; i < LAYERS; i++) {
         char name[16];
@@ -154,7 +154,7 @@ static double intermediate_bytes(mw_error *err)
     mw_trainer *trainer = engine_trainer(loss, mw_adam(1e-3f), MW_DEVICE_CPU, 1, err);
     mw_graph_destroy(graph);
     mw_plan *plan = trainer != NULL ? mw_plan_create(mw_trainer_program(trainer), err) : NULL;
-    const double bytes = plan != NULL ? (double)mw_plan_total(plan).intermediate_bytes : 0.0;
+    const double bytes = plan != NULL ? (double)mw_plan_get_totals(plan).intermediate_bytes : 0.0;
     mw_plan_destroy(plan);
     mw_trainer_destroy(trainer);
     return bytes;

@@ -68,7 +68,7 @@ static mw_tensor *forward(const dilated *c, mw_tensor *x, mw_tensor *weight, mw_
 static mw_graph *build(const dilated *c)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *wanted[] = {mw_input(graph, "x", MW_F32, c->x), mw_input(graph, "weight", MW_F32, c->weight),
                            mw_input(graph, "bias", MW_F32, MW_SHAPE(c->weight.dim[0]))};
     mw_tensor *y = forward(c, wanted[0], wanted[1], wanted[2]), *made[3] = {0};
@@ -89,7 +89,7 @@ static program_outputs compute(mw_program *program, const program_numbers *numbe
     mw_error err = {0};
     for (uint64_t i = 0; i < 4; i++)
         program_feed(program, inputs[i], numbers, i + 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     const program_outputs out = program_outputs_read(program, outputs, 4, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", what, err.message);
     return out;
@@ -178,7 +178,7 @@ static void check_almost(const almost *c)
 {
     static const program_numbers few = {.seed = 7, .steps = 8.0f};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *wanted[] = {mw_input(graph, "x", MW_F32, MW_SHAPE(3, 9, 57)),
                            mw_input(graph, "weight", MW_F32, MW_SHAPE(10, 9, 3)),
                            mw_input(graph, "bias", MW_F32, MW_SHAPE(10))};

@@ -23,7 +23,7 @@ static const product products[] = {{1, 301, 700, false},  {1, 301, 700, true},  
 static mw_program *compile(const product *p, int reads, int threads, mw_error *err)
 {
     const uint16_t number = 0x3c00;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(p->m, p->k));
     mw_tensor *w = mw_input(graph, "w", MW_F16, p->transpose ? MW_SHAPE(p->n, p->k) : MW_SHAPE(p->k, p->n));
     mw_tensor *same = mw_mul(w, mw_constant(graph, MW_F16, (mw_shape){0}, &number));
@@ -46,7 +46,7 @@ static void check_product(const product *p, int reads, int threads, bool nan)
     mw_program *program = compile(p, reads, threads, &err);
     program_feed(program, "x", &(program_numbers){.seed = 7}, 1, &err);
     program_feed(program, "w", &numbers, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     program_outputs a = program_outputs_read(program, parts, 1, &err);
     program_outputs b = program_outputs_read(program, whole, 1, &err);
     snprintf(what, sizeof what, "%d x %d x %d%s, %d threads", (int)p->m, (int)p->k, (int)p->n,

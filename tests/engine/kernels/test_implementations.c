@@ -20,7 +20,7 @@ static const mw__op *conv_of(mw_graph *graph, mw_shape x, int64_t outputs)
 
 static void check_rows(mw_shape x, int64_t outputs)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     const mw__op *op = conv_of(graph, x, outputs);
     REQUIRE(op != NULL);
     const mw__config config = config_here();
@@ -88,7 +88,7 @@ static void test_few_rows_are_not_for_a_blas(void)
 static void check_noted(const char *variable, const char *value, const char *implementation, const char *declined)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *weight = mw_input(graph, "weight", MW_F32, MW_SHAPE(2, 3, 3, 3));
     mw_output(mw_conv(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 5, 5)), weight, NULL, NULL), "y");
     run_set(variable, value);

@@ -169,7 +169,7 @@ static mw_tensor *constant(mw_graph *graph, mw_dtype dtype, mw_shape shape)
 
 static mw_graph *build(const shapes *s, mw_dtype dtype)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options options = program_conv(s->stride, s->dilation, s->groups);
     options.pad[0] = options.pad[3] = 1;
     mw_tensor *x = mw_input(graph, "x", dtype, s->x), *weight = constant(graph, dtype, s->weight);
@@ -184,7 +184,7 @@ static program_outputs compute(const shapes *s, mw_dtype dtype, int threads)
     mw_graph *graph = build(s, dtype);
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
     program_feed(program, "x", &numbers, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     const program_outputs out = program_outputs_read(program, names, 1, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
     mw_program_destroy(program);
@@ -265,7 +265,7 @@ static size_t count_steps(const mw_graph *graph, const char *label)
 static void test_constant_weights_are_laid_out_when_compiled(void)
 {
     const shapes s = {.what = "a constant weight", .x = {4, {2, 300, 9, 7}}, .weight = {4, {16, 300, 3, 3}}};
-    mw_graph *fixed = build(&s, MW_F32), *given = mw_graph_create(NULL);
+    mw_graph *fixed = build(&s, MW_F32), *given = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(given, "x", MW_F32, s.x), *weight = mw_input(given, "weight", MW_F32, s.weight);
     mw_output(mw_conv(x, weight, NULL, NULL), "y");
     CHECK(count_steps(fixed, "conv.pack") == 0);

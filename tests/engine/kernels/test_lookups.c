@@ -30,7 +30,7 @@ static const lookup lookups[] = {{5, 300, 7, 1, 1},      {300, 300, 9, 1, 1}, {3
 static mw_graph *build(const lookup *c)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(c->rows, c->width)), *dtable = NULL;
     mw_tensor *index = mw_input(graph, "index", MW_I32, MW_SHAPE(c->indices));
     mw_tensor *y = mw_gather(table, index, 0);
@@ -59,7 +59,7 @@ static program_outputs compute(mw_program *program, const lookup *c, const progr
     program_feed(program, "table", numbers, 1, err);
     program_feed(program, "dy", numbers, 2, err);
     mw_program_write(program, "index", MW_I32, index, (size_t)c->indices, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     return program_outputs_read(program, outputs, 2, err);
 }
 
@@ -203,7 +203,7 @@ static const almost almosts[] = {
 
 static mw_graph *build_almost(const almost *c)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *number = mw_input(graph, "number", c->dtype, c->number);
     const int64_t count = mw_shape_count(c->column);
     mw_tensor *column =
@@ -226,7 +226,7 @@ static program_outputs compute_almost(mw_program *program, const almost *c, mw_e
         number[i] = (float)(i * 5 % 23) + (float)c->first;
     mw_program_write(program, "number", MW_F32, number, (size_t)mw_shape_count(c->number), err);
     program_feed(program, "table", &any, 1, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     return program_outputs_read(program, outputs, 1, err);
 }
 

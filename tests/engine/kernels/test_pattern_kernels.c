@@ -33,7 +33,7 @@ static mw_tensor *apart_from_port(mw_tensor *value)
 /* A graph whose output "d" is the gradient by x or by the weight. */
 static mw_graph *build(const gradient_family *family, const gradient_case *c, mw_dtype dtype)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = apart_from_port(mw_input(graph, "x", dtype, c->x));
     mw_tensor *weight = family->weighted ? mw_input(graph, "weight", dtype, c->weight) : NULL;
     mw_tensor *y = family->forward(c, x, weight), *wanted = family->by_weight ? weight : x, *gradient = NULL;
@@ -72,7 +72,7 @@ static program_outputs compute(const gradient_family *family, const gradient_cas
     program_feed(program, "dy", numbers, 2, &err);
     if (family->weighted)
         program_feed(program, "weight", numbers, 3, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     const program_outputs out = program_outputs_read(program, names, 2, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", c->what, err.message);
     mw_program_destroy(program);
@@ -147,7 +147,7 @@ static void test_frames_of_wide_vectors_agree_too(void)
 /* conv, relu, max_pool, twice, and a head. */
 static mw_trainer *make_trainer(mw_device device, const int64_t channels[2], mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6, 2, 18, 20));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(6));
     mw_conv_options same = mw_conv_defaults();
@@ -372,7 +372,7 @@ static mw_tensor *halve(mw_tensor *x)
 
 static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, c->x);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(c->x.dim[0]));
     mw_tensor *h = mw_relu(chip_layer_of(&c->layers[0], x, "conv1"));
@@ -412,8 +412,8 @@ static void train_for_chip(const chip *c, const char *fuse, int threads, float *
     for (int step = 0; trainer != NULL && step < CHIP_STEPS; step++)
         mw_trainer_step(trainer, &batch, NULL, &err);
     if (trainer != NULL) {
-        mw_trainer_read(trainer, "conv1.weight", out, count_weights(c, 0), &err);
-        mw_trainer_read(trainer, "conv2.weight", out + count_weights(c, 0), count_weights(c, 1), &err);
+        mw_trainer_read(trainer, "conv1.weight", MW_F32, out, count_weights(c, 0), &err);
+        mw_trainer_read(trainer, "conv2.weight", MW_F32, out + count_weights(c, 0), count_weights(c, 1), &err);
     }
     CHECK_OK(err);
     mw_trainer_destroy(trainer);

@@ -66,7 +66,7 @@ static mw_tensor *operand(mw_graph *graph, char which, int product, mw_shape sha
 /* A sum is between others' results: a port of fp16 is none that is held in fp32. */
 static mw_graph *build(const sum_case *c)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *sum = c->before ? mw_neg(mw_input(graph, "before", MW_F32, MW_SHAPE(c->m, c->n))) : NULL;
     for (int i = 0; i < c->products; i++) {
         mw_tensor *term =
@@ -91,7 +91,7 @@ static program_outputs compute(mw_program *program, const sum_case *c, const pro
     }
     if (c->before)
         program_feed(program, "before", numbers, 1000, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     return program_outputs_read(program, outputs, c->watched > 0 ? 2 : 1, err);
 }
 

@@ -128,7 +128,7 @@ static mw_tensor *pool(const problem *p, const built *b)
 /* False if the shape rule refuses the case. */
 static bool build(problem *p, built *b)
 {
-    *b = (built){.graph = mw_graph_create(NULL)};
+    *b = (built){.graph = mw_graph_create(NULL, NULL)};
     b->graph->lowering = p->decomposed ? MW__LOWERING_DECOMPOSED : MW__LOWERING_NATIVE;
     b->leaf[b->count++] = mw_input(b->graph, "x", MW_F32, with_spatial(p, p->batch, p->groups * p->inputs, p->in));
     b->y = p->kind <= TRANSPOSE ? convolve(p, b) : pool(p, b);
@@ -174,7 +174,7 @@ static void run_engine(const problem *p, const built *b, float (*data)[ELEMENTS]
     for (size_t i = 0; i < b->count && program != NULL; i++)
         mw_program_write(program, inputs[i], MW_F32, data[i], (size_t)oracle_count(b->leaf[i]), &err);
     if (program != NULL)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", p->text, err.message)) {
         compare(p, program, "y", b->y, o);
         for (size_t i = 0; i < b->count; i++)

@@ -1,5 +1,5 @@
 /* A tiny training step is all dispatch, so its instructions are counted where valgrind is installed. The test runs
- * itself under callgrind, which counts what mw_run executes. */
+ * itself under callgrind, which counts what mw_program_run executes. */
 #include "support/build_kind.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -17,7 +17,7 @@ enum { RUNS = 100, INSTRUCTIONS_MAX = 16000 };
 
 static mw_trainer *make_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 16)), *y = mw_input(graph, "y", MW_F32, MW_SHAPE(4, 1));
     mw_tensor *prediction = mw_dense(mw_relu(mw_dense(x, 16, "a")), 1, "b");
     mw_trainer *trainer = engine_trainer(mw_mse(prediction, y), mw_sgd(0.01f), MW_DEVICE_CPU, 1, err);
@@ -30,7 +30,7 @@ static int run_steps(void)
     mw_error err = {0};
     mw_trainer *trainer = make_trainer(&err);
     for (int i = 0; trainer != NULL && i < RUNS; i++)
-        mw_run(mw_trainer_program(trainer), &err);
+        mw_program_run(mw_trainer_program(trainer), &err);
     mw_trainer_destroy(trainer);
     return err.status == MW_OK ? 0 : 1;
 }
@@ -63,7 +63,8 @@ static void test_a_tiny_step_takes_few_instructions(void)
     REQUIRE(file >= 0);
     close(file);
     snprintf(command, sizeof command,
-             "valgrind -q --tool=callgrind --toggle-collect=mw_run --callgrind-out-file=%s \"%s\" steps", out, self);
+             "valgrind -q --tool=callgrind --toggle-collect=mw_program_run --callgrind-out-file=%s \"%s\" steps", out,
+             self);
     CHECK_INT(system(command), 0);
     const double each = count_instructions(out) / RUNS;
     remove(out);

@@ -36,7 +36,7 @@ static void write_blob(const char *path, int which, bool half)
     const mw_dtype dtype = half ? MW_F16 : MW_F32;
     for (int i = 0; i < N * N; i++)
         put(values, half, i, element(which, i));
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_constant(graph, dtype, MW_SHAPE(N, N), values);
     mw_output(mw_add(w, mw_input(graph, "x", dtype, MW_SHAPE(N, N))), "y");
     mw_graph_write_mil(graph, "scratch", NULL, &err);

@@ -84,21 +84,22 @@ static void test_operations_are_placed_by_the_segmenter(void)
     }
 }
 
-/* What it says is what mw_chip_place says. */
+/* What it says is what mw_chip_placement_create says. */
 static void test_costs_are_those_of_a_placement(void)
 {
     mw_chip_register();
     void *library = NULL;
     mw_error err = {0};
     const e5rt_mw_analytics *analytics = compile(PROGRAM, 7, "shortest_path", &library);
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     mw_chip_place_options options = mw_chip_place_defaults();
     options.as_it_is = true;
-    mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_AUTO, &options, &err);
+    mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_AUTO, &options, &err);
     CHECK_OK(err);
-    REQUIRE(analytics != NULL && placement != NULL && mw_chip_placement_total(placement).operation_count == 3);
+    REQUIRE(analytics != NULL && placement != NULL && mw_chip_placement_get_totals(placement).operation_count == 3);
     for (size_t i = 0; i < 3; i++)
-        CHECK_NEAR(analytics->placements[i].estimated_runtime, mw_chip_placed_at(placement, i)->cost.us * 1e-6, 1e-15);
+        CHECK_NEAR(analytics->placements[i].estimated_runtime, mw_chip_placement_at(placement, i)->cost.us * 1e-6,
+                   1e-15);
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
     e5rt_program_library_release(&library);
@@ -129,7 +130,7 @@ static void test_the_bundle_says_the_same(void)
     REQUIRE(compile(PROGRAM, 7, "shortest_path", &library) != NULL);
     CHECK_INT(e5rt_program_library_get_e5_bundle_path(library, &bundle), 0);
     snprintf(path, sizeof path, "%s/analytics.mil", bundle);
-    mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
     char *text = graph != NULL ? mw_graph_print_mil(graph, NULL, &err) : NULL;
     CHECK_OK(err);
     REQUIRE(text != NULL);
@@ -200,11 +201,11 @@ static void test_registering_gives_it(void)
 {
     mw_error err = {0};
     mw__engine_give_segmenter(NULL);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(4))), "y");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     CHECK_OK(err);
     CHECK(mw__engine_given_segmenter() == NULL);
     mw_chip_register();

@@ -16,7 +16,7 @@ typedef struct copied {
 
 static copied run_clone(const mw_graph *from, const mw__clone_options *options)
 {
-    copied result = {.to = mw_graph_create(NULL)};
+    copied result = {.to = mw_graph_create(NULL, NULL)};
     result.status = mw__clone_run(&result.clone, mw__graph_main(from), result.to, options, &result.err);
     return result;
 }
@@ -29,7 +29,7 @@ static void end_clone(copied *result)
 
 static mw_graph *make_mlp(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(4, 3));
     mw_tensor *h = mw_name(mw_gelu(mw_dense(x, 5, "fc1"), MW_GELU_TANH), "h");
     mw_output(mw_softmax(mw_dense(h, 2, "fc2"), -1), "p");
@@ -139,7 +139,7 @@ static void test_dtype_reaches_every_float(void)
 
 static void test_constant_that_overflows_half_is_refused(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2));
     mw_output(mw_add(x, mw_name(mw_scalar(g, MW_F32, 1e6), "bias")), "y");
     const mw__clone_options options = {.dtype = to_half, .keep_outputs = true};
@@ -152,7 +152,7 @@ static void test_constant_that_overflows_half_is_refused(void)
 
 static void test_parameter_data_follow_the_dtype(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     const float start[] = {1, -2};
     mw_parameter(g, "w", MW_F32, S(2), mw_init_data(start));
     const mw__clone_options options = {.dtype = to_half};
@@ -180,7 +180,7 @@ static bool relu_to_clip(void *user, mw__clone *clone, const mw__op *op)
 
 static void test_rule_replaces_and_the_name_goes_along(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_name(mw_relu(mw_input(g, "x", MW_F32, S(2))), "h");
     mw_output(mw_exp(h), "y");
     int asked = 0;
@@ -209,7 +209,7 @@ static bool halve(void *user, mw__clone *clone, const mw__op *op)
 
 static void test_shapes_follow_what_a_rule_changed(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_exp(mw_identity(mw_input(g, "x", MW_F32, S(4, 3)))), "y");
     const mw__clone_options options = {.rule = halve, .keep_outputs = true};
     copied copy = run_clone(g, &options);
@@ -235,7 +235,7 @@ static bool lose_result(void *user, mw__clone *clone, const mw__op *op)
 
 static void test_errors_of_rules_come_out(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_abs(mw_exp(mw_input(g, "x", MW_F32, S(1)))), "y");
     copied copy = run_clone(g, &(const mw__clone_options){.rule = fail_rule});
     CHECK_ERROR(copy.err, MW_ERROR_UNSUPPORTED, "rule: no exp here");
@@ -272,7 +272,7 @@ static void make_literal(mw_tensor *y, const char *arg)
 
 static void test_constants_follow_a_type_that_a_rule_changed(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_identity(mw_input(g, "x", MW_F32, S(2)));
     y = mw_log(mw_add(y, mw_scalar(g, MW_F32, 2)), 1e-3f);
     y = mw_clip(y, -1, 1);
@@ -304,7 +304,7 @@ static bool drop_identity(void *user, mw__clone *clone, const mw__op *op)
 
 static void test_stop_mark_does_not_land_on_an_older_value(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_exp(mw_stop_gradient(mw_input(g, "x", MW_F32, S(2)))), "y");
     const mw__clone_options options = {.rule = drop_identity, .keep_outputs = true};
     copied copy = run_clone(g, &options);
@@ -317,7 +317,7 @@ static void test_stop_mark_does_not_land_on_an_older_value(void)
 
 static void test_declared_extents_that_no_rule_knows_are_kept(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(6));
     mw_tensor *y = op(g, "reshape", "x", x, "shape", mw_input(g, "s", MW_I32, S(2)), NULL);
     y->type = mw__type_tensor(g, MW_F32, S(2, 3), NULL);
@@ -345,7 +345,7 @@ static void test_second_clone_needs_inputs_of_its_own(void)
 
 static void test_stop_marks_and_composites_go_along(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2)), *s = mw_name(mw_stop_gradient(x), "s");
     mw_tensor *unused = mw_name(mw_exp(x), "examples"), *counts = mw_name(mw_exp(unused), "weights");
     const mw__composite record = {
@@ -404,7 +404,7 @@ static mw_tensor *add_cond(mw_graph *g, mw_tensor *pred, mw_tensor *x)
 
 static void test_operation_without_a_row_is_copied_verbatim(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_abs(mw_input(g, "x", MW_F32, S(2)));
     mw_tensor *p = mw_input(g, "p", MW_BOOL, mw_shape_scalar());
     mw_tensor *y = add_cond(g, p, h);

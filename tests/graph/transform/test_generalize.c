@@ -15,7 +15,7 @@ static mw_graph *build(builder *body, int64_t n, int64_t t, const mw_allocator *
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_output(body(mw_input(graph, "x", MW_F32, MW_SHAPE(n, t, 3)), n, t), "y");
     return graph;
 }
@@ -46,10 +46,10 @@ static void check(builder *body, const char *part)
     CHECK_OK(err);
     char *text = mw_graph_print_mil(open, NULL, &err);
     CHECK(text != NULL && strstr(text, part) != NULL && strstr(text, "tensor<fp32, [?, ?, 3]> x") != NULL);
-    mw_graph *closed = mw_graph_specialise(open, &five, 1, &err), *built = build(body, 5, 9, NULL);
+    mw_graph *closed = mw_graph_specialize(open, &five, 1, &err), *built = build(body, 5, 9, NULL);
     CHECK_OK(err);
     CHECK(mw_shape_equal(mw_tensor_shape(mw_graph_find(closed, "y")), mw_tensor_shape(mw_graph_find(built, "y"))));
-    mw_graph_destroy(mw_graph_specialise(open, NULL, 0, &err)); /* the default */
+    mw_graph_destroy(mw_graph_specialize(open, NULL, 0, &err)); /* the default */
     CHECK_OK(err);
     mw_string_free(text);
     mw_graph_destroy(built);

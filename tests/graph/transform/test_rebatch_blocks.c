@@ -39,7 +39,7 @@ static mw_tensor *some_weight(const net *n)
 
 static mw_graph *make_net_with(make *of, int64_t batch, const mw_graph_options *options)
 {
-    net n = {.graph = mw_graph_create(options), .batch = batch};
+    net n = {.graph = mw_graph_create(options, NULL), .batch = batch};
     n.x3 = mw_input(n.graph, "x", MW_F32, MW_SHAPE(batch, STEPS, WIDTH));
     n.x = mw_reduce_sum(n.x3, MW_AXES(1), false);
     n.weight = some_weight(&n);
@@ -258,7 +258,7 @@ static void run_net(const mw_graph *g, int64_t batch, int64_t examples, float *o
         x[i] = (float)(i % (examples * each) * 7 % 11) / 5.0F - 1.0F;
     mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, err);
     mw_program_write(program, "x", MW_F32, x, (size_t)(batch * each), err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, (size_t)(batch * WIDTH), err);
     mw_program_destroy(program);
 }

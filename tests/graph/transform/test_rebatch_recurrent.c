@@ -19,7 +19,7 @@ typedef struct shape_case {
 static mw_graph *make_net(const shape_case *c, int64_t batch)
 {
     static const float states[2 * 2 * MOST * HIDDEN] = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, STEPS, INPUTS));
     mw_recurrent_layer_options o = mw_recurrent_layer_defaults();
     o.batch_first = true;
@@ -41,7 +41,7 @@ static void run_net(const mw_graph *g, int64_t batch, float *out, mw_error *err)
         x[i] = (float)(i * 7 % 11) / 5.0F - 1.0F;
     mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, err);
     mw_program_write(program, "x", MW_F32, x, (size_t)batch * STEPS * INPUTS, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, (size_t)batch, err);
     mw_program_destroy(program);
 }
@@ -124,7 +124,7 @@ static void check_rows_of_weights(int kind)
     static const float rows[4 * INPUTS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     static const float zeros[4 * INPUTS] = {0};
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4, INPUTS));
     mw_tensor *z = mw_constant(g, MW_F32, MW_SHAPE(4, INPUTS), zeros);
     mw_tensor *w = kind % 2 == 0 ? mw_constant(g, MW_F32, MW_SHAPE(4, INPUTS), rows)
@@ -166,7 +166,7 @@ static size_t bytes_of_layers(int count)
     mw_graph_options how = mw_graph_defaults();
     how.allocator = &counted;
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(&how);
+    mw_graph *g = mw_graph_create(&how, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(3, 1, INPUTS));
     mw_recurrent_layer_options o = mw_recurrent_layer_defaults();
     o.batch_first = true;
@@ -197,7 +197,7 @@ static void test_slopes_that_differ_from_example_to_example_are_refused(void)
 {
     static const float minus[4 * INPUTS] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, slopes[4] = {1, 2, 3, 4};
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_expand_dims(mw_input(g, "x", MW_F32, MW_SHAPE(4, INPUTS)), MW_AXES(0, 3));
     mw_tensor *m = mw_constant(g, MW_F32, MW_SHAPE(1, 4, INPUTS, 1), minus);
     mw_output(mw_add(x, mw_prelu(m, mw_constant(g, MW_F32, MW_SHAPE(4), slopes))), "y");
@@ -215,7 +215,7 @@ static mw_graph *make_adapted(int64_t batch)
 {
     static const float zeros[MOST * HIDDEN];
     static const float a[3 * HIDDEN] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, w[HIDDEN * HIDDEN] = {0.1F, -0.2F, 0.3F, 0.5F};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, STEPS, INPUTS));
     mw_tensor *b = mw_constant(g, MW_F32, MW_SHAPE(HIDDEN, 3), zeros);
     mw_tensor *delta = mw_matmul(b, mw_constant(g, MW_F32, MW_SHAPE(3, HIDDEN), a), MW_TRANSPOSE_NONE);

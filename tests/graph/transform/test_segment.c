@@ -51,7 +51,7 @@ static mw_graph *build(const layers *l)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = l->allocator;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     if (graph == NULL)
         return NULL;
     mw_tensor *x = mw_input(graph, "x", l->half ? MW_F16 : MW_F32, MW_SHAPE(SIDE, SIDE));
@@ -174,7 +174,7 @@ static void test_no_cut_where_a_value_may_stay_unrounded(void)
 static void test_what_reads_a_state_stands_before_what_writes_it(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *state = mw_input(graph, "state", MW_F32, MW_SHAPE(SIDE)),
               *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SIDE));
     mw_output(mw_add(state, mw_tanh(x)), "next");
@@ -212,7 +212,7 @@ static void test_blocks_are_refused_by_name(void)
 {
     mw_error err = {0};
     mw__segmentation s;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *pred = mw_input(graph, "pred", MW_BOOL, mw_shape_scalar()),
               *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *y = NULL;

@@ -27,7 +27,7 @@ static mw_graph *specialize(const char *text, const char *input, mw_shape shape,
     const mw_input_shape wanted = {input, shape};
     mw_graph *graph = parse_with(text, NULL, err);
     CHECK_OK(*err);
-    mw_graph *made = mw_graph_specialise(graph, &wanted, 1, err);
+    mw_graph *made = mw_graph_specialize(graph, &wanted, 1, err);
     mw_graph_destroy(graph);
     return made;
 }
@@ -158,7 +158,7 @@ static void test_inputs_whose_values_decide_are_named(void)
     CHECK_SHAPE(closed, "z", S(8));
     CHECK_INT(body_of(closed)->input_count, 2);
     mw__graph_free(closed);
-    CHECK(mw_graph_specialise(g, NULL, 0, &err) == NULL);
+    CHECK(mw_graph_specialize(g, NULL, 0, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "the values of input \"n\" decide extents");
     mw_graph_destroy(g);
 }
@@ -196,7 +196,7 @@ static void test_what_nothing_decides_is_refused_by_name(void)
         mw_error err = {0};
         mw_graph *g = parse_with(refused[i].text, NULL, &err);
         CHECK_OK(err);
-        CHECK(mw_graph_specialise(g, NULL, 0, &err) == NULL);
+        CHECK(mw_graph_specialize(g, NULL, 0, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, refused[i].part);
         mw_graph_destroy(g);
     }
@@ -210,27 +210,27 @@ static void test_hostile_calls_are_refused(void)
     mw_graph *g = parse_with(heads, NULL, &err);
     const mw_input_shape unknown[] = {{"q", S(1, 1, 6)}}, nameless[] = {{NULL, S(1, 1, 6)}},
                          twice[] = {{"x", S(1, 1, 6)}, {"x", S(2, 1, 6)}}, rank[] = {{"x", S(1, 6)}};
-    CHECK(mw_graph_specialise(g, unknown, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, unknown, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"q\" is no input that is fed; the first is \"x\"");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, nameless, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, nameless, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no input");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, twice, 2, &err) == NULL);
+    CHECK(mw_graph_specialize(g, twice, 2, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "twice");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, rank, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, rank, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "cannot be [1, 6]; it admits [?, ?, 6]");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, NULL, 1, &err) == NULL);
+    CHECK(mw_graph_specialize(g, NULL, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(NULL, NULL, 0, &err) == NULL);
+    CHECK(mw_graph_specialize(NULL, NULL, 0, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     mw_error_clear(&err);
-    CHECK(mw_graph_specialise(g, NULL, 0, &err) == NULL);
+    CHECK(mw_graph_specialize(g, NULL, 0, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "input \"x\" is [?, ?, 6] and has no default: give its shape");
-    CHECK(mw_graph_specialise(g, NULL, 0, NULL) == NULL);
+    CHECK(mw_graph_specialize(g, NULL, 0, NULL) == NULL);
     mw_graph_destroy(g);
 }
 
@@ -238,7 +238,7 @@ static mw_status specialize_once(const mw_allocator *allocator, mw_error *err)
 {
     const mw_input_shape wanted = {"x", S(2, 3, 6)};
     mw_graph *g = parse_with(heads, allocator, err);
-    mw_graph *made = g != NULL ? mw_graph_specialise(g, &wanted, 1, err) : NULL;
+    mw_graph *made = g != NULL ? mw_graph_specialize(g, &wanted, 1, err) : NULL;
     mw_graph_destroy(made);
     mw_graph_destroy(g);
     return err->status;
@@ -394,7 +394,7 @@ static void test_functions_are_listed_and_taken_alone(void)
     CHECK_INT(mw__graph_main(decode)->opset, MW_IOS18);
     CHECK_INT(mw_graph_admitted_shapes(decode, "x", &admitted, &err), MW_OK);
     CHECK_INT(admitted.high.dim[0], 4);
-    mw_graph *four = mw_graph_specialise(decode, NULL, 0, &err);
+    mw_graph *four = mw_graph_specialize(decode, NULL, 0, &err);
     CHECK_OK(err);
     CHECK_SHAPE(four, "z", S(4));
     char *text = mw_graph_print_mil(four, NULL, &err);
@@ -421,7 +421,7 @@ static void test_a_function_that_is_not_there_is_refused(void)
     CHECK_OK(err);
     CHECK(mw_graph_find(alone, "y") != NULL);
     mw_graph_destroy(alone);
-    CHECK(mw_graph_specialise(g, NULL, 0, &err) == NULL);
+    CHECK(mw_graph_specialize(g, NULL, 0, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "there is no function \"main\"; take one by mw_graph_function");
     mw_graph_destroy(g);
 }

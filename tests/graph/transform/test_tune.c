@@ -123,7 +123,7 @@ static void test_ports_are_found_by_index(void)
     CHECK_STR(mw_tensor_name(mw_graph_output_at(graph, 1)), "c");
     CHECK(mw_graph_output_at(graph, 3) == NULL);
     mw_graph_destroy(graph);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_parameter(graph, "w", MW_F32, MW_SHAPE(2), mw_init_zeros());
     mw_input(graph, "in", MW_F32, MW_SHAPE(2));
     CHECK_STR(mw_tensor_name(mw_graph_input_at(graph, 0)), "in");
@@ -329,7 +329,7 @@ static void test_adapters_are_named_after_the_module(void)
     const float values[4] = {1, 2, 3, 4};
     for (int i = 0; i < 5; i++) {
         mw_error err = {0};
-        mw_graph *source = mw_graph_create(NULL);
+        mw_graph *source = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(source, "x", MW_F32, MW_SHAPE(1, 2));
         mw_tensor *w = mw_name(mw_constant(source, MW_F32, MW_SHAPE(2, 2), values), names[i][0]);
         mw_output(mw_linear(x, w, NULL), "y");
@@ -413,7 +413,7 @@ static void test_bad_options_are_refused(void)
 #undef REFUSE
     mw_graph_destroy(source);
     err = (mw_error){0};
-    source = mw_graph_create(NULL);
+    source = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(source, "x", MW_F32, MW_SHAPE(2))), "y");
     options = mw_tune_defaults(fc, 1);
     CHECK(mw_graph_trainable(source, &options, &err) == NULL);

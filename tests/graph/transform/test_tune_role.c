@@ -59,7 +59,7 @@ enum { WANTED = sizeof wanted / sizeof *wanted };
 
 static mw_graph *parse(mw_error *err)
 {
-    mw_graph *graph = mw_graph_read_mil(MW_TESTS_DIR "/data/mil/roles.mil", NULL, err);
+    mw_graph *graph = mw_graph_open_mil(MW_TESTS_DIR "/data/mil/roles.mil", NULL, err);
     if (graph != NULL)
         mw_graph_verify(graph, err);
     return graph;

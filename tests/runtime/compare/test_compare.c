@@ -68,7 +68,7 @@ static mw_compare_options options_of(mw_device a, mw_device b)
 
 static mw_graph *make_net(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4, 6));
     mw_tensor *h = mw_name(mw_tanh(mw_dense(x, 8, "fc1")), "hidden");
     mw_output(mw_softmax(mw_dense(h, 3, "fc2"), 1), "y");
@@ -90,7 +90,7 @@ static void test_one_device_agrees_with_itself(void)
         mw_error err = {0};
         mw_graph *g = make_net();
         const mw_compare_options options = options_of(devices[i], devices[i]);
-        mw_comparison *c = mw_program_compare(g, &options, &err);
+        mw_comparison *c = mw_comparison_create(g, &options, &err);
         CHECK_OK(err);
         CHECK(mw_comparison_passes(c));
         CHECK(mw_comparison_count(c) >= 4);
@@ -109,12 +109,12 @@ static void test_half_precision_differs_within_the_tolerance(void)
 {
     mw_error err = {0};
     mw_graph *g = make_net();
-    mw_comparison *c = mw_program_compare(g, &(mw_compare_options){0}, &err);
+    mw_comparison *c = mw_comparison_create(g, &(mw_compare_options){0}, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_compare_defaults");
     CHECK(c == NULL);
     mw_error_clear(&err);
     const mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
-    c = mw_program_compare(g, &options, &err);
+    c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(mw_comparison_passes(c) && mw_comparison_first(c, false) == NULL);
     const mw_compared *hidden = find(c, "hidden"), *y = find(c, "y");
@@ -133,7 +133,7 @@ static void test_half_precision_differs_within_the_tolerance(void)
 /* x * 300 * 300 is beyond fp16: that product is to blame, what comes after it is not. */
 static mw_graph *make_overflow(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(8));
     mw_tensor *large = mw_name(mw_mul_scalar(x, 300.0), "large");
     mw_tensor *larger = mw_name(mw_mul_scalar(large, 300.0), "larger");
@@ -150,7 +150,7 @@ static void test_the_operation_to_blame_is_named(void)
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 8};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 8};
     options.batch = &batch;
-    mw_comparison *c = mw_program_compare(g, &options, &err);
+    mw_comparison *c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(!mw_comparison_passes(c));
     const mw_compared *first = mw_comparison_first(c, false);
@@ -174,12 +174,12 @@ static void test_the_operation_to_blame_is_named(void)
 static void test_an_overflow_that_is_limited_is_no_difference(void)
 {
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(8));
     mw_tensor *larger = mw_name(mw_mul_scalar(mw_exp(mw_square(x)), 90000.0), "larger");
     mw_output(mw_clip(larger, -1.0, 1.0), "y");
     const mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
-    mw_comparison *c = mw_program_compare(g, &options, &err);
+    mw_comparison *c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(mw_comparison_passes(c) && mw_comparison_first(c, true) == NULL);
     CHECK_INT(find(c, "larger")->local.overflowed, 8);
@@ -197,16 +197,16 @@ static void test_tolerances_are_those_of_the_options(void)
     mw_graph *g = make_net();
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
     options.relative = options.absolute = 0.0;
-    mw_comparison *c = mw_program_compare(g, &options, &err);
+    mw_comparison *c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(!mw_comparison_passes(c));
     mw_comparison_destroy(c);
     options.relative = -1.0;
-    CHECK(mw_program_compare(g, &options, &err) == NULL);
+    CHECK(mw_comparison_create(g, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "tolerances");
     mw_error_clear(&err);
     options.relative = (double)NAN;
-    CHECK(mw_program_compare(g, &options, &err) == NULL);
+    CHECK(mw_comparison_create(g, &options, &err) == NULL);
     mw_graph_destroy(g);
 }
 
@@ -216,7 +216,7 @@ static void test_accumulated_only_compiles_no_operation_alone(void)
     mw_graph *g = make_overflow();
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
     options.accumulated_only = true;
-    mw_comparison *c = mw_program_compare(g, &options, &err);
+    mw_comparison *c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(!mw_comparison_passes(c) && mw_comparison_first(c, false) == NULL);
     for (size_t i = 0; i < mw_comparison_count(c); i++) {
@@ -249,16 +249,16 @@ static void test_a_saved_batch_gives_the_same_comparison(void)
     mw_graph *g = make_net();
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
     options.seed = 7;
-    mw_comparison *drawn = mw_program_compare(g, &options, &err);
+    mw_comparison *drawn = mw_comparison_create(g, &options, &err);
     CHECK_INT(mw_comparison_save_batch(drawn, scratch("batch.safetensors"), &err), MW_OK);
     options.seed = 8;
-    mw_comparison *other = mw_program_compare(g, &options, &err);
+    mw_comparison *other = mw_comparison_create(g, &options, &err);
     options.batch_path = scratch("batch.safetensors");
-    mw_comparison *read = mw_program_compare(g, &options, &err);
+    mw_comparison *read = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(same_numbers(drawn, read) && !same_numbers(drawn, other));
     options.batch_path = scratch("none.safetensors");
-    CHECK(mw_program_compare(g, &options, &err) == NULL);
+    CHECK(mw_comparison_create(g, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "none.safetensors");
     mw_comparison_destroy(drawn);
     mw_comparison_destroy(other);
@@ -273,13 +273,13 @@ static void test_bad_batches_are_refused(void)
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_CPU);
     const mw_batch empty = {.examples = 4};
     options.batch = &empty;
-    CHECK(mw_program_compare(g, &options, &err) == NULL);
+    CHECK(mw_comparison_create(g, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"x\"");
     mw_error_clear(&err);
-    CHECK(mw_program_compare(NULL, NULL, &err) == NULL);
+    CHECK(mw_comparison_create(NULL, NULL, &err) == NULL);
     mw_error_clear(&err);
-    mw_graph *none = mw_graph_create(NULL);
-    CHECK(mw_program_compare(none, NULL, &err) == NULL);
+    mw_graph *none = mw_graph_create(NULL, NULL);
+    CHECK(mw_comparison_create(none, NULL, &err) == NULL);
     mw_graph_destroy(none);
     mw_graph_destroy(g);
 }
@@ -294,8 +294,8 @@ static void test_weights_are_those_of_a_program(void)
         weight[i] = 1000.0F + (float)i;
     mw_program_write(trained, "fc2.weight", MW_F32, weight, 24, &err);
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_ANE);
-    options.reference.weights_of = trained;
-    mw_comparison *c = mw_program_compare(g, &options, &err);
+    options.reference.share.program = trained;
+    mw_comparison *c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     bool seen = false;
     for (size_t i = 0; i < mw_comparison_count(c); i++) {
@@ -325,7 +325,7 @@ static void check_case(const op_case *c)
         return;
     mw_output(instance.y, "y");
     mw_compare_options options = options_of(MW_DEVICE_CPU, MW_DEVICE_CPU);
-    mw_comparison *comparison = mw_program_compare(instance.graph, &options, &err);
+    mw_comparison *comparison = mw_comparison_create(instance.graph, &options, &err);
     check_note(comparison != NULL || err.status == MW_ERROR_UNSUPPORTED, __FILE__, __LINE__, "%s %s: %s", c->name,
                c->detail, err.message);
     check_note(comparison == NULL || mw_comparison_passes(comparison), __FILE__, __LINE__, "%s %s differs from itself",
@@ -358,10 +358,10 @@ static void test_every_operation_can_be_compared(void)
 static void test_a_value_and_its_cast_are_both_shown(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_output(mw_cast(mw_relu(mw_cast(x, MW_F16)), MW_F32), "y");
-    mw_comparison *comparison = mw_program_compare(graph, NULL, &err);
+    mw_comparison *comparison = mw_comparison_create(graph, NULL, &err);
     CHECK_OK(err);
     CHECK(mw_comparison_passes(comparison));
     CHECK_INT(mw_comparison_count(comparison), 3);
@@ -389,7 +389,7 @@ static void test_results_of_a_loop_keep_their_names(void)
     mw_error err = {0};
     float y = 0, z = 0;
     const float one = 1;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1)), *vars[2];
     mw_while_loop((mw_tensor *[]){mw_scalar(graph, MW_I32, 0), x}, 2, below_four, double_once, graph, vars);
     mw_output(vars[1], "y");
@@ -397,7 +397,7 @@ static void test_results_of_a_loop_keep_their_names(void)
     for (int d = 0; d < 2; d++) {
         mw_program *program = engine_compile(graph, devices[d], 1, &err);
         mw_program_write(program, "x", MW_F32, &one, 1, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, &y, 1, &err);
         mw_program_read(program, "z", MW_F32, &z, 1, &err);
         CHECK_OK(err);
@@ -405,7 +405,7 @@ static void test_results_of_a_loop_keep_their_names(void)
         CHECK_NEAR(z, 16, 0);
         mw_program_destroy(program);
     }
-    mw_comparison *comparison = mw_program_compare(graph, NULL, &err);
+    mw_comparison *comparison = mw_comparison_create(graph, NULL, &err);
     CHECK_OK(err);
     mw_comparison_destroy(comparison);
     mw_graph_destroy(graph);

@@ -14,7 +14,7 @@ static mw_trainer *make_trainer(small_net *net, mw_device device, const mw_compa
     options.compile = engine_options(device, 1);
     options.metric = net->accuracy;
     options.prediction = net->logits;
-    options.compare = compare;
+    options.watch.compare = compare;
     options.dispatch_steps = steps;
     return mw_trainer_create(&options, err);
 }
@@ -79,7 +79,7 @@ static void test_a_step_that_differs_is_refused_by_name(void)
     const small_snapshot after = small_take(t);
     small_check_same(&before, &after);
     CHECK_INT(mw_trainer_steps(t), 0);
-    CHECK_INT(mw_trainer_count(t).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 1);
     const mw_compared *first = mw_comparison_first(mw_trainer_comparison(t), false);
     REQUIRE(first != NULL);
     CHECK_CONTAINS(err.message, first->tensor);

@@ -21,14 +21,14 @@ static mw_ranges *measure(const mw_graph *graph, const float *x, size_t count, m
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = count};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = (int64_t)count};
     options.batch = &batch;
-    return mw_program_ranges(graph, &options, err);
+    return mw_ranges_create(graph, &options, err);
 }
 
 /* x, x * 2^10, x * 2^-10, a constant, an integer; of fp32, or of fp16, in which it could not be computed. */
 static mw_graph *make_graph(mw_dtype dtype)
 {
     const float wide[3] = {-70000, 1, 0x1p-26F};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(5));
     mw_tensor *h = dtype == MW_F16 ? mw_cast(x, MW_F16) : x;
     mw_tensor *large = mw_name(mw_mul_scalar(h, 1024.0), "large");
@@ -87,7 +87,7 @@ static void test_counts_are_those_of_a_plain_loop(void)
         lost += size <= 2.98023223876953125e-08;
         most = size > most ? size : most;
     }
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_abs(mw_input(g, "x", MW_F32, MW_SHAPE(N))), "y");
     mw_ranges *ranges = measure(g, x, N, &err);
     CHECK_OK(err);
@@ -104,7 +104,7 @@ static void test_what_is_not_finite_is_counted_apart(void)
 {
     mw_error err = {0};
     const float x[4] = {100, 1, 4, 2};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_name(mw_exp(mw_input(g, "x", MW_F32, MW_SHAPE(4))), "large"), "y");
     mw_ranges *ranges = measure(g, x, 4, &err);
     CHECK_OK(err);
@@ -123,7 +123,7 @@ static void test_zeros_have_all_the_room(void)
 {
     mw_error err = {0};
     const float x[2] = {0, 0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(g, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_ranges *ranges = measure(g, x, 2, &err);
     CHECK_OK(err);
@@ -141,12 +141,12 @@ static void test_bad_options_are_refused(void)
     mw_graph *g = make_graph(MW_F32);
     mw_range_options options = mw_range_defaults();
     options.compile.device = MW_DEVICE_ANE;
-    CHECK(mw_program_ranges(g, &options, &err) == NULL);
+    CHECK(mw_ranges_create(g, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "measured in fp32");
     mw_error_clear(&err);
     options = mw_range_defaults();
     options.batch_path = "no such";
-    CHECK(mw_program_ranges(g, &options, &err) == NULL);
+    CHECK(mw_ranges_create(g, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "no such");
     mw_graph_destroy(g);
 }
@@ -159,7 +159,7 @@ static void test_lines_are_short_whatever_names_are(void)
     char name[201];
     memset(name, 'n', 200);
     name[200] = '\0';
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4));
     mw_output(mw_name(mw_mul_scalar(x, -1e30), name), "y");
     mw_output(mw_mul_scalar(x, -1e-30), "z");
@@ -188,7 +188,7 @@ static void test_a_step_is_measured_and_not_run(void)
         mw_trainer *t = small_trainer(devices[i], mw_adam(0.01F), 256.0F, &err);
         const small_snapshot before = small_take(t);
         small_fill_batch(&batch, &data, 0);
-        mw_ranges *ranges = mw_trainer_ranges(t, &batch.batch, &err);
+        mw_ranges *ranges = mw_ranges_create_trainer(t, &batch.batch, &err);
         CHECK_OK(err);
         CHECK(mw_ranges_count(ranges) > 30 && mw_ranges_at(ranges, 0) != NULL);
         const small_snapshot after = small_take(t);
@@ -214,7 +214,7 @@ static void test_every_operation_can_be_measured(void)
         if (!op_instance_init(&instance, c, MW_F16, 3))
             continue;
         mw_output(instance.y, "y");
-        mw_ranges *ranges = mw_program_ranges(instance.graph, NULL, &err);
+        mw_ranges *ranges = mw_ranges_create(instance.graph, NULL, &err);
         check_note(ranges != NULL, __FILE__, __LINE__, "%s %s: %s", c->name, c->detail, err.message);
         measured += ranges != NULL;
         mw_ranges_destroy(ranges);

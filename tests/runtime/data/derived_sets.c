@@ -36,13 +36,13 @@ static mw_dataset *from_function(mw_error *err)
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_U8, .shape = MW_SHAPE(DERIVED_H, DERIVED_W), .scale = 0.5f},
                                  {.name = "y", .dtype = MW_I32}};
-    return mw_dataset_from_callback(columns, 2, DERIVED_EXAMPLES, make_one, NULL, err);
+    return mw_dataset_create_callback(columns, 2, DERIVED_EXAMPLES, make_one, NULL, err);
 }
 
 static mw_status sum_up(void *user, const mw_map_example *example, mw_error *err)
 {
     (void)user, (void)err;
-    double sum = (double)mw_map_uniform(example, 3);
+    double sum = (double)mw_map_example_uniform(example, 3);
     for (int i = 0; i < PIXELS; i++)
         sum += ((const uint8_t *)example->in[0])[i];
     memcpy(example->out[0], &sum, sizeof sum);

@@ -57,7 +57,7 @@ static mw_dataset *make_images(const char *form, mw_error *err)
                                   .dtype = is_float ? MW_F32 : MW_U8,
                                   .shape = first ? MW_SHAPE(C, H, W) : MW_SHAPE(H, W, C),
                                   .data = is_float ? (const void *)floats : bytes}};
-    return mw_dataset_from_memory(columns, 2, EXAMPLES, false, err);
+    return mw_dataset_create(columns, 2, EXAMPLES, false, err);
 }
 
 static mw_loader *open_case(int number, const char *form, mw_error *err)
@@ -170,7 +170,7 @@ static void test_a_column_that_holds_no_images_is_refused(void)
     mw_error err = {0};
     static const float data[16];
     const mw_column column = {.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4), .data = data};
-    mw_dataset *dataset = mw_dataset_from_memory(&column, 1, 4, false, &err);
+    mw_dataset *dataset = mw_dataset_create(&column, 1, 4, false, &err);
     const mw_augment_options options = case_of(0);
     CHECK(mw_dataset_augment(dataset, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "rank 1");

@@ -2,6 +2,7 @@
  * are put together, in folders of pictures. */
 #include "runtime/small.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/folder.h"
 #include "support/ranks.h"
 
@@ -10,6 +11,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static mw_status count_classes(mw_trainer *trainer, const mw_dataset *set, const char *labels, int64_t classes,
+                               int64_t *counts, mw_error *err)
+{
+    const mw_confusion confusion = {.labels = labels, .classes = classes, .counts = counts};
+    return mw_trainer_evaluate(trainer, set, &confusion, NULL, err);
+}
 
 /* x and a class for each name; the first is of class names[0]. */
 static mw_dataset *open_table(const char *const *names, int count, bool jsonl, mw_error *err)
@@ -79,7 +87,7 @@ static void test_sets_with_other_classes_are_not_put_together(void)
 
 static mw_trainer *make_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
     mw_tensor *scores = mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(scores, y), mw_sgd(0.01f));
@@ -98,13 +106,13 @@ static void test_a_validation_set_with_other_classes_is_refused(void)
     mw_trainer *trainer = make_trainer(&err);
     CHECK_OK(err);
     mw_fit_options options = mw_fit_defaults(all, 1);
-    options.quiet = true;
-    options.validation = first;
-    mw_fit(trainer, &options, &err);
+    options.progress.quiet = true;
+    options.data.validation = first;
+    mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
-    options.validation = some;
-    CHECK_INT(mw_fit(trainer, &options, &err), MW_ERROR_ARGUMENT);
-    CHECK_CONTAINS(err.message, "mw_fit: validation: the classes of column \"y\" are bee, cow");
+    options.data.validation = some;
+    CHECK_INT(mw_trainer_fit(trainer, &options, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "mw_trainer_fit: validation: the classes of column \"y\" are bee, cow");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(all);
     mw_dataset_destroy(some);
@@ -123,27 +131,27 @@ static void test_a_trainer_knows_the_classes_that_it_learned(void)
     mw_trainer *trainer = make_trainer(&err);
     CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
     CHECK_OK(err);
-    mw_trainer_measure(trainer, some, NULL, &err); /* it has learned none */
+    mw_trainer_evaluate(trainer, some, NULL, NULL, &err); /* it has learned none */
     CHECK_OK(err);
     mw_fit_options options = mw_fit_defaults(all, 1);
-    options.quiet = true;
-    mw_fit(trainer, &options, &err);
+    options.progress.quiet = true;
+    mw_trainer_fit(trainer, &options, &err);
     mw_dataset_destroy(all);
     CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
     CHECK_INT(mw_trainer_class_count(trainer, "x"), 0);
     CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
     CHECK(mw_trainer_class_name(trainer, "y", 3) == NULL);
-    mw_trainer_measure(trainer, first, NULL, &err);
-    mw_trainer_confusion(trainer, first, "y", 3, counts, &err);
+    mw_trainer_evaluate(trainer, first, NULL, NULL, &err);
+    count_classes(trainer, first, "y", 3, counts, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_measure(trainer, some, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_evaluate(trainer, some, NULL, NULL, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "column \"y\" are bee, cow, and those that the trainer learned are ant, bee, cow");
     mw_error_clear(&err);
-    CHECK_INT(mw_trainer_evaluate(trainer, other, &loss, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(evaluated(trainer, other, &loss, NULL, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "are bee, cow, dog, and those that the trainer learned are ant, bee, cow");
     mw_error_clear(&err);
-    CHECK_INT(mw_trainer_confusion(trainer, some, "y", 3, counts, &err), MW_ERROR_ARGUMENT);
-    CHECK_CONTAINS(err.message, "mw_trainer_confusion: the classes of column \"y\" are bee, cow");
+    CHECK_INT(count_classes(trainer, some, "y", 3, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "mw_trainer_evaluate: the classes of column \"y\" are bee, cow");
     mw_error_clear(&err);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(some);
@@ -189,7 +197,7 @@ static mw_dataset *derive(int kind, const mw_dataset *source, mw_error *err)
     case 5:
         return mw_dataset_concatenate((const mw_dataset *const[]){source, source}, 2, err);
     case 6:
-        inner = mw_dataset_from_memory(unnamed, 2, 2, true, err);
+        inner = mw_dataset_create(unnamed, 2, 2, true, err);
         out = mw_dataset_concatenate((const mw_dataset *const[]){inner, source, inner}, 3, err);
         break;
     default:
@@ -209,20 +217,20 @@ static void check_compared(const mw_dataset *all, const mw_dataset *other, const
     mw_error err = {0};
     mw_trainer *trainer = make_trainer(&err);
     mw_fit_options options = mw_fit_defaults(all, 1);
-    options.quiet = true;
-    options.validation = other;
-    mw_fit(trainer, &options, &err);
+    options.progress.quiet = true;
+    options.data.validation = other;
+    mw_trainer_fit(trainer, &options, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"y\" are bee, cow, dog, and those of the first set are ant, bee, cow");
     CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
     mw_error_clear(&err);
-    options.validation = NULL;
-    options.validation_share = strcmp(kind, "prefetch") == 0 ? 0.25 : 0;
-    options.seed = 1;
-    mw_fit(trainer, &options, &err);
+    options.data.validation = NULL;
+    options.data.validation_share = strcmp(kind, "prefetch") == 0 ? 0.25 : 0;
+    options.data.seed = 1;
+    mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
     CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
-    mw_trainer_measure(trainer, other, NULL, &err);
+    mw_trainer_evaluate(trainer, other, NULL, NULL, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "are bee, cow, dog, and those that the trainer learned are ant, bee, cow");
     mw_error_clear(&err);
     mw_dataset *both = mw_dataset_concatenate((const mw_dataset *const[]){all, other}, 2, &err);
@@ -257,29 +265,29 @@ static void test_names_stay_if_no_step_was_made(void)
     mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *other = open_table(bee_cow_dog, 3, true, &err);
     mw_trainer *trainer = make_trainer(&err);
     mw_fit_options options = mw_fit_defaults(all, 1);
-    options.quiet = true;
-    mw_fit(trainer, &options, &err);
+    options.progress.quiet = true;
+    mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
     FILE *broken = fopen("broken.safetensors", "w");
     REQUIRE(broken != NULL);
     fputs("no checkpoint", broken);
     fclose(broken);
-    options.training = other;
+    options.data.training = other;
     for (int kind = 0; kind < 2; kind++) {
-        options.checkpoint = kind == 0 ? "broken.safetensors" : NULL;
-        options.metrics = kind == 1 ? "t.csv/no.csv" : NULL;
-        CHECK(mw_fit(trainer, &options, &err) != MW_OK);
+        options.checkpoint.path = kind == 0 ? "broken.safetensors" : NULL;
+        options.metrics.path = kind == 1 ? "t.csv/no.csv" : NULL;
+        CHECK(mw_trainer_fit(trainer, &options, &err) != MW_OK);
         CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "ant");
         mw_error_clear(&err);
     }
-    options.checkpoint = "good.safetensors";
-    options.metrics = NULL;
-    mw_fit(trainer, &options, &err);
+    options.checkpoint.path = "good.safetensors";
+    options.metrics.path = NULL;
+    mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
     CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
     mw_trainer_destroy(trainer);
     trainer = make_trainer(&err);
-    mw_fit(trainer, &options, &err); /* finished before: the weights are those of the checkpoint */
+    mw_trainer_fit(trainer, &options, &err); /* finished before: the weights are those of the checkpoint */
     CHECK_OK(err);
     CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
     mw_trainer_destroy(trainer);
@@ -298,17 +306,17 @@ static void fit_on_rank(mw_communicator *communicator, int rank, void *user)
 {
     ranks_case *c = user;
     mw_error *err = &c->err[rank];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
     mw_tensor *scores = mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(scores, y), mw_sgd(0.01f));
     options.compile.provider = MW_PROVIDER_ENGINE;
-    options.communicator = communicator;
+    options.ranks.communicator = communicator;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_dataset *part = mw_dataset_shard(c->sets[rank], 0, 1, err); /* a file of its own */
     mw_fit_options fit = mw_fit_defaults(part, 1);
-    fit.quiet = true;
-    mw_fit(trainer, &fit, err);
+    fit.progress.quiet = true;
+    mw_trainer_fit(trainer, &fit, err);
     mw_dataset_destroy(part);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
@@ -321,7 +329,7 @@ static void test_ranks_with_other_classes_are_refused(void)
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .data = x}, {.name = "y", .dtype = MW_I64, .data = y}};
     mw_error err = {0};
     mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *other = open_table(bee_cow_dog, 3, true, &err),
-               *none = mw_dataset_from_memory(columns, 2, 6, true, &err);
+               *none = mw_dataset_create(columns, 2, 6, true, &err);
     CHECK_OK(err);
     ranks_case cases[] = {{.sets = {all, all, all}},
                           {.sets = {all, none, all}},
@@ -349,14 +357,14 @@ static mw_model *make_model(const char *said, mw_error *err)
     description.pairs = pairs;
     description.pair_count = 1;
     options.description = &description;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     mw_output(mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc"), "scores");
     mw_model *model = mw_model_create(graph, &options, err);
     mw_model_write(model, "three", err); /* and as it is read back */
     mw_model_destroy(model);
     mw_graph_destroy(graph);
-    return mw_model_load("three", NULL, err);
+    return mw_model_open("three", NULL, err);
 }
 
 static void test_a_report_pairs_classes_by_name_or_refuses(void)

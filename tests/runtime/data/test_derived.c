@@ -54,7 +54,7 @@ static void test_a_split_deals_out_what_was_recorded(void)
         values[i] = i;
     const mw_column columns[] = {{.name = "x", .dtype = MW_I32, .data = values},
                                  {.name = "y", .dtype = MW_I32, .data = values}};
-    mw_dataset *base = mw_dataset_from_memory(columns, 2, 20, false, &err), *parts[3];
+    mw_dataset *base = mw_dataset_create(columns, 2, 20, false, &err), *parts[3];
     const int64_t counts[] = {5, -1, 1};
     REQUIRE(mw_dataset_split(base, counts, 3, 7, parts, &err) == MW_OK);
     CHECK_INT(mw_dataset_examples(parts[1]), 14);
@@ -264,9 +264,9 @@ static void test_a_concatenation_names_the_column_that_differs(void)
     static const char *const parts[] = {"\"z\"", "int8", "another shape", "scale", "offset"};
     static const mw_status statuses[] = {MW_ERROR_ARGUMENT, MW_ERROR_DTYPE, MW_ERROR_SHAPE, MW_ERROR_ARGUMENT,
                                          MW_ERROR_ARGUMENT};
-    mw_dataset *first = mw_dataset_from_memory(&good, 1, 4, false, &err);
+    mw_dataset *first = mw_dataset_create(&good, 1, 4, false, &err);
     for (int i = 0; i < 5; i++) {
-        mw_dataset *second = mw_dataset_from_memory(&bad[i], 1, 4, false, &err);
+        mw_dataset *second = mw_dataset_create(&bad[i], 1, 4, false, &err);
         const mw_dataset *const sources[] = {first, second};
         refuse(mw_dataset_concatenate(sources, 2, &err), &err, statuses[i], parts[i]);
         mw_dataset_destroy(second);

@@ -22,7 +22,7 @@ static mw_dataset *make_dataset(bool copy, mw_error *err)
         {.name = "x", .dtype = MW_I16, .shape = MW_SHAPE(WIDTH), .scale = 0.5f, .offset = -1.0f, .data = x},
         {.name = "y", .dtype = MW_U8, .data = y},
     };
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, EXAMPLES, copy, err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, EXAMPLES, copy, err);
     if (copy)
         memset(x, 0, sizeof x);
     return dataset;
@@ -63,7 +63,7 @@ static void expect_refused(mw_column column, int64_t examples, mw_status status,
     if (column.data == NULL)
         column.data = data;
     mw_error err = {0};
-    CHECK(mw_dataset_from_memory(&column, 1, examples, true, &err) == NULL);
+    CHECK(mw_dataset_create(&column, 1, examples, true, &err) == NULL);
     CHECK_ERROR(err, status, part);
 }
 
@@ -85,11 +85,11 @@ static void test_dataset_rejects_bad_columns(void)
     const uint8_t data[2] = {0};
     const mw_column same[] = {{.name = "x", .dtype = MW_U8, .data = data}, {.name = "x", .dtype = MW_U8, .data = data}};
     mw_error err = {0};
-    CHECK(mw_dataset_from_memory(same, 2, 2, false, &err) == NULL);
+    CHECK(mw_dataset_create(same, 2, 2, false, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "both called \"x\"");
-    CHECK(mw_dataset_from_memory(same, 1, 2, false, &err) == NULL); /* an error that is set: nothing happens */
+    CHECK(mw_dataset_create(same, 1, 2, false, &err) == NULL); /* an error that is set: nothing happens */
     mw_error none = {0};
-    CHECK(mw_dataset_from_memory(&(mw_column){.name = "x", .dtype = MW_U8}, 1, 2, false, &none) == NULL);
+    CHECK(mw_dataset_create(&(mw_column){.name = "x", .dtype = MW_U8}, 1, 2, false, &none) == NULL);
     CHECK_ERROR(none, MW_ERROR_ARGUMENT, "no data");
 }
 
@@ -327,7 +327,7 @@ static void test_loader_asks_the_function_for_examples(void)
 {
     mw_error err = {0};
     maker made = {.bad = -1};
-    mw_dataset *dataset = mw_dataset_from_callback(made_columns, 2, EXAMPLES, make_example, &made, &err);
+    mw_dataset *dataset = mw_dataset_create_callback(made_columns, 2, EXAMPLES, make_example, &made, &err);
     mw_loader_options options = mw_loader_defaults(dataset, 4);
     options.drop_last = false;
     mw_loader *loader = mw_loader_create(&options, &err);
@@ -338,7 +338,7 @@ static void test_loader_asks_the_function_for_examples(void)
     CHECK_INT(made.calls, 2 * EXAMPLES); /* what fills up is copied, not made again */
     mw_loader_destroy(loader);
     mw_dataset_destroy(dataset);
-    CHECK(mw_dataset_from_callback(made_columns, 2, EXAMPLES, NULL, NULL, &err) == NULL);
+    CHECK(mw_dataset_create_callback(made_columns, 2, EXAMPLES, NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no function");
 }
 
@@ -346,7 +346,7 @@ static void test_loader_reports_the_example_that_failed(void)
 {
     maker made = {.bad = 6, .says_why = true};
     mw_error err = {0};
-    mw_dataset *dataset = mw_dataset_from_callback(made_columns, 2, EXAMPLES, make_example, &made, &err);
+    mw_dataset *dataset = mw_dataset_create_callback(made_columns, 2, EXAMPLES, make_example, &made, &err);
     mw_loader_options options = mw_loader_defaults(dataset, 4);
     options.shuffle = false;
     mw_loader *loader = mw_loader_create(&options, &err);

@@ -61,7 +61,7 @@ static void reset(setting *s)
 static mw_loader *open_loader(setting *s, int ahead, mw_error *err)
 {
     const mw_column column = {.name = "x", .dtype = MW_I32};
-    mw_dataset *base = mw_dataset_from_callback(&column, 1, EXAMPLES, make, s, err);
+    mw_dataset *base = mw_dataset_create_callback(&column, 1, EXAMPLES, make, s, err);
     mw_dataset *dataset = ahead > 0 ? mw_dataset_prefetch(base, ahead, err) : base;
     mw_loader_options options = mw_loader_defaults(dataset, BATCH);
     options.shuffle = false;
@@ -342,7 +342,7 @@ static void test_loaders_of_several_threads_share_one_set(void)
     static const uint8_t data[EXAMPLES * 4] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     mw_error err = {0};
     const mw_column column = {.name = "x", .dtype = MW_U8, .shape = MW_SHAPE(2, 2), .data = data};
-    mw_dataset *base = mw_dataset_from_memory(&column, 1, EXAMPLES, false, &err);
+    mw_dataset *base = mw_dataset_create(&column, 1, EXAMPLES, false, &err);
     mw_augment_options options = mw_augment_defaults("x");
     options.flip = 0.5f, options.brightness = 0.5f;
     mw_dataset *augmented = mw_dataset_augment(base, &options, &err);
@@ -373,7 +373,7 @@ static mw_status add_noise(void *user, const mw_map_example *example, mw_error *
     float x[SMALL_D];
     memcpy(x, example->in[0], sizeof x);
     for (uint64_t i = 0; i < SMALL_D; i++)
-        x[i] += mw_map_uniform(example, i) - 0.5f;
+        x[i] += mw_map_example_uniform(example, i) - 0.5f;
     memcpy(example->out[0], x, sizeof x);
     memcpy(example->out[1], example->in[1], sizeof(int32_t));
     return MW_OK;
@@ -390,11 +390,11 @@ static small_snapshot train(const mw_dataset *dataset, int64_t first, const char
         mw_error err = {0};
         mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 1.0f, &err);
         mw_fit_options fit = mw_fit_defaults(dataset, 4);
-        fit.quiet = fit.ignore_signals = true;
-        fit.checkpoint = checkpoint;
-        fit.progress = stop_at;
-        fit.user = &stops[run];
-        mw_fit(trainer, &fit, &err);
+        fit.progress.quiet = fit.progress.ignore_signals = true;
+        fit.checkpoint.path = checkpoint;
+        fit.progress.function = stop_at;
+        fit.progress.user = &stops[run];
+        mw_trainer_fit(trainer, &fit, &err);
         CHECK_INT(err.status, run == 0 ? MW_ERROR_STOPPED : MW_OK);
         end = small_take(trainer);
         mw_trainer_destroy(trainer);

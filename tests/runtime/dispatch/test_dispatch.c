@@ -30,7 +30,7 @@ static void use_default_library(void)
 /* y = x * s, t = s + x on fp16 [COUNT]; returns the path of the text. */
 static const char *write_program(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT)), *s = mw_input(graph, "s", MW_F16, MW_SHAPE(COUNT));
     mw_output(mw_mul(x, s), "y");
     mw_output(mw_add(s, x), "t");
@@ -219,7 +219,7 @@ static void test_compile_refuses_what_does_not_exist(void)
 static void test_a_buffer_smaller_than_its_port_is_refused(void)
 {
     /* Buffers have 64 bytes at least, so the port must need more. */
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(100))), "y");
     mw_error err = {0};
     mw_graph_write_mil(graph, scratch("small"), NULL, &err);

@@ -18,7 +18,7 @@ static const size_t size[] = {COUNT * 2};
 /* y = x + 1 (or 2 x) on fp16 [count]; returns the path of the text. */
 static const char *write_step(const char *name, int count, bool doubles)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(count));
     mw_output(doubles ? mw_mul_scalar(x, 2.0) : mw_add_scalar(x, 1.0), "y");
     mw_error err = {0};

@@ -43,11 +43,11 @@ static int compile(bool is_raised)
     if (is_raised && geteuid() == getuid())
         return NOT_RAISED;
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(64, 64));
     mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y");
     mw_compile_options options = mw_compile_defaults();
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     printf("%s\n", err.message);
     mw_program_destroy(program);
     mw_graph_destroy(graph);

@@ -111,7 +111,7 @@ static const struct {
 static void make_program(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT))), "y");
     mw_graph_write_mil(graph, scratch("m"), NULL, &err);
     mw_graph_destroy(graph);
@@ -183,27 +183,27 @@ static void test_lines_are_switched_off_by_a_call_and_by_the_environment(void)
 static void fail_mw_calls(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
-    mw_compile(graph, NULL, &err); /* no output */
+    mw_program_create(graph, NULL, &err); /* no output */
     CHECK(err.status != MW_OK);
     mw_matmul(x, x, MW_TRANSPOSE_NONE);
-    mw_compile(graph, NULL, NULL);
-    mw_compile(NULL, NULL, NULL);
+    mw_program_create(graph, NULL, NULL);
+    mw_program_create(NULL, NULL, NULL);
     mw_graph_destroy(graph);
-    mw_graph_read_mil("/dev/null/m.mil", NULL, NULL);
+    mw_graph_open_mil("/dev/null/m.mil", NULL, NULL);
     mw_graph_parse_mil("program", 7, NULL, NULL, NULL);
     mw_dataset_open_idx("/dev/null", "train", NULL);
     mw_trainer_create(NULL, NULL);
     mw_trainer_load(NULL, "x", NULL, NULL);
-    mw_run(NULL, NULL);
-    mw_fit(NULL, NULL, NULL);
+    mw_program_run(NULL, NULL);
+    mw_trainer_fit(NULL, NULL, NULL);
     setenv("MW_E5RT_LIBRARY", "/dev/null/lib.so", 1);
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    CHECK(mw_compile(graph, NULL, NULL) == NULL);
+    CHECK(mw_program_create(graph, NULL, NULL) == NULL);
     unsetenv("MW_E5RT_LIBRARY");
-    mw_program *compiled = mw_compile(graph, NULL, NULL);
+    mw_program *compiled = mw_program_create(graph, NULL, NULL);
     mw_program_write(compiled, hostile, MW_F32, NULL, 2, NULL);
     mw_program_destroy(compiled);
     mw_graph_destroy(graph);

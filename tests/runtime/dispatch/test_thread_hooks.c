@@ -76,7 +76,7 @@ static int request(void)
     static const char *const x_name[] = {"x"}, *const y_name[] = {"y"};
     static const size_t size[] = {2};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F16, MW_SHAPE(1)), 1.0), "y");
     mw_graph_write_mil(graph, scratch("step"), NULL, &err);
     mw_graph_destroy(graph);
@@ -105,7 +105,7 @@ static result work(int threads, mw_provider provider, const thread_host *host)
     if (host != NULL)
         check_system(host);
     mw_loader_destroy(loader);
-    mw_trainer_read(trainer, "fc1.weight", r.weights, SMALL_H * SMALL_D, &err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, r.weights, SMALL_H * SMALL_D, &err);
     mw_trainer_destroy(trainer);
     CHECK_OK(err);
     return r;
@@ -292,7 +292,7 @@ static void test_hooks_change_while_objects_live(void)
     CHECK_INT(host_live(&a), 0);
     CHECK_INT(atomic_load(&a.started), 2);
     CHECK_INT(host_named(&b, "mw queue"), 1);
-    mw_trainer_read(trainer, "fc1.weight", got.weights, SMALL_H * SMALL_D, &err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, got.weights, SMALL_H * SMALL_D, &err);
     mw_trainer_destroy(trainer);
     set(NULL);
     CHECK_INT(host_live(&b), 0);
@@ -404,7 +404,7 @@ static void check_mode_of_loader(void)
     mw_error err = {0};
     atomic_int wrong = 0;
     const mw_column column = {.name = "x", .dtype = MW_I32};
-    mw_dataset *base = mw_dataset_from_callback(&column, 1, 8, look_at_mode, &wrong, &err);
+    mw_dataset *base = mw_dataset_create_callback(&column, 1, 8, look_at_mode, &wrong, &err);
     mw_dataset *ahead = mw_dataset_prefetch(base, 1, &err);
     const mw_loader_options options = mw_loader_defaults(ahead, 2);
     mw_loader *loader = mw_loader_create(&options, &err);
@@ -555,7 +555,7 @@ static void test_a_loader_that_its_own_thread_destroys_is_joined_later(void)
     const mw_thread_hooks hooks = host_hooks(&host);
     set(&hooks);
     const mw_column column = {.name = "x", .dtype = MW_I32};
-    mw_dataset *base = mw_dataset_from_callback(&column, 1, 1000, destroy_own_loader, &d, &err);
+    mw_dataset *base = mw_dataset_create_callback(&column, 1, 1000, destroy_own_loader, &d, &err);
     mw_dataset *ahead = mw_dataset_prefetch(base, 1, &err);
     const mw_loader_options options = mw_loader_defaults(ahead, 2);
     mw_loader *loader = mw_loader_create(&options, &err);

@@ -21,7 +21,7 @@ typedef struct net {
 
 static net make_net(int batch)
 {
-    net n = {.graph = mw_graph_create(NULL), .batch = batch};
+    net n = {.graph = mw_graph_create(NULL, NULL), .batch = batch};
     n.x = mw_input(n.graph, "x", MW_F32, MW_SHAPE(batch, D));
     n.y = mw_input(n.graph, "y", MW_I32, MW_SHAPE(batch));
     n.target = mw_input(n.graph, "target", MW_F32, MW_SHAPE(batch, C));
@@ -48,7 +48,7 @@ static mw_dataset *make_data(int examples, mw_error *err)
                                  {.name = "y", .dtype = MW_I32, .shape = {0}, .data = raw.y},
                                  {.name = "target", .dtype = MW_F32, .shape = MW_SHAPE(C), .data = target},
                                  {.name = "mask", .dtype = MW_F32, .shape = {0}, .data = mask}};
-    return mw_dataset_from_memory(columns, 4, examples, true, err);
+    return mw_dataset_create(columns, 4, examples, true, err);
 }
 
 /* ---- the same in double ---- */
@@ -301,7 +301,7 @@ static void evaluate_both(const composite *c, mw_device device, int batch, mw_ev
     const mw_metric metrics[] = {{"accuracy", mw_accuracy(n.logits, n.y)}, {c->name, loss}, {"error", error(&n)}};
     mw_trainer *trainer = make_trainer(&n, loss, metrics, 3, device, &err);
     mw_dataset *data = make_data(EXAMPLES, &err);
-    mw_trainer_measure(trainer, data, out, &err);
+    mw_trainer_evaluate(trainer, data, NULL, out, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", c->name, err.message)) {
         truth t;
         fill_truth(&t, trainer, batch, &err);
@@ -421,8 +421,8 @@ static void test_other_terms_are_means_over_batches_with_one_note(void)
         truth t;
         warnings = 0;
         mw_log_set(remember, NULL);
-        mw_trainer_measure(trainer, data, &found, &err);
-        mw_trainer_measure(trainer, data, &again, &err);
+        mw_trainer_evaluate(trainer, data, NULL, &found, &err);
+        mw_trainer_evaluate(trainer, data, NULL, &again, &err);
         mw_log_set(NULL, NULL);
         if (CHECK_OK(err)) {
             fill_truth(&t, trainer, n.batch, &err);

@@ -9,6 +9,13 @@
 
 enum { CELLS = SMALL_C * SMALL_C };
 
+static mw_status count_classes(mw_trainer *trainer, const mw_dataset *set, const char *labels, int64_t classes,
+                               int64_t *counts, mw_error *err)
+{
+    const mw_confusion confusion = {.labels = labels, .classes = classes, .counts = counts};
+    return mw_trainer_evaluate(trainer, set, &confusion, NULL, err);
+}
+
 static void count_by_hand(const small_weights *weights, const small_data *data, int examples, int64_t *out)
 {
     memset(out, 0, CELLS * sizeof *out);
@@ -39,8 +46,8 @@ static void test_every_example_counts_once(void)
         const small_snapshot before = small_take(t);
         int64_t counts[CELLS], right[CELLS], named[CELLS];
         mw_dataset *set = small_open_data(&data, sizes[k / 2], &err);
-        mw_trainer_confusion(t, set, NULL, SMALL_C, counts, &err);
-        mw_trainer_confusion(t, set, "y", SMALL_C, named, &err);
+        count_classes(t, set, NULL, SMALL_C, counts, &err);
+        count_classes(t, set, "y", SMALL_C, named, &err);
         CHECK_OK(err);
         count_by_hand(&weights, &data, sizes[k / 2], right);
         int64_t all = 0;
@@ -88,7 +95,7 @@ static void test_examples_with_several_labels(void)
     static const float x[EXAMPLES * T * C] = {1, 0, 0, 1, 2, 2, 0, 5, 5, 0, 1, 1, (float)NAN, 0, 0, (float)NAN, 3, 4};
     static const int32_t y[EXAMPLES * T] = {0, 1, 0, 1, 1, -1, 0, 1, 1};
     mw_error err = {0};
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *in = mw_input(g, "x", MW_F32, MW_SHAPE(B, T, C));
     mw_tensor *scale = mw_parameter(g, "scale", MW_F32, MW_SHAPE(1), mw_init_constant(1.0f));
     mw_tensor *out = mw_mul(in, scale);
@@ -98,9 +105,9 @@ static void test_examples_with_several_labels(void)
     mw_trainer *t = mw_trainer_create(&options, &err);
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(T, C), .data = x},
                                  {.name = "y", .dtype = MW_I32, .shape = MW_SHAPE(T), .data = y}};
-    mw_dataset *set = mw_dataset_from_memory(columns, 2, 2, false, &err); /* without the NaN, which is refused */
+    mw_dataset *set = mw_dataset_create(columns, 2, 2, false, &err); /* without the NaN, which is refused */
     int64_t counts[C * C];
-    mw_trainer_confusion(t, set, NULL, C, counts, &err);
+    count_classes(t, set, NULL, C, counts, &err);
     CHECK_OK(err);
     CHECK(counts[0] == 2 && counts[1] == 0 && counts[2] == 1 && counts[3] == 2); /* equal ones: the first */
     mw_dataset_destroy(set);
@@ -116,22 +123,22 @@ static void test_what_does_not_fit_is_refused(void)
     mw_trainer *t = small_trainer(MW_DEVICE_CPU, mw_adam(0.02f), 0.0f, &err);
     mw_dataset *set = small_open_data(&data, SMALL_EXAMPLES, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_confusion(t, set, "labels", SMALL_C, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(count_classes(t, set, "labels", SMALL_C, counts, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"labels\"");
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_confusion(t, set, NULL, 4, counts, &err), MW_ERROR_SHAPE);
+    CHECK_INT(count_classes(t, set, NULL, 4, counts, &err), MW_ERROR_SHAPE);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_confusion(t, set, "x", SMALL_C, counts, &err), MW_ERROR_SHAPE);
+    CHECK_INT(count_classes(t, set, "x", SMALL_C, counts, &err), MW_ERROR_SHAPE);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_confusion(t, set, NULL, 0, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(count_classes(t, set, NULL, 0, counts, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_confusion(t, set, NULL, SMALL_C, NULL, &err), MW_ERROR_ARGUMENT);
-    CHECK_INT(mw_trainer_confusion(t, set, NULL, 0, counts, NULL), MW_ERROR_ARGUMENT); /* without an error */
+    CHECK_INT(count_classes(t, set, NULL, SMALL_C, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(count_classes(t, set, NULL, 0, counts, NULL), MW_ERROR_ARGUMENT); /* without an error */
     mw_dataset_destroy(set);
     data.y[30] = SMALL_C;
     err = (mw_error){0};
     set = small_open_data(&data, SMALL_EXAMPLES, &err);
-    CHECK_INT(mw_trainer_confusion(t, set, NULL, SMALL_C, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(count_classes(t, set, NULL, SMALL_C, counts, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "example 30 is 3");
     mw_dataset_destroy(set);
     mw_trainer_destroy(t);
@@ -147,18 +154,18 @@ typedef struct counted {
 static void count_rank(mw_communicator *c, int rank, void *user)
 {
     counted *out = (counted *)user + rank;
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(NET_BATCH, NET_IN));
     mw_tensor *y = mw_input(g, "y", MW_I32, MW_SHAPE(NET_BATCH));
     mw_tensor *logits = mw_dense(x, NET_OUT, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(0.01f));
     options.prediction = logits;
-    options.communicator = c;
+    options.ranks.communicator = c;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 1;
     mw_trainer *t = mw_trainer_create(&options, &out->err);
     mw_dataset *set = net_data(7 * NET_BATCH + 2, 4);
-    mw_trainer_confusion(t, set, NULL, NET_OUT, out->counts, &out->err);
+    count_classes(t, set, NULL, NET_OUT, out->counts, &out->err);
     mw_dataset_destroy(set);
     mw_trainer_destroy(t);
     mw_graph_destroy(g);

@@ -3,6 +3,7 @@
 #include "runtime/small.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static void test_evaluation_counts_every_example_once(void)
         const small_weights weights = small_read(trainer, &err);
         mw_dataset *dataset = small_open_data(&data, examples, &err);
         mw_evaluation found;
-        mw_trainer_measure(trainer, dataset, &found, &err);
+        mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
         CHECK_OK(err);
         CHECK_INT(found.examples, examples);
         CHECK_INT(found.metric_count, 1);
@@ -31,12 +32,12 @@ static void test_evaluation_counts_every_example_once(void)
         CHECK_NEAR(found.loss, small_loss(&weights, &data, 0, (int)examples), k % 2 == 0 ? 1e-6 : 2e-3);
         CHECK_NEAR(found.metrics[0].value, small_accuracy(&weights, &data, 0, (int)examples), 1e-9);
         const small_snapshot before = small_take(trainer); /* evaluation changes nothing, and follows later steps */
-        mw_trainer_evaluate(trainer, dataset, NULL, NULL, &err);
+        evaluated(trainer, dataset, NULL, NULL, &err);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         mw_trainer_step(trainer, &batch.batch, NULL, &err);
         const small_weights moved = small_read(trainer, &err);
-        mw_trainer_measure(trainer, dataset, &found, &err);
+        mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
         CHECK_OK(err);
         CHECK_NEAR(found.loss, small_loss(&moved, &data, 0, (int)examples), k % 2 == 0 ? 1e-6 : 2e-3);
         mw_dataset_destroy(dataset);
@@ -58,7 +59,7 @@ static void test_a_mean_built_by_hand_is_evaluated_per_example(void)
     mw_dataset *dataset = small_open_data(&data, 11, &err);
     double expected = 0;
     mw_evaluation found;
-    mw_trainer_measure(trainer, dataset, &found, &err);
+    mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
     const small_weights weights = small_read(trainer, &err);
@@ -84,7 +85,7 @@ static void test_prediction_needs_only_its_own_feeds(void)
         float out[SMALL_N * SMALL_C];
         small_fill_batch(&batch, &data, 16);
         batch.batch.feed_count = 1; /* no labels */
-        mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * SMALL_C, &err);
+        mw_trainer_predict(trainer, &batch.batch, MW_F32, out, SMALL_N * SMALL_C, &err);
         CHECK_OK(err);
         double worst = 0;
         for (int n = 0; n < SMALL_N; n++) {
@@ -94,7 +95,7 @@ static void test_prediction_needs_only_its_own_feeds(void)
                 worst = fmax(worst, fabs(logits[c] - (double)out[n * SMALL_C + c]));
         }
         CHECK(worst < (k == 0 ? 1e-5 : 5e-3));
-        CHECK_INT(mw_trainer_predict(trainer, &batch.batch, out, SMALL_C, &err), MW_ERROR_SHAPE);
+        CHECK_INT(mw_trainer_predict(trainer, &batch.batch, MW_F32, out, SMALL_C, &err), MW_ERROR_SHAPE);
         mw_trainer_destroy(trainer);
     }
 }
@@ -111,21 +112,21 @@ static void test_the_written_model_predicts_the_same(void)
     small_fill_batch(&batch, &data, 0);
     for (int step = 0; step < 5; step++)
         mw_trainer_step(trainer, &batch.batch, NULL, &err);
-    mw_trainer_predict(trainer, &batch.batch, expected, SMALL_N * SMALL_C, &err);
+    mw_trainer_predict(trainer, &batch.batch, MW_F32, expected, SMALL_N * SMALL_C, &err);
     mw_trainer_write_mil(trainer, scratch("baked"), &err);
     mw_trainer_destroy(trainer);
-    mw_graph *graph = mw_graph_read_mil(scratch("baked/model.mil"), NULL, &err);
+    mw_graph *graph = mw_graph_open_mil(scratch("baked/model.mil"), NULL, &err);
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_CPU;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     CHECK_OK(err);
     REQUIRE(program != NULL);
     CHECK_INT(mw_program_port_count(program), 2); /* x and the prediction: no parameters, no labels */
     mw_port port;
     mw_program_port_at(program, 1, &port);
     mw_program_write(program, "x", MW_F32, data.x, SMALL_N * SMALL_D, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, port.name, MW_F32, out, SMALL_N * SMALL_C, &err);
     CHECK_OK(err);
     CHECK(memcmp(expected, out, sizeof out) == 0);

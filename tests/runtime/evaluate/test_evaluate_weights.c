@@ -3,6 +3,7 @@
 #include "runtime/small.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static small_data make_data(void)
 
 static mw_trainer *make_trainer(mw_device device, bool strict_metric, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(SMALL_N));
     mw_tensor *logits = mw_dense(mw_tanh(mw_dense(x, SMALL_H, "fc1")), SMALL_C, "fc2");
@@ -73,7 +74,7 @@ static void test_evaluation_divides_by_the_labels_that_count(void)
         const small_weights weights = small_read(trainer, &err);
         double loss = 0, accuracy = 0, expected_loss, expected_accuracy;
         expect(&weights, &data, (int)sizes[k / 2], &expected_loss, &expected_accuracy);
-        mw_trainer_evaluate(trainer, dataset, &loss, &accuracy, &err);
+        evaluated(trainer, dataset, &loss, &accuracy, &err);
         CHECK_OK(err);
         CHECK_NEAR(loss, expected_loss, k % 2 == 0 ? 1e-6 : 2e-3);
         CHECK_NEAR(accuracy, expected_accuracy, 1e-9);
@@ -112,7 +113,7 @@ static void test_a_data_set_without_labels_has_no_mean(void)
     mw_trainer *trainer = make_trainer(MW_DEVICE_CPU, false, &err);
     mw_dataset *dataset = small_open_data(&data, SMALL_N, &err);
     double loss = 7, accuracy = 7;
-    CHECK_INT(mw_trainer_evaluate(trainer, dataset, &loss, &accuracy, &err), MW_ERROR_NUMERIC);
+    CHECK_INT(evaluated(trainer, dataset, &loss, &accuracy, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "the loss has no mean: every label of the data set is ignored or has weight 0");
     CHECK(loss == 0.0 && accuracy == 0.0);
     mw_dataset_destroy(dataset);
@@ -154,7 +155,7 @@ static void test_sequences_of_different_lengths(void)
     }
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *logits = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, T, C));
         mw_tensor *labels = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH, T));
         mw_tensor *shift = mw_parameter(graph, "shift", MW_F32, MW_SHAPE(C), mw_init_zeros());
@@ -167,9 +168,9 @@ static void test_sequences_of_different_lengths(void)
         mw_trainer *trainer = mw_trainer_create(&options, &err);
         const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(T, C), .data = x},
                                      {.name = "y", .dtype = MW_I32, .shape = MW_SHAPE(T), .data = y}};
-        mw_dataset *dataset = mw_dataset_from_memory(columns, 2, EXAMPLES, false, &err);
+        mw_dataset *dataset = mw_dataset_create(columns, 2, EXAMPLES, false, &err);
         double loss = 0;
-        mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+        evaluated(trainer, dataset, &loss, NULL, &err);
         CHECK_OK(err);
         CHECK_NEAR(loss, expected / counted, k == 0 ? 1e-6 : 2e-3);
         mw_dataset_destroy(dataset);

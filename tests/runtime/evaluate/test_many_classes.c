@@ -7,7 +7,7 @@ enum { N = 4, C = 5000 };
 
 static mw_trainer *create(mw_device device, mw_dtype dtype, int64_t classes, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", dtype, MW_SHAPE(N, classes));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_tensor *logits = mw_add(x, mw_parameter(graph, "w", dtype, MW_SHAPE(classes), mw_init_zeros()));
@@ -36,7 +36,7 @@ static void check_neighbors(mw_device device, mw_dtype dtype)
             {.name = "y", .dtype = MW_I32, .data = k == 0 ? right : wrong, .count = N, .scale = 1.0f}};
         const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = N};
         float accuracy = -1.0f;
-        mw_trainer_predict(trainer, &batch, &accuracy, 1, &err);
+        mw_trainer_predict(trainer, &batch, MW_F32, &accuracy, 1, &err);
         CHECK_OK(err);
         CHECK_NEAR(accuracy, k == 0 ? 1.0 : 0.0, 0.0);
     }
@@ -55,14 +55,14 @@ static void test_accuracy_tells_neighbors_apart(void)
 static void test_numbers_that_a_chip_cannot_count_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N, 1));
     mw_tensor *next = mw_add(y, mw_range_1d(graph, MW_I32, 0.0, (double)C, 1.0));
     mw_output(mw_cast(next, MW_F32), "next");
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_ANE;
     options.provider = MW_PROVIDER_ENGINE;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "integers from 0 to 4999 meet an integer input");
     mw_graph_destroy(graph);
 }
@@ -71,7 +71,7 @@ static void test_numbers_that_a_chip_cannot_count_are_refused(void)
 static void test_indices_that_a_port_cannot_hold_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(2), mw_init_constant(1.0f));
     mw_tensor *product = mw_mul(mw_cast(y, MW_F32), w);
@@ -86,11 +86,11 @@ static void test_indices_that_a_port_cannot_hold_are_refused(void)
     const mw_feed feed = {.name = "y", .dtype = MW_I32, .data = labels, .count = 2, .scale = 1.0f};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 2};
     float out[2] = {0};
-    mw_trainer_predict(trainer, &batch, out, 2, &err);
+    mw_trainer_predict(trainer, &batch, MW_F32, out, 2, &err);
     CHECK_OK(err);
     CHECK_NEAR(out[1], 2050.0, 0.0);
     labels[1] = 2049;
-    CHECK_INT(mw_trainer_predict(trainer, &batch, out, 2, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_predict(trainer, &batch, MW_F32, out, 2, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 1, example 1 is 2049, which fp16 does not have");
     mw_trainer_destroy(trainer);
 }

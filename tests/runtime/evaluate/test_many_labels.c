@@ -58,21 +58,21 @@ static double expect(const problem *p, double *out_gradient)
 static void solve(problem *p, mw_chip chip)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, p->classes)), *gradient = NULL;
     mw_tensor *loss = mw_cross_entropy(x, mw_input(graph, "y", MW_I32, MW_SHAPE(N)));
     mw_grad(loss, &x, 1, &gradient, &err);
     mw_output(loss, "loss");
     mw_output(gradient, "gradient");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, chip);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     const size_t count = (size_t)(N * p->classes);
     CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
     mw_program_write(program, "x", MW_F32, p->logits, count, &err);
     mw_program_write(program, "y", MW_I32, p->labels, N, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "loss", MW_F32, &p->loss, 1, &err);
     mw_program_read(program, "gradient", MW_F32, p->gradient, count, &err);
     CHECK_OK(err);
@@ -143,21 +143,21 @@ static mw_tensor *make_loss(int kind, mw_tensor *x, mw_tensor *y)
 static void run_loss(const problem *p, int kind, mw_device device, float *out_loss, float *out_gradient)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *gradient = NULL;
     mw_tensor *loss = make_loss(kind, x, mw_input(graph, "y", MW_I32, MW_SHAPE(N)));
     mw_grad(loss, &x, 1, &gradient, &err);
     mw_output(loss, "loss");
     mw_output(gradient, "gradient");
     const mw_compile_options options = words_compile(device, MW_CHIP_H13);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     if (device == MW_DEVICE_ANE)
         CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(MW_CHIP_H13));
     mw_program_write(program, "x", MW_F32, p->logits, (size_t)N * C, &err);
     mw_program_write(program, "y", MW_I32, p->labels, N, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "loss", MW_F32, out_loss, 1, &err);
     mw_program_read(program, "gradient", MW_F32, out_gradient, (size_t)N * C, &err);
     CHECK_OK(err);
@@ -190,17 +190,17 @@ static float accuracy(int64_t classes, mw_chip chip, const float *logits, const 
 {
     mw_error err = {0};
     float found = -1.0f;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, classes)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_output(ignores ? mw_accuracy_ignoring(x, y, -1) : mw_accuracy(x, y), "accuracy");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, chip);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     if (program != NULL) {
         CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
         mw_program_write(program, "x", MW_F32, logits, (size_t)(N * classes), &err);
         mw_program_write(program, "y", MW_I32, labels, N, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "accuracy", MW_F32, &found, 1, &err);
     }
     CHECK_OK(err);

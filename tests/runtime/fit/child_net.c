@@ -13,7 +13,7 @@ child_net child_make(mw_error *err)
     options.prediction = net.logits;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 1;
-    const child_net made = {.data = mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, true, err),
+    const child_net made = {.data = mw_dataset_create(columns, 2, SMALL_EXAMPLES, true, err),
                             .trainer = mw_trainer_create(&options, err)};
     mw_graph_destroy(net.graph);
     CHECK_INT(err->status, MW_OK);

@@ -119,7 +119,7 @@ static void hear(void *user, mw_log_level level, const char *line)
 /* loss = mean(w^2): a step multiplies the loss by (1 - rate / 2)^2. */
 static mw_trainer *make_trainer(float rate, int accumulate, int dispatch_steps, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(4), mw_init_constant(1.5F));
     mw_tensor *y = mw_mul(w, x);

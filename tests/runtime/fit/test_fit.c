@@ -1,4 +1,4 @@
-/* mw_fit: what it trains, reports and saves, how it stops and goes on. */
+/* mw_trainer_fit: what it trains, reports and saves, how it stops and goes on. */
 #include "runtime/files.h"
 #include "runtime/fit/fit.h"
 #include "runtime/small.h"
@@ -19,7 +19,7 @@ static mw_dataset *make_data(mw_error *err)
         {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
         {.name = "y", .dtype = MW_I32, .data = data.y},
     };
-    return mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, SMALL_EXAMPLES, true, err);
 }
 
 static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, bool with_metric, mw_error *err)
@@ -78,10 +78,10 @@ static bool on_progress(void *user, const mw_progress *progress)
 static mw_fit_options make_fit(const mw_dataset *data, int64_t epochs, watch *seen)
 {
     mw_fit_options fit = mw_fit_defaults(data, epochs);
-    fit.quiet = true;
-    fit.seed = 3;
-    fit.progress = on_progress;
-    fit.user = seen;
+    fit.progress.quiet = true;
+    fit.data.seed = 3;
+    fit.progress.function = on_progress;
+    fit.progress.user = seen;
     return fit;
 }
 
@@ -93,8 +93,8 @@ static void test_fit_trains_and_reports(void)
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 20, &seen);
-    fit.validation = data;
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    fit.data.validation = data;
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(seen.epoch_ends, 20);
     CHECK_INT(seen.calls, 20 * (BATCHES + 1));
@@ -112,7 +112,7 @@ static void test_fit_trains_and_reports(void)
     mw_dataset_destroy(data);
 }
 
-/* mw_fit is the loop that anybody could write. */
+/* mw_trainer_fit is the loop that anybody could write. */
 static void test_fit_equals_the_open_loop(void)
 {
     mw_error err = {0};
@@ -121,7 +121,7 @@ static void test_fit_equals_the_open_loop(void)
     REQUIRE(data != NULL && fitted != NULL && looped != NULL);
     watch seen = {0};
     const mw_fit_options fit = make_fit(data, 3, &seen);
-    mw_fit(fitted, &fit, &err);
+    mw_trainer_fit(fitted, &fit, &err);
     mw_loader_options options = mw_loader_defaults(data, SMALL_N);
     options.seed = 3;
     mw_loader *loader = mw_loader_create(&options, &err);
@@ -151,9 +151,9 @@ static void check_rates(mw_schedule schedule, const mw_dataset *data, const char
     watch seen = {.trainer = trainer};
     mw_fit_options fit = make_fit(data, 4, &seen);
     const mw_program *program = mw_trainer_program(trainer);
-    fit.schedule = schedule;
-    fit.checkpoint = checkpoint;
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    fit.schedule.rate = schedule;
+    fit.checkpoint.path = checkpoint;
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     for (int64_t t = 0; t < 4 * BATCHES; t++)
         CHECK_NEAR(seen.rates[t], (double)0.02f * mw_schedule_factor(&schedule, t, 4 * BATCHES), 1e-8);
     CHECK(mw_trainer_learning_rate(trainer) == 0.02f); /* as it was */
@@ -200,15 +200,15 @@ static void test_fit_ends_at_a_factor_that_is_no_number(void)
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 1, &seen);
-    fit.schedule = mw_schedule_custom(nan_at_3, NULL);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
+    fit.schedule.rate = mw_schedule_custom(nan_at_3, NULL);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the schedule gave the factor nan for step 3");
     CHECK_INT(mw_trainer_steps(trainer), 2);
     CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
     mw_error refused = {0};
-    fit.schedule = mw_schedule_constant();
-    fit.schedule.warmup_steps = BATCHES + 1;
-    CHECK_INT(mw_fit(trainer, &fit, &refused), MW_ERROR_ARGUMENT);
+    fit.schedule.rate = mw_schedule_constant();
+    fit.schedule.rate.warmup_steps = BATCHES + 1;
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &refused), MW_ERROR_ARGUMENT);
     CHECK_ERROR(refused, MW_ERROR_ARGUMENT, "a warm-up of 6 steps in a training of 5");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
@@ -224,8 +224,8 @@ static void test_fit_keeps_the_tail_of_a_schedule_on_fp16(void)
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {.trainer = trainer};
     mw_fit_options fit = make_fit(data, 40, &seen);
-    fit.schedule = mw_schedule_cosine(0.0);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    fit.schedule.rate = mw_schedule_cosine(0.0);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK(seen.rates[199] > 0.0f && seen.rates[199] < 2e-5f);
     for (int t = 1; t < 200; t++) /* the power of two that stands in is less than twice the last rate that is held */
@@ -246,19 +246,19 @@ static void check_goes_on(int64_t stop_at, bool at_end, bool signals, mw_schedul
     REQUIRE(data != NULL && straight != NULL && first != NULL && second != NULL);
     watch all = {0}, before = {.stop_at = stop_at, .at_end = at_end, .signals = signals}, after = {0};
     mw_fit_options fit = make_fit(data, 4, &all);
-    fit.schedule = schedule;
-    fit.validation = data;
-    CHECK_INT(mw_fit(straight, &fit, &err), MW_OK);
+    fit.schedule.rate = schedule;
+    fit.data.validation = data;
+    CHECK_INT(mw_trainer_fit(straight, &fit, &err), MW_OK);
 
     remove(scratch("run"));
-    fit.checkpoint = scratch("run");
-    fit.user = &before;
+    fit.checkpoint.path = scratch("run");
+    fit.progress.user = &before;
     mw_error stopped = {0};
-    CHECK_INT(mw_fit(first, &fit, &stopped), MW_ERROR_STOPPED);
+    CHECK_INT(mw_trainer_fit(first, &fit, &stopped), MW_ERROR_STOPPED);
     CHECK_CONTAINS(stopped.message, "the same run goes on from");
     CHECK_INT(mw_trainer_steps(first), stop_at);
-    fit.user = &after;
-    CHECK_INT(mw_fit(second, &fit, &err), MW_OK);
+    fit.progress.user = &after;
+    CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_steps(second), 4 * BATCHES);
     CHECK(same_state(straight, second));
@@ -315,10 +315,10 @@ static void test_fit_leaves_an_ignored_ctrl_c_ignored(void)
     signal(SIGINT, SIG_IGN);
     watch seen = {.stop_at = 3, .signals = true};
     mw_fit_options fit = make_fit(data, 2, &seen);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     signal(SIGINT, on_signal);
-    fit.ignore_signals = true;
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    fit.progress.ignore_signals = true;
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     signal(SIGINT, SIG_DFL);
     CHECK_INT(seen.epoch_ends, 4);
     mw_trainer_destroy(trainer);
@@ -335,12 +335,12 @@ static void test_fit_of_a_finished_run_only_validates(void)
     mw_fit_options fit = make_fit(data, 2, &seen);
     char path[500];
     snprintf(path, sizeof path, "%s/deeper/run", scratch("folder")); /* the folders are made */
-    fit.checkpoint = path;
-    fit.validation = data;
-    CHECK_INT(mw_fit(first, &fit, &err), MW_OK);
+    fit.checkpoint.path = path;
+    fit.data.validation = data;
+    CHECK_INT(mw_trainer_fit(first, &fit, &err), MW_OK);
     CHECK_OK(err);
-    fit.user = &again;
-    CHECK_INT(mw_fit(second, &fit, &err), MW_OK);
+    fit.progress.user = &again;
+    CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(again.calls, 1);
     CHECK_INT(mw_trainer_steps(second), 2 * BATCHES);
@@ -349,7 +349,7 @@ static void test_fit_of_a_finished_run_only_validates(void)
     CHECK(again.last.loss == seen.last_end.loss);
     fit.epochs = 3; /* more epochs: it goes on */
     again = (watch){0};
-    CHECK_INT(mw_fit(second, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_INT(again.calls, BATCHES + 1);
     remove(path);
     rmdir(scratch("folder/deeper"));
@@ -366,12 +366,12 @@ static void test_fit_refuses_a_corrupt_checkpoint(void)
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 2, &seen);
-    fit.checkpoint = scratch("corrupt");
+    fit.checkpoint.path = scratch("corrupt");
     static const char *const contents[] = {"", "not a checkpoint at all"};
     for (int i = 0; i < 2; i++) {
         put_file(scratch("corrupt"), contents[i], strlen(contents[i]));
         mw_error refused = {0};
-        CHECK_INT(mw_fit(trainer, &fit, &refused), MW_ERROR_FORMAT);
+        CHECK_INT(mw_trainer_fit(trainer, &fit, &refused), MW_ERROR_FORMAT);
         size_t size = 0;
         unsigned char *bytes = get_file(scratch("corrupt"), &size);
         CHECK(size == strlen(contents[i])); /* not overwritten */
@@ -382,16 +382,16 @@ static void test_fit_refuses_a_corrupt_checkpoint(void)
 
     remove(scratch("corrupt"));
     fit.epochs = 1;
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     fit.epochs = 2;
-    fit.seed = 4; /* the position would mean other examples */
+    fit.data.seed = 4; /* the position would mean other examples */
     mw_error other = {0};
-    CHECK_INT(mw_fit(trainer, &fit, &other), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &other), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(other.message, "shuffled and seed 3, this one has");
-    fit.seed = 3;
-    fit.keep_order = true;
+    fit.data.seed = 3;
+    fit.data.keep_order = true;
     other = (mw_error){0};
-    CHECK_INT(mw_fit(trainer, &fit, &other), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &other), MW_ERROR_ARGUMENT);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }
@@ -406,21 +406,21 @@ static void test_fit_rejects_bad_options(void)
     for (int i = 0; i < 6; i++)
         bad[i] = mw_fit_defaults(data, 1);
     bad[0].struct_size = 0;
-    bad[1].training = NULL;
+    bad[1].data.training = NULL;
     bad[2].epochs = 0;
-    bad[3].schedule.kind = (mw_schedule_kind)9;
-    bad[4].checkpoint = "";
+    bad[3].schedule.rate.kind = (mw_schedule_kind)9;
+    bad[4].checkpoint.path = "";
     bad[5].epochs = INT64_MAX;
     for (int i = 0; i < 6; i++) {
         mw_error refused = {0};
-        bad[i].quiet = true;
-        CHECK_INT(mw_fit(trainer, &bad[i], &refused), MW_ERROR_ARGUMENT);
-        CHECK_INT(mw_fit(trainer, &bad[i], NULL), MW_ERROR_ARGUMENT);
+        bad[i].progress.quiet = true;
+        CHECK_INT(mw_trainer_fit(trainer, &bad[i], &refused), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw_trainer_fit(trainer, &bad[i], NULL), MW_ERROR_ARGUMENT);
     }
     mw_error none = {0};
     const mw_fit_options fit = mw_fit_defaults(data, 1);
-    CHECK_INT(mw_fit(NULL, &fit, &none), MW_ERROR_ARGUMENT);
-    CHECK_INT(mw_fit(trainer, &fit, &none), MW_ERROR_ARGUMENT); /* set already */
+    CHECK_INT(mw_trainer_fit(NULL, &fit, &none), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &none), MW_ERROR_ARGUMENT); /* set already */
     CHECK_INT(mw_trainer_steps(trainer), 0);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
@@ -447,15 +447,15 @@ static void check_ends_at_the_bad_example(bool fails, mw_status status, const ch
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D)},
                                  {.name = "y", .dtype = MW_I32}};
     mw_error err = {0};
-    mw_dataset *data = mw_dataset_from_callback(columns, 2, SMALL_EXAMPLES, make_bad_example, &fails, &err);
+    mw_dataset *data = mw_dataset_create_callback(columns, 2, SMALL_EXAMPLES, make_bad_example, &fails, &err);
     mw_trainer *trainer = make_adam(&err);
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 2, &seen);
-    fit.keep_order = true;
-    fit.schedule = mw_schedule_linear(0.0);
-    fit.checkpoint = scratch("never");
-    CHECK_INT(mw_fit(trainer, &fit, &err), status);
+    fit.data.keep_order = true;
+    fit.schedule.rate = mw_schedule_linear(0.0);
+    fit.checkpoint.path = scratch("never");
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), status);
     CHECK_ERROR(err, status, part);
     CHECK_INT(mw_trainer_steps(trainer), 17 / SMALL_N);
     CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
@@ -475,12 +475,12 @@ static void test_fit_names_a_missing_column(void)
     const small_data raw = small_make_data();
     const mw_column column = {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = raw.x};
     mw_error err = {0};
-    mw_dataset *data = mw_dataset_from_memory(&column, 1, SMALL_EXAMPLES, false, &err);
+    mw_dataset *data = mw_dataset_create(&column, 1, SMALL_EXAMPLES, false, &err);
     mw_trainer *trainer = make_adam(&err);
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {0};
     const mw_fit_options fit = make_fit(data, 2, &seen);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "\"y\"");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
@@ -497,15 +497,15 @@ static void test_fit_goes_on_from_a_checkpoint_of_the_open_loop(void)
     CHECK_INT(mw_trainer_save(first, scratch("open"), &position, &err), MW_OK);
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 2, &seen);
-    fit.checkpoint = scratch("open");
-    CHECK_INT(mw_fit(second, &fit, &err), MW_OK);
+    fit.checkpoint.path = scratch("open");
+    CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_steps(second), BATCHES - 2);
-    fit.checkpoint = scratch("far");
+    fit.checkpoint.path = scratch("far");
     const mw_loader_position beyond = {.epoch = 0, .batch = BATCHES + 1}; /* of a larger data set */
     CHECK_INT(mw_trainer_save(first, scratch("far"), &beyond, &err), MW_OK);
     const int64_t steps = mw_trainer_steps(second);
-    CHECK_INT(mw_fit(second, &fit, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "an epoch has 5 batches");
     CHECK_INT(mw_trainer_steps(second), steps); /* as it was */
     mw_trainer_destroy(first);
@@ -553,15 +553,15 @@ static void test_fit_prints_one_line_per_epoch_to_a_file(void)
     mw_trainer *trainer = make_adam(&err);
     REQUIRE(data != NULL && trainer != NULL);
     mw_fit_options fit = mw_fit_defaults(data, 3);
-    fit.validation = data;
+    fit.data.validation = data;
     fflush(stderr);
     const int kept = dup(STDERR_FILENO);
     FILE *to = fopen(scratch("stderr"), "wb");
     REQUIRE(to != NULL && kept >= 0);
     dup2(fileno(to), STDERR_FILENO);
-    const mw_status status = mw_fit(trainer, &fit, &err);
-    fit.quiet = true;
-    mw_fit(trainer, &fit, &err);
+    const mw_status status = mw_trainer_fit(trainer, &fit, &err);
+    fit.progress.quiet = true;
+    mw_trainer_fit(trainer, &fit, &err);
     fflush(stderr);
     dup2(kept, STDERR_FILENO);
     close(kept);

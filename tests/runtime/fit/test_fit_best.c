@@ -1,6 +1,6 @@
-/* What mw_fit makes of its validations: an early end, a smaller rate, the best state at the end; a validation set that
- * is a share of the training set; rates and lines of callbacks. The rules are written out once more here, over the
- * values that a run without them reports. */
+/* What mw_trainer_fit makes of its validations: an early end, a smaller rate, the best state at the end; a validation
+ * set that is a share of the training set; rates and lines of callbacks. The rules are written out once more here, over
+ * the values that a run without them reports. */
 #include "runtime/files.h"
 #include "runtime/metrics/metrics_lines.h"
 #include "runtime/parallel/ranks_net.h"
@@ -28,7 +28,7 @@ static mw_dataset *make_validation(mw_error *err)
         data.y[i] = (data.y[i] + 1) % SMALL_C;
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .data = data.y}};
-    return mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, SMALL_EXAMPLES, true, err);
 }
 
 static mw_dataset *make_data(mw_error *err)
@@ -36,7 +36,7 @@ static mw_dataset *make_data(mw_error *err)
     const small_data data = small_make_data();
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .data = data.y}};
-    return mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, SMALL_EXAMPLES, true, err);
 }
 
 static mw_trainer *make_trainer(mw_error *err)
@@ -109,10 +109,10 @@ static void seen_free(seen *s)
 static mw_fit_options options_of(const mw_dataset *train, const mw_dataset *test)
 {
     mw_fit_options fit = mw_fit_defaults(train, EPOCHS);
-    fit.validation = test;
-    fit.quiet = fit.ignore_signals = true;
-    fit.best_by = "loss";
-    fit.seed = 3;
+    fit.data.validation = test;
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.stopping.best_by = "loss";
+    fit.data.seed = 3;
     return fit;
 }
 
@@ -123,11 +123,11 @@ static mw_status run(const mw_fit_options *options, seen *s, mw_error *err)
     mw_fit_options fit = *options;
     mw_trainer_destroy(s->trainer);
     s->trainer = make_trainer(err);
-    fit.training = train;
-    fit.validation = options->validation_share > 0.0 ? NULL : test;
-    fit.progress = watch;
-    fit.user = s;
-    const mw_status status = mw_fit(s->trainer, &fit, err);
+    fit.data.training = train;
+    fit.data.validation = options->data.validation_share > 0.0 ? NULL : test;
+    fit.progress.function = watch;
+    fit.progress.user = s;
+    const mw_status status = mw_trainer_fit(s->trainer, &fit, err);
     mw_dataset_destroy(train);
     mw_dataset_destroy(test);
     return status;
@@ -146,7 +146,7 @@ static void run_plain(seen *s)
 {
     mw_error err = {0};
     mw_fit_options fit = options_of(NULL, NULL);
-    fit.best_by = NULL;
+    fit.stopping.best_by = NULL;
     run(&fit, s, &err);
     CHECK_OK(err);
     CHECK_INT(s->epochs, EPOCHS);
@@ -184,10 +184,10 @@ static int expected_end(const rule *r, const seen *s, int *out_best)
 
 static void apply(const rule *r, mw_fit_options *fit)
 {
-    fit->best_by = r->accuracy ? "accuracy" : "loss";
-    fit->best_highest = r->accuracy;
-    fit->patience = r->patience;
-    fit->min_delta = r->min_delta;
+    fit->stopping.best_by = r->accuracy ? "accuracy" : "loss";
+    fit->stopping.best_highest = r->accuracy;
+    fit->stopping.patience = r->patience;
+    fit->stopping.min_delta = r->min_delta;
 }
 
 static void test_patience_ends_a_run(void)
@@ -236,7 +236,7 @@ static void test_going_on_ends_at_the_same_epoch(void)
             mw_fit_options fit = options_of(NULL, NULL);
             folder_empty(".");
             apply(&rules[i], &fit);
-            fit.checkpoint = "run.safetensors";
+            fit.checkpoint.path = "run.safetensors";
             fit.summary = &summary;
             parts.stop_at = at, parts.at_end = at % BATCHES == 0 && at % 2 == 0;
             const mw_status status = run(&fit, &parts, &err);
@@ -264,9 +264,9 @@ static void test_what_is_no_number_is_waited_out(void)
     mw_error err = {0};
     mw_fit_summary summary;
     mw_fit_options fit = options_of(NULL, NULL);
-    fit.best_by = "nothing";
-    fit.patience = 4;
-    fit.restore_best = true;
+    fit.stopping.best_by = "nothing";
+    fit.stopping.patience = 4;
+    fit.stopping.restore_best = true;
     fit.summary = &summary;
     run(&fit, &s, &err);
     CHECK_OK(err);
@@ -285,10 +285,10 @@ static void test_longer_patience_goes_on(void)
     folder_empty(".");
     mw_fit_options fit = options_of(NULL, NULL);
     apply(&r, &fit);
-    fit.checkpoint = "longer.safetensors";
+    fit.checkpoint.path = "longer.safetensors";
     run(&fit, &s, &err);
     const int first = s.epochs;
-    r.patience = fit.patience = 3;
+    r.patience = fit.stopping.patience = 3;
     run(&fit, &s, &err);
     CHECK_OK(err);
     CHECK(first < s.epochs && s.epochs == expected_end(&r, &plain, &best));
@@ -311,9 +311,9 @@ static void test_the_best_is_restored(void)
             mw_fit_options fit = options_of(NULL, NULL);
             folder_empty(".");
             apply(&rules[i], &fit);
-            fit.restore_best = true;
-            fit.schedule = mw_schedule_constant();
-            fit.checkpoint = saved ? "best.safetensors" : NULL;
+            fit.stopping.restore_best = true;
+            fit.schedule.rate = mw_schedule_constant();
+            fit.checkpoint.path = saved ? "best.safetensors" : NULL;
             fit.summary = &summary;
             run(&fit, &s, &err);
             CHECK_OK(err);
@@ -337,7 +337,7 @@ static void test_a_run_that_is_stopped_is_not_set_back(void)
     mw_fit_summary summary;
     run_plain(&plain);
     mw_fit_options fit = options_of(NULL, NULL);
-    fit.restore_best = true;
+    fit.stopping.restore_best = true;
     fit.summary = &summary;
     CHECK_INT(run(&fit, &s, &err), MW_ERROR_STOPPED);
     CHECK(summary.end == MW_FIT_STOPPED && !summary.restored && summary.epochs == 20);
@@ -357,14 +357,14 @@ static void expected_rates(const seen *s, const mw_fit_options *o, float *out)
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         for (int i = 0; i < BATCHES; i++) {
             const int step = epoch * BATCHES + i;
-            out[step] = (float)((double)base * mw_schedule_factor(&o->schedule, step, EPOCHS * BATCHES));
+            out[step] = (float)((double)base * mw_schedule_factor(&o->schedule.rate, step, EPOCHS * BATCHES));
         }
-        waited = epoch == 0 || s->loss[epoch] < reference - o->min_delta ? 0 : waited + 1;
+        waited = epoch == 0 || s->loss[epoch] < reference - o->stopping.min_delta ? 0 : waited + 1;
         reference = waited == 0 ? s->loss[epoch] : reference;
-        if (waited < o->plateau_patience)
+        if (waited < o->schedule.plateau_patience)
             continue;
         waited = 0;
-        const float next = (float)fmax((double)base * o->plateau_factor, o->plateau_least);
+        const float next = (float)fmax((double)base * o->schedule.plateau_factor, o->schedule.plateau_least);
         base = next < base ? next : base;
     }
 }
@@ -387,15 +387,15 @@ static void test_a_plateau_makes_the_rate_smaller(void)
         seen whole = {0}, parts = {.stop_at = 61};
         mw_fit_options fit = options_of(NULL, NULL);
         folder_empty(".");
-        fit.plateau_patience = 1 + k;
-        fit.plateau_factor = 0.5;
-        fit.plateau_least = k == 0 ? 0.004 : 0.0;
-        fit.min_delta = 0.02;
-        fit.schedule = k == 1 ? mw_schedule_cosine(0.1) : mw_schedule_constant();
+        fit.schedule.plateau_patience = 1 + k;
+        fit.schedule.plateau_factor = 0.5;
+        fit.schedule.plateau_least = k == 0 ? 0.004 : 0.0;
+        fit.stopping.min_delta = 0.02;
+        fit.schedule.rate = k == 1 ? mw_schedule_cosine(0.1) : mw_schedule_constant();
         run(&fit, &whole, &err);
         CHECK_OK(err);
         check_rates(&whole, &fit);
-        fit.checkpoint = "plateau.safetensors";
+        fit.checkpoint.path = "plateau.safetensors";
         CHECK_INT(run(&fit, &parts, &err), MW_ERROR_STOPPED);
         err = (mw_error){0};
         parts.stop_at = 0;
@@ -415,19 +415,19 @@ static void test_a_share_is_a_split(void)
     mw_error err = {0};
     seen shared = {0}, split = {0};
     mw_fit_options fit = options_of(NULL, NULL);
-    fit.validation_share = 0.2;
+    fit.data.validation_share = 0.2;
     run(&fit, &shared, &err);
     CHECK_OK(err);
     mw_dataset *whole = make_data(&err), *parts[2];
     const int64_t counts[] = {-1, SMALL_EXAMPLES / 5};
     mw_dataset_split(whole, counts, 2, 3, parts, &err);
-    fit.validation_share = 0.0;
-    fit.training = parts[0];
-    fit.validation = parts[1];
-    fit.progress = watch;
-    fit.user = &split;
+    fit.data.validation_share = 0.0;
+    fit.data.training = parts[0];
+    fit.data.validation = parts[1];
+    fit.progress.function = watch;
+    fit.progress.user = &split;
     split.trainer = make_trainer(&err);
-    mw_fit(split.trainer, &fit, &err);
+    mw_trainer_fit(split.trainer, &fit, &err);
     CHECK_OK(err);
     CHECK(memcmp(shared.loss, split.loss, sizeof shared.loss) == 0 && shared.loss[0] > 0.0);
     CHECK_INT(mw_trainer_steps(shared.trainer), EPOCHS * 4);
@@ -453,7 +453,7 @@ static bool halve(void *user, const mw_progress *progress)
     scaler *s = user;
     if (progress->epoch_end) {
         const mw_metrics_field fields[] = {{.name = "mine", .value = (double)progress->epoch}, {"note", 0.0, "text"}};
-        mw_fit_log(s->trainer, fields, 2, &s->err);
+        mw_trainer_log(s->trainer, fields, 2, &s->err);
         return false;
     }
     const float rate = mw_trainer_learning_rate(s->trainer);
@@ -470,17 +470,17 @@ static void test_a_callback_reschedules_and_logs(void)
     scaler s = {.trainer = make_trainer(&err)};
     mw_dataset *data = make_data(&err);
     mw_fit_options fit = mw_fit_defaults(data, EPOCHS);
-    fit.quiet = fit.ignore_signals = true;
-    fit.schedule = mw_schedule_cosine(0.1);
-    fit.metrics = "logged.jsonl";
-    fit.progress = halve;
-    fit.user = &s;
-    mw_fit(s.trainer, &fit, &err);
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.schedule.rate = mw_schedule_cosine(0.1);
+    fit.metrics.path = "logged.jsonl";
+    fit.progress.function = halve;
+    fit.progress.user = &s;
+    mw_trainer_fit(s.trainer, &fit, &err);
     CHECK_OK(err);
     CHECK_OK(s.err);
     for (int i = 0; i < EPOCHS * BATCHES; i++) {
         const double part = i < 10 ? 1.0 : i < 33 ? 0.5 : 0.25;
-        CHECK_NEAR(s.rates[i], 0.05 * part * mw_schedule_factor(&fit.schedule, i, EPOCHS * BATCHES), 1e-8);
+        CHECK_NEAR(s.rates[i], 0.05 * part * mw_schedule_factor(&fit.schedule.rate, i, EPOCHS * BATCHES), 1e-8);
     }
     lines all = lines_read("logged.jsonl");
     CHECK_INT(lines_count(&all, "log"), EPOCHS);
@@ -488,7 +488,7 @@ static void test_a_callback_reschedules_and_logs(void)
     CHECK(line_number(line, "mine") == 7.0 && line_number(line, "step") == 7 * BATCHES);
     CHECK(line_says(line, "note", "text"));
     lines_free(&all);
-    CHECK_INT(mw_fit_log(s.trainer, NULL, 0, &err), MW_ERROR_STATE); /* it is over */
+    CHECK_INT(mw_trainer_log(s.trainer, NULL, 0, &err), MW_ERROR_STATE); /* it is over */
     mw_trainer_destroy(s.trainer);
     mw_dataset_destroy(data);
 }
@@ -498,8 +498,8 @@ static void test_the_metrics_say_that_it_ended_early(void)
     mw_error err = {0};
     seen s = {0};
     mw_fit_options fit = options_of(NULL, NULL);
-    fit.patience = 2;
-    fit.metrics = "early.jsonl";
+    fit.stopping.patience = 2;
+    fit.metrics.path = "early.jsonl";
     run(&fit, &s, &err);
     CHECK_OK(err);
     lines all = lines_read("early.jsonl");
@@ -528,16 +528,16 @@ static void fit_rank(mw_communicator *c, int rank, void *user)
     mw_dataset *train = net_data(12 * NET_BATCH, 1), *test = net_data(6 * NET_BATCH, 5);
     mw_trainer *trainer = net_make(&plain, 1, c, 1, &r->err);
     mw_fit_options fit = mw_fit_defaults(train, 40);
-    fit.validation = test;
-    fit.quiet = fit.ignore_signals = true;
-    fit.best_by = "loss";
-    fit.patience = 3;
-    fit.plateau_patience = 2;
-    fit.plateau_factor = 0.5;
-    fit.restore_best = true;
-    fit.checkpoint = rank_checkpoint;
+    fit.data.validation = test;
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.stopping.best_by = "loss";
+    fit.stopping.patience = 3;
+    fit.schedule.plateau_patience = 2;
+    fit.schedule.plateau_factor = 0.5;
+    fit.stopping.restore_best = true;
+    fit.checkpoint.path = rank_checkpoint;
     fit.summary = &r->summary;
-    mw_fit(trainer, &fit, &r->err);
+    mw_trainer_fit(trainer, &fit, &r->err);
     mw_error reading = {0};
     net_read(trainer, r->weights, &reading);
     mw_trainer_destroy(trainer);
@@ -575,17 +575,18 @@ static void test_options_are_checked(void)
         mw_fit_options fields; /* that are set */
         const char *why;
     } cases[] = {
-        {{.patience = -1}, "patience is -1"},
-        {{.min_delta = -0.5}, "min_delta -0.5"},
-        {{.patience = 1, .best_by = "f1"}, "best_by is \"f1\""},
-        {{.plateau_patience = -2}, "plateau_patience is -2"},
-        {{.plateau_patience = 1, .plateau_factor = 1.0}, "plateau_factor is 1"},
-        {{.plateau_patience = 1, .plateau_factor = 0.0}, "plateau_factor is 0"},
-        {{.plateau_patience = 1, .plateau_factor = 0.5, .plateau_least = -1.0}, "plateau_least is -1"},
-        {{.validation_share = 1.0}, "validation_share is 1"},
-        {{.validation_share = -0.1}, "validation_share is -0.1"},
-        {{.validation_share = 0.001}, "leaves 0 of 40"},
-        {{.validation_share = 0.999}, "leaves 40 of 40"},
+        {{.stopping.patience = -1}, "patience is -1"},
+        {{.stopping.min_delta = -0.5}, "min_delta -0.5"},
+        {{.stopping.patience = 1, .stopping.best_by = "f1"}, "best_by is \"f1\""},
+        {{.schedule.plateau_patience = -2}, "plateau_patience is -2"},
+        {{.schedule.plateau_patience = 1, .schedule.plateau_factor = 1.0}, "plateau_factor is 1"},
+        {{.schedule.plateau_patience = 1, .schedule.plateau_factor = 0.0}, "plateau_factor is 0"},
+        {{.schedule.plateau_patience = 1, .schedule.plateau_factor = 0.5, .schedule.plateau_least = -1.0},
+         "plateau_least is -1"},
+        {{.data.validation_share = 1.0}, "validation_share is 1"},
+        {{.data.validation_share = -0.1}, "validation_share is -0.1"},
+        {{.data.validation_share = 0.001}, "leaves 0 of 40"},
+        {{.data.validation_share = 0.999}, "leaves 40 of 40"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mw_error err = {0};
@@ -593,10 +594,11 @@ static void test_options_are_checked(void)
         mw_fit_summary summary = {0};
         mw_fit_options fit = options_of(NULL, NULL);
         const mw_fit_options *f = &cases[i].fields;
-        fit.best_by = f->best_by != NULL ? f->best_by : fit.best_by;
-        fit.patience = f->patience, fit.min_delta = f->min_delta;
-        fit.plateau_patience = f->plateau_patience, fit.plateau_factor = f->plateau_factor;
-        fit.plateau_least = f->plateau_least, fit.validation_share = f->validation_share;
+        fit.stopping.best_by = f->stopping.best_by != NULL ? f->stopping.best_by : fit.stopping.best_by;
+        fit.stopping.patience = f->stopping.patience, fit.stopping.min_delta = f->stopping.min_delta;
+        fit.schedule.plateau_patience = f->schedule.plateau_patience,
+        fit.schedule.plateau_factor = f->schedule.plateau_factor;
+        fit.schedule.plateau_least = f->schedule.plateau_least, fit.data.validation_share = f->data.validation_share;
         fit.summary = &summary;
         CHECK_INT(run(&fit, &s, &err), MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i].why);
@@ -615,15 +617,15 @@ static void test_options_that_want_others_say_so(void)
                                           "restore_best compares", "no validation set",
                                           "wants another",         "before mw_dataset_shard"};
         mw_fit_options fit = mw_fit_defaults(i == 5 ? part : data, 1);
-        fit.quiet = true;
-        fit.patience = i == 0;
-        fit.plateau_patience = i == 1, fit.plateau_factor = 0.5;
-        fit.restore_best = i == 2;
-        fit.best_by = i == 3 ? "loss" : NULL;
-        fit.validation = i == 4 ? data : NULL;
-        fit.validation_share = i >= 4 ? 0.5 : 0.0;
+        fit.progress.quiet = true;
+        fit.stopping.patience = i == 0;
+        fit.schedule.plateau_patience = i == 1, fit.schedule.plateau_factor = 0.5;
+        fit.stopping.restore_best = i == 2;
+        fit.stopping.best_by = i == 3 ? "loss" : NULL;
+        fit.data.validation = i == 4 ? data : NULL;
+        fit.data.validation_share = i >= 4 ? 0.5 : 0.0;
         err = (mw_error){0};
-        CHECK_INT(mw_fit(t, &fit, &err), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw_trainer_fit(t, &fit, &err), MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, why[i]);
     }
     mw_trainer_destroy(t);

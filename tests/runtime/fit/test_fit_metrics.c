@@ -1,5 +1,5 @@
-/* What mw_fit writes to streams of metrics: the numbers of the loop that anybody could write, going on with what was
- * written, and how a run ended. */
+/* What mw_trainer_fit writes to streams of metrics: the numbers of the loop that anybody could write, going on with
+ * what was written, and how a run ended. */
 #include "runtime/files.h"
 #include "runtime/metrics/metrics_lines.h"
 #include "runtime/metrics/system.h"
@@ -37,21 +37,21 @@ static mw_dataset *make_data(mw_error *err)
     const small_data data = small_make_data();
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .data = data.y}};
-    return mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, true, err);
+    return mw_dataset_create(columns, 2, SMALL_EXAMPLES, true, err);
 }
 
 static mw_fit_options make_fit(const mw_dataset *data, const char *metrics, int64_t every)
 {
     mw_fit_options fit = mw_fit_defaults(data, EPOCHS);
-    fit.quiet = fit.ignore_signals = true;
-    fit.seed = 3;
-    fit.metrics = metrics;
-    fit.metrics_steps = every;
-    fit.schedule = mw_schedule_cosine(0.1);
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.data.seed = 3;
+    fit.metrics.path = metrics;
+    fit.metrics.steps = every;
+    fit.schedule.rate = mw_schedule_cosine(0.1);
     return fit;
 }
 
-/* The loop without mw_fit: the loss and rate of every step. */
+/* The loop without mw_trainer_fit: the loss and rate of every step. */
 static void loop(double *losses, double *rates, mw_error *err)
 {
     mw_dataset *data = make_data(err);
@@ -110,8 +110,8 @@ static void test_the_numbers_are_those_of_the_open_loop(void)
         mw_dataset *data = make_data(&err);
         mw_trainer *trainer = make(mw_adam(0.02f), 1, 1, &err);
         mw_fit_options fit = make_fit(data, "run.jsonl", every);
-        fit.validation = data;
-        mw_fit(trainer, &fit, &err);
+        fit.data.validation = data;
+        mw_trainer_fit(trainer, &fit, &err);
         CHECK_OK(err);
         lines all = lines_read("run.jsonl");
         check_steps(&all, every, losses, rates);
@@ -122,7 +122,7 @@ static void test_the_numbers_are_those_of_the_open_loop(void)
             CHECK_NEAR(line_number(line, "loss"), mean(losses, i * BATCHES, (i + 1) * BATCHES), 1e-14);
         }
         mw_evaluation found;
-        mw_trainer_measure(trainer, data, &found, &err);
+        mw_trainer_evaluate(trainer, data, NULL, &found, &err);
         const char *line = lines_at(&all, "epoch", EPOCHS - 1);
         CHECK(line_number(line, "validation/loss") == found.loss);
         CHECK(line_number(line, "validation/accuracy") == found.metrics[0].value);
@@ -139,8 +139,8 @@ static void test_the_first_line_says_what_the_run_is(void)
     mw_dataset *data = make_data(&err);
     mw_trainer *trainer = make(mw_adamw(0.02f, 0.01f), 1, 1, &err);
     mw_fit_options fit = make_fit(data, "first.jsonl", 0);
-    fit.validation = data;
-    mw_fit(trainer, &fit, &err);
+    fit.data.validation = data;
+    mw_trainer_fit(trainer, &fit, &err);
     CHECK_OK(err);
     lines all = lines_read("first.jsonl");
     const char *line = all.text[0];
@@ -171,11 +171,11 @@ static void test_metrics_change_no_bit(void)
     mw_trainer *with = make(mw_adam(0.02f), 1, 1, &err), *without = make(mw_adam(0.02f), 1, 1, &err);
     const char *const more[] = {"bits.csv", "bits/"};
     mw_fit_options fit = make_fit(data, "bits.jsonl", 1);
-    fit.more_metrics = more;
-    fit.more_metrics_count = 2;
-    mw_fit(with, &fit, &err);
+    fit.metrics.more = more;
+    fit.metrics.more_count = 2;
+    mw_trainer_fit(with, &fit, &err);
     fit = make_fit(data, NULL, 0);
-    mw_fit(without, &fit, &err);
+    mw_trainer_fit(without, &fit, &err);
     CHECK_OK(err);
     const small_snapshot a = small_take(with), b = small_take(without);
     small_check_same(&a, &b);
@@ -215,14 +215,14 @@ static mw_status fit_until(const setting *s, const char *metrics, const char *ch
     mw_dataset *data = make_data(err);
     mw_trainer *trainer = make(mw_adam(0.02f), s->accumulate, s->dispatch_steps, err);
     mw_fit_options fit = make_fit(data, metrics, s->every);
-    fit.validation = data;
-    fit.checkpoint = checkpoint;
-    fit.checkpoint_steps = 4;
-    fit.best_by = s->best ? "accuracy" : NULL;
-    fit.best_highest = true;
-    fit.progress = stops;
-    fit.user = at;
-    const mw_status status = mw_fit(trainer, &fit, err);
+    fit.data.validation = data;
+    fit.checkpoint.path = checkpoint;
+    fit.checkpoint.steps = 4;
+    fit.stopping.best_by = s->best ? "accuracy" : NULL;
+    fit.stopping.best_highest = true;
+    fit.progress.function = stops;
+    fit.progress.user = at;
+    const mw_status status = mw_trainer_fit(trainer, &fit, err);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
     return status;
@@ -308,12 +308,12 @@ static void test_a_refused_step_is_the_last_line(void)
     mw_dataset *data = make_data(&err);
     mw_trainer *trainer = make(mw_sgd(1e4f), 1, 1, &err);
     mw_fit_options fit = make_fit(data, "refused.jsonl", 1);
-    fit.schedule = mw_schedule_constant();
+    fit.schedule.rate = mw_schedule_constant();
     fit.epochs = 100000;
     const float weights[SMALL_C * SMALL_H] = {3e38f, -3e38f, 3e38f}; /* what follows overflows */
-    mw_trainer_write(trainer, "fc2.weight", weights, SMALL_C * SMALL_H, &err);
+    mw_trainer_write(trainer, "fc2.weight", MW_F32, weights, SMALL_C * SMALL_H, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_NUMERIC);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_NUMERIC);
     lines all = lines_read("refused.jsonl");
     const char *line = all.text[all.count - 1];
     CHECK(line_says(line, "kind", "end") && line_says(line, "reason", "refused"));
@@ -331,7 +331,7 @@ static void test_what_cannot_be_written_ends_the_run_at_once(void)
     mw_trainer *trainer = make(mw_adam(0.02f), 1, 1, &err);
     folder_put("mine.csv", "my table\n");
     mw_fit_options fit = make_fit(data, "mine.csv", 1);
-    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_FILE);
     CHECK_CONTAINS(err.message, "mine.csv");
     CHECK_INT(mw_trainer_steps(trainer), 0);
     CHECK(folder_holds("mine.csv", "my table\n"));
@@ -356,19 +356,19 @@ static void test_options_are_checked(void)
         {"a.csv", 0, 8, 0, "9 files"}, {"a.csv", 0, 0, -1, "-1 steps"},   {"a.png", 0, 0, 0, "no format"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mw_fit_options fit = base;
-        fit.metrics = cases[i].metrics;
-        fit.more_metrics = paths + cases[i].first;
-        fit.more_metrics_count = cases[i].count;
-        fit.metrics_steps = cases[i].every;
+        fit.metrics.path = cases[i].metrics;
+        fit.metrics.more = paths + cases[i].first;
+        fit.metrics.more_count = cases[i].count;
+        fit.metrics.steps = cases[i].every;
         err = (mw_error){0};
-        mw_fit(trainer, &fit, &err);
+        mw_trainer_fit(trainer, &fit, &err);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i].why);
     }
     mw_fit_options fit = base;
-    fit.more_metrics_count = 1;
+    fit.metrics.more_count = 1;
     err = (mw_error){0};
-    mw_fit(trainer, &fit, &err);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "more_metrics is NULL");
+    mw_trainer_fit(trainer, &fit, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "metrics.more is NULL");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }
@@ -382,8 +382,8 @@ static void fit_rank(mw_communicator *c, int rank, void *user)
     mw_dataset *data = net_data(24 * NET_BATCH, 1);
     mw_trainer *trainer = net_make(&plain, 1, c, 1, err);
     mw_fit_options fit = make_fit(data, "ranks.jsonl", 1);
-    fit.checkpoint = "ranks.safetensors";
-    mw_fit(trainer, &fit, err);
+    fit.checkpoint.path = "ranks.safetensors";
+    mw_trainer_fit(trainer, &fit, err);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }

@@ -1,4 +1,4 @@
-/* mw_fit with trainers that accumulate, skip, or put several steps into a dispatch. */
+/* mw_trainer_fit with trainers that accumulate, skip, or put several steps into a dispatch. */
 #include "runtime/files.h"
 #include "runtime/small.h"
 #include "support/check.h"
@@ -17,7 +17,7 @@ static mw_trainer *make(int accumulate, int dispatch_steps, bool dynamic, mw_dev
     options.compile.device = device;
     options.accumulate = accumulate;
     options.dispatch_steps = dispatch_steps;
-    options.dynamic_loss_scale = dynamic;
+    options.precision.dynamic = dynamic;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(net.graph);
     return trainer;
@@ -43,14 +43,14 @@ static mw_status fit_by(mw_schedule schedule, mw_trainer *trainer, int64_t epoch
     const small_data data = small_make_data();
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .data = data.y}};
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, false, err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, SMALL_EXAMPLES, false, err);
     mw_fit_options options = mw_fit_defaults(dataset, epochs);
-    options.schedule = schedule;
-    options.checkpoint = checkpoint;
-    options.quiet = true;
-    options.progress = watch;
-    options.user = s;
-    const mw_status status = mw_fit(trainer, &options, err);
+    options.schedule.rate = schedule;
+    options.checkpoint.path = checkpoint;
+    options.progress.quiet = true;
+    options.progress.function = watch;
+    options.progress.user = s;
+    const mw_status status = mw_trainer_fit(trainer, &options, err);
     mw_dataset_destroy(dataset);
     return status;
 }
@@ -176,7 +176,7 @@ static void test_fit_refuses_what_does_not_divide(void)
     mw_trainer_destroy(trainer);
 }
 
-/* The scale starts where gradients of fp16 overflow; mw_fit goes on, and its loss stays a number. */
+/* The scale starts where gradients of fp16 overflow; mw_trainer_fit goes on, and its loss stays a number. */
 static void test_fit_skips_and_goes_on(void)
 {
     mw_error err = {0};
@@ -186,12 +186,12 @@ static void test_fit_skips_and_goes_on(void)
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adam(0.02f));
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_ANE;
-    options.dynamic_loss_scale = true;
+    options.precision.dynamic = true;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     mw_graph_destroy(net.graph);
     fit(trainer, 4, NULL, &s, &err);
     CHECK_OK(err);
-    const int64_t skipped = mw_trainer_count(trainer).refused_steps;
+    const int64_t skipped = mw_trainer_get_counters(trainer).refused_steps;
     CHECK(skipped > 0 && isfinite(s.last.loss) && s.last.loss > 0);
     CHECK_INT(mw_trainer_steps(trainer), 4 * BATCHES - skipped);
     mw_trainer_destroy(trainer);

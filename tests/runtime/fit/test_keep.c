@@ -59,12 +59,12 @@ static bool look(void *user, const mw_progress *progress)
 static mw_fit_options make_fit(const mw_dataset *data, const char *checkpoint, watch *w)
 {
     mw_fit_options fit = mw_fit_defaults(data, EPOCHS);
-    fit.quiet = true;
-    fit.seed = 3;
-    fit.checkpoint = checkpoint;
-    fit.validation = data;
-    fit.progress = look;
-    fit.user = w;
+    fit.progress.quiet = true;
+    fit.data.seed = 3;
+    fit.checkpoint.path = checkpoint;
+    fit.data.validation = data;
+    fit.progress.function = look;
+    fit.progress.user = w;
     return fit;
 }
 
@@ -114,9 +114,9 @@ static void check_saved(int64_t steps, double seconds, const int64_t expected[ST
     watch w = {.probe = probe.trainer, .checkpoint = lasting(path, "when")};
     forget("when");
     mw_fit_options fit = make_fit(net.data, w.checkpoint, &w);
-    fit.checkpoint_steps = steps;
-    fit.checkpoint_seconds = seconds;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.checkpoint.steps = steps;
+    fit.checkpoint.seconds = seconds;
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     for (int step = 1; step <= STEPS; step++)
         CHECK_INT(w.saved[step], expected[step]);
@@ -164,9 +164,9 @@ static void test_keeps_the_last_saves_and_nothing_else(void)
     put_file(scratch("last.step-17x"), "mine", 4);
     char path[400];
     mw_fit_options fit = make_fit(net.data, lasting(path, "last"), &w);
-    fit.checkpoint_steps = 3;
-    fit.keep_last = 3;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.checkpoint.steps = 3;
+    fit.checkpoint.keep_last = 3;
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_OK(err); /* 3 5 6 9 10 12 15 18 20 */
     for (int step = 2; step <= STEPS; step++)
         CHECK(exists("last", step) == (step == 15 || step == 18 || step == 20));
@@ -204,10 +204,10 @@ static void check_best(const char *by, bool highest)
     forget("judged");
     char path[400];
     mw_fit_options fit = make_fit(net.data, lasting(path, "judged"), &w);
-    fit.best_by = by;
-    fit.best_highest = highest;
+    fit.stopping.best_by = by;
+    fit.stopping.best_highest = highest;
     mw_trainer_set_learning_rate(net.trainer, 0.7f, &err);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     const double *values = strcmp(by, "loss") == 0 ? w.losses : w.accuracies;
     int best = 1;
     for (int epoch = 2; epoch <= EPOCHS; epoch++)
@@ -218,7 +218,7 @@ static void check_best(const char *by, bool highest)
     CHECK_INT(mw_trainer_steps(probe.trainer), best * BATCHES);
     CHECK(position.epoch == best && position.batch == 0);
     mw_evaluation found;
-    mw_trainer_measure(probe.trainer, net.data, &found, &err);
+    mw_trainer_evaluate(probe.trainer, net.data, NULL, &found, &err);
     CHECK(found.loss == w.losses[best] && found.metrics[0].value == w.accuracies[best]);
     CHECK_OK(err);
     child_free(&net);
@@ -243,17 +243,17 @@ static void test_the_best_so_far_goes_on(void)
     char path[400];
     mw_fit_options fit = make_fit(net.data, lasting(path, "judged"), &w);
     fit.epochs = 2;
-    fit.best_by = "loss";
-    fit.best_highest = true; /* the first epoch: training lowers it */
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.stopping.best_by = "loss";
+    fit.stopping.best_highest = true; /* the first epoch: training lowers it */
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK(w.losses[1] > w.losses[2]);
     fit.epochs = 3;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     mw_trainer_load(probe.trainer, scratch("judged.best"), NULL, &err);
     CHECK_INT(mw_trainer_steps(probe.trainer), BATCHES);
-    fit.best_by = "accuracy";
+    fit.stopping.best_by = "accuracy";
     fit.epochs = 4;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     mw_trainer_load(probe.trainer, scratch("judged.best"), NULL, &err);
     CHECK_INT(mw_trainer_steps(probe.trainer), 4 * BATCHES);
     CHECK_OK(err);
@@ -279,13 +279,13 @@ static void test_without_links_the_checkpoint_is_saved_twice(void)
     forget("linked");
     forget("saved");
     mw_fit_options fit = make_fit(net.data, scratch("linked"), &w);
-    fit.keep_last = 2;
-    fit.best_by = "loss";
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.checkpoint.keep_last = 2;
+    fit.stopping.best_by = "loss";
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     calls.link = no_link;
     mw__file_set_calls(&calls);
-    fit.checkpoint = scratch("saved");
-    CHECK_INT(mw_fit(other.trainer, &fit, &err), MW_OK);
+    fit.checkpoint.path = scratch("saved");
+    CHECK_INT(mw_trainer_fit(other.trainer, &fit, &err), MW_OK);
     mw__file_set_calls(NULL);
     CHECK_OK(err);
     CHECK(same_files(scratch("linked.best"), scratch("saved.best")));
@@ -306,8 +306,8 @@ static mw_trainer *make_rich(int accumulate, int dispatch_steps, mw_error *err)
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_ANE;
     options.compile.threads = 1;
-    options.dynamic_loss_scale = true;
-    options.loss_scale_interval = 3;
+    options.precision.dynamic = true;
+    options.precision.interval = 3;
     options.average_decay = 0.9f;
     options.accumulate = accumulate;
     options.dispatch_steps = dispatch_steps;
@@ -326,15 +326,15 @@ static void check_goes_on_from_each(int accumulate, int dispatch_steps)
     mw_trainer *calm = make_rich(accumulate, dispatch_steps, &err);
     forget("rich");
     mw_fit_options fit = make_fit(net.data, w.checkpoint, &w);
-    fit.schedule = mw_schedule_cosine(0.1);
-    fit.checkpoint_steps = 1;
-    fit.best_by = "loss";
-    fit.keep_last = 2;
-    CHECK_INT(mw_fit(calm, &fit, &err), MW_OK);
+    fit.schedule.rate = mw_schedule_cosine(0.1);
+    fit.checkpoint.steps = 1;
+    fit.stopping.best_by = "loss";
+    fit.checkpoint.keep_last = 2;
+    CHECK_INT(mw_trainer_fit(calm, &fit, &err), MW_OK);
     CHECK_OK(err);
     copy(scratch("rich"), scratch("calm"));
     copy(scratch("rich.best"), scratch("calm.best"));
-    fit.user = &none;
+    fit.progress.user = &none;
     int tried = 0;
     for (int step = 1; step <= STEPS; step++) {
         char name[64];
@@ -345,7 +345,7 @@ static void check_goes_on_from_each(int accumulate, int dispatch_steps)
         copy(scratch(name), scratch("rich"));
         remove(scratch(name));
         mw_trainer *trainer = make_rich(accumulate, dispatch_steps, &err);
-        CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+        CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
         CHECK(same_files(scratch("rich"), scratch("calm")));
         CHECK(same_files(scratch("rich.best"), scratch("calm.best")));
         mw_trainer_destroy(trainer);
@@ -366,12 +366,12 @@ static int train(const char *checkpoint)
     child_net net = child_make(&err);
     mw_trainer *trainer = make_rich(1, 1, &err);
     mw_fit_options fit = make_fit(net.data, checkpoint, NULL);
-    fit.progress = NULL;
+    fit.progress.function = NULL;
     fit.epochs = 20;
-    fit.checkpoint_steps = 2;
-    fit.keep_last = 3;
-    fit.best_by = "loss";
-    mw_fit(trainer, &fit, &err);
+    fit.checkpoint.steps = 2;
+    fit.checkpoint.keep_last = 3;
+    fit.stopping.best_by = "loss";
+    mw_trainer_fit(trainer, &fit, &err);
     if (err.status != MW_OK)
         printf("%s\n", err.message);
     return err.status != MW_OK;
@@ -438,20 +438,20 @@ static void test_options_out_of_range_are_refused(void)
         bad[i] = make_fit(net.data, scratch("refused"), &w);
     static const char *const parts[] = {"checkpoint every -1 steps", "every -2 seconds",     "every nan seconds",
                                         "keep_last is -1",           "keep_last is 1001",    "best_by is \"f1\"",
-                                        "no validation set",         "checkpoint_steps says"};
-    bad[0].checkpoint_steps = -1;
-    bad[1].checkpoint_seconds = -2.0;
-    bad[2].checkpoint_seconds = (double)NAN;
-    bad[3].keep_last = -1;
-    bad[4].keep_last = 1001;
-    bad[5].best_by = "f1";
-    bad[6].best_by = "loss";
-    bad[6].validation = NULL;
-    bad[7].checkpoint = NULL;
-    bad[7].checkpoint_steps = 5;
+                                        "no validation set",         "checkpoint.steps says"};
+    bad[0].checkpoint.steps = -1;
+    bad[1].checkpoint.seconds = -2.0;
+    bad[2].checkpoint.seconds = (double)NAN;
+    bad[3].checkpoint.keep_last = -1;
+    bad[4].checkpoint.keep_last = 1001;
+    bad[5].stopping.best_by = "f1";
+    bad[6].stopping.best_by = "loss";
+    bad[6].data.validation = NULL;
+    bad[7].checkpoint.path = NULL;
+    bad[7].checkpoint.steps = 5;
     for (int i = 0; i < 8; i++) {
         mw_error refused = {0};
-        CHECK_INT(mw_fit(net.trainer, &bad[i], &refused), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw_trainer_fit(net.trainer, &bad[i], &refused), MW_ERROR_ARGUMENT);
         CHECK_CONTAINS(refused.message, parts[i]);
     }
     CHECK_INT(mw_trainer_steps(net.trainer), 0);
@@ -472,8 +472,8 @@ static void test_what_cannot_be_saved_is_refused_before_it_trains(void)
         name[i == 0 ? 256 : 255] = '\0';
         snprintf(path, sizeof path, "%s", scratch(name));
         mw_fit_options fit = make_fit(net.data, path, &w);
-        fit.keep_last = i == 1;
-        CHECK_INT(mw_fit(net.trainer, &fit, &refused), MW_ERROR_FILE);
+        fit.checkpoint.keep_last = i == 1;
+        CHECK_INT(mw_trainer_fit(net.trainer, &fit, &refused), MW_ERROR_FILE);
         CHECK_CONTAINS(refused.message, "File name too long");
     }
     snprintf(folder, sizeof folder, "%s", scratch("readonly"));
@@ -481,7 +481,7 @@ static void test_what_cannot_be_saved_is_refused_before_it_trains(void)
     CHECK(mkdir(folder, 0500) == 0);
     const mw_fit_options fit = make_fit(net.data, path, &w);
     if (geteuid() != 0) /* whom nothing keeps from writing */
-        CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_ERROR_FILE);
+        CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_ERROR_FILE);
     CHECK_INT(mw_trainer_steps(net.trainer), 0);
     child_free(&net);
 }
@@ -499,7 +499,7 @@ static void test_long_names_are_saved_to(void)
         name[length] = '\0';
         snprintf(path, sizeof path, "%s", scratch(name));
         const mw_fit_options fit = make_fit(net.data, path, &w);
-        CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+        CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
         CHECK_OK(err);
         CHECK(access(path, R_OK) == 0);
         unlink(path);

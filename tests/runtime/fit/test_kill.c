@@ -26,8 +26,8 @@ static mw_trainer *make_trainer(mw_error *err)
     mw_trainer_options options = mw_trainer_defaults(mw_mul(net.loss, factor), mw_adamw(0.02f, 0.01f));
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_ANE; /* fp16: the dynamic scale has something to do */
-    options.dynamic_loss_scale = true;
-    options.loss_scale_interval = 7;
+    options.precision.dynamic = true;
+    options.precision.interval = 7;
     options.average_decay = 0.9f;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(net.graph);
@@ -40,13 +40,13 @@ static int train(const char *checkpoint, const char *result)
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .data = data.y}};
     mw_error err = {0};
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, false, &err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, SMALL_EXAMPLES, false, &err);
     mw_trainer *trainer = make_trainer(&err);
     mw_fit_options fit = mw_fit_defaults(dataset, EPOCHS);
-    fit.checkpoint = checkpoint;
-    fit.schedule = mw_schedule_cosine(0.1);
-    fit.quiet = true;
-    mw_fit(trainer, &fit, &err);
+    fit.checkpoint.path = checkpoint;
+    fit.schedule.rate = mw_schedule_cosine(0.1);
+    fit.progress.quiet = true;
+    mw_trainer_fit(trainer, &fit, &err);
     mw_trainer_save(trainer, result, NULL, &err);
     if (err.status != MW_OK)
         fprintf(stderr, "%s\n", err.message);

@@ -1,5 +1,5 @@
-/* What signals do while mw_fit runs: the first SIGINT or SIGTERM asks, the second ends the process, and what the host
- * had set is there again afterwards. A log pipe that nobody reads is an error. */
+/* What signals do while mw_trainer_fit runs: the first SIGINT or SIGTERM asks, the second ends the process, and what
+ * the host had set is there again afterwards. A log pipe that nobody reads is an error. */
 #include "child_net.h"
 #include "runtime/files.h"
 #include "runtime/small.h"
@@ -36,9 +36,9 @@ static bool raise_them(void *user, const mw_progress *progress)
 static mw_fit_options make_fit(const child_net *net, raiser *r)
 {
     mw_fit_options fit = mw_fit_defaults(net->data, EPOCHS);
-    fit.quiet = true;
-    fit.progress = raise_them;
-    fit.user = r;
+    fit.progress.quiet = true;
+    fit.progress.function = raise_them;
+    fit.progress.user = r;
     return fit;
 }
 
@@ -53,17 +53,17 @@ static void stop_and_go_on(void *user)
     child_net straight = child_make(&err), first = child_make(&err), second = child_make(&err);
     raiser none = {0}, term = {.at = BATCHES + 2, .signals = {number}};
     mw_fit_options fit = make_fit(&straight, &none);
-    CHECK_INT(mw_fit(straight.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(straight.trainer, &fit, &err), MW_OK);
     CHECK_INT(mw_fit_signal(), 0);
     fit = make_fit(&first, &term);
-    fit.checkpoint = scratch("asked");
-    remove(fit.checkpoint);
-    CHECK_INT(mw_fit(first.trainer, &fit, &stopped), MW_ERROR_STOPPED);
+    fit.checkpoint.path = scratch("asked");
+    remove(fit.checkpoint.path);
+    CHECK_INT(mw_trainer_fit(first.trainer, &fit, &stopped), MW_ERROR_STOPPED);
     CHECK_CONTAINS(stopped.message, number == SIGTERM ? "stopped by SIGTERM after step 7" : "stopped by SIGINT");
     CHECK_INT(mw_fit_signal(), number);
     CHECK_INT(mw_trainer_steps(first.trainer), BATCHES + 2);
-    fit.user = &none;
-    CHECK_INT(mw_fit(second.trainer, &fit, &err), MW_OK);
+    fit.progress.user = &none;
+    CHECK_INT(mw_trainer_fit(second.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(mw_fit_signal(), 0);
     const small_snapshot a = small_take(straight.trainer), b = small_take(second.trainer);
@@ -101,11 +101,11 @@ static void find_the_handler_again(void *user)
     sigaction(number, NULL, &before);
     raiser r = {0};
     const mw_fit_options fit = make_fit(&net, &r);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     sigaction(number, NULL, &after);
     CHECK(same_action(&before, &after));
     r = (raiser){.at = 1, .signals = {number}};
-    CHECK_INT(mw_fit(net.trainer, &fit, &stopped), MW_ERROR_STOPPED);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &stopped), MW_ERROR_STOPPED);
     sigaction(number, NULL, &after);
     CHECK(same_action(&before, &after));
 }
@@ -130,8 +130,8 @@ static void keep_the_new_handler(void *user)
     mw_error err = {0};
     child_net net = child_make(&err);
     mw_fit_options fit = make_fit(&net, NULL);
-    fit.progress = set_a_handler;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.progress.function = set_a_handler;
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK(signal(SIGTERM, SIG_DFL) == on_signal);
 }
 
@@ -145,7 +145,7 @@ static void stay_ignored(void *user)
     raiser r = {.at = 2, .signals = {SIGTERM, SIGTERM}};
     const mw_fit_options fit = make_fit(&net, &r);
     signal(SIGTERM, SIG_IGN);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_INT(r.calls, EPOCHS * (BATCHES + 1));
     CHECK(signal(SIGTERM, SIG_DFL) == SIG_IGN);
 }
@@ -157,7 +157,7 @@ static void be_asked_twice(void *user)
     mw_error err = {0};
     child_net net = child_make(&err);
     const mw_fit_options fit = make_fit(&net, user);
-    mw_fit(net.trainer, &fit, &err);
+    mw_trainer_fit(net.trainer, &fit, &err);
 }
 
 static void test_the_second_signal_ends_the_process(void)
@@ -202,17 +202,17 @@ static void write_to_a_closed_pipe(void *user)
     child_net net = child_make(&err);
     raiser none = {0};
     mw_fit_options fit = make_fit(&net, &none);
-    fit.quiet = false;
-    fit.checkpoint = checkpoint;
+    fit.progress.quiet = false;
+    fit.checkpoint.path = checkpoint;
     close_the_log();
-    CHECK_INT(mw_fit(net.trainer, &fit, &closed), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &closed), MW_ERROR_FILE);
     CHECK_CONTAINS(closed.message, "nobody reads the pipe");
     CHECK_INT(mw_trainer_steps(net.trainer), BATCHES); /* to the first line */
     CHECK(file_exists(checkpoint));
     CHECK(!is_pending(SIGPIPE) && !is_blocked(SIGPIPE));
     CHECK(signal(SIGPIPE, SIG_DFL) == SIG_DFL);
-    fit.quiet = true;
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK); /* goes on */
+    fit.progress.quiet = true;
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK); /* goes on */
     CHECK_INT(mw_trainer_steps(net.trainer), EPOCHS * BATCHES);
 }
 
@@ -231,14 +231,14 @@ static void keep_what_is_pending(void *user)
     child_net net = child_make(&err);
     raiser none = {0};
     mw_fit_options fit = make_fit(&net, &none);
-    fit.quiet = false;
+    fit.progress.quiet = false;
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     sigprocmask(SIG_BLOCK, &set, NULL);
     raise(SIGPIPE);
     close_the_log();
-    CHECK_INT(mw_fit(net.trainer, &fit, &closed), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &closed), MW_ERROR_FILE);
     CHECK(is_pending(SIGPIPE) && is_blocked(SIGPIPE));
 }
 
@@ -252,9 +252,9 @@ static void train_without_standard_error(void *user)
     child_net net = child_make(&err);
     raiser none = {0};
     mw_fit_options fit = make_fit(&net, &none);
-    fit.quiet = false;
+    fit.progress.quiet = false;
     close(STDERR_FILENO);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
 }
 
 static void test_a_closed_standard_error_is_none(void) { child_check(train_without_standard_error, NULL); }
@@ -281,10 +281,10 @@ static void log_past_the_limit(void *user)
     raiser none = {0};
     mw_fit_options fit = make_fit(&net, &none);
     const struct rlimit few = {.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
-    fit.quiet = false;
+    fit.progress.quiet = false;
     REQUIRE(freopen(user, "wb", stderr) != NULL);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &few), 0);
-    CHECK_INT(mw_fit(net.trainer, &fit, &full), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &full), MW_ERROR_FILE);
     CHECK_CONTAINS(full.message, "cannot write the progress");
 }
 

@@ -69,13 +69,13 @@ static void train(void *user)
     mw__file_set_calls(&p->calls);
     child_net net = child_make(&err);
     mw_fit_options fit = mw_fit_defaults(net.data, 3);
-    fit.quiet = true;
-    fit.checkpoint = checkpoint;
-    fit.validation = net.data;
-    fit.checkpoint_steps = 2;
-    fit.keep_last = 2;
-    fit.best_by = "loss";
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    fit.progress.quiet = true;
+    fit.checkpoint.path = checkpoint;
+    fit.data.validation = net.data;
+    fit.checkpoint.steps = 2;
+    fit.checkpoint.keep_last = 2;
+    fit.stopping.best_by = "loss";
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     child_free(&net);
 }

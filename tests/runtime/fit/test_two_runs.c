@@ -19,8 +19,8 @@ static char path[400], lock_path[420], linked[400];
 static mw_fit_options make_fit(const child_net *net)
 {
     mw_fit_options fit = mw_fit_defaults(net->data, 2);
-    fit.quiet = true;
-    fit.checkpoint = path;
+    fit.progress.quiet = true;
+    fit.checkpoint.path = path;
     return fit;
 }
 
@@ -45,9 +45,9 @@ static pid_t start_other(void)
         mw_error err = {0};
         child_net net = child_make(&err);
         mw_fit_options fit = make_fit(&net);
-        fit.progress = run_for_ever;
-        fit.user = &ends[1];
-        mw_fit(net.trainer, &fit, &err);
+        fit.progress.function = run_for_ever;
+        fit.progress.user = &ends[1];
+        mw_trainer_fit(net.trainer, &fit, &err);
         _exit(1);
     }
     close(ends[1]);
@@ -73,9 +73,9 @@ static void try_beside(void *user)
     child_net net = child_make(&err);
     snprintf(holder, sizeof holder, "process %ld on ", (long)other);
     mw_fit_options fit = make_fit(&net);
-    check_refused(mw_fit(net.trainer, &fit, &refused[0]), &refused[0], holder);
-    fit.checkpoint = linked;
-    check_refused(mw_fit(net.trainer, &fit, &refused[1]), &refused[1], holder);
+    check_refused(mw_trainer_fit(net.trainer, &fit, &refused[0]), &refused[0], holder);
+    fit.checkpoint.path = linked;
+    check_refused(mw_trainer_fit(net.trainer, &fit, &refused[1]), &refused[1], holder);
     check_refused(mw_trainer_save(net.trainer, path, NULL, &refused[2]), &refused[2], holder);
     CHECK_INT(mw_trainer_steps(net.trainer), 0);
     CHECK_INT(mw_trainer_load(net.trainer, path, NULL, &err), MW_OK); /* reading needs no lock */
@@ -90,7 +90,7 @@ static void go_on(void *user)
     mw_error err = {0};
     child_net net = child_make(&err);
     const mw_fit_options fit = make_fit(&net);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_steps(net.trainer), 2 * (SMALL_EXAMPLES / SMALL_N));
 }
@@ -121,7 +121,7 @@ static bool try_within(void *user, const mw_progress *progress)
     char holder[64];
     snprintf(holder, sizeof holder, "process %ld on ", (long)getpid());
     const mw_fit_options fit = make_fit(&nets[1]);
-    check_refused(mw_fit(nets[1].trainer, &fit, &refused[0]), &refused[0], holder);
+    check_refused(mw_trainer_fit(nets[1].trainer, &fit, &refused[0]), &refused[0], holder);
     check_refused(mw_trainer_save(nets[1].trainer, path, NULL, &refused[1]), &refused[1], holder);
     CHECK_INT(mw_trainer_save(nets[0].trainer, path, NULL, &err), MW_OK); /* the one that trains may */
     CHECK(file_exists(lock_path));
@@ -133,11 +133,11 @@ static void test_a_second_trainer_of_the_process_is_refused(void)
     mw_error err = {0};
     child_net nets[2] = {child_make(&err), child_make(&err)};
     mw_fit_options fit = make_fit(&nets[0]);
-    fit.progress = try_within;
-    fit.user = nets;
-    CHECK_INT(mw_fit(nets[0].trainer, &fit, &err), MW_OK);
+    fit.progress.function = try_within;
+    fit.progress.user = nets;
+    CHECK_INT(mw_trainer_fit(nets[0].trainer, &fit, &err), MW_OK);
     CHECK(!file_exists(lock_path));
-    CHECK_INT(mw_fit(nets[1].trainer, &fit, &err), MW_OK); /* after it */
+    CHECK_INT(mw_trainer_fit(nets[1].trainer, &fit, &err), MW_OK); /* after it */
     CHECK_INT(mw_trainer_save(nets[1].trainer, path, NULL, &err), MW_OK);
     CHECK_OK(err);
     CHECK(!file_exists(lock_path));
@@ -152,7 +152,7 @@ static bool validate_beside(void *user, const mw_progress *progress)
     mw_error err = {0};
     const mw_fit_options fit = make_fit(other);
     CHECK(progress->epoch_end);
-    CHECK_INT(mw_fit(other->trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(other->trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     return false;
 }
@@ -163,10 +163,10 @@ static void test_finished_runs_do_not_exclude_each_other(void)
     mw_error err = {0};
     child_net nets[2] = {child_make(&err), child_make(&err)};
     mw_fit_options fit = make_fit(&nets[0]);
-    CHECK_INT(mw_fit(nets[0].trainer, &fit, &err), MW_OK);
-    fit.progress = validate_beside;
-    fit.user = &nets[1];
-    CHECK_INT(mw_fit(nets[0].trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(nets[0].trainer, &fit, &err), MW_OK);
+    fit.progress.function = validate_beside;
+    fit.progress.user = &nets[1];
+    CHECK_INT(mw_trainer_fit(nets[0].trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_steps(nets[1].trainer), 2 * (SMALL_EXAMPLES / SMALL_N));
     remove(path);
@@ -200,7 +200,7 @@ static void test_without_locks_it_trains_and_warns(void)
     calls.lock = no_locks;
     mw__file_set_calls(&calls);
     mw_log_set(count_lines, NULL);
-    CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_OK);
+    CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     mw_log_set(NULL, NULL);
     mw__file_set_calls(NULL);
     CHECK_OK(err);

@@ -240,7 +240,7 @@ static void feed_net(kinked_net *net, mw_tensor *x, mw_tensor *y, mw__random *ra
 void kinked_net_init(kinked_net *net, int form, uint64_t seed, int plant, double factor)
 {
     static const char *const names[] = {"perceptron", "convolutional", "residual", "u-net", "choosing"};
-    *net = (kinked_net){.graph = mw_graph_create(NULL), .factor = factor};
+    *net = (kinked_net){.graph = mw_graph_create(NULL, NULL), .factor = factor};
     builder b = {.net = net, .random = {.seed = seed * 8 + (uint64_t)form}, .plant = plant};
     snprintf(net->form, sizeof net->form, "%s", names[form]);
     const bool flat = form == 0 || form == 4;

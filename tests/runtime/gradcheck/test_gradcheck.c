@@ -34,7 +34,7 @@ static void check_case(const op_case *c, mw_device device)
         options.directions = 1;
         options.compile.device = device;
         options.compile.provider = MW_PROVIDER_ENGINE;
-        mw_gradcheck(&options, NULL, &err);
+        mw_gradcheck_run(&options, NULL, &err);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s (%s): %s", c->name, c->detail, err.message);
     }
     op_instance_deinit(&instance);
@@ -62,7 +62,7 @@ typedef struct net {
 
 static void make_net(net *n)
 {
-    *n = (net){.graph = mw_graph_create(NULL)};
+    *n = (net){.graph = mw_graph_create(NULL, NULL)};
     n->x = mw_input(n->graph, "x", MW_F32, MW_SHAPE(N, D));
     n->h = mw_tanh(mw_dense(n->x, 3, "fc1"));
     for (int i = 0; i < N * D; i++)
@@ -91,7 +91,7 @@ static void test_parameters_and_inputs_of_a_net_on_both_devices(void)
         mw_tensor *x[3] = {mw_graph_find(n.graph, "fc1.weight"), mw_graph_find(n.graph, "fc1.bias"), n.x};
         mw_gradcheck_options options = options_of(&n, mw_reduce_mean(mw_square(n.h), MW_ALL_AXES, false), x, 3);
         options.compile.device = devices[k];
-        CHECK_INT(mw_gradcheck(&options, &report, &err), MW_OK);
+        CHECK_INT(mw_gradcheck_run(&options, &report, &err), MW_OK);
         CHECK_OK(err);
         CHECK(report.passed);
         CHECK_INT(report.checked + report.skipped, 3 * D + 3 + N * D + 3 + 4); /* elements, tensors, directions */
@@ -124,8 +124,8 @@ static void test_one_wrong_element_is_named(void)
     mw_tensor *squashed = mw_custom_vjp("squash", mw_tanh(w), &w, 1, wrong_in_one, NULL);
     mw_tensor *x[2] = {n.x, w};
     mw_gradcheck_options options = options_of(&n, mw_sigmoid(mw_matmul(n.x, squashed, MW_TRANSPOSE_Y)), x, 2);
-    CHECK_INT(mw_gradcheck(&options, &report, &err), MW_ERROR_NUMERIC);
-    CHECK_ERROR(err, MW_ERROR_NUMERIC, "gradcheck: \"w\" element 11: gradient ");
+    CHECK_INT(mw_gradcheck_run(&options, &report, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "mw_gradcheck_run: \"w\" element 11: gradient ");
     CHECK(!report.passed);
     CHECK_STR(report.tensor, "w");
     CHECK_INT(report.index, 11);
@@ -141,7 +141,7 @@ static void test_kinks_are_skipped(void)
     static const float at[3] = {0.000001F, 1.0F, -0.000001F};
     mw_error err = {0};
     mw_gradcheck_report report;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = at, .count = 3, .scale = 1.0F};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 3};
@@ -149,12 +149,12 @@ static void test_kinks_are_skipped(void)
     options.batch = &batch;
     options.directions = 0;
     options.compile.provider = MW_PROVIDER_ENGINE;
-    CHECK_INT(mw_gradcheck(&options, &report, &err), MW_OK);
+    CHECK_INT(mw_gradcheck_run(&options, &report, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(report.checked, 1);
     CHECK_INT(report.skipped, 2);
     options.x = (mw_tensor *const[]){NULL};
-    CHECK_INT(mw_gradcheck(&options, &report, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_gradcheck_run(&options, &report, &err), MW_ERROR_ARGUMENT);
     CHECK(!report.passed);
     mw_graph_destroy(graph);
 }
@@ -165,15 +165,15 @@ static void test_zeroed_options_and_a_missing_feed_are_refused(void)
     mw_error err = {0};
     make_net(&n);
     const mw_gradcheck_options zeroed = {0};
-    CHECK_INT(mw_gradcheck(&zeroed, NULL, NULL), MW_ERROR_ARGUMENT);
-    CHECK_INT(mw_gradcheck(NULL, NULL, NULL), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_gradcheck_run(&zeroed, NULL, NULL), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_gradcheck_run(NULL, NULL, NULL), MW_ERROR_ARGUMENT);
     mw_gradcheck_options options = options_of(&n, n.h, &n.x, 1);
     options.batch = NULL;
-    mw_gradcheck(&options, NULL, &err);
+    mw_gradcheck_run(&options, NULL, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "has no feed \"x\"");
     options = options_of(&n, n.h, &n.h, 1);
     err = (mw_error){0};
-    mw_gradcheck(&options, NULL, &err);
+    mw_gradcheck_run(&options, NULL, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "is no input or parameter");
     mw_graph_destroy(n.graph);
 }
@@ -190,7 +190,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_gradcheck_options options = options_of(&n, n.h, &n.x, 1);
         options.elements = 1;
         options.compile.allocator = &allocator;
-        mw_gradcheck(&options, NULL, &err);
+        mw_gradcheck_run(&options, NULL, &err);
         refused = failing.failed;
         check_note((err.status != MW_OK) == refused, __FILE__, __LINE__, "request %ld: %s", k, err.message);
         CHECK_INT(failing.live, 0);

@@ -32,7 +32,7 @@ static void check_net(int form, uint64_t number, uint64_t draw, size_t *checked,
     mw_gradcheck_report report;
     kinked_net_init(&net, form, number, -1, 1.0);
     const mw_gradcheck_options options = options_of(&net, draw);
-    mw_gradcheck(&options, &report, &err);
+    mw_gradcheck_run(&options, &report, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s %d, drawn by %d: %s", net.form, (int)number, (int)draw,
                err.message);
     *checked += report.checked;
@@ -57,7 +57,7 @@ static mw_status check_planted(int form, uint64_t number, int place, double fact
     mw_error err = {0};
     kinked_net_init(&net, form, number, place, factor);
     const mw_gradcheck_options options = options_of(&net, draw);
-    mw_gradcheck(&options, NULL, &err);
+    mw_gradcheck_run(&options, NULL, &err);
     kinked_net_deinit(&net);
     return err.status;
 }
@@ -111,7 +111,7 @@ static void check_single(const single *s, const float *at, size_t checked)
 {
     mw_error err = {0};
     mw_gradcheck_report report;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = at, .count = 3, .scale = 1.0F};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 3};
@@ -119,7 +119,7 @@ static void check_single(const single *s, const float *at, size_t checked)
     options.batch = &batch;
     options.directions = 0;
     options.compile.provider = MW_PROVIDER_ENGINE;
-    mw_gradcheck(&options, &report, &err);
+    mw_gradcheck_run(&options, &report, &err);
     check_note(err.status == MW_OK && report.checked == checked && report.skipped == 3 - checked, __FILE__, __LINE__,
                "%s at %g: %zu checked, %zu skipped, %s", s->name, (double)at[0], report.checked, report.skipped,
                err.message);

@@ -36,7 +36,7 @@ static void test_a_metric_has_the_users_name_or_its_constructors(void)
         mw_graph_destroy(net.graph);
         mw_dataset *dataset = small_open_data(&data, 19, &err);
         mw_evaluation found;
-        mw_trainer_measure(trainer, dataset, &found, &err);
+        mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
         if (CHECK_OK(err)) {
             static const char *const first[] = {"accuracy", "hits", "metric", "squares"};
             CHECK_INT(found.metric_count, k < 2 ? 2 : 1);
@@ -66,7 +66,7 @@ static void test_names_are_copied(void)
     metric = (mw_metric){0};
     mw_dataset *dataset = small_open_data(&data, 8, &err);
     mw_evaluation found = {0};
-    mw_trainer_measure(trainer, dataset, &found, &err);
+    mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
     CHECK_OK(err);
     CHECK_STR(found.metrics[0].name, "hits");
     mw_dataset_destroy(dataset);
@@ -154,7 +154,7 @@ static void test_unfit_metrics_are_refused(void)
 
 static mw_trainer *make_trainer(const mw_allocator *allocator, mw_error *err)
 {
-    small_net net = {.graph = mw_graph_create(NULL)};
+    small_net net = {.graph = mw_graph_create(NULL, NULL)};
     net.x = mw_input(net.graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
     net.y = mw_input(net.graph, "y", MW_I32, MW_SHAPE(SMALL_N));
     net.logits = mw_dense(mw_tanh(mw_dense(net.x, SMALL_H, "fc1")), SMALL_C, "fc2");
@@ -192,8 +192,8 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
         mw_status status;
         const char *said;
     } cases[] = {
-        {mw_dataset_from_memory(unlabeled, 1, 21, true, &err), MW_ERROR_ARGUMENT, "has no feed \"y\""},
-        {mw_dataset_from_memory(narrow, 2, 21, true, &err), MW_ERROR_SHAPE, "feed \"x\" has 32 elements, its port 40"},
+        {mw_dataset_create(unlabeled, 1, 21, true, &err), MW_ERROR_ARGUMENT, "has no feed \"y\""},
+        {mw_dataset_create(narrow, 2, 21, true, &err), MW_ERROR_SHAPE, "feed \"x\" has 32 elements, its port 40"},
         {small_open_data(&ignored, 21, &err), MW_ERROR_NUMERIC,
          "the loss has no mean: every label of the data set is ignored"},
         {small_open_data(&outside, 21, &err), MW_ERROR_ARGUMENT, "feed \"y\" element 3"},
@@ -204,17 +204,17 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
         REQUIRE(CHECK_OK(err));
         mw_error refused = {0};
         mw_fit_options fit = mw_fit_defaults(training, 2);
-        fit.validation = cases[i].validation;
-        fit.checkpoint = scratch("metrics/refused.safetensors");
-        fit.quiet = fit.ignore_signals = true;
+        fit.data.validation = cases[i].validation;
+        fit.checkpoint.path = scratch("metrics/refused.safetensors");
+        fit.progress.quiet = fit.progress.ignore_signals = true;
         const small_snapshot before = small_take(trainer);
-        CHECK_INT(mw_fit(trainer, &fit, &refused), cases[i].status);
+        CHECK_INT(mw_trainer_fit(trainer, &fit, &refused), cases[i].status);
         CHECK_ERROR(refused, cases[i].status, cases[i].said);
-        CHECK_CONTAINS(refused.message, "mw_fit: validation: ");
+        CHECK_CONTAINS(refused.message, "mw_trainer_fit: validation: ");
         CHECK_INT(mw_trainer_steps(trainer), 0);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
-        CHECK(access(fit.checkpoint, F_OK) != 0);
+        CHECK(access(fit.checkpoint.path, F_OK) != 0);
         mw_trainer_destroy(trainer);
         mw_dataset_destroy(cases[i].validation);
     }
@@ -247,11 +247,11 @@ static void test_fit_validates_a_composite_loss(void)
     mw_trainer *trainer = make_trainer(NULL, &err);
     mw_dataset *training = small_open_data(&data, SMALL_EXAMPLES, &err), *validation = small_open_data(&some, 21, &err);
     mw_fit_options fit = mw_fit_defaults(training, 3);
-    fit.validation = validation;
-    fit.progress = watch;
-    fit.user = &s;
-    fit.quiet = fit.ignore_signals = true;
-    mw_fit(trainer, &fit, &err);
+    fit.data.validation = validation;
+    fit.progress.function = watch;
+    fit.progress.user = &s;
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    mw_trainer_fit(trainer, &fit, &err);
     REQUIRE(CHECK_OK(err));
     CHECK_INT(s.epochs, 3);
     CHECK_INT(s.last.examples, 21);
@@ -286,7 +286,7 @@ static void test_making_and_evaluating_metrics_survive_every_failure(void)
         mw_evaluation found = {.loss = 7};
         mw_trainer *trainer = make_trainer(&allocator, &said);
         const bool made = trainer != NULL;
-        mw_status status = made ? mw_trainer_measure(trainer, dataset, &found, &said) : said.status;
+        mw_status status = made ? mw_trainer_evaluate(trainer, dataset, NULL, &found, &said) : said.status;
         done = !failing.failed;
         check_note((status == MW_OK) == done && said.status == status, __FILE__, __LINE__,
                    "request %ld: status %d, message \"%s\"", n, (int)status, said.message);
@@ -296,7 +296,7 @@ static void test_making_and_evaluating_metrics_survive_every_failure(void)
         failing.and_after = false;
         said = (mw_error){0};
         if (made && !done) {
-            mw_trainer_measure(trainer, dataset, &found, &said);
+            mw_trainer_evaluate(trainer, dataset, NULL, &found, &said);
             CHECK_OK(said);
             CHECK_INT(found.metric_count, 3);
         }

@@ -224,7 +224,7 @@ static void check_some(const events *e, int count)
 static void test_a_folder_gets_an_event_file(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("board/", &err);
+    mw_metrics *metrics = mw_metrics_create("board/", NULL, &err);
     REQUIRE(metrics != NULL);
     write_some(metrics, &err);
     mw_metrics_destroy(metrics);
@@ -234,7 +234,7 @@ static void test_a_folder_gets_an_event_file(void)
     check_some(&e, 5);
     CHECK_STR(e.values[3].tag, "epoch/validation/loss");
     CHECK(e.values[3].number == INFINITY && e.values[4].step == 301);
-    metrics = mw_metrics_open("board", &err); /* it is there now, and begun anew */
+    metrics = mw_metrics_create("board", NULL, &err); /* it is there now, and begun anew */
     mw_metrics_destroy(metrics);
     CHECK_OK(err);
     CHECK_INT(read_events("board/events.out.tfevents.0.millwright").records, 1);
@@ -243,13 +243,13 @@ static void test_a_folder_gets_an_event_file(void)
 static void test_going_on_drops_later_events(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("x.tfevents", &err);
+    mw_metrics *metrics = mw_metrics_create("x.tfevents", NULL, &err);
     write_some(metrics, &err);
     mw_metrics_destroy(metrics);
-    mw_metrics_options options = mw_metrics_defaults("x.tfevents");
+    mw_metrics_options options = mw_metrics_defaults();
     options.resume = true;
     options.step = 300;
-    mw_metrics_destroy(mw_metrics_create(&options, &err));
+    mw_metrics_destroy(mw_metrics_create("x.tfevents", &options, &err));
     CHECK_OK(err);
     const events e = read_events("x.tfevents");
     check_some(&e, 4);
@@ -259,21 +259,21 @@ static void test_damage_is_said(void)
 {
     mw_error err = {0};
     size_t size;
-    mw_metrics *metrics = mw_metrics_open("d.tfevents", &err);
+    mw_metrics *metrics = mw_metrics_create("d.tfevents", NULL, &err);
     write_some(metrics, &err);
     mw_metrics_destroy(metrics);
     CHECK_OK(err);
     unsigned char *data = get_file("d.tfevents", &size);
     const size_t first = (size_t)little(data, 8) + 16;
     for (size_t at = first; at < size; at++) {
-        mw_metrics_options options = mw_metrics_defaults("d.tfevents");
+        mw_metrics_options options = mw_metrics_defaults();
         options.resume = true;
         options.step = 400;
         data[at] ^= 4;
         put_file("d.tfevents", data, size);
         data[at] ^= 4;
         err = (mw_error){0};
-        CHECK(mw_metrics_create(&options, &err) == NULL);
+        CHECK(mw_metrics_create("d.tfevents", &options, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_FORMAT, "byte");
     }
     free(data);

@@ -28,7 +28,7 @@ static void write_two(mw_metrics *metrics, mw_error *err)
 static void test_json_lines_have_these_bytes(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("a.jsonl", &err);
+    mw_metrics *metrics = mw_metrics_create("a.jsonl", NULL, &err);
     REQUIRE(metrics != NULL);
     mw_metrics_write(metrics, "run", 0, NULL, 0, &err);
     write_two(metrics, &err);
@@ -47,7 +47,7 @@ static void test_json_lines_have_these_bytes(void)
 static void test_a_table_has_these_bytes(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("a.csv", &err);
+    mw_metrics *metrics = mw_metrics_create("a.csv", NULL, &err);
     REQUIRE(metrics != NULL);
     CHECK(folder_holds("a.csv", "kind,step\n"));
     mw_metrics_write(metrics, "run", 0, &(mw_metrics_field){.name = "seed", .value = 1}, 1, &err);
@@ -74,7 +74,7 @@ static void test_numbers_read_back_and_are_short(void)
                  {0.00001, "1e-05"}};
     char expected[4096] = "", line[200];
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("n.ndjson", &err);
+    mw_metrics *metrics = mw_metrics_create("n.ndjson", NULL, &err);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mw_metrics_write(metrics, "step", 1, &(mw_metrics_field){.name = "x", .value = cases[i].value}, 1, &err);
         snprintf(line, sizeof line, "{\"kind\":\"step\",\"step\":1,\"x\":%s}\n", cases[i].text);
@@ -90,10 +90,10 @@ static void test_numbers_read_back_and_are_short(void)
 
 static mw_metrics *go_on(const char *path, int64_t step, mw_error *err)
 {
-    mw_metrics_options options = mw_metrics_defaults(path);
+    mw_metrics_options options = mw_metrics_defaults();
     options.resume = true;
     options.step = step;
-    return mw_metrics_create(&options, err);
+    return mw_metrics_create(path, &options, err);
 }
 
 static void test_going_on_drops_later_records(void)
@@ -123,7 +123,7 @@ static void test_going_on_drops_later_records(void)
 static void test_a_torn_record_goes(const char *path)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open(path, &err);
+    mw_metrics *metrics = mw_metrics_create(path, NULL, &err);
     write_two(metrics, &err);
     size_t size, whole;
     unsigned char *before = get_file(path, &whole);
@@ -162,7 +162,7 @@ static void test_files_of_others_stay(void)
         for (int k = 0; k < 3; k++) {
             mw_error err = {0};
             folder_put(paths[i], contents[k]);
-            CHECK(mw_metrics_open(paths[i], &err) == NULL);
+            CHECK(mw_metrics_create(paths[i], NULL, &err) == NULL);
             CHECK_ERROR(err, MW_ERROR_FILE, "no ");
             err = (mw_error){0};
             CHECK(go_on(paths[i], 1, &err) == NULL);
@@ -176,32 +176,32 @@ static void test_files_of_others_stay(void)
     CHECK_INT(err.text_line, 2);
     err = (mw_error){0};
     folder_put("empty.csv", ""); /* loses nothing */
-    mw_metrics_destroy(mw_metrics_open("empty.csv", &err));
+    mw_metrics_destroy(mw_metrics_create("empty.csv", NULL, &err));
     CHECK_OK(err);
 }
 
 static void test_paths_and_options_are_checked(void)
 {
     mw_error err = {0};
-    CHECK(mw_metrics_open("a.txt", &err) == NULL);
+    CHECK(mw_metrics_create("a.txt", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "says no format");
     err = (mw_error){0};
-    CHECK(mw_metrics_open("", &err) == NULL);
+    CHECK(mw_metrics_create("", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no path");
     err = (mw_error){0};
-    CHECK(mkfifo("pipe.jsonl", 0600) == 0 && mw_metrics_open("pipe.jsonl", &err) == NULL);
+    CHECK(mkfifo("pipe.jsonl", 0600) == 0 && mw_metrics_create("pipe.jsonl", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "regular file");
     err = (mw_error){0};
-    mw_metrics_options options = mw_metrics_defaults("any name");
+    mw_metrics_options options = mw_metrics_defaults();
     options.format = MW_METRICS_CSV;
-    mw_metrics_destroy(mw_metrics_create(&options, &err));
+    mw_metrics_destroy(mw_metrics_create("any name", &options, &err));
     CHECK_OK(err);
     CHECK(folder_holds("any name", "kind,step\n"));
     options.step = -1;
-    CHECK(mw_metrics_create(&options, &err) == NULL);
+    CHECK(mw_metrics_create("any name", &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "-1");
     err = (mw_error){0};
-    mw_metrics_destroy(mw_metrics_open("new/folder/run.csv", &err)); /* made */
+    mw_metrics_destroy(mw_metrics_create("new/folder/run.csv", NULL, &err)); /* made */
     CHECK_OK(err);
     CHECK(folder_holds("new/folder/run.csv", "kind,step\n"));
 }
@@ -217,7 +217,7 @@ static void check_refused(mw_metrics *metrics, const char *kind, int64_t step, c
 static void test_records_are_checked(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("checked.jsonl", &err);
+    mw_metrics *metrics = mw_metrics_create("checked.jsonl", NULL, &err);
     REQUIRE(metrics != NULL);
     char name[1200];
     memset(name, 'n', sizeof name);
@@ -245,14 +245,15 @@ static void test_records_are_checked(void)
 static void test_two_streams_have_two_files(void)
 {
     mw_error err = {0};
-    mw_metrics *first = mw_metrics_open("shared.csv", &err), *second = mw_metrics_open("shared.csv", &err);
+    mw_metrics *first = mw_metrics_create("shared.csv", NULL, &err),
+               *second = mw_metrics_create("shared.csv", NULL, &err);
     CHECK(first != NULL && second == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "another stream");
     err = (mw_error){0};
     mw_metrics_write(first, "step", 1, &(mw_metrics_field){.name = "a"}, 1, &err); /* widens */
-    CHECK(mw_metrics_open("shared.csv", NULL) == NULL);
+    CHECK(mw_metrics_create("shared.csv", NULL, NULL) == NULL);
     mw_metrics_destroy(first);
-    mw_metrics_destroy(mw_metrics_open("shared.csv", &err));
+    mw_metrics_destroy(mw_metrics_create("shared.csv", NULL, &err));
     CHECK_OK(err);
 }
 
@@ -271,7 +272,7 @@ static long write_a_part(int descriptor, const void *data, size_t size)
 static void test_a_full_disk_leaves_whole_records(void)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open("full.jsonl", &err);
+    mw_metrics *metrics = mw_metrics_create("full.jsonl", NULL, &err);
     mw_metrics_write(metrics, "step", 1, NULL, 0, &err);
     CHECK_OK(err);
     mw__file_calls calls = mw__file_real_calls;
@@ -297,10 +298,10 @@ static void test_every_allocation_may_fail(void)
             failing_allocator failing = {.fail_at = n};
             const mw_allocator allocator = failing_allocator_of(&failing);
             mw_error err = {0};
-            mw_metrics_options options = mw_metrics_defaults(paths[i]);
+            mw_metrics_options options = mw_metrics_defaults();
             options.allocator = &allocator;
             options.resume = n % 2 == 1;
-            mw_metrics *metrics = mw_metrics_create(&options, &err);
+            mw_metrics *metrics = mw_metrics_create(paths[i], &options, &err);
             write_two(metrics, &err);
             mw_metrics_destroy(metrics);
             CHECK_INT(failing.live, 0);
@@ -315,7 +316,7 @@ static void test_every_allocation_may_fail(void)
 static void write_for_ever(const char *path)
 {
     mw_error err = {0};
-    mw_metrics *metrics = mw_metrics_open(path, &err);
+    mw_metrics *metrics = mw_metrics_create(path, NULL, &err);
     for (int64_t step = 1; err.status == MW_OK; step++) {
         const mw_metrics_field fields[] = {{.name = "loss", .value = 1.0 / (double)step},
                                            {.name = step % 2 == 0 ? "even" : "odd", .value = (double)step}};

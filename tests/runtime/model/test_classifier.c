@@ -28,7 +28,7 @@ static mw_graph *parse(const char *text, mw_error *err)
 /* softmax(x) of [2, 2], with classes. */
 static mw_graph *build(const mw_classes *classes)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2)), *label, *chances;
     mw_tensor *p = mw_softmax(mw_reshape(x, MW_SHAPE(1, 4)), -1);
     CHECK_INT(mw_classify(p, classes, &label, &chances), MW_OK);
@@ -62,7 +62,7 @@ static void test_a_label_is_that_of_the_largest_probability(void)
             mw_classes classes = {0};
             x[k / 2] = 2;
             mw_program_write(program, "x", MW_F32, x, 4, &err);
-            mw_run(program, &err);
+            mw_program_run(program, &err);
             CHECK_INT(mw_program_label(program, "label", &label, &err), MW_OK);
             CHECK_INT(label.index, k / 2);
             CHECK_INT(label.number, k % 2 == 0 ? 0 : numbers[k / 2]);
@@ -163,7 +163,7 @@ static void test_a_built_classifier_is_written_and_read(void)
         mw_program *program = engine_compile(read, MW_DEVICE_CPU, 1, &err);
         mw_label label;
         mw_program_write(program, "x", MW_F32, (const float[]){0, 1, 3, 2}, 4, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_label(program, "label", &label, &err);
         CHECK_OK(err);
         CHECK(k == 0 ? label.name != NULL && strcmp(label.name, "eel") == 0 : label.number == INT64_C(5000000000));
@@ -281,7 +281,7 @@ static void test_constructors_refuse_bad_classes(void)
                                       "classes has 3 labels for the 2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *label = x, *chances = x;
         CHECK(mw_classify(x, &bad[i], &label, &chances) != MW_OK);
         CHECK(label == NULL && chances == NULL);
@@ -319,7 +319,7 @@ static void test_open_extents_have_labels_before_they_are_chosen(void)
     err = (mw_error){0};
     mw_program_set_shapes(program, three, 1, &err);
     mw_program_write(program, "x", MW_F32, (const float[]){0, 1, 3}, 3, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_label(program, "best", &label, &err);
     CHECK_OK(err);
     CHECK(label.index == 2 && strcmp(label.name, "") == 0);
@@ -343,7 +343,7 @@ static void test_probabilities_have_the_gradient_of_an_identity(void)
     float got[4] = {0};
     double sum = 0, mean = 0;
     mw_program_write(program, "x", MW_F32, at, 4, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "dx", MW_F32, got, 4, &err);
     CHECK_OK(err);
     for (int i = 0; i < 4; i++)
@@ -390,11 +390,11 @@ static void test_a_classifier_that_was_read_is_tuned(void)
     mw_graph_destroy(graph);
     mw_graph_destroy(source);
     snprintf(path, sizeof path, "%s/model.mil", folder);
-    mw_graph *read = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *read = mw_graph_open_mil(path, NULL, &err);
     mw_program *program = engine_compile(read, MW_DEVICE_CPU, 1, &err);
     mw_label label;
     mw_program_write(program, "x", MW_F32, (const float[]){0, 0, 0, 3}, 4, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_label(program, "best", &label, &err);
     CHECK_OK(err);
     CHECK(label.name != NULL && strcmp(label.name, "c") == 0); /* row 1 is of class 0 */
@@ -406,7 +406,7 @@ static void test_evaluation_and_copies_keep_classes(void)
 {
     const char *folder = scratch("classifier");
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 2)), *label, *chances;
     mw_tensor *scores = mw_dense(x, 4, "fc");
     mw_classify(mw_softmax(scores, -1), &named, &label, &chances);
@@ -418,7 +418,7 @@ static void test_evaluation_and_copies_keep_classes(void)
     mw_program *program = engine_compile(evaluation, MW_DEVICE_ANE, 1, &err);
     mw_label found = {.index = -1};
     mw_program_write(program, "x", MW_F32, (const float[]){1, -1}, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_label(program, "label", &found, &err);
     CHECK_OK(err);
     CHECK(found.index >= 0 && found.index < 4 && found.name != NULL);

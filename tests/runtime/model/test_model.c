@@ -1,5 +1,5 @@
 /* Models for inference: any number of examples, several threads, states, shapes, files; against the same network in
- * double, and against mw_run of the same program. */
+ * double, and against mw_program_run of the same program. */
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
@@ -52,7 +52,7 @@ static mw_graph *make_graph(const network *n, int64_t batch, const mw_allocator 
     static const float ids[C] = {10, 20, 30};
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
-    mw_graph *g = mw_graph_create(&options);
+    mw_graph *g = mw_graph_create(&options, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, D));
     mw_tensor *h = mw_tanh(layer(x, n->w1, n->b1, H, D));
     mw_tensor *cut = mw_reshape(mw_reshape(h, MW_SHAPE(batch, 1, H)), MW_SHAPE(batch, H));
@@ -78,7 +78,7 @@ static mw_status predict(mw_predictor *predictor, const float *x, int64_t exampl
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)examples * D};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = examples};
     const mw_result result = {"scores", MW_F32, scores, (size_t)examples * C};
-    return mw_predict(predictor, &batch, &result, 1, err);
+    return mw_predictor_predict(predictor, &batch, &result, 1, err);
 }
 
 static void check_scores(const network *n, const float *x, int64_t examples, const float *scores, double tolerance,
@@ -155,7 +155,7 @@ static void test_results_are_those_that_are_listed(void)
                              {.name = "x", .dtype = MW_F32, .data = x, .count = 6 * D, .scale = 0.5f}};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 6};
     const mw_result results[] = {{"classes", MW_F32, classes, C}, {"scores", MW_F64, scores, 6 * C}};
-    mw_predict(predictor, &batch, results, 2, &err);
+    mw_predictor_predict(predictor, &batch, results, 2, &err);
     CHECK_OK(err);
     CHECK(classes[0] == 10.0f && classes[2] == 30.0f);
     for (int i = 0; i < 6 * D; i++)
@@ -163,7 +163,7 @@ static void test_results_are_those_that_are_listed(void)
     const network n = make_network();
     for (int i = 0; i < 6 * C; i++)
         CHECK_NEAR(scores[i], score(&n, x + i / C * D, i % C), 1e-5);
-    mw_predict(predictor, &batch, NULL, 0, &err);
+    mw_predictor_predict(predictor, &batch, NULL, 0, &err);
     CHECK_OK(err);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
@@ -288,7 +288,7 @@ static void step_sums(mw_predictor *predictor, const float *x, int64_t steps, fl
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)steps * 2};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = steps};
     const mw_result result = {"y", MW_F32, y, (size_t)steps * 2};
-    mw_predict(predictor, &batch, &result, 1, err);
+    mw_predictor_predict(predictor, &batch, &result, 1, err);
 }
 
 static void test_states_belong_to_the_predictor(void)
@@ -334,7 +334,7 @@ static float sum_with(mw_predictor *predictor, int64_t examples, int64_t length,
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)(examples * length)};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = examples};
     const mw_result result = {"y", MW_F32, out, (size_t)examples};
-    mw_predict(predictor, &batch, &result, 1, err);
+    mw_predictor_predict(predictor, &batch, &result, 1, err);
     return out[0];
 }
 
@@ -384,11 +384,11 @@ static void test_a_program_that_keeps_its_batch(void)
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 8};
     mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 4};
     const mw_result result = {"y", MW_F32, y, 8};
-    mw_predict(predictor, &batch, &result, 1, &err);
+    mw_predictor_predict(predictor, &batch, &result, 1, &err);
     CHECK(y[0] == -3.0f && y[7] == 3.0f);
     CHECK_OK(err);
     batch.examples = 3;
-    CHECK(mw_predict(predictor, &batch, &result, 1, &err) == MW_ERROR_UNSUPPORTED);
+    CHECK(mw_predictor_predict(predictor, &batch, &result, 1, &err) == MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "together");
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
@@ -417,32 +417,32 @@ static void test_a_bad_call_is_refused(void)
     mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 3 * D};
     mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 3};
     mw_result result = {"scores", MW_F32, scores, 3 * C};
-    REFUSED(MW_ERROR_ARGUMENT, "batch is NULL", mw_predict(p, NULL, &result, 1, &err));
-    REFUSED(MW_ERROR_STATE, "never was one", mw_predict(NULL, &batch, &result, 1, &err));
-    REFUSED(MW_ERROR_ARGUMENT, "results are NULL", mw_predict(p, &batch, NULL, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "batch is NULL", mw_predictor_predict(p, NULL, &result, 1, &err));
+    REFUSED(MW_ERROR_STATE, "never was one", mw_predictor_predict(NULL, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "results are NULL", mw_predictor_predict(p, &batch, NULL, 1, &err));
     result.count = 3 * C - 1;
-    REFUSED(MW_ERROR_SHAPE, "has 9 elements, not 8", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_SHAPE, "has 9 elements, not 8", mw_predictor_predict(p, &batch, &result, 1, &err));
     result = (mw_result){"score", MW_F32, scores, 3 * C};
-    REFUSED(MW_ERROR_ARGUMENT, "no result \"score\"", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "no result \"score\"", mw_predictor_predict(p, &batch, &result, 1, &err));
     result = (mw_result){"scores", MW_F32, NULL, 3 * C};
-    REFUSED(MW_ERROR_ARGUMENT, "NULL", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "NULL", mw_predictor_predict(p, &batch, &result, 1, &err));
     result = (mw_result){"scores", MW_STRING, scores, 3 * C};
-    REFUSED(MW_ERROR_DTYPE, "scores", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_DTYPE, "scores", mw_predictor_predict(p, &batch, &result, 1, &err));
     result = (mw_result){"scores", MW_F32, scores, 3 * C};
     batch.examples = 0;
-    REFUSED(MW_ERROR_ARGUMENT, "no example", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "no example", mw_predictor_predict(p, &batch, &result, 1, &err));
     batch.examples = 3;
     feed.count = 3 * D + 1;
-    REFUSED(MW_ERROR_SHAPE, "3 examples have 15", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_SHAPE, "3 examples have 15", mw_predictor_predict(p, &batch, &result, 1, &err));
     feed.count = 3 * D;
     feed.name = "y";
-    REFUSED(MW_ERROR_ARGUMENT, "no feed \"x\"", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_ARGUMENT, "no feed \"x\"", mw_predictor_predict(p, &batch, &result, 1, &err));
     feed.name = "x";
     x[2 * D + 1] = NAN;
-    REFUSED(MW_ERROR_NUMERIC, "element 11", mw_predict(p, &batch, &result, 1, &err));
+    REFUSED(MW_ERROR_NUMERIC, "element 11", mw_predictor_predict(p, &batch, &result, 1, &err));
     x[2 * D + 1] = 0.0f;
     err = (mw_error){0};
-    mw_predict(p, &batch, &result, 1, &err);
+    mw_predictor_predict(p, &batch, &result, 1, &err);
     CHECK_OK(err);
     mw_predictor_destroy(p);
     mw_model_destroy(model);
@@ -468,11 +468,11 @@ static void test_bad_options_are_refused(void)
     options.compile = &compile;
     REFUSED(MW_ERROR_ARGUMENT, "keep_folder", mw_model_create(graph, &options, &err) == NULL ? (int)err.status : 0);
     REFUSED(MW_ERROR_ARGUMENT, "NULL", mw_model_create(NULL, NULL, &err) == NULL ? (int)err.status : 0);
-    REFUSED(MW_ERROR_ARGUMENT, "NULL", mw_model_load(NULL, NULL, &err) == NULL ? (int)err.status : 0);
-    REFUSED(MW_ERROR_FORMAT, ".onnx", mw_model_load("nothing.here", NULL, &err) == NULL ? (int)err.status : 0);
-    REFUSED(MW_ERROR_FORMAT, "Manifest.json", mw_model_load(".", NULL, &err) == NULL ? (int)err.status : 0);
+    REFUSED(MW_ERROR_ARGUMENT, "NULL", mw_model_open(NULL, NULL, &err) == NULL ? (int)err.status : 0);
+    REFUSED(MW_ERROR_FORMAT, ".onnx", mw_model_open("nothing.here", NULL, &err) == NULL ? (int)err.status : 0);
+    REFUSED(MW_ERROR_FORMAT, "Manifest.json", mw_model_open(".", NULL, &err) == NULL ? (int)err.status : 0);
     err = (mw_error){0};
-    CHECK(mw_model_load("gone.onnx", NULL, &err) == NULL);
+    CHECK(mw_model_open("gone.onnx", NULL, &err) == NULL);
     if (strstr(err.message, "built without protobuf-c") == NULL)
         CHECK_ERROR(err, MW_ERROR_FILE, "gone.onnx");
     mw_graph_destroy(graph);
@@ -496,7 +496,7 @@ static void check_file(const char *path)
     mw_model_options options = mw_model_defaults();
     options.compile = &compile;
     options.batch = 4;
-    model = mw_model_load(path, &options, &err);
+    model = mw_model_open(path, &options, &err);
     predictor = mw_predictor_create(model, &err);
     predict(predictor, x, 9, after, &err);
     CHECK_OK(err);
@@ -513,7 +513,7 @@ static void test_files(void)
     REQUIRE(folder_enter(folder));
     check_file("model");
     mw_error err = {0};
-    mw_model *model = mw_model_load("model/model.mil", NULL, &err);
+    mw_model *model = mw_model_open("model/model.mil", NULL, &err);
     CHECK_OK(err);
     mw_model_destroy(model);
     model = make_model(16, 4, MW_DEVICE_CPU, &err);
@@ -539,7 +539,7 @@ static void test_parameters_are_written_with_their_values(void)
     compile.seed = 77;
     mw_model_options options = mw_model_defaults();
     options.compile = &compile;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, D));
     mw_output(mw_dense(mw_relu(mw_batch_norm_layer(mw_dense(x, 8, "fc1"), 0.1f, 1e-5f, "bn")), C, "fc2"), "scores");
     mw_graph *evaluation = mw_graph_evaluation(graph, &err);
@@ -556,7 +556,7 @@ static void test_parameters_are_written_with_their_values(void)
             err = (mw_error){0}; /* built without protobuf-c */
             continue;
         }
-        mw_model *back = mw_model_load(paths[i], &options, &err);
+        mw_model *back = mw_model_open(paths[i], &options, &err);
         REQUIRE(CHECK_OK(err) && back != NULL);
         CHECK_INT(mw_model_port_count(back), 2);
         predictor = mw_predictor_create(back, &err);

@@ -25,7 +25,7 @@ typedef struct net {
 
 static net make_net(mw_tensor *(*last)(mw_tensor *), mw_error *err)
 {
-    net n = {.graph = mw_graph_create(NULL)};
+    net n = {.graph = mw_graph_create(NULL, NULL)};
     mw_tensor *words = mw_input(n.graph, "words", MW_I32, MW_SHAPE(BATCH, WORDS));
     mw_tensor *extra = mw_input(n.graph, "extra", MW_F32, MW_SHAPE(BATCH, WIDTH));
     mw_tensor *rows = mw_embedding(words, TABLE, WIDTH, "table");
@@ -63,7 +63,7 @@ static void check_interface(const char *path, int64_t batch)
     mw_error err = {0};
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
-    mw_model *model = mw_model_load(path, &options, &err);
+    mw_model *model = mw_model_open(path, &options, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
     const mw_graph *graph = mw_model_graph(model);
@@ -85,7 +85,7 @@ static void predict_with(const char *path, int64_t batch, const int32_t *words, 
     compile.threads = 1;
     options.compile = &compile;
     options.batch = batch;
-    mw_model *model = mw_model_load(path, &options, &err);
+    mw_model *model = mw_model_open(path, &options, &err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     const mw_feed feeds[] = {
         {.name = "words", .dtype = MW_I32, .data = words, .count = BATCH * WORDS},
@@ -93,7 +93,7 @@ static void predict_with(const char *path, int64_t batch, const int32_t *words, 
     };
     const mw_batch examples = {.feeds = feeds, .feed_count = 2, .examples = BATCH};
     const mw_result result = {"scores", MW_F32, out, BATCH * CLASSES};
-    mw_predict(predictor, &examples, &result, 1, &err);
+    mw_predictor_predict(predictor, &examples, &result, 1, &err);
     CHECK_OK(err);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
@@ -113,7 +113,7 @@ static void check_values(net *n, const char *path)
         {.name = "extra", .dtype = MW_F32, .data = extra, .count = BATCH * WIDTH},
     };
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = BATCH};
-    mw_trainer_predict(n->trainer, &batch, want, BATCH * CLASSES, &err);
+    mw_trainer_predict(n->trainer, &batch, MW_F32, want, BATCH * CLASSES, &err);
     CHECK_OK(err);
     for (int64_t runs = 1; runs <= 5; runs += 4) {
         predict_with(path, runs, words, extra, got);

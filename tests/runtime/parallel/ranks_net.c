@@ -35,7 +35,7 @@ mw_dataset *net_data(int64_t examples, uint64_t seed)
         y[i] = label(x + i * NET_IN);
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(NET_IN), .data = x},
                                  {.name = "y", .dtype = MW_I32, .data = y}};
-    mw_dataset *set = mw_dataset_from_memory(columns, 2, examples, true, NULL);
+    mw_dataset *set = mw_dataset_create(columns, 2, examples, true, NULL);
     free(x);
     free(y);
     return set;
@@ -55,32 +55,32 @@ static mw_tensor *layers(const net_setting *s, mw_tensor *x)
 mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *ranks, uint64_t seed, mw_error *err)
 {
     const int64_t batch = s->batch > 0 ? s->batch : NET_BATCH;
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch, NET_IN));
     mw_tensor *y = mw_input(g, "y", MW_I32, MW_SHAPE(batch));
     mw_tensor *logits = layers(s, x);
     mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(s->rate > 0.0f ? s->rate : 1e-2f));
     o.metric = mw_accuracy(logits, y);
     o.accumulate = accumulate;
-    o.communicator = ranks;
-    o.dynamic_loss_scale = s->dynamic;
-    o.clip_norm = s->clip ? 0.5f : 0.0f;
+    o.ranks.communicator = ranks;
+    o.precision.dynamic = s->dynamic;
+    o.clipping.norm = s->clip ? 0.5f : 0.0f;
     o.average_decay = s->average ? 0.9f : 0.0f;
-    o.segments = s->segments;
-    o.bucket_bytes = s->bucket_bytes;
-    o.wire = s->wire;
-    o.verify_steps = s->verify_steps;
-    o.local_steps = s->local_steps;
-    o.outer_learning_rate = s->outer_rate;
-    o.outer_momentum = s->outer_momentum;
+    o.memory.segments = s->segments;
+    o.ranks.bucket_bytes = s->bucket_bytes;
+    o.ranks.wire = s->wire;
+    o.ranks.verify_steps = s->verify_steps;
+    o.ranks.local_steps = s->local_steps;
+    o.ranks.outer_learning_rate = s->outer_rate;
+    o.ranks.outer_momentum = s->outer_momentum;
     if (s->sgd)
         o.optimizer = mw_sgd(0.1f);
     if (s->optimizer.kind != MW_OPTIMIZER_NONE)
         o.optimizer = s->optimizer;
-    o.shard_states = s->shards;
+    o.ranks.shard_states = s->shards;
     o.groups = s->groups;
     o.group_count = s->group_count;
-    o.clip_value = s->clip_value;
+    o.clipping.value = s->clip_value;
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)
@@ -95,5 +95,5 @@ void net_read(mw_trainer *t, float out[NET_WEIGHTS], mw_error *err)
     static const char *const names[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
     static const size_t counts[] = {NET_IN * NET_HIDDEN, NET_HIDDEN, NET_HIDDEN * NET_OUT, NET_OUT};
     for (size_t i = 0; i < 4; out += counts[i++])
-        mw_trainer_read(t, names[i], out, counts[i], err);
+        mw_trainer_read(t, names[i], MW_F32, out, counts[i], err);
 }

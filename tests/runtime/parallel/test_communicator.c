@@ -42,7 +42,7 @@ static void sum_job(mw_communicator *c, int rank, void *user)
     }
     mw_error *err = &s->err[rank];
     mw_communicator_allreduce(c, s->sums[rank], s->count, MW_F32, err);
-    s->counters[rank] = mw_communicator_count(c);
+    s->counters[rank] = mw_communicator_get_counters(c);
     mw_communicator_allreduce(c, s->halves[rank], s->count, MW_F16, err);
     mw_communicator_allreduce(c, s->doubles[rank], s->count, MW_F64, err);
     mw_communicator_barrier(c, err);

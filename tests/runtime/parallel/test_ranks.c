@@ -29,7 +29,7 @@ static void train_alone(const net_setting *s, int ranks, outcome *out)
         out->losses[step] = (float)(sum / ranks);
     }
     net_read(t, out->weights, &out->err);
-    out->counters = mw_trainer_count(t);
+    out->counters = mw_trainer_get_counters(t);
     mw_trainer_destroy(t);
 }
 
@@ -48,7 +48,7 @@ static void train_job(mw_communicator *c, int rank, void *user)
     for (int step = 0; step < STEPS; step++)
         mw_trainer_step(t, net_batch(&e, step * ranks + rank), &out->losses[step], &out->err);
     net_read(t, out->weights, &out->err);
-    out->counters = mw_trainer_count(t);
+    out->counters = mw_trainer_get_counters(t);
     mw_trainer_destroy(t);
 }
 
@@ -157,8 +157,8 @@ static void test_accumulating_ranks_agree_with_one_within_rounding(void)
 
 static void read_running(mw_trainer *t, float *out, mw_error *err)
 {
-    mw_trainer_read(t, "bn.running_mean", out, NET_HIDDEN, err);
-    mw_trainer_read(t, "bn.running_var", out + NET_HIDDEN, NET_HIDDEN, err);
+    mw_trainer_read(t, "bn.running_mean", MW_F32, out, NET_HIDDEN, err);
+    mw_trainer_read(t, "bn.running_var", MW_F32, out + NET_HIDDEN, NET_HIDDEN, err);
 }
 
 typedef struct statistics {

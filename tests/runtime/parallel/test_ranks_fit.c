@@ -1,5 +1,5 @@
-/* mw_fit on several ranks: the same training as of one that accumulates, one checkpoint for any number of ranks, stops
- * that all make together, files that only rank 0 has. */
+/* mw_trainer_fit on several ranks: the same training as of one that accumulates, one checkpoint for any number of
+ * ranks, stops that all make together, files that only rank 0 has. */
 #include "ranks_net.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -45,13 +45,13 @@ static bool watch(void *user, const mw_progress *progress)
 static mw_fit_options options_of(run *r, watcher *w, const mw_dataset *train, const mw_dataset *test)
 {
     mw_fit_options fit = mw_fit_defaults(train, r->epochs);
-    fit.validation = test;
-    fit.checkpoint = r->checkpoint;
-    fit.schedule = r->schedule;
-    fit.quiet = fit.ignore_signals = true;
-    fit.progress = watch;
-    fit.user = w;
-    fit.seed = 3;
+    fit.data.validation = test;
+    fit.checkpoint.path = r->checkpoint;
+    fit.schedule.rate = r->schedule;
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.progress.function = watch;
+    fit.progress.user = w;
+    fit.data.seed = 3;
     return fit;
 }
 
@@ -64,7 +64,7 @@ static void fit_one(run *r, int rank, mw_communicator *c, int accumulate)
     watcher w = {.r = r, .rank = rank};
     mw_trainer *t = net_make(r->setting, accumulate, c, 1, err);
     const mw_fit_options fit = options_of(r, &w, train, test);
-    mw_fit(t, &fit, err);
+    mw_trainer_fit(t, &fit, err);
     mw_error reading = {0};
     net_read(t, r->weights[rank], &reading);
     r->steps[rank] = mw_trainer_steps(t);

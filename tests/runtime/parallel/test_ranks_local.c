@@ -26,9 +26,9 @@ static void job(mw_communicator *c, int rank, void *user)
     mw_trainer *t = net_make(&s->setting, 1, c, (uint64_t)rank + 1, &s->err[rank]);
     net_examples e;
     for (int step = 0; step < MEETINGS * LOCAL; step++) {
-        const uint64_t before = mw_communicator_count(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
         mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
-        s->sent[rank][step] = mw_communicator_count(c).bytes_sent - before;
+        s->sent[rank][step] = mw_communicator_get_counters(c).bytes_sent - before;
         if (step % LOCAL == LOCAL - 1)
             net_read(t, s->weights[rank][step / LOCAL], &s->err[rank]);
     }
@@ -40,7 +40,7 @@ static void set_weights(mw_trainer *t, const float *from, mw_error *err)
     static const char *const names[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
     static const size_t counts[] = {NET_IN * NET_HIDDEN, NET_HIDDEN, NET_HIDDEN * NET_OUT, NET_OUT};
     for (size_t i = 0; i < 4; from += counts[i++])
-        mw_trainer_write(t, names[i], from, counts[i], err);
+        mw_trainer_write(t, names[i], MW_F32, from, counts[i], err);
 }
 
 /* By trainers of one rank each, and the formula in double precision. */
@@ -125,11 +125,11 @@ static void look_job(mw_communicator *c, int rank, void *user)
     for (int step = 0; step < 3; step++)
         mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
     if (s->what == 0)
-        mw_trainer_measure(t, data, &found, &s->err[rank]);
+        mw_trainer_evaluate(t, data, NULL, &found, &s->err[rank]);
     else
         mw_trainer_save(t, "x.safetensors", NULL, &s->err[rank]);
     net_read(t, s->weights[rank][0], &s->err[rank]);
-    mw_trainer_read(t, "bn.running_mean", s->weights[rank][1], NET_HIDDEN, &s->err[rank]);
+    mw_trainer_read(t, "bn.running_mean", MW_F32, s->weights[rank][1], NET_HIDDEN, &s->err[rank]);
     mw_dataset_destroy(data);
     mw_trainer_destroy(t);
 }

@@ -18,7 +18,7 @@ typedef struct seen {
 
 static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, WIDTH)), *h = x;
     for (int i = 0; i < LAYERS; i++) {
         char name[16];
@@ -26,9 +26,9 @@ static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
         h = mw_tanh(mw_dense(h, WIDTH, name));
     }
     mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), mw_sgd(0.01f));
-    o.communicator = c;
-    o.bucket_bytes = WIDTH * WIDTH * 4;
-    o.segments = segments;
+    o.ranks.communicator = c;
+    o.ranks.bucket_bytes = WIDTH * WIDTH * 4;
+    o.memory.segments = segments;
     o.compile.threads = 1;
     mw_trainer *t = mw_trainer_create(&o, err);
     mw_graph_destroy(g);
@@ -45,14 +45,14 @@ static void job(mw_communicator *c, int rank, void *user)
     for (int step = 0; step < STEPS; step++) {
         for (int i = 0; i < BATCH * WIDTH; i++)
             x[i] = (float)((i * 7 + step * 13 + rank * 5) % 29) / 29.0f - 0.5f;
-        const uint64_t before = mw_communicator_count(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
         mw_trainer_step(t, &batch, NULL, &s->err[rank]);
         if (rank == 0)
-            s->sent = mw_communicator_count(c).bytes_sent - before;
+            s->sent = mw_communicator_get_counters(c).bytes_sent - before;
     }
-    s->counters[rank] = mw_trainer_count(t);
-    mw_trainer_read(t, "fc0.bias", s->last[rank], WIDTH, &s->err[rank]);
-    s->calls[rank] = mw_trainer_count_parts(t).calls;
+    s->counters[rank] = mw_trainer_get_counters(t);
+    mw_trainer_read(t, "fc0.bias", MW_F32, s->last[rank], WIDTH, &s->err[rank]);
+    s->calls[rank] = mw_trainer_get_parts(t).calls;
     free(x);
     mw_trainer_destroy(t);
 }

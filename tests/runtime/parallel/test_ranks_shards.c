@@ -46,11 +46,11 @@ static void step(run *r, mw_trainer *t, mw_communicator *c, int rank, int index)
     net_examples e;
     const int ranks = mw_communicator_size(c);
     const float bias[NET_OUT] = {0.1f, 0.2f, -0.3f, 0.4f, 0.5f};
-    const uint64_t before = mw_communicator_count(c).bytes_sent;
+    const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
     if (r->writer == rank + 1 && index == STEPS / 2)
-        mw_trainer_write(t, "fc2.bias", bias, NET_OUT, &r->err[rank]);
+        mw_trainer_write(t, "fc2.bias", MW_F32, bias, NET_OUT, &r->err[rank]);
     mw_trainer_step(t, net_batch(&e, (r->first + index) * ranks + rank), &r->losses[rank][index], &r->err[rank]);
-    r->sent[rank] = mw_communicator_count(c).bytes_sent - before;
+    r->sent[rank] = mw_communicator_get_counters(c).bytes_sent - before;
 }
 
 static void job(mw_communicator *c, int rank, void *user)
@@ -58,7 +58,7 @@ static void job(mw_communicator *c, int rank, void *user)
     run *r = user;
     mw_error *err = &r->err[rank];
     mw_trainer *t = net_make(&r->setting, r->accumulate, c, (uint64_t)rank + 1, err);
-    r->state_bytes[rank] = mw_trainer_count(t).state_bytes_in;
+    r->state_bytes[rank] = mw_trainer_get_counters(t).state_bytes_in;
     if (r->from != NULL && (r->loader < 0 || r->loader == rank))
         mw_trainer_load(t, r->from, NULL, err);
     if (r->again != NULL)
@@ -415,7 +415,7 @@ static void odd_job(mw_communicator *c, int rank, void *user)
     float data[NET_IN * NET_HIDDEN];
     mw_trainer *t = net_make(&r->setting, 1, c, 1, &r->err[rank]);
     if (t != NULL)
-        mw_trainer_read(t, "fc1.weight#m", data, NET_IN * NET_HIDDEN, &r->err[rank]);
+        mw_trainer_read(t, "fc1.weight#m", MW_F32, data, NET_IN * NET_HIDDEN, &r->err[rank]);
     mw_trainer_destroy(t);
 }
 
@@ -435,7 +435,7 @@ static void test_what_goes_not_with_it_is_refused(void)
     CHECK_ERROR(r.err[0], MW_ERROR_UNSUPPORTED, "shard_states is for the library's optimizers");
     r = (run){.setting = {.shards = true, .local_steps = 4}};
     ranks_run(&(ranks_network){.size = 2}, odd_job, &r);
-    CHECK_ERROR(r.err[0], MW_ERROR_ARGUMENT, "shard_states and local_steps 4");
+    CHECK_ERROR(r.err[0], MW_ERROR_ARGUMENT, "ranks.shard_states and ranks.local_steps 4");
     r = (run){.setting = {.shards = true}};
     ranks_run(&(ranks_network){.size = 2}, odd_job, &r);
     CHECK_ERROR(r.err[0], MW_ERROR_UNSUPPORTED, "each rank has a part of \"fc1.weight#m\"");

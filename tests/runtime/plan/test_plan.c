@@ -26,20 +26,20 @@ static mw_compile_options on_engine(int threads)
 /* y = relu(x w) + relu(x w) * 0.5 + x w, of x [ROWS, DEPTH] and w [DEPTH, COLUMNS]: a product and a region. */
 static mw_program *compile(const mw_compile_options *options, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, DEPTH));
     mw_tensor *w = mw_input(graph, "w", MW_F32, MW_SHAPE(DEPTH, COLUMNS));
     mw_tensor *xw = mw_matmul(x, w, MW_TRANSPOSE_NONE);
     mw_tensor *positive = mw_relu(xw);
     mw_output(mw_add(mw_add(positive, mw_mul_scalar(positive, 0.5)), xw), "y");
-    mw_program *program = mw_compile(graph, options, err);
+    mw_program *program = mw_program_create(graph, options, err);
     mw_graph_destroy(graph);
     return program;
 }
 
 static size_t find_buffer(const mw_plan *plan, const char *name, mw_plan_buffer *out)
 {
-    const size_t count = mw_plan_total(plan).buffer_count;
+    const size_t count = mw_plan_get_totals(plan).buffer_count;
     for (size_t i = 0; i < count; i++)
         if (mw_plan_buffer_at(plan, i, out) && strcmp(out->name, name) == 0)
             return i;
@@ -77,7 +77,7 @@ static void test_plan_of_a_small_program(void)
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL);
-    const mw_plan_totals t = mw_plan_total(plan);
+    const mw_plan_totals t = mw_plan_get_totals(plan);
     const size_t result = ROWS * COLUMNS;
     CHECK_STR(t.where, mw_program_where(program));
     CHECK_INT(t.threads, 2);
@@ -134,16 +134,16 @@ static void test_buffers_carry_the_names_of_the_user(void)
 static void test_a_function_has_no_number_of_operations(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_exp(mw_input(graph, "x", MW_F32, MW_SHAPE(100))), "y");
     const mw_compile_options options = on_engine(1);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     REQUIRE(plan != NULL);
     mw_plan_step step = {0};
     CHECK(mw_plan_step_at(plan, 0, &step) && step.flops < 0.0);
-    CHECK_INT(mw_plan_total(plan).unknown_flops, 1);
-    CHECK_NEAR(mw_plan_total(plan).flops, 0.0, 0);
+    CHECK_INT(mw_plan_get_totals(plan).unknown_flops, 1);
+    CHECK_NEAR(mw_plan_get_totals(plan).flops, 0.0, 0);
     mw_plan_destroy(plan);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -153,18 +153,18 @@ static void test_a_function_has_no_number_of_operations(void)
 static void test_a_convolution_counts_its_products(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options same = mw_conv_defaults();
     same.pad_type = MW_PAD_SAME;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 8, 8));
     mw_output(mw_conv(x, mw_input(graph, "w", MW_F32, MW_SHAPE(4, 3, 3, 3)), NULL, &same), "y");
     const mw_compile_options options = on_engine(2);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL);
-    CHECK_NEAR(mw_plan_total(plan).flops, 2.0 * (2 * 4 * 8 * 8) * (3 * 3 * 3), 0);
-    CHECK_INT(mw_plan_total(plan).unknown_flops, 0);
+    CHECK_NEAR(mw_plan_get_totals(plan).flops, 2.0 * (2 * 4 * 8 * 8) * (3 * 3 * 3), 0);
+    CHECK_INT(mw_plan_get_totals(plan).unknown_flops, 0);
     mw_plan_destroy(plan);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -174,16 +174,16 @@ static void test_a_convolution_counts_its_products(void)
 static void test_a_gather_reads_what_it_takes(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(5000, 16));
     mw_output(mw_gather(table, mw_input(graph, "rows", MW_I32, MW_SHAPE(30)), 0), "y");
     const mw_compile_options options = on_engine(1);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL);
-    CHECK_INT(mw_plan_total(plan).bytes_read, 4 * 30 * 16 + 4 * 30);
-    CHECK_INT(mw_plan_total(plan).bytes_written, 4 * 30 * 16);
+    CHECK_INT(mw_plan_get_totals(plan).bytes_read, 4 * 30 * 16 + 4 * 30);
+    CHECK_INT(mw_plan_get_totals(plan).bytes_written, 4 * 30 * 16);
     mw_plan_destroy(plan);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -203,7 +203,7 @@ static void run_small(mw_trainer *trainer, int steps, mw_error *err)
 /* 784-256-10 as in the benchmark W1, batch 16. */
 static mw_trainer *make_mlp(int threads, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(16, 784)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(16));
     mw_tensor *logits = mw_dense(mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH), 10, "fc2");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
@@ -216,7 +216,7 @@ static mw_trainer *make_mlp(int threads, mw_error *err)
 static bool find_writer(const mw_plan *plan, const char *name, mw_plan_step *out)
 {
     mw_plan_buffer buffer;
-    return find_buffer(plan, name, &buffer) < mw_plan_total(plan).buffer_count &&
+    return find_buffer(plan, name, &buffer) < mw_plan_get_totals(plan).buffer_count &&
            mw_plan_step_at(plan, buffer.first_step, out);
 }
 
@@ -256,13 +256,13 @@ static void test_aliased_state_shares_its_memory(void)
         mw_plan_buffer in, out;
         snprintf(next, sizeof next, "%s#next", names[i]);
         const size_t index = find_buffer(plan, names[i], &in);
-        CHECK(find_buffer(plan, next, &out) < mw_plan_total(plan).buffer_count);
+        CHECK(find_buffer(plan, next, &out) < mw_plan_get_totals(plan).buffer_count);
         CHECK_INT(in.memory, index);
         CHECK_INT(out.memory, in.memory);
         CHECK_INT(out.bytes, in.bytes);
     }
     const uint64_t parameters = 4 * (256 * 784 + 256 + 10 * 256 + 10);
-    const mw_plan_totals t = mw_plan_total(plan);
+    const mw_plan_totals t = mw_plan_get_totals(plan);
     CHECK_INT(t.port_bytes, 3 * parameters + 4 * 16 * 784 + 4 * 16 + 4 * 4); /* batch, two scalars, loss, ok */
     mw_plan_destroy(plan);
     mw_trainer_destroy(trainer);
@@ -321,8 +321,8 @@ static void test_accumulation_has_a_plan_of_its_own(void)
     mw_plan *accumulation = mw_plan_create_trainer(trainer, MW_TRAINER_ACCUMULATION, &err);
     mw_plan *step = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_plan_total(accumulation).profiled_runs, 3);
-    CHECK_INT(mw_plan_total(step).profiled_runs, 2);
+    CHECK_INT(mw_plan_get_totals(accumulation).profiled_runs, 3);
+    CHECK_INT(mw_plan_get_totals(step).profiled_runs, 2);
     mw_plan_destroy(accumulation);
     mw_plan_destroy(step);
     mw_trainer_destroy(trainer);
@@ -339,7 +339,7 @@ static void test_profile_measures_every_step(void)
     mw_plan *plan = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL);
-    const mw_plan_totals t = mw_plan_total(plan);
+    const mw_plan_totals t = mw_plan_get_totals(plan);
     CHECK_INT(t.time.runs, 6);
     CHECK_INT(t.profiled_runs, 9);
     CHECK(t.time.min_ns > 0 && t.time.min_ns <= t.time.median_ns && t.time.total_ns >= 6 * t.time.min_ns);
@@ -358,7 +358,7 @@ static void test_profile_measures_every_step(void)
     mw_trainer_profile(trainer, MW_TRAINER_STEP, 0, &err);
     run_small(trainer, 1, &err);
     plan = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
-    CHECK_INT(mw_plan_total(plan).time.runs, 0);
+    CHECK_INT(mw_plan_get_totals(plan).time.runs, 0);
     CHECK_INT(mw_plan_write_trace(plan, scratch("none.json"), &err), MW_ERROR_STATE);
     CHECK_CONTAINS(err.message, "mw_program_profile");
     CHECK(!file_exists(scratch("none.json")));
@@ -381,7 +381,7 @@ static void test_profiled_steps_allocate_nothing(void)
     const long before = counting.requests, before_below = engine.requests;
     CHECK(before > 0 && before_below > 0);
     for (int i = 0; i < 1000; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     CHECK_OK(err);
     CHECK_INT(counting.requests, before);
     CHECK_INT(engine.requests, before_below);
@@ -541,12 +541,12 @@ static void check_trace(int threads)
     mw_program *program = compile(&options, &err);
     mw_program_profile(program, 7, &err);
     for (int i = 0; i < 9; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     mw_plan_write_trace(plan, scratch("trace.json"), &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL && read_trace(scratch("trace.json"), &t) == MW_OK);
-    const size_t partitions = mw_plan_total(plan).threads;
+    const size_t partitions = mw_plan_get_totals(plan).threads;
     CHECK(t.in_events);
     CHECK_INT(t.names, 2 + partitions);
     CHECK_INT(t.count, 7 * (1 + 2 * partitions)); /* two steps, each on every thread */
@@ -585,7 +585,7 @@ static void test_null_is_refused_or_does_nothing(void)
     CHECK_INT(mw_plan_write(NULL, "x", NULL), MW_ERROR_ARGUMENT);
     CHECK_INT(mw_plan_write_trace(NULL, "x", NULL), MW_ERROR_ARGUMENT);
     CHECK(!mw_plan_step_at(NULL, 0, &step) && !mw_plan_buffer_at(NULL, 0, &buffer));
-    CHECK_INT(mw_plan_total(NULL).step_count, 0);
+    CHECK_INT(mw_plan_get_totals(NULL).step_count, 0);
     mw_plan_print(NULL, keep_line, NULL);
     mw_plan_destroy(NULL);
     err = (mw_error){0};
@@ -605,13 +605,13 @@ static void test_null_is_refused_or_does_nothing(void)
 static void test_a_plan_freezes_the_bindings(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(4)), 1.0), "y");
     const mw_compile_options options = on_engine(1);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_plan_destroy(mw_plan_create(program, &err));
     CHECK_OK(err);
-    CHECK_INT(mw_program_share(program, "y", "x", &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_alias(program, "y", "x", &err), MW_ERROR_STATE);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }
@@ -620,7 +620,7 @@ static void test_a_plan_freezes_the_bindings(void)
 static void test_a_library_without_plans_is_named(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(4)), 1.0), "y");
     const mw_compile_options options = on_engine(1);
     mw__target target;
@@ -640,7 +640,7 @@ static void test_a_library_without_plans_is_named(void)
     err = (mw_error){0};
     CHECK_INT(mw_program_profile(program, 2, &err), MW_ERROR_UNSUPPORTED);
     err = (mw_error){0};
-    CHECK_INT(mw_run(program, &err), MW_OK); /* and it still runs */
+    CHECK_INT(mw_program_run(program, &err), MW_OK); /* and it still runs */
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }
@@ -655,13 +655,13 @@ static void test_the_engine_library_shows_plans(void)
     options.threads = 1;
     mw_program *program = compile(&options, &err);
     mw_program_profile(program, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL);
-    CHECK_INT(mw_plan_total(plan).step_count, 2);
-    CHECK_INT(mw_plan_total(plan).time.runs, 1);
-    CHECK_CONTAINS(mw_plan_total(plan).where, "library of MW_E5RT_LIBRARY");
+    CHECK_INT(mw_plan_get_totals(plan).step_count, 2);
+    CHECK_INT(mw_plan_get_totals(plan).time.runs, 1);
+    CHECK_CONTAINS(mw_plan_get_totals(plan).where, "library of MW_E5RT_LIBRARY");
     mw_plan_destroy(plan);
     mw_program_destroy(program);
     unsetenv("MW_E5RT_LIBRARY");
@@ -674,7 +674,7 @@ static void test_the_engine_library_shows_plans(void)
 static bool do_everything(mw_program *program, mw_error *err)
 {
     mw_program_profile(program, 3, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_plan *plan = mw_plan_create(program, err);
     if (plan != NULL) {
         mw_plan_write(plan, scratch("fault.txt"), err);

@@ -314,7 +314,7 @@ static mw_graph *tune(const marked_net *net, const mw_graph *graph, mw_error *er
 
 marked_graph marked_build(const marked_net *net, marking how, mw_error *err)
 {
-    marked_graph made = {.graph = mw_graph_create(NULL)};
+    marked_graph made = {.graph = mw_graph_create(NULL, NULL)};
     mw_tensor *x = mw_input(made.graph, "x", MW_F32, MW_SHAPE(MARKED_ROWS, MARKED_WIDTH));
     mw_tensor *h = write_parts(net, made.graph, mw_tanh(dense(x, "in", 0)), how);
     mw_output(mw_dense(h, MARKED_OUT, "out"), "z");

@@ -21,7 +21,7 @@ static mw_program *compile(const mw_graph *graph, mw_device device, mw_error *er
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = device;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     if (program == NULL || corpus_choose_shapes(program, err) == MW_OK)
         return program;
     mw_program_destroy(program);
@@ -99,8 +99,8 @@ static void compare(mw_program *exact, mw_program *chip, const char *who, totals
     mw_error err = {0};
     mw_warning warning = {0};
     fill_inputs(exact, chip, &err);
-    mw_run(exact, &err);
-    mw_run(chip, &err);
+    mw_program_run(exact, &err);
+    mw_program_run(chip, &err);
     const double apart = distance(exact, chip, &err);
     const size_t count = mw_program_warning_count(chip);
     t->on_both++;

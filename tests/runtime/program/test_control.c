@@ -37,7 +37,7 @@ static void check_persists(mw_device device)
         if (run == 3)
             mw_program_write(program, "k", MW_F32, want, 2, &err);
         mw_program_write(program, "x", MW_F32, x, 2, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, 2, &err);
         mw_program_read(program, "k", MW_F32, k, 2, &err);
         CHECK_OK(err);
@@ -93,9 +93,9 @@ static void test_a_trainer_keeps_a_state(void)
         }
         mw_trainer_step(trainer, &batch, &loss_at, &err);
         CHECK_NEAR(loss_at, want, 1e-5);
-        mw_trainer_read(trainer, "w", found, 2, &err);
+        mw_trainer_read(trainer, "w", MW_F32, found, 2, &err);
         CHECK(fabsf(found[0] - weights[0]) < 1e-5F && fabsf(found[1] - weights[1]) < 1e-5F);
-        mw_trainer_read(trainer, "s", found, 2, &err);
+        mw_trainer_read(trainer, "s", MW_F32, found, 2, &err);
         CHECK(fabsf(found[0] - s[0]) < 1e-5F && fabsf(found[1] - s[1]) < 1e-5F);
         CHECK_OK(err);
     }
@@ -129,7 +129,7 @@ static void run_loop(mw_device device, const float x[12], float y[12])
     mw_program *program = engine_compile(graph, device, 1, &err);
     mw_graph_destroy(graph);
     mw_program_write(program, "x", MW_F32, x, 12, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, 12, &err);
     CHECK_OK(err);
     mw_program_destroy(program);
@@ -160,7 +160,7 @@ static void test_a_plan_shows_a_loop_and_its_time(void)
     mw_graph_destroy(graph);
     mw_program_profile(program, 4, &err);
     for (int run = 0; run < 5; run++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     mw_plan_step step;

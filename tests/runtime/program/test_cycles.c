@@ -56,7 +56,7 @@ static void run_dispatch(void)
 static void test_programs_of_the_dispatch_layer(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_tanh(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT))), "y");
     mw_graph_write_mil(graph, scratch("cycles"), NULL, &err);
     mw_graph_destroy(graph);
@@ -67,10 +67,10 @@ static void test_programs_of_the_dispatch_layer(void)
 static void run_graph(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_softmax(mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(4, COUNT)), 8, "fc"), 1), "y");
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_placement placement;
     CHECK(mw_program_placement(program, 0, &placement));
     mw_program_destroy(program);

@@ -28,7 +28,7 @@ static void check_slice(mw_program *program, const char *type, int row, int colu
         x[i] = (float)i;
     mw_program_write(program, "begin", MW_I32, begin, 2, err);
     mw_program_write(program, "x", MW_F32, x, 12, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, y, count, err);
     check_note(err->status == MW_OK, __FILE__, __LINE__, "%s: %s", type, err->message);
     for (size_t i = 0; i < count; i++)
@@ -77,7 +77,7 @@ static void test_a_default_shape_that_does_not_suit_is_none(void)
     REQUIRE(program != NULL);
     CHECK(mw_program_port_at(program, 0, &port) && port.shape.dim[1] == MW_DIM_UNKNOWN);
     CHECK_STR(mw_program_mil(program), "");
-    CHECK(mw_run(program, &refused) != MW_OK);
+    CHECK(mw_program_run(program, &refused) != MW_OK);
     CHECK_ERROR(refused, MW_ERROR_STATE, "input \"x\" is [1, ?]: choose its shape with mw_program_set_shapes");
     CHECK_CONTAINS(refused.message, "its default does not suit the program: pad #1: axis 1: pad 4 exceeds 1");
     mw_program_destroy(program);
@@ -95,7 +95,7 @@ static void test_another_shape_runs_then(void)
         mw_program_set_shapes(program, &shape, 1, &err);
         mw_program_write(program, "x", MW_F32, x, 6, &err);
         mw_program_write(program, "z", MW_F32, &z, 1, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, 14, &err);
         CHECK_OK(err);
         for (size_t i = 0; i < 14; i++)

@@ -17,7 +17,7 @@ static void outputs(const mw_graph *graph, mw_device device, const float *x, siz
     mw_error err = {0};
     mw_program *program = engine_compile(graph, device, 1, &err);
     mw_program_write(program, "x", MW_F32, x, count, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, y_count, &err);
     CHECK_OK(err);
     mw_program_destroy(program);
@@ -58,7 +58,7 @@ typedef mw_tensor *argument_maker(mw_tensor *x, int axis, bool keep_dims);
 
 static mw_graph *argument_graph(argument_maker *make, mw_dtype dtype, mw_shape shape, int axis, bool keep)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(make(mw_input(graph, "x", dtype, shape), axis, keep), "y");
     return graph;
 }
@@ -128,7 +128,7 @@ static void test_truths_are_exact(void)
     fill(64);
     for (size_t i = 0; i < 3; i++)
         for (int inside = 0; inside < 2; inside++) {
-            mw_graph *graph = mw_graph_create(NULL);
+            mw_graph *graph = mw_graph_create(NULL, NULL);
             mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 8));
             mw_tensor *below = mw_less(x, mw_scalar(graph, MW_F32, 1.0));
             mw_tensor *both = makers[i](mw_greater(x, mw_scalar(graph, MW_F32, -1.0)), below);
@@ -142,7 +142,7 @@ static void test_a_truth_is_fed(void)
 {
     for (int i = 0; i < 8; i++)
         data[i] = (float)(i & 1);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_logical_not(mw_input(graph, "x", MW_BOOL, MW_SHAPE(8))), "y");
     CHECK(apart(graph, data, 8) == 0.0);
 }
@@ -154,7 +154,7 @@ static void test_bands_are_exact(void)
     static const int64_t bounds[][2] = {{-1, -1}, {0, 0}, {-1, 0}, {0, -1}, {1, 2}, {9, 9}};
     fill(2 * 5 * 7);
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_output(mw_band_part(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 5, 7)), bounds[i][0], bounds[i][1]), "y");
         CHECK(apart(graph, data, 2 * 5 * 7) == 0.0);
     }
@@ -166,7 +166,7 @@ static void test_running_sums_are_exact(void)
     fill(3 * 4 * 5);
     for (int axis = 0; axis < 3; axis++)
         for (int flags = 0; flags < 4; flags++) {
-            mw_graph *graph = mw_graph_create(NULL);
+            mw_graph *graph = mw_graph_create(NULL, NULL);
             mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3, 4, 5));
             mw_output(mw_cumsum(x, axis, (flags & 1) != 0, (flags & 2) != 0), "y");
             CHECK(apart(graph, data, 3 * 4 * 5) == 0.0);
@@ -206,7 +206,7 @@ static void test_crops_in_constant_boxes_are_near(void)
     for (int form = 0; form < 6; form++) {
         mw_graph_options options = mw_graph_defaults();
         options.opset = form < 4 ? MW_IOS17 : MW_IOS16;
-        mw_graph *graph = mw_graph_create(&options);
+        mw_graph *graph = mw_graph_create(&options, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, form == 3 ? MW_SHAPE(1, 6, 8, 9) : MW_SHAPE(2, 3, 8, 9));
         mw_tensor *indices = form == 1 || form == 2 ? mw_constant(graph, MW_I32, MW_SHAPE(4), which) : NULL;
         mw_output(form < 4 ? crop_of(x, indices, form == 0 ? 0.0f : 3.0f, (mw_sampling_mode)form)
@@ -232,7 +232,7 @@ static void test_functions_are_near(void)
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         for (int i = 0; i < 64; i++) /* of the last three up to 1.03: beyond 1 there is no number */
             data[i] = (float)(i - 32) / 16.0F * (i % 2 != 0 ? 0.0625F : 0.75F) * functions[f].scale;
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_output(functions[f].make(mw_input(graph, "x", MW_F32, MW_SHAPE(64))), "y");
         outputs(graph, MW_DEVICE_ANE, data, 64, y, 64);
         for (int i = 0; i < 64; i++) {
@@ -255,7 +255,7 @@ typedef struct conv_case {
 
 static mw_graph *conv_graph(const conv_case *c)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_conv_options options = mw_conv_defaults();
     const size_t count = (size_t)mw_shape_count(c->weight);
     float *weight = calloc(count, sizeof *weight);

@@ -46,7 +46,7 @@ static size_t run(const index_case *c, mw_device device, float *y, mw_error *err
         } else {
             count = (size_t)mw_shape_count(port.shape);
         }
-    mw_run(program, err);
+    mw_program_run(program, err);
     if (count <= MOST)
         mw_program_read(program, "y", MW_F32, y, count, err);
     mw_program_destroy(program);

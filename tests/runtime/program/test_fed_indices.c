@@ -22,11 +22,11 @@ static mw_program *compile(builder *build, mw_opset opset, int64_t extent, mw_de
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_output(build(graph, extent), "y");
     mw_compile_options how = words_compile(device, chip);
     how.allocator = allocator;
-    mw_program *program = mw_compile(graph, &how, err);
+    mw_program *program = mw_program_create(graph, &how, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -57,7 +57,7 @@ static size_t run(mw_program *program, int64_t extent, int64_t lowest, float *ou
         indices[k] -= (int32_t)extent; /* counted from the end */
     mw_program_write(program, "x", MW_F32, values, count, err);
     mw_program_write(program, "i", MW_I32, indices, picks, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out_y, (size_t)mw_shape_count(y.shape), err);
     return (size_t)mw_shape_count(y.shape);
 }

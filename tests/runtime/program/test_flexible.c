@@ -37,7 +37,7 @@ static mw_graph *parse(const char *text, const mw_allocator *allocator, mw_error
 static mw_program *compile_with(const char *text, const mw_compile_options *options, mw_error *err)
 {
     mw_graph *graph = parse(text, NULL, err);
-    mw_program *program = mw_compile(graph, options, err);
+    mw_program *program = mw_program_create(graph, options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -74,7 +74,7 @@ static void check_scaled(mw_program *program, int rows, const float w[2], int li
     for (int i = 0; i < 2 * rows; i++)
         x[i] = (float)i - 3.5f;
     mw_program_write(program, "x", MW_F32, x, 2 * (size_t)rows, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, 2 * (size_t)rows, &err);
     check_note(err.status == MW_OK, __FILE__, line, "%s", err.message);
     for (int i = 0; i < 2 * rows && err.status == MW_OK; i++)
@@ -144,7 +144,7 @@ static void test_inputs_without_information_are_chosen_one_by_one(void)
     CHECK_PORT(p, "z", S(Q, 2));
     CHECK_STR(mw_program_mil(p), "");
     CHECK_CONTAINS(mw_program_where(p), "engine");
-    CHECK_INT(mw_run(p, &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_run(p, &err), MW_ERROR_STATE);
     CHECK_ERROR(err, MW_ERROR_STATE, "input \"x\" is [?, 2]: choose its shape with mw_program_set_shapes");
     mw_error_clear(&err);
     CHECK_INT(set_shape(p, "x", S(3, 2), &err), MW_OK);
@@ -155,7 +155,7 @@ static void test_inputs_without_information_are_chosen_one_by_one(void)
     CHECK_PORT(p, "z", S(3, 2));
     mw_program_write(p, "x", MW_F32, x, 6, &err);
     mw_program_write(p, "y", MW_F32, y, 6, &err);
-    mw_run(p, &err);
+    mw_program_run(p, &err);
     mw_program_read(p, "z", MW_F32, z, 6, &err);
     CHECK_OK(err);
     for (int i = 0; i < 6; i++)
@@ -176,7 +176,7 @@ static void test_shapes_that_belong_together_are_set_together(void)
     CHECK_CONTAINS(err.message, "shapes that belong together are set in one call");
     mw_error_clear(&err);
     CHECK_PORT(p, "x", S(3, 2));
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     CHECK_INT(mw_program_set_shapes(p, four, 2, &err), MW_OK);
     CHECK_PORT(p, "z", S(4, 2));
     CHECK_INT(mw_program_set_shapes(p, twice, 2, &err), MW_ERROR_ARGUMENT);
@@ -202,13 +202,13 @@ static void test_an_input_that_keeps_its_shape_keeps_its_values(void)
     mw_program_write(p, "x", MW_F32, x, 2, &err);
     mw_program_write(p, "y", MW_F32, y, 3, &err);
     CHECK_INT(set_shape(p, "y", S(4), &err), MW_OK);
-    mw_run(p, &err);
+    mw_program_run(p, &err);
     mw_program_read(p, "z", MW_F32, z, 6, &err);
     CHECK_OK(err);
     const float wanted[6] = {1, 2, 0, 0, 0, 0}, again[5] = {1, 2, 0, 0, 0};
     CHECK(memcmp(z, wanted, sizeof wanted) == 0);
     CHECK_INT(set_shape(p, "y", S(3), &err), MW_OK); /* a kept plan, whose y held something */
-    mw_run(p, &err);
+    mw_program_run(p, &err);
     mw_program_read(p, "z", MW_F32, z, 5, &err);
     CHECK(memcmp(z, again, sizeof again) == 0);
     mw_program_destroy(p);
@@ -229,7 +229,7 @@ static void test_listed_shapes_run_and_others_are_refused(void)
     CHECK_PORT(p, "y", S(2));
     CHECK_INT(set_shape(p, "x", S(5), &err), MW_OK);
     mw_program_write(p, "x", MW_F32, x, 5, &err);
-    mw_run(p, &err);
+    mw_program_run(p, &err);
     mw_program_read(p, "y", MW_F32, y, 5, &err);
     CHECK_OK(err);
     CHECK_NEAR(y[3], 4, 0);
@@ -255,7 +255,7 @@ static void test_a_program_of_one_shape_has_it(void)
 
 static mw_graph *stateful_graph(mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(Q, 2));
     mw_tensor *w = mw_parameter(g, "w", MW_F32, S(2), mw_init_constant(3));
     mw_tensor *s = mw_input(g, "sum", MW_F32, S(2));
@@ -270,7 +270,7 @@ static void add_ones(mw_program *p, int rows, mw_error *err)
     static const float ones[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     set_shape(p, "x", S(rows, 2), err);
     mw_program_write(p, "x", MW_F32, ones, 2 * (size_t)rows, err);
-    mw_run(p, err);
+    mw_program_run(p, err);
 }
 
 static void test_parameters_and_shared_ports_stay_over_shapes(void)
@@ -280,9 +280,9 @@ static void test_parameters_and_shared_ports_stay_over_shapes(void)
     mw_graph *g = stateful_graph(&err);
     CHECK_OK(err);
     const mw_compile_options options = engine_options(MW_DEVICE_CPU, 1);
-    mw_program *p = mw_compile(g, &options, &err);
+    mw_program *p = mw_program_create(g, &options, &err);
     mw_graph_destroy(g);
-    CHECK_INT(mw_program_share(p, "next", "sum", &err), MW_OK);
+    CHECK_INT(mw_program_alias(p, "next", "sum", &err), MW_OK);
     CHECK_OK(err);
     add_ones(p, 2, &err);
     mw_program_read(p, "y", MW_F32, y, 4, &err);
@@ -295,7 +295,7 @@ static void test_parameters_and_shared_ports_stay_over_shapes(void)
     mw_program_read(p, "sum", MW_F32, sum, 2, &err);
     CHECK_NEAR(sum[0], 9, 0);
     CHECK_OK(err);
-    CHECK_INT(mw_program_share(p, "next", "sum", &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_alias(p, "next", "sum", &err), MW_ERROR_STATE);
     mw_program_destroy(p);
 }
 
@@ -304,15 +304,15 @@ static void test_ports_that_differ_are_not_shared(void)
     mw_error err = {0};
     mw_graph *g = stateful_graph(&err);
     const mw_compile_options options = engine_options(MW_DEVICE_CPU, 1);
-    mw_program *p = mw_compile(g, &options, &err);
+    mw_program *p = mw_program_create(g, &options, &err);
     mw_graph_destroy(g);
     CHECK_INT(set_shape(p, "x", S(2, 2), &err), MW_OK);
     CHECK_INT(set_shape(p, "x", S(1, 2), &err), MW_OK);
-    CHECK_INT(mw_program_share(p, "y", "sum", &err), MW_ERROR_SHAPE); /* fits the second plan alone */
+    CHECK_INT(mw_program_alias(p, "y", "sum", &err), MW_ERROR_SHAPE); /* fits the second plan alone */
     mw_error_clear(&err);
-    CHECK_INT(mw_program_share(p, "sum", "next", &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_program_alias(p, "sum", "next", &err), MW_ERROR_ARGUMENT);
     mw_error_clear(&err);
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     CHECK_OK(err);
     mw_program_destroy(p);
 }
@@ -337,7 +337,7 @@ static void test_states_stay_over_shapes(void)
     for (int n = 3; n >= 1; n--) {
         set_shape(p, "x", S(n), &err);
         mw_program_write(p, "x", MW_F32, x, (size_t)n, &err);
-        mw_run(p, &err);
+        mw_program_run(p, &err);
         mw_program_read(p, "y", MW_F32, y, (size_t)n, &err);
         CHECK_OK(err);
         for (int i = 0; i < n; i++)
@@ -345,7 +345,7 @@ static void test_states_stay_over_shapes(void)
         CHECK_NEAR(y[n - 1], x[n - 1] + total, 0);
     }
     set_shape(p, "x", S(3), &err); /* the plan that saw the state first */
-    mw_run(p, &err);
+    mw_program_run(p, &err);
     mw_program_read(p, "y", MW_F32, y, 3, &err);
     CHECK_NEAR(y[0], total, 0);
     CHECK_PORT(p, "total", S(1));
@@ -371,7 +371,7 @@ static void test_loops_run_with_each_shape(void)
         for (int i = 0; i < 2 * rows; i++)
             x[i] = (float)(i - 3);
         mw_program_write(p, "x", MW_F32, x, 2 * (size_t)rows, &err);
-        mw_run(p, &err);
+        mw_program_run(p, &err);
         mw_program_read(p, "y", MW_F32, y, 2 * (size_t)rows, &err);
         CHECK_OK(err);
         for (int i = 0; i < 2 * rows; i++)
@@ -418,7 +418,7 @@ static void test_eight_plans_are_kept_by_default(void)
         CHECK_INT(mw_program_set_shapes(p, shapes, 2, &err), MW_OK);
     }
     CHECK_INT(p->flexible->plan_count, 8);
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     mw_program_destroy(p);
 }
 
@@ -435,7 +435,7 @@ static void test_a_plan_can_be_looked_at(void)
     CHECK_CONTAINS(mw_program_mil(p), "tensor<fp32, [4, 2]> x");
     CHECK(strstr(mw_program_mil(p), "Flexible") == NULL);
     mw_plan *plan = mw_plan_create(p, &err);
-    CHECK(mw_plan_total(plan).step_count > 0);
+    CHECK(mw_plan_get_totals(plan).step_count > 0);
     mw_plan_destroy(plan);
     CHECK_INT(mw_program_warning_count(p), 0);
     for (int i = 1; i <= 2; i++) {
@@ -481,7 +481,7 @@ static void test_values_decide_extents(void)
     for (int n = 1; n <= 4; n++) {
         write_int(p, "n", n, &err);
         write_int(p, "m", n % 4, &err);
-        CHECK_INT(mw_run(p, &err), MW_OK);
+        CHECK_INT(mw_program_run(p, &err), MW_OK);
         CHECK_OK(err);
         CHECK_PORT(p, "y", S(3 * n));
         CHECK_PORT(p, "z", S(n % 4));
@@ -495,7 +495,7 @@ static void test_values_decide_extents(void)
     const size_t made = p->flexible->made;
     *(int32_t *)mw_program_view(p, "n", &err) = 3;
     write_int(p, "m", 3, &err);
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     CHECK_PORT(p, "y", S(9));
     CHECK_INT(p->flexible->made, made); /* that pair was there */
     mw_program_destroy(p);
@@ -508,12 +508,12 @@ static void test_a_value_that_cannot_be_is_refused_at_the_run(void)
     mw_program *p = compile(tiled, &err);
     write_int(p, "n", 0, &err);
     write_int(p, "m", 1, &err);
-    CHECK_INT(mw_run(p, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_program_run(p, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "reps[0] 0 must be positive");
     mw_error_clear(&err);
     write_int(p, "n", 1, &err);
     write_int(p, "m", 4, &err);
-    CHECK_INT(mw_run(p, &err), MW_ERROR_SHAPE);
+    CHECK_INT(mw_program_run(p, &err), MW_ERROR_SHAPE);
     mw_error_clear(&err);
     CHECK_INT(mw_program_write(p, "n", MW_F32, &(float){1.5f}, 1, &err), MW_ERROR_ARGUMENT);
     mw_error_clear(&err);
@@ -521,10 +521,10 @@ static void test_a_value_that_cannot_be_is_refused_at_the_run(void)
     mw_error_clear(&err);
     write_int(p, "m", 1, &err);
     write_int(p, "n", 2, &err);
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     CHECK_INT(mw_program_read(p, "n", MW_I32, &held, 1, &err), MW_OK);
     CHECK_INT(held, 2);
-    CHECK_INT(mw_program_share(p, "y", "n", &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_alias(p, "y", "n", &err), MW_ERROR_STATE);
     mw_program_destroy(p);
 }
 
@@ -582,7 +582,7 @@ static void test_inputs_decide_for_every_operation(void)
         mw_program *p = compile(text, &err);
         mw_program_write(p, "n", MW_I32, decided[i].n, 2, &err);
         mw_program_write(p, "x", MW_F32, (const float[]){1, 2, 3, 4}, 4, &err);
-        mw_run(p, &err);
+        mw_program_run(p, &err);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", decided[i].statement, err.message);
         CHECK_PORT(p, "r", S(decided[i].extent));
         mw_program_read(p, "r", MW_F32, r, (size_t)decided[i].extent, &err);
@@ -608,14 +608,14 @@ static void test_the_k_of_topk_may_be_an_input(void)
     for (int k = 1; k <= 5; k += 2) {
         write_int(p, "k", k, &err);
         mw_program_write(p, "x", MW_F32, x, 5, &err);
-        CHECK_INT(mw_run(p, &err), MW_OK);
+        CHECK_INT(mw_program_run(p, &err), MW_OK);
         CHECK_PORT(p, "i", S(k));
         mw_program_read(p, "y", MW_F32, y, (size_t)k, &err);
         CHECK_NEAR(y[k - 1], 6 - k, 0);
         CHECK_OK(err);
     }
     write_int(p, "k", 6, &err);
-    CHECK(mw_run(p, &err) != MW_OK);
+    CHECK(mw_program_run(p, &err) != MW_OK);
     mw_program_destroy(p);
 }
 
@@ -657,7 +657,7 @@ static void test_extents_that_follow_from_constants_make_an_ordinary_program(voi
     REQUIRE(p != NULL);
     CHECK(p->flexible == NULL);
     CHECK_PORT(p, "y", S(1, 3, 4));
-    CHECK_INT(mw_run(p, &err), MW_OK);
+    CHECK_INT(mw_program_run(p, &err), MW_OK);
     CHECK_INT(mw_program_read(p, "y", MW_F32, y, 12, &err), MW_OK);
     mw_program_destroy(p);
 }
@@ -683,7 +683,7 @@ static void test_a_function_is_chosen(void)
         mw_program *p = compile_with(text, &options, &err);
         set_shape(p, "x", S(2), &err);
         mw_program_write(p, "x", MW_F32, (const float[]){1, -3}, 2, &err);
-        mw_run(p, &err);
+        mw_program_run(p, &err);
         mw_program_read(p, "y", MW_F32, y, 2, &err);
         CHECK_OK(err);
         CHECK_NEAR(y[1], rows[i].at, 0);
@@ -723,16 +723,16 @@ static mw_status go_through(const mw_allocator *allocator, mw_error *err)
     mw_compile_options options = engine_options(MW_DEVICE_CPU, 1);
     options.allocator = allocator;
     options.max_plans = 1;
-    mw_program *p = mw_compile(graph, &options, err);
+    mw_program *p = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     mw_program_write(p, "w", MW_F32, w, 2, err);
     for (int rows = 1; rows <= 2 && p != NULL; rows++)
         if (set_shape(p, "x", S(rows, 2), err) == MW_OK)
-            mw_run(p, err);
+            mw_program_run(p, err);
     const mw_status status = err->status;
     mw_error_clear(err);
     if (p != NULL && status != MW_OK) /* it has the plan that it had */
-        CHECK_INT(mw_run(p, err), MW_OK);
+        CHECK_INT(mw_program_run(p, err), MW_OK);
     mw_program_destroy(p);
     return status;
 }
@@ -763,7 +763,7 @@ static void test_huge_shapes_are_refused(void)
         mw_error_clear(&err);
     }
     CHECK_PORT(p, "x", S(Q, 2));
-    CHECK_INT(mw_run(p, &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_run(p, &err), MW_ERROR_STATE);
     mw_program_destroy(p);
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/files.h"
 #include "runtime/small.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <fenv.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static const small_data *data;
 static mw_graph *build(result *r, mw_tensor **out_loss, mw_tensor **out_logits)
 {
     mw_tensor *h = NULL, *y = NULL;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
     DO(y = mw_input(graph, "y", MW_I32, MW_SHAPE(SMALL_N)));
     DO(h = mw_mul_scalar(x, 0.1));
@@ -140,7 +141,8 @@ static void train(result *r, mw_device device, mw_optimizer optimizer)
     options.compile.device = device;
     options.compile.threads = 1;
     options.average_decay = 0.9f;
-    options.loss_scale = 1.0f; /* a batch of seven rows has small variances: their slopes times 256 leave fp16 */
+    options.precision.loss_scale =
+        1.0f; /* a batch of seven rows has small variances: their slopes times 256 leave fp16 */
     mw_trainer *trainer = NULL;
     DO(trainer = mw_trainer_create(&options, &err));
     DO(mw_trainer_save(trainer, scratch("first"), NULL, &err)); /* the initial draws */
@@ -148,25 +150,25 @@ static void train(result *r, mw_device device, mw_optimizer optimizer)
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
                                  {.name = "y", .dtype = MW_I32, .data = data->y}};
     mw_dataset *dataset = NULL;
-    DO(dataset = mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, false, &err));
+    DO(dataset = mw_dataset_create(columns, 2, SMALL_EXAMPLES, false, &err));
     mw_fit_options fit = mw_fit_defaults(dataset, 3);
-    fit.schedule = mw_schedule_cosine(0.1);
-    fit.quiet = true;
-    DO(mw_fit(trainer, &fit, &err));
+    fit.schedule.rate = mw_schedule_cosine(0.1);
+    fit.progress.quiet = true;
+    DO(mw_trainer_fit(trainer, &fit, &err));
     DO(mw_trainer_save(trainer, scratch("last"), NULL, &err));
     keep_file(r, scratch("last"));
     DO(mw_trainer_load(trainer, scratch("last"), NULL, &err));
     double value = 0.0;
-    DO(mw_trainer_evaluate(trainer, dataset, &value, NULL, &err));
+    DO(evaluated(trainer, dataset, &value, NULL, &err));
     keep(r, &value, sizeof value);
     float step_loss = 0.0f, out[SMALL_N * 3] = {0};
     small_batch batch;
     small_fill_batch(&batch, data, 3);
     DO(mw_trainer_step(trainer, &batch.batch, &step_loss, &err));
     keep(r, &step_loss, sizeof step_loss);
-    DO(mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * 3, &err));
+    DO(mw_trainer_predict(trainer, &batch.batch, MW_F32, out, SMALL_N * 3, &err));
     keep(r, out, sizeof out);
-    DO(mw_trainer_read(trainer, "w", out, 21, &err));
+    DO(mw_trainer_read(trainer, "w", MW_F32, out, 21, &err));
     keep(r, out, 21 * sizeof *out);
     char *text = NULL;
     DO(text = mw_graph_print_mil(graph, NULL, &err));
@@ -175,7 +177,7 @@ static void train(result *r, mw_device device, mw_optimizer optimizer)
     /* what fails leaves the mode too */
     mw_error failed = {0};
     DO(mw_trainer_load(trainer, scratch("nothing"), NULL, &failed));
-    DO(mw_trainer_read(trainer, "nothing", out, 1, &failed));
+    DO(mw_trainer_read(trainer, "nothing", MW_F32, out, 1, &failed));
     failed = (mw_error){0};
     DO(mw_trainer_step(trainer, NULL, &step_loss, &failed));
     mw_string_free(text);
@@ -209,11 +211,11 @@ static void parse(result *r)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     mw_program *program = NULL;
-    DO(program = mw_compile(graph, &options, &err)); /* folds a + c */
+    DO(program = mw_program_create(graph, &options, &err)); /* folds a + c */
     const float x[2] = {1.0f, 0x1p60f};
     float y[2] = {0};
     DO(mw_program_write(program, "x", MW_F32, x, 2, &err));
-    DO(mw_run(program, &err));
+    DO(mw_program_run(program, &err));
     DO(mw_program_read(program, "y", MW_F32, y, 2, &err));
     keep(r, y, sizeof y);
     keep(r, err.message, strlen(err.message));
@@ -229,14 +231,14 @@ static void parse(result *r)
 static void check_gradient(result *r)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = NULL, *y = NULL;
     DO(w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(7), mw_init_normal(0.5f, 0.3f)));
     DO(y = mw_reduce_mean(mw_exp(mw_mul_scalar(w, 0.3)), MW_ALL_AXES, false));
     mw_gradcheck_options options = mw_gradcheck_defaults(y, &w, 1);
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_gradcheck_report report = {0};
-    DO(mw_gradcheck(&options, &report, &err));
+    DO(mw_gradcheck_run(&options, &report, &err));
     keep(r, &report.analytic, sizeof report.analytic);
     keep(r, &report.numeric, sizeof report.numeric);
     keep(r, err.message, strlen(err.message));

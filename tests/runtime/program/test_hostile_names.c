@@ -50,13 +50,13 @@ static void expect_graph_error(mw_graph *graph, const char *where)
 
 static void probe_graph(const char *name)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_op(graph, name, NULL, 0, NULL, 0, &err);
     expect_clean(&err, "an operation");
     mw_graph_destroy(graph);
 
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     const mw_argument argument = {.name = name, .values = &x, .count = 1};
     mw_tensor *result = NULL;
@@ -64,18 +64,18 @@ static void probe_graph(const char *name)
     expect_clean(&err, "an argument");
     mw_graph_destroy(graph);
 
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     x = mw_input(graph, name, MW_F32, MW_SHAPE(2, 3));
     mw_tensor *again = mw_name(mw_relu(x), name);
     mw_matmul(x, again, MW_TRANSPOSE_NONE);
     expect_graph_error(graph, "shapes of two tensors");
 
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_input(graph, name, MW_F32, MW_SHAPE(2));
     mw_input(graph, name, MW_F32, MW_SHAPE(2));
     expect_graph_error(graph, "an input twice");
 
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(2)), 0, name);
     expect_graph_error(graph, "a layer");
 }
@@ -138,7 +138,7 @@ static void test_texts_of_mil(void) { with_each(probe_texts); }
 
 static mw_trainer *make_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(2));
     mw_tensor *logits = mw_dense(x, 4, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_sgd(0.1f));
@@ -171,7 +171,7 @@ static void probe_weights(const char *name)
             header[b] = (char)((uint64_t)size >> (8 * b));
         memset(header + 8 + size, 0, 4);
         put_file(scratch("w.safetensors"), header, (size_t)size + 12);
-        mw_trainer_load_weights(trainer, scratch("w.safetensors"), &err);
+        mw_trainer_load_weights(trainer, scratch("w.safetensors"), NULL, &err);
         expect_clean(&err, forms[i]);
         mw_trainer_load(trainer, scratch("w.safetensors"), NULL, &err);
         expect_clean(&err, forms[i]);
@@ -189,8 +189,8 @@ static void probe_paths(const char *name)
     REQUIRE(put_file(scratch("file"), "", 0));
     snprintf(path, sizeof path, "%s/%s", scratch("file"), name); /* nothing lies below a file */
     mw_error err = {0};
-    CHECK(mw_graph_read_mil(path, NULL, &err) == NULL);
-    expect_clean(&err, "mw_graph_read_mil");
+    CHECK(mw_graph_open_mil(path, NULL, &err) == NULL);
+    expect_clean(&err, "mw_graph_open_mil");
     CHECK(mw_dataset_open_idx(path, name, &err) == NULL);
     expect_clean(&err, "mw_dataset_open_idx");
     mw_trainer *trainer = make_trainer(&err);
@@ -201,10 +201,10 @@ static void probe_paths(const char *name)
     expect_clean(&err, "mw_trainer_load");
     mw_trainer_save_weights(trainer, path, &err);
     expect_clean(&err, "mw_trainer_save_weights");
-    mw_trainer_load_weights(trainer, path, &err);
+    mw_trainer_load_weights(trainer, path, NULL, &err);
     expect_clean(&err, "mw_trainer_load_weights");
-    mw_trainer_load_lora(trainer, path, &err);
-    expect_clean(&err, "mw_trainer_load_lora");
+    mw_trainer_load_weights(trainer, path, NULL, &err);
+    expect_clean(&err, "mw_trainer_load_weights");
     mw_trainer_write_mil(trainer, path, &err);
     expect_clean(&err, "mw_trainer_write_mil");
     mw_plan *plan = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
@@ -224,10 +224,10 @@ static void probe_library(const char *name)
     static char path[LONG_NAME + 64];
     snprintf(path, sizeof path, "/dev/null/%s", name);
     setenv("MW_E5RT_LIBRARY", path, 1);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_error err = {0};
-    CHECK(mw_compile(graph, NULL, &err) == NULL);
+    CHECK(mw_program_create(graph, NULL, &err) == NULL);
     expect_clean(&err, "MW_E5RT_LIBRARY");
     unsetenv("MW_E5RT_LIBRARY");
     mw_graph_destroy(graph);
@@ -247,13 +247,13 @@ static void probe_trainer(const char *name)
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 2};
     mw_trainer_step(trainer, &batch, NULL, &err);
     expect_clean(&err, "a feed");
-    mw_trainer_read(trainer, name, data, 1, &err);
+    mw_trainer_read(trainer, name, MW_F32, data, 1, &err);
     expect_clean(&err, "mw_trainer_read");
-    mw_trainer_write(trainer, name, data, 1, &err);
+    mw_trainer_write(trainer, name, MW_F32, data, 1, &err);
     expect_clean(&err, "mw_trainer_write");
     mw_trainer_destroy(trainer);
 
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *loss = mw_reduce_mean(mw_square(mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), 4, "fc")),
                                      MW_AXES(0, 1), false);
     mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
@@ -266,7 +266,7 @@ static void probe_trainer(const char *name)
     const mw_metric metric = {.name = name, .value = loss};
     options.metrics = &metric;
     options.metric_count = 1;
-    mw_trainer_destroy(mw_trainer_create(&options, &err)); /* refused, or shown by mw_fit */
+    mw_trainer_destroy(mw_trainer_create(&options, &err)); /* refused, or shown by mw_trainer_fit */
     check_clean(&err, "a metric");
     err = (mw_error){0};
     mw_graph_destroy(graph);
@@ -296,7 +296,7 @@ static void check_plan(mw_program *program)
 {
     mw_error err = {0};
     mw_program_profile(program, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     CHECK_OK(err);
     mw_plan_print(plan, check_line, NULL);
@@ -313,10 +313,10 @@ static void probe_program(const char *name)
 {
     mw_error err = {0};
     float data[2] = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, name, MW_F32, MW_SHAPE(2));
     mw_output(mw_exp(mw_name(mw_relu(x), name)), "y");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
     if (program != NULL) {
         print_clean(graph);
         check_plan(program);
@@ -324,22 +324,22 @@ static void probe_program(const char *name)
         mw_program_write(program, "z", MW_F32, data, 2, &err);
         expect_clean(&err, "another port");
     }
-    check_clean(&err, "mw_compile");
+    check_clean(&err, "mw_program_create");
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 
     err = (mw_error){0};
-    graph = mw_graph_create(NULL);
+    graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    program = mw_compile(graph, NULL, &err);
+    program = mw_program_create(graph, NULL, &err);
     mw_program_write(program, name, MW_F32, data, 2, &err);
     expect_clean(&err, "mw_program_write");
     mw_program_read(program, name, MW_F32, data, 2, &err);
     expect_clean(&err, "mw_program_read");
     mw_program_view(program, name, &err);
     expect_clean(&err, "mw_program_view");
-    mw_program_share(program, name, name, &err);
-    expect_clean(&err, "mw_program_share");
+    mw_program_alias(program, name, name, &err);
+    expect_clean(&err, "mw_program_alias");
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }

@@ -15,7 +15,7 @@ static mw_program *compile(mw_graph *graph, int threads)
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = threads;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     CHECK_OK(err);
     return program;
 }
@@ -35,7 +35,7 @@ static int32_t *wild_indices(void)
 static void test_indices_outside_give_zeros_or_nothing(void)
 {
     for (int threads = 1; threads <= 3; threads += 2) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_error err = {0};
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(5)), *i = mw_input(graph, "i", MW_I32, MW_SHAPE(MANY));
         mw_tensor *ones = mw_fill(graph, MW_F32, MW_SHAPE(MANY), 1.0);
@@ -52,7 +52,7 @@ static void test_indices_outside_give_zeros_or_nothing(void)
         REQUIRE(program != NULL && indices != NULL);
         mw_program_write(program, "x", MW_F32, data, 5, &err);
         mw_program_write(program, "i", MW_I32, indices, MANY, &err);
-        CHECK_INT(mw_run(program, &err), MW_OK);
+        CHECK_INT(mw_program_run(program, &err), MW_OK);
         double sums[5] = {1.0, 2.0, 3.0, 4.0, 5.0};
         for (int k = 0; k < MANY; k++)
             if (indices[k] >= 0 && indices[k] < 5)
@@ -78,7 +78,7 @@ static void test_indices_outside_give_zeros_or_nothing(void)
 
 static void test_nan_sorts_as_the_largest(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6)), *values = NULL, *indices = NULL;
     mw_output(mw_argsort(x, 0, true), "up");
@@ -89,7 +89,7 @@ static void test_nan_sorts_as_the_largest(void)
     REQUIRE(program != NULL);
     static const float data[6] = {NAN, 1.0F, -INFINITY, NAN, INFINITY, -0.0F};
     mw_program_write(program, "x", MW_F32, data, 6, &err);
-    CHECK_INT(mw_run(program, &err), MW_OK);
+    CHECK_INT(mw_program_run(program, &err), MW_OK);
     static const int32_t up[6] = {2, 5, 1, 4, 0, 3}, down[6] = {0, 3, 4, 1, 5, 2};
     CHECK(memcmp(mw_program_view(program, "up", &err), up, sizeof up) == 0);
     CHECK(memcmp(mw_program_view(program, "down", &err), down, sizeof down) == 0);
@@ -103,7 +103,7 @@ static void test_k_outside_is_refused(void)
 {
     static const int64_t wrong[] = {0, -2, 7, INT32_MAX, INT64_MAX}; /* -1 means all */
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_error err = {0};
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6)), *values = x;
         CHECK(mw_topk(x, wrong[i], 0, false, &values, NULL) != MW_OK);
@@ -116,7 +116,7 @@ static void test_k_outside_is_refused(void)
 
 static void test_empty_axes_run(void)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3, 0)), *k = mw_input(graph, "k", MW_I32, MW_SHAPE(0));
     mw_output(mw_cumsum(x, 1, true, true), "sums");
@@ -128,7 +128,7 @@ static void test_empty_axes_run(void)
               "kept");
     mw_program *program = compile(graph, 2);
     REQUIRE(program != NULL);
-    CHECK_INT(mw_run(program, &err), MW_OK);
+    CHECK_INT(mw_program_run(program, &err), MW_OK);
     const float *sum = mw_program_view(program, "sum", &err), *kept = mw_program_view(program, "kept", &err);
     for (int i = 0; i < 3; i++)
         CHECK_NEAR((double)sum[i], 0.0, 0.0);
@@ -143,7 +143,7 @@ static void test_dropout_and_batch_norm_refuse_numbers_without_meaning(void)
 {
     static const float wrong[] = {1.0F, -0.1F, 2.0F, INFINITY, NAN};
     for (size_t i = 0; i < 2 * (sizeof wrong / sizeof *wrong); i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_error err = {0};
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
         const float p = wrong[i / 2];
@@ -154,7 +154,7 @@ static void test_dropout_and_batch_norm_refuse_numbers_without_meaning(void)
                     i % 2 == 0 ? "dropout \"drop\": p is " : "batch_norm \"norm\": epsilon is ");
         mw_graph_destroy(graph);
     }
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_error err = {0};
     CHECK(mw_batch_norm_layer(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 3)), 0.1F, 1e-5F, "norm") == NULL);
     mw_graph_check(graph, &err);

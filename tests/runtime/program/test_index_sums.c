@@ -64,7 +64,7 @@ static void run(const mw_graph *graph, bool uses_k, mw_device device, float out[
     mw_program_write(program, "i", MW_I32, inputs[0], COUNT, err);
     if (uses_k)
         mw_program_write(program, "k", MW_I32, inputs[1], COUNT, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, COUNT, err);
     mw_program_destroy(program);
 }
@@ -101,7 +101,7 @@ static void train(const mw_graph *source, mw_device device, float *rows, mw_erro
     const mw_batch batch = {.feeds = feeds, .feed_count = 2};
     float out = 0;
     mw_trainer_step(trainer, &batch, &out, err);
-    mw_trainer_read(trainer, "x", rows, ROWS, err);
+    mw_trainer_read(trainer, "x", MW_F32, rows, ROWS, err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
 }

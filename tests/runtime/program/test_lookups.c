@@ -127,7 +127,7 @@ static mw_graph *make_graph(size_t form, mw_tensor **out)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = forms[form].opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     *out = mw_output(forms[form].build(graph, mw_input(graph, "i", forms[form].dtype, MW_SHAPE(N, COLUMNS))), "y");
     return graph;
 }
@@ -161,7 +161,7 @@ static void predict_all(size_t form, mw_predictor *predictor)
             const mw_feed feed = {.name = "i", .dtype = MW_I64, .data = data, .count = N * COLUMNS};
             const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
             const mw_result result = {"y", MW_F32, y, N};
-            mw_predict(predictor, &batch, &result, 1, &err);
+            mw_predictor_predict(predictor, &batch, &result, 1, &err);
             note(form, "predict", value, element, is_valid(form, element % COLUMNS, value), &err);
         }
     }
@@ -206,7 +206,7 @@ static void test_the_example_is_that_of_the_call(void)
     const mw_feed feed = {.name = "i", .dtype = MW_I32, .data = data, .count = 3 * N * COLUMNS};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 3 * N};
     const mw_result result = {"y", MW_F32, out, 3 * N};
-    mw_predict(predictor, &batch, &result, 1, &err);
+    mw_predictor_predict(predictor, &batch, &result, 1, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 6, example 3 is 5, not in 0 .. 4 of the table");
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
@@ -220,7 +220,7 @@ static mw_dataset *one_wrong(int element, int64_t value, mw_error *err)
     int64_t data[N * COLUMNS] = {0};
     data[element] = value;
     const mw_column column = {.name = "i", .dtype = MW_I64, .shape = MW_SHAPE(COLUMNS), .data = data};
-    return mw_dataset_from_memory(&column, 1, N, true, err);
+    return mw_dataset_create(&column, 1, N, true, err);
 }
 
 /* Nothing is printed. */
@@ -236,9 +236,9 @@ static void train_with(size_t form, mw_trainer *trainer, int element, int64_t va
     mw_evaluation evaluation;
     mw_dataset *data = one_wrong(element, value, &err);
     mw_fit_options fit = mw_fit_defaults(data, 1);
-    fit.progress = pass_on;
-    mw_fit(trainer, &fit, &fit_err);
-    mw_trainer_measure(trainer, data, &evaluation, &measure_err);
+    fit.progress.function = pass_on;
+    mw_trainer_fit(trainer, &fit, &fit_err);
+    mw_trainer_evaluate(trainer, data, NULL, &evaluation, &measure_err);
     note(form, "fit", value, element, is_valid(form, element % COLUMNS, value), &fit_err);
     note(form, "measure", value, element, is_valid(form, element % COLUMNS, value), &measure_err);
     mw_dataset_destroy(data);
@@ -274,7 +274,7 @@ static void test_a_port_that_is_written_has_the_rule_of_mil(void)
     const int32_t data[N * COLUMNS] = {0, ROWS, 0, 0, -1, 0};
     const float *read;
     mw_program_write(program, "i", MW_I32, data, N * COLUMNS, &err);
-    CHECK_INT(mw_run(program, &err), MW_OK);
+    CHECK_INT(mw_program_run(program, &err), MW_OK);
     read = mw_program_view(program, "y", &err);
     REQUIRE(read != NULL);
     CHECK_NEAR((double)read[0], 2, 0);

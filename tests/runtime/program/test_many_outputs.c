@@ -33,7 +33,7 @@ static void test_a_result_is_given_as_often_as_a_text_says(void)
     REQUIRE(program != NULL);
     const float x[2] = {-1, 3};
     mw_program_write(program, "x", MW_F32, x, 2, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     static const char *const names[] = {"y", "y_out", "y_out_2", "y_out_19999"};
     for (int i = 0; i < 4; i++) {
         float y[2] = {0};

@@ -24,14 +24,14 @@ static void check_step(mw_device device, const int64_t *sizes)
     float weights[PARTS * WIDTH], p[PARTS * WIDTH] = {0}, loss = 1.0F;
     for (int i = 0; i < PARTS * WIDTH; i++)
         weights[i] = number(i);
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *parameter = mw_parameter(g, "p", MW_F32, MW_SHAPE(PARTS, WIDTH), mw_init_zeros());
     mw_tensor *w = mw_input(g, "w", MW_F32, MW_SHAPE(PARTS, WIDTH));
     mw_tensor *sum = mw_reduce_sum(mw_mul(turned(parameter, sizes), w), MW_AXES(0, 1), false);
     mw_trainer *trainer = engine_trainer(mw_mul_scalar(sum, 1.0 / 1024.0), mw_sgd(1024.0F), device, 1, &err);
     const mw_feed feed = {.name = "w", .dtype = MW_F32, .data = weights, .count = PARTS * WIDTH, .scale = 1.0F};
     mw_trainer_step(trainer, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = 1}, &loss, &err);
-    mw_trainer_read(trainer, "p", p, PARTS * WIDTH, &err);
+    mw_trainer_read(trainer, "p", MW_F32, p, PARTS * WIDTH, &err);
     CHECK_OK(err);
     CHECK_NEAR(loss, 0.0, 0.0);
     for (int i = 0; i < PARTS; i++)

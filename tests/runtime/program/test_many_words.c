@@ -21,11 +21,11 @@ static void check_rows(int64_t words, mw_chip chip)
     mw_error err = {0};
     int32_t ids[J];
     float rows[J * D] = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "ids", MW_I32, MW_SHAPE(3, J / 3));
     mw_output(mw_embedding(input, words, D, "word"), "rows");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, chip);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     float *table = make_table(words);
     REQUIRE(CHECK_OK(err) && program != NULL && table != NULL);
@@ -33,7 +33,7 @@ static void check_rows(int64_t words, mw_chip chip)
     words_choose(words, ids, J, 0);
     mw_program_write(program, "word.weight", MW_F32, table, (size_t)words * D, &err);
     mw_program_write(program, "ids", MW_I32, ids, J, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "rows", MW_F32, rows, J * D, &err);
     CHECK_OK(err);
     for (int i = 0; i < J * D; i++)
@@ -56,11 +56,11 @@ static void test_each_number_is_told_from_its_neighbors(void)
     static float table[ROWS], found[COUNT];
     static int32_t ids[COUNT];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "ids", MW_I32, MW_SHAPE(COUNT));
     mw_output(mw_gather(mw_parameter(graph, "t", MW_F32, MW_SHAPE(ROWS, 1), mw_init_zeros()), input, 0), "rows");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_AUTO);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     for (int i = 0; i < ROWS; i++) {
@@ -69,7 +69,7 @@ static void test_each_number_is_told_from_its_neighbors(void)
     }
     mw_program_write(program, "t", MW_F32, table, ROWS, &err);
     mw_program_write(program, "ids", MW_I32, ids, COUNT, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "rows", MW_F32, found, COUNT, &err);
     CHECK_OK(err);
     CHECK_INT(memcmp(table, found, sizeof found), 0);
@@ -83,10 +83,10 @@ static void test_a_port_of_digits_is_one_port_of_integers(void)
     mw_error err = {0};
     mw_port port;
     int32_t ids[2] = {50256, 7}, back[2] = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_embedding(mw_input(graph, "ids", MW_I32, MW_SHAPE(2)), 50257, D, "word"), "rows");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_H13);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     CHECK_INT(mw_program_port_count(program), 3);
@@ -100,7 +100,7 @@ static void test_a_port_of_digits_is_one_port_of_integers(void)
     CHECK_OK(err);
     CHECK_INT(memcmp(ids, back, sizeof ids), 0);
     ((int32_t *)mw_program_view(program, "ids", &err))[0] = 255; /* the memory itself, as for any other port */
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     CHECK_OK(err);
     float rows[2 * D], table[D];
     mw_program_read(program, "rows", MW_F32, rows, 2 * D, &err);
@@ -115,10 +115,10 @@ static void test_a_word_that_there_is_not_is_refused_by_name(void)
 {
     mw_error err = {0};
     const int32_t wrong[] = {50257, -1, 70000, 600000};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_embedding(mw_input(graph, "ids", MW_I32, MW_SHAPE(1)), 50257, D, "word"), "rows");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_AUTO);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -138,22 +138,22 @@ static void test_a_number_that_two_digits_cannot_hold_is_refused_by_name(void)
     mw_error err = {0};
     const int32_t most = 2048 * 256;
     float row[D] = {1.0f, 1.0f, 1.0f, 1.0f};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *table = mw_parameter(graph, "t", MW_F32, MW_SHAPE(5000, D), mw_init_constant(1.0f));
     mw_output(mw_gather(table, mw_input(graph, "ids", MW_I32, MW_SHAPE(1)), 0), "rows");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_AUTO);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     for (int sign = -1; sign <= 1; sign += 2) {
         const int32_t outside = sign * most, beyond = sign * (most + 1);
         mw_program_write(program, "ids", MW_I32, &outside, 1, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "rows", MW_F32, row, D, &err);
         CHECK_OK(err);
         CHECK_NEAR(row[0], 0.0, 0.0);
         mw_program_write(program, "ids", MW_I32, &beyond, 1, &err);
-        CHECK_INT(mw_run(program, &err), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw_program_run(program, &err), MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"ids\" element 0");
         CHECK_CONTAINS(err.message, "two fp16 digits");
         err = (mw_error){0};
@@ -186,13 +186,13 @@ static void check_gradient_of(int64_t words, mw_chip chip)
     int32_t ids[J];
     float u[J * D];
     mw_tensor *gradient = NULL;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *rows = mw_embedding(mw_input(graph, "ids", MW_I32, MW_SHAPE(J)), words, D, "word");
     mw_tensor *weight = mw_graph_find(graph, "word.weight"), *seed = mw_input(graph, "u", MW_F32, MW_SHAPE(J, D));
     mw_vjp(&rows, &seed, 1, &weight, 1, &gradient, &err);
     mw_output(gradient, "gradient");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, chip);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     float *found = calloc((size_t)words * D, sizeof *found);
     REQUIRE(CHECK_OK(err) && program != NULL && found != NULL);
@@ -202,7 +202,7 @@ static void check_gradient_of(int64_t words, mw_chip chip)
         u[i] = words_value(i * 5 + 3);
     mw_program_write(program, "ids", MW_I32, ids, J, &err);
     mw_program_write(program, "u", MW_F32, u, J * D, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "gradient", MW_F32, found, (size_t)words * D, &err);
     CHECK_OK(err);
     check_gradient(program, found, words, ids, u, chip);
@@ -221,7 +221,7 @@ static void test_the_gradient_agrees_with_differences(void)
 {
     mw_error err = {0};
     int32_t ids[J];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *rows = mw_embedding(mw_input(graph, "ids", MW_I32, MW_SHAPE(3, J / 3)), 50257, D, "word");
     mw_tensor *y = mw_reduce_sum(mw_tanh(rows), MW_AXES(0, 1), false), *weight = mw_graph_find(graph, "word.weight");
     words_choose(50257, ids, J, 0);
@@ -232,7 +232,7 @@ static void test_the_gradient_agrees_with_differences(void)
     options.elements = 8;
     options.directions = 2;
     options.compile = words_compile(MW_DEVICE_ANE, MW_CHIP_H13);
-    mw_gradcheck(&options, NULL, &err);
+    mw_gradcheck_run(&options, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }
@@ -245,18 +245,18 @@ static void test_an_output_may_be_the_next_input(void)
     enum { LONG = 16385, RUNS = 3 };
     static float x[LONG * 2];
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(LONG, 2)), 1.0), "y");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_H13);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
-    mw_program_share(program, "y", "x", &err);
+    mw_program_alias(program, "y", "x", &err);
     for (int i = 0; i < LONG * 2; i++)
         x[i] = words_value(i);
     mw_program_write(program, "x", MW_F32, x, LONG * 2, &err);
     for (int i = 0; i < RUNS; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     mw_program_read(program, "x", MW_F32, x, LONG * 2, &err);
     CHECK_OK(err);
     for (int i = 0; i < LONG * 2; i++)
@@ -268,13 +268,13 @@ static void test_an_output_may_be_the_next_input(void)
 static void test_ports_that_are_copied_are_not_shared(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 16385)), 1.0), "y");
     const mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_H13);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
-    CHECK_INT(mw_program_share(program, "y", "x", &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_program_alias(program, "y", "x", &err), MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "let the long axis be the first");
     mw_program_destroy(program);
 }
@@ -282,15 +282,15 @@ static void test_ports_that_are_copied_are_not_shared(void)
 static void test_a_chip_that_there_is_not_is_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_input(graph, "x", MW_F32, MW_SHAPE(2)), "y");
     mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_AUTO);
     options.chip = (mw_chip)10;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "unknown chip 10");
     mw_error_clear(&err);
     options.chip = MW_CHIP_H12;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "chip h12 runs no MIL");
     mw_graph_destroy(graph);
 }

@@ -36,7 +36,7 @@ static void write_model(void *user)
 {
     const mw_dtype dtype = *(const mw_dtype *)user;
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *words = mw_input(graph, "words", MW_I32, MW_SHAPE(TOKENS));
     mw_tensor *h = mw_gather(weight(graph, dtype, MW_SHAPE(2048, WIDTH)), words, 0);
     for (int i = 0; i < 4; i++)
@@ -54,7 +54,7 @@ static void write_open(void *user)
 {
     (void)user;
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_input(graph, "x", MW_F32, MW_SHAPE(MW_DIM_UNKNOWN, WIDTH));
     for (int i = 0; i < 3; i++)
         h = mw_linear(h, stored(graph, MW_F32, MW_SHAPE(WIDTH, WIDTH)), NULL);
@@ -69,7 +69,7 @@ static mw_program *compile(const mw_graph *graph, mw_error *err)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_CPU;
-    return mw_compile(graph, &options, err);
+    return mw_program_create(graph, &options, err);
 }
 
 /* The library's pages, those of a BLAS and the stacks of threads are no part of a model. */
@@ -77,11 +77,11 @@ static void run_something(void)
 {
     enum { SIDE = 512 };
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SIDE, SIDE));
     mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y");
     mw_program *program = compile(graph, &err);
-    CHECK(mw_run(program, &err) == MW_OK);
+    CHECK(mw_program_run(program, &err) == MW_OK);
     CHECK_OK(err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -96,11 +96,11 @@ static void run_model(void *user)
     CHECK(stat("model/weights/weight.bin", &file) == 0 && file.st_size > 5 << 20);
     run_something();
     const long long before = child_peak_bytes();
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     mw_program *program = compile(graph, &err);
     mw_program_write(program, "words", MW_I32, words, TOKENS, &err);
     for (int i = 0; i < 2; i++)
-        CHECK(mw_run(program, &err) == MW_OK);
+        CHECK(mw_program_run(program, &err) == MW_OK);
     CHECK_OK(err);
     const double peak = (double)(child_peak_bytes() - before), most = 1.3 * (double)file.st_size;
     check_note(peak <= most && peak > 0.2 * (double)file.st_size, __FILE__, __LINE__,
@@ -117,12 +117,12 @@ static void run_shapes(void *user)
     CHECK(stat("model/weights/weight.bin", &file) == 0 && file.st_size > 20 << 20);
     run_something();
     const long long before = child_peak_bytes();
-    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
     mw_program *program = compile(graph, &err);
     for (int64_t rows = 1; rows <= 4; rows++) {
         const mw_input_shape shape = {"x", MW_SHAPE(rows, WIDTH)};
         CHECK(mw_program_set_shapes(program, &shape, 1, &err) == MW_OK);
-        CHECK(mw_run(program, &err) == MW_OK);
+        CHECK(mw_program_run(program, &err) == MW_OK);
     }
     CHECK_OK(err);
     mw_program_destroy(program);
@@ -141,14 +141,14 @@ static void run_state(void *user)
     float first = 0.0f;
     run_something();
     const long long before = child_peak_bytes();
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *state = mw_state(graph, "state", MW_F32, MW_SHAPE(ROWS, COLUMNS), mw_init_constant(1.0f));
     mw_output(mw_add_scalar(state, 1.0), "next");
     mw_output(mw_slice_by_size(state, (int64_t[]){0, 0}, (int64_t[]){1, 1}), "first");
     mw_program *program = compile(graph, &err);
-    mw_program_share(program, "next", "state", &err);
+    mw_program_alias(program, "next", "state", &err);
     for (int i = 0; i < 3; i++)
-        CHECK(mw_run(program, &err) == MW_OK);
+        CHECK(mw_program_run(program, &err) == MW_OK);
     mw_program_read(program, "first", MW_F32, &first, 1, &err);
     CHECK_OK(err);
     CHECK(first == 3.0f);
@@ -168,7 +168,7 @@ static void run_cache(void *user)
     mw_error err = {0};
     run_something();
     const long long before = child_peak_bytes();
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *row = mw_input(graph, "row", MW_F32, MW_SHAPE(1, HEADS, 1, INNER));
     mw_tensor *begin = mw_input(graph, "begin", MW_I32, MW_SHAPE(4)), *at = mw_input(graph, "at", MW_I32, MW_SHAPE(1));
     mw_tensor *cache = mw_state(graph, "cache", MW_F32, MW_SHAPE(1, HEADS, LENGTH, INNER), mw_init_zeros());
@@ -176,7 +176,7 @@ static void run_cache(void *user)
     mw_tensor *seen = mw_less_equal(mw_range_1d(graph, MW_I32, 0.0, LENGTH, 1.0), at);
     mw_output(mw_scaled_dot_product_attention(row, next, next, mw_reshape(seen, MW_SHAPE(1, 1, 1, LENGTH))), "y");
     mw_program *program = compile(graph, &err);
-    mw_program_share(program, "next", "cache", &err);
+    mw_program_alias(program, "next", "cache", &err);
     static float tokens[HEADS * INNER], y[HEADS * INNER];
     for (int32_t step = 0; step < STEPS; step++) {
         for (int i = 0; i < HEADS * INNER; i++)
@@ -184,7 +184,7 @@ static void run_cache(void *user)
         mw_program_write(program, "row", MW_F32, tokens, HEADS * INNER, &err);
         mw_program_write(program, "begin", MW_I32, (int32_t[]){0, 0, step, 0}, 4, &err);
         mw_program_write(program, "at", MW_I32, &step, 1, &err);
-        CHECK(mw_run(program, &err) == MW_OK);
+        CHECK(mw_program_run(program, &err) == MW_OK);
     }
     mw_program_read(program, "y", MW_F32, y, HEADS * INNER, &err);
     CHECK_OK(err);

@@ -108,9 +108,9 @@ static mw_program *compile(const form *f, mw_device device, mw_chip chip, const 
     options.provider = MW_PROVIDER_ENGINE;
     options.chip = chip;
     options.profile = profile;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(f->make(mw_input(graph, "x", MW_F32, MW_SHAPE(COUNT))), "y");
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -123,7 +123,7 @@ static float first_of(const form *f, mw_device device, mw_error *err)
         x[i] = i % 2 == 0 ? f->x : -f->x;
     mw_program *program = compile(f, device, MW_CHIP_AUTO, NULL, err);
     mw_program_write(program, "x", MW_F32, x, COUNT, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, y, COUNT, err);
     mw_program_destroy(program);
     return y[0];
@@ -181,7 +181,7 @@ static void test_a_softplus_that_is_right_is_no_warning(void)
 static void test_a_trainer_has_no_warning_of_its_own(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 8)), *y = mw_input(graph, "t", MW_F32, MW_SHAPE(4, 3));
     mw_tensor *h = mw_layer_norm_layer(mw_gelu(mw_dense(x, 8, "a"), MW_GELU_TANH), 1, 1e-3f, "n");
     mw_trainer_options options = mw_trainer_defaults(mw_mse(mw_dense(h, 3, "b"), y), mw_adam(1e-3f));

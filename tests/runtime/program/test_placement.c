@@ -4,7 +4,7 @@
 
 static mw_graph *make_graph(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 4, 8));
     mw_tensor *h = mw_name(mw_relu(x), "hidden");
     mw_output(mw_cumsum(h, 1, false, false), "y");
@@ -61,7 +61,7 @@ static void test_what_the_chip_refuses_says_why(void)
 {
     mw_error err = {0};
     mw_placement p;
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3, 2, 2, 2, 2));
     mw_output(mw_tanh(x), "y"); /* of six axes */
     mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, &err);
@@ -77,7 +77,7 @@ static void test_open_shapes_have_no_place_yet(void)
 {
     mw_error err = {0};
     mw_placement p;
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(g, "x", MW_F32, MW_SHAPE(MW_DIM_UNKNOWN, 4))), "y");
     mw_program *program = engine_compile(g, MW_DEVICE_CPU, 1, &err);
     if (program == NULL)

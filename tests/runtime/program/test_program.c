@@ -11,7 +11,7 @@ enum { COUNT = 3 };
 static mw_graph *make_graph(void)
 {
     const float w[COUNT] = {2.0f, -1.0f, 0.5f};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(COUNT)), *s = mw_input(graph, "s", MW_F32, MW_SHAPE(COUNT));
     mw_tensor *weight = mw_parameter(graph, "layer.weight", MW_F32, MW_SHAPE(COUNT), mw_init_data(w));
     mw_tensor *bias = mw_parameter(graph, "layer.bias", MW_F32, MW_SHAPE(COUNT), mw_init_constant(1.0f));
@@ -26,7 +26,7 @@ static mw_program *compile(mw_device device, mw_error *err)
     mw_compile_options options = mw_compile_defaults();
     options.device = device;
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph); /* a program never points into its graph */
     return program;
 }
@@ -41,7 +41,7 @@ static void test_parameters_hold_their_initial_values(void)
         float y[COUNT] = {0};
         mw_program *program = compile(devices[k], &err);
         mw_program_write(program, "x", MW_F32, x_values, COUNT, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, COUNT, &err);
         CHECK_OK(err);
         CHECK(y[0] == 3.0f && y[1] == -1.0f && y[2] == 2.5f);
@@ -101,7 +101,7 @@ static void test_a_view_is_the_memory_of_the_port(void)
     REQUIRE(x != NULL && t != NULL);
     CHECK(x[0] == 0.0f && x[COUNT - 1] == 0.0f);
     x[1] = 7.0f;
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     CHECK(t[0] == 0.0f && t[1] == 7.0f);
     CHECK(mw_program_view(program, "none", &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "none");
@@ -115,15 +115,15 @@ static void test_a_shared_port_carries_state_and_keeps_its_start(void)
     const float start[COUNT] = {10.0f, 20.0f, 30.0f};
     float s[COUNT] = {0};
     mw_program_write(program, "s", MW_F32, start, COUNT, &err);
-    mw_program_share(program, "t", "s", &err);
+    mw_program_alias(program, "t", "s", &err);
     mw_program_write(program, "x", MW_F32, x_values, COUNT, &err);
     for (int i = 0; i < 4; i++)
-        mw_run(program, &err);
+        mw_program_run(program, &err);
     mw_program_read(program, "s", MW_F32, s, COUNT, &err);
     CHECK_OK(err);
     CHECK(s[0] == 14.0f && s[1] == 28.0f && s[2] == 42.0f);
     CHECK(mw_program_view(program, "t", &err) == mw_program_view(program, "s", &err));
-    CHECK_INT(mw_program_share(program, "y", "x", &err), MW_ERROR_STATE);
+    CHECK_INT(mw_program_alias(program, "y", "x", &err), MW_ERROR_STATE);
     CHECK_ERROR(err, MW_ERROR_STATE, "has run");
     mw_program_destroy(program);
 }
@@ -131,23 +131,23 @@ static void test_a_shared_port_carries_state_and_keeps_its_start(void)
 static void test_share_refuses_what_does_not_fit(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2)), *b = mw_input(graph, "b", MW_F32, MW_SHAPE(2));
     mw_output(mw_add(x, b), "y");
     mw_output(mw_mul(x, b), "z");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     CHECK_OK(err);
     REQUIRE(program != NULL);
-    CHECK_INT(mw_program_share(program, "y", "b", &err), MW_ERROR_SHAPE);
+    CHECK_INT(mw_program_alias(program, "y", "b", &err), MW_ERROR_SHAPE);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "4 elements");
     err = (mw_error){0};
-    CHECK_INT(mw_program_share(program, "x", "y", &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_program_alias(program, "x", "y", &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK_INT(mw_program_share(program, "y", "x", &err), MW_OK);
-    CHECK_INT(mw_program_share(program, "z", "x", &err), MW_ERROR_ARGUMENT); /* two outputs, one place */
+    CHECK_INT(mw_program_alias(program, "y", "x", &err), MW_OK);
+    CHECK_INT(mw_program_alias(program, "z", "x", &err), MW_ERROR_ARGUMENT); /* two outputs, one place */
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "already takes");
     mw_program_destroy(program);
 }
@@ -177,31 +177,31 @@ static void test_wrong_ports_and_counts_are_named(void)
 static void test_compile_refuses_bad_graphs_and_options(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
-    CHECK(mw_compile(graph, NULL, &err) == NULL);
+    CHECK(mw_program_create(graph, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_output");
     err = (mw_error){0};
-    CHECK(mw_compile(NULL, NULL, &err) == NULL);
+    CHECK(mw_program_create(NULL, NULL, &err) == NULL);
     CHECK_INT(err.status, MW_ERROR_ARGUMENT);
     err = (mw_error){0};
     mw_compile_options zeroed = {0};
-    CHECK(mw_compile(graph, &zeroed, &err) == NULL);
+    CHECK(mw_program_create(graph, &zeroed, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_compile_defaults");
     err = (mw_error){0};
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_GPU;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "GPU");
     err = (mw_error){0};
     options = mw_compile_defaults();
     options.threads = -1;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "threads");
     err = (mw_error){0};
     mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y"); /* does not fit: the graph's own error */
-    CHECK(mw_compile(graph, NULL, &err) == NULL);
+    CHECK(mw_program_create(graph, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul");
     mw_graph_destroy(graph);
 }
@@ -209,13 +209,13 @@ static void test_compile_refuses_bad_graphs_and_options(void)
 static void test_parameters_that_the_device_cannot_hold_are_refused(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(2), mw_init_constant(1e6f));
     mw_output(mw_add(w, mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_ANE;
-    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK(mw_program_create(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "\"w\"");
     mw_graph_destroy(graph);
 }
@@ -227,7 +227,7 @@ static void test_the_folder_is_kept_when_asked_for(void)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.keep_folder = scratch("kept");
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     CHECK_OK(err);
     REQUIRE(program != NULL);
     size_t size = 0;
@@ -241,7 +241,7 @@ static void test_the_folder_is_kept_when_asked_for(void)
 static void test_the_seed_decides_the_parameters(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 4)), 2, "d"), "y");
     float w[3][8];
     const uint64_t seeds[] = {1, 1, 2};
@@ -249,7 +249,7 @@ static void test_the_seed_decides_the_parameters(void)
         mw_compile_options options = mw_compile_defaults();
         options.provider = MW_PROVIDER_ENGINE;
         options.seed = seeds[i];
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = mw_program_create(graph, &options, &err);
         mw_program_read(program, "d.weight", MW_F32, w[i], 8, &err);
         mw_program_destroy(program);
     }

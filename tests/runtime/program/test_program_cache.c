@@ -32,10 +32,10 @@ static mw_program *compile(const char *cache, const char *keep, mw_device device
     options.threads = 1;
     options.cache_folder = cache;
     options.keep_folder = keep;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 8));
     mw_output(mw_relu(mw_dense(x, 16, "fc")), "y");
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -46,7 +46,7 @@ static bool run(mw_program *program, float y[64], mw_error *err)
     for (int i = 0; i < 32; i++)
         x[i] = (float)(i % 7) - 3.0f;
     mw_program_write(program, "x", MW_F32, x, 32, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     return mw_program_read(program, "y", MW_F32, y, 64, err) == MW_OK;
 }
 
@@ -115,7 +115,7 @@ static float train(const char *cache, mw_error *err)
 {
     static const float x[32] = {1, 2, 3, 4}, y[8] = {1, 0, 1};
     char name[32];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 4)),
               *wanted = mw_input(graph, "y", MW_F32, MW_SHAPE(8, 1));
     mw_trainer_options options = mw_trainer_defaults(mw_mse(mw_dense(in, 1, "fc"), wanted), mw_adam(0.1f));

@@ -23,7 +23,7 @@ static mw_tensor *build(mw_graph *graph)
 static mw_trainer *make_player(bool first, mw_device device, mw_trainer *share, const mw_allocator *allocator,
                                mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *loss = build(graph);
     const mw_parameter_group frozen = mw_parameter_group_frozen(first ? "d.*" : "g.*");
     mw_trainer_options o = mw_trainer_defaults(first ? loss : mw_neg(loss), first ? mw_adam(0.01f) : mw_sgd(0.05f));
@@ -32,7 +32,7 @@ static mw_trainer *make_player(bool first, mw_device device, mw_trainer *share, 
     o.compile.seed = first || share != NULL ? 1 : 2; /* shared values are those that are there */
     o.groups = &frozen;
     o.group_count = 1;
-    o.share = share;
+    o.compile.share.trainer = share;
     mw_trainer *trainer = mw_trainer_create(&o, err);
     mw_graph_destroy(graph);
     return trainer;
@@ -53,18 +53,18 @@ typedef struct weights {
 
 static void read_all(mw_trainer *trainer, weights *out, mw_error *err)
 {
-    mw_trainer_read(trainer, "g.weight", out->g, H * D, err);
-    mw_trainer_read(trainer, "g.bias", out->gb, H, err);
-    mw_trainer_read(trainer, "d.weight", out->d, H, err);
-    mw_trainer_read(trainer, "d.bias", out->db, 1, err);
+    mw_trainer_read(trainer, "g.weight", MW_F32, out->g, H * D, err);
+    mw_trainer_read(trainer, "g.bias", MW_F32, out->gb, H, err);
+    mw_trainer_read(trainer, "d.weight", MW_F32, out->d, H, err);
+    mw_trainer_read(trainer, "d.bias", MW_F32, out->db, 1, err);
 }
 
 static void write_all(mw_trainer *trainer, const weights *w, mw_error *err)
 {
-    mw_trainer_write(trainer, "g.weight", w->g, H * D, err);
-    mw_trainer_write(trainer, "g.bias", w->gb, H, err);
-    mw_trainer_write(trainer, "d.weight", w->d, H, err);
-    mw_trainer_write(trainer, "d.bias", w->db, 1, err);
+    mw_trainer_write(trainer, "g.weight", MW_F32, w->g, H * D, err);
+    mw_trainer_write(trainer, "g.bias", MW_F32, w->gb, H, err);
+    mw_trainer_write(trainer, "d.weight", MW_F32, w->d, H, err);
+    mw_trainer_write(trainer, "d.bias", MW_F32, w->db, 1, err);
 }
 
 /* In turns; without sharing, the host carries the weights over. */
@@ -74,7 +74,7 @@ static void play(mw_device device, bool share, weights *out, mw_error *err)
     mw_trainer *a = make_player(true, device, NULL, NULL, err);
     mw_trainer *b = make_player(false, device, share ? a : NULL, NULL, err);
     mw_trainer *last = a; /* who moved last */
-    const mw_trainer_counters before_a = mw_trainer_count(a), before_b = mw_trainer_count(b);
+    const mw_trainer_counters before_a = mw_trainer_get_counters(a), before_b = mw_trainer_get_counters(b);
     for (int i = 0; i < 12; i++) {
         mw_trainer *mover = i % 3 == 2 ? b : a;
         if (!share) {
@@ -85,10 +85,10 @@ static void play(mw_device device, bool share, weights *out, mw_error *err)
         last = mover;
     }
     if (share) {
-        CHECK_INT(mw_trainer_count(a).state_bytes_in, before_a.state_bytes_in);
-        CHECK_INT(mw_trainer_count(b).state_bytes_in, before_b.state_bytes_in);
-        CHECK_INT(mw_trainer_count(a).state_bytes_out, 0);
-        CHECK_INT(mw_trainer_count(b).state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_counters(a).state_bytes_in, before_a.state_bytes_in);
+        CHECK_INT(mw_trainer_get_counters(b).state_bytes_in, before_b.state_bytes_in);
+        CHECK_INT(mw_trainer_get_counters(a).state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_counters(b).state_bytes_out, 0);
         CHECK_INT(before_b.state_bytes_in, 0); /* SGD of what is there */
     }
     memset(out, 0, sizeof *out);
@@ -139,7 +139,7 @@ static void test_destroying_either_first_leaves_the_other(void)
 /* target' = target + rate (g.weight - target), as a program on the state of a trainer that has both. */
 static mw_graph *build_follower(float rate)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *online = mw_parameter(graph, "g.weight", MW_F32, MW_SHAPE(H, D), mw_init_zeros());
     mw_tensor *target = mw_state(graph, "target.weight", MW_F32, MW_SHAPE(H, D), mw_init_zeros());
     mw_output(mw_add(target, mw_mul_scalar(mw_sub(online, target), rate)), "next");
@@ -148,7 +148,7 @@ static mw_graph *build_follower(float rate)
 
 static mw_trainer *make_online(mw_device device, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *target = mw_state(graph, "target.weight", MW_F32, MW_SHAPE(H, D), mw_init_constant(1.0f));
     mw_tensor *loss = build(graph);
     mw_tensor *apart = mw_sub(mw_graph_find(graph, "g.weight"), target);
@@ -162,9 +162,9 @@ static mw_program *make_follower(mw_trainer *trainer, mw_device device, float ra
 {
     mw_graph *graph = build_follower(rate);
     mw_compile_options o = engine_options(device, 1);
-    o.state_of = trainer;
-    mw_program *program = mw_compile(graph, &o, err);
-    mw_program_share(program, "next", "target.weight", err);
+    o.share.trainer = trainer;
+    mw_program *program = mw_program_create(graph, &o, err);
+    mw_program_alias(program, "next", "target.weight", err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -176,20 +176,20 @@ static void test_a_program_moves_a_target_on_the_device(void)
     mw_trainer *trainer = make_online(MW_DEVICE_CPU, &err);
     mw_program *follower = make_follower(trainer, MW_DEVICE_CPU, 0.25f, &err);
     step(trainer, 0, &err);
-    mw_trainer_read(trainer, "g.weight", g, H * D, &err);
-    mw_trainer_read(trainer, "target.weight", before, H * D, &err);
-    const mw_trainer_counters counted = mw_trainer_count(trainer);
-    mw_run(follower, &err);
-    CHECK_INT(mw_trainer_count(trainer).state_bytes_in, counted.state_bytes_in);
-    CHECK_INT(mw_trainer_count(trainer).state_bytes_out, counted.state_bytes_out);
-    mw_trainer_read(trainer, "target.weight", after, H * D, &err);
+    mw_trainer_read(trainer, "g.weight", MW_F32, g, H * D, &err);
+    mw_trainer_read(trainer, "target.weight", MW_F32, before, H * D, &err);
+    const mw_trainer_counters counted = mw_trainer_get_counters(trainer);
+    mw_program_run(follower, &err);
+    CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, counted.state_bytes_in);
+    CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_out, counted.state_bytes_out);
+    mw_trainer_read(trainer, "target.weight", MW_F32, after, H * D, &err);
     mw_program_read(follower, "target.weight", MW_F32, seen, H * D, &err);
     CHECK_OK(err);
     CHECK(memcmp(after, seen, sizeof seen) == 0);
     for (int i = 0; i < H * D; i++)
         CHECK_NEAR(after[i], before[i] + 0.25f * (g[i] - before[i]), 1e-6);
     mw_trainer_destroy(trainer); /* the program has its state still */
-    mw_run(follower, &err);
+    mw_program_run(follower, &err);
     mw_program_read(follower, "g.weight", MW_F32, seen, H * D, &err);
     CHECK_OK(err);
     CHECK(memcmp(g, seen, sizeof seen) == 0);
@@ -203,10 +203,10 @@ static void test_a_rate_of_1_copies_in_fp16_too(void)
     mw_trainer *trainer = make_online(MW_DEVICE_ANE, &err);
     mw_program *follower = make_follower(trainer, MW_DEVICE_ANE, 1.0f, &err);
     step(trainer, 0, &err);
-    mw_trainer_write(trainer, "target.weight", (float[H * D]){0}, H * D, &err);
-    mw_run(follower, &err);
-    mw_trainer_read(trainer, "g.weight", g, H * D, &err);
-    mw_trainer_read(trainer, "target.weight", target, H * D, &err);
+    mw_trainer_write(trainer, "target.weight", MW_F32, (float[H * D]){0}, H * D, &err);
+    mw_program_run(follower, &err);
+    mw_trainer_read(trainer, "g.weight", MW_F32, g, H * D, &err);
+    mw_trainer_read(trainer, "target.weight", MW_F32, target, H * D, &err);
     CHECK_OK(err);
     CHECK(memcmp(g, target, sizeof g) == 0);
     mw_program_destroy(follower);
@@ -227,7 +227,7 @@ static void *call_others(void *user)
 {
     other_call *other = user;
     step(other->trainer, 0, &other->step);
-    mw_run(other->program, &other->run);
+    mw_program_run(other->program, &other->run);
     return NULL;
 }
 
@@ -244,7 +244,7 @@ static bool progress_uses_others(void *user, const mw_progress *progress)
 static mw_dataset *make_data(mw_error *err)
 {
     const mw_column column = {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = data_x};
-    return mw_dataset_from_memory(&column, 1, N, false, err);
+    return mw_dataset_create(&column, 1, N, false, err);
 }
 
 static void test_a_progress_callback_may_use_what_shares(void)
@@ -252,17 +252,17 @@ static void test_a_progress_callback_may_use_what_shares(void)
     mw_error err = {0};
     mw_trainer *a = make_player(true, MW_DEVICE_CPU, NULL, NULL, &err);
     other_call other = {.trainer = make_player(false, MW_DEVICE_CPU, a, NULL, &err)};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_neg(mw_parameter(graph, "g.weight", MW_F32, MW_SHAPE(H, D), mw_init_zeros())), "y");
     mw_compile_options o = engine_options(MW_DEVICE_CPU, 1);
-    o.state_of = other.trainer;
-    other.program = mw_compile(graph, &o, &err);
+    o.share.trainer = other.trainer;
+    other.program = mw_program_create(graph, &o, &err);
     mw_dataset *data = make_data(&err);
     mw_fit_options fit = mw_fit_defaults(data, 1);
-    fit.quiet = true;
-    fit.progress = progress_uses_others;
-    fit.user = &other;
-    CHECK_INT(mw_fit(a, &fit, &err), MW_ERROR_STOPPED);
+    fit.progress.quiet = true;
+    fit.progress.function = progress_uses_others;
+    fit.progress.user = &other;
+    CHECK_INT(mw_trainer_fit(a, &fit, &err), MW_ERROR_STOPPED);
     CHECK_OK(other.step);
     CHECK_OK(other.run);
     CHECK_INT(mw_trainer_steps(other.trainer), 1);
@@ -288,17 +288,17 @@ static void test_another_thread_cannot_use_what_shares(void)
     mw_error err = {0};
     mw_trainer *a = make_player(true, MW_DEVICE_CPU, NULL, NULL, &err);
     other_call other = {.trainer = make_player(false, MW_DEVICE_CPU, a, NULL, &err)};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_neg(mw_parameter(graph, "g.weight", MW_F32, MW_SHAPE(H, D), mw_init_zeros())), "y");
     mw_compile_options o = engine_options(MW_DEVICE_CPU, 1);
-    o.state_of = a;
-    other.program = mw_compile(graph, &o, &err);
+    o.share.trainer = a;
+    other.program = mw_program_create(graph, &o, &err);
     mw_dataset *data = make_data(&err);
     mw_fit_options fit = mw_fit_defaults(data, 1);
-    fit.quiet = true;
-    fit.progress = progress_starts_thread;
-    fit.user = &other;
-    mw_fit(a, &fit, &err);
+    fit.progress.quiet = true;
+    fit.progress.function = progress_starts_thread;
+    fit.progress.user = &other;
+    mw_trainer_fit(a, &fit, &err);
     CHECK_ERROR(other.step, MW_ERROR_STATE, "the state that trainers share is in use");
     CHECK_ERROR(other.run, MW_ERROR_STATE, "the state that trainers share is in use");
     err = other.step = (mw_error){0};
@@ -316,11 +316,11 @@ static void test_another_thread_cannot_use_what_shares(void)
 static void refuse_trainer(mw_trainer *share, const char *name, mw_shape shape, mw_status status, const char *part)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(graph, name, MW_F32, shape, mw_init_zeros());
     mw_trainer_options o = mw_trainer_defaults(mw_reduce_sum(mw_square(w), MW_ALL_AXES, false), mw_sgd(0.1f));
     o.compile = engine_options(MW_DEVICE_CPU, 1);
-    o.share = share;
+    o.compile.share.trainer = share;
     CHECK(mw_trainer_create(&o, &err) == NULL);
     CHECK_ERROR(err, status, part);
     mw_graph_destroy(graph);
@@ -330,11 +330,11 @@ static void refuse_program(mw_trainer *share, mw_dtype dtype, const char *name, 
                            const char *part)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_neg(mw_parameter(graph, name, dtype, shape, mw_init_zeros())), "y");
     mw_compile_options o = engine_options(MW_DEVICE_CPU, 1);
-    o.state_of = share;
-    CHECK(mw_compile(graph, &o, &err) == NULL);
+    o.share.trainer = share;
+    CHECK(mw_program_create(graph, &o, &err) == NULL);
     CHECK_ERROR(err, status, part);
     mw_graph_destroy(graph);
 }
@@ -362,22 +362,18 @@ static void test_options_that_do_not_go_together_are_refused(void)
 {
     mw_error err = {0};
     mw_trainer *a = make_player(true, MW_DEVICE_CPU, NULL, NULL, &err);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer_options o = mw_trainer_defaults(build(graph), mw_sgd(0.1f));
-    o.compile.state_of = a;
-    CHECK(mw_trainer_create(&o, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "state_of is for programs");
-    mw_error_clear(&err);
     mw_tensor *w = mw_graph_find(graph, "g.weight");
     mw_gradcheck_options check = mw_gradcheck_defaults(o.loss, &w, 1);
-    check.compile.state_of = a;
-    CHECK(mw_gradcheck(&check, NULL, &err) != MW_OK);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "state_of is not for it");
+    check.compile.share.trainer = a;
+    CHECK(mw_gradcheck_run(&check, NULL, &err) != MW_OK);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "share.trainer is not for it");
     mw_error_clear(&err);
     mw_compare_options compare = mw_compare_defaults();
-    compare.device.state_of = a;
-    CHECK(mw_program_compare(graph, &compare, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "state_of is not for it");
+    compare.device.share.trainer = a;
+    CHECK(mw_comparison_create(graph, &compare, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "share.trainer is not for it");
     mw_graph_destroy(graph);
     mw_trainer_destroy(a);
 }

@@ -29,7 +29,7 @@ static void test_one_number_for_all_stays_one(void)
     for (int i = 0; i < LONG; i++)
         x[i] = (float)(i % 50);
     mw_program_write(program, "x", MW_F32, x, LONG, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, LONG, &err);
     if (CHECK_OK(err))
         CHECK(strstr(mw_program_mil(program), "BLOBFILE") == NULL);
@@ -73,7 +73,7 @@ static void test_one_narrow_integer_for_all_stays_one(void)
                                        "interleave = bool(false), values = (x, tensor<int8, [5000]>(3))); } -> (y); }",
                                   &err);
     mw_program_write(program, "x", MW_F32, &x, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, COUNT, &err);
     if (CHECK_OK(err))
         CHECK(strstr(mw_program_mil(program), "BLOBFILE") == NULL);

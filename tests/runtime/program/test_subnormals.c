@@ -26,14 +26,14 @@ static mw_program *compile(const mw_graph *graph, how h, mw_error *err)
 {
     mw_compile_options options = engine_options(h.device, h.threads);
     options.flush_subnormals = h.flush;
-    return mw_compile(graph, &options, err);
+    return mw_program_create(graph, &options, err);
 }
 
 /* Every element of what (x a) b gives in two operations. */
 static bool gives(int64_t count, how h, float x, float a, float b, float expected)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(count));
     mw_tensor *y = mw_mul(mw_mul(in, mw_scalar(graph, MW_F32, (double)a)), mw_scalar(graph, MW_F32, (double)b));
     mw_output(y, "y");
@@ -42,7 +42,7 @@ static bool gives(int64_t count, how h, float x, float a, float b, float expecte
     for (int64_t i = 0; i < count; i++)
         values[i] = x;
     mw_program_write(program, "x", MW_F32, values, (size_t)count, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, values, (size_t)count, &err);
     int64_t same = 0;
     while (same < count && values[same] == expected)
@@ -78,7 +78,7 @@ static void test_constants_are_folded_by_the_same_rule(void)
     for (int flush = 0; flush < 2; flush++) {
         mw_error err = {0};
         float y = -1.0f;
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1));
         const float tiny = 0x1p-100f;
         mw_tensor *c = mw_constant(graph, MW_F32, MW_SHAPE(1), &tiny);
@@ -87,7 +87,7 @@ static void test_constants_are_folded_by_the_same_rule(void)
         mw_program *program = compile(graph, (how){MW_DEVICE_CPU, 1, flush == 1}, &err);
         const float one = 1.0f;
         mw_program_write(program, "x", MW_F32, &one, 1, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "z", MW_F32, &y, 1, &err);
         CHECK_OK(err);
         CHECK(y == (flush == 1 && CAN_FLUSH ? 0.0f : 0x1p-100f));
@@ -107,7 +107,7 @@ static void test_the_model_of_the_ane_keeps_to_its_profile(void)
 /* A deep linear chain: the gradient of its first layers vanishes. */
 static mw_trainer *make_trainer(bool flush, float scale, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *h = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 8));
     char name[16];
     for (int i = 0; i < 12; i++) {
@@ -133,7 +133,7 @@ static void train(bool flush, float scale, float out[64])
     mw_trainer *trainer = make_trainer(flush, scale, &err);
     for (int i = 0; i < 5; i++)
         mw_trainer_step(trainer, &batch, NULL, &err);
-    mw_trainer_read(trainer, "w0", out, 64, &err);
+    mw_trainer_read(trainer, "w0", MW_F32, out, 64, &err);
     mw_trainer_destroy(trainer);
     CHECK_OK(err);
 }

@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include "base/number/fp16.h"
+#include "support/evaluated.h"
 
 #include <float.h>
 #include <millwright/millwright.h>
@@ -273,7 +274,7 @@ static mw_trainer *make_trainer(bench *b, int accumulate, mw_error *err)
 static bench bench_create(const port *p)
 {
     mw_error err = {0};
-    bench b = {.port = p, .graph = mw_graph_create(NULL)};
+    bench b = {.port = p, .graph = mw_graph_create(NULL, NULL)};
     mw_tensor *y = mw_input(b.graph, "y", p->declared, MW_SHAPE(2));
     mw_tensor *single = p->declared == MW_F32 ? y : mw_cast(y, MW_F32);
     b.w = mw_parameter(b.graph, "w", MW_F32, MW_SHAPE(2), mw_init_zeros());
@@ -286,7 +287,7 @@ static bench bench_create(const port *p)
     options.device = p->device;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
-    b.program = mw_compile(b.graph, &options, &err);
+    b.program = mw_program_create(b.graph, &options, &err);
     CHECK_OK(err);
     return b;
 }
@@ -345,7 +346,7 @@ static mw_status by_prediction(bench *b, const mw_feed *feed, double *out_held, 
 {
     float sum = 0.0F;
     const mw_batch batch = batch_of(feed);
-    const mw_status status = mw_trainer_predict(b->trainer, &batch, &sum, 1, err);
+    const mw_status status = mw_trainer_predict(b->trainer, &batch, MW_F32, &sum, 1, err);
     *out_held = (double)sum;
     return status;
 }
@@ -354,13 +355,13 @@ static mw_status by_prediction(bench *b, const mw_feed *feed, double *out_held, 
 static mw_dataset *dataset_of(const mw_feed *feed, mw_error *err)
 {
     const mw_column column = {.name = "y", .dtype = feed->dtype, .data = feed->data};
-    return mw_dataset_from_memory(&column, 1, 2, true, err);
+    return mw_dataset_create(&column, 1, 2, true, err);
 }
 
 static mw_status by_evaluation(bench *b, const mw_feed *feed, double *out_held, mw_error *err)
 {
     mw_dataset *data = dataset_of(feed, err);
-    const mw_status status = mw_trainer_evaluate(b->trainer, data, out_held, NULL, err);
+    const mw_status status = evaluated(b->trainer, data, out_held, NULL, err);
     mw_dataset_destroy(data);
     return status;
 }
@@ -375,10 +376,10 @@ static mw_status by_fit(bench *b, const mw_feed *feed, double *out_held, mw_erro
 {
     mw_dataset *data = dataset_of(feed, err);
     mw_fit_options options = mw_fit_defaults(data, 1);
-    options.quiet = options.ignore_signals = options.keep_order = true;
-    options.progress = note_loss;
-    options.user = out_held;
-    const mw_status status = mw_fit(b->trainer, &options, err);
+    options.progress.quiet = options.progress.ignore_signals = options.data.keep_order = true;
+    options.progress.function = note_loss;
+    options.progress.user = out_held;
+    const mw_status status = mw_trainer_fit(b->trainer, &options, err);
     mw_dataset_destroy(data);
     return status;
 }
@@ -393,7 +394,7 @@ static mw_status by_gradcheck(bench *b, const mw_feed *feed, double *out_held, m
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.elements = options.directions = 1;
     *out_held = (double)NAN;
-    return mw_gradcheck(&options, NULL, err);
+    return mw_gradcheck_run(&options, NULL, err);
 }
 
 typedef enum shows { MEMORY, SUM, NOTHING } shows;
@@ -409,8 +410,8 @@ static const struct {
             {.name = "accumulation", .enter = by_gathering, .shows = SUM, .finite = true},
             {.name = "mw_trainer_predict", .enter = by_prediction, .shows = SUM, .finite = true},
             {.name = "mw_trainer_evaluate", .enter = by_evaluation, .shows = SUM, .finite = true},
-            {.name = "mw_fit", .enter = by_fit, .shows = SUM, .finite = true},
-            {.name = "mw_gradcheck", .enter = by_gradcheck, .shows = NOTHING, .finite = true}};
+            {.name = "mw_trainer_fit", .enter = by_fit, .shows = SUM, .finite = true},
+            {.name = "mw_gradcheck_run", .enter = by_gradcheck, .shows = NOTHING, .finite = true}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 /* The sum is fp32 or fp16 and so may round what an int32 port holds. */
@@ -483,14 +484,14 @@ static void test_a_refusal_says_port_element_value_and_rule_and_keeps_the_port(v
 static void test_reading_follows_the_same_rule(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *i = mw_input(graph, "i", MW_I32, MW_SHAPE(1)), *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1));
     mw_output(mw_cast(i, MW_F32), "y");
     mw_output(x, "z");
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     REQUIRE(CHECK_OK(err));
     const int32_t odd = (1 << 24) + 1;
     const float large = 1e6F;
@@ -549,7 +550,7 @@ static void test_whole_scales_keep_integers_and_fractions_make_numbers(void)
 /* Labels that reach the loss and the table in another shape are labels still. */
 static mw_graph *labeled(bool reshaped, mw_cross_entropy_options *options)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *y = mw_input(graph, "y", MW_I32, reshaped ? MW_SHAPE(1, 2) : MW_SHAPE(2));
     mw_tensor *flat = reshaped ? mw_reshape(mw_transpose(y, MW_AXES(1, 0)), MW_SHAPE(2)) : y;
     mw_tensor *logits = mw_parameter(graph, "w", MW_F32, MW_SHAPE(2, 10), mw_init_zeros());
@@ -579,7 +580,7 @@ static void test_labels_out_of_range_do_not_enter_a_program(void)
         mw_compile_options options = mw_compile_defaults();
         options.device = form & 4 ? MW_DEVICE_ANE : MW_DEVICE_CPU;
         options.provider = MW_PROVIDER_ENGINE;
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = mw_program_create(graph, &options, &err);
         REQUIRE(CHECK_OK(err));
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             const int32_t labels[2] = {3, cases[i].label};
@@ -605,14 +606,14 @@ static void test_floats_that_become_indices_are_exact(void)
                  {70000.0F, {true, false}}, {2049.5F, {true, true}}};
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *ids = mw_input(graph, "ids", MW_F32, MW_SHAPE(1, 2));
         mw_tensor *words = mw_cast(mw_reshape(ids, MW_SHAPE(2)), MW_I32);
         mw_output(mw_cast(words, MW_F32), "y");
         mw_compile_options options = mw_compile_defaults();
         options.device = k == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE;
         options.provider = MW_PROVIDER_ENGINE;
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = mw_program_create(graph, &options, &err);
         REQUIRE(CHECK_OK(err));
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             const float values[2] = {1.0F, cases[i].value};

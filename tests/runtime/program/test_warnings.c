@@ -16,7 +16,7 @@ static mw_program *compile(const mw_graph *graph, bool strict, mw_error *err)
     options.device = MW_DEVICE_ANE;
     options.provider = MW_PROVIDER_ENGINE;
     options.strict = strict;
-    return mw_compile(graph, &options, err);
+    return mw_program_create(graph, &options, err);
 }
 
 /* Compiles output "y" of the graph, checks that strict refuses it, and runs it. */
@@ -30,7 +30,7 @@ static mw_program *run(const mw_graph *graph, const float *x, const float *keep,
         mw_program_write(program, "x", MW_F32, x, COUNT, &err);
         if (keep != NULL)
             mw_program_write(program, "keep", MW_F32, keep, COUNT, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, out, COUNT, &err);
     }
     CHECK_OK(err);
@@ -117,7 +117,7 @@ static void test_masks_leave_numbers_behind(void)
     float x[COUNT], keep[COUNT], y[COUNT] = {0};
     make_scores(x, keep);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *kept = NULL, *scores = inputs(graph, &kept);
         mw_output(mw_softmax(cases[i].mask(scores, kept), -1), "y");
         mw_program *program = run(graph, x, keep, y);
@@ -144,7 +144,7 @@ static void test_tables_of_masks_are_one_warning_and_infinities_none(void)
             mask[i] = keep[i] != 0.0F || (form == 1 && whole_row) ? 0.0F : form == 0 ? -FLT_MAX : -INFINITY;
             masked += mask[i] != 0.0F;
         }
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *scores = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS));
         mw_tensor *table = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(ROWS, COLUMNS), mask), "causal");
         mw_output(mw_softmax(mw_add(scores, table), -1), "y");
@@ -154,7 +154,7 @@ static void test_tables_of_masks_are_one_warning_and_infinities_none(void)
         mw_warning warning = {0};
         if (form == 1) {
             mw_program_write(program, "x", MW_F32, x, COUNT, &err);
-            mw_run(program, &err);
+            mw_program_run(program, &err);
             mw_program_read(program, "y", MW_F32, y, COUNT, &err);
             CHECK_OK(err);
             for (int i = COUNT - COLUMNS; i < COUNT; i++)
@@ -239,7 +239,7 @@ static void check_small(const small_case *c)
     float x[COUNT], y[COUNT] = {0};
     for (int i = 0; i < COUNT; i++)
         x[i] = i == 0 ? 0.0F : (i % 2 ? 1.0F : -1.0F) * ldexpf(1.0F + 0.03F * (float)i, i % 12 - 6);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS));
     mw_output(c->build(input), "y");
     mw_program *program = run(graph, x, NULL, y);
@@ -269,7 +269,7 @@ static void test_the_epsilon_of_a_norm_does_not_weigh(void)
     float x[COUNT], y[COUNT] = {0};
     for (int i = 0; i < COUNT; i++)
         x[i] = i / COLUMNS == 0 ? 3.0F : 0.01F * (float)((i * 29) % 17 - 8);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS));
     mw_output(mw_layer_norm(input, MW_AXES(-1), NULL, NULL, 1e-12F), "y");
     mw_program *program = run(graph, x, NULL, y);
@@ -304,7 +304,7 @@ static void test_a_program_says_what_was_replaced_once(void)
 {
     heard h = {0};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
     mw_tensor *y = mw_name(mw_clip(x, 1e-10F, FLT_MAX), "limited");
     mw_output(mw_log(y, 0.0F), "y");
@@ -333,7 +333,7 @@ static void test_a_constant_is_named_though_its_name_is_part_of_the_operations(v
 {
     const float large[3] = {1.0F, 1e6F, 2.0F};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
     mw_tensor *b = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(3), large), "b");
     mw_output(mw_minimum(x, b), "b1");
@@ -349,14 +349,14 @@ static void test_programs_that_fit_have_no_warnings(void)
 {
     for (int device = MW_DEVICE_CPU; device <= MW_DEVICE_ANE; device += MW_DEVICE_ANE - MW_DEVICE_CPU) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
         const double small = device == MW_DEVICE_CPU ? 1e-12 : 6e-8, large = device == MW_DEVICE_CPU ? 1e30 : 65519.0;
         mw_output(mw_log(mw_mul_scalar(mw_add_scalar(x, small), large), 1e-45F), "y"); /* MIL's default of log */
         mw_compile_options options = mw_compile_defaults();
         options.device = (mw_device)device;
         options.provider = MW_PROVIDER_ENGINE;
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = mw_program_create(graph, &options, &err);
         CHECK_OK(err);
         CHECK_INT(mw_program_warning_count(program), 0);
         mw_program_destroy(program);
@@ -370,7 +370,7 @@ static mw_trainer *trainer_with(mw_optimizer optimizer, float loss_scale, bool s
 {
     small_net net = small_create(NULL);
     mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
-    options.loss_scale = loss_scale;
+    options.precision.loss_scale = loss_scale;
     options.compile.device = MW_DEVICE_ANE;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.strict = strict;
@@ -424,7 +424,7 @@ static void test_a_masked_net_trains_as_in_fp32(void)
         x[i] *= 0.05F;
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *kept = NULL, *scores = inputs(graph, &kept);
         mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(COLUMNS), mw_init_constant(1.0F));
         mw_tensor *y = mw_softmax(add_scaled(mw_mul(scores, w), kept), -1);

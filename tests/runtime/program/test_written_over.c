@@ -50,7 +50,7 @@ static void write_model(const char *folder, mw_error *err)
     static float values[WEIGHTS];
     for (int i = 0; i < WEIGHTS; i++)
         values[i] = (float)(i % 13 - 6) / 8.0f;
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, SIDE));
     mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(SIDE, SIDE), values), "w");
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
@@ -65,13 +65,13 @@ static void run_model(const char *folder, float out[SIDE], mw_error *err)
     snprintf(path, sizeof path, "%s/model.mil", folder);
     for (int i = 0; i < SIDE; i++)
         x[i] = (float)i / 4.0f;
-    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, err);
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = MW_DEVICE_CPU;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_program_write(program, "x", MW_F32, x, SIDE, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, SIDE, err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -87,7 +87,7 @@ static void test_a_model_is_written_over_the_one_that_was_read(void)
     snprintf(path, sizeof path, "%s/model.mil", folder);
     write_model(folder, &err);
     run_model(folder, before, &err);
-    mw_graph *first = mw_graph_read_mil(path, NULL, &err), *second = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *first = mw_graph_open_mil(path, NULL, &err), *second = mw_graph_open_mil(path, NULL, &err);
     mw_graph_write_mil(first, folder, NULL, &err);
     CHECK_OK(err);
     run_model(folder, after, &err);
@@ -110,14 +110,14 @@ static void test_a_weight_file_may_be_cut_while_its_graph_is_in_use(void)
     snprintf(path, sizeof path, "%s/model.mil", folder);
     snprintf(weights, sizeof weights, "%s/weights/weight.bin", folder);
     write_model(folder, &err);
-    mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     CHECK(truncate(weights, 0) == 0);
     mw_graph_write_mil(graph, scratch("whole"), NULL, &err);
     run_model(scratch("whole"), y, &err);
     CHECK_OK(err);
     CHECK(y[SIDE - 1] != 0);
-    CHECK(mw_graph_read_mil(path, NULL, &err) == NULL); /* and anew it is refused */
+    CHECK(mw_graph_open_mil(path, NULL, &err) == NULL); /* and anew it is refused */
     CHECK_INT(err.status, MW_ERROR_FORMAT);
     mw_graph_destroy(graph);
 }

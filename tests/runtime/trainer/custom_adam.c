@@ -56,15 +56,15 @@ static mw_tensor *change(const mw_update_call *c, mw_tensor **out_states)
     mw_tensor *m = mw_add(kept, mw_mul_scalar(c->g, 1.0 - (double)beta1));
     mw_tensor *v_kept = mw_mul_scalar(c->states[1], (double)beta2);
     mw_tensor *v = mw_add(v_kept, mw_square(mw_mul_scalar(c->g, sqrt(1.0 - (double)beta2))));
-    mw_tensor *deviation = mw_mul(mw_sqrt(v), mw_update_scalar_of(c, "correction"));
+    mw_tensor *deviation = mw_mul(mw_sqrt(v), mw_update_call_scalar(c, "correction"));
     out_states[0] = m, out_states[1] = v;
     mw_tensor *direction = mw_real_div(m, mw_add_scalar(deviation, (double)epsilon * c->loss_scale));
-    return mw_mul(direction, mw_update_scalar_of(c, "step_size"));
+    return mw_mul(direction, mw_update_call_scalar(c, "step_size"));
 }
 
 static mw_tensor *half_root(const mw_update_call *c)
 {
-    mw_tensor *root = c->states[1], *fall_now = mw_update_scalar_of(c, "fall");
+    mw_tensor *root = c->states[1], *fall_now = mw_update_call_scalar(c, "fall");
     mw_tensor *size = mw_abs(mw_mul_scalar(c->g, sqrt(1.0 - (double)beta2)));
     mw_tensor *ratio = mw_real_div(size, mw_maximum(root, mw_scalar(c->graph, c->parameter->dtype, least)));
     mw_tensor *z = mw_square(mw_clip(ratio, 0.0f, 250.0f));
@@ -81,8 +81,8 @@ static mw_tensor *half_change(const mw_update_call *c, mw_tensor **out_states)
     mw_tensor *m = mw_add(kept, mw_mul_scalar(c->g, 1.0 - keep));
     mw_tensor *root = half_root(c);
     out_states[0] = m, out_states[1] = root;
-    mw_tensor *direction = mw_real_div(m, mw_add(root, mw_update_scalar_of(c, "correction")));
-    return mw_mul(direction, mw_update_scalar_of(c, "step_size"));
+    mw_tensor *direction = mw_real_div(m, mw_add(root, mw_update_call_scalar(c, "correction")));
+    return mw_mul(direction, mw_update_call_scalar(c, "step_size"));
 }
 
 static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **out_states, mw_error *err)
@@ -90,7 +90,7 @@ static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **
     (void)err;
     mw_tensor *taken = c->parameter->half ? half_change(c, out_states) : change(c, out_states);
     if (c->weight_decay != 0.0)
-        taken = mw_add(taken, mw_mul(c->p, mw_update_scalar_of(c, "decay")));
+        taken = mw_add(taken, mw_mul(c->p, mw_update_call_scalar(c, "decay")));
     *out_p = mw_sub(c->p, taken);
     return MW_OK;
 }

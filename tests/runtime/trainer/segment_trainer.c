@@ -11,7 +11,7 @@ void segment_create(segment_trained *out, const segment_setting *s, mw_error *er
 {
     mw_graph_options how = mw_graph_defaults();
     how.allocator = s->allocator;
-    *out = (segment_trained){.graph = mw_graph_create(&how)};
+    *out = (segment_trained){.graph = mw_graph_create(&how, NULL)};
     if (out->graph == NULL)
         return;
     mw_trainer_options options =
@@ -21,15 +21,15 @@ void segment_create(segment_trained *out, const segment_setting *s, mw_error *er
     options.compile.keep_folder = s->keep_folder;
     options.compile.cache_folder = s->cache_folder;
     options.compile.allocator = s->allocator;
-    options.segments = s->segments;
-    options.memory_limit = s->memory_limit;
+    options.memory.segments = s->segments;
+    options.memory.limit = s->memory_limit;
     options.accumulate = s->accumulate;
     options.dispatch_steps = s->dispatch_steps;
-    options.clip_norm = s->clip_norm;
-    options.clip_value = s->clip_value;
+    options.clipping.norm = s->clip_norm;
+    options.clipping.value = s->clip_value;
     options.average_decay = s->average_decay;
-    options.loss_scale = s->loss_scale;
-    options.dynamic_loss_scale = s->dynamic;
+    options.precision.loss_scale = s->loss_scale;
+    options.precision.dynamic = s->dynamic;
     out->trainer = mw_trainer_create(&options, err);
 }
 

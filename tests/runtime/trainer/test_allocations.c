@@ -26,7 +26,7 @@ static mw_dataset *wrap(const small_data *data, mw_error *err)
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
                                  {.name = "y", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = data->y}};
-    return mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, false, err);
+    return mw_dataset_create(columns, 2, SMALL_EXAMPLES, false, err);
 }
 
 static mw_loader *serve(const mw_dataset *dataset, const mw_allocator *allocator, mw_error *err)
@@ -92,7 +92,7 @@ static meter measure_layers(int layers)
     const mw_allocator allocator = {.resize = measured_resize, .user = &m};
     mw_graph_options graph_options = mw_graph_defaults();
     graph_options.allocator = &allocator;
-    mw_graph *graph = mw_graph_create(&graph_options);
+    mw_graph *graph = mw_graph_create(&graph_options, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 8)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
     char name[32];
     for (int i = 0; i < layers; i++) {

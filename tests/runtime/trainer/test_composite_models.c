@@ -30,7 +30,7 @@ static float pseudo(uint32_t seed)
 static void read(mw_trainer *trainer, const char *name, double *out, int count, mw_error *err)
 {
     float values[256];
-    mw_trainer_read(trainer, name, values, (size_t)count, err);
+    mw_trainer_read(trainer, name, MW_F32, values, (size_t)count, err);
     for (int i = 0; i < count; i++)
         out[i] = (double)values[i];
 }
@@ -58,7 +58,7 @@ typedef struct vae {
  * source  Kingma and Welling 2014 */
 static vae make_vae(int batch, bool fed)
 {
-    vae v = {.graph = mw_graph_create(NULL)};
+    vae v = {.graph = mw_graph_create(NULL, NULL)};
     const mw_axes rest = MW_AXES(1);
     mw_tensor *x = mw_input(v.graph, "x", MW_F32, MW_SHAPE(batch, D));
     mw_tensor *mu = mw_dense(x, Z, "mu"), *spread = mw_dense(x, Z, "spread");
@@ -103,7 +103,7 @@ static mw_dataset *make_vae_data(vae_data *data, mw_error *err)
         data->noise[i] = 2.0f * pseudo(7000u + (uint32_t)i);
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = data->x},
                                  {.name = "noise", .dtype = MW_F32, .shape = MW_SHAPE(Z), .data = data->noise}};
-    return mw_dataset_from_memory(columns, 2, EXAMPLES, false, err);
+    return mw_dataset_create(columns, 2, EXAMPLES, false, err);
 }
 
 /* The noise that the coming step has, which evaluation sees in every batch. */
@@ -112,7 +112,7 @@ static void repeat_noise(mw_trainer *trainer, int batch, vae_data *data, mw_erro
     float x[16 * D] = {0}, noise[16 * Z];
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)(batch * D), .scale = 1.0f};
     const mw_batch fed = {.feeds = &feed, .feed_count = 1, .examples = batch};
-    mw_trainer_predict(trainer, &fed, noise, (size_t)(batch * Z), err);
+    mw_trainer_predict(trainer, &fed, MW_F32, noise, (size_t)(batch * Z), err);
     for (int n = 0; n < EXAMPLES; n++)
         for (int i = 0; i < Z; i++)
             data->noise[n * Z + i] = noise[n % batch * Z + i];
@@ -169,11 +169,11 @@ static void test_both_terms_of_an_autoencoder_are_validated(void)
         mw_trainer *trainer = make_vae_trainer(batch, fed, device, &err);
         mw_evaluation found = {0};
         mw_fit_options fit = mw_fit_defaults(dataset, 4);
-        fit.validation = dataset;
-        fit.progress = keep_validation;
-        fit.user = &found;
-        fit.quiet = fit.ignore_signals = true;
-        mw_fit(trainer, &fit, &err);
+        fit.data.validation = dataset;
+        fit.progress.function = keep_validation;
+        fit.progress.user = &found;
+        fit.progress.quiet = fit.progress.ignore_signals = true;
+        mw_trainer_fit(trainer, &fit, &err);
         if (CHECK_OK(err)) {
             double expected[4];
             if (!fed)
@@ -202,7 +202,7 @@ static int32_t tag_of(int n, int t) { return (n + 2 * t) % 5 == 0 || t > n % T ?
 /* The words of a batch as rows of one matrix; labels are [batch, T] or, as another input, [batch * T] at once. */
 static mw_trainer *make_tagger(int batch, bool flat, mw_device device, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *words = mw_input(graph, "words", MW_F32, MW_SHAPE(batch, T, F));
     mw_tensor *tags = mw_input(graph, "tags", MW_I32, flat ? MW_SHAPE(batch * T) : MW_SHAPE(batch, T));
     mw_tensor *place = mw_parameter(graph, "place", MW_F32, MW_SHAPE(T, F), mw_init_constant(0.25f));
@@ -268,11 +268,11 @@ static void test_an_example_of_several_rows_counts_once(void)
     warnings = 0;
     for (int k = 0; k < 12; k++) {
         mw_error err = {0};
-        mw_dataset *dataset = mw_dataset_from_memory(columns, 2, EXAMPLES, false, &err);
+        mw_dataset *dataset = mw_dataset_create(columns, 2, EXAMPLES, false, &err);
         mw_trainer *trainer = make_tagger(batches[k / 4], k / 2 % 2 == 1, devices[k % 2], &err);
         mw_evaluation found;
         double expected[3];
-        mw_trainer_measure(trainer, dataset, &found, &err);
+        mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
         if (CHECK_OK(err)) {
             expect_tagger(trainer, words, expected, &err);
             CHECK_NEAR(found.loss, expected[0], k % 2 == 0 ? 1e-6 : 2e-3);
@@ -300,7 +300,7 @@ static void test_many_batches_lose_nothing(void)
     }
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(WIDE));
         mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(1), mw_init_constant(1.0f));
         mw_tensor *sum = mw_reduce_sum(mw_square(mw_mul(in, w)), MW_ALL_AXES, false);
@@ -309,9 +309,9 @@ static void test_many_batches_lose_nothing(void)
         options.compile.provider = MW_PROVIDER_ENGINE;
         mw_trainer *trainer = mw_trainer_create(&options, &err);
         const mw_column column = {.name = "x", .dtype = MW_F32, .shape = {0}, .data = x};
-        mw_dataset *dataset = mw_dataset_from_memory(&column, 1, MANY, false, &err);
+        mw_dataset *dataset = mw_dataset_create(&column, 1, MANY, false, &err);
         mw_evaluation found;
-        mw_trainer_measure(trainer, dataset, &found, &err);
+        mw_trainer_evaluate(trainer, dataset, NULL, &found, &err);
         CHECK_OK(err);
         CHECK_NEAR(found.loss, expected, 1e-12);
         mw_dataset_destroy(dataset);

@@ -40,7 +40,7 @@ static mw_tensor *autoencoder(mw_graph *graph)
 
 static mw_trainer *make_trainer(mw_tensor *(*network)(mw_graph *graph), mw_device device, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer_options options = mw_trainer_defaults(network(graph), mw_adam(3e-2f));
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = device;

@@ -35,7 +35,7 @@ static mw_tensor *build(mw_graph *g, mw_dtype dtype)
 
 static mw_trainer *make(const setting *s, mw_optimizer optimizer, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_parameter_group groups[2] = {mw_parameter_group_defaults("fc1.*"), mw_parameter_group_frozen("fc2.bias")};
     groups[0].rate_factor = 0.3f;
     groups[0].weight_decay = 0.25f;
@@ -43,13 +43,13 @@ static mw_trainer *make(const setting *s, mw_optimizer optimizer, mw_error *err)
     o.compile = engine_options(s->device, 1);
     o.groups = groups;
     o.group_count = s->groups ? 2 : 0;
-    o.dynamic_loss_scale = s->dynamic;
-    o.loss_scale = s->loss_scale;
-    o.clip_norm = s->clip_norm;
-    o.clip_value = s->clip_value;
+    o.precision.dynamic = s->dynamic;
+    o.precision.loss_scale = s->loss_scale;
+    o.clipping.norm = s->clip_norm;
+    o.clipping.value = s->clip_value;
     o.accumulate = s->accumulate;
     o.average_decay = s->averages ? 0.9f : 0.0f;
-    o.segments = s->segments;
+    o.memory.segments = s->segments;
     o.dispatch_steps = s->many ? 3 : 0;
     mw_trainer *trainer = mw_trainer_create(&o, err);
     mw_graph_destroy(g);
@@ -96,7 +96,7 @@ static void check_setting(const setting *s)
         check_same_state(ours, theirs, s->name);
         CHECK_INT(mw_trainer_steps(ours), mw_trainer_steps(theirs));
         if (s->segments > 1)
-            CHECK(mw_trainer_count_parts(ours).calls > 1);
+            CHECK(mw_trainer_get_parts(ours).calls > 1);
     }
     mw_trainer_destroy(ours);
     mw_trainer_destroy(theirs);
@@ -144,7 +144,7 @@ static void test_a_refused_step_changes_no_state(void)
     float huge[SMALL_C * SMALL_H];
     for (int i = 0; i < SMALL_C * SMALL_H; i++)
         huge[i] = 3e38f; /* finite, but their sums are not */
-    mw_trainer_write(trainer, "fc3.weight", huge, SMALL_C * SMALL_H, &err);
+    mw_trainer_write(trainer, "fc3.weight", MW_F32, huge, SMALL_C * SMALL_H, &err);
     CHECK_OK(err);
     const small_snapshot before = small_take(trainer);
     const small_data data = small_make_data();
@@ -209,7 +209,7 @@ static mw_status row_update(const mw_update_call *c, mw_tensor **out_p, mw_tenso
         out_states[1] = mw_add(mw_mul_scalar(c->states[1], 0.5), mw_mul_scalar(mean, 0.5));
         g = mw_real_div(g, mw_add_scalar(out_states[1], 1e-3));
     }
-    *out_p = mw_sub(c->p, mw_mul(g, mw_update_scalar_of(c, "learning_rate")));
+    *out_p = mw_sub(c->p, mw_mul(g, mw_update_call_scalar(c, "learning_rate")));
     return MW_OK;
 }
 
@@ -222,12 +222,12 @@ static void test_states_have_the_shapes_and_values_that_were_declared(void)
     for (int i = 0; i < 2; i++) {
         float count = 0.0f, rows[SMALL_H] = {0}, bias[SMALL_H];
         mw_trainer *trainer = make(&settings[i], mw_optimizer_custom(0.02f, &rule), &err);
-        mw_trainer_read(trainer, "fc1.weight#count", &count, 1, &err);
+        mw_trainer_read(trainer, "fc1.weight#count", MW_F32, &count, 1, &err);
         CHECK_NEAR(count, 3.0, 0.0);
         train(trainer, false, 0, STEPS, &err);
-        mw_trainer_read(trainer, "fc1.weight#rows", rows, SMALL_H, &err);
-        mw_trainer_read(trainer, "fc1.bias#count", &count, 1, &err);
-        mw_trainer_read(trainer, "fc1.bias", bias, SMALL_H, &err);
+        mw_trainer_read(trainer, "fc1.weight#rows", MW_F32, rows, SMALL_H, &err);
+        mw_trainer_read(trainer, "fc1.bias#count", MW_F32, &count, 1, &err);
+        mw_trainer_read(trainer, "fc1.bias", MW_F32, bias, SMALL_H, &err);
         CHECK_OK(err);
         CHECK_NEAR(count, 3.0 + STEPS, 0.0);
         for (int h = 0; h < SMALL_H; h++)
@@ -243,7 +243,7 @@ static mw_status plain_update(const mw_update_call *c, mw_tensor **out_p, mw_ten
 {
     (void)out_states, (void)err;
     mw_tensor *g = c->probe != NULL ? mw_sub(c->g, c->probe) : c->g;
-    *out_p = mw_sub(c->p, mw_mul(g, mw_update_scalar_of(c, "learning_rate")));
+    *out_p = mw_sub(c->p, mw_mul(g, mw_update_call_scalar(c, "learning_rate")));
     return MW_OK;
 }
 
@@ -260,8 +260,8 @@ static void test_the_loss_scale_is_divided_out(void)
         mw_trainer *trainer = make(&s, mw_optimizer_custom(0.05f, &rule), &err);
         train(trainer, false, 0, STEPS, &err);
         float a[SMALL_H * SMALL_D], b[SMALL_H * SMALL_D];
-        mw_trainer_read(sgd, "fc1.weight", a, SMALL_H * SMALL_D, &err);
-        mw_trainer_read(trainer, "fc1.weight", b, SMALL_H * SMALL_D, &err);
+        mw_trainer_read(sgd, "fc1.weight", MW_F32, a, SMALL_H * SMALL_D, &err);
+        mw_trainer_read(trainer, "fc1.weight", MW_F32, b, SMALL_H * SMALL_D, &err);
         CHECK_OK(err);
         CHECK(memcmp(a, b, sizeof a) == 0);
         mw_trainer_destroy(trainer);
@@ -285,7 +285,7 @@ static void check_probe(mw_trainer_options *o, mw_graph *g, int accumulate)
     float got[3] = {0};
     for (int i = 0; i < 2 * accumulate; i++)
         mw_trainer_step(trainer, &(mw_batch){.feeds = &feeds, .feed_count = 1, .examples = 3}, NULL, &err);
-    mw_trainer_read(trainer, "w", got, 3, &err);
+    mw_trainer_read(trainer, "w", MW_F32, got, 3, &err);
     CHECK_OK(err);
     for (int i = 0; i < 3; i++) {
         double p = 0.5;
@@ -298,17 +298,17 @@ static void check_probe(mw_trainer_options *o, mw_graph *g, int accumulate)
 
 static void test_a_probe_gives_a_second_gradient(void)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_constant(0.5f));
     mw_input(g, "c", MW_F32, MW_SHAPE(3));
     mw_trainer_options o = mw_trainer_defaults(NULL, mw_sgd(0.1f));
     o.compile = engine_options(MW_DEVICE_CPU, 1);
     check_probe(&o, g, 1);
-    o.loss_scale = 32.0f;
+    o.precision.loss_scale = 32.0f;
     check_probe(&o, g, 1);
     check_probe(&o, g, 3);
-    o.loss_scale = 0.0f;
-    o.dynamic_loss_scale = true;
+    o.precision.loss_scale = 0.0f;
+    o.precision.dynamic = true;
     check_probe(&o, g, 1);
     mw_graph_destroy(g);
 }
@@ -355,7 +355,7 @@ static void test_making_a_trainer_survives_failing_allocations(void)
         failing_allocator failing = {.fail_at = n};
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_zeros());
         mw_trainer_options o =
             mw_trainer_defaults(mw_reduce_sum(mw_square(w), MW_ALL_AXES, false), custom_adam(0.01f, 0.1f, &rule));

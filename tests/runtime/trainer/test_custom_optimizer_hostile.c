@@ -58,7 +58,7 @@ static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **
 {
     act *a = c->user;
     a->calls++;
-    *out_p = mw_sub(c->p, mw_mul(c->g, mw_update_scalar_of(c, "learning_rate")));
+    *out_p = mw_sub(c->p, mw_mul(c->g, mw_update_call_scalar(c, "learning_rate")));
     out_states[0] = c->states[0];
     if (is(a, "no p"))
         *out_p = NULL;
@@ -75,7 +75,7 @@ static mw_status update(const mw_update_call *c, mw_tensor **out_p, mw_tensor **
     if (is(a, "mixes graphs"))
         *out_p = mw_add(c->p, a->foreign);
     if (is(a, "unknown scalar"))
-        *out_p = mw_mul(c->p, mw_update_scalar_of(c, "momentum"));
+        *out_p = mw_mul(c->p, mw_update_call_scalar(c, "momentum"));
     if (is(a, "makes an input"))
         *out_p = mw_add(c->p, mw_input(c->graph, "more", MW_F32, MW_SHAPE(2, 3)));
     if (is(a, "makes a parameter"))
@@ -114,7 +114,7 @@ static double number(void *user, const mw_update_moment *m)
 
 static mw_trainer *try_rule(act *a, const mw_optimizer *optimizer, const mw_parameter_group *group, mw_error *err)
 {
-    mw_graph *other = mw_graph_create(NULL), *g = mw_graph_create(NULL);
+    mw_graph *other = mw_graph_create(NULL, NULL), *g = mw_graph_create(NULL, NULL);
     a->foreign = mw_parameter(other, "w", MW_F32, MW_SHAPE(2, 3), mw_init_zeros());
     a->graph = g;
     mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(2, 3), mw_init_constant(1.0f));
@@ -219,12 +219,12 @@ static void test_numbers_are_checked_at_each_step(void)
     mw_trainer *trainer = try_rule(&a, &optimizer, NULL, &err);
     float w[6], now[6];
     mw_trainer_step(trainer, &(mw_batch){0}, NULL, &err);
-    mw_trainer_read(trainer, "w", w, 6, &err);
+    mw_trainer_read(trainer, "w", MW_F32, w, 6, &err);
     CHECK_OK(err);
     CHECK_INT(mw_trainer_step(trainer, &(mw_batch){0}, NULL, &err), MW_ERROR_NUMERIC);
     CHECK_CONTAINS(err.message, "learning_rate is nan at step 2");
     err = (mw_error){0};
-    mw_trainer_read(trainer, "w", now, 6, &err);
+    mw_trainer_read(trainer, "w", MW_F32, now, 6, &err);
     CHECK(memcmp(w, now, sizeof w) == 0);
     CHECK_INT(mw_trainer_steps(trainer), 1);
     mw_trainer_destroy(trainer);
@@ -310,7 +310,7 @@ static void test_a_group_with_decay_needs_a_rule_that_decays(void)
 
 static void test_probes_that_are_wrong_are_refused(void)
 {
-    mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL), *other = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(2), mw_init_zeros());
     mw_tensor *loss = mw_reduce_sum(mw_square(w), MW_ALL_AXES, false);
     mw_tensor *probes[] = {mw_parameter(other, "w", MW_F32, MW_SHAPE(1), mw_init_zeros()), w, mw_cast(loss, MW_F16)};
@@ -332,7 +332,7 @@ static void test_probes_that_are_wrong_are_refused(void)
 /* A call that no trainer made. */
 static void test_a_call_without_scalars_has_none(void)
 {
-    CHECK(mw_update_scalar_of(&(const mw_update_call){.scalar_count = 1}, "rate") == NULL);
+    CHECK(mw_update_call_scalar(&(const mw_update_call){.scalar_count = 1}, "rate") == NULL);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static mw_program *compile(const source *s, mw_error *err)
 {
     char state[64];
     snprintf(state, sizeof state, "%s.generator", s->name);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, s->shape);
     mw_output(mw_dropout(x, s->p, s->name), "y");
     const mw_tensor *generator = mw_graph_find(graph, state);
@@ -31,10 +31,10 @@ static mw_program *compile(const source *s, mw_error *err)
     options.provider = MW_PROVIDER_ENGINE;
     options.device = s->device;
     options.seed = s->seed;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     if (program != NULL)
-        mw_program_share(program, "next", state, err);
+        mw_program_alias(program, "next", state, err);
     return program;
 }
 
@@ -48,7 +48,7 @@ static unsigned char *draw(const source *s, mw_error *err)
         values[i] = 1.0f;
     mw_program_write(program, "x", MW_F32, values, COUNT, err);
     for (int step = 0; step < STEPS && err->status == MW_OK; step++) {
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, "y", MW_F32, values, COUNT, err);
         for (int i = 0; i < COUNT; i++)
             masks[step * COUNT + i] = values[i] != 0.0f;
@@ -262,7 +262,7 @@ static void test_the_generator_has_full_period(void)
         float state[2 * N] = {0};
         state[i] = 1.0f;
         mw_program_write(program, "drop.generator", MW_F32, state, (size_t)2 * N, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "drop.generator", MW_F32, state, (size_t)2 * N, &err);
         for (int j = 0; j < N; j++)
             step.at[i][j] = ((int)state[j] + P) % P;
@@ -280,7 +280,7 @@ static void test_the_gradient_is_the_scaled_mask(void)
 {
     mw_error err = {0};
     float x[COUNT], y[COUNT], dx[COUNT];
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, COLUMNS)), *gradient = NULL;
     mw_tensor *output = mw_dropout(input, 0.25f, "drop");
     mw_grad(mw_reduce_sum(output, MW_ALL_AXES, false), &input, 1, &gradient, &err);
@@ -288,12 +288,12 @@ static void test_the_gradient_is_the_scaled_mask(void)
     mw_output(gradient, "dx");
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     for (int i = 0; i < COUNT; i++)
         x[i] = 1.0f;
     mw_program_write(program, "x", MW_F32, x, COUNT, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, COUNT, &err);
     mw_program_read(program, "dx", MW_F32, dx, COUNT, &err);
     CHECK_OK(err);

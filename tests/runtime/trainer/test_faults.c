@@ -2,6 +2,7 @@
  * failure must be an error with a status, leak nothing and leave what existed as it was. */
 #include "runtime/small.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/failing.h"
 
 #include <e5rt/e5rt.h>
@@ -155,7 +156,7 @@ static void test_evaluation_survives_every_host_failure(void)
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data.y}};
     mw_error err = {0};
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, 11, false, &err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, 11, false, &err);
     CHECK_OK(err);
     long n = 0;
     for (bool done = false; !done && n < LIMIT; n++) {
@@ -168,16 +169,16 @@ static void test_evaluation_survives_every_host_failure(void)
         float out[SMALL_N * SMALL_C];
         small_batch batch;
         small_fill_batch(&batch, &data, 0);
-        mw_status status = mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+        mw_status status = evaluated(trainer, dataset, &loss, NULL, &err);
         if (status == MW_OK)
-            status = mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * SMALL_C, &err);
+            status = mw_trainer_predict(trainer, &batch.batch, MW_F32, out, SMALL_N * SMALL_C, &err);
         done = !failing.failed;
         if (status != MW_OK) {
             check_refusal(&err, n);
             CHECK_INT(status, err.status);
             err = (mw_error){0};
             failing.fail_at = -1;
-            mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+            evaluated(trainer, dataset, &loss, NULL, &err);
             CHECK_OK(err);
             CHECK(loss > 0);
         } else {
@@ -203,7 +204,7 @@ static void test_compile_survives_every_host_failure(void)
         options.allocator = &allocator;
         options.device = MW_DEVICE_ANE; /* converts the parameters */
         options.provider = MW_PROVIDER_ENGINE;
-        mw_program *program = mw_compile(net.graph, &options, &err);
+        mw_program *program = mw_program_create(net.graph, &options, &err);
         done = !failing.failed;
         if (program == NULL)
             check_refusal(&err, n);

@@ -28,7 +28,7 @@ typedef struct net {
 
 static net create_net(bool norm)
 {
-    net n = {.graph = mw_graph_create(NULL)};
+    net n = {.graph = mw_graph_create(NULL, NULL)};
     mw_graph *g = n.graph;
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(N, 3)), *z = mw_input(g, "z", MW_F32, MW_SHAPE(WIDE));
     mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_zeros());
@@ -135,10 +135,10 @@ static mw_trainer *create_variant(const variant *v, mw_device device, mw_optimiz
     mw_trainer_options options = mw_trainer_defaults(n.loss, optimizer);
     options.accumulate = v->accumulate;
     options.dispatch_steps = v->dispatch;
-    options.clip_norm = v->clip_norm;
-    options.clip_value = v->clip_value;
+    options.clipping.norm = v->clip_norm;
+    options.clipping.value = v->clip_value;
     options.average_decay = v->average;
-    options.dynamic_loss_scale = v->dynamic;
+    options.precision.dynamic = v->dynamic;
     options.compile.device = device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, err);
@@ -170,7 +170,7 @@ static void check_variant(const variant *v, mw_device device, mw_optimizer optim
     check_note(status == (v->dynamic ? MW_OK : MW_ERROR_NUMERIC), __FILE__, __LINE__, "%s: %s", v->what, err.message);
     check_note(v->dynamic ? is_same_but_for_scale(trainer, &before) : is_same(trainer, &before), __FILE__, __LINE__,
                "%s, device %d: a refused step has changed something", v->what, (int)device);
-    CHECK(mw_trainer_count(trainer).refused_steps > 0);
+    CHECK(mw_trainer_get_counters(trainer).refused_steps > 0);
     err = (mw_error){0};
     for (int i = 0; i < 2; i++)
         mw_trainer_step(trainer, &good.batch, NULL, &err);
@@ -227,7 +227,7 @@ static mw_trainer *create_plain(mw_optimizer optimizer, mw_device device, bool a
     net n = create_net(false);
     mw_trainer_options options = mw_trainer_defaults(n.loss, optimizer);
     options.average_decay = average ? 0.99f : 0.0f;
-    options.clip_value = clip;
+    options.clipping.value = clip;
     options.compile.device = device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, err);
@@ -358,7 +358,7 @@ static void test_a_name_of_a_state_is_refused(void)
 {
     for (size_t d = 0; d < 2; d++) {
         mw_error err = {0};
-        mw_graph *g = mw_graph_create(NULL);
+        mw_graph *g = mw_graph_create(NULL, NULL);
         mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_zeros());
         mw_tensor *taken = mw_input(g, "w#m", MW_F32, MW_SHAPE(3));
         mw_tensor *loss = mw_reduce_sum(mw_square(mw_sub(w, taken)), MW_ALL_AXES, false);
@@ -395,7 +395,7 @@ static void test_what_is_not_finite_is_never_saved_over_what_is(void)
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "element 3 of \"fc1.weight\" is");
     err = (mw_error){0};
     mw_trainer_load(trainer, path, NULL, &err);
-    mw_trainer_load_weights(trainer, weights, &err);
+    mw_trainer_load_weights(trainer, weights, NULL, &err);
     CHECK_OK(err);
     check_sound(trainer, "loaded again");
     mw_trainer_destroy(trainer);
@@ -465,7 +465,7 @@ enum { EXAMPLES = 12 };
 /* loss = mean over examples of |x w|, whose gradient is 0 * inf for an example of zeros. */
 static mw_trainer *create_norms(mw_device device, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(N, 3));
     mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_constant(0.5f));
     mw_tensor *norms = mw_sqrt(mw_reduce_sum(mw_square(mw_mul(x, w)), MW_AXES(1), false));
@@ -495,13 +495,13 @@ static mw_status fit(mw_trainer *trainer, data *d, const char *path, mw_error *e
     for (int i = 0; i < EXAMPLES * 3; i++)
         d->x[i] = 0.1f * (float)(i % 7 - 3) + 0.05f;
     const mw_column column = {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(3), .data = d->x};
-    mw_dataset *set = mw_dataset_from_memory(&column, 1, EXAMPLES, false, err);
+    mw_dataset *set = mw_dataset_create(&column, 1, EXAMPLES, false, err);
     mw_fit_options options = mw_fit_defaults(set, 3);
-    options.checkpoint = path;
-    options.quiet = true;
-    options.progress = on_progress;
-    options.user = d;
-    const mw_status status = mw_fit(trainer, &options, err);
+    options.checkpoint.path = path;
+    options.progress.quiet = true;
+    options.progress.function = on_progress;
+    options.progress.user = d;
+    const mw_status status = mw_trainer_fit(trainer, &options, err);
     mw_dataset_destroy(set);
     return status;
 }
@@ -526,7 +526,7 @@ static void test_a_fit_that_meets_a_norm_at_zero_leaves_a_file_that_loads(void)
         fit(trainer, &d, path, &err); /* goes on from the file of the first epoch */
         CHECK_OK(err);
         CHECK_INT(mw_trainer_steps(trainer), 3 * EXAMPLES / N);
-        CHECK(mw_trainer_count(trainer).steps <= 2 * EXAMPLES / N);
+        CHECK(mw_trainer_get_counters(trainer).steps <= 2 * EXAMPLES / N);
         mw_trainer_destroy(trainer);
     }
 }

@@ -45,7 +45,7 @@ static void check_step(const char *text, const mw_input_shape *shape, int rows)
     CHECK_OK(err);
     const mw_feed feed = {.name = "x", .data = ones, .dtype = MW_F32, .count = 3 * (size_t)rows};
     mw_trainer_step(t, &(mw_batch){.feeds = &feed, .feed_count = 1}, &loss, &err);
-    mw_trainer_read(t, "w", w, 6, &err);
+    mw_trainer_read(t, "w", MW_F32, w, 6, &err);
     CHECK_OK(err);
     CHECK_NEAR(loss, rows * (9.0 * 9 + 12 * 12), 1e-3);
     CHECK_NEAR(w[0], 1 - 0.001 * 2 * rows * 9, 1e-5);
@@ -72,7 +72,7 @@ static void test_a_shape_that_nobody_gives_is_asked_for(void)
     CHECK(engine_trainer(sum, mw_sgd(0.001f), MW_DEVICE_CPU, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE,
                 "trainer: input \"x\" is [?, 3] and has no default shape: make the graph of the loss one of known "
-                "shapes, with mw_graph_specialise");
+                "shapes, with mw_graph_specialize");
     mw_graph_destroy(graph);
 }
 

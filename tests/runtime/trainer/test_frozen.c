@@ -3,6 +3,7 @@
 #include "runtime/files.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ typedef struct setup {
 
 static mw_trainer *make(const setup *s, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_F32, MW_SHAPE(N, 1));
     mw_tensor *h = mw_tanh(mw_batch_norm_layer(mw_dense(x, H, "fc1"), 0.25f, 1e-3f, "bn"));
     h = s->drops ? mw_dropout(h, 0.5f, "bn.drop") : h;
@@ -48,7 +49,7 @@ static mw_trainer *make(const setup *s, mw_error *err)
     options.groups = s->groups;
     options.group_count = s->group_count;
     options.accumulate = s->accumulate;
-    options.loss_scale = 1.0f;
+    options.precision.loss_scale = 1.0f;
     options.compile.device = s->device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, err);
@@ -69,8 +70,8 @@ static double evaluate(mw_trainer *trainer, const data *d, mw_error *err)
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = d->x},
                                  {.name = "y", .dtype = MW_F32, .shape = MW_SHAPE(1), .data = d->y}};
     double loss = 0;
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, N, false, err);
-    mw_trainer_evaluate(trainer, dataset, &loss, NULL, err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, N, false, err);
+    evaluated(trainer, dataset, &loss, NULL, err);
     mw_dataset_destroy(dataset);
     return loss;
 }
@@ -85,7 +86,7 @@ static layer read_layer(mw_trainer *trainer, mw_error *err)
     static const char *const names[4] = {"bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"};
     layer l = {0};
     for (int i = 0; i < 4; i++)
-        mw_trainer_read(trainer, names[i], l.part[i], H, err);
+        mw_trainer_read(trainer, names[i], MW_F32, l.part[i], H, err);
     return l;
 }
 
@@ -99,8 +100,8 @@ static void check_moved(const layer *a, const layer *b, bool parameters, bool st
 static void set_statistics(mw_trainer *trainer, mw_error *err)
 {
     const float mean[H] = {0.5f, -0.25f, 0.125f}, variance[H] = {2.0f, 0.5f, 1.5f};
-    mw_trainer_write(trainer, "bn.running_mean", mean, H, err);
-    mw_trainer_write(trainer, "bn.running_var", variance, H, err);
+    mw_trainer_write(trainer, "bn.running_mean", MW_F32, mean, H, err);
+    mw_trainer_write(trainer, "bn.running_var", MW_F32, variance, H, err);
 }
 
 static void check_group(const setup *s, bool parameters, bool statistics)
@@ -190,7 +191,7 @@ static void test_gradients_go_through_a_frozen_layer(void)
     mw_trainer *trainer = make(&(setup){MW_DEVICE_CPU, &frozen, 1, 1.0f, 1, false}, &err);
     set_statistics(trainer, &err);
     float before[H * D], after[H * D], moved[H * D];
-    mw_trainer_read(trainer, "fc1.weight", before, H * D, &err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, before, H * D, &err);
     double expected[H * D];
     for (int i = 0; i < H * D; i++) {
         const float h = 0.01f;
@@ -198,14 +199,14 @@ static void test_gradients_go_through_a_frozen_layer(void)
         for (int side = 0; side < 2; side++) {
             memcpy(moved, before, sizeof moved);
             moved[i] += side == 0 ? -h : h;
-            mw_trainer_write(trainer, "fc1.weight", moved, H * D, &err);
+            mw_trainer_write(trainer, "fc1.weight", MW_F32, moved, H * D, &err);
             losses[side] = evaluate(trainer, &d, &err);
         }
         expected[i] = (losses[1] - losses[0]) / (2.0 * (double)h);
     }
-    mw_trainer_write(trainer, "fc1.weight", before, H * D, &err);
+    mw_trainer_write(trainer, "fc1.weight", MW_F32, before, H * D, &err);
     step(trainer, &d, 1, &err);
-    mw_trainer_read(trainer, "fc1.weight", after, H * D, &err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, after, H * D, &err);
     CHECK_OK(err);
     for (int i = 0; i < H * D; i++) /* fp32 losses near 1: differences are right to some 1e-5, the curve to h^2 */
         CHECK_NEAR((double)before[i] - (double)after[i], expected[i], 1e-4);

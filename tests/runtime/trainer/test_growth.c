@@ -78,7 +78,7 @@ static growth_times of_outputs(int n)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     double begin = growth_seconds();
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     growth_note(&t, "compile", begin);
     begin = growth_seconds();
     for (int i = 0; i < n; i++) {
@@ -99,7 +99,7 @@ static growth_times of_outputs(int n)
 
 static mw_graph *sum_of_parameters(int n, mw_tensor **out_loss)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
     for (int i = 0; i < n; i++) {
         char name[32];
@@ -139,7 +139,7 @@ static growth_times of_parameters(int n)
     growth_note(&t, "load", begin);
     mw_trainer_save_weights(trainer, scratch("weights"), &err);
     begin = growth_seconds();
-    mw_trainer_load_weights(trainer, scratch("weights"), &err);
+    mw_trainer_load_weights(trainer, scratch("weights"), NULL, &err);
     growth_note(&t, "load weights", begin);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);

@@ -52,7 +52,7 @@ static void other(void *user, mw_tensor **out, size_t count)
 /* "y" of x [N, C]: in a loop x + 2 after training, in the branch that is taken for x > 0 too. */
 static mw_graph *build(bool loop, bool dropout)
 {
-    inside in = {.graph = mw_graph_create(NULL), .dropout = dropout};
+    inside in = {.graph = mw_graph_create(NULL, NULL), .dropout = dropout};
     mw_tensor *out[2] = {NULL, NULL};
     in.x = mw_input(in.graph, "x", MW_F32, MW_SHAPE(N, C));
     mw_tensor *scale = mw_parameter(in.graph, "scale", MW_F32, MW_SHAPE(C), mw_init_constant(1.0f));
@@ -84,7 +84,7 @@ static void test_the_evaluation_of_a_graph_reaches_into_loops_and_branches(void)
         mw_graph *graph = build(k % 2 == 0, k / 2 == 0), *after = mw_graph_evaluation(graph, &err);
         mw_program *program = engine_compile(after, MW_DEVICE_CPU, 1, &err);
         mw_program_write(program, "x", MW_F32, x, COUNT, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, COUNT, &err);
         CHECK_OK(err);
         for (int i = 0; i < COUNT && err.status == MW_OK; i++)
@@ -135,7 +135,7 @@ static mw_tensor *while_large(void *user, mw_tensor *const *vars, size_t count)
 static void step_on(bool loop, const float x[COUNT], float mean[C])
 {
     mw_error err = {0};
-    inside in = {.graph = mw_graph_create(NULL)};
+    inside in = {.graph = mw_graph_create(NULL, NULL)};
     mw_tensor *out[2] = {NULL, NULL};
     in.x = mw_mul(mw_input(in.graph, "x", MW_F32, MW_SHAPE(N, C)),
                   mw_parameter(in.graph, "scale", MW_F32, MW_SHAPE(C), mw_init_constant(1.0f)));
@@ -150,7 +150,7 @@ static void step_on(bool loop, const float x[COUNT], float mean[C])
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = COUNT};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
     mw_trainer_step(trainer, &batch, NULL, &err);
-    mw_trainer_read(trainer, "bn.running_mean", mean, C, &err);
+    mw_trainer_read(trainer, "bn.running_mean", MW_F32, mean, C, &err);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(in.graph);
@@ -263,7 +263,7 @@ static void test_constants_of_blocks_are_trained_and_written_back(void)
     CHECK_CONTAINS(n.left, "other: another constant has its name;other: another constant has its name");
     if (graph != NULL)
         train_blocks(source, graph, "tuned", &err);
-    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, &err);
     if (CHECK_OK(err) && tuned != NULL) {
         CHECK(count_changed(tuned, "wa", 0.7F) > 3);
         CHECK_INT(count_changed(tuned, "wb", 0.9F), 0); /* its branch was not taken */

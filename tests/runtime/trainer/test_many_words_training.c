@@ -1,6 +1,7 @@
 /* A small GPT form with the words of GPT-2 trains on the ANE's arithmetic as it does in fp32. */
 #include "runtime/model/words.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static mw_tensor *attend(mw_tensor *x)
 /* tied: the table that takes words in also gives them out. */
 static model make_model(bool tied)
 {
-    model m = {.graph = mw_graph_create(NULL)};
+    model m = {.graph = mw_graph_create(NULL, NULL)};
     mw_tensor *ids = mw_input(m.graph, "ids", MW_I32, MW_SHAPE(B, T));
     mw_tensor *labels = mw_input(m.graph, "labels", MW_I32, MW_SHAPE(B, T));
     mw_tensor *x = mw_embedding(ids, WORDS, D, "word");
@@ -87,8 +88,8 @@ static double evaluate(mw_trainer *trainer, double *out_accuracy, mw_error *err)
     text_fill(&t, 0);
     const mw_column columns[] = {{.name = "ids", .dtype = MW_I32, .shape = MW_SHAPE(T), .data = t.ids},
                                  {.name = "labels", .dtype = MW_I32, .shape = MW_SHAPE(T), .data = t.labels}};
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, B, false, err);
-    mw_trainer_evaluate(trainer, dataset, &loss, out_accuracy, err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, B, false, err);
+    evaluated(trainer, dataset, &loss, out_accuracy, err);
     mw_dataset_destroy(dataset);
     return loss;
 }

@@ -3,6 +3,7 @@
 #include "runtime/files.h"
 #include "segment_trainer.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/failing.h"
 #include "support/on_engine.h"
 
@@ -27,7 +28,7 @@ static uint64_t bytes_of(const segment_setting *s)
     open.memory_limit = UINT64_MAX;
     segment_create(&t, &open, &err);
     CHECK_OK(err);
-    const mw_trainer_recomputation r = mw_trainer_recomputed(t.trainer);
+    const mw_trainer_recomputation r = mw_trainer_get_recomputation(t.trainer);
     CHECK(r.stretches == 0 && r.bytes > 0 && r.bytes == r.bytes_before && r.flops == r.flops_before);
     segment_destroy(&t);
     return r.bytes;
@@ -52,13 +53,13 @@ static mw_trainer_recomputation check_limited(const segment_setting *s)
     segment_create(&limited, s, &err);
     segment_train(&open, &whole, 0, SEGMENT_STEPS, &err);
     segment_train(&limited, s, 0, SEGMENT_STEPS, &err);
-    const mw_trainer_recomputation r = mw_trainer_recomputed(limited.trainer);
+    const mw_trainer_recomputation r = mw_trainer_get_recomputation(limited.trainer);
     if (CHECK_OK(err)) {
         shares ? check_losses_near(&open, &limited) : segment_check_equal(&open, &limited, s);
         CHECK(r.bytes <= s->memory_limit && r.bytes < r.bytes_before);
         CHECK(r.stretches > 0 && r.flops >= r.flops_before);
     }
-    CHECK_INT(mw_trainer_recomputed(open.trainer).bytes, 0);
+    CHECK_INT(mw_trainer_get_recomputation(open.trainer).bytes, 0);
     segment_destroy(&open);
     segment_destroy(&limited);
     return r;
@@ -122,7 +123,7 @@ static void test_every_network_keeps_its_bits(void)
             segment_create(&t, &s, &err);
             const bool reached = err.status == MW_OK;
             if (!reached)
-                CHECK_ERROR(err, MW_ERROR_MEMORY, "memory_limit is");
+                CHECK_ERROR(err, MW_ERROR_MEMORY, "memory.limit is");
             printf("  %s on %s: %s\n", net->name, k == 0 ? "the CPU" : "the ANE", reached ? "less" : "refused");
             segment_destroy(&t);
             count += reached;
@@ -167,7 +168,7 @@ static mw_trainer *normed_trainer(mw_graph *graph, uint64_t limit, mw_error *err
     mw_tensor *z = mw_dense(h, CLASSES, "out"), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(EXAMPLES));
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(z, y), mw_sgd(0.05f));
     options.prediction = z;
-    options.memory_limit = limit;
+    options.memory.limit = limit;
     options.compile = engine_options(MW_DEVICE_CPU, 1);
     return mw_trainer_create(&options, err);
 }
@@ -181,14 +182,14 @@ static void run_written(mw_trainer *trainer, const float *x, float *out, mw_erro
 {
     remove_model("limited");
     mw_trainer_write_mil(trainer, scratch("limited"), err);
-    mw_graph *graph = err->status == MW_OK ? mw_graph_read_mil(scratch("limited/model.mil"), NULL, err) : NULL;
+    mw_graph *graph = err->status == MW_OK ? mw_graph_open_mil(scratch("limited/model.mil"), NULL, err) : NULL;
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
     mw_port port = {.name = NULL};
     for (size_t i = 0; mw_program_port_at(program, i, &port) && !port.is_output; i++)
         ;
     if (program != NULL) {
         mw_program_write(program, "x", MW_F32, x, EXAMPLES * WIDTH, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, port.name, MW_F32, out, EXAMPLES * CLASSES, err);
     }
     mw_program_destroy(program);
@@ -210,14 +211,14 @@ static void run_normed(uint64_t limit, normed *out)
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = EXAMPLES};
     const mw_column columns[2] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(WIDTH), .data = x},
                                   {.name = "y", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = y}};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer = normed_trainer(graph, limit, &err);
-    mw_dataset *data = mw_dataset_from_memory(columns, 2, EXAMPLES, false, &err);
-    CHECK((mw_trainer_recomputed(trainer).stretches > 0) == (limit > 0));
+    mw_dataset *data = mw_dataset_create(columns, 2, EXAMPLES, false, &err);
+    CHECK((mw_trainer_get_recomputation(trainer).stretches > 0) == (limit > 0));
     for (int i = 0; i < 3; i++)
         mw_trainer_step(trainer, &batch, &out->loss, &err);
-    mw_trainer_predict(trainer, &batch, out->predicted, EXAMPLES * CLASSES, &err);
-    mw_trainer_evaluate(trainer, data, &out->evaluated, &metric, &err);
+    mw_trainer_predict(trainer, &batch, MW_F32, out->predicted, EXAMPLES * CLASSES, &err);
+    evaluated(trainer, data, &out->evaluated, &metric, &err);
     run_written(trainer, x, out->written, &err);
     CHECK_OK(err);
     mw_dataset_destroy(data);
@@ -229,7 +230,7 @@ static void test_ends_of_stretches_keep_their_form_for_evaluation(void)
 {
     static normed open, limited;
     mw_error refused = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     unsigned long long least = 0;
     CHECK(normed_trainer(graph, 1, &refused) == NULL);
     const char *said = strstr(refused.message, "bytes, and ");
@@ -274,13 +275,13 @@ static void test_what_cannot_be_reached_is_refused_with_numbers(void)
     segment_trained t;
     segment_create(&t, &(segment_setting){.net = &tower_net, .memory_limit = 4096}, &err);
     CHECK(t.trainer == NULL);
-    CHECK_ERROR(err, MW_ERROR_MEMORY, "memory_limit is 4096: take a smaller batch");
+    CHECK_ERROR(err, MW_ERROR_MEMORY, "memory.limit is 4096: take a smaller batch");
     segment_destroy(&t);
     err = (mw_error){0};
     segment_create(&t, &(segment_setting){.net = &tower_net, .memory_limit = 4096, .segments = 8}, &err);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "memory_limit and segments 8");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "memory.limit and memory.segments 8");
     segment_destroy(&t);
-    CHECK_INT(mw_trainer_recomputed(NULL).bytes, 0);
+    CHECK_INT(mw_trainer_get_recomputation(NULL).bytes, 0);
 }
 
 static void test_every_failing_allocation_is_survived(void)

@@ -17,7 +17,7 @@ typedef struct net {
 
 static net begin(void)
 {
-    net n = {.graph = mw_graph_create(NULL)};
+    net n = {.graph = mw_graph_create(NULL, NULL)};
     n.x = mw_input(n.graph, "x", MW_F32, MW_SHAPE(N));
     n.w = mw_parameter(n.graph, "layer.w", MW_F32, MW_SHAPE(N), mw_init_constant(1.0f));
     return n;
@@ -227,7 +227,7 @@ static void test_an_update_is_named_with_its_parameter(void)
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
     const float last[N] = {-65000.0f, 1.0f, 1.0f, 1.0f};
-    mw_trainer_write(trainer, "layer.w", last, N, &err);
+    mw_trainer_write(trainer, "layer.w", MW_F32, last, N, &err);
     fill(&f, 400.0f);
     mw_trainer_step(trainer, &f.batch, NULL, &err);
     check_message(&err, &told, "fp16");
@@ -241,7 +241,7 @@ static void test_a_scale_that_does_not_help_names_it_too(void)
     net n = begin();
     n.loss = norm_at_zero(&n);
     mw_trainer_options options = options_of(&n, MW_DEVICE_ANE);
-    options.dynamic_loss_scale = true;
+    options.precision.dynamic = true;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     mw_graph_destroy(n.graph);
     CHECK_OK(err);

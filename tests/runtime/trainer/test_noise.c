@@ -45,7 +45,7 @@ static mw_program *compile(const source *s, mw_error *err)
 {
     char state[64];
     snprintf(state, sizeof state, "%s.generator", s->name);
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(make(graph, s), "y");
     const mw_tensor *generator = mw_graph_find(graph, state);
     mw_output(generator != NULL ? generator->next : NULL, "next");
@@ -53,10 +53,10 @@ static mw_program *compile(const source *s, mw_error *err)
     options.provider = MW_PROVIDER_ENGINE;
     options.device = s->device;
     options.seed = s->seed;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     if (program != NULL)
-        mw_program_share(program, "next", state, err);
+        mw_program_alias(program, "next", state, err);
     return program;
 }
 
@@ -68,7 +68,7 @@ static float *draw_steps(const source *s, int steps)
     float *values = calloc((size_t)steps * count, sizeof *values);
     mw_program *program = compile(s, &err);
     for (int step = 0; step < steps && err.status == MW_OK; step++) {
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, values + (size_t)step * count, count, &err);
     }
     CHECK_OK(err);
@@ -452,7 +452,7 @@ static mw_program *compile_graph(mw_graph *graph, mw_error *err)
 {
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -463,7 +463,7 @@ static void test_gradients_flow_around_the_noise_also_when_recomputed(void)
     for (int again = 0; again < 2; again++) {
         mw_error err = {0};
         float y[8], z[8], ds[8], dm[8];
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *m = mw_input(graph, "m", MW_F32, MW_SHAPE(8)), *s = mw_input(graph, "s", MW_F32, MW_SHAPE(8));
         mw_tensor *noise = mw_noise_normal(graph, MW_F32, MW_SHAPE(8), 0.0f, 1.0f, "z"), *dx[2] = {NULL};
         mw_tensor *sum = mw_add(mw_mul(noise, s), m);
@@ -481,7 +481,7 @@ static void test_gradients_flow_around_the_noise_also_when_recomputed(void)
         const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
         mw_program_write(program, "m", MW_F32, ones, 8, &err);
         mw_program_write(program, "s", MW_F32, ones, 8, &err);
-        mw_run(program, &err);
+        mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, 8, &err);
         mw_program_read(program, "z", MW_F32, z, 8, &err);
         mw_program_read(program, "dm", MW_F32, dm, 8, &err);

@@ -5,6 +5,7 @@
 #include "runtime/files.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/failing.h"
 
 #include <millwright/millwright.h>
@@ -63,8 +64,8 @@ static mw_trainer *train_graph(mw_tensor *h, const setup *s, mw_error *err)
     options.compile.seed = s->seed;
     options.accumulate = s->accumulate;
     options.dispatch_steps = s->dispatch_steps;
-    options.dynamic_loss_scale = s->dynamic;
-    options.loss_scale_interval = s->dynamic ? 3 : 0;
+    options.precision.dynamic = s->dynamic;
+    options.precision.interval = s->dynamic ? 3 : 0;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     return trainer;
@@ -72,7 +73,7 @@ static mw_trainer *train_graph(mw_tensor *h, const setup *s, mw_error *err)
 
 static mw_trainer *make(const setup *s, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
     return train_graph(s->disturb(x), s, err);
 }
@@ -228,11 +229,11 @@ static void test_a_refused_step_keeps_its_numbers(void)
         float before[32], after[32];
         step(one, &d, 0, 2, NULL, &err);
         step(other, &d, 0, 2, NULL, &err);
-        mw_trainer_read(one, "noise.generator", before, 32, &err);
+        mw_trainer_read(one, "noise.generator", MW_F32, before, 32, &err);
         const mw_status status = mw_trainer_step(one, &bad.batches[0], NULL, &refusal);
         CHECK_INT(status, dynamic == 1 ? MW_OK : MW_ERROR_NUMERIC);
-        CHECK_INT(mw_trainer_count(one).refused_steps, 1);
-        mw_trainer_read(one, "noise.generator", after, 32, &err);
+        CHECK_INT(mw_trainer_get_counters(one).refused_steps, 1);
+        mw_trainer_read(one, "noise.generator", MW_F32, after, 32, &err);
         CHECK(memcmp(before, after, sizeof before) == 0);
         step(one, &d, 2, 4, a, &err);
         step(other, &d, 2, 4, b, &err);
@@ -255,19 +256,19 @@ static void test_evaluation_reads_the_generator_where_it_stands(void)
         mw_trainer *trainer = make(&s, &err);
         const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = d.x},
                                      {.name = "y", .dtype = MW_F32, .shape = MW_SHAPE(C), .data = d.y}};
-        mw_dataset *dataset = mw_dataset_from_memory(columns, 2, BATCHES * N, false, &err);
+        mw_dataset *dataset = mw_dataset_create(columns, 2, BATCHES * N, false, &err);
         step(trainer, &d, 0, 3, NULL, &err);
         float before[32], after[32], one[N * C], two[N * C], three[N * C];
         double first = 0, second = 0;
-        mw_trainer_read(trainer, "random_normal.1.generator", before, 32, &err);
-        mw_trainer_evaluate(trainer, dataset, &first, NULL, &err);
-        mw_trainer_evaluate(trainer, dataset, &second, NULL, &err);
-        mw_trainer_predict(trainer, &d.batches[0], one, N * C, &err);
-        mw_trainer_predict(trainer, &d.batches[0], two, N * C, &err);
-        mw_trainer_read(trainer, "random_normal.1.generator", after, 32, &err);
+        mw_trainer_read(trainer, "random_normal.1.generator", MW_F32, before, 32, &err);
+        evaluated(trainer, dataset, &first, NULL, &err);
+        evaluated(trainer, dataset, &second, NULL, &err);
+        mw_trainer_predict(trainer, &d.batches[0], MW_F32, one, N * C, &err);
+        mw_trainer_predict(trainer, &d.batches[0], MW_F32, two, N * C, &err);
+        mw_trainer_read(trainer, "random_normal.1.generator", MW_F32, after, 32, &err);
         mw_trainer_set_learning_rate(trainer, 0.0f, &err);
         step(trainer, &d, 3, 1, NULL, &err);
-        mw_trainer_predict(trainer, &d.batches[0], three, N * C, &err);
+        mw_trainer_predict(trainer, &d.batches[0], MW_F32, three, N * C, &err);
         CHECK_OK(err);
         CHECK_NEAR(first, second, 0.0);
         CHECK(first > 0.0);
@@ -297,11 +298,11 @@ static void test_weights_leave_the_generator_out(void)
     free(bytes);
     s.seed = 5;
     mw_trainer *other = make(&s, &err);
-    mw_trainer_read(other, "noise.generator", a, 32, &err);
-    mw_trainer_load_weights(other, scratch("weights.safetensors"), &err);
-    mw_trainer_read(other, "noise.generator", b, 32, &err);
-    mw_trainer_read(noisy, "fc.weight", weights, C * D, &err);
-    mw_trainer_read(other, "fc.weight", loaded, C * D, &err);
+    mw_trainer_read(other, "noise.generator", MW_F32, a, 32, &err);
+    mw_trainer_load_weights(other, scratch("weights.safetensors"), NULL, &err);
+    mw_trainer_read(other, "noise.generator", MW_F32, b, 32, &err);
+    mw_trainer_read(noisy, "fc.weight", MW_F32, weights, C * D, &err);
+    mw_trainer_read(other, "fc.weight", MW_F32, loaded, C * D, &err);
     CHECK_OK(err);
     CHECK(memcmp(a, b, sizeof a) == 0);
     CHECK(memcmp(weights, loaded, sizeof weights) == 0);
@@ -342,7 +343,7 @@ static void test_written_programs_hold_operations_of_mil(void)
         char *text = read_text(scratch("written"));
         CHECK_CONTAINS(text, cases[i].operation);
         CHECK(strstr(text, "floor_div") == NULL && strstr(text, "generator") == NULL);
-        mw_graph *back = mw_graph_read_mil(scratch("written/model.mil"), NULL, &err);
+        mw_graph *back = mw_graph_open_mil(scratch("written/model.mil"), NULL, &err);
         CHECK_OK(err);
         free(text);
         mw_graph_destroy(back);
@@ -353,7 +354,7 @@ static void test_written_programs_hold_operations_of_mil(void)
 static void test_the_evaluation_of_a_graph_holds_operations_of_mil(void)
 {
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
     mw_output(by_noise_uniform(x), "y");
     mw_graph *evaluation = mw_graph_evaluation(graph, &err);
@@ -447,9 +448,9 @@ static void test_every_trip_of_a_loop_has_a_generator(void)
     float a[32], b[32], c[32];
     mw_graph *source = parse(read_loop, &err);
     mw_trainer *trainer = tune(source, MW_DEVICE_CPU, 1, &err);
-    mw_trainer_read(trainer, "noise.generator", a, 32, &err);
-    mw_trainer_read(trainer, "noise_2.generator", b, 32, &err);
-    mw_trainer_read(trainer, "noise_3.generator", c, 32, &err);
+    mw_trainer_read(trainer, "noise.generator", MW_F32, a, 32, &err);
+    mw_trainer_read(trainer, "noise_2.generator", MW_F32, b, 32, &err);
+    mw_trainer_read(trainer, "noise_3.generator", MW_F32, c, 32, &err);
     CHECK_OK(err);
     CHECK(memcmp(a, b, sizeof a) != 0 && memcmp(b, c, sizeof b) != 0);
     mw_trainer_destroy(trainer);
@@ -537,7 +538,7 @@ static void test_classes_are_drawn_as_often_as_their_probabilities_say(void)
     enum { DRAWS = 4000, CLASSES = 4, CASES = 3 };
     const float p[CASES][CLASSES] = {{1, 2, 0, 5}, {0, 0, 0, 0}, {0, 0, 3, 0}};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(CASES, CLASSES)), *y = mw_dense(x, 1, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_mse(y, mw_mul_scalar(y, 0.0)), mw_adam(0.01f));
     options.prediction = mw_random_categorical(x, MW_CATEGORICAL_PROBS, DRAWS, -1);
@@ -548,7 +549,7 @@ static void test_classes_are_drawn_as_often_as_their_probabilities_say(void)
     const mw_feed feed = {.name = "x", .data = p, .dtype = MW_F32, .count = CASES * CLASSES};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = CASES};
     static float drawn[CASES * DRAWS];
-    mw_trainer_predict(trainer, &batch, drawn, CASES * DRAWS, &err);
+    mw_trainer_predict(trainer, &batch, MW_F32, drawn, CASES * DRAWS, &err);
     REQUIRE(CHECK_OK(err));
     double seen[CASES][CLASSES] = {{0}};
     for (int i = 0; i < CASES * DRAWS; i++)
@@ -599,7 +600,7 @@ static void test_each_trip_of_a_loop_tries_one_name(void)
 {
     enum { TRIPS = 300 };
     mw_error err = {0};
-    trips loop = {mw_graph_create(NULL), TRIPS};
+    trips loop = {mw_graph_create(NULL, NULL), TRIPS};
     mw_tensor *x = mw_input(loop.graph, "x", MW_F32, MW_SHAPE(2)), *vars[2];
     mw_while_loop((mw_tensor *[]){mw_scalar(loop.graph, MW_I32, 0), x}, 2, is_within, draw_once, &loop, vars);
     mw_output(vars[1], "y");
@@ -630,7 +631,7 @@ static void test_noise_survives_every_failed_allocation(void)
         mw_graph_options how = mw_graph_defaults();
         how.allocator = &allocator;
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(&how), *copy = NULL;
+        mw_graph *graph = mw_graph_create(&how, NULL), *copy = NULL;
         if (graph != NULL) {
             mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
             mw_output(by_noise_bernoulli(by_random_categorical(by_random_normal(x))), "y");

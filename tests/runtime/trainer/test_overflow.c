@@ -1,6 +1,7 @@
 /* The MNIST network in fp16 with a dynamic loss scale: every 50 steps a batch overflows. The run must end as good as
  * one without. Needs MNIST in the data folder. */
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -10,15 +11,15 @@ enum { BATCH = 128, EVERY = 50 };
 
 static mw_trainer *make_trainer(mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
     mw_tensor *hidden = mw_relu(mw_dense(x, 128, "fc1"));
     mw_tensor *logits = mw_dense(hidden, 10, "fc2");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(2e-3f));
     options.metric = mw_accuracy(logits, y);
-    options.dynamic_loss_scale = true;
-    options.loss_scale_interval = 40;
+    options.precision.dynamic = true;
+    options.precision.interval = 40;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_ANE;
     options.compile.seed = 1;
@@ -62,8 +63,8 @@ static outcome train(const mw_dataset *training, const mw_dataset *test, bool in
         }
     }
     double loss;
-    mw_trainer_evaluate(trainer, test, &loss, &out.accuracy, err);
-    out.counters = mw_trainer_count(trainer);
+    evaluated(trainer, test, &loss, &out.accuracy, err);
+    out.counters = mw_trainer_get_counters(trainer);
     mw_loader_destroy(loader);
     mw_trainer_destroy(trainer);
     return out;

@@ -5,6 +5,7 @@
 #include "runtime/trainer/object/trainer_access.h"
 #include "runtime/trainer/trainer_memory.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/on_engine.h"
 
 enum { STEPS = 4, RESULTS = MARKED_ROWS * MARKED_OUT };
@@ -36,7 +37,7 @@ static mw_trainer *create(const marked_graph *net, const setting *s, mw_error *e
     options.prediction = net->z;
     options.accumulate = s->accumulate;
     options.dispatch_steps = s->dispatch_steps;
-    options.segments = s->segments;
+    options.memory.segments = s->segments;
     if (s->frozen != NULL) {
         group = mw_parameter_group_frozen(s->frozen);
         options.groups = &group;
@@ -57,12 +58,12 @@ static void train(outcome *o, const setting *s, mw_error *err)
         mw_trainer_step_many(o->trainer, list, STEPS, o->losses, err);
     for (int i = 0; i < STEPS && s->dispatch_steps <= 1; i++)
         mw_trainer_step(o->trainer, &list[i], &o->losses[i], err);
-    mw_trainer_predict(o->trainer, &list[1], o->predicted, RESULTS, err);
+    mw_trainer_predict(o->trainer, &list[1], MW_F32, o->predicted, RESULTS, err);
     const mw_column columns[2] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(MARKED_WIDTH), .data = batches[2].x},
                                   {.name = "t", .dtype = MW_F32, .shape = MW_SHAPE(MARKED_OUT), .data = batches[2].t}};
-    mw_dataset *data = mw_dataset_from_memory(columns, 2, MARKED_ROWS, false, err);
+    mw_dataset *data = mw_dataset_create(columns, 2, MARKED_ROWS, false, err);
     double metric;
-    mw_trainer_evaluate(o->trainer, data, &o->evaluated, &metric, err);
+    evaluated(o->trainer, data, &o->evaluated, &metric, err);
     mw_dataset_destroy(data);
 }
 
@@ -126,7 +127,7 @@ static bool run_graph(const mw_graph *graph, const setting *s, float out[RESULTS
     marked_fill(&batch, 1);
     for (int64_t r = 0; program != NULL && r < MARKED_ROWS; r += rows) {
         mw_program_write(program, "x", MW_F32, batch.x + r * MARKED_WIDTH, (size_t)rows * MARKED_WIDTH, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, "z", MW_F32, out + r * MARKED_OUT, (size_t)rows * MARKED_OUT, err);
     }
     mw_program_destroy(program);
@@ -137,7 +138,7 @@ typedef enum format { AS_MIL, AS_TUNED, AS_PACKAGE, AS_ONNX, FORMATS } format;
 
 static mw_graph *read_package(const char *path, mw_error *err)
 {
-    mw_coreml *model = mw_coreml_read(path, NULL, err);
+    mw_coreml *model = mw_coreml_open(path, NULL, err);
     const mw_graph *graph = model != NULL ? mw_coreml_graph(model, err) : NULL;
     mw_graph *copy = graph != NULL ? mw_graph_flatten(graph, err) : NULL;
     mw_coreml_destroy(model);
@@ -157,11 +158,11 @@ static mw_graph *write_and_read(const outcome *o, format as, mw_error *err)
         mw_trainer_write_tuned(o->trainer, NULL, scratch("written"), err);
     else
         mw_trainer_write_mil(o->trainer, scratch("written"), err);
-    graph = err->status == MW_OK ? mw_graph_read_mil(scratch("written/model.mil"), NULL, err) : NULL;
+    graph = err->status == MW_OK ? mw_graph_open_mil(scratch("written/model.mil"), NULL, err) : NULL;
     if (as != AS_ONNX || graph == NULL)
         return graph;
     const char *path = scratch("written.onnx");
-    mw_graph *again = mw_onnx_write(graph, path, NULL, err) == MW_OK ? mw_onnx_read(path, NULL, err) : NULL;
+    mw_graph *again = mw_graph_write_onnx(graph, path, NULL, err) == MW_OK ? mw_graph_open_onnx(path, NULL, err) : NULL;
     mw_graph_destroy(graph);
     return again;
 }
@@ -214,7 +215,7 @@ static void check_marking(const outcome *plain, const marked_net *net, marking h
     snprintf(what, sizeof what, "%s, %s, marking %d", net->name, s->name, (int)how);
     begin(&marked, net, how, s, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", what, err.message)) {
-        CHECK((mw_trainer_recomputed(marked.trainer).stretches > 0) == (s->pieces > 1));
+        CHECK((mw_trainer_get_recomputation(marked.trainer).stretches > 0) == (s->pieces > 1));
         compare(plain, &marked, tolerance, what);
         if (s->written && how != MARK_PARTS && how != MARK_LEAVES) {
             check_written(&marked, s, net->draws, tolerance, what);

@@ -112,7 +112,7 @@ static float *compute(kind k, bool fed, mw_device device, int threads, const cha
 {
     mw_error err = {0};
     float *results = calloc(RESULTS, sizeof *results);
-    maker m = {.graph = mw_graph_create(NULL), .fed = fed, .suffix = ""};
+    maker m = {.graph = mw_graph_create(NULL, NULL), .fed = fed, .suffix = ""};
     const mw_recurrent r = build(&m, k);
     mw_output(r.y, "y");
     mw_output(r.h, "h_out");
@@ -122,7 +122,7 @@ static float *compute(kind k, bool fed, mw_device device, int threads, const cha
     if (way != NULL)
         check_way(program, way, &err);
     feed(program, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, results, STEPS * state, &err);
     mw_program_read(program, "h_out", MW_F32, results + Y, state, &err);
     if (r.c != NULL)

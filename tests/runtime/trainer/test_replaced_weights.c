@@ -9,7 +9,7 @@ typedef enum way { WRITTEN, LOADED } way;
 
 static mw_trainer *create(mw_optimizer optimizer, mw_dtype dtype, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", dtype, MW_SHAPE(4));
     mw_tensor *w = mw_parameter(graph, "w", dtype, MW_SHAPE(4), mw_init_constant(100.0f));
     mw_tensor *y = mw_mul(x, w);
@@ -25,13 +25,13 @@ static mw_trainer *create(mw_optimizer optimizer, mw_dtype dtype, mw_error *err)
 static void replace(mw_trainer *trainer, way how, const float *w, mw_error *err)
 {
     if (how == WRITTEN) {
-        mw_trainer_write(trainer, "w", w, 4, err);
+        mw_trainer_write(trainer, "w", MW_F32, w, 4, err);
         return;
     }
     mw_trainer *other = create(mw_sgd(0.1f), MW_F32, err);
-    mw_trainer_write(other, "w", w, 4, err);
+    mw_trainer_write(other, "w", MW_F32, w, 4, err);
     mw_trainer_save_weights(other, scratch("w.safetensors"), err);
-    mw_trainer_load_weights(trainer, scratch("w.safetensors"), err);
+    mw_trainer_load_weights(trainer, scratch("w.safetensors"), NULL, err);
     mw_trainer_destroy(other);
 }
 
@@ -57,7 +57,7 @@ static void check_average(way how)
     replace(trainer, how, wanted, &err);
     float shown[4] = {0};
     mw_trainer_use_averages(trainer, true, &err);
-    mw_trainer_predict(trainer, &batch, shown, 4, &err);
+    mw_trainer_predict(trainer, &batch, MW_F32, shown, 4, &err);
     CHECK_OK(err);
     for (int i = 0; i < 4; i++)
         CHECK_NEAR(shown[i], wanted[i], 0.0);
@@ -78,12 +78,12 @@ static void check_low(way how)
     float low[4] = {0}, w[4] = {0};
     for (int i = 0; i < TRAINED_STEPS / 4; i++)
         step(trainer, &batch, &feed, &err);
-    mw_trainer_read(trainer, "w#low", low, 4, &err);
+    mw_trainer_read(trainer, "w#low", MW_F32, low, 4, &err);
     CHECK(low[0] != 0.0f);
     replace(trainer, how, wanted, &err);
     mw_trainer_set_learning_rate(trainer, 0.0f, &err);
     step(trainer, &batch, &feed, &err);
-    mw_trainer_read(trainer, "w", w, 4, &err);
+    mw_trainer_read(trainer, "w", MW_F32, w, 4, &err);
     CHECK_OK(err);
     for (int i = 0; i < 4; i++)
         CHECK_NEAR(w[i], wanted[i], 1e-6); /* fp16 rounds 1e-3 by 5e-7 */

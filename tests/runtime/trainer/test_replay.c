@@ -18,8 +18,8 @@ static mw_trainer *make(mw_device device, mw_optimizer optimizer, int accumulate
 {
     small_net net = small_create_stateful(NULL);
     mw_trainer_options options = mw_trainer_defaults(mw_mul_scalar(net.loss, 300.0), optimizer);
-    options.loss_scale = 1.0f;
-    options.replay_folder = "refused/step";
+    options.precision.loss_scale = 1.0f;
+    options.watch.replay_folder = "refused/step";
     options.accumulate = accumulate;
     options.dispatch_steps = dispatch_steps;
     options.compile.device = device;
@@ -45,7 +45,7 @@ static void poison(mw_trainer *trainer, float value, mw_error *err)
     float weights[SMALL_C * SMALL_H];
     for (int i = 0; i < SMALL_C * SMALL_H; i++)
         weights[i] = i < SMALL_H ? value : -value;
-    mw_trainer_write(trainer, "fc2.weight", weights, SMALL_C * SMALL_H, err);
+    mw_trainer_write(trainer, "fc2.weight", MW_F32, weights, SMALL_C * SMALL_H, err);
 }
 
 static mw_error refuse(mw_trainer *trainer, int steps)
@@ -84,7 +84,7 @@ static void test_a_replayed_step_fails_for_the_same_reason(void)
         const int64_t step = mw_trainer_steps(t) + 1;
         mw_trainer_destroy(t);
         const mw_compile_options options = on(devices[i % 2]);
-        mw_replay("refused/step", &options, &found, &err);
+        mw_replay_run("refused/step", &options, &found, &err);
         CHECK_OK(err);
         CHECK_INT(found.step, step);
         check_same_cause(&said, &found);
@@ -101,7 +101,7 @@ static void test_another_device_finds_it_too(void)
     CHECK_INT(refuse(t, 1).status, MW_ERROR_NUMERIC);
     mw_trainer_destroy(t);
     const mw_compile_options options = on(MW_DEVICE_CPU);
-    mw_replay("refused/step", &options, &found, &err);
+    mw_replay_run("refused/step", &options, &found, &err);
     CHECK_OK(err);
     CHECK(found.non_finite > 0 && found.text[0] != '\0' && found.values > 20);
 }
@@ -115,9 +115,9 @@ static void test_fit_says_where_the_step_is(void)
     poison(t, 3e38f, &err);
     CHECK_OK(err);
     mw_fit_options fit = mw_fit_defaults(set, 2);
-    fit.quiet = fit.ignore_signals = true;
-    fit.metrics = "replayed.jsonl";
-    CHECK_INT(mw_fit(t, &fit, &err), MW_ERROR_NUMERIC);
+    fit.progress.quiet = fit.progress.ignore_signals = true;
+    fit.metrics.path = "replayed.jsonl";
+    CHECK_INT(mw_trainer_fit(t, &fit, &err), MW_ERROR_NUMERIC);
     lines all = lines_read("replayed.jsonl");
     CHECK(line_says(all.text[all.count - 1], "replay", "refused/step"));
     lines_free(&all);
@@ -126,7 +126,7 @@ static void test_fit_says_where_the_step_is(void)
     mw_replay_result found;
     const mw_error said = err;
     err = (mw_error){0};
-    mw_replay("refused/step", NULL, &found, &err);
+    mw_replay_run("refused/step", NULL, &found, &err);
     CHECK_OK(err);
     check_same_cause(&said, &found);
 }
@@ -149,7 +149,7 @@ static void test_the_sentence_of_a_folder_is_escaped(void)
     folder_put("refused/step/operations.txt", text);
     free(text);
     mw_compile_options options = on(MW_DEVICE_ANE);
-    mw_replay("refused/step", &options, &found, &err);
+    mw_replay_run("refused/step", &options, &found, &err);
     CHECK_OK(err);
     CHECK(found.non_finite > 0);
     CHECK(strchr(found.text, '\x1b') == NULL);
@@ -173,7 +173,7 @@ static void check_no_replay(mw_status status, const char *why)
 {
     mw_error err = {0};
     mw_replay_result found = {.values = 7};
-    CHECK_INT(mw_replay("refused/step", NULL, &found, &err), status);
+    CHECK_INT(mw_replay_run("refused/step", NULL, &found, &err), status);
     CHECK_ERROR(err, status, why);
     CHECK(found.values == 0 && found.text[0] == '\0');
 }

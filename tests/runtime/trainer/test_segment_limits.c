@@ -17,7 +17,7 @@ static mw_trainer_parts count_parts(const segment_setting *s, mw_error *err)
 {
     segment_trained t;
     segment_create(&t, s, err);
-    const mw_trainer_parts parts = mw_trainer_count_parts(t.trainer);
+    const mw_trainer_parts parts = mw_trainer_get_parts(t.trainer);
     segment_destroy(&t);
     return parts;
 }
@@ -138,7 +138,7 @@ static void test_the_program_of_segments_reads_as_the_whole(void)
     err = (mw_error){0};
     CHECK_INT(mw_trainer_profile(cut.trainer, MW_TRAINER_STEP, 4, &err), MW_ERROR_UNSUPPORTED);
     err = (mw_error){0};
-    CHECK_INT(mw_run(b, &err), MW_OK); /* on what is there, zeros */
+    CHECK_INT(mw_program_run(b, &err), MW_OK); /* on what is there, zeros */
     segment_destroy(&whole);
     segment_destroy(&cut);
 }
@@ -154,7 +154,7 @@ static void test_kept_folders_have_the_segments_beside_the_whole(void)
     for (size_t i = 0; i < parts.programs; i++) {
         snprintf(path, sizeof path, "%s/segment_%zu/model.mil", folder, i);
         CHECK(access(path, R_OK) == 0);
-        mw_graph *graph = mw_graph_read_mil(path, NULL, &err);
+        mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
         CHECK_INT(mw_graph_verify(graph, &err), MW_OK);
         mw_graph_destroy(graph);
         CHECK_INT(remove(path), 0);
@@ -209,11 +209,11 @@ static void test_evaluation_sees_what_segments_trained(void)
             {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(16), .data = batch.feeds[0].data},
             {.name = "y", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = batch.feeds[1].data}};
         mw_evaluation a, b;
-        mw_dataset *set = mw_dataset_from_memory(columns, 2, 8, false, &err);
+        mw_dataset *set = mw_dataset_create(columns, 2, 8, false, &err);
         mw_trainer_use_averages(whole.trainer, averages == 1, &err);
         mw_trainer_use_averages(cut.trainer, averages == 1, &err);
-        mw_trainer_measure(whole.trainer, set, &a, &err);
-        mw_trainer_measure(cut.trainer, set, &b, &err);
+        mw_trainer_evaluate(whole.trainer, set, NULL, &a, &err);
+        mw_trainer_evaluate(cut.trainer, set, NULL, &b, &err);
         if (CHECK_OK(err))
             CHECK(memcmp(&a.loss, &b.loss, sizeof a.loss) == 0);
         mw_dataset_destroy(set);

@@ -24,8 +24,8 @@ static size_t check_setting(const segment_setting *s)
     segment_train(&cut, s, 0, SEGMENT_STEPS, &err);
     if (CHECK_OK(err)) {
         segment_check_equal(&whole, &cut, s);
-        CHECK_INT(mw_trainer_count_parts(whole.trainer).calls, 1);
-        calls = mw_trainer_count_parts(cut.trainer).calls;
+        CHECK_INT(mw_trainer_get_parts(whole.trainer).calls, 1);
+        calls = mw_trainer_get_parts(cut.trainer).calls;
     }
     segment_destroy(&whole);
     segment_destroy(&cut);
@@ -150,11 +150,11 @@ static void check_bad_step(const segment_setting *s)
     const mw__state_entry *entry = mw__state_find(mw__trainer_state(t.trainer), "h1.fc1.weight");
     REQUIRE(entry != NULL);
     const size_t count = (size_t)mw_shape_count(entry->shape);
-    mw_trainer_read(t.trainer, "h1.fc1.weight", weights, count, &err);
+    mw_trainer_read(t.trainer, "h1.fc1.weight", MW_F32, weights, count, &err);
     weights[count - 1] = s->device == MW_DEVICE_ANE ? 65504.0f : 3e38f;
     for (size_t i = 0; i < count; i += 3)
         weights[i] = weights[count - 1];
-    mw_trainer_write(t.trainer, "h1.fc1.weight", weights, count, &err);
+    mw_trainer_write(t.trainer, "h1.fc1.weight", MW_F32, weights, count, &err);
     CHECK_OK(err);
     size_t size;
     unsigned char *before = take_state(t.trainer, &size);

@@ -4,6 +4,7 @@
 #include "runtime/small.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static void test_a_state_takes_its_assigned_value_at_each_step(void)
         for (int step = 0; step < 7; step++) {
             float got[SMALL_D] = {0};
             run_steps(trainer, step, 1, &err);
-            mw_trainer_read(trainer, "x_mean", got, SMALL_D, &err);
+            mw_trainer_read(trainer, "x_mean", MW_F32, got, SMALL_D, &err);
             for (int d = 0; d < SMALL_D; d++) {
                 double sum = 0;
                 for (int n = 0; n < SMALL_N; n++)
@@ -64,11 +65,11 @@ static void test_no_state_crosses_the_host_in_steps(void)
         mw_error err = {0};
         mw_trainer *trainer = create(devices[k], 1, &err);
         const size_t parameters = SMALL_PARAMETERS + 2 * SMALL_H; /* bn.weight, bn.bias */
-        CHECK_INT(mw_trainer_count(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
+        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
         run_steps(trainer, 0, 50, &err);
         CHECK_OK(err);
-        CHECK_INT(mw_trainer_count(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
-        CHECK_INT(mw_trainer_count(trainer).state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
+        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_out, 0);
         mw_trainer_destroy(trainer);
     }
 }
@@ -127,14 +128,14 @@ static void test_weights_hold_the_states_that_evaluation_reads(void)
     run_steps(first, 0, 5, &err);
     mw_trainer_save_weights(first, path, &err);
     float a[16], b[16], c[16];
-    mw_trainer_read(second, "drop.generator", a, 16, &err);
-    mw_trainer_load_weights(second, path, &err);
-    mw_trainer_read(second, "drop.generator", b, 16, &err);
+    mw_trainer_read(second, "drop.generator", MW_F32, a, 16, &err);
+    mw_trainer_load_weights(second, path, NULL, &err);
+    mw_trainer_read(second, "drop.generator", MW_F32, b, 16, &err);
     CHECK(memcmp(a, b, sizeof a) == 0);
-    mw_trainer_read(first, "drop.generator", c, 16, &err);
+    mw_trainer_read(first, "drop.generator", MW_F32, c, 16, &err);
     CHECK(memcmp(a, c, sizeof a) != 0);
-    mw_trainer_read(first, "bn.running_var", a, SMALL_H, &err);
-    mw_trainer_read(second, "bn.running_var", b, SMALL_H, &err);
+    mw_trainer_read(first, "bn.running_var", MW_F32, a, SMALL_H, &err);
+    mw_trainer_read(second, "bn.running_var", MW_F32, b, SMALL_H, &err);
     CHECK(memcmp(a, b, SMALL_H * sizeof *a) == 0 && a[0] != 1.0f);
     CHECK_OK(err);
     mw_trainer_destroy(first);
@@ -146,15 +147,15 @@ static void expected_logits(mw_trainer *trainer, const float *x, double *out, mw
 {
     float mean[SMALL_D], w1[SMALL_H * SMALL_D], b1[SMALL_H], w2[SMALL_C * SMALL_H], b2[SMALL_C];
     float gamma[SMALL_H], beta[SMALL_H], running_mean[SMALL_H], running_var[SMALL_H];
-    mw_trainer_read(trainer, "x_mean", mean, SMALL_D, err);
-    mw_trainer_read(trainer, "fc1.weight", w1, SMALL_H * SMALL_D, err);
-    mw_trainer_read(trainer, "fc1.bias", b1, SMALL_H, err);
-    mw_trainer_read(trainer, "fc2.weight", w2, SMALL_C * SMALL_H, err);
-    mw_trainer_read(trainer, "fc2.bias", b2, SMALL_C, err);
-    mw_trainer_read(trainer, "bn.weight", gamma, SMALL_H, err);
-    mw_trainer_read(trainer, "bn.bias", beta, SMALL_H, err);
-    mw_trainer_read(trainer, "bn.running_mean", running_mean, SMALL_H, err);
-    mw_trainer_read(trainer, "bn.running_var", running_var, SMALL_H, err);
+    mw_trainer_read(trainer, "x_mean", MW_F32, mean, SMALL_D, err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, w1, SMALL_H * SMALL_D, err);
+    mw_trainer_read(trainer, "fc1.bias", MW_F32, b1, SMALL_H, err);
+    mw_trainer_read(trainer, "fc2.weight", MW_F32, w2, SMALL_C * SMALL_H, err);
+    mw_trainer_read(trainer, "fc2.bias", MW_F32, b2, SMALL_C, err);
+    mw_trainer_read(trainer, "bn.weight", MW_F32, gamma, SMALL_H, err);
+    mw_trainer_read(trainer, "bn.bias", MW_F32, beta, SMALL_H, err);
+    mw_trainer_read(trainer, "bn.running_mean", MW_F32, running_mean, SMALL_H, err);
+    mw_trainer_read(trainer, "bn.running_var", MW_F32, running_var, SMALL_H, err);
     for (int c = 0; c < SMALL_C; c++)
         out[c] = (double)b2[c];
     for (int h = 0; h < SMALL_H; h++) {
@@ -179,7 +180,7 @@ static void test_prediction_takes_the_evaluation_form(void)
         small_fill_batch(&batch, &data, 0);
         float got[SMALL_N * SMALL_C] = {0};
         const small_snapshot before = small_take(trainer);
-        mw_trainer_predict(trainer, &batch.batch, got, SMALL_N * SMALL_C, &err);
+        mw_trainer_predict(trainer, &batch.batch, MW_F32, got, SMALL_N * SMALL_C, &err);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         for (int n = 0; n < SMALL_N; n++) {
@@ -204,10 +205,10 @@ static void test_evaluation_takes_the_evaluation_form(void)
                                  {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data.y}};
     mw_error err = {0};
     mw_trainer *trainer = create(MW_DEVICE_CPU, 1, &err);
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, 21, false, &err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, 21, false, &err);
     run_steps(trainer, 0, 8, &err);
     double loss = 0, expected = 0;
-    mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+    evaluated(trainer, dataset, &loss, NULL, &err);
     for (int n = 0; n < 21; n++) {
         double logits[SMALL_C], sum = 0;
         expected_logits(trainer, &data.x[n * SMALL_D], logits, &err);
@@ -232,15 +233,15 @@ static void test_a_graph_is_compiled_for_evaluation_by_hand(void)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.seed = 1;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     mw_trainer *trainer = create(MW_DEVICE_CPU, 1, &err); /* same seed, same first weights */
     float got[SMALL_N * SMALL_C] = {0}, expected[SMALL_N * SMALL_C] = {0};
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
-    mw_trainer_predict(trainer, &batch.batch, expected, SMALL_N * SMALL_C, &err);
+    mw_trainer_predict(trainer, &batch.batch, MW_F32, expected, SMALL_N * SMALL_C, &err);
     mw_program_write(program, "x", MW_F32, data.x, SMALL_N * SMALL_D, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "logits", MW_F32, got, SMALL_N * SMALL_C, &err);
     CHECK_OK(err);
     CHECK(memcmp(got, expected, sizeof got) == 0);
@@ -253,7 +254,7 @@ static void test_a_state_without_assignment_is_a_constant_of_the_host(void)
 {
     const float x[] = {1, 2, 3, 4};
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *input = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(4), mw_init_zeros());
     mw_tensor *scale = mw_state(graph, "scale", MW_F32, MW_SHAPE(4), mw_init_constant(1.0f));
@@ -264,11 +265,11 @@ static void test_a_state_without_assignment_is_a_constant_of_the_host(void)
     mw_graph_destroy(graph);
     const float twice[] = {2, 2, 2, 2};
     float w_after[4] = {0}, scale_after[4] = {0};
-    mw_trainer_write(trainer, "scale", twice, 4, &err);
+    mw_trainer_write(trainer, "scale", MW_F32, twice, 4, &err);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 4};
     mw_trainer_step(trainer, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = 4}, NULL, &err);
-    mw_trainer_read(trainer, "w", w_after, 4, &err);
-    mw_trainer_read(trainer, "scale", scale_after, 4, &err);
+    mw_trainer_read(trainer, "w", MW_F32, w_after, 4, &err);
+    mw_trainer_read(trainer, "scale", MW_F32, scale_after, 4, &err);
     CHECK_OK(err);
     CHECK(w_after[3] == -8.0f && memcmp(scale_after, twice, sizeof twice) == 0);
     mw_trainer_destroy(trainer);

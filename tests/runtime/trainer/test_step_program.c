@@ -9,7 +9,7 @@ static const char golden_path[] = MW_TESTS_DIR "/data/mil/step_mlp.mil";
 
 static mw_trainer *make_trainer(mw_device device, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
     mw_tensor *h = mw_gelu(mw_dense(x, 5, "fc1"), MW_GELU_TANH);

@@ -250,7 +250,7 @@ static void test_a_nan_in_the_batch_is_refused(void)
         CHECK_CONTAINS(err.message, "\"x\" element 11, example 2 (id 4711)");
         CHECK(loss == 0.0f);
         CHECK_INT(mw_trainer_steps(trainer), 3);
-        CHECK_INT(mw_trainer_count(trainer).refused_steps, 1);
+        CHECK_INT(mw_trainer_get_counters(trainer).refused_steps, 1);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         err = (mw_error){0};
@@ -326,7 +326,7 @@ static void test_an_overflowing_gradient_is_refused(void)
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
     const float large[SMALL_C * SMALL_H] = {30.0f, -20.0f, 10.0f, -30.0f, 20.0f, -10.0f};
-    mw_trainer_write(trainer, "fc2.weight", large, SMALL_C * SMALL_H, &err);
+    mw_trainer_write(trainer, "fc2.weight", MW_F32, large, SMALL_C * SMALL_H, &err);
     const small_snapshot before = small_take(trainer);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
@@ -531,7 +531,7 @@ static void test_create_refuses_what_cannot_be_trained(void)
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no parameter");
     err = (mw_error){0};
     options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
-    options.loss_scale = 3.0f;
+    options.precision.loss_scale = 3.0f;
     CHECK(mw_trainer_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "power of two");
     err = (mw_error){0};
@@ -580,7 +580,7 @@ static void test_parameters_of_two_types_train_together(void)
     const mw_dtype types[][2] = {{MW_F32, MW_F16}, {MW_F16, MW_F32}, {MW_F16, MW_F16}};
     for (int k = 0; k < 6; k++) {
         mw_error err = {0};
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
         mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(SMALL_N));
         mw_tensor *logits = mixed_logits(x, types[k / 2][0], types[k / 2][1]);
@@ -621,12 +621,12 @@ static void test_a_parameter_of_the_prediction_alone_is_kept(void)
     float out[SMALL_N * SMALL_C] = {0}, back[SMALL_C] = {0};
     small_fill_batch(&batch, &data, 0);
     mw_trainer_step(trainer, &batch.batch, NULL, &err);
-    mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * SMALL_C, &err);
-    mw_trainer_read(trainer, "head", back, SMALL_C, &err);
+    mw_trainer_predict(trainer, &batch.batch, MW_F32, out, SMALL_N * SMALL_C, &err);
+    mw_trainer_read(trainer, "head", MW_F32, back, SMALL_C, &err);
     CHECK_OK(err);
     CHECK(memcmp(head, back, sizeof head) == 0);
     CHECK(out[0] == 1.0f && out[SMALL_N * SMALL_C - 1] == 3.0f);
-    CHECK_INT(mw_trainer_read(trainer, "head#m", back, SMALL_C, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_read(trainer, "head#m", MW_F32, back, SMALL_C, &err), MW_ERROR_ARGUMENT);
     mw_trainer_destroy(trainer);
 }
 
@@ -639,20 +639,20 @@ static void test_parameters_are_read_and_written_by_name(void)
         mw_trainer *trainer = small_trainer(devices[k], mw_adam(0.01f), 0.0f, &err);
         const float values[SMALL_C] = {0.5f, -1.25f, 3.0f};
         float back[SMALL_C] = {0};
-        mw_trainer_write(trainer, "fc2.bias", values, SMALL_C, &err);
-        mw_trainer_read(trainer, "fc2.bias", back, SMALL_C, &err);
+        mw_trainer_write(trainer, "fc2.bias", MW_F32, values, SMALL_C, &err);
+        mw_trainer_read(trainer, "fc2.bias", MW_F32, back, SMALL_C, &err);
         CHECK_OK(err);
         CHECK(memcmp(values, back, sizeof back) == 0);
-        CHECK_INT(mw_trainer_read(trainer, "fc3.bias", back, SMALL_C, &err), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw_trainer_read(trainer, "fc3.bias", MW_F32, back, SMALL_C, &err), MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, "fc3.bias");
         err = (mw_error){0};
-        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", values, SMALL_C - 1, &err), MW_ERROR_SHAPE);
+        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", MW_F32, values, SMALL_C - 1, &err), MW_ERROR_SHAPE);
         err = (mw_error){0};
         const float bad[SMALL_C] = {0.0f, NAN, k == 1 ? 1e6f : 0.0f};
-        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", bad, SMALL_C, &err), MW_ERROR_NUMERIC);
+        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", MW_F32, bad, SMALL_C, &err), MW_ERROR_NUMERIC);
         CHECK_ERROR(err, MW_ERROR_NUMERIC, "element 1");
         err = (mw_error){0};
-        mw_trainer_read(trainer, "fc2.bias", back, SMALL_C, &err);
+        mw_trainer_read(trainer, "fc2.bias", MW_F32, back, SMALL_C, &err);
         CHECK(memcmp(values, back, sizeof back) == 0);
         mw_trainer_destroy(trainer);
     }

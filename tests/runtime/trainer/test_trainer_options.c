@@ -3,6 +3,7 @@
 #include "runtime/files.h"
 #include "runtime/small.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "support/failing.h"
 #include "support/setting.h"
 
@@ -147,8 +148,8 @@ static void check_clipping(mw_device device, float clip_norm, float clip_value, 
     mw_error err = {0};
     small_net net = small_create(NULL);
     mw_trainer_options options = options_of(&net, device, mw_sgd(0.5f));
-    options.clip_norm = clip_norm;
-    options.clip_value = clip_value;
+    options.clipping.norm = clip_norm;
+    options.clipping.value = clip_value;
     mw_trainer *trainer = create(&options, &net, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
@@ -211,7 +212,7 @@ static void test_accumulation_is_the_large_batch(void)
         CHECK(miss(&before, &after, &wanted, 0.5) < 1e-5);
         CHECK(norm_of(&wanted) > 0.02);
     }
-    CHECK_INT(mw_trainer_count(trainer).steps, 4);
+    CHECK_INT(mw_trainer_get_counters(trainer).steps, 4);
     mw_trainer_destroy(trainer);
 }
 
@@ -237,19 +238,19 @@ static void test_averages_follow_the_parameters(void)
     const small_weights last = small_read(trainer, &err);
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data.x},
                                  {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data.y}};
-    mw_dataset *dataset = mw_dataset_from_memory(columns, 2, SMALL_EXAMPLES, false, &err);
+    mw_dataset *dataset = mw_dataset_create(columns, 2, SMALL_EXAMPLES, false, &err);
     const small_weights *const shown[] = {&last, &average, &last};
     for (int k = 0; k < 3; k++) {
         double loss = 0;
         mw_trainer_use_averages(trainer, k == 1, &err);
-        mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+        evaluated(trainer, dataset, &loss, NULL, &err);
         CHECK_OK(err);
         CHECK_NEAR(loss, small_loss(shown[k], &data, 0, SMALL_EXAMPLES), 2e-6);
     }
     CHECK(fabs(small_loss(&last, &data, 0, SMALL_EXAMPLES) - small_loss(&average, &data, 0, SMALL_EXAMPLES)) > 1e-3);
     mw_trainer_use_averages(trainer, true, &err);
     mw_trainer_save_weights(trainer, scratch("average.safetensors"), &err);
-    mw_trainer_load_weights(trainer, scratch("average.safetensors"), &err); /* into the parameters */
+    mw_trainer_load_weights(trainer, scratch("average.safetensors"), NULL, &err); /* into the parameters */
     const small_weights loaded = small_read(trainer, &err);
     CHECK_OK(err);
     for (int k = 0; k < SMALL_PARAMETERS; k++)
@@ -267,9 +268,9 @@ static mw_trainer *create_dynamic(mw_device device, float first, int interval, f
     mw_tensor *squares = mw_reduce_mean(mw_square(net.x), MW_ALL_AXES, false);
     net.loss = mw_add(mw_mul_scalar(net.loss, factor), mw_mul_scalar(squares, 0.0));
     mw_trainer_options options = options_of(&net, device, mw_adam(0.02f));
-    options.dynamic_loss_scale = true;
-    options.loss_scale = first;
-    options.loss_scale_interval = interval;
+    options.precision.dynamic = true;
+    options.precision.loss_scale = first;
+    options.precision.interval = interval;
     return create(&options, &net, err);
 }
 
@@ -298,15 +299,15 @@ static void test_an_overflow_is_skipped_and_halves_the_scale(void)
             step(clean, &data, i % 5, &err);
             step(hurt, &data, i % 5, &err);
             if (i % 5 == 2 && scale > 64.0f) {
-                const int64_t before = mw_trainer_count(hurt).refused_steps;
+                const int64_t before = mw_trainer_get_counters(hurt).refused_steps;
                 step(hurt, &bad, 0, &err);
                 scale *= 0.5f;
-                CHECK_INT(mw_trainer_count(hurt).refused_steps, before + 1);
+                CHECK_INT(mw_trainer_get_counters(hurt).refused_steps, before + 1);
                 CHECK_NEAR(mw_trainer_loss_scale(hurt), scale, 0);
             }
         }
         CHECK_OK(err);
-        CHECK_INT(mw_trainer_count(hurt).refused_steps, 4);
+        CHECK_INT(mw_trainer_get_counters(hurt).refused_steps, 4);
         CHECK_INT(mw_trainer_steps(hurt), 20);
         const small_weights a = small_read(clean, &err), b = small_read(hurt, &err);
         for (int i = 0; i < SMALL_PARAMETERS; i++) /* in fp16 small gradients survive better in a larger scale */
@@ -365,8 +366,8 @@ static void test_the_scale_finds_its_place(void)
     const small_weights after = small_read(trainer, &err);
     CHECK_OK(err);
     CHECK(mw_trainer_loss_scale(trainer) < 8192.0f && mw_trainer_loss_scale(trainer) >= 64.0f);
-    CHECK(mw_trainer_count(trainer).refused_steps >= 2);
-    CHECK_INT(mw_trainer_steps(trainer) + mw_trainer_count(trainer).refused_steps, 100);
+    CHECK(mw_trainer_get_counters(trainer).refused_steps >= 2);
+    CHECK_INT(mw_trainer_steps(trainer) + mw_trainer_get_counters(trainer).refused_steps, 100);
     CHECK(small_loss(&after, &data, 0, SMALL_EXAMPLES) < 0.6 * small_loss(&before, &data, 0, SMALL_EXAMPLES));
     mw_trainer_destroy(trainer);
 }
@@ -431,7 +432,7 @@ static void test_many_steps_are_single_steps_bit_for_bit(void)
         CHECK_OK(err);
         CHECK(memcmp(one, all, sizeof one) == 0 && one[0] != one[STEPS - 1]);
         CHECK_INT(mw_trainer_steps(many), STEPS);
-        const mw_trainer_counters a = mw_trainer_count(single), b = mw_trainer_count(many);
+        const mw_trainer_counters a = mw_trainer_get_counters(single), b = mw_trainer_get_counters(many);
         CHECK(memcmp(&a, &b, sizeof a) == 0);
         const small_snapshot s = small_take(single), m = small_take(many);
         small_check_same(&s, &m);
@@ -457,7 +458,7 @@ static void test_a_bad_batch_is_refused_before_its_dispatch(void)
     CHECK_INT(mw_trainer_step_many(trainer, batches, STEPS, NULL, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 6");
     CHECK_INT(mw_trainer_steps(trainer), 4);
-    CHECK_INT(mw_trainer_count(trainer).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_counters(trainer).refused_steps, 1);
     mw_trainer_destroy(trainer);
 }
 
@@ -500,12 +501,12 @@ static mw_trainer *create_full(const mw_allocator *allocator, mw_error *err)
     options.compile.allocator = allocator;
     options.groups = groups;
     options.group_count = 2;
-    options.clip_norm = 0.5f;
-    options.clip_value = 0.25f;
+    options.clipping.norm = 0.5f;
+    options.clipping.value = 0.25f;
     options.accumulate = 3;
     options.average_decay = 0.9f;
-    options.dynamic_loss_scale = true;
-    options.loss_scale_interval = 4;
+    options.precision.dynamic = true;
+    options.precision.interval = 4;
     return create(&options, &net, err);
 }
 
@@ -575,8 +576,8 @@ static void group_broken(mw_trainer_options *o) { use(o, broken, 1); }
 static void group_all_frozen(mw_trainer_options *o) { use(o, all_frozen, 1); }
 static void group_nan(mw_trainer_options *o) { use(o, nan_decay, 1); }
 static void group_null(mw_trainer_options *o) { use(o, NULL, 2); }
-static void clip_negative(mw_trainer_options *o) { o->clip_norm = -1.0f; }
-static void clip_nan(mw_trainer_options *o) { o->clip_value = NAN; }
+static void clip_negative(mw_trainer_options *o) { o->clipping.norm = -1.0f; }
+static void clip_nan(mw_trainer_options *o) { o->clipping.value = NAN; }
 static void accumulate_negative(mw_trainer_options *o) { o->accumulate = -2; }
 static void accumulate_huge(mw_trainer_options *o) { o->accumulate = 100000; }
 static void dispatch_huge(mw_trainer_options *o) { o->dispatch_steps = 101; }
@@ -586,13 +587,13 @@ static void dispatch_and_gather(mw_trainer_options *o)
     o->accumulate = 2;
 }
 static void average_of_one(mw_trainer_options *o) { o->average_decay = 1.0f; }
-static void scale_of_three(mw_trainer_options *o) { o->loss_scale = 3.0f; }
+static void scale_of_three(mw_trainer_options *o) { o->precision.loss_scale = 3.0f; }
 static void scale_too_large(mw_trainer_options *o)
 {
-    o->dynamic_loss_scale = true;
-    o->loss_scale = 65536.0f;
+    o->precision.dynamic = true;
+    o->precision.loss_scale = 65536.0f;
 }
-static void interval_too_long(mw_trainer_options *o) { o->loss_scale_interval = 2001; }
+static void interval_too_long(mw_trainer_options *o) { o->precision.interval = 2001; }
 static void rate_nan(mw_trainer_options *o) { o->optimizer.learning_rate = NAN; }
 
 static void test_bad_configurations_are_named(void)
@@ -610,8 +611,8 @@ static void test_bad_configurations_are_named(void)
         {group_all_frozen, "every parameter is frozen"},
         {group_nan, "weight_decay nan"},
         {group_null, "groups is NULL, group_count 2"},
-        {clip_negative, "clip_norm is -1"},
-        {clip_nan, "clip_value is nan"},
+        {clip_negative, "clipping.norm is -1"},
+        {clip_nan, "clipping.value is nan"},
         {accumulate_negative, "accumulate is -2 batches"},
         {accumulate_huge, "accumulate is 100000 batches; it must be 1 to 1024"},
         {dispatch_huge, "dispatch_steps is 101; it must be 1 to 100"},
@@ -619,7 +620,7 @@ static void test_bad_configurations_are_named(void)
         {average_of_one, "average_decay is 1; it must be below 1"},
         {scale_of_three, "loss_scale is 3; it must be a power of two"},
         {scale_too_large, "a dynamic one starts between 1 and 32768"},
-        {interval_too_long, "loss_scale_interval is 2001"},
+        {interval_too_long, "precision.interval is 2001"},
         {rate_nan, "learning_rate is nan"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -634,15 +635,15 @@ static void test_bad_configurations_are_named(void)
     }
 }
 
-static void clip_half(mw_trainer_options *options) { options->clip_norm = -1.5f; }
-static void scale_of_a_third(mw_trainer_options *options) { options->loss_scale = 0.3f; }
+static void clip_half(mw_trainer_options *options) { options->clipping.norm = -1.5f; }
+static void scale_of_a_third(mw_trainer_options *options) { options->precision.loss_scale = 0.3f; }
 
 static void test_numbers_of_options_have_a_point_in_every_locale(void)
 {
     static const struct {
         void (*change)(mw_trainer_options *options);
         const char *message;
-    } cases[] = {{clip_half, "clip_norm is -1.5"}, {scale_of_a_third, "loss_scale is 0.3"}};
+    } cases[] = {{clip_half, "clipping.norm is -1.5"}, {scale_of_a_third, "loss_scale is 0.3"}};
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL && setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
         SKIP("no locale with a decimal comma is installed");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -662,20 +663,20 @@ static void test_limits_that_fp16_cannot_hold_are_refused(void)
     static const struct {
         float norm, value;
         const char *message;
-    } cases[] = {{1e-12f, 0.0f, "clip_norm is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
-                 {1000.0f, 0.0f, "clip_norm is 1000, in the loss scale 256000, which fp16 cannot hold"},
-                 {0.0f, 1e-12f, "clip_value is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
-                 {0.0f, 3e38f, "clip_value is 3e+38, in the loss scale 7.68e+40, which fp16 cannot hold"}};
+    } cases[] = {{1e-12f, 0.0f, "clipping.norm is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
+                 {1000.0f, 0.0f, "clipping.norm is 1000, in the loss scale 256000, which fp16 cannot hold"},
+                 {0.0f, 1e-12f, "clipping.value is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
+                 {0.0f, 3e38f, "clipping.value is 3e+38, in the loss scale 7.68e+40, which fp16 cannot hold"}};
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         mw_error err = {0};
         const mw_dtype dtype = i % 2 == 0 ? MW_F16 : MW_F32; /* on the chip fp32 is fp16 too */
-        mw_graph *graph = mw_graph_create(NULL);
+        mw_graph *graph = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(graph, "x", dtype, MW_SHAPE(4, 3));
         mw_tensor *y = mw_dense(x, 2, "fc");
         mw_tensor *loss = mw_reduce_mean(mw_square(y), MW_ALL_AXES, false);
         mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
-        options.clip_norm = cases[i / 2].norm;
-        options.clip_value = cases[i / 2].value;
+        options.clipping.norm = cases[i / 2].norm;
+        options.clipping.value = cases[i / 2].value;
         options.compile.device = devices[i % 2];
         options.compile.provider = MW_PROVIDER_ENGINE;
         mw_trainer *trainer = mw_trainer_create(&options, &err);

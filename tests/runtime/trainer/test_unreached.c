@@ -1,4 +1,5 @@
-/* Parameters that are to train, but that no gradient reaches: each is a warning of the trainer, and mw_fit shows it. */
+/* Parameters that are to train, but that no gradient reaches: each is a warning of the trainer, and mw_trainer_fit
+ * shows it. */
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -16,7 +17,7 @@ static mw_tensor *weight(mw_graph *graph, const char *name)
 /* "a" and "b" are cut off, "b" in two segments, where the sum of two zeros must not pass for a gradient. */
 static mw_trainer *make(bool cut, mw_error *err)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, WIDTH)), *a = weight(graph, "a"),
               *b = weight(graph, "b");
     mw_tensor *h = mw_mul(mw_tanh(mw_mul(x, cut ? mw_stop_gradient(a) : a)), weight(graph, "c"));
@@ -54,19 +55,19 @@ static void test_each_is_a_warning_of_the_trainer(void)
     mw_trainer_destroy(trainer);
 }
 
-/* What mw_fit writes to standard error. */
+/* What mw_trainer_fit writes to standard error. */
 static char *fit(mw_trainer *trainer, mw_error *err)
 {
     static float x[4 * ROWS * WIDTH];
     const mw_column column = {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(WIDTH), .data = x};
-    mw_dataset *data = mw_dataset_from_memory(&column, 1, 4 * ROWS, false, err);
+    mw_dataset *data = mw_dataset_create(&column, 1, 4 * ROWS, false, err);
     const mw_fit_options options = mw_fit_defaults(data, 1);
     fflush(stderr);
     const int kept = dup(STDERR_FILENO);
     FILE *to = fopen(scratch("stderr"), "wb");
     if (to != NULL && kept >= 0) {
         dup2(fileno(to), STDERR_FILENO);
-        mw_fit(trainer, &options, err);
+        mw_trainer_fit(trainer, &options, err);
         fflush(stderr);
         dup2(kept, STDERR_FILENO);
         close(kept);

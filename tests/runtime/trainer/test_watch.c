@@ -62,17 +62,17 @@ static mw_trainer *make(const setting *s, int watched, mw_error *err)
     options.compile.device = s->device;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 2;
-    options.dynamic_loss_scale = s->dynamic;
-    options.clip_norm = s->clip_norm;
-    options.clip_value = s->clip_value;
+    options.precision.dynamic = s->dynamic;
+    options.clipping.norm = s->clip_norm;
+    options.clipping.value = s->clip_value;
     options.average_decay = s->average;
     options.accumulate = s->accumulate;
     options.dispatch_steps = s->dispatch_steps;
-    options.segments = s->segments;
-    options.memory_limit = s->memory_limit;
-    options.watch_gradient_norms = watched != NONE;
-    options.watches = watches;
-    options.watch_count =
+    options.memory.segments = s->segments;
+    options.memory.limit = s->memory_limit;
+    options.watch.gradient_norms = watched != NONE;
+    options.watch.values = watches;
+    options.watch.count =
         watched != NONE ? list_watches(watches, &net, watched == ALL ? MW_WATCH_STATISTICS : MW_WATCH_VALUES) : 0;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(net.graph);
@@ -295,11 +295,11 @@ static void test_a_skipped_step_shows_why(void)
         weights[i] = 3e38f;
     for (int i = 0; i < SMALL_H; i++)
         biases[i] = 100.0f; /* of which tanh is 1: each logit is the sum of its weights */
-    mw_trainer_write(t, "fc2.weight", weights, SMALL_C * SMALL_H, &err);
-    mw_trainer_write(t, "fc1.bias", biases, SMALL_H, &err);
+    mw_trainer_write(t, "fc2.weight", MW_F32, weights, SMALL_C * SMALL_H, &err);
+    mw_trainer_write(t, "fc1.bias", MW_F32, biases, SMALL_H, &err);
     train(t, 0, 1, NULL, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_count(t).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 1);
     mw_watched found;
     find(t, "logits", &found);
     CHECK(found.non_finite == 1.0 && found.max == INFINITY && found.step == 1);
@@ -318,18 +318,18 @@ typedef struct seen {
 
 static mw_trainer *make_net(mw_communicator *c, int accumulate, bool watched, mw_error *err)
 {
-    mw_graph *g = mw_graph_create(NULL);
+    mw_graph *g = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(NET_BATCH, NET_IN));
     mw_tensor *y = mw_input(g, "y", MW_I32, MW_SHAPE(NET_BATCH));
     mw_tensor *logits = mw_dense(mw_tanh(mw_dense(x, NET_HIDDEN, "fc1")), NET_OUT, "fc2");
     mw_tensor *loss = mw_cross_entropy(logits, y);
     const mw_watch watches[] = {mw_watch_tensor(loss, "loss"), mw_watch_parameters(MW_WATCH_GRADIENT, "fc2.weight")};
     mw_trainer_options options = mw_trainer_defaults(loss, mw_adam(0.01f));
-    options.communicator = c;
+    options.ranks.communicator = c;
     options.accumulate = accumulate;
-    options.watch_gradient_norms = watched;
-    options.watches = watches;
-    options.watch_count = watched ? 2 : 0;
+    options.watch.gradient_norms = watched;
+    options.watch.values = watches;
+    options.watch.count = watched ? 2 : 0;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_CPU;
     options.compile.threads = 1;
@@ -389,9 +389,9 @@ static void check_refused(const small_net *net, mw_watch watch, mw_status status
     mw_error err = {0};
     const mw_watch watches[] = {{.tensor = net->logits, .name = "logits"}, watch};
     mw_trainer_options options = mw_trainer_defaults(net->loss, mw_sgd(0.1f));
-    options.watch_gradient_norms = true;
-    options.watches = watches;
-    options.watch_count = 2;
+    options.watch.gradient_norms = true;
+    options.watch.values = watches;
+    options.watch.count = 2;
     CHECK(mw_trainer_create(&options, &err) == NULL);
     CHECK_ERROR(err, status, why);
 }
@@ -414,19 +414,19 @@ static void test_watches_are_checked(void)
     check_refused(&net, (mw_watch){MW_WATCH_GRADIENT, MW_WATCH_NORM, NULL, NULL, "fc1.*"}, MW_ERROR_ARGUMENT, "twice");
     mw_error err = {0};
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
-    options.shard_states = options.watch_gradient_norms = true;
+    options.ranks.shard_states = options.watch.gradient_norms = true;
     CHECK(mw_trainer_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "shard_states");
     err = (mw_error){0};
-    options.shard_states = options.watch_gradient_norms = false;
-    options.watch_count = 1;
+    options.ranks.shard_states = options.watch.gradient_norms = false;
+    options.watch.count = 1;
     CHECK(mw_trainer_create(&options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     mw_graph_destroy(net.graph);
     mw_graph_destroy(other.graph);
 }
 
-/* ---- mw_fit ---- */
+/* ---- mw_trainer_fit ---- */
 
 static void test_fit_writes_what_is_watched(void)
 {
@@ -436,11 +436,11 @@ static void test_fit_writes_what_is_watched(void)
     for (int watched = ALL; watched <= VALUES; watched++) {
         mw_trainer *t = make(&settings[1], watched, &err);
         mw_fit_options fit = mw_fit_defaults(set, 2);
-        fit.quiet = fit.ignore_signals = true;
-        fit.metrics = scratch("watched.jsonl");
-        mw_fit(t, &fit, &err);
+        fit.progress.quiet = fit.progress.ignore_signals = true;
+        fit.metrics.path = scratch("watched.jsonl");
+        mw_trainer_fit(t, &fit, &err);
         CHECK_OK(err);
-        lines all = lines_read(fit.metrics);
+        lines all = lines_read(fit.metrics.path);
         const char *last = lines_at(&all, "step", lines_count(&all, "step") - 1);
         mw_watched found;
         find(t, "gradient_norm/fc2.bias", &found);

@@ -71,9 +71,9 @@ static void write_plans(void *user)
     (void)user;
     mw_error err = {0}, full[2] = {0};
     mw_graph *source = tuned_read(MW_F32, "planned", &err);
-    mw_program *program = mw_compile(source, NULL, &err);
+    mw_program *program = mw_program_create(source, NULL, &err);
     mw_program_profile(program, 1, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_plan *plan = mw_plan_create(program, &err);
     limit_files(LIMIT);
     check_refused(mw_plan_write(plan, scratch("plan"), &full[0]), &full[0], "mw_plan_write");
@@ -105,9 +105,9 @@ static void write_programs(void *user)
     check_refused(mw_trainer_write_tuned(trainer, source, scratch("tuned"), &full[1]), &full[1],
                   "mw_trainer_write_tuned");
     check_refused(mw_trainer_save_lora(trainer, scratch("lora"), &full[2]), &full[2], "mw_trainer_save_lora");
-    mw_program *program = mw_compile(source, NULL, &full[3]);
+    mw_program *program = mw_program_create(source, NULL, &full[3]);
     CHECK(program == NULL);
-    check_refused(full[3].status, &full[3], "mw_compile");
+    check_refused(full[3].status, &full[3], "mw_program_create");
     limit_files(RLIM_INFINITY);
     CHECK_INT(mw_graph_write_mil(source, scratch("written"), NULL, &err), MW_OK);
     CHECK_INT(mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err), MW_OK);
@@ -136,13 +136,13 @@ static void fit_to_the_limit(void *user)
     mw_error err = {0}, full = {0};
     child_net net = child_make(&err);
     mw_fit_options fit = mw_fit_defaults(net.data, 3);
-    fit.quiet = true;
-    fit.checkpoint = scratch("fitted");
-    fit.progress = limit_later;
-    check_refused(mw_fit(net.trainer, &fit, &full), &full, "mw_fit");
+    fit.progress.quiet = true;
+    fit.checkpoint.path = scratch("fitted");
+    fit.progress.function = limit_later;
+    check_refused(mw_trainer_fit(net.trainer, &fit, &full), &full, "mw_trainer_fit");
     limit_files(RLIM_INFINITY);
     const int64_t epoch = mw_trainer_steps(net.trainer) / 2;
-    CHECK_INT(mw_trainer_load(net.trainer, fit.checkpoint, NULL, &err), MW_OK);
+    CHECK_INT(mw_trainer_load(net.trainer, fit.checkpoint.path, NULL, &err), MW_OK);
     CHECK_INT(mw_trainer_steps(net.trainer), epoch);
     CHECK_OK(err);
     child_free(&net);

@@ -36,7 +36,7 @@ static const struct {
     {"proj_bias", "m.proj_bias", {1, {3}}, 0},
 };
 enum { WEIGHTS = sizeof base / sizeof *base, LARGEST = 5 * 48 };
-static const mw_load_prefix module = {"m.", ""};
+static const mw_weights_prefix module = {"m.", ""};
 
 static const char *write_base(const char *name, size_t count)
 {
@@ -53,9 +53,9 @@ static const char *write_base(const char *name, size_t count)
     return scratch(name);
 }
 
-static mw_load_options named(void)
+static mw_weights_options named(void)
 {
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.prefixes = &module;
     options.prefix_count = 1;
     return options;
@@ -70,12 +70,12 @@ static bool logits_when_trainable(const mw_graph *source, const char *path, floa
     for (int i = 0; i < WEIGHTS; i++)
         names[i] = base[i].weight;
     const mw_tune_options tune = mw_tune_defaults(names, WEIGHTS);
-    const mw_load_options options = named();
+    const mw_weights_options options = named();
     mw_graph *graph = mw_graph_trainable(source, &tune, &err);
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     tuned_fill(&data);
-    mw_trainer_load_tensors(trainer, path, &options, &err);
-    mw_trainer_predict(trainer, &data.batch, out, TUNED_LOGITS, &err);
+    mw_trainer_load_weights(trainer, path, &options, &err);
+    mw_trainer_predict(trainer, &data.batch, MW_F32, out, TUNED_LOGITS, &err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
     return CHECK_OK(err);
@@ -94,26 +94,26 @@ static void test_base_weights_come_under_the_adapters_of_a_program_that_was_read
     mw_error err = {0};
     tuned_data data;
     float want[TUNED_LOGITS], before[TUNED_LOGITS], got[TUNED_LOGITS], after[TUNED_LOGITS];
-    const mw_load_options options = named();
+    const mw_weights_options options = named();
     const char *path = write_base("base.safetensors", WEIGHTS);
     mw_graph *source = tuned_read(MW_F32, "source", &err);
-    mw_graph *loaded = mw_graph_load_tensors(source, path, &options, &err);
+    mw_graph *loaded = mw_graph_load_weights(source, path, &options, &err);
     mw_graph *graph = adapted(loaded, &err);
     REQUIRE(CHECK_OK(err) && logits_when_trainable(source, path, want));
     tuned_run(source, MW_DEVICE_CPU, before, &err);
     CHECK(tuned_distance(before, want, TUNED_LOGITS) > 0.1); /* the file has other weights */
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     tuned_fill(&data);
-    mw_trainer_predict(trainer, &data.batch, got, TUNED_LOGITS, &err);
+    mw_trainer_predict(trainer, &data.batch, MW_F32, got, TUNED_LOGITS, &err);
     CHECK(tuned_distance(got, want, TUNED_LOGITS) < 1e-6); /* a constant is summed in another order */
     tuned_steps(trainer, 5, &err);
-    mw_trainer_predict(trainer, &data.batch, got, TUNED_LOGITS, &err);
+    mw_trainer_predict(trainer, &data.batch, MW_F32, got, TUNED_LOGITS, &err);
     CHECK(tuned_distance(got, want, TUNED_LOGITS) > 1e-3);
     /* merged into the base that was loaded */
     mw_trainer_write_tuned(trainer, loaded, scratch("merged"), &err);
     char text[500];
     snprintf(text, sizeof text, "%s/model.mil", scratch("merged"));
-    mw_graph *merged = mw_graph_read_mil(text, NULL, &err);
+    mw_graph *merged = mw_graph_open_mil(text, NULL, &err);
     if (CHECK_OK(err) && tuned_run(merged, MW_DEVICE_CPU, after, &err))
         CHECK(tuned_distance(after, got, TUNED_LOGITS) < 1e-5);
     mw_graph_destroy(merged);
@@ -126,9 +126,9 @@ static void test_base_weights_come_under_the_adapters_of_a_program_that_was_read
 static void test_a_program_of_fp16_takes_the_numbers_rounded_once(void)
 {
     mw_error err = {0};
-    const mw_load_options options = named();
+    const mw_weights_options options = named();
     mw_graph *source = tuned_read(MW_F16, "halves", &err);
-    mw_graph *loaded = mw_graph_load_tensors(source, write_base("halves.npz", WEIGHTS), &options, &err);
+    mw_graph *loaded = mw_graph_load_weights(source, write_base("halves.npz", WEIGHTS), &options, &err);
     REQUIRE(CHECK_OK(err) && loaded != NULL);
     for (int i = 0; i < WEIGHTS; i++) {
         const mw_tensor *weight = mw_graph_find(loaded, base[i].weight);
@@ -145,7 +145,7 @@ static void test_a_program_of_fp16_takes_the_numbers_rounded_once(void)
 
 static char told[2048];
 
-static void note(void *user, const mw_load_choice *choice)
+static void note(void *user, const mw_weights_choice *choice)
 {
     static const char *const words[] = {"taken", "missing", "shape", "unused"};
     const size_t at = strlen(told);
@@ -154,11 +154,11 @@ static void note(void *user, const mw_load_choice *choice)
              choice->parameter != NULL ? choice->parameter : "", choice->tensor != NULL ? choice->tensor : "");
 }
 
-static void expect_refused(const mw_graph *source, const char *path, const mw_load_options *options, mw_status status,
-                           const char *part)
+static void expect_refused(const mw_graph *source, const char *path, const mw_weights_options *options,
+                           mw_status status, const char *part)
 {
     mw_error err = {0};
-    CHECK(mw_graph_load_tensors(source, path, options, &err) == NULL);
+    CHECK(mw_graph_load_weights(source, path, options, &err) == NULL);
     CHECK_ERROR(err, status, part);
 }
 
@@ -166,7 +166,7 @@ static void test_what_is_missing_or_unfit_is_named_as_for_a_trainer(void)
 {
     static const float numbers[9] = {0};
     mw_error err = {0};
-    mw_load_options options = named();
+    mw_weights_options options = named();
     mw_graph *source = tuned_read(MW_F32, "refusing", &err);
     const char *path = write_base("some.npz", 10);
     options.report = note;
@@ -176,7 +176,7 @@ static void test_what_is_missing_or_unfit_is_named_as_for_a_trainer(void)
     CHECK_CONTAINS(told, "taken conv_weight<m.conv.weight;");
     CHECK_CONTAINS(told, "missing proj_bias<;");
     options.partial = true;
-    mw_graph *loaded = mw_graph_load_tensors(source, path, &options, &err);
+    mw_graph *loaded = mw_graph_load_weights(source, path, &options, &err);
     CHECK_OK(err);
     const mw_tensor *kept = mw_graph_find(loaded, "proj"), *old = mw_graph_find(source, "proj");
     CHECK(kept != NULL && memcmp(kept->payload->data, old->payload->data, old->payload->size) == 0);
@@ -188,7 +188,7 @@ static void test_what_is_missing_or_unfit_is_named_as_for_a_trainer(void)
     expect_refused(NULL, path, &options, MW_ERROR_ARGUMENT, "NULL");
     expect_refused(source, "absent.npz", &options, MW_ERROR_FILE, "absent.npz");
     options.struct_size = 0;
-    expect_refused(source, path, &options, MW_ERROR_ARGUMENT, "mw_load_defaults");
+    expect_refused(source, path, &options, MW_ERROR_ARGUMENT, "mw_weights_defaults");
     mw_graph_destroy(source);
 }
 
@@ -247,7 +247,7 @@ static mw_graph *build(mw_opset opset)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw_graph_create(&options, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, IN));
     mw_output(mw_dense(mw_tanh(mw_dense(x, HIDDEN, "fc1")), OUT, "fc2"), "logits");
     return graph;
@@ -293,16 +293,16 @@ static size_t count_compressed(const mw_graph *graph)
 /* Biases start at 0, so that `compute` is what the network gives; they are not in the file. */
 static mw_graph *compressed_base(const char *path, mw_error *err)
 {
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     mw_graph *graph = build(MW_IOS18), *zeroed = NULL;
     static const float zeros[HIDDEN];
     const mw_tensor_values biases[] = {{"fc1.bias", MW_F32, MW_SHAPE(HIDDEN), zeros},
                                        {"fc2.bias", MW_F32, MW_SHAPE(OUT), zeros}};
     mw_tensors_write(scratch("biases.npz"), biases, 2, err);
     options.partial = true;
-    zeroed = mw_graph_load_tensors(graph, scratch("biases.npz"), &options, err);
+    zeroed = mw_graph_load_weights(graph, scratch("biases.npz"), &options, err);
     options.compressed = true;
-    mw_graph *loaded = mw_graph_load_tensors(zeroed, path, &options, err);
+    mw_graph *loaded = mw_graph_load_weights(zeroed, path, &options, err);
     mw_graph_destroy(zeroed);
     mw_graph_destroy(graph);
     return loaded;
@@ -331,10 +331,10 @@ static float train(mw_graph *graph, int steps, float before[BATCH * OUT], float 
     options.prediction = logits;
     options.compile = engine_options(MW_DEVICE_CPU, 1);
     mw_trainer *trainer = mw_trainer_create(&options, err);
-    mw_trainer_predict(trainer, &batch, before, BATCH * OUT, err);
+    mw_trainer_predict(trainer, &batch, MW_F32, before, BATCH * OUT, err);
     for (int i = 0; i < steps; i++)
         mw_trainer_step(trainer, &batch, &loss, err);
-    mw_trainer_predict(trainer, &batch, after, BATCH * OUT, err);
+    mw_trainer_predict(trainer, &batch, MW_F32, after, BATCH * OUT, err);
     mw_trainer_destroy(trainer);
     return loss;
 }
@@ -374,10 +374,10 @@ static void test_without_compressed_blocks_become_parameters_of_fp32(void)
     mw_error err = {0};
     float weight[HIDDEN * IN];
     fill_blocks(&b);
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = true;
     mw_graph *source = build(MW_IOS17);
-    mw_graph *graph = mw_graph_load_tensors(source, write_blocks(&b), &options, &err);
+    mw_graph *graph = mw_graph_load_weights(source, write_blocks(&b), &options, &err);
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
     mw_program_read(program, "fc1.weight", MW_F32, weight, HIDDEN * IN, &err);
     CHECK_OK(err);
@@ -394,12 +394,12 @@ static void test_without_compressed_blocks_become_parameters_of_fp32(void)
 static void test_parameters_of_a_program_are_not_compressed(void)
 {
     mw_error err = {0};
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     mw_graph *graph = build(MW_IOS18);
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
     CHECK_OK(err);
     options.compressed = true;
-    mw_program_load_tensors(program, "any.gguf", &options, &err);
+    mw_program_load_weights(program, "any.gguf", &options, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "parameters are dense");
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -412,12 +412,12 @@ static void test_states_of_a_graph_are_loaded_too(void)
                                         {"bn.running_var", MW_F32, MW_SHAPE(2), variance}};
     mw_error err = {0};
     float got[2];
-    mw_graph *source = mw_graph_create(NULL);
+    mw_graph *source = mw_graph_create(NULL, NULL);
     mw_output(mw_batch_norm_layer(mw_input(source, "x", MW_F32, MW_SHAPE(4, 2)), 0.1f, 1e-5f, "bn"), "y");
     mw_tensors_write(scratch("bn.npz"), tensors, 2, &err);
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = true;
-    mw_graph *graph = mw_graph_load_tensors(source, scratch("bn.npz"), &options, &err);
+    mw_graph *graph = mw_graph_load_weights(source, scratch("bn.npz"), &options, &err);
     mw_graph *evaluation = mw_graph_evaluation(graph, &err);
     mw_program *program = engine_compile(evaluation, MW_DEVICE_CPU, 1, &err);
     mw_program_read(program, "bn.running_var", MW_F32, got, 2, &err);
@@ -437,7 +437,7 @@ static void test_loading_survives_failing_allocations(void)
     bool finished = false;
     fill_blocks(&b);
     const char *path = write_blocks(&b);
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = options.compressed = true;
     for (long n = 0; !finished && n < 2000; n++) {
         failing_allocator failing = {.fail_at = -1};
@@ -445,10 +445,10 @@ static void test_loading_survives_failing_allocations(void)
         mw_graph_options how = mw_graph_defaults();
         mw_error err = {0};
         how.allocator = &allocator;
-        mw_graph *source = mw_graph_create(&how);
+        mw_graph *source = mw_graph_create(&how, NULL);
         mw_output(mw_dense(mw_input(source, "x", MW_F32, MW_SHAPE(BATCH, IN)), HIDDEN, "fc1"), "h");
         failing.fail_at = failing.requests + n;
-        mw_graph *graph = mw_graph_load_tensors(source, path, &options, &err);
+        mw_graph *graph = mw_graph_load_weights(source, path, &options, &err);
         finished = !failing.failed;
         CHECK((graph != NULL) == finished);
         CHECK_INT(err.status, finished ? MW_OK : MW_ERROR_MEMORY);

@@ -46,7 +46,7 @@ static void test_model_of_a_cache_is_read(void)
     make_folder(SNAPSHOT "/weights");
     store("model/model.mil", "models--a--b/blobs/t", SNAPSHOT "/model.mil", "../../blobs/t");
     store("model/weights/weight.bin", "models--a--b/blobs/w", SNAPSHOT "/weights/weight.bin", "../../../blobs/w");
-    graph = mw_graph_read_mil(scratch(SNAPSHOT "/model.mil"), NULL, &err);
+    graph = mw_graph_open_mil(scratch(SNAPSHOT "/model.mil"), NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
     tuned_run(graph, MW_DEVICE_CPU, linked, &err);
@@ -57,7 +57,7 @@ static void test_model_of_a_cache_is_read(void)
     CHECK(rename(scratch("models--a--b/blobs/w"), scratch("outside")) == 0);
     CHECK(unlink(scratch(SNAPSHOT "/weights/weight.bin")) == 0);
     CHECK(symlink("../../../../outside", scratch(SNAPSHOT "/weights/weight.bin")) == 0);
-    CHECK(mw_graph_read_mil(scratch(SNAPSHOT "/model.mil"), NULL, &err) == NULL);
+    CHECK(mw_graph_open_mil(scratch(SNAPSHOT "/model.mil"), NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FILE, "leads out of");
 }
 
@@ -74,10 +74,10 @@ static void test_adapters_of_a_cache_are_read(void)
     store("adapter/adapter_config.json", "models--a--b/blobs/c", SNAPSHOT "/adapter_config.json", "../../blobs/c");
     store("adapter/adapter_model.safetensors", "models--a--b/blobs/m", SNAPSHOT "/adapter_model.safetensors",
           "../../blobs/m");
-    mw_trainer_load_lora(other, scratch(SNAPSHOT), &err);
+    mw_trainer_load_weights(other, scratch(SNAPSHOT), NULL, &err);
     CHECK_OK(err);
-    mw_trainer_predict(one, &data.batch, a, TUNED_LOGITS, &err);
-    mw_trainer_predict(other, &data.batch, b, TUNED_LOGITS, &err);
+    mw_trainer_predict(one, &data.batch, MW_F32, a, TUNED_LOGITS, &err);
+    mw_trainer_predict(other, &data.batch, MW_F32, b, TUNED_LOGITS, &err);
     CHECK_OK(err);
     CHECK(memcmp(a, b, sizeof a) == 0);
     static const char *const files[] = {"adapter_config.json", "adapter_model.safetensors"};
@@ -87,14 +87,14 @@ static void test_adapters_of_a_cache_are_read(void)
         snprintf(target, sizeof target, "../models--a--b/blobs/%c", files[i][8]);
         CHECK(symlink(target, scratch(path)) == 0);
         err = (mw_error){0};
-        CHECK(mw_trainer_load_lora(other, scratch("adapter"), &err) == MW_ERROR_FILE);
+        CHECK(mw_trainer_load_weights(other, scratch("adapter"), NULL, &err) == MW_ERROR_FILE);
         CHECK_ERROR(err, MW_ERROR_FILE, "leads out of this folder");
         CHECK(unlink(scratch(path)) == 0);
         snprintf(target, sizeof target, "models--a--b/blobs/%c", files[i][8]);
         CHECK(link(scratch(target), scratch(path)) == 0);
     }
     err = (mw_error){0};
-    CHECK(mw_trainer_load_lora(other, scratch("adapter"), &err) == MW_OK);
+    CHECK(mw_trainer_load_weights(other, scratch("adapter"), NULL, &err) == MW_OK);
     CHECK_OK(err);
     mw_trainer_destroy(one);
     mw_trainer_destroy(other);
@@ -113,8 +113,8 @@ static void test_weights_behind_any_link_are_read(void)
     CHECK(rename(scratch("weights"), scratch("models--a--b/blobs/s")) == 0);
     CHECK(symlink("../../blobs/s", scratch(SNAPSHOT "/model.safetensors")) == 0);
     CHECK(symlink(scratch(SNAPSHOT "/model.safetensors"), scratch("absolute")) == 0);
-    CHECK(mw_trainer_load_weights(trainer, scratch(SNAPSHOT "/model.safetensors"), &err) == MW_OK);
-    CHECK(mw_trainer_load_weights(trainer, scratch("absolute"), &err) == MW_OK);
+    CHECK(mw_trainer_load_weights(trainer, scratch(SNAPSHOT "/model.safetensors"), NULL, &err) == MW_OK);
+    CHECK(mw_trainer_load_weights(trainer, scratch("absolute"), NULL, &err) == MW_OK);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

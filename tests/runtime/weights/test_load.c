@@ -17,7 +17,7 @@ static const int counts[] = {HIDDEN * IN, HIDDEN, OUT *HIDDEN, OUT};
 
 static mw_graph *build(mw_tensor **out_logits)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, IN));
     *out_logits = mw_output(mw_dense(mw_tanh(mw_dense(x, HIDDEN, "fc1")), OUT, "fc2"), "logits");
     return graph;
@@ -47,7 +47,7 @@ static void take(mw_trainer *trainer, float out[ALL])
 {
     mw_error err = {0};
     for (int i = 0, at = 0; i < 4; at += counts[i++])
-        mw_trainer_read(trainer, names[i], out + at, (size_t)counts[i], &err);
+        mw_trainer_read(trainer, names[i], MW_F32, out + at, (size_t)counts[i], &err);
     CHECK_OK(err);
 }
 
@@ -72,20 +72,20 @@ static mw_tensor_values of(const char *name, mw_shape shape)
 
 static char told[1024];
 
-static void note(void *user, const mw_load_choice *choice)
+static void note(void *user, const mw_weights_choice *choice)
 {
     static const char *const words[] = {"taken", "missing", "shape", "unused"};
     const size_t at = strlen(told);
     CHECK(user == told);
-    CHECK((choice->parameter == NULL) == (choice->outcome == MW_LOAD_UNUSED));
-    CHECK((choice->tensor == NULL) == (choice->outcome == MW_LOAD_MISSING));
+    CHECK((choice->parameter == NULL) == (choice->outcome == MW_WEIGHTS_UNUSED));
+    CHECK((choice->tensor == NULL) == (choice->outcome == MW_WEIGHTS_MISSING));
     snprintf(told + at, sizeof told - at, "%s %s<%s;", words[choice->outcome],
              choice->parameter != NULL ? choice->parameter : "", choice->tensor != NULL ? choice->tensor : "");
 }
 
-static mw_load_options with_report(void)
+static mw_weights_options with_report(void)
 {
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.report = note;
     options.report_user = told;
     told[0] = '\0';
@@ -96,18 +96,18 @@ static mw_load_options with_report(void)
 
 static void test_a_checkpoint_of_pytorch_is_loaded_in_part_under_other_names(void)
 {
-    static const mw_load_prefix prefixes[] = {{"state_dict.0.", "fc1."}, {"state_dict.1.", "norm."}};
+    static const mw_weights_prefix prefixes[] = {{"state_dict.0.", "fc1."}, {"state_dict.1.", "norm."}};
     char path[600];
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
-    mw_load_options options = with_report();
+    mw_weights_options options = with_report();
     float before[ALL], after[ALL];
     options.prefixes = prefixes;
     options.prefix_count = 2;
     options.partial = true;
     take(trainer, before);
     snprintf(path, sizeof path, "%s/data/tensors/checkpoint.pt", MW_TESTS_DIR);
-    mw_trainer_load_tensors(trainer, path, &options, &err);
+    mw_trainer_load_weights(trainer, path, &options, &err);
     CHECK_OK(err);
     take(trainer, after);
     for (int i = 0; i < 9; i++)
@@ -120,13 +120,13 @@ static void test_a_checkpoint_of_pytorch_is_loaded_in_part_under_other_names(voi
     mw_trainer_destroy(trainer);
 }
 
-static void expect_refused(const char *path, const mw_load_options *options, mw_status status, const char *part)
+static void expect_refused(const char *path, const mw_weights_options *options, mw_status status, const char *part)
 {
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
     float before[ALL], after[ALL];
     take(trainer, before);
-    mw_trainer_load_tensors(trainer, path, options, &err);
+    mw_trainer_load_weights(trainer, path, options, &err);
     CHECK_ERROR(err, status, part);
     take(trainer, after);
     CHECK(memcmp(before, after, sizeof before) == 0);
@@ -136,7 +136,7 @@ static void expect_refused(const char *path, const mw_load_options *options, mw_
 static void test_what_is_missing_is_named_and_nothing_changes(void)
 {
     const mw_tensor_values some[] = {of("fc1.weight", MW_SHAPE(3, 2))};
-    mw_load_options options = with_report();
+    mw_weights_options options = with_report();
     expect_refused(
         write("some.npz", some, 1), &options, MW_ERROR_FORMAT,
         "has no tensor for 3 of the trainer's weights: \"fc1.bias\", \"fc2.weight\", \"fc2.bias\"; with `partial`");
@@ -154,11 +154,11 @@ static void test_a_new_head_keeps_its_values_where_the_shape_differs(void)
     expect_refused(path, NULL, MW_ERROR_FORMAT, "\"fc2.weight\" is [5, 3] in the file, but [2, 3] in the trainer");
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
-    mw_load_options options = with_report();
+    mw_weights_options options = with_report();
     float before[ALL], after[ALL];
     options.new_heads = true;
     take(trainer, before);
-    mw_trainer_load_tensors(trainer, path, &options, &err);
+    mw_trainer_load_weights(trainer, path, &options, &err);
     CHECK_OK(err);
     take(trainer, after);
     CHECK(memcmp(after, filled, 6 * sizeof *after) == 0 && memcmp(after + 6, filled, 3 * sizeof *after) == 0);
@@ -179,19 +179,19 @@ static const char *rename_layers(void *user, const char *tensor)
 
 static void test_a_function_names_what_the_prefixes_left(void)
 {
-    static const mw_load_prefix module = {"module.", ""};
+    static const mw_weights_prefix module = {"module.", ""};
     const mw_tensor_values tensors[] = {of("module.layer1.weight", MW_SHAPE(3, 2)), of("layer1.bias", MW_SHAPE(3)),
                                         of("module.layer2.weight", MW_SHAPE(2, 3)), of("layer2.bias", MW_SHAPE(2)),
                                         of("fc1.bias", MW_SHAPE(3))};
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
-    mw_load_options options = with_report();
+    mw_weights_options options = with_report();
     int calls = 0;
     options.prefixes = &module;
     options.prefix_count = 1;
     options.name = rename_layers;
     options.name_user = &calls;
-    mw_trainer_load_tensors(trainer, write("named.npz", tensors, 5), &options, &err);
+    mw_trainer_load_weights(trainer, write("named.npz", tensors, 5), &options, &err);
     CHECK_OK(err);
     CHECK_INT(calls, 5);
     CHECK_STR(told, "taken fc1.weight<module.layer1.weight;taken fc1.bias<layer1.bias;"
@@ -210,8 +210,8 @@ static void test_names_may_differ_in_dots_if_one_tensor_is_meant(void)
                                      of("fc2_bias", MW_SHAPE(2))};
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
-    mw_load_options options = with_report();
-    mw_trainer_load_tensors(trainer, write("text.npz", text, 5), &options, &err);
+    mw_weights_options options = with_report();
+    mw_trainer_load_weights(trainer, write("text.npz", text, 5), &options, &err);
     CHECK_OK(err);
     CHECK_STR(told, "taken fc1.weight<fc1_weight;taken fc1.bias<fc1_bias_to_fp16;taken fc2.weight<fc2_weight;"
                     "taken fc2.bias<fc2.bias;unused <fc2_bias;");
@@ -225,7 +225,7 @@ static void test_values_that_do_not_fit_leave_everything(void)
     const double wide[6] = {1, 2, 1e300, 4, 5, 6};
     const float bad[6] = {1, 2, 3, NAN, 5, 6};
     mw_tensor_values tensors[] = {of("fc1.bias", MW_SHAPE(3)), {"fc1.weight", MW_F64, MW_SHAPE(3, 2), wide}};
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = true;
     expect_refused(write("wide.npz", tensors, 2), &options, MW_ERROR_NUMERIC, "element 2 of \"fc1.weight\" is 1e+300");
     tensors[1] = (mw_tensor_values){"fc1.weight", MW_F32, MW_SHAPE(3, 2), bad};
@@ -233,7 +233,7 @@ static void test_values_that_do_not_fit_leave_everything(void)
                    "element 3 of \"fc1.weight\" is not finite");
     expect_refused("missing.pt", &options, MW_ERROR_FILE, "missing.pt");
     options.struct_size = 0;
-    expect_refused("missing.pt", &options, MW_ERROR_ARGUMENT, "mw_load_defaults");
+    expect_refused("missing.pt", &options, MW_ERROR_ARGUMENT, "mw_weights_defaults");
 }
 
 static void test_bf16_and_integers_are_converted(void)
@@ -244,9 +244,9 @@ static void test_bf16_and_integers_are_converted(void)
                                         {"fc2.bias", MW_I64, MW_SHAPE(2), whole}};
     mw_error err = {0};
     mw_trainer *trainer = make(&err);
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.partial = true;
-    mw_trainer_load_tensors(trainer, write("mixed.safetensors", tensors, 2), &options, &err);
+    mw_trainer_load_weights(trainer, write("mixed.safetensors", tensors, 2), &options, &err);
     CHECK_OK(err);
     float got[ALL];
     take(trainer, got);
@@ -277,17 +277,17 @@ static void test_the_base_is_loaded_under_adapters(void)
     mw_trainer *trainer = adapted(&err);
     REQUIRE(trainer != NULL);
     float factor[2], after[2], weight[6];
-    mw_trainer_read(trainer, "fc1.lora_A.weight", factor, 2, &err);
+    mw_trainer_read(trainer, "fc1.lora_A.weight", MW_F32, factor, 2, &err);
     CHECK_OK(err);
-    mw_load_options options = with_report();
-    CHECK_INT(mw_trainer_load_tensors(trainer, path, &options, &err), MW_ERROR_FORMAT);
+    mw_weights_options options = with_report();
+    CHECK_INT(mw_trainer_load_weights(trainer, path, &options, &err), MW_ERROR_FORMAT);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "\"fc1.lora_A.weight\"");
     err = (mw_error){0};
     options = with_report();
     options.base = true;
-    mw_trainer_load_tensors(trainer, path, &options, &err);
-    mw_trainer_read(trainer, "fc1.lora_A.weight", after, 2, &err);
-    mw_trainer_read(trainer, "fc1.weight", weight, 6, &err);
+    mw_trainer_load_weights(trainer, path, &options, &err);
+    mw_trainer_read(trainer, "fc1.lora_A.weight", MW_F32, after, 2, &err);
+    mw_trainer_read(trainer, "fc1.weight", MW_F32, weight, 6, &err);
     CHECK_OK(err);
     CHECK(memcmp(factor, after, sizeof factor) == 0 && memcmp(weight, filled, sizeof weight) == 0);
     CHECK(strstr(told, "lora") == NULL && strstr(told, "missing") == NULL);
@@ -305,21 +305,21 @@ static mw_program *compile(const mw_allocator *allocator, mw_error *err)
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
     options.allocator = allocator;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_graph_destroy(graph);
     return program;
 }
 
 static void test_a_program_takes_a_file_or_after_a_failed_allocation_nothing(void)
 {
-    static const mw_load_prefix module = {"m.", ""};
+    static const mw_weights_prefix module = {"m.", ""};
     const mw_tensor_values tensors[] = {of("m.fc1.weight", MW_SHAPE(3, 2)), of("m.fc1_bias", MW_SHAPE(3))};
     const char *path = write("program.npz", tensors, 2);
     failing_allocator failing = {.fail_at = -1};
     const mw_allocator allocator = failing_allocator_of(&failing);
     mw_error err = {0};
     mw_program *program = compile(&allocator, &err);
-    mw_load_options options = mw_load_defaults();
+    mw_weights_options options = mw_weights_defaults();
     options.prefixes = &module;
     options.prefix_count = 1;
     options.partial = true;
@@ -332,7 +332,7 @@ static void test_a_program_takes_a_file_or_after_a_failed_allocation_nothing(voi
         failing.failed = false;
         failing.fail_at = failing.requests + n;
         const long live = failing.live;
-        mw_program_load_tensors(program, path, &options, &err);
+        mw_program_load_weights(program, path, &options, &err);
         failing.fail_at = -1;
         finished = !failing.failed;
         CHECK_INT(err.status, finished ? MW_OK : MW_ERROR_MEMORY);

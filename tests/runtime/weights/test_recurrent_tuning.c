@@ -100,13 +100,13 @@ static void run_written(const char *folder, const fed *f, float out[BATCH * HIDD
 {
     char path[600];
     snprintf(path, sizeof path, "%s/model.mil", folder);
-    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, err);
     char *text = graph != NULL ? mw_graph_print(graph, err) : NULL;
     CHECK(text != NULL && strstr(text, "lstm(") != NULL && strstr(text, "matmul(") == NULL);
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
     mw_program_write(program, "x", MW_F32, f->x, STEPS * BATCH * INPUTS, err);
     mw_program_write(program, "s", MW_F32, f->s, BATCH * HIDDEN, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "y", MW_F32, out, BATCH * HIDDEN, err);
     mw_program_destroy(program);
     mw_string_free(text);
@@ -125,7 +125,7 @@ static void tune(mw_device device, double rounded)
     mw_trainer *trainer = create(source, device, &err);
     for (int step = 0; step < 150; step++)
         mw_trainer_step(trainer, &batch, step == 0 ? &first : &last, &err);
-    mw_trainer_predict(trainer, &batch, predicted, BATCH * HIDDEN, &err);
+    mw_trainer_predict(trainer, &batch, MW_F32, predicted, BATCH * HIDDEN, &err);
     mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
     CHECK_OK(err);
     CHECK(first > 0.02F && last < first / 20.0F);

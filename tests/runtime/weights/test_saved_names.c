@@ -78,7 +78,7 @@ static void test_strange_names_come_back_from_a_checkpoint(void)
 {
     static const char name[] = "\"a\\b\" caf\xc3\xa9 \xf0\x9f\xa6\x80 {}:,";
     mw_error err = {0};
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2));
     mw_tensor *w = mw_parameter(graph, name, MW_F32, MW_SHAPE(2, 2), mw_init_constant(3));
     const mw_trainer_options options = mw_trainer_defaults(
@@ -87,7 +87,7 @@ static void test_strange_names_come_back_from_a_checkpoint(void)
     mw_trainer_save(trainer, scratch("strange"), NULL, &err);
     mw_trainer_load(trainer, scratch("strange"), NULL, &err);
     mw_trainer_save_weights(trainer, scratch("weights"), &err);
-    mw_trainer_load_weights(trainer, scratch("weights"), &err);
+    mw_trainer_load_weights(trainer, scratch("weights"), NULL, &err);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

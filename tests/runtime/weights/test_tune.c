@@ -2,6 +2,7 @@
  * they are, and what is written back is the source with other numbers. */
 #include "runtime/files.h"
 #include "support/check.h"
+#include "support/evaluated.h"
 #include "tuned.h"
 
 #include <stdio.h>
@@ -88,7 +89,7 @@ static void test_gradients_agree_with_differences(void)
     options.batch = &data.batch;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 1;
-    CHECK_INT(mw_gradcheck(&options, &report, &err), MW_OK);
+    CHECK_INT(mw_gradcheck_run(&options, &report, &err), MW_OK);
     CHECK_OK(err);
     CHECK(report.checked > 100);
     mw_graph_destroy(graph);
@@ -149,8 +150,8 @@ static void check_only_changed(const mw_graph *before, const mw_graph *after, co
             continue;
         for (size_t k = 0; k < count; k++)
             named = named || strcmp(names[k], weights[i].name) == 0;
-        mw_trainer_read(trainers[0], weights[i].name, a, elements, &err);
-        mw_trainer_read(trainers[1], weights[i].name, b, elements, &err);
+        mw_trainer_read(trainers[0], weights[i].name, MW_F32, a, elements, &err);
+        mw_trainer_read(trainers[1], weights[i].name, MW_F32, b, elements, &err);
         CHECK_OK(err);
         check_note((memcmp(a, b, elements * sizeof *a) != 0) == named, __FILE__, __LINE__, "\"%s\" %s", weights[i].name,
                    named ? "did not change" : "changed");
@@ -165,7 +166,7 @@ static mw_graph *read_back(const char *folder, mw_error *err)
 {
     char path[500];
     snprintf(path, sizeof path, "%s/model.mil", scratch(folder));
-    return mw_graph_read_mil(path, NULL, err);
+    return mw_graph_open_mil(path, NULL, err);
 }
 
 /* Trains two weights; the rest of the program comes back as it was, and the new one computes what the trainer does. */
@@ -184,7 +185,7 @@ static void check_training(mw_dtype dtype, mw_device device, double tolerance)
     remove_model("tuned");
     remove_model("same");
     mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
-    mw_trainer_predict(trainer, &data.batch, expected, TUNED_LOGITS, &err);
+    mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *tuned = read_back("tuned", &err);
     if (CHECK_OK(err) && tuned_run(tuned, MW_DEVICE_CPU, actual, &err)) {
         CHECK_NEAR(tuned_distance(actual, expected, TUNED_LOGITS), 0.0, tolerance);
@@ -225,12 +226,12 @@ static void test_splats_come_back_in_full(void)
     mw_graph *graph = TRAINABLE(source, "w");
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.5f, &err);
     mw_trainer_step(trainer, &data.batch, NULL, &err);
-    mw_trainer_read(trainer, "w", trained, 6, &err);
+    mw_trainer_read(trainer, "w", MW_F32, trained, 6, &err);
     CHECK(trained[0] != trained[5]);
     mw_trainer_write_tuned(trainer, source, scratch("splat"), &err);
     mw_graph *tuned = read_back("splat", &err), *again = TRAINABLE(tuned, "w");
     mw_trainer *reader = tuned_trainer(again, MW_DEVICE_CPU, 0.5f, &err);
-    mw_trainer_read(reader, "w", read, 6, &err);
+    mw_trainer_read(reader, "w", MW_F32, read, 6, &err);
     CHECK_OK(err);
     CHECK(memcmp(trained, read, sizeof trained) == 0);
     mw_trainer_destroy(reader);
@@ -259,9 +260,9 @@ static void test_weights_of_fp16_can_be_kept_in_fp32(void)
         if (tuned_run(source, MW_DEVICE_CPU, expected, &err) && tuned_run(graph, MW_DEVICE_CPU, actual, &err))
             CHECK(memcmp(expected, actual, sizeof expected) == 0);
         mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 1e-5f, &err);
-        mw_trainer_read(trainer, "proj", before, 15, &err);
+        mw_trainer_read(trainer, "proj", MW_F32, before, 15, &err);
         tuned_steps(trainer, 3, &err);
-        mw_trainer_read(trainer, "proj", after, 15, &err);
+        mw_trainer_read(trainer, "proj", MW_F32, after, 15, &err);
         CHECK((memcmp(before, after, sizeof before) != 0) == (dtypes[i] == MW_F32));
         mw_trainer_write_tuned(trainer, source, scratch("kept"), &err);
         CHECK_OK(err);
@@ -292,24 +293,24 @@ static void test_other_parameters_are_frozen(void)
 {
     mw_error err = {0};
     float before[30], after[30], bias[3];
-    mw_graph *source = mw_graph_create(NULL);
+    mw_graph *source = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(source, "x", MW_F32, MW_SHAPE(TUNED_N, 2, 6, 6));
     mw_tensor *h = mw_tanh(mw_dense(mw_reshape(x, MW_SHAPE(TUNED_N, TUNED_X)), 5, "fc1"));
     mw_output(mw_dense(h, TUNED_C, "fc2"), "logits");
     mw_graph *graph = TRAINABLE(source, "fc2.*");
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
-    mw_trainer_read(trainer, "fc1.bias", before, 5, &err);
+    mw_trainer_read(trainer, "fc1.bias", MW_F32, before, 5, &err);
     tuned_steps(trainer, 10, &err);
-    mw_trainer_read(trainer, "fc1.bias", after, 5, &err);
+    mw_trainer_read(trainer, "fc1.bias", MW_F32, after, 5, &err);
     CHECK(memcmp(before, after, 5 * sizeof *before) == 0);
-    mw_trainer_read(trainer, "fc2.bias", bias, 3, &err);
+    mw_trainer_read(trainer, "fc2.bias", MW_F32, bias, 3, &err);
     CHECK_OK(err);
     check_no_output(mw_trainer_program(trainer), "fc1.");
     mw_trainer_write_tuned(trainer, source, scratch("own"), &err); /* parameters become constants */
     mw_graph *tuned = read_back("own", &err);
     mw_graph *again = TRAINABLE(tuned, "fc2_bias");
     mw_trainer *reader = tuned_trainer(again, MW_DEVICE_CPU, 0.1f, &err);
-    mw_trainer_read(reader, "fc2_bias", after, 3, &err);
+    mw_trainer_read(reader, "fc2_bias", MW_F32, after, 3, &err);
     CHECK_OK(err);
     CHECK(memcmp(bias, after, sizeof bias) == 0);
     mw_trainer_destroy(reader);
@@ -329,7 +330,7 @@ static void test_layers_with_statistics_are_written_as_they_evaluate(void)
     float expected[TUNED_LOGITS], actual[TUNED_LOGITS];
     tuned_data data;
     tuned_fill(&data);
-    mw_graph *source = mw_graph_create(NULL);
+    mw_graph *source = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(source, "x", MW_F32, MW_SHAPE(TUNED_N, 2, 6, 6));
     mw_tensor *h = mw_batch_norm_layer(mw_conv_layer(x, 3, MW_SHAPE(3, 3), "conv", NULL), 0.25f, 1e-3f, "bn");
     h = mw_dropout(mw_reshape(mw_relu(h), MW_SHAPE(TUNED_N, 48)), 0.3f, "drop");
@@ -337,7 +338,7 @@ static void test_layers_with_statistics_are_written_as_they_evaluate(void)
     mw_graph *graph = TRAINABLE(source, "fc.*", "bn.*");
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     tuned_steps(trainer, 10, &err);
-    mw_trainer_predict(trainer, &data.batch, expected, TUNED_LOGITS, &err);
+    mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *evaluation = mw_graph_evaluation(source, &err);
     mw_trainer_write_tuned(trainer, evaluation, scratch("layers"), &err);
     mw_graph *tuned = read_back("layers", &err);
@@ -381,24 +382,24 @@ static void test_statistics_move_only_with_their_layer(void)
         float before[3], after[3], loss = 0;
         tuned_data data;
         tuned_fill(&data);
-        mw_graph *source = mw_graph_create(NULL);
+        mw_graph *source = mw_graph_create(NULL, NULL);
         mw_tensor *x = mw_input(source, "x", MW_F32, MW_SHAPE(TUNED_N, 2, 6, 6));
         mw_tensor *h = mw_batch_norm_layer(mw_conv_layer(x, 3, MW_SHAPE(3, 3), "conv", NULL), 0.25f, 1e-3f, "bn");
         mw_output(mw_dense(mw_reshape(mw_relu(h), MW_SHAPE(TUNED_N, 48)), TUNED_C, "fc"), "logits");
         mw_graph *graph = trainable(source, patterns, moves == 1 ? 2 : 1, &err);
         mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
         mw_trainer_set_learning_rate(trainer, 0.0f, &err);
-        mw_trainer_read(trainer, "bn.running_mean", before, 3, &err);
+        mw_trainer_read(trainer, "bn.running_mean", MW_F32, before, 3, &err);
         loss = tuned_steps(trainer, 4, &err);
-        mw_trainer_read(trainer, "bn.running_mean", after, 3, &err);
+        mw_trainer_read(trainer, "bn.running_mean", MW_F32, after, 3, &err);
         const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(2, 6, 6), .data = data.x},
                                      {.name = data.feeds[1].name, .dtype = MW_I32, .data = data.labels}};
-        mw_dataset *dataset = mw_dataset_from_memory(columns, 2, TUNED_N, false, &err);
-        double evaluated = 0;
-        mw_trainer_evaluate(trainer, dataset, &evaluated, NULL, &err);
+        mw_dataset *dataset = mw_dataset_create(columns, 2, TUNED_N, false, &err);
+        double found = 0;
+        evaluated(trainer, dataset, &found, NULL, &err);
         CHECK_OK(err);
         CHECK((memcmp(before, after, sizeof before) != 0) == (moves == 1));
-        CHECK((fabs((double)loss - evaluated) > 1e-5) == (moves == 1));
+        CHECK((fabs((double)loss - found) > 1e-5) == (moves == 1));
         mw_dataset_destroy(dataset);
         mw_trainer_destroy(trainer);
         mw_graph_destroy(graph);
@@ -418,7 +419,7 @@ static void test_program_of_the_corpus_learns(void)
     mw_tune_options options = mw_tune_defaults(last, 2);
     options.shapes = &tuned_mnist_batch;
     options.shape_count = 1;
-    mw_graph *source = mw_graph_read_mil(TUNED_MNIST, NULL, &err), *graph = mw_graph_trainable(source, &options, &err);
+    mw_graph *source = mw_graph_open_mil(TUNED_MNIST, NULL, &err), *graph = mw_graph_trainable(source, &options, &err);
     tuned_check_mnist(source, graph, scratch("mnist"), &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
@@ -430,7 +431,7 @@ static void test_program_of_the_corpus_learns(void)
 static void test_write_refuses_another_program(void)
 {
     mw_error err = {0};
-    mw_graph *source = tuned_read(MW_F32, "source", &err), *other = mw_graph_create(NULL);
+    mw_graph *source = tuned_read(MW_F32, "source", &err), *other = mw_graph_create(NULL, NULL);
     mw_graph *graph = TRAINABLE(source, "fc1_weight", "proj");
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     CHECK_OK(err);
@@ -441,7 +442,7 @@ static void test_write_refuses_another_program(void)
     CHECK_ERROR(err, MW_ERROR_SHAPE, "\"proj\" is [5, 3] in the trainer, but [5, 2] in the program");
     mw_graph_destroy(other);
     err = (mw_error){0};
-    other = mw_graph_create(NULL);
+    other = mw_graph_create(NULL, NULL);
     x = mw_input(other, "x", MW_F32, MW_SHAPE(2, 5));
     mw_output(mw_relu(x), "y");
     CHECK(mw_trainer_write_tuned(trainer, other, scratch("other"), &err) != MW_OK);

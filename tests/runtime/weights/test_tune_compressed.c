@@ -57,7 +57,7 @@ static bool logits_of(const mw_graph *graph, mw_device device, const data *d, fl
     mw_error err = {0};
     mw_program *program = engine_compile(graph, device, 1, &err);
     mw_program_write(program, "x", MW_F32, d->x, BATCH * IN, &err);
-    mw_run(program, &err);
+    mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, out, BATCH * OUT, &err);
     mw_program_destroy(program);
     return CHECK_OK(err);
@@ -108,7 +108,7 @@ static void check_training(mw_graph *source, mw_graph *graph, mw_device device, 
     mw_trainer_destroy(trainer);
     char path[500];
     snprintf(path, sizeof path, "%s/model.mil", scratch("tuned"));
-    mw_graph *tuned = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *tuned = mw_graph_open_mil(path, NULL, &err);
     mw_graph_verify(tuned, &err);
     REQUIRE(CHECK_OK(err));
     CHECK_INT(count_constexprs(tuned), left);
@@ -153,7 +153,7 @@ static void test_dense_parameters_start_at_the_compressed_values(void)
     mw_trainer_destroy(trainer);
     char path[500];
     snprintf(path, sizeof path, "%s/model.mil", scratch("start"));
-    mw_graph *written = mw_graph_read_mil(path, NULL, &err);
+    mw_graph *written = mw_graph_open_mil(path, NULL, &err);
     if (CHECK_OK(err) && logits_of(source, MW_DEVICE_CPU, &d, before) && logits_of(written, MW_DEVICE_CPU, &d, after))
         CHECK(memcmp(before, after, sizeof before) == 0);
     mw_graph_destroy(written);

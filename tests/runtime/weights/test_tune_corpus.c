@@ -72,14 +72,14 @@ static mw_program *compile(const mw_graph *graph, mw_error *err)
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     if (program != NULL && corpus_choose_shapes(program, err) != MW_OK) {
         mw_program_destroy(program);
         return NULL;
     }
     if (program != NULL) {
         fill_inputs(program, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
     }
     return program;
 }

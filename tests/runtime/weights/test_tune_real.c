@@ -34,7 +34,7 @@ static mw_graph *read_source(const tune_case *c, mw_error *err)
     char path[600];
     snprintf(path, sizeof path, "%s/%s", MW_SHARED_DATA, c->path);
     if (c->weights)
-        return mw_graph_read_mil(path, NULL, err);
+        return mw_graph_open_mil(path, NULL, err);
     mw_graph *graph = corpus_read(path);
     if (graph != NULL)
         corpus_fill_weights(graph, (size_t)64 << 20);
@@ -106,11 +106,11 @@ static void run_written(const data *d, const char *output, float *y, size_t coun
 {
     char path[600];
     snprintf(path, sizeof path, "%s/model.mil", scratch("tuned"));
-    mw_graph *tuned = mw_graph_read_mil(path, NULL, err);
+    mw_graph *tuned = mw_graph_open_mil(path, NULL, err);
     mw_program *program = tuned != NULL ? engine_compile(tuned, MW_DEVICE_CPU, 0, err) : NULL;
     for (size_t i = 0; i + 1 < d->batch.feed_count; i++) /* the target is the trainer's */
         mw_program_write(program, d->feeds[i].name, MW_F32, d->values[i], d->feeds[i].count, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, output, MW_F32, y, count, err);
     mw_program_destroy(program);
     mw_graph_destroy(tuned);
@@ -123,7 +123,7 @@ static void check_written(mw_trainer *trainer, const mw_graph *source, const dat
     float *predicted = calloc(count + 1, sizeof *predicted), *written = calloc(count + 1, sizeof *written);
     remove_model("tuned");
     mw_trainer_write_tuned(trainer, source, scratch("tuned"), err);
-    mw_trainer_predict(trainer, &d->batch, predicted, count, err);
+    mw_trainer_predict(trainer, &d->batch, MW_F32, predicted, count, err);
     run_written(d, mw_tensor_name(y), written, count, err);
     if (CHECK_OK(*err))
         CHECK_NEAR(apart(written, predicted, count), 0.0, c->tolerance);

@@ -23,7 +23,7 @@ static mw_tensor *constant(mw_graph *graph, const char *name, mw_shape shape)
 /* x -> "fc1" -> relu -> "fc2" [3], with parameters, or with constants as a program that was read has them. */
 static mw_graph *make_source(bool constants)
 {
-    mw_graph *graph = mw_graph_create(NULL);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(N, IN));
     if (!constants) {
         mw_output(mw_dense(mw_relu(mw_dense(in, HIDDEN, "fc1")), OLD, "fc2"), "features");
@@ -72,7 +72,7 @@ static void predict(mw_trainer *trainer, float *out, mw_error *err)
 {
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = N * IN};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = N};
-    mw_trainer_predict(trainer, &batch, out, N * NEW, err);
+    mw_trainer_predict(trainer, &batch, MW_F32, out, N * NEW, err);
 }
 
 /* What is written takes one example; here it is given all at once. */
@@ -87,9 +87,9 @@ static void run_graph(const mw_graph *written, float *out, mw_error *err)
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_program_write(program, "x", MW_F32, x, N * IN, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, mw_tensor_name(mw_graph_output_at(graph, 0)), MW_F32, out, N * NEW, err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -98,7 +98,7 @@ static void run_graph(const mw_graph *written, float *out, mw_error *err)
 /* Runs what was written. */
 static void run_written(const char *path, float *out, mw_error *err)
 {
-    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
+    mw_graph *graph = mw_graph_open_mil(path, NULL, err);
     run_graph(graph, out, err);
     mw_graph_destroy(graph);
 }
@@ -112,7 +112,7 @@ static void check_package(mw_trainer *trainer, const float *want)
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "without protobuf-c");
         return;
     }
-    mw_coreml *model = mw_coreml_read(scratch("whole.mlpackage"), NULL, &err);
+    mw_coreml *model = mw_coreml_open(scratch("whole.mlpackage"), NULL, &err);
     run_graph(mw_coreml_graph(model, &err), got, &err);
     CHECK_OK(err);
     CHECK(memcmp(got, want, sizeof got) == 0);

@@ -51,7 +51,7 @@ mw_graph *tuned_build(mw_dtype dtype, mw_opset opset, const mw_allocator *alloca
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
     options.opset = opset;
-    builder b = {.graph = mw_graph_create(&options), .dtype = dtype, .state = 99};
+    builder b = {.graph = mw_graph_create(&options, NULL), .dtype = dtype, .state = 99};
     mw_tensor *x = mw_input(b.graph, "x", MW_F32, MW_SHAPE(TUNED_N, 2, 6, 6));
     mw_tensor *h = dtype == MW_F32 ? x : mw_cast(x, dtype);
     mw_tensor *w = constant(&b, "conv_weight", MW_SHAPE(3, 2, 3, 3), 0.0f, 0.4f);
@@ -77,7 +77,7 @@ mw_graph *tuned_read(mw_dtype dtype, const char *folder, mw_error *err)
     snprintf(path, sizeof path, "%s/model.mil", scratch(folder));
     mw_graph_write_mil(built, scratch(folder), NULL, err);
     mw_graph_destroy(built);
-    return mw_graph_read_mil(path, NULL, err);
+    return mw_graph_open_mil(path, NULL, err);
 }
 
 void tuned_fill(tuned_data *out)
@@ -113,9 +113,9 @@ bool tuned_run(const mw_graph *graph, mw_device device, float out[TUNED_LOGITS],
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1;
     tuned_fill(&data);
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = mw_program_create(graph, &options, err);
     mw_program_write(program, "x", MW_F32, data.x, TUNED_N * TUNED_X, err);
-    mw_run(program, err);
+    mw_program_run(program, err);
     mw_program_read(program, "logits", MW_F32, out, TUNED_LOGITS, err);
     mw_program_destroy(program);
     return CHECK_OK(*err);
@@ -160,11 +160,11 @@ static void check_written(const char *folder, const float *x, const float *expec
     char path[512];
     float actual[10];
     snprintf(path, sizeof path, "%s/model.mil", folder);
-    mw_graph *tuned = mw_graph_read_mil(path, NULL, err);
-    mw_program *program = mw_compile(tuned, NULL, err);
+    mw_graph *tuned = mw_graph_open_mil(path, NULL, err);
+    mw_program *program = mw_program_create(tuned, NULL, err);
     for (int i = 0; i < TUNED_BATCH; i++) {
         mw_program_write(program, "Input3", MW_F32, x + (size_t)i * TUNED_PIXELS, TUNED_PIXELS, err);
-        mw_run(program, err);
+        mw_program_run(program, err);
         mw_program_read(program, "Plus214_Output_0", MW_F32, actual, 10, err);
         CHECK_NEAR(tuned_distance(actual, expected + (size_t)i * 10, 10), 0.0, 1e-5); /* products of 1 row and of 8 */
     }
@@ -191,7 +191,7 @@ void tuned_check_mnist(const mw_graph *source, mw_graph *graph, const char *fold
     for (int i = 0; i < 30; i++)
         mw_trainer_step(trainer, &batch, &loss, err);
     CHECK(loss < 0.7f * first);
-    mw_trainer_predict(trainer, &batch, expected, TUNED_BATCH * 10, err);
+    mw_trainer_predict(trainer, &batch, MW_F32, expected, TUNED_BATCH * 10, err);
     mw_trainer_write_tuned(trainer, source, folder, err);
     check_written(folder, x, expected, err);
     mw_trainer_destroy(trainer);

@@ -98,7 +98,7 @@ bool op_instance_init_in(op_instance *instance, mw_graph *graph, const op_case *
 
 bool op_instance_init(op_instance *instance, const op_case *c, mw_dtype real, uint64_t seed)
 {
-    return op_instance_init_in(instance, mw_graph_create(NULL), c, real, seed, false);
+    return op_instance_init_in(instance, mw_graph_create(NULL, NULL), c, real, seed, false);
 }
 
 void op_instance_deinit(op_instance *instance)

@@ -10,11 +10,11 @@ static size_t put_verdict(const mw_chip_report *report, mw_chip_verdict verdict,
                           size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; i < mw_chip_finding_count(report); i++) {
-        const mw_chip_finding *f = mw_chip_finding_at(report, i);
+    for (size_t i = 0; i < mw_chip_report_finding_count(report); i++) {
+        const mw_chip_finding *f = mw_chip_report_finding_at(report, i);
         size_t times = 0, before = 0;
-        for (size_t k = 0; k < mw_chip_finding_count(report); k++) {
-            const mw_chip_finding *other = mw_chip_finding_at(report, k);
+        for (size_t k = 0; k < mw_chip_report_finding_count(report); k++) {
+            const mw_chip_finding *other = mw_chip_report_finding_at(report, k);
             const bool same = other->verdict == verdict && strcmp(other->rule, f->rule) == 0;
             times += same;
             before += same && k < i;
@@ -47,7 +47,7 @@ void summary_of_chips(const mw_graph *graph, char *out, size_t size)
     size_t used = 0;
     for (int i = 0; i < 5; i++) {
         mw_error err = {0};
-        mw_chip_report *report = mw_chip_check(graph, (mw_chip)(MW_CHIP_H13 + i), NULL, &err);
+        mw_chip_report *report = mw_chip_report_create(graph, (mw_chip)(MW_CHIP_H13 + i), NULL, &err);
         summary_of(report, lines[i]);
         if (!CHECK_OK(err))
             snprintf(lines[i], SUMMARY_MAX, "error %s", err.message);

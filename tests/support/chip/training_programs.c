@@ -21,7 +21,7 @@ static void adjust(mw_compile_options *options, int chip)
 static void take_graph(bool compiled, mw_error *err)
 {
     mw_graph_destroy(training_last.graph);
-    training_last.graph = compiled ? mw_graph_read_mil(KEPT "/model.mil", NULL, err) : NULL;
+    training_last.graph = compiled ? mw_graph_open_mil(KEPT "/model.mil", NULL, err) : NULL;
 }
 
 static void take_result(int index, bool compiles, const mw_error *why)
@@ -61,7 +61,7 @@ mw_program *training_capture_program(const mw_graph *graph, const mw_compile_opt
     for (int i = -1; i < 5 && err->status == MW_OK; i++) {
         mw_error why = {0};
         adjust(&copy, i < 0 ? MW_CHIP_AUTO : MW_CHIP_H13 + i);
-        mw_program *program = mw_compile(graph, &copy, &why);
+        mw_program *program = mw_program_create(graph, &copy, &why);
         if (i < 0)
             take_graph(program != NULL, err);
         else

@@ -1,5 +1,5 @@
 /* The training programs of examples/: each file example_<name>.c is the example, with its calls of mw_trainer_create
- * and mw_compile led here. */
+ * and mw_program_create led here. */
 #ifndef TESTS_SUPPORT_CHIP_TRAINING_PROGRAMS_H
 #define TESTS_SUPPORT_CHIP_TRAINING_PROGRAMS_H
 

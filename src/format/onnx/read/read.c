@@ -409,13 +409,13 @@ static mw_graph *decode(char *data, size_t size, mw__onnx_request *request, mw_e
 static bool check_arguments(const char *path, const mw_onnx_options *options, mw_error *err)
 {
     if (path == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: path is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_open_onnx: path is NULL");
     else if (options->struct_size != sizeof *options)
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: the options were not made by mw_onnx_defaults");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_open_onnx: the options were not made by mw_onnx_defaults");
     else if ((options->extent_count > 0 && options->extents == NULL) ||
              (options->shape_count > 0 && options->shapes == NULL) ||
              (options->constant_count > 0 && options->constants == NULL))
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: a list of the options is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_open_onnx: a list of the options is NULL");
     else
         return true;
     return false;

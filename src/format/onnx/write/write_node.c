@@ -73,11 +73,11 @@ static bool may_repeat(mw__onnx_writer *w, size_t size)
 {
     const size_t most = (size_t)256 << 20;
     if (size > most - w->repeated) {
-        mw__fail(
-            w->err, MW_ERROR_UNSUPPORTED,
-            "mw_onnx_write: a constant of equal elements would have %zu bytes in the file; such constants get 256 MiB "
-            "in all: make it in the program (fill)",
-            size);
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED,
+                 "mw_graph_write_onnx: a constant of equal elements would have %zu bytes in the file; such constants "
+                 "get 256 MiB "
+                 "in all: make it in the program (fill)",
+                 size);
         return false;
     }
     w->repeated += size;
@@ -101,7 +101,7 @@ static bool fits_message(mw__onnx_writer *w, uint64_t size)
     if (w->bytes <= (uint64_t)INT32_MAX - ((uint64_t)64 << 20))
         return true;
     mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-             "mw_onnx_write: the constants have 2 GB or more, which a file of ONNX cannot hold; write MIL "
+             "mw_graph_write_onnx: the constants have 2 GB or more, which a file of ONNX cannot hold; write MIL "
              "(mw_graph_write_mil), or make the large ones fp16");
     return false;
 }
@@ -111,8 +111,8 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     size_t size = 0;
     const int type = payload->type->kind == MW__TENSOR ? mw__onnx_type_of(payload->type->dtype) : 0;
     if (type == 0 || !mw__type_bytes(payload->type, &size) || (payload->data == NULL && size > 0)) {
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" has no values that ONNX can hold",
-                 name != NULL ? name : "");
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED,
+                 "mw_graph_write_onnx: constant \"%.96s\" has no values that ONNX can hold", name != NULL ? name : "");
         return NULL;
     }
     const mw_shape shape = payload->type->shape;
@@ -214,8 +214,8 @@ static const char *bake(mw__onnx_writer *w, const mw_tensor *value)
 {
     const mw__payload *payload = mw__onnx_payload(w, value);
     if (payload == NULL) {
-        mw__fail(w->err, MW_ERROR_ARGUMENT, "mw_onnx_write: parameter \"%.96s\" has no value; options.bake gives it",
-                 value->name);
+        mw__fail(w->err, MW_ERROR_ARGUMENT,
+                 "mw_graph_write_onnx: parameter \"%.96s\" has no value; options.bake gives it", value->name);
         return NULL;
     }
     w->baked[value->id] = true;
@@ -232,7 +232,7 @@ const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
     if (payload == NULL && mw__failed(w->err))
         return NULL;
     if (payload == NULL) {
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" is not loaded",
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_onnx: constant \"%.96s\" is not loaded",
                  value->name != NULL ? value->name : "");
         return NULL;
     }

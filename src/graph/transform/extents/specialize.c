@@ -285,7 +285,7 @@ static mw_graph *specialize(const mw_graph *source, const mw_input_shape *shapes
     return NULL;
 }
 
-mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err)
+mw_graph *mw_graph_specialize(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

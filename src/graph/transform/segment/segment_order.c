@@ -32,7 +32,8 @@ static void list_operands(mw__node *node, const mw__operand *operands, size_t co
 static mw_status refuse_op(const mw__op *op, const char *why, mw_error *err)
 {
     char subject[160];
-    return mw__fail(err, MW_ERROR_UNSUPPORTED, "segments: %s %s: such a step is one program; leave `segments` at 0",
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "segments: %s %s: such a step is one program; leave `memory.segments` at 0",
                     mw__op_subject(op, subject, sizeof subject), why);
 }
 

@@ -103,7 +103,7 @@ static mw_status clip_values(mw__trainer_build *b, mw_error *err)
 {
     for (size_t i = 0; i < b->count; i++) {
         double limit;
-        MW_TRY(scale_limit(b, "clip_value", b->trainer->numbers.clip_value, b->gradients[i], &limit, err));
+        MW_TRY(scale_limit(b, "clipping.value", b->trainer->numbers.clip_value, b->gradients[i], &limit, err));
         b->gradients[i] = mw_clip(b->gradients[i], (float)-limit, (float)limit);
     }
     return MW_OK;
@@ -113,7 +113,7 @@ static mw_status clip_values(mw__trainer_build *b, mw_error *err)
 static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *err)
 {
     double scaled;
-    MW_TRY(scale_limit(b, "clip_norm", b->trainer->numbers.clip_norm, norm, &scaled, err));
+    MW_TRY(scale_limit(b, "clipping.norm", b->trainer->numbers.clip_norm, norm, &scaled, err));
     mw_tensor *limit = mw__trainer_number(b, scaled);
     mw_tensor *factor = mw_real_div(limit, mw_maximum(norm, limit));
     for (size_t i = 0; i < b->count; i++) {

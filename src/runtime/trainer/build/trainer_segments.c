@@ -56,7 +56,7 @@ void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, m
     request->held_max = t->target.device->is_chip ? OPERATIONS_MAX : 0;
 }
 
-mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer)
+mw_trainer_parts mw_trainer_get_parts(const mw_trainer *trainer)
 {
     if (!mw__live_has(trainer, MW__LIVE_TRAINER))
         return (mw_trainer_parts){0};

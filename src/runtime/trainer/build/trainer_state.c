@@ -79,7 +79,7 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
     return t->numbers.average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
 }
 
-/* What options.share has by that name is taken from there. */
+/* What share.trainer has by that name is taken from there. */
 static mw_status borrow(mw_trainer *t, const mw_tensor *parameter, mw_dtype dtype, bool is_weight, bool *out,
                         mw_error *err)
 {

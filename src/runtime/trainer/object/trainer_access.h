@@ -31,7 +31,7 @@ void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
 /* The second term of a compensated weight becomes 0. */
 void mw__trainer_drop_low(mw_trainer *trainer, const mw__state_entry *weight);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
-/* The lock that a running mw_fit holds on its checkpoint, or NULL. */
+/* The lock that a running mw_trainer_fit holds on its checkpoint, or NULL. */
 const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer);
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated);
 /* Batches for an update, and how many of them have been added up since the last. */

@@ -161,7 +161,7 @@ typedef struct mw__trainer_record {
     char *description;
 } mw__trainer_record;
 
-/* What mw_fit leaves here. */
+/* What mw_trainer_fit leaves here. */
 typedef struct mw__trainer_fit {
     struct mw__fitting *running;         /* NULL = none */
     struct mw__learned_classes *learned; /* names of the classes of the last one; NULL = none (data/files.h) */

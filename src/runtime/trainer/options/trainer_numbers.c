@@ -90,10 +90,11 @@ mw_status mw__trainer_resolve_numbers(mw_trainer *t, const mw_trainer_options *o
 {
     const bool half = has_half(t);
     const double usual = half || computes_half(t) ? HALF_LOSS_SCALE : 1.0;
-    t->numbers.loss_scale = o->loss_scale != 0.0f && !o->dynamic_loss_scale ? (double)o->loss_scale : usual;
-    if (o->dynamic_loss_scale) {
-        t->numbers.first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;
-        t->numbers.scale_interval = o->loss_scale_interval != 0 ? o->loss_scale_interval : MW__LOSS_SCALE_INTERVAL;
+    t->numbers.loss_scale =
+        o->precision.loss_scale != 0.0f && !o->precision.dynamic ? (double)o->precision.loss_scale : usual;
+    if (o->precision.dynamic) {
+        t->numbers.first_scale = o->precision.loss_scale != 0.0f ? (double)o->precision.loss_scale : MW__LOSS_SCALE_MAX;
+        t->numbers.scale_interval = o->precision.interval != 0 ? o->precision.interval : MW__LOSS_SCALE_INTERVAL;
     }
     t->record.warnings = mw__arena_alloc(&t->arena, t->optimizer.group_count, sizeof *t->record.warnings, err);
     if (t->record.warnings == NULL)

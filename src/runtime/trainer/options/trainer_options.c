@@ -113,8 +113,8 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
     MW_TRY(check_metrics(o, err));
     MW_TRY(mw__trainer_check_watches(o, err));
-    if (o->replay_folder != NULL && o->replay_folder[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: replay_folder is empty; NULL means none");
+    if (o->watch.replay_folder != NULL && o->watch.replay_folder[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch.replay_folder is empty; NULL means none");
     return check_tensor(o->prediction, "the prediction", o->loss->graph, false, err);
 }
 
@@ -141,12 +141,11 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
 {
     if (o == NULL || o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
-    if (o->compile.weights_of != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.weights_of is for programs; load weights instead");
-    if (o->compile.state_of != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.state_of is for programs; trainers have `share`");
-    if (o->share != NULL && mw_communicator_size(o->communicator) > 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: share and a communicator: ranks share nothing with others");
+    if (o->compile.share.program != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: share.program is for programs; load weights instead");
+    if (o->compile.share.trainer != NULL && mw_communicator_size(o->ranks.communicator) > 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: share.trainer and a communicator: ranks share nothing with others");
     MW_TRY(check_tensors(o, err));
     return check_numbers(o, err);
 }

@@ -49,34 +49,37 @@ typedef struct option_row {
 static bool is_power_of_two(const mw_trainer_options *o)
 {
     int exponent;
-    const float scale = o->loss_scale;
+    const float scale = o->precision.loss_scale;
     return scale == 0.0f || (scale > 0.0f && isfinite(scale) && frexpf(scale, &exponent) == 0.5f);
 }
 
 static bool starts_in_range(const mw_trainer_options *o)
 {
-    const float scale = o->loss_scale;
-    return !o->dynamic_loss_scale || scale == 0.0f || (scale >= 1.0f && scale <= (float)MW__LOSS_SCALE_MAX);
+    const float scale = o->precision.loss_scale;
+    return !o->precision.dynamic || scale == 0.0f || (scale >= 1.0f && scale <= (float)MW__LOSS_SCALE_MAX);
 }
 
 static bool is_outer_good(const mw_trainer_options *o)
 {
-    return o->outer_learning_rate >= 0.0f && o->outer_learning_rate <= 10.0f && o->outer_momentum >= 0.0f &&
-           o->outer_momentum < 1.0f;
+    return o->ranks.outer_learning_rate >= 0.0f && o->ranks.outer_learning_rate <= 10.0f &&
+           o->ranks.outer_momentum >= 0.0f && o->ranks.outer_momentum < 1.0f;
 }
 
 static bool has_outer_steps(const mw_trainer_options *o)
 {
-    return o->local_steps > 1 || (o->outer_learning_rate == 0.0f && o->outer_momentum == 0.0f);
+    return o->ranks.local_steps > 1 || (o->ranks.outer_learning_rate == 0.0f && o->ranks.outer_momentum == 0.0f);
 }
 
-static bool has_whole_states(const mw_trainer_options *o) { return o->local_steps <= 1 || !o->shard_states; }
+static bool has_whole_states(const mw_trainer_options *o)
+{
+    return o->ranks.local_steps <= 1 || !o->ranks.shard_states;
+}
 
 static bool is_one_of_many(const mw_trainer_options *o) { return o->dispatch_steps <= 1 || o->accumulate <= 1; }
 
 static bool has_plan(const mw_trainer_options *o)
 {
-    return o->memory_limit == 0 || o->segments == 0 || o->segments == 1;
+    return o->memory.limit == 0 || o->memory.segments == 0 || o->memory.segments == 1;
 }
 
 /* ---- the rows ---- */
@@ -89,31 +92,33 @@ _Static_assert(MW__ACCUMULATE_MAX == 1024 && MW__DISPATCH_STEPS_MAX == 100 && MW
 _Static_assert(MW_MESSAGE_MAX == 67108864, "bucket_bytes");
 
 static const option_row rows[] = {
-    RULE(is_power_of_two, FIELD(FLOAT, loss_scale), NOTHING, "loss_scale is %s; it must be a power of two"),
-    RULE(starts_in_range, FIELD(FLOAT, loss_scale), NOTHING,
-         "loss_scale is %s; a dynamic one starts between 1 and 32768"),
-    RANGE(INT, loss_scale_interval, 1, MW__LOSS_SCALE_INTERVAL, "%s; it must be 1 to 2000 steps, or 0 for 2000"),
-    RANGE(FLOAT, clip_value, 0.0, FLT_MAX, FINITE),
-    RANGE(FLOAT, clip_norm, 0.0, FLT_MAX, FINITE),
+    RULE(is_power_of_two, FIELD(FLOAT, precision.loss_scale), NOTHING,
+         "precision.loss_scale is %s; it must be a power of two"),
+    RULE(starts_in_range, FIELD(FLOAT, precision.loss_scale), NOTHING,
+         "precision.loss_scale is %s; a dynamic one starts between 1 and 32768"),
+    RANGE(INT, precision.interval, 1, MW__LOSS_SCALE_INTERVAL, "%s; it must be 1 to 2000 steps, or 0 for 2000"),
+    RANGE(FLOAT, clipping.value, 0.0, FLT_MAX, FINITE),
+    RANGE(FLOAT, clipping.norm, 0.0, FLT_MAX, FINITE),
     RANGE(FLOAT, average_decay, 0.0, FLT_MAX, FINITE),
     RANGE(FLOAT, average_decay, 0.0, 1.0 - FLT_EPSILON / 2.0, "%s; it must be below 1"),
     RANGE(INT, accumulate, 1, MW__ACCUMULATE_MAX, "%s batches; it must be 1 to 1024, or 0 for 1"),
     RANGE(INT, dispatch_steps, 1, MW__DISPATCH_STEPS_MAX, "%s; it must be 1 to 100, or 0 for 1"),
-    RANGE(INT, segments, MW_SEGMENTS_AUTO, MW__SEGMENTS_MAX, "%s; it must be 1 to 4096, 0 for 1, or MW_SEGMENTS_AUTO"),
-    RANGE(INT, verify_steps, -1, INT_MAX, "%s; it must be 1 or more, 0 for 100, or -1 for never"),
-    RANGE(INT, local_steps, 1, 10000, "%s; it must be 1 to 10000, or 0 for 1"),
-    RULE(is_outer_good, FIELD(FLOAT, outer_learning_rate), FIELD(FLOAT, outer_momentum),
-         "outer_learning_rate %s and outer_momentum %s; they must be in [0, 10] and [0, 1)"),
-    RULE(has_outer_steps, NOTHING, NOTHING, "the outer optimizer is for local_steps over 1"),
-    RULE(has_whole_states, FIELD(INT, local_steps), NOTHING,
-         "shard_states and local_steps %s: a rank that trains by itself needs all states of its optimizer"),
-    RANGE(INT, wire, MW_WIRE_AS_THEY_ARE, MW_WIRE_FP16, "%s, which is none of MW_WIRE_*"),
-    RANGE(BYTES, bucket_bytes, 1024, (double)MW_MESSAGE_MAX, "%s; it must be 1024 to 67108864, or 0 for 2^22"),
+    RANGE(INT, memory.segments, MW_SEGMENTS_AUTO, MW__SEGMENTS_MAX,
+          "%s; it must be 1 to 4096, 0 for 1, or MW_SEGMENTS_AUTO"),
+    RANGE(INT, ranks.verify_steps, -1, INT_MAX, "%s; it must be 1 or more, 0 for 100, or -1 for never"),
+    RANGE(INT, ranks.local_steps, 1, 10000, "%s; it must be 1 to 10000, or 0 for 1"),
+    RULE(is_outer_good, FIELD(FLOAT, ranks.outer_learning_rate), FIELD(FLOAT, ranks.outer_momentum),
+         "ranks.outer_learning_rate %s and ranks.outer_momentum %s; they must be in [0, 10] and [0, 1)"),
+    RULE(has_outer_steps, NOTHING, NOTHING, "the outer optimizer is for ranks.local_steps over 1"),
+    RULE(has_whole_states, FIELD(INT, ranks.local_steps), NOTHING,
+         "ranks.shard_states and ranks.local_steps %s: a rank that trains by itself needs all states of its optimizer"),
+    RANGE(INT, ranks.wire, MW_WIRE_AS_THEY_ARE, MW_WIRE_FP16, "%s, which is none of MW_WIRE_*"),
+    RANGE(BYTES, ranks.bucket_bytes, 1024, (double)MW_MESSAGE_MAX, "%s; it must be 1024 to 67108864, or 0 for 2^22"),
     RULE(is_one_of_many, FIELD(INT, dispatch_steps), FIELD(INT, accumulate),
          "dispatch_steps %s and accumulate %s: a dispatch takes several updates, or an update several batches, not "
          "both"),
-    RULE(has_plan, FIELD(INT, segments), NOTHING,
-         "memory_limit and segments %s: there is no plan of a step in segments, which would say what it takes"),
+    RULE(has_plan, FIELD(INT, memory.segments), NOTHING,
+         "memory.limit and memory.segments %s: there is no plan of a step in segments, which would say what it takes"),
 };
 
 /* ---- checking ---- */

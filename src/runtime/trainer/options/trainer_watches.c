@@ -38,16 +38,17 @@ static mw_status check_tensor(const mw_trainer_options *o, const mw_watch *watch
 
 mw_status mw__trainer_check_watches(const mw_trainer_options *o, mw_error *err)
 {
-    if (o->watches == NULL && o->watch_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %zu watches, but their array is NULL", o->watch_count);
-    bool whole = o->watch_gradient_norms;
-    for (size_t i = 0; i < o->watch_count; i++)
-        whole = whole || o->watches[i].of != MW_WATCH_TENSOR;
-    if (whole && o->shard_states)
+    if (o->watch.values == NULL && o->watch.count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch.count is %zu, but watch.values is NULL",
+                        o->watch.count);
+    bool whole = o->watch.gradient_norms;
+    for (size_t i = 0; i < o->watch.count; i++)
+        whole = whole || o->watch.values[i].of != MW_WATCH_TENSOR;
+    if (whole && o->ranks.shard_states)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: with shard_states no rank has whole gradients: only tensors can be watched");
-    for (size_t i = 0; i < o->watch_count; i++) {
-        const mw_watch *watch = &o->watches[i];
+                        "trainer: with ranks.shard_states no rank has whole gradients: only tensors can be watched");
+    for (size_t i = 0; i < o->watch.count; i++) {
+        const mw_watch *watch = &o->watch.values[i];
         if ((unsigned)watch->of > MW_WATCH_UPDATE || (unsigned)watch->kind > MW_WATCH_NORM)
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu is of %d and kind %d, which there is not", i,
                             (int)watch->of, (int)watch->kind);

@@ -56,7 +56,7 @@ typedef struct mw__step_record {
     float learning_rate;
     float ok, loss;             /* as the program says */
     uint32_t unequal;           /* its parameters were read from a file or written, so that they may be others */
-    uint32_t vote;              /* of mw_fit: to stop, to save */
+    uint32_t vote;              /* of mw_trainer_fit: to stop, to save */
     char text[MW__RECORD_TEXT]; /* why the status is what it is */
 } mw__step_record;
 

@@ -37,10 +37,10 @@ void mw__trainer_share_batches(const mw_trainer *t, mw_loader_options *options)
 
 static mw_status check_options(const mw_trainer_options *o, mw_error *err)
 {
-    const char *field = o->dispatch_steps > 1  ? "dispatch_steps, as ranks exchange their gradients in each step"
-                        : o->compare != NULL   ? "compare: compare a step of one rank"
-                        : o->memory_limit != 0 ? "memory_limit: mark what is to be computed again with mw_recompute"
-                                               : NULL;
+    const char *field = o->dispatch_steps > 1      ? "dispatch_steps, as ranks exchange their gradients in each step"
+                        : o->watch.compare != NULL ? "compare: compare a step of one rank"
+                        : o->memory.limit != 0     ? "memory.limit: mark what is to be computed again with mw_recompute"
+                                                   : NULL;
     if (field == NULL)
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "trainer: a communicator of several ranks goes without %s", field);
@@ -48,12 +48,13 @@ static mw_status check_options(const mw_trainer_options *o, mw_error *err)
 
 static mw_status share_states(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    if (!o->shard_states)
+    if (!o->ranks.shard_states)
         return MW_OK;
     if (o->optimizer.kind == MW_CUSTOM)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "trainer: shard_states is for the library's optimizers, which change each element by itself; "
-                        "one of your own gets parameters as a whole");
+        return mw__fail(
+            err, MW_ERROR_UNSUPPORTED,
+            "trainer: ranks.shard_states is for the library's optimizers, which change each element by itself; "
+            "one of your own gets parameters as a whole");
     mw__trainer_shards *s = mw__arena_alloc(&t->arena, 1, sizeof *s, err);
     if (s == NULL)
         return MW_ERROR_MEMORY;
@@ -64,28 +65,29 @@ static mw_status share_states(mw_trainer *t, const mw_trainer_options *o, mw_err
 
 mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    if (o->communicator == NULL)
+    if (o->ranks.communicator == NULL)
         return MW_OK;
-    MW_TRY(mw__communicator_check(o->communicator, "trainer", err));
-    if (mw_communicator_size(o->communicator) == 1)
+    MW_TRY(mw__communicator_check(o->ranks.communicator, "trainer", err));
+    if (mw_communicator_size(o->ranks.communicator) == 1)
         return MW_OK;
     MW_TRY(check_options(o, err));
     mw__trainer_ranks *r = mw__arena_alloc(&t->arena, 1, sizeof *r, err);
     if (r == NULL)
         return MW_ERROR_MEMORY;
-    r->communicator = o->communicator;
-    r->verify_steps = o->verify_steps == 0 ? VERIFY_STEPS : o->verify_steps < 0 ? 0 : o->verify_steps;
-    r->local_steps = o->local_steps > 1 ? o->local_steps : 1;
-    r->outer_rate = o->outer_learning_rate > 0.0f ? (double)o->outer_learning_rate : 1.0;
-    r->outer_momentum = (double)o->outer_momentum;
-    r->sent = o->wire == MW_WIRE_BF16 ? MW_BF16 : o->wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
-    r->bucket_bytes = o->bucket_bytes > 0 ? o->bucket_bytes : BUCKET_BYTES;
-    r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
+    r->communicator = o->ranks.communicator;
+    r->verify_steps = o->ranks.verify_steps == 0 ? VERIFY_STEPS : o->ranks.verify_steps < 0 ? 0 : o->ranks.verify_steps;
+    r->local_steps = o->ranks.local_steps > 1 ? o->ranks.local_steps : 1;
+    r->outer_rate = o->ranks.outer_learning_rate > 0.0f ? (double)o->ranks.outer_learning_rate : 1.0;
+    r->outer_momentum = (double)o->ranks.outer_momentum;
+    r->sent = o->ranks.wire == MW_WIRE_BF16 ? MW_BF16 : o->ranks.wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
+    r->bucket_bytes = o->ranks.bucket_bytes > 0 ? o->ranks.bucket_bytes : BUCKET_BYTES;
+    r->records =
+        mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->ranks.communicator), sizeof *r->records, err);
     mw__state_init(&r->exchanged, t->allocator, &t->target.symbols);
     t->ranks = r;
     const bool is_local = r->local_steps > 1;
     t->strategy = is_local ? &mw__trainer_local_steps : &mw__trainer_data_parallel;
-    t->numbers.gradient_ranks = is_local ? 1 : mw_communicator_size(o->communicator);
+    t->numbers.gradient_ranks = is_local ? 1 : mw_communicator_size(o->ranks.communicator);
     t->watched.update_pass = is_local ? &t->step : &r->update.pass;
     return r->records != NULL ? share_states(t, o, err) : MW_ERROR_MEMORY;
 }

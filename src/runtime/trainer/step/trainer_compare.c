@@ -114,18 +114,19 @@ static mw_status ranges_of_step(mw_trainer *t, const mw_batch *batch, mw_ranges 
 {
     uint64_t bytes = 0;
     if (t == NULL || batch == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_ranges: the %s is NULL", t == NULL ? "trainer" : "batch");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_ranges_create_trainer: the %s is NULL",
+                        t == NULL ? "trainer" : "batch");
     MW_TRY(mw__trainer_check_batch(t, batch, err));
     if (t->ranks != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_trainer_ranges: the trainer has several ranks; measure one that has none");
+                        "mw_ranges_create_trainer: the trainer has several ranks; measure one that has none");
     MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->progress.steps + 1, &bytes, err));
     MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
     *out = measure_ranges(t, err);
     return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }
 
-mw_ranges *mw_trainer_ranges(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};

@@ -1,5 +1,5 @@
 /* A refused step as a folder: its program with every value looked at, what it was fed, and what each number stands for.
- * mw_replay needs nothing else, and no trainer. */
+ * mw_replay_run needs nothing else, and no trainer. */
 #include "runtime/trainer/step/trainer_replay.h"
 
 #include "base/file/file.h"

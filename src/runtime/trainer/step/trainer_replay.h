@@ -1,4 +1,4 @@
-/* A refused step as a folder that can be run again (mw_replay). */
+/* A refused step as a folder that can be run again (mw_replay_run). */
 #ifndef MW__RUNTIME_TRAINER_STEP_TRAINER_REPLAY_H
 #define MW__RUNTIME_TRAINER_STEP_TRAINER_REPLAY_H
 

@@ -27,14 +27,14 @@ static mw_status add_watched(mw_trainer *t, const mw__watched_tensor *watched, m
 
 static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    t->watched.patterns = mw__arena_alloc(&t->arena, o->watch_count + 1, sizeof *t->watched.patterns, err);
+    t->watched.patterns = mw__arena_alloc(&t->arena, o->watch.count + 1, sizeof *t->watched.patterns, err);
     if (t->watched.patterns == NULL)
         return MW_ERROR_MEMORY;
-    if (o->watch_gradient_norms)
+    if (o->watch.gradient_norms)
         t->watched.patterns[t->watched.pattern_count++] =
             (mw_watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .pattern = "*"};
-    for (size_t i = 0; i < o->watch_count; i++) {
-        mw_watch watch = o->watches[i];
+    for (size_t i = 0; i < o->watch.count; i++) {
+        mw_watch watch = o->watch.values[i];
         if (watch.of == MW_WATCH_TENSOR)
             continue;
         watch.pattern = mw__arena_string(&t->arena, watch.pattern, strlen(watch.pattern), err);
@@ -47,8 +47,8 @@ static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_err
 
 mw_status mw__trainer_list_watched(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    for (size_t i = 0; i < o->watch_count; i++) {
-        const mw_watch *watch = &o->watches[i];
+    for (size_t i = 0; i < o->watch.count; i++) {
+        const mw_watch *watch = &o->watch.values[i];
         if (watch->of != MW_WATCH_TENSOR)
             continue;
         const char *name = mw__arena_string(&t->arena, mw__watch_name(watch), strlen(mw__watch_name(watch)), err);

@@ -1,4 +1,4 @@
-/* What of a step is watched (mw_trainer_options.watches): outputs of the program of the step that nobody else reads. */
+/* What of a step is watched (mw_trainer_options.watch): outputs of the program of the step that nobody else reads. */
 #ifndef MW__RUNTIME_TRAINER_WATCH_TRAINER_WATCHED_H
 #define MW__RUNTIME_TRAINER_WATCH_TRAINER_WATCHED_H
 
