@@ -1,0 +1,74 @@
+"""The table old -> new of the public interface, as CHANGELOG.md has it. Its rows, by what stands in the first column:
+
+    `mw_run(program, err)`         a call: its arguments by name, and the same names in the new one
+    `mw_predictor`                 a name: of a function, a type, a constant, a macro
+    `mw_fit_options.patience`      a field of a struct, and the path that it has now
+    `<millwright/weights.h>`          a header
+
+A second column that is not code in backticks says what to do by hand."""
+import re
+from collections import namedtuple
+
+BEGIN, END = "<!-- migrate: begin -->", "<!-- migrate: end -->"
+ROW = re.compile(r"^\|\s*(.+?)\s*\|\s*(.+?)\s*\|$")
+CALL = re.compile(r"^(\w+)\((.*)\)$", re.S)
+FIELD = re.compile(r"^(\w+)\.(\w+)$")
+HEADER = re.compile(r"^<(.+)>$")
+
+Call = namedtuple("Call", "parameters text")
+
+
+class Malformed(Exception):
+    pass
+
+
+class Table:
+    """calls: name -> Call or a sentence; names: old -> new; fields: (struct, field) -> path; headers: old -> new;
+    by_hand: what no edit is known for, name or (struct, field) -> sentence."""
+
+    def __init__(self, text):
+        self.calls, self.names, self.fields, self.headers, self.by_hand = {}, {}, {}, {}, {}
+        for old, new in rows(text):
+            self.add(old, new)
+
+    def add(self, old, new):
+        code = uncoded(new)
+        if HEADER.match(old):
+            self.headers[HEADER.match(old).group(1)] = HEADER.match(code).group(1) if code else new
+        elif FIELD.match(old):
+            self.add_to(self.fields, FIELD.match(old).groups(), code, new)
+        elif CALL.match(old):
+            name, parameters = CALL.match(old).groups()
+            call = Call([p.strip() for p in parameters.split(",") if p.strip()], code) if code else None
+            self.add_to(self.calls, name, call, new)
+        else:
+            self.add_to(self.names, old, code, new)
+
+    def add_to(self, where, key, value, sentence):
+        if key in where or key in self.by_hand:
+            raise Malformed(f"{key} stands twice in the table")
+        if value is None:
+            self.by_hand[key] = sentence
+        else:
+            where[key] = value
+
+    def structs(self):
+        return {key[0] for key in list(self.fields) + list(self.by_hand) if isinstance(key, tuple)}
+
+
+def uncoded(cell):
+    """What stands in backticks, if it is all of the cell."""
+    return cell[1:-1] if re.fullmatch(r"`[^`]+`", cell) else None
+
+
+def rows(text):
+    if BEGIN not in text or END not in text:
+        raise Malformed("no table between the marks")
+    for line in text.split(BEGIN)[1].split(END)[0].splitlines():
+        row = ROW.match(line.strip())
+        if not row or set(row.group(1)) <= set("-: ") or row.group(1) == "before":
+            continue
+        old = uncoded(row.group(1))
+        if old is None:
+            raise Malformed(f"the first column is no code: {line}")
+        yield old, row.group(2)
