@@ -37,7 +37,7 @@ nm -D --defined-only "$lib/libmillwright.so" | sed -n 's/.* \(mw__[a-z0-9_]*\)@@
 for name in chip view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
     sed -n 's/.* \(mw__[a-z0-9_]*\)@.*/\1/p' | sort -u >"$work/used"
 cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(comm -23 "$work/shown" "$work/used")"
-[ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_mpi|mpi_start)$'
+[ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_create_mpi|mpi_start)$'
 [ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
 
 # --- headers: all of ours, nothing else ---
