@@ -101,7 +101,7 @@ static void write_package(const char *path)
     }
     free(weight);
     mw_output(x, "y");
-    mw_graph_write_coreml(graph, path, NULL, &err);
+    mw_graph_write(graph, path, NULL, &err);
     mw_graph_destroy(graph);
 }
 

@@ -68,7 +68,7 @@ static void generate(const char *form, const char *folder)
     for (int i = 0; i < 3; i++)
         h = mw_tanh(mw_conv(h, weight(form, MW_SHAPE(CHANNELS, CHANNELS, 3, 3)), NULL, NULL));
     mw_output(mw_cast(h, MW_F32), "y");
-    if (mw_graph_write_mil(graph, folder, NULL, &err) != MW_OK)
+    if (mw_graph_write(graph, folder, NULL, &err) != MW_OK)
         fprintf(stderr, "%s\n", err.message);
     mw_graph_destroy(graph);
 }

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         printf("error of the mean image %.4f\n", error_of_mean(train, test));
     show(trainer, test, o.batch, &err);
     if (o.model != NULL)
-        mw_trainer_write_mil(trainer, o.model, &err);
+        mw_trainer_export(trainer, NULL, o.model, NULL, &err);
 
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

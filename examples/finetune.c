@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     show_accuracy("after", trainer, test, &err);
     if (lora)
         mw_trainer_save_lora(trainer, tuned, &err);
-    if (mw_trainer_write_tuned(trainer, source, tuned, &err) == MW_OK)
+    if (mw_trainer_export(trainer, source, tuned, NULL, &err) == MW_OK)
         printf("written to %s\n", tuned);
 
     mw_trainer_destroy(trainer);

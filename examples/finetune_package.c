@@ -23,7 +23,7 @@ static void write_network(const example_options *o, mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 784));
     mw_tensor *y = mw_dense(mw_relu(mw_dense(x, 64, "fc1")), 10, "fc2");
     mw_trainer *trainer = make_trainer(y, o, err);
-    mw_trainer_write_coreml(trainer, o->model, NULL, err);
+    mw_trainer_export(trainer, NULL, o->model, NULL, err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
 }
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < o.epochs && err.status == MW_OK; i++)
         if (mw_trainer_step(trainer, &batch, &loss, &err) == MW_OK && (i == 0 || i + 1 == o.epochs))
             printf("step %lld: loss %g\n", (long long)i + 1, (double)loss);
-    mw_trainer_write_coreml(trainer, tuned, NULL, &err);
+    mw_trainer_export(trainer, NULL, tuned, NULL, &err);
     mw_coreml *again = mw_coreml_open(tuned, NULL, &err);
     compare(mw_coreml_graph(again, &err), trainer, batch, &o, &err);
     for (size_t i = 0; i < batch.feed_count; i++)

@@ -24,9 +24,9 @@ static void write_network(const char *path, mw_error *err)
     mw_tensor *hidden =
         mw_relu(layer(mw_input(graph, "x", MW_F32, MW_SHAPE(1, PIXELS)), PIXELS, HIDDEN, 0.1f, "fc1.weight"));
     mw_output(layer(hidden, HIDDEN, CLASSES, 0.0f, "fc2.weight"), "scores");
-    mw_onnx_write_options options = mw_onnx_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.any_batch = true;
-    mw_graph_write_onnx(graph, path, &options, err);
+    mw_graph_write(graph, path, &options, err);
     mw_graph_destroy(graph);
 }
 
@@ -79,7 +79,7 @@ static void ask(const char *path, const char *copy, const mw_dataset *test, floa
         const mw_result result = {mw_tensor_name(out), MW_F32, scores, (size_t)ASKED * CLASSES};
         mw_predictor_predict(predictor, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = ASKED}, &result, 1,
                              err);
-        if (copy != NULL && mw_model_write(model, copy, err) == MW_OK)
+        if (copy != NULL && mw_model_write(model, copy, NULL, err) == MW_OK)
             printf("written to %s\n", copy);
     }
     mw_predictor_destroy(predictor);
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     mw_trainer *trainer = make_trainer(graph, &o, &err);
     options_fit(&o, trainer, train, test, &err);
     options_report(trainer, test, "test accuracy", &err);
-    mw_trainer_write_tuned(trainer, source, paths[0], &err);
+    mw_trainer_export(trainer, source, paths[0], NULL, &err);
     for (int i = 0; i < 3; i++) { /* the model makes the ONNX file, that the package */
         ask(paths[i], i < 2 ? paths[i + 1] : NULL, test, scores[i], &err);
         for (int k = 0; k < ASKED * CLASSES; k++)

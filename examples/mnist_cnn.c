@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     options_fit(&o, trainer, train, test, &err);
     options_report(trainer, test, "test accuracy", &err);
     if (o.model != NULL && mw_communicator_rank(ranks) == 0)
-        mw_trainer_write_mil(trainer, o.model, &err);
+        mw_trainer_export(trainer, NULL, o.model, NULL, &err);
 
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

@@ -39,7 +39,7 @@ static bool write_program(const char *folder)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, &err);
     mw_output(mw_tanh(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT))), "y");
-    mw_graph_write_mil(graph, folder, NULL, &err);
+    mw_graph_write(graph, folder, NULL, &err);
     mw_graph_destroy(graph);
     if (err.status != MW_OK)
         fprintf(stderr, "%s\n", err.message);

@@ -14,7 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from c_file import lex  # noqa: E402
-from migrate_table import CALL, Malformed, Table  # noqa: E402
+from migrate_table import ADDED, CALL, Malformed, Table  # noqa: E402
 from migrate_types import Scopes, base_type, declared, further, members_of  # noqa: E402
 
 ENDINGS = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp")
@@ -32,6 +32,7 @@ class File:
         self.tokens = [tuple(self.all[i]) for i in self.at]
         self.scopes = Scopes(table.structs(), members)
         self.by_hand, self.blocks, self.parentheses, self.current = [], [], 0, None
+        self.results, self.added = set(), []  # names of the present results; functions that are written into the file
 
     def migrate(self):
         self.migrate_headers()
@@ -39,6 +40,7 @@ class File:
         for number in range(len(self.tokens)):
             self.visit(number)
         self.migrate_calls()
+        self.add_functions()
         return "".join(t[1] for t in self.all)
 
     def set(self, number, text):
@@ -110,6 +112,8 @@ class File:
             return self.visit_field(number, text, before)
         if text in self.scopes.structs:
             self.visit_type(number, text)
+        if text in ("mw_evaluation", "mw_confusion") and declared(self.tokens, number):
+            self.results.add(declared(self.tokens, number)[1])
         if text == "offsetof":
             return self.visit_offset(number)
         after = self.tokens[number + 1][1] if number + 1 < len(self.tokens) else ""
@@ -143,10 +147,15 @@ class File:
             self.rename_field(field, struct, self.tokens[field][1])
 
     def rename_field(self, number, struct, text):
-        if (struct, text) in self.table.fields:
+        if (struct, text) in self.table.fields and not self.is_group(number, struct, text):
             self.set(number, self.table.fields[struct, text])
         elif (struct, text) in self.table.by_hand:
             self.tell(number, f"{struct}.{text}", self.table.by_hand[struct, text])
+
+    def is_group(self, number, struct, text):
+        """Whether a name that is both a field of old and a group of now stands for the group: what follows is in it."""
+        after = [t[1] for t in self.tokens[number + 1:number + 3]]
+        return after[:1] == ["."] and f"{text}.{after[1]}" in {p for (s, _), p in self.table.fields.items() if s == struct}
 
     # ---- calls, the innermost first ----
 
@@ -160,14 +169,31 @@ class File:
         arguments = self.arguments(number)
         if arguments is not None and len(arguments) == new_arguments(self.tokens[number][1], call):
             return
+        if call.added and arguments is not None and self.has_result(arguments):
+            return
         if arguments is None or len(arguments) != len(call.parameters):
             self.tell(number, self.tokens[number][1], f"is now `{call.text}`")
             return
         texts = dict(zip(call.parameters, (self.text(first, last).strip() for first, last in arguments)))
-        new = "".join(texts.get(t, t) if k == "name" else t for k, t in lex(call.text))
+        new = substituted(call.text, texts)
+        if call.added:
+            self.added.append(CALL.match(call.text).group(1))
         for at in range(self.at[number], self.at[self.closing(number + 1)] + 1):
             self.all[at][1] = ""
         self.set(number, new)
+
+    def has_result(self, arguments):
+        """Whether a call has what only the present interface has."""
+        return any(self.tokens[at][1] in self.results for first, last in arguments for at in range(first, last))
+
+    def add_functions(self):
+        """Behind the last of the includes at the head of the file."""
+        includes = [i for i, t in enumerate(self.all) if t[0] == "line" and "include" in t[1]]
+        for name in sorted(set(self.added)):
+            if includes:
+                self.all[includes[-1]][1] += "\n" + ADDED[name].rstrip("\n")
+            else:
+                self.all.insert(0, ["line", ADDED[name].lstrip("\n")])
 
     def closing(self, number):
         depth = 0
@@ -198,6 +224,15 @@ class File:
         if first >= last:
             return ""
         return "".join(t[1] for t in self.all[self.at[first]:self.at[last - 1] + 1])
+
+
+def substituted(template, texts):
+    """The new call with the arguments of the old one; names of members stay."""
+    out = []
+    for kind, text in lex(template):
+        is_member = bool(out) and out[-1] == "."
+        out.append(texts.get(text, text) if kind == "name" and not is_member else text)
+    return "".join(out)
 
 
 def new_arguments(name, call):

@@ -5,7 +5,8 @@
     `mw_fit_options.patience`      a field of a struct, and the path that it has now
     `<millwright/weights.h>`          a header
 
-A second column that is not code in backticks says what to do by hand."""
+A second column that is code and "(added)" calls a function that the tool writes into the file (ADDED). One that is not
+code in backticks says what to do by hand."""
 import re
 from collections import namedtuple
 
@@ -15,7 +16,41 @@ CALL = re.compile(r"^(\w+)\((.*)\)$", re.S)
 FIELD = re.compile(r"^(\w+)\.(\w+)$")
 HEADER = re.compile(r"^<(.+)>$")
 
-Call = namedtuple("Call", "parameters text")
+Call = namedtuple("Call", "parameters text added")
+
+
+ADDED_MARK = "(added)"
+
+# Functions of the interface before that one expression cannot stand for, as they are written behind the includes.
+ADDED = {
+    "evaluate_loss_and_metric": """
+#ifndef MW_MIGRATED_EVALUATE
+#define MW_MIGRATED_EVALUATE
+static inline mw_status evaluate_loss_and_metric(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
+                                                 double *out_metric, mw_error *err)
+{
+    mw_evaluation found;
+    const mw_status status = mw_trainer_evaluate(trainer, dataset, NULL, &found, err);
+    if (out_loss != NULL)
+        *out_loss = found.loss;
+    if (out_metric != NULL)
+        *out_metric = found.metric_count > 0 ? found.metrics[0].value : 0.0;
+    return status;
+}
+#endif
+""",
+    "evaluate_confusion": """
+#ifndef MW_MIGRATED_CONFUSION
+#define MW_MIGRATED_CONFUSION
+static inline mw_status evaluate_confusion(mw_trainer *trainer, const mw_dataset *dataset, const char *labels,
+                                           int64_t classes, int64_t *out_counts, mw_error *err)
+{
+    const mw_confusion confusion = {labels, classes, out_counts};
+    return mw_trainer_evaluate(trainer, dataset, &confusion, NULL, err);
+}
+#endif
+""",
+}
 
 
 class Malformed(Exception):
@@ -39,7 +74,9 @@ class Table:
             self.add_to(self.fields, FIELD.match(old).groups(), code, new)
         elif CALL.match(old):
             name, parameters = CALL.match(old).groups()
-            call = Call([p.strip() for p in parameters.split(",") if p.strip()], code) if code else None
+            added = uncoded(new[: -len(ADDED_MARK)].strip()) if new.endswith(ADDED_MARK) else None
+            names = [p.strip() for p in parameters.split(",") if p.strip()]
+            call = Call(names, code or added, bool(added)) if code or added else None
             self.add_to(self.calls, name, call, new)
         else:
             self.add_to(self.names, old, code, new)

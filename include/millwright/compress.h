@@ -3,7 +3,7 @@
  *     mw_compress_options options = mw_compress_defaults(MW_WEIGHTS_I8);
  *     options.report = print_error;                                     // of each tensor
  *     mw_graph *small = mw_graph_compress(graph, &options, &err);
- *     mw_graph_write_coreml(small, "Small.mlpackage", NULL, &err);
+ *     mw_graph_write(small, "Small.mlpackage", NULL, &err);
  *
  * The copy computes as before, with constants that differ a little: each is expanded to its old type where it is used
  * (constexpr_cast, constexpr_affine_dequantize, constexpr_blockwise_shift_scale, constexpr_lut_to_dense of MIL, which

@@ -149,7 +149,7 @@ MW_API mw_tensor *mw_stop_gradient(mw_tensor *x);
 
 /** Returns a new graph with the outputs of `graph` as they are computed after training: batch norm with its running
  *  statistics, dropout as the identity, noise as MIL's random_* without a seed. What only training needs is left out,
- *  and no state is assigned. To be compiled with mw_program_create or written with mw_graph_write_mil.
+ *  and no state is assigned. To be compiled with mw_program_create or written with mw_graph_write.
  *  return  owned by the caller, by the same allocator; NULL with err set on failure
  *  errors  the graph's own first error; MW_ERROR_ARGUMENT if it has no output */
 MW_API mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err);

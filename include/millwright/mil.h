@@ -1,7 +1,7 @@
 /* Graphs as MIL: the text (model.mil) and its weight file.
  *
  *     mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
- *     mw_graph_write_mil(graph, "copy", NULL, &err);          // copy/model.mil, copy/weights/weight.bin
+ *     mw_graph_write(graph, "copy", NULL, &err);              // copy/model.mil, copy/weights/weight.bin
  *
  * Any MIL program can be read and printed. An operation that the table does not know is kept as it stands and reported
  * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 128 times the
@@ -23,8 +23,7 @@
 #ifndef MILLWRIGHT_MIL_H
 #define MILLWRIGHT_MIL_H
 
-#include <millwright/description.h>
-#include <millwright/graph.h>
+#include <millwright/write.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,43 +67,8 @@ MW_API mw_status mw_mil_snippet(mw_graph *graph, const char *text, mw_tensor *co
  *  What mw_program_create writes otherwise passes, such as a computed weight of linear, where MIL wants a constant. */
 MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);
 
-/** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown.
- */
-typedef const void *mw_parameter_source(void *user, const char *name);
-
-/** How to write. Fill with mw_mil_write_defaults. */
-typedef struct mw_mil_write_options {
-    size_t struct_size;        /* set by mw_mil_write_defaults */
-    mw_opset opset;            /* 0 = the graph's own; else the function is declared with this one */
-    mw_parameter_source *bake; /* not NULL: parameters become constants with these values; NULL: they are inputs */
-    void *bake_user;
-    mw_parameter_source *replace; /* not NULL: asked for every fp16 or fp32 constant of "main" that has a name, in its
-                                   * blocks too; the values it is written with, in its dtype, or NULL to keep them */
-    void *replace_user;
-    const mw_description *description; /* what the program says of itself: its pairs, text, version, author and license
-                                        * go into the attribute buildInfo, where they replace those of the same name;
-                                        * NULL = what the graph was read with */
-} mw_mil_write_options;
-
-/** Returns the default options. */
-MW_API mw_mil_write_options mw_mil_write_defaults(void);
-
-/** Writes folder/model.mil and, if any constant wants it, a weight file; folders are created.
- *
- *  The model in the folder is replaced as a whole or not at all, and all other files stay. If the folder has neither
- *  weights/weight.bin nor a model.mil, weights go to weights/weight.bin; else to weights/weight-<16 hex digits>.bin.
- *  The text names this file. It is renamed into place last, and only then are the weights of the old text removed. So a
- *  failure (or a kill) at any moment leaves the old model or the new one. It may also leave one weight file that no
- *  text names; the next call removes it, except weights/weight.bin, which may be yours if there is no text.
- *  mw_graph_open_mil reads the old model or the new one at any moment. Another program that reads the text before the
- *  change, and the weights after it, may find no weights, but never wrong ones. A second process that writes the same
- *  folder waits for at most a minute. When the call returns, everything is durable.
- *  errors  MW_ERROR_UNSUPPORTED if an operation does not exist in the opset asked for, MW_ERROR_FILE */
-MW_API mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
-                                    mw_error *err);
-
 /** The text alone; blobs are printed as references. Freed with mw_string_free. */
-MW_API char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err);
+MW_API char *mw_graph_print_mil(const mw_graph *graph, const mw_write_options *options, mw_error *err);
 
 #ifdef __cplusplus
 }

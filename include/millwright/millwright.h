@@ -61,5 +61,6 @@
 #include <millwright/tune.h>
 #include <millwright/types.h>
 #include <millwright/weights.h>
+#include <millwright/write.h>
 
 #endif

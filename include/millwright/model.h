@@ -23,12 +23,14 @@
 #include <millwright/dataset.h>
 #include <millwright/onnx.h>
 #include <millwright/program.h>
+#include <millwright/write.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct mw_model mw_model;
+typedef struct mw_trainer mw_trainer;
 typedef struct mw_predictor mw_predictor;
 
 /** How a model is read and run. Fill with mw_model_defaults. Pointers are read during the call only, unless said. */
@@ -97,33 +99,33 @@ MW_API mw_status mw_model_result_shape(const mw_model *model, const char *result
 /** The labels of a result, as mw_program_classes. */
 MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_classes *out, mw_error *err);
 
-/** Writes the program of the model, with its own batch, in the format that the path ends in: ".mlpackage", ".onnx",
- *  ".espresso.net", or else a folder with model.mil and weights. What a description says goes along where the format
- *  has a place for it. Parameters and states become constants with the values that they start with.
- *  errors  MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>); those of
- *          mw_graph_write_coreml, mw_graph_write_onnx, mw_graph_write_netplist, mw_graph_write_mil */
-MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
+/** Writes the program of the model, with its own batch (mw_graph_write). What a description says goes along where the
+ *  format has a place for it: that of the options, else that of the file that was read. Parameters and states become
+ *  constants with the values that they start with.
+ *  options  NULL = mw_write_defaults(); `bake`, `replace` and `function` are the model's own, and refused
+ *  errors   those of mw_graph_write */
+MW_API mw_status mw_model_write(const mw_model *model, const char *path, const mw_write_options *options,
+                                mw_error *err);
 
-/** Finds what mw_model_write would fail of, and writes nothing: operations, types and shapes that the format lacks, a
- *  description that does not fit, a folder that is not there. Only what the values of weights decide is left out.
- *  errors  those of mw_model_write */
-MW_API mw_status mw_model_check_write(const mw_model *model, const char *path, mw_error *err);
-
-/** Writes what a trainer has learned as a model, in the format that the path ends in (mw_model_write). With a source,
- *  as mw_trainer_write_tuned: the inputs, results, types and shapes are those of the source. Without one the trainer's
- *  prediction, whatever batch it was trained with: an ONNX file takes any number of examples, the other formats one. A
- *  program that its operations hold at the batch of the training is written with that.
- *  source       NULL = the trainer's prediction as a whole
- *  description  goes along where the format has a place for it, all but a netplist; NULL = the ports alone
- *  errors       those of mw_trainer_write_tuned, mw_graph_write_coreml, mw_graph_write_onnx, mw_graph_write_netplist */
-MW_API mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
-                                        const char *path, mw_error *err);
-
-/** Finds, before the first step, what mw_trainer_write_model with the same arguments would fail of after the last, and
- *  writes nothing.
- *  errors  those of mw_trainer_write_model */
-MW_API mw_status mw_trainer_check_write(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
-                                        const char *path, mw_error *err);
+/** Writes what a trainer has learned as a model (mw_graph_write).
+ *  With a source: the source with the trained values in the place of its own. Operations, names, layouts, inputs,
+ *  results, types and shapes are those of the source; adapters are merged, W + alpha / r B A rounded once to the dtype
+ *  of W. Parameters of the source become constants.
+ *  Without one: the trainer's prediction as one whole model, with layers that were put on top of a source; adapters are
+ *  merged where they stand beside one use of a weight. Whatever batch it was trained with, an ONNX file takes any
+ *  number of examples, and the other formats one, unless operations hold the program at the batch of the training
+ *  (mw_graph_rebatch) or options->keep_batch asks for that. Noise becomes MIL's random_*. Without adapters it computes,
+ *  at the batch of the trainer, on the same device what the trainer predicts, bit for bit; on MW_DEVICE_ANE within
+ *  rounding if there are convolutions, which are matrix products as long as their weights are trained.
+ *  With options->check_only, before the first step: what it would fail of after the last.
+ *  trainer  with a source: of a graph that mw_graph_trainable or mw_graph_lora made from it
+ *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation. NULL = none
+ *  options  NULL = mw_write_defaults(); `bake` and `replace` are the trainer's own, and refused
+ *  errors   those of mw_graph_write; MW_ERROR_ARGUMENT if something that was trained has no place in the source, and
+ *           for a trainer without a prediction where there is no source; MW_ERROR_NUMERIC for a value that the dtype of
+ *           the source cannot hold */
+MW_API mw_status mw_trainer_export(mw_trainer *trainer, const mw_graph *source, const char *path,
+                                   const mw_write_options *options, mw_error *err);
 
 /* ---- predicting ---- */
 

@@ -55,18 +55,6 @@ typedef struct mw_onnx_constant {
     size_t size;      /* bytes */
 } mw_onnx_constant;
 
-/** A node that cannot be read. Strings are valid during the call that hands it out. */
-typedef struct mw_onnx_problem {
-    const char *node;      /* its name, or that of its first output */
-    const char *operation; /* its operator, with the domain in front if it is not ai.onnx; "input" of an input */
-    int64_t opset;         /* version of the operator set that the model asks for */
-    const char *reason;
-} mw_onnx_problem;
-
-/** Told of every node that is not supported, in the order of the file. A node behind one that is not supported is told
- *  of only if it is at fault itself. */
-typedef void mw_onnx_report(void *user, const mw_onnx_problem *problem);
-
 /** How a model is read; fill with mw_onnx_defaults. Pointers are read during the call only. */
 typedef struct mw_onnx_options {
     size_t struct_size;            /* set by mw_onnx_defaults */
@@ -78,7 +66,7 @@ typedef struct mw_onnx_options {
     size_t shape_count;
     const mw_onnx_constant *constants;
     size_t constant_count;
-    mw_onnx_report *report; /* NULL = none */
+    mw_format_report *report; /* NULL = none */
     void *report_user;
     bool flexible; /* dimensions without an extent become `?` (function.h); false: they are refused. Default true */
     bool strict;   /* an extent of a dimension that no input has is refused; false: ignored. Default false */
@@ -99,56 +87,12 @@ MW_API mw_graph *mw_graph_open_onnx(const char *path, const mw_onnx_options *opt
 
 /* ---- writing ---- */
 
-/** How to write. Fill with mw_onnx_write_defaults. Pointers are read during the call only. */
-typedef struct mw_onnx_write_options {
-    size_t struct_size;
-    const char *function;      /* NULL = "main" */
-    mw_parameter_source *bake; /* values of parameters and states, which become initializers */
-    void *bake_user;
-    mw_parameter_source *replace; /* other values for constants, as mw_mil_write_options has it */
-    void *replace_user;
-    mw_onnx_report *report; /* told of every operation that cannot be written; NULL = none */
-    void *report_user;
-    bool any_batch;  /* of "main": the model takes any number of examples, whatever batch the graph has; else refused */
-    bool check_only; /* everything is checked, and no file is written; default false */
-    const mw_description *description; /* its pairs, text, version, author and license become metadata_props of the
-                                        * model; NULL = none */
-} mw_onnx_write_options;
-
-/** Returns the default options. */
-MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
-
-/** Writes a function of the graph as a model: operator set 17 of ai.onnx, version 8 of the file format.
- *  Inputs, outputs, parameters and named constants keep their names; compressed constants are expanded. What no result
- *  needs is left out. A graph with noise, or batch norm of batches, is written as it trains: give that of
- *  mw_graph_evaluation for prediction. docs/onnx.md lists the operations.
- *  A file at `path` is replaced as a whole or not at all. The same graph gives the same bytes.
- *  options  NULL = mw_onnx_write_defaults()
- *  errors   MW_ERROR_UNSUPPORTED if any operation is (the message counts them and has the first ones, `report` is told
- *           of all, with the operation's MIL name and 17 for the operator set), for what is no tensor, for constants of
- *           2 GB or more, and in a build without protobuf-c; MW_ERROR_ARGUMENT for a parameter without a value, a
- *           function that is not there, and options that are not made by mw_onnx_write_defaults; those of
- *           mw_graph_verify; MW_ERROR_FILE */
-MW_API mw_status mw_graph_write_onnx(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                                     mw_error *err);
-
-/** Holds a file of operator set 17, as mw_graph_write_onnx writes them, to the published schema of its operators: which
+/** Holds a file of operator set 17, as mw_graph_write writes them, to the published schema of its operators: which
  *  there are, their inputs and attributes, and the element types and ranks of every value. It reads nothing else, and
- *  shares no rule with mw_graph_open_onnx and mw_graph_write_onnx. mw_graph_write_onnx does the same before it writes.
+ *  shares no rule with mw_graph_open_onnx and mw_graph_write. mw_graph_write does the same before it writes.
  *  errors  MW_ERROR_FORMAT, naming the node and the rule; MW_ERROR_UNSUPPORTED for another operator set, and in a build
  *          without protobuf-c; MW_ERROR_FILE */
 MW_API mw_status mw_onnx_check(const char *path, mw_error *err);
-
-typedef struct mw_trainer mw_trainer;
-
-/** Writes the prediction of a trainer with the current parameters as a model, which takes any number of examples where
- *  the operations do: what mw_trainer_write_model writes without a source.
- *  options  as for mw_graph_write_onnx, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the
- *           values
- *  errors   as mw_graph_write_onnx, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a
- *           prediction */
-MW_API mw_status mw_trainer_write_onnx(mw_trainer *trainer, const char *path, const mw_onnx_write_options *options,
-                                       mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -97,7 +97,7 @@ MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
  *               `name`.generator [4, 8], in every checkpoint, but no weight (mw_trainer_save_weights leaves it out)
  *   evaluation  mw_trainer_evaluate and mw_trainer_predict read the generator where it stands and leave it there: every
  *               batch sees the numbers of the coming step, and the result is the same each time
- *   elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's random_* without a seed in its place (which the
+ *   elsewhere   mw_trainer_export and mw_graph_evaluation have MIL's random_* without a seed in its place (which the
  *               ANE has not). In mw_program_create the state is a port, as mw_state_assign says
  *   quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1 steps;
  *               noises of different names are independent. tests/runtime/trainer/test_noise.c has the statistics. Not

@@ -285,10 +285,6 @@ MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                                  mw_error *err);
 
-/** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. Noise becomes
- *  MIL's random_*. A model in the folder is replaced as a whole or not at all, as by mw_graph_write_mil. */
-MW_API mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err);
-
 /* ---- the loop ---- */
 
 /** What mw_trainer_fit reports. */

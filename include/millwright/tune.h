@@ -7,7 +7,7 @@
  *     mw_tensor *logits = mw_graph_output_at(graph, 0);
  *     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(64));
  *     ... a trainer of mw_cross_entropy(logits, labels), some steps ...
- *     mw_trainer_write_tuned(trainer, source, "tuned", &err);
+ *     mw_trainer_export(trainer, source, "tuned", &err);
  *
  * Everything works on copies; the source is what the result is written back into, so that the tuned program has the
  * operations, names and layouts of the one that was read. docs/finetuning.md describes the whole way.
@@ -160,23 +160,6 @@ MW_API mw_lora_options mw_lora_defaults(const char *const *patterns, size_t coun
  *          both lists match; MW_ERROR_UNSUPPORTED for a match that is no weight of linear, matmul or conv
  *  source  Hu et al. 2021, section 4.1; names and layouts of PEFT */
 MW_API mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *options, mw_error *err);
-
-/* ---- files ---- */
-
-typedef struct mw_trainer mw_trainer;
-
-/** Writes `source` with the trained values in the place of its own: folder/model.mil and weights. Operations, names,
- *  layouts, types and shapes are those of the source; adapters are merged, W + alpha / r B A rounded once to the dtype
- *  of W. Parameters of the source become constants. A model in the folder is replaced as a whole or not at all, as by
- *  mw_graph_write_mil.
- *  trainer  of a graph that mw_graph_trainable or mw_graph_lora made from `source`
- *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation. NULL: the trainer's
- *           prediction is written as one whole model, with layers that were put on top of the source, as
- *           mw_trainer_write_mil, but with adapters merged where they stand beside one use of a weight, and for one
- *           example, unless something holds it at the batch of the training (mw_graph_rebatch)
- *  errors   MW_ERROR_ARGUMENT if something that was trained has no place in the source; MW_ERROR_NUMERIC for a value
- *           that the dtype of the source cannot hold */
-MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -10,10 +10,7 @@
 /* No model.mil comes near this; it bounds what a hostile path can make us read. */
 #define TEXT_MAX ((size_t)1 << 30)
 
-mw_mil_write_options mw_mil_write_defaults(void)
-{
-    return (mw_mil_write_options){.struct_size = sizeof(mw_mil_write_options)};
-}
+mw_write_options mw_write_defaults(void) { return (mw_write_options){.struct_size = sizeof(mw_write_options)}; }
 
 /* ---- reading ---- */
 
@@ -142,7 +139,7 @@ static void output_deinit(written *output)
     mw__arena_deinit(&output->arena);
 }
 
-mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *options, mw__text *out, mw__names *names,
+mw_status mw__mil_print(const mw_graph *graph, const mw_write_options *options, mw__text *out, mw__names *names,
                         mw_error *err)
 {
     written rest;
@@ -154,8 +151,8 @@ mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *optio
     return status;
 }
 
-mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
-                        mw__write_mode mode, mw__names *names, mw_error *err)
+mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_write_options *options, mw__write_mode mode,
+                        mw__names *names, mw_error *err)
 {
     written output;
     const bool durable = mode == MW__WRITE_DURABLE;
@@ -173,20 +170,7 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
     return status;
 }
 
-mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
-                             mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    if (graph == NULL || folder == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "graph or folder is NULL");
-    MW_TRY(mw_graph_check(graph, err));
-    mw__graph_hold(graph);
-    return mw__graph_drop(graph, __func__, mw__mil_write(graph, folder, options, MW__WRITE_DURABLE, NULL, err), err);
-}
-
-char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err)
+char *mw_graph_print_mil(const mw_graph *graph, const mw_write_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))

@@ -16,7 +16,7 @@ mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, bool owned, mw
 
 /* Prints the program. `names` receives the identifiers given to the values of "main" (may be NULL); free it with
  * mw__names_deinit. Constants marked in_blob get the offsets that mw__mil_write_blob will use. */
-mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *options, mw__text *out, mw__names *names,
+mw_status mw__mil_print(const mw_graph *graph, const mw_write_options *options, mw__text *out, mw__names *names,
                         mw_error *err);
 
 typedef enum mw__write_mode {
@@ -27,8 +27,8 @@ typedef enum mw__write_mode {
 } mw__write_mode;
 
 /* Writes folder/model.mil and the weight file. `names` as above. */
-mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
-                        mw__write_mode mode, mw__names *names, mw_error *err);
+mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_write_options *options, mw__write_mode mode,
+                        mw__names *names, mw_error *err);
 
 /* mw_graph_verify lets a constant argument be computed where the operation can be written otherwise. This does not:
  * for what is run as it stands. */

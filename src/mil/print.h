@@ -11,7 +11,7 @@
 
 typedef struct mw__printer {
     const mw_graph *graph;
-    const mw_mil_write_options *options;
+    const mw_write_options *options;
     mw__text *out;
     mw__style style;
     bool built;             /* made by constructors: headers and order are ours */
@@ -28,7 +28,7 @@ typedef struct mw__printer {
 #define MW__WEIGHT_FILE MW__BLOB_FOLDER "/weight.bin"
 
 /* The whole program; `blobs` and `arena` are the caller's. */
-mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *options, bool move_blobs, mw__text *out,
+mw_status mw__print_program(const mw_graph *graph, const mw_write_options *options, bool move_blobs, mw__text *out,
                             mw__names *names, mw__blob_list *blobs, mw__arena *arena, mw_error *err);
 
 /* [a = .., b = ..] in byte order; nothing at all for no attributes. One without a value is buildInfo. */

@@ -158,7 +158,7 @@ static const mw__payload *constant_payload(mw__printer *printer, const mw__op *o
 {
     const mw_tensor *value = op->results[0];
     const mw__payload none = {.type = value->type, .in_blob = mw_shape_count(value->type->shape) >= 10};
-    const mw_mil_write_options *options = printer->options;
+    const mw_write_options *options = printer->options;
     const mw_dtype dtype = mw_tensor_dtype(value);
     const bool nested = op->block->owner != NULL && value->name != NULL;
     const bool in_main = strcmp(op->block->function->name, "main") == 0 &&
@@ -297,7 +297,7 @@ static bool baked(const mw__printer *printer, const mw_tensor *value)
 static mw_status print_baked(mw__printer *printer, const mw_tensor *value)
 {
     size_t bytes;
-    const mw_mil_write_options *options = printer->options;
+    const mw_write_options *options = printer->options;
     const char *name = name_of(printer, value);
     mw__payload *payload = mw__arena_alloc(printer->arena, 1, sizeof *payload, printer->err);
     if (payload == NULL)
@@ -458,21 +458,21 @@ static mw_status print_header(mw__printer *printer)
     return MW_OK;
 }
 
-static mw_status check_printable(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err)
+static mw_status check_printable(const mw_graph *graph, const mw_write_options *options, mw_error *err)
 {
     const mw_opset opset = options->opset;
     MW_TRY(mw_graph_check(graph, err));
     if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the write options were not made by mw_mil_write_defaults");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the write options were not made by mw_write_defaults");
     if (opset != 0 && opset != MW_IOS26 && (opset < MW_IOS15 || opset > MW_IOS18))
         return mw__fail(err, MW_ERROR_ARGUMENT, "operator set ios%d does not exist", (int)opset);
     return MW_OK;
 }
 
-mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *options, bool move_blobs, mw__text *out,
+mw_status mw__print_program(const mw_graph *graph, const mw_write_options *options, bool move_blobs, mw__text *out,
                             mw__names *names, mw__blob_list *blobs, mw__arena *arena, mw_error *err)
 {
-    const mw_mil_write_options defaults = mw_mil_write_defaults();
+    const mw_write_options defaults = mw_write_defaults();
     mw__printer printer = {.graph = graph,
                            .options = options != NULL ? options : &defaults,
                            .out = out,

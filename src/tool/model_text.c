@@ -189,7 +189,7 @@ mw_status tool_write_model(const mw_model *model, const char *from, const char *
     const bool good = tool_describe(&said, model, from, err);
     mw_model *copy = good && said.is_longer ? mw_model_create(mw_model_graph(model), &options, err) : NULL;
     if (good && err->status == MW_OK)
-        mw_model_write(copy != NULL ? copy : model, path, err);
+        mw_model_write(copy != NULL ? copy : model, path, NULL, err);
     mw_model_destroy(copy);
     tool_description_free(&said);
     return err->status;

@@ -114,7 +114,7 @@ static void make_files(calls_world *w, mw_graph *small, mw_error *e)
     mw_hwx_emission emission = {0};
     mw_trainer_save(w->mw_trainer, "world.safetensors", NULL, e);
     w->mw_tensors = mw_tensors_open("world.safetensors", e);
-    mw_graph_write_coreml(small, "world.mlpackage", NULL, e);
+    mw_graph_write(small, "world.mlpackage", NULL, e);
     w->mw_coreml = mw_coreml_open("world.mlpackage", NULL, e);
     w->mw_metrics = mw_metrics_create(w == &now ? "now.jsonl" : "gone.jsonl", NULL, e);
     mw_hwx_emit(small, NULL, &emission, e);

@@ -57,7 +57,7 @@ static void test_calls_on_what_is_dead_say_so(void)
     GONE(mw_graph_check(d.graph, &err));
     GONE(mw_graph_print(d.graph, &err));
     GONE(mw_graph_print_mil(d.graph, NULL, &err));
-    GONE(mw_graph_write_mil(d.graph, "never", NULL, &err));
+    GONE(mw_graph_write(d.graph, "never", NULL, &err));
     GONE(mw_graph_verify(d.graph, &err));
     GONE(mw_graph_evaluation(d.graph, &err));
     GONE(mw_graph_flatten(d.graph, &err));

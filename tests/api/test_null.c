@@ -418,7 +418,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_open_mil(NULL, NULL, &err));
     REFUSED(mw_coreml_open(NULL, NULL, &err));
     REFUSED(mw_coreml_graph(NULL, &err));
-    REFUSED(mw_graph_write_coreml(NULL, "x.mlpackage", NULL, &err));
+    REFUSED(mw_graph_write(NULL, "x.mlpackage", NULL, &err));
     REFUSED(mw_description_print(NULL, &err));
     REFUSED(mw_summary_create(NULL, &err));
     REFUSED(mw_summary_print(NULL, &err));
@@ -432,8 +432,8 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));
-    REFUSED(mw_graph_write_mil(NULL, "folder", NULL, &err));
-    REFUSED(mw_graph_write_mil(graph, NULL, NULL, &err));
+    REFUSED(mw_graph_write(NULL, "folder", NULL, &err));
+    REFUSED(mw_graph_write(graph, NULL, NULL, &err));
     REFUSED(mw_graph_print_mil(NULL, NULL, &err));
     REFUSED(mw_program_create(NULL, NULL, &err));
     REFUSED(mw_program_write(NULL, "x", MW_F32, NULL, 0, &err));
@@ -537,12 +537,9 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_load_weights(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_load_weights(NULL, "x.pt", NULL, &err));
     REFUSED(mw_graph_load_weights(NULL, "x.pt", NULL, &err));
-    REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
-    REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_coreml(NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_onnx(NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_model(NULL, NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_check_write(NULL, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_export(NULL, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_export(NULL, NULL, NULL,
+                              &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err));
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_weights(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_fit(NULL, NULL, &err));
@@ -605,12 +602,9 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_load(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_save_weights(trainer, NULL, &err));
     REFUSED(mw_trainer_load_weights(trainer, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
-    REFUSED(mw_trainer_write_tuned(trainer, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_coreml(trainer, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_onnx(trainer, NULL, NULL, &err));
-    REFUSED(mw_trainer_write_model(trainer, NULL, NULL, NULL, &err));
-    REFUSED(mw_trainer_check_write(trainer, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_export(trainer, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_export(trainer, NULL, NULL,
+                              &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err));
     REFUSED(mw_trainer_save_lora(trainer, NULL, &err));
     REFUSED(mw_trainer_load_weights(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_fit(trainer, NULL, &err));
@@ -629,8 +623,9 @@ static void test_models_refuse_null(void)
     mw_shape shape;
     REFUSED(mw_model_open(NULL, NULL, &err));
     REFUSED(mw_model_create(NULL, NULL, &err));
-    REFUSED(mw_model_write(NULL, "x", &err));
-    REFUSED(mw_model_check_write(NULL, "x", &err));
+    REFUSED(mw_model_write(NULL, "x", NULL, &err));
+    REFUSED(mw_model_write(NULL, "x", &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true},
+                           &err));
     REFUSED(mw_model_result_shape(NULL, "x", 1, &shape, &err));
     REFUSED(mw_model_classes(NULL, "x", &classes, &err));
     REFUSED(mw_predictor_create(NULL, &err));

@@ -83,16 +83,14 @@ MAKER(metrics, mw_metrics_options, mw_metrics_defaults())
 MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
 MAKER(tune, mw_tune_options, mw_tune_defaults(patterns, 1))
 MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
-MAKER(write, mw_mil_write_options, mw_mil_write_defaults())
+MAKER(write, mw_write_options, mw_write_defaults())
 MAKER(compress, mw_compress_options, mw_compress_defaults(MW_WEIGHTS_PALETTE))
-MAKER(coreml_write, mw_coreml_write_options, mw_coreml_write_defaults())
 static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
 MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(netplist, mw_netplist_options, mw_netplist_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
-MAKER(onnx_write, mw_onnx_write_options, mw_onnx_write_defaults())
 MAKER(model, mw_model_options, mw_model_defaults())
 MAKER(description, mw_description, mw_description_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
@@ -287,20 +285,6 @@ static bool good_if_built(world *w, bool taken, bool good)
     return built ? taken : good;
 }
 
-static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw_onnx_write_options *onnx)
-{
-    char folder[512];
-    mw_graph *graph = mw_graph_create(NULL, NULL);
-    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    CHECK(folder_enter(folder));
-    const mw_status status = coreml != NULL ? mw_graph_write_coreml(graph, "y.mlpackage", coreml, &w->err)
-                                            : mw_graph_write_onnx(graph, "y.onnx", onnx, &w->err);
-    folder_leave(folder);
-    mw_graph_destroy(graph);
-    return good_if_built(w, status == MW_OK,
-                         coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx);
-}
-
 static void make_transport(world *w, void *out)
 {
     (void)w;
@@ -329,8 +313,6 @@ static bool use_netplist(world *w, const void *options)
                          netplist->struct_size == sizeof *netplist && mw_chip_name(netplist->chip) != NULL);
 }
 
-static bool use_coreml_write(world *w, const void *options) { return use_writer(w, options, NULL); }
-
 /* Of files that are not there: the options are looked at first. */
 static bool use_table(world *w, const void *options)
 {
@@ -341,8 +323,6 @@ static bool use_images(world *w, const void *options)
 {
     return mw_dataset_open_images("no/such/folder", options, &w->err) == NULL && w->err.status == MW_ERROR_FILE;
 }
-
-static bool use_onnx_write(world *w, const void *options) { return use_writer(w, NULL, options); }
 
 static bool use_model(world *w, const void *options)
 {
@@ -486,16 +466,14 @@ static const struct_row structs[] = {
     ROW(mw_loader_options, loader),
     ROW(mw_tune_options, tune),
     ROW(mw_lora_options, lora),
-    ROW(mw_mil_write_options, write),
+    ROW(mw_write_options, write),
     ROW(mw_compress_options, compress),
-    ROW(mw_coreml_write_options, coreml_write),
     ROW(mw_description, description),
     ROW(mw_table_options, table),
     ROW(mw_augment_options, augment),
     ROW(mw_image_options, images),
     ROW(mw_netplist_options, netplist),
     ROW(mw_onnx_options, onnx),
-    ROW(mw_onnx_write_options, onnx_write),
     ROW(mw_model_options, model),
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),
@@ -602,8 +580,8 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compress_options, compress, options.bits = 3);
     FIELD(mw_compress_options, compress, options.form = (mw_weight_form)0);
     FIELD(mw_compress_options, compress, options.least_elements = 0);
-    FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
-    FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
+    FIELD(mw_write_options, write, options.opset = (mw_opset)14);
+    FIELD(mw_write_options, write, options.opset = (mw_opset)-1);
 }
 
 static void test_plans_of_a_chip_refuse_options_out_of_range(void)

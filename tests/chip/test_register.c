@@ -27,10 +27,12 @@ static void test_before_it_netplists_are_refused(void)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_model *model = make_model(graph, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_model_write(model, "net.espresso.net", &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_model_write(model, "net.espresso.net", NULL, &err), MW_ERROR_UNSUPPORTED);
     CHECK_CONTAINS(err.message, "mw_chip_register");
-    CHECK_INT(mw_model_write(model, "net.espresso.net", NULL), MW_ERROR_UNSUPPORTED);
-    CHECK_INT(mw_model_check_write(model, "net.espresso.net", NULL), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_model_write(model, "net.espresso.net", NULL, NULL), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_model_write(model, "net.espresso.net",
+                             &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, NULL),
+              MW_ERROR_UNSUPPORTED);
     mw_model_destroy(model);
     mw_graph_destroy(graph);
 }
@@ -51,9 +53,11 @@ static void test_after_it_they_are_models(void)
     mw_chip_register();
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_model *model = make_model(graph, &err);
-    CHECK_INT(mw_model_check_write(model, "net.espresso.net", &err), MW_OK);
+    CHECK_INT(mw_model_write(model, "net.espresso.net",
+                             &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err),
+              MW_OK);
     CHECK(!is_there("net.espresso.net"));
-    CHECK_INT(mw_model_write(model, "net.espresso.net", &err), MW_OK);
+    CHECK_INT(mw_model_write(model, "net.espresso.net", NULL, &err), MW_OK);
     CHECK_OK(err);
     mw_model_destroy(model);
     mw_graph_destroy(graph);

@@ -32,6 +32,8 @@ TABLE = f"""{BEGIN}
 | `mw_gone` | take another |
 | `mw_options.clip` | `clipping.norm` |
 | `mw_options.lost` | there is none |
+| `mw_options.paths` | `paths.first` |
+| `mw_old(a, err)` | `evaluate_confusion(a, err)` (added) |
 | `<millwright/old.h>` | `<millwright/new.h>` |
 {END}"""
 
@@ -51,6 +53,7 @@ CASES = [
     ("struct s { mw_options trained; }; void f(struct s *s) { s->trained.clip = 1; }",
      "struct s { mw_options trained; }; void f(struct s *s) { s->trained.clipping.norm = 1; }"),
     ("void f(mw_options o[2]) { o[1].clip = 1; }", "void f(mw_options o[2]) { o[1].clipping.norm = 1; }"),
+    ("void f(mw_options *o) { o->paths = a; }", "void f(mw_options *o) { o->paths.first = a; }"),
     ("size_t n = offsetof(mw_options, clip);", "size_t n = offsetof(mw_options, clipping.norm);"),
     ("#define RUN(p) mw_run(p)\nint x;", "#define RUN(p) mw_program_run(p)\nint x;"),
     ("#include <millwright/old.h>\n", "#include <millwright/new.h>\n"),
@@ -78,6 +81,15 @@ def test_rows():
         check(text == after and not by_hand, f"{before!r} became {text!r}, {by_hand}")
     for before, told in BY_HAND:
         check(told in migrated(before)[1], f"{before!r} says {migrated(before)[1]}")
+
+
+def test_functions_are_added_once():
+    text, by_hand = migrated("#include <a.h>\nint x = mw_old(1, e) + mw_old(2, e);\n")
+    check(text.count("static inline mw_status evaluate_confusion(") == 1 and not by_hand, text)
+    check("int x = evaluate_confusion(1, e) + evaluate_confusion(2, e);" in text, text)
+    check(text.index("static inline") > text.index("a.h"), text)
+    kept = "void f(void) { mw_evaluation found; mw_old(&found, e); }"
+    check(migrated(kept)[0] == kept, migrated(kept)[0])
 
 
 def test_a_second_time_changes_nothing():
@@ -112,7 +124,10 @@ def test_programs_of_the_interface_before(compiler, include):
         check({p.name: p.read_text() for p in copy.iterdir()} == old, "--dry-run changed something")
         real = run_tool(copy)
         told = lines_told(real.stdout)
-        check(told == lines_told(dry.stdout) and real.returncode == 1, real.stdout + real.stderr)
+        check(told == lines_told(dry.stdout) and real.returncode == bool(told), real.stdout + real.stderr)
+        once = {path.name: path.read_text() for path in copy.iterdir()}
+        check(run_tool(copy).returncode == bool(told), "a second time")
+        check({path.name: path.read_text() for path in copy.iterdir()} == once, "a second time something changed")
         for path in sorted(copy.glob("*.c")):
             check(path.read_text() != old[path.name], f"{path.name} is as it was")
             built = subprocess.run([compiler, "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", f"-I{include}", str(path)],
@@ -131,6 +146,7 @@ def test_arguments():
 def main():
     compiler, include = sys.argv[1:3]
     test_rows()
+    test_functions_are_added_once()
     test_a_second_time_changes_nothing()
     test_tables_that_are_none()
     test_programs_of_the_interface_before(compiler, include)

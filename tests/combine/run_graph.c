@@ -81,22 +81,22 @@ static mw_graph *through_file(const run *r, const mw_graph *graph, mw_error *err
     mw_graph *evaluated = mw_graph_evaluation(graph, err), *read = NULL;
     baker b = {.program = engine_compile(evaluated, MW_DEVICE_CPU, 1, err)};
     if (option_in(r->set, OPTION_FROM_MIL)) {
-        mw_mil_write_options o = mw_mil_write_defaults();
+        mw_write_options o = mw_write_defaults();
         o.bake = bake;
         o.bake_user = &b;
-        mw_graph_write_mil(evaluated, "source", &o, err);
+        mw_graph_write(evaluated, "source", &o, err);
         read = mw_graph_open_mil("source/model.mil", NULL, err);
     } else if (option_in(r->set, OPTION_FROM_PACKAGE)) {
-        mw_coreml_write_options o = mw_coreml_write_defaults();
+        mw_write_options o = mw_write_defaults();
         o.bake = bake;
         o.bake_user = &b;
-        mw_graph_write_coreml(evaluated, "source.mlpackage", &o, err);
+        mw_graph_write(evaluated, "source.mlpackage", &o, err);
         read = read_package(err);
     } else {
-        mw_onnx_write_options o = mw_onnx_write_defaults();
+        mw_write_options o = mw_write_defaults();
         o.bake = bake;
         o.bake_user = &b;
-        mw_graph_write_onnx(evaluated, "source.onnx", &o, err);
+        mw_graph_write(evaluated, "source.onnx", &o, err);
         read = mw_graph_open_onnx("source.onnx", NULL, err);
     }
     for (int i = 0; i < b.count; i++)

@@ -77,7 +77,7 @@ static mw_graph *at_batch(const run *r, const mw_graph *graph)
 static void predict_package(const run *r)
 {
     mw_error *err = &r->out->err;
-    mw_trainer_write_coreml(r->trainer, "written.mlpackage", NULL, err);
+    mw_trainer_export(r->trainer, NULL, "written.mlpackage", NULL, err);
     mw_coreml *package = mw_coreml_open("written.mlpackage", NULL, err);
     predict_graph(r, at_batch(r, mw_coreml_graph(package, err)), "written package");
     mw_coreml_destroy(package);
@@ -87,7 +87,7 @@ static void predict_onnx(const run *r)
 {
     mw_error *err = &r->out->err;
     mw_input_shape shapes[2];
-    mw_trainer_write_onnx(r->trainer, "written.onnx", NULL, err);
+    mw_trainer_export(r->trainer, NULL, "written.onnx", NULL, err);
     mw_onnx_options o = mw_onnx_defaults();
     o.shapes = shapes;
     /* one extent of two inputs is two names in the file, which stay open only one by one */
@@ -119,7 +119,7 @@ static void predict_tuned(const run *r)
 {
     mw_error *err = &r->out->err;
     mw_graph *source = mw_graph_evaluation(r->source, err);
-    mw_trainer_write_tuned(r->trainer, source, "tuned", err);
+    mw_trainer_export(r->trainer, source, "tuned", NULL, err);
     mw_graph_destroy(source);
     predict_graph(r, mw_graph_open_mil("tuned/model.mil", NULL, err), "written ~ tuned");
 }
@@ -127,8 +127,10 @@ static void predict_tuned(const run *r)
 void run_predict_written(run *r)
 {
     mw_error *err = &r->out->err;
+    mw_write_options options = mw_write_defaults();
+    options.keep_batch = true;
     if (has(r, OPTION_TO_MIL) || has(r, OPTION_MODEL))
-        mw_trainer_write_mil(r->trainer, "written", err);
+        mw_trainer_export(r->trainer, NULL, "written", &options, err);
     if (has(r, OPTION_TO_MIL))
         predict_graph(r, mw_graph_open_mil("written/model.mil", NULL, err), "written mil");
     if (has(r, OPTION_TO_PACKAGE))

@@ -263,7 +263,7 @@ mw__library *run_library_of(const mw_graph *graph, uint64_t threads, mw_error *e
     char *folder = NULL, weights[512];
     if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
-    const bool written = mw_graph_write_mil(graph, folder, NULL, err) == MW_OK;
+    const bool written = mw_graph_write(graph, folder, NULL, err) == MW_OK;
     mw__library *library = written ? compile_folder(folder, E5RT_CPU, threads, err) : NULL;
     snprintf(weights, sizeof weights, "%s/weights", folder);
     mw__file_remove_folder(weights);

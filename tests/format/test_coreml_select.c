@@ -44,7 +44,7 @@ static void check_choice(mw_dtype dtype, double a, double b)
     mw_tensor *y =
         mw_select(mw_greater(x, mw_scalar(graph, MW_F32, 0)), mw_scalar(graph, dtype, a), mw_scalar(graph, dtype, b));
     mw_output(dtype == MW_F32 ? mw_identity(y) : mw_cast(y, MW_F32), "y");
-    mw_graph_write_coreml(graph, "select.mlpackage", NULL, &err);
+    mw_graph_write(graph, "select.mlpackage", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         mw_coreml *model = mw_coreml_open("select.mlpackage", NULL, &err);
@@ -75,7 +75,7 @@ static void test_inputs_stand_in_the_order_of_the_program(void)
     mw_tensor *words = mw_input(graph, "words", MW_F32, MW_SHAPE(2, 3)),
               *mask = mw_input(graph, "mask", MW_F32, MW_SHAPE(2, 3));
     mw_output(mw_add(mw_mul(words, mask), mw_input(graph, "bias", MW_F32, MW_SHAPE(3))), "y");
-    mw_graph_write_coreml(graph, "order.mlpackage", NULL, &err);
+    mw_graph_write(graph, "order.mlpackage", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         mw_coreml *model = mw_coreml_open("order.mlpackage", NULL, &err);

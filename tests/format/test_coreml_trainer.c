@@ -76,25 +76,22 @@ static void test_the_prediction_is_a_package(void)
     mw_graph *graph = build();
     mw_trainer *trainer = train(graph, &d, &err);
     mw_description said = mw_description_defaults();
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     said.author = "Nobody";
     options.description = &said;
     mw_trainer_predict(trainer, &d.batch, MW_F32, predicted, BATCH * C, &err);
-    mw_trainer_write_coreml(trainer, "net.mlpackage", &options, &err);
+    mw_trainer_export(trainer, NULL, "net.mlpackage", &options, &err);
     read_again("net.mlpackage", BATCH, &d, read, &err);
     read_again("net.mlpackage", 1, &d, one, &err);
     CHECK_OK(err);
     CHECK(memcmp(predicted, read, sizeof read) == 0);
     for (int i = 0; i < BATCH * C; i++)
         CHECK_NEAR(one[i], predicted[i], 1e-5); /* sums of 8 products, cut otherwise */
-    CHECK(mw_trainer_write_coreml(trainer, "net.folder", NULL, &err) != MW_OK);
-    CHECK_CONTAINS(err.message, ".mlpackage");
-    err = (mw_error){0};
     options.struct_size = 1;
-    CHECK_INT(mw_trainer_write_coreml(trainer, "net.mlpackage", &options, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_export(trainer, NULL, "net.mlpackage", &options, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_write_coreml(trainer, NULL, NULL, &err), MW_ERROR_ARGUMENT);
-    CHECK_CONTAINS(err.message, "mw_trainer_write_coreml: the path is NULL");
+    CHECK_INT(mw_trainer_export(trainer, NULL, NULL, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "mw_trainer_export: no path");
     err = (mw_error){0};
     read_again("net.mlpackage", BATCH, &d, one, &err);
     CHECK(err.status == MW_OK && memcmp(one, read, sizeof read) == 0);
@@ -119,7 +116,7 @@ static void test_a_new_head_over_adapters(void)
     mw_graph *adapted = mw_graph_lora(graph, &lora, &err);
     mw_trainer *trainer = train(adapted, &d, &err);
     mw_trainer_predict(trainer, &d.batch, MW_F32, predicted, BATCH * C, &err);
-    mw_trainer_write_coreml(trainer, "net.mlpackage", NULL, &err);
+    mw_trainer_export(trainer, NULL, "net.mlpackage", NULL, &err);
     read_again("net.mlpackage", BATCH, &d, read, &err);
     CHECK_OK(err);
     for (int i = 0; i < BATCH * C; i++)

@@ -62,7 +62,7 @@ static void tune(const tune_case *c, const mw_coreml *model, data *d, mw_error *
     const int steps = getenv("MW_NIGHTLY") != NULL ? 50 : 3;
     const mw_graph *source = mw_coreml_graph(model, err);
     mw_graph *fixed = mw_graph_specialize(source, NULL, 0, err); /* extents that only the shapes of inputs say */
-    mw_coreml_write_options write = mw_coreml_write_defaults();
+    mw_write_options write = mw_write_defaults();
     mw_tensor *input;
     float first = 0, last = 0;
     write.description = mw_coreml_description(model);
@@ -83,9 +83,9 @@ static void tune(const tune_case *c, const mw_coreml *model, data *d, mw_error *
         mw_trainer_step(trainer, &d->batch, i == 0 ? &first : &last, err);
     check_note(last < first, __FILE__, __LINE__, "%s, %s: the loss goes from %g to %g", c->package, c->pattern,
                (double)first, (double)last);
-    mw_trainer_write_tuned(trainer, source, "tuned", err);
+    mw_trainer_export(trainer, source, "tuned", NULL, err);
     mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, err);
-    mw_graph_write_coreml(tuned, "Tuned.mlpackage", &write, err);
+    mw_graph_write(tuned, "Tuned.mlpackage", &write, err);
     mw_graph_destroy(tuned);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

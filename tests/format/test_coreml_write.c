@@ -27,10 +27,10 @@ static char *print_model(const char *path)
 
 static mw_status copy_model(const char *from, const char *to, mw_error *err)
 {
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     mw_coreml *model = mw_coreml_open(from, NULL, err);
     options.description = mw_coreml_description(model);
-    mw_graph_write_coreml(mw_coreml_graph(model, err), to, &options, err);
+    mw_graph_write(mw_coreml_graph(model, err), to, &options, err);
     mw_coreml_destroy(model);
     return err->status;
 }
@@ -155,12 +155,12 @@ static void test_a_classifier_of_images_is_written_and_read(void)
     description.pair_count = 1;
     description.functions = &function;
     description.function_count = 1;
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.description = &description;
     options.bake = give_weight;
     mw_graph *graph = build_classifier(MW_IOS16);
     REQUIRE(folder_enter(folder));
-    CHECK(mw_graph_write_coreml(graph, "Animals.mlpackage", &options, &err) == MW_OK);
+    CHECK(mw_graph_write(graph, "Animals.mlpackage", &options, &err) == MW_OK);
     CHECK_OK(err);
     mw_coreml *model = mw_coreml_open("Animals.mlpackage", NULL, &err);
     CHECK_OK(err);
@@ -191,13 +191,13 @@ static void test_a_classifier_of_images_is_written_and_read(void)
 static void test_what_is_written_and_read_prints_the_same_when_written_again(void)
 {
     char folder[512];
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.bake = give_weight;
     REQUIRE(folder_enter(folder));
     for (int opset = MW_IOS15; opset <= MW_IOS18; opset++) {
         mw_error err = {0};
         mw_graph *graph = build_classifier((mw_opset)opset);
-        CHECK(mw_graph_write_coreml(graph, "a.mlpackage", &options, &err) == MW_OK);
+        CHECK(mw_graph_write(graph, "a.mlpackage", &options, &err) == MW_OK);
         CHECK(copy_model("a.mlpackage", "b.mlpackage", &err) == MW_OK);
         CHECK_OK(err);
         char *first = print_model("a.mlpackage"), *second = print_model("b.mlpackage");
@@ -248,7 +248,7 @@ static void test_compressed_weights_are_written_as_they_are_stored(void)
             mw_output(mw_matmul(x, w, MW_TRANSPOSE_Y), "y");
             const mw_compress_options options = mw_compress_defaults((mw_weight_form)form);
             mw_graph *small = mw_graph_compress(graph, &options, &err);
-            CHECK(mw_graph_write_coreml(small, "small.mlpackage", NULL, &err) == MW_OK);
+            CHECK(mw_graph_write(small, "small.mlpackage", NULL, &err) == MW_OK);
             mw_coreml *model = mw_coreml_open("small.mlpackage", NULL, &err);
             CHECK_OK(err);
             REQUIRE(model != NULL);
@@ -273,7 +273,7 @@ static mw_status write_text(const char *inputs, const char *body, const char *op
     char text[2048];
     snprintf(text, sizeof text, "program(1.3)\n{\n func main<%s>(%s) { %s;\n}", opset, inputs, body);
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    mw_graph_write_coreml(graph, "refused.mlpackage", NULL, err);
+    mw_graph_write(graph, "refused.mlpackage", NULL, err);
     mw_graph_destroy(graph);
     return err->status;
 }
@@ -328,10 +328,10 @@ static mw_status write_described(const mw_feature *feature, bool is_output, mw_e
     mw_description description = mw_description_defaults();
     description.functions = &function;
     description.function_count = 1;
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.description = &description;
     mw_graph *graph = mw_graph_parse_mil(text, sizeof text - 1, NULL, NULL, err);
-    mw_graph_write_coreml(graph, "described.mlpackage", &options, err);
+    mw_graph_write(graph, "described.mlpackage", &options, err);
     mw_graph_destroy(graph);
     return err->status;
 }
@@ -423,28 +423,28 @@ static void test_wrong_calls_are_refused(void)
 {
     char folder[512];
     mw_graph *graph = build_classifier(MW_IOS18);
-    mw_coreml_write_options unmade = {0};
+    mw_write_options unmade = {0};
     mw_error err = {0};
     REQUIRE(folder_enter(folder));
-    CHECK(mw_graph_write_coreml(NULL, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write(NULL, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, NULL, NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write(graph, NULL, NULL, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, "x.mlpackage", &unmade, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write(graph, "x.mlpackage", &unmade, &err) == MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_graph_write(graph, "x.mlpackage", NULL, &err) == MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"fc.weight\" has no value");
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, "x.mlmodel", NULL, &err) == MW_ERROR_ARGUMENT);
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    CHECK(mw_graph_write(graph, "x.mlmodel", NULL, &err) == MW_ERROR_ARGUMENT);
+    mw_write_options options = mw_write_defaults();
     options.bake = give_weight;
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, "x.mlmodel", &options, &err) == MW_ERROR_ARGUMENT);
-    CHECK_CONTAINS(err.message, "does not end in .mlpackage");
+    CHECK(mw_graph_write(graph, "x.mlmodel", &options, &err) == MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "models are not written as .mlmodel");
     CHECK(mkdir("mine.mlpackage", 0700) == 0);
     folder_put("mine.mlpackage/letter", "precious");
     err = (mw_error){0};
-    CHECK(mw_graph_write_coreml(graph, "mine.mlpackage", &options, &err) == MW_ERROR_FILE);
+    CHECK(mw_graph_write(graph, "mine.mlpackage", &options, &err) == MW_ERROR_FILE);
     CHECK_CONTAINS(err.message, "no package; it is left");
     CHECK(folder_holds("mine.mlpackage/letter", "precious"));
     CHECK_INT(folder_count("."), 1);
@@ -458,16 +458,16 @@ static void test_an_empty_folder_is_replaced_and_a_check_leaves_it(void)
     char folder[512];
     struct stat before, after;
     mw_graph *graph = build_classifier(MW_IOS18);
-    mw_coreml_write_options options = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
     mw_error err = {0};
     REQUIRE(folder_enter(folder));
     options.bake = give_weight;
     options.check_only = true;
     CHECK(mkdir("empty.mlpackage", 0711) == 0 && stat("empty.mlpackage", &before) == 0);
-    CHECK_INT(mw_graph_write_coreml(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK_INT(mw_graph_write(graph, "empty.mlpackage", &options, &err), MW_OK);
     CHECK(stat("empty.mlpackage", &after) == 0 && before.st_ino == after.st_ino && before.st_mode == after.st_mode);
     options.check_only = false;
-    CHECK_INT(mw_graph_write_coreml(graph, "empty.mlpackage", &options, &err), MW_OK);
+    CHECK_INT(mw_graph_write(graph, "empty.mlpackage", &options, &err), MW_OK);
     CHECK_OK(err);
     CHECK(access("empty.mlpackage/Manifest.json", R_OK) == 0);
     mw_graph_destroy(graph);
@@ -524,7 +524,7 @@ static void test_a_failed_save_leaves_the_old_package(void)
         err = (mw_error){0};
         call_budget = n;
         mw__file_set_calls(&calls);
-        done = mw_graph_write_coreml(mw_coreml_graph(model, &err), "m.mlpackage", NULL, &err) == MW_OK;
+        done = mw_graph_write(mw_coreml_graph(model, &err), "m.mlpackage", NULL, &err) == MW_OK;
         mw__file_set_calls(NULL);
         CHECK_INT(folder_count("."), 1);
         char *after = print_model("m.mlpackage");
@@ -552,10 +552,10 @@ static void test_every_allocation_may_fail(void)
         options.allocator = &allocator;
         mw_error err = {0};
         mw_coreml *model = mw_coreml_open(RECORDED "functions.mlpackage", &options, &err);
-        mw_coreml_write_options how = mw_coreml_write_defaults();
+        mw_write_options how = mw_write_defaults();
         how.description = mw_coreml_description(model);
         failing.fail_at = failing.requests + n;
-        good = mw_graph_write_coreml(mw_coreml_graph(model, &err), "m.mlpackage", &how, &err) == MW_OK;
+        good = mw_graph_write(mw_coreml_graph(model, &err), "m.mlpackage", &how, &err) == MW_OK;
         check_note(good ? !failing.failed : err.status == MW_ERROR_MEMORY, __FILE__, __LINE__, "allocation %ld: %d %s",
                    n, (int)err.status, err.message);
         mw_coreml_destroy(model);

@@ -89,7 +89,7 @@ static void test_tensors_have_the_elements_that_their_extents_say(void)
 
 /* ---- what is not supported ---- */
 
-static void note_problem(void *user, const mw_onnx_problem *problem)
+static void note_problem(void *user, const mw_format_problem *problem)
 {
     char *list = user;
     const size_t used = strlen(list);
@@ -265,7 +265,7 @@ static void test_extents_that_cannot_stay_open_are_asked_for(void)
     mw_graph_destroy(made);
 }
 
-static void count_problem(void *user, const mw_onnx_problem *problem)
+static void count_problem(void *user, const mw_format_problem *problem)
 {
     (void)problem;
     ++*(int *)user;

@@ -285,7 +285,7 @@ static int measure_child(double file_bytes, int what)
     if (what == RUN_IT)
         check_program(graph, &err);
     else if (what == WRITE)
-        mw_graph_write_onnx(graph, "written.onnx", NULL, &err);
+        mw_graph_write(graph, "written.onnx", NULL, &err);
     else if (what == CHECK_IT)
         mw_onnx_check("written.onnx", &err);
     mw_graph_destroy(graph);
@@ -558,7 +558,7 @@ static void test_large_weights_are_written_again(void)
     mw_error err = {0};
     put_weights("weights.bin", 2);
     mw_graph *graph = onnx_read_bytes(&model, NULL, &err);
-    CHECK_INT(mw_graph_write_mil(graph, "folder", NULL, &err), MW_OK);
+    CHECK_INT(mw_graph_write(graph, "folder", NULL, &err), MW_OK);
     mw_graph_destroy(graph);
     graph = mw_graph_open_mil("folder/model.mil", NULL, &err);
     check_program(graph, &err);

@@ -143,7 +143,7 @@ static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
     mw_trainer *trainer = engine_trainer(loss, mw_adam(0.02f), MW_DEVICE_CPU, 1, err);
     for (int i = 0; trainer != NULL && i < ONNX_STEPS; i++)
         mw_trainer_step(trainer, &l.batch, &out[i], err);
-    mw_trainer_write_tuned(trainer, n->graph, "tuned", err);
+    mw_trainer_export(trainer, n->graph, "tuned", NULL, err);
     mw_trainer_save_weights(trainer, "tuned.safetensors", err);
     mw_trainer_destroy(trainer);
     free(l.tokens);
@@ -153,7 +153,7 @@ static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
 static void check_package(const net *n, const mw_graph *graph)
 {
     mw_error err = {0};
-    mw_graph_write_coreml(graph, "Net.mlpackage", NULL, &err);
+    mw_graph_write(graph, "Net.mlpackage", NULL, &err);
     mw_coreml *model = mw_coreml_open("Net.mlpackage", NULL, &err);
     CHECK_OK(err);
     if (model != NULL) {
@@ -172,7 +172,7 @@ static void check_onnx(const net *n, const mw_graph *graph, const char *what)
 {
     mw_error err = {0};
     const bool tuned = graph != n->graph;
-    mw_graph_write_onnx(graph, "net.onnx", NULL, &err);
+    mw_graph_write(graph, "net.onnx", NULL, &err);
     mw_graph *read = mw_graph_open_onnx("net.onnx", NULL, &err);
     CHECK_OK(err);
     if (read != NULL) {
@@ -303,7 +303,7 @@ static void check_base_of_package(const net *n)
 {
     onnx_recorded named = *n->r;
     mw_error err = {0};
-    mw_graph_write_coreml(n->graph, "Base.mlpackage", NULL, &err);
+    mw_graph_write(n->graph, "Base.mlpackage", NULL, &err);
     mw_coreml *model = mw_coreml_open("Base.mlpackage", NULL, &err);
     net package = *n;
     named.head = strncmp(n->r->name, "mobilenet", 9) == 0 ? "classifier_*" : "head_*";
@@ -350,7 +350,7 @@ static void test_recurrent_layers_are_one_operation_each(void)
             continue;
         const bool named = strcmp(nets[i].name, "lstm_kept") == 0;
         check_layers(n.graph, named);
-        mw_graph_write_onnx(n.graph, "net.onnx", NULL, &err);
+        mw_graph_write(n.graph, "net.onnx", NULL, &err);
         mw_graph *again = mw_graph_open_onnx("net.onnx", NULL, &err);
         CHECK_OK(err);
         if (again != NULL)
@@ -375,7 +375,7 @@ static void check_open(const net *n)
     float *a = onnx_recorded_run(n->r, n->graph, n->values, &err), *b = onnx_recorded_run(n->r, open, n->values, &err);
     CHECK_OK(err);
     check_note(memcmp(a, b, size) == 0, __FILE__, __LINE__, "%s differs with open extents", n->r->name);
-    mw_graph_write_onnx(open, "open.onnx", NULL, &err);
+    mw_graph_write(open, "open.onnx", NULL, &err);
     CHECK_OK(err);
     CHECK(keep_net(n, "its extents open", "open.onnx", "int64", a));
     mw_graph *again = mw_graph_open_onnx("open.onnx", NULL, &err);

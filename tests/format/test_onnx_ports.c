@@ -180,7 +180,7 @@ static void test_types_and_names_of_ports_come_back(void)
     mw_graph *graph = read_words(&err);
     if (!has_protobuf(&err))
         return;
-    mw_graph_write_onnx(graph, "copy.onnx", NULL, &err);
+    mw_graph_write(graph, "copy.onnx", NULL, &err);
     CHECK_OK(err);
     check_ports("copy.onnx", "people");
     check_results("copy.onnx", "people");
@@ -219,11 +219,11 @@ static void test_a_tuned_model_has_the_ports_of_its_source(void)
     CHECK_OK(err);
     REQUIRE(graph != NULL);
     mw_trainer *trainer = train(mw_graph_output_at(graph, 0), &err);
-    mw_trainer_write_model(trainer, source, NULL, "tuned.onnx", &err);
+    mw_trainer_export(trainer, source, "tuned.onnx", NULL, &err);
     CHECK_OK(err);
     check_ports("tuned.onnx", "people");
     check_results("tuned.onnx", "people");
-    mw_trainer_write_model(trainer, source, NULL, "tuned.mlpackage", &err);
+    mw_trainer_export(trainer, source, "tuned.mlpackage", NULL, &err);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
@@ -239,7 +239,7 @@ static void test_a_model_with_a_new_head_has_the_inputs_of_its_source(void)
     mw_graph *graph = trainable(source, &err);
     REQUIRE(graph != NULL);
     mw_trainer *trainer = train(mw_name(mw_dense(mw_graph_output_at(graph, 0), 2, "new"), "scores"), &err);
-    mw_trainer_write_onnx(trainer, "head.onnx", NULL, &err);
+    mw_trainer_export(trainer, NULL, "head.onnx", NULL, &err);
     CHECK_OK(err);
     check_ports("head.onnx", "people");
     span written;
@@ -262,17 +262,17 @@ static void test_a_graph_is_written_for_any_number_of_examples(void)
     mw_model_options read_only = mw_model_defaults();
     read_only.read_only = true;
     mw_model *model = mw_model_create(graph, &read_only, &err);
-    mw_model_write(model, "fixed", &err);
+    mw_model_write(model, "fixed", NULL, &err);
     mw_graph *fixed = mw_graph_open_mil("fixed/model.mil", NULL, &err);
-    mw_onnx_write_options options = mw_onnx_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.any_batch = true;
-    mw_graph_write_onnx(fixed, "any.onnx", &options, &err);
+    mw_graph_write(fixed, "any.onnx", &options, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         REQUIRE(load_graph("any.onnx", &written));
         check_port(written, 11, 0, "x", FLOAT, "batch");
         check_port(written, 12, 0, "y", FLOAT, "batch");
-        CHECK_INT(mw_graph_write_onnx(mean, "mean.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+        CHECK_INT(mw_graph_write(mean, "mean.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
     }
     mw_model_destroy(model);
     mw_graph_destroy(fixed);

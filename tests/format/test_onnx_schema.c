@@ -109,7 +109,7 @@ static void check_program(const char *statements, const char *a, const char *b)
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
     if (!check_note(graph != NULL, __FILE__, __LINE__, "%s\n%s", err.message, text))
         return;
-    mw_graph_write_onnx(graph, "model.onnx", NULL, &err);
+    mw_graph_write(graph, "model.onnx", NULL, &err);
     if (has_protobuf(&err)) {
         check_note(mw_onnx_check("model.onnx", &err) == MW_OK, __FILE__, __LINE__, "%s\n%s", err.message, text);
         mw_graph *read = mw_graph_open_onnx("model.onnx", NULL, &err);

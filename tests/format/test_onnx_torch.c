@@ -70,7 +70,7 @@ static void check_training(const mw_graph *source, mw_graph *graph, const float 
     mw_trainer_step(trainer, &batch, &first, &err);
     for (int i = 1; i < 50; i++)
         mw_trainer_step(trainer, &batch, &loss, &err);
-    mw_trainer_write_tuned(trainer, source, "tuned", &err);
+    mw_trainer_export(trainer, source, "tuned", NULL, &err);
     mw_graph *tuned = mw_graph_open_mil("tuned/model.mil", NULL, &err);
     CHECK(tuned != NULL && mw_graph_verify(tuned, &err) == MW_OK);
     CHECK_OK(err);

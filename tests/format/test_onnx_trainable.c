@@ -429,10 +429,10 @@ static const void *bake(void *user, const char *name)
 
 static mw_graph *through_package(const mw_graph *graph, baker *b, mw_error *err)
 {
-    mw_coreml_write_options o = mw_coreml_write_defaults();
+    mw_write_options o = mw_write_defaults();
     o.bake = bake;
     o.bake_user = b;
-    mw_graph_write_coreml(graph, "layer.mlpackage", &o, err);
+    mw_graph_write(graph, "layer.mlpackage", &o, err);
     mw_coreml *package = mw_coreml_open("layer.mlpackage", NULL, err);
     const mw_graph *inside = mw_coreml_graph(package, err);
     mw_graph *copy = inside != NULL ? mw_graph_function(inside, NULL, err) : NULL;
@@ -442,19 +442,19 @@ static mw_graph *through_package(const mw_graph *graph, baker *b, mw_error *err)
 
 static mw_graph *through_mil(const mw_graph *graph, baker *b, mw_error *err)
 {
-    mw_mil_write_options o = mw_mil_write_defaults();
+    mw_write_options o = mw_write_defaults();
     o.bake = bake;
     o.bake_user = b;
-    mw_graph_write_mil(graph, "layer", &o, err);
+    mw_graph_write(graph, "layer", &o, err);
     return mw_graph_open_mil("layer/model.mil", NULL, err);
 }
 
 static mw_graph *through_onnx(const mw_graph *graph, baker *b, mw_error *err)
 {
-    mw_onnx_write_options o = mw_onnx_write_defaults();
+    mw_write_options o = mw_write_defaults();
     o.bake = bake;
     o.bake_user = b;
-    mw_graph_write_onnx(graph, "layer.onnx", &o, err);
+    mw_graph_write(graph, "layer.onnx", &o, err);
     return mw_graph_open_onnx("layer.onnx", NULL, err);
 }
 

@@ -96,7 +96,7 @@ static bool check_case(const op_case *c)
         return false;
     }
     mw_output(instance.y, "y");
-    if (mw_graph_write_onnx(instance.graph, "case.onnx", NULL, &err) == MW_OK)
+    if (mw_graph_write(instance.graph, "case.onnx", NULL, &err) == MW_OK)
         same = comes_back(c, &instance);
     else
         check_note(err.status == MW_ERROR_UNSUPPORTED && is_reason(err.message), __FILE__, __LINE__, "%s (%s): %s",
@@ -158,9 +158,9 @@ static const void *bake(void *user, const char *name)
 
 static mw_status write_small(const mw_graph *graph, const char *path, mw_error *err)
 {
-    mw_onnx_write_options options = mw_onnx_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.bake = bake;
-    return mw_graph_write_onnx(graph, path, &options, err);
+    return mw_graph_write(graph, path, &options, err);
 }
 
 static void test_every_allocation_may_fail(void)
@@ -216,7 +216,7 @@ static void test_names_stay(void)
     mw_graph_destroy(graph);
 }
 
-static void count_problem(void *user, const mw_onnx_problem *problem)
+static void count_problem(void *user, const mw_format_problem *problem)
 {
     size_t *count = user;
     *count += strcmp(problem->operation, "non_zero") == 0 && problem->opset == 17 && problem->reason[0] != '\0';
@@ -234,11 +234,11 @@ static void test_a_refused_write_tells_all_and_leaves_the_old_file(void)
     for (int i = 0; i < 5; i++)
         y = mw_cast(mw_non_zero(y), MW_F32);
     mw_output(y, "z");
-    mw_onnx_write_options options = mw_onnx_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.bake = bake;
     options.report = count_problem;
     options.report_user = &count;
-    CHECK_INT(mw_graph_write_onnx(graph, "kept.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_graph_write(graph, "kept.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
     CHECK(strstr(err.message, "non_zero") != NULL);
     CHECK_INT(count, 5);
     CHECK(size == load("kept.onnx", after, sizeof after) && memcmp(before, after, size) == 0);
@@ -249,7 +249,7 @@ static void test_a_parameter_without_a_value_is_refused(void)
 {
     mw_error err = {0};
     mw_graph *graph = small_model(NULL);
-    CHECK_INT(mw_graph_write_onnx(graph, "none.onnx", NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_graph_write(graph, "none.onnx", NULL, &err), MW_ERROR_ARGUMENT);
     CHECK(strstr(err.message, "fc.weight") != NULL);
     mw_graph_destroy(graph);
 }
@@ -260,9 +260,9 @@ static void check_too_large(mw_graph *graph, const char *why)
 {
     for (int check_only = 0; check_only < 2; check_only++) {
         mw_error err = {0};
-        mw_onnx_write_options options = mw_onnx_write_defaults();
+        mw_write_options options = mw_write_defaults();
         options.check_only = check_only != 0;
-        CHECK_INT(mw_graph_write_onnx(graph, "large.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+        CHECK_INT(mw_graph_write(graph, "large.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
         CHECK_CONTAINS(err.message, why);
     }
     CHECK(fopen("large.onnx", "rb") == NULL);
@@ -346,13 +346,13 @@ static void check_says_everywhere(const char *wanted)
     check_says("saying.onnx", wanted);
     mw_model *model = mw_model_open("saying.onnx", &options, &err);
     for (int i = 0; i < 3; i++) {
-        mw_model_write(model, paths[i], &err);
+        mw_model_write(model, paths[i], NULL, &err);
         CHECK_OK(err);
         check_says(paths[i], wanted);
     }
     mw_model_destroy(model);
     mw_graph *graph = mw_graph_open_onnx("saying.onnx", NULL, &err);
-    mw_graph_write_mil(graph, "printed", NULL, &err);
+    mw_graph_write(graph, "printed", NULL, &err);
     CHECK_OK(err);
     check_says("printed", wanted);
     mw_graph_destroy(graph);
@@ -390,15 +390,15 @@ static void test_a_field_comes_before_a_pair_of_its_key(void)
     description.license = "b\xe4r";
     description.pairs = pairs;
     description.pair_count = 4;
-    mw_mil_write_options options = mw_mil_write_defaults();
-    mw_onnx_write_options onnx = mw_onnx_write_defaults();
-    mw_coreml_write_options coreml = mw_coreml_write_defaults();
+    mw_write_options options = mw_write_defaults();
+    mw_write_options onnx = mw_write_defaults();
+    mw_write_options coreml = mw_write_defaults();
     options.description = onnx.description = coreml.description = &description;
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    mw_graph_write_mil(graph, "said", &options, &err);
-    mw_graph_write_onnx(graph, "said.onnx", &onnx, &err);
-    mw_graph_write_coreml(graph, "said.mlpackage", &coreml, &err);
+    mw_graph_write(graph, "said", &options, &err);
+    mw_graph_write(graph, "said.onnx", &onnx, &err);
+    mw_graph_write(graph, "said.mlpackage", &coreml, &err);
     CHECK_OK(err);
     check_says("said", "of the field||of a pair||k=v");
     check_says("said.onnx", "of the field||of a pair||k=v");
@@ -414,11 +414,11 @@ static void test_fields_are_in_the_order_of_their_numbers(void)
     mw_description description = mw_description_defaults();
     description.pairs = &pair;
     description.pair_count = 1;
-    mw_onnx_write_options options = mw_onnx_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.description = &description;
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
-    mw_graph_write_onnx(graph, "order.onnx", &options, &err);
+    mw_graph_write(graph, "order.onnx", &options, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     FILE *file = fopen("order.onnx", "rb");

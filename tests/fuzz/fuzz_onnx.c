@@ -19,7 +19,10 @@ static const char *put_bytes(const uint8_t *data, size_t size)
     return path;
 }
 
-static void count_problem(void *user, const mw_onnx_problem *problem) { *(size_t *)user += problem->reason[0] != '\0'; }
+static void count_problem(void *user, const mw_format_problem *problem)
+{
+    *(size_t *)user += problem->reason[0] != '\0';
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -37,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (graph != NULL && (mw_graph_check(graph, &err) != MW_OK || mw_graph_output_at(graph, 0) == NULL))
         abort();
-    if (graph != NULL && mw_graph_write_onnx(graph, path, NULL, &err) != MW_OK && err.message[0] == '\0')
+    if (graph != NULL && mw_graph_write(graph, path, NULL, &err) != MW_OK && err.message[0] == '\0')
         abort();
     mw_graph_destroy(graph);
     unlink(path);

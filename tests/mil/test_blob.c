@@ -447,7 +447,7 @@ static void test_a_graph_written_and_read_has_the_same_bytes(void)
     mw_op(graph, "relu", arguments, 1, &y, 1, &err);
     mw_output(y, "y");
     snprintf(path, sizeof path, "%s/w/out", folder);
-    mw_graph_write_mil(graph, path, NULL, &err);
+    mw_graph_write(graph, path, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     strcat(path, "/model.mil");
@@ -483,7 +483,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_graph *graph = mw_graph_create(&options, NULL);
         if (graph != NULL) {
             mw_output(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), values), "y");
-            mw_graph_write_mil(graph, path, NULL, &err);
+            mw_graph_write(graph, path, NULL, &err);
         }
         mw_graph *again = graph != NULL && err.status == MW_OK ? mw_graph_open_mil(text, &options, &err) : NULL;
         check_note(again != NULL || failing.failed, __FILE__, __LINE__, "allocation %ld: %s", n, err.message);

@@ -39,7 +39,7 @@ static void write_model(int salt)
     mw_tensor *w = weight(graph, salt);
     mw_name(w, "w");
     mw_output(mw_linear(x, w, NULL), "y");
-    CHECK(mw_graph_write_mil(graph, "model", NULL, &err) == MW_OK);
+    CHECK(mw_graph_write(graph, "model", NULL, &err) == MW_OK);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }
@@ -133,7 +133,7 @@ static mw_graph *write_private(const mw_graph *graph, const char *folder)
 {
     mw_error err = {0};
     char path[64];
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     CHECK(mkdir(folder, 0700) == 0);
     CHECK(mw__mil_write(graph, folder, &options, MW__WRITE_PRIVATE, NULL, &err) == MW_OK);
     snprintf(path, sizeof path, "%s/model.mil", folder);
@@ -196,7 +196,7 @@ static void test_a_written_model_is_whole(void)
     mw_error err = {0};
     write_model(5);
     mw_graph *graph = mw_graph_open_mil("model/model.mil", NULL, &err);
-    CHECK(mw_graph_write_mil(graph, "written", NULL, &err) == MW_OK);
+    CHECK(mw_graph_write(graph, "written", NULL, &err) == MW_OK);
     char *text = text_of("written/model.mil");
     CHECK(text != NULL && strstr(text, "weights/weight.bin") != NULL && strstr(text, "copy-") == NULL);
     mw__free(NULL, text);

@@ -266,7 +266,7 @@ static void check_widths(const char *folder)
         snprintf(name, sizeof name, "c%d", w);
         mw_output(mw_constant(graph, widths[w], MW_SHAPE(COUNT), data[w]), name);
     }
-    mw_graph_write_mil(graph, folder, NULL, &err);
+    mw_graph_write(graph, folder, NULL, &err);
     mw_graph_destroy(graph);
     snprintf(path, sizeof path, "%s/model.mil", folder);
     graph = mw_graph_open_mil(path, NULL, &err);

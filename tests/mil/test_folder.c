@@ -41,7 +41,7 @@ static mw_graph *model(int number, const mw_allocator *allocator)
 static mw_status save(int number, mw_error *err)
 {
     mw_graph *graph = model(number, NULL);
-    const mw_status status = mw_graph_write_mil(graph, "m", NULL, err);
+    const mw_status status = mw_graph_write(graph, "m", NULL, err);
     mw_graph_destroy(graph);
     return status;
 }
@@ -164,7 +164,7 @@ static void test_model_without_weights_removes_the_old_ones(void)
     begin();
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2))), "model_1");
-    CHECK(mw_graph_write_mil(graph, "m", NULL, NULL) == MW_OK);
+    CHECK(mw_graph_write(graph, "m", NULL, NULL) == MW_OK);
     mw_graph_destroy(graph);
     CHECK_INT(read_model(NULL), 1);
     CHECK(!exists("m/weights/weight.bin"));
@@ -282,7 +282,7 @@ static void test_failed_allocation_leaves_one_whole_model(void)
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
         mw_graph *graph = model(1, &allocator);
-        const mw_status status = mw_graph_write_mil(graph, "m", NULL, &err);
+        const mw_status status = mw_graph_write(graph, "m", NULL, &err);
         mw_graph_destroy(graph);
         failed = failing.failed;
         CHECK_INT(read_model(NULL), status == MW_OK ? 1 : 0);

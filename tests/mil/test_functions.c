@@ -72,7 +72,7 @@ static void test_shared_weights_are_loaded_and_written_once(void)
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), from, NULL, &err);
     CHECK_OK(err);
     check_both(graph, __LINE__);
-    CHECK_INT(mw_graph_write_mil(graph, to, NULL, &err), MW_OK);
+    CHECK_INT(mw_graph_write(graph, to, NULL, &err), MW_OK);
     mw_graph_destroy(graph);
     snprintf(path, sizeof path, "%s/weights/weight.bin", to);
     CHECK(stat(path, &what) == 0);

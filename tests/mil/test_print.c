@@ -34,7 +34,7 @@ static void compare_with_golden(const char *text, const char *name)
 }
 
 /* Prints, compares, parses back, prints again. */
-static void check_golden(const mw_graph *graph, const mw_mil_write_options *options, const char *name)
+static void check_golden(const mw_graph *graph, const mw_write_options *options, const char *name)
 {
     mw_error err = {0};
     char *text = mw_graph_print_mil(graph, options, &err);
@@ -79,7 +79,7 @@ static void test_an_older_set_prints_old_literals(void)
 {
     mw_graph *graph = make_mlp(MW_IOS16);
     check_golden(graph, NULL, "layer_ios16.mil");
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.opset = MW_IOS15;
     check_golden(graph, &options, "layer_ios15.mil");
     mw_graph_destroy(graph);
@@ -96,7 +96,7 @@ static const void *bake(void *user, const char *name)
 static void test_baked_parameters_are_constants(void)
 {
     mw_graph *graph = make_mlp(MW_IOS18);
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.bake = bake;
     check_golden(graph, &options, "layer_baked.mil");
     mw_graph_destroy(graph);
@@ -113,7 +113,7 @@ static void test_a_parameter_without_values_cannot_be_baked(void)
 {
     mw_error err = {0};
     mw_graph *graph = make_mlp(MW_IOS18);
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.bake = bake_nothing;
     CHECK(mw_graph_print_mil(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "fc.weight");
@@ -144,7 +144,7 @@ static void test_an_argument_of_a_later_set_is_refused_when_it_matters(void)
     for (int matters = 0; matters < 2; matters++) {
         char text[512];
         mw_error err = {0};
-        mw_mil_write_options options = mw_mil_write_defaults();
+        mw_write_options options = mw_write_defaults();
         options.opset = matters ? MW_IOS16 : MW_IOS15;
         snprintf(text, sizeof text, mil, matters ? "true" : "false");
         mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
@@ -169,11 +169,11 @@ static void test_broken_graphs_and_options_are_refused(void)
     CHECK(mw_graph_print_mil(NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
     err = (mw_error){0};
-    const mw_mil_write_options zeroed = {0};
+    const mw_write_options zeroed = {0};
     CHECK(mw_graph_print_mil(graph, &zeroed, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "were not made by mw_mil_write_defaults");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "were not made by mw_write_defaults");
     err = (mw_error){0};
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.opset = (mw_opset)19;
     CHECK(mw_graph_print_mil(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "ios19");

@@ -62,7 +62,7 @@ static void write_files(void)
     static const char *const three[] = {"11", "3", "10"}, *const animals[] = {"ant", "bee", "cow"},
                              *const two[] = {"cow", "bee"}, *const others[] = {"bee", "dog"};
     mw_graph *graph = make_diagonal();
-    mw_graph_write_mil(graph, "twelve", NULL, &err);
+    mw_graph_write(graph, "twelve", NULL, &err);
     mw_graph_destroy(graph);
     put_tables("twelve", all, digits, CLASSES);
     put_tables("three", some, three, 3);
@@ -309,9 +309,9 @@ static void test_a_text_of_others_is_no_list_of_names(void)
         mw_description description = mw_description_defaults();
         description.pairs = &pair;
         description.pair_count = 1;
-        mw_mil_write_options options = mw_mil_write_defaults();
+        mw_write_options options = mw_write_defaults();
         options.description = &description;
-        mw_graph_write_mil(graph, "foreign", &options, &err);
+        mw_graph_write(graph, "foreign", &options, &err);
         mw_graph_destroy(graph);
         CHECK_OK(err);
         tune_foreign("twelve.csv", texts[i]); /* integers name nothing: it stays what it is */

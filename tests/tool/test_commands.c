@@ -23,7 +23,7 @@ static void write_models(void)
     mw_model *model = mw_model_create(evaluation, &options, &err);
     CHECK_INT(mw_model_port_count(model), 0);
     CHECK_INT(mw_model_batch(model), 0);
-    mw_model_write(model, "net", &err);
+    mw_model_write(model, "net", NULL, &err);
     CHECK_OK(err);
     CHECK(mw_predictor_create(model, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_STATE, "read_only");
@@ -192,7 +192,7 @@ static void test_bench_counts_the_examples_of_a_run(void)
         mw_output(i == 2 ? mw_reduce_sum(x, MW_AXES(0), true) : mw_relu(x), "a");
         if (rows[i].y.rank > 0)
             mw_output(mw_relu(mw_input(graph, "y", MW_F32, rows[i].y)), "b");
-        mw_graph_write_mil(graph, "counted", NULL, &err);
+        mw_graph_write(graph, "counted", NULL, &err);
         CHECK_OK(err);
         mw_graph_destroy(graph);
         CHECK_MW(0, rows[i].says, NULL, "bench", "counted", "--seconds", "0", "-t", "1");
@@ -219,7 +219,7 @@ static void test_ranges_say_no_by_their_exit_code(void)
     const float much[4] = {400, 1, 2, 3}, little[4] = {3, 1, 2, 3};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_square(mw_input(graph, "x", MW_F32, MW_SHAPE(4))), "y");
-    mw_graph_write_mil(graph, "square", NULL, &err);
+    mw_graph_write(graph, "square", NULL, &err);
     mw_tensors_write("much.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(4), much}, 1, &err);
     mw_tensors_write("little.safetensors", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(4), little}, 1, &err);
     CHECK_OK(err);
@@ -260,7 +260,7 @@ static void test_check_says_what_comes_to_nothing(void)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     mw_output(mw_rms_norm(x, MW_AXES(1), NULL, 1e-3f), "y");
-    mw_graph_write_mil(graph, "norm", NULL, &err);
+    mw_graph_write(graph, "norm", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_MW(0, "the square of a number beyond 255.9 is infinite in fp16", NULL, "check", "norm");
@@ -280,7 +280,7 @@ static void test_what_a_chip_refuses_is_said(void)
     graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1, 1, 1, 2, 2));
     mw_output(mw_relu(x), "y");
-    mw_graph_write_mil(graph, "six", NULL, &err);
+    mw_graph_write(graph, "six", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_MW(3, "refuses it", NULL, "check", "six", "--chip", "m1", "--as-it-is");

@@ -212,7 +212,7 @@ static void test_pictures_on_their_side_are_refused(void)
     mw_output(mw_dense(mw_reshape(x, MW_SHAPE(1, 189)), 2, "fc"), "scores");
     mw_model_options options = mw_model_defaults();
     mw_model *model = mw_model_create(graph, &options, &err);
-    mw_model_write(model, "side", &err);
+    mw_model_write(model, "side", NULL, &err);
     CHECK_OK(err);
     mw_model_destroy(model);
     mw_graph_destroy(graph);

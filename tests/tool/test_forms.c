@@ -176,7 +176,7 @@ static void test_a_run_says_what_its_model_does_not(void)
     mw_graph *main = graph != NULL ? mw_graph_function(graph, NULL, &err) : NULL;
     CHECK_OK(err);
     folder_empty("run/model");
-    mw_graph_write_mil(main, "run/model", NULL, &err); /* which says nothing */
+    mw_graph_write(main, "run/model", NULL, &err); /* which says nothing */
     CHECK_OK(err);
     mw_graph_destroy(main);
     mw_graph_destroy(graph);
@@ -220,9 +220,9 @@ static void test_a_report_takes_what_the_run_says_of_a_model_that_says_nothing(v
 {
     mw_error err = {0};
     mw_graph *graph = mw_graph_open_mil("run/model/model.mil", NULL, &err);
-    mw_graph_write_mil(graph, "silent", NULL, &err);
+    mw_graph_write(graph, "silent", NULL, &err);
     if (has_packages)
-        mw_graph_write_onnx(graph, "silent.onnx", NULL, &err);
+        mw_graph_write(graph, "silent.onnx", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     char *want = reported_classes("run");
@@ -291,7 +291,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     mw_model_options options = mw_model_defaults();
     options.description = &description;
     mw_model *many = mw_model_create(mw_model_graph(plain), &options, &err);
-    mw_model_write(many, "many", &err);
+    mw_model_write(many, "many", NULL, &err);
     CHECK_OK(err);
     mw_model_destroy(many);
     mw_model_destroy(plain);

@@ -85,7 +85,7 @@ static void test_a_closed_pipe_is_no_error_and_loses_no_work(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3))), "y");
-    mw_graph_write_mil(graph, "relu", NULL, &err);
+    mw_graph_write(graph, "relu", NULL, &err);
     mw_graph_destroy(graph);
     shell_result r = shell_mw_unread((const char *const[]){"run", "relu", "--out", "y.npz", NULL});
     CHECK_INT(r.code, 141);

@@ -111,7 +111,7 @@ static void test_weights_that_the_model_cannot_hold_are_kept_in_a_file(void)
     mw_tensor *weight = mw_name(mw_constant(graph, MW_F16, MW_SHAPE(1, 1), w), "fc.weight");
     mw_tensor *x = mw_cast(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1)), MW_F16);
     mw_output(mw_cast(mw_matmul(x, weight, MW_TRANSPOSE_NONE), MW_F32), "out");
-    mw_graph_write_mil(graph, "half", NULL, &err);
+    mw_graph_write(graph, "half", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     folder_put("far.csv", "a,v\n1,100\n1,100\n1,100\n1,100\n");
@@ -138,7 +138,7 @@ static void write_named(const char *input, const char *hidden, const char *outpu
     mw_tensor *x = mw_input(graph, input, MW_F32, MW_SHAPE(1, 2));
     mw_tensor *h = mw_name(mw_relu(mw_matmul(x, first, MW_TRANSPOSE_NONE)), hidden);
     mw_output(mw_matmul(h, second, MW_TRANSPOSE_NONE), output);
-    mw_graph_write_mil(graph, "named", NULL, &err);
+    mw_graph_write(graph, "named", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }

@@ -21,7 +21,7 @@ static void put_model(const char *folder, mw_tensor *(*build)(mw_graph *graph))
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(build(graph), "y");
-    mw_graph_write_mil(graph, folder, NULL, &err);
+    mw_graph_write(graph, folder, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }
@@ -107,7 +107,7 @@ static void test_every_input_and_result_of_many_is_there(void)
         snprintf(name, sizeof name, "y%d", i);
         mw_output(mw_mul(x, mw_scalar(graph, MW_F32, (float)i)), name);
     }
-    mw_graph_write_mil(graph, "many", NULL, &err);
+    mw_graph_write(graph, "many", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_MW(0, "y69  [1, 3]", NULL, "run", "many", "--out", "many.npz");
@@ -131,7 +131,7 @@ static void test_every_weight_of_many_is_checked(void)
         x = mw_matmul(x, mw_name(mw_constant(graph, MW_F32, MW_SHAPE(1, 1), &value), name), MW_TRANSPOSE_NONE);
     }
     mw_output(mw_reduce_sum(x, MW_AXES(0, 1), false), "y");
-    mw_graph_write_mil(graph, "weights", NULL, &err);
+    mw_graph_write(graph, "weights", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_MW(0, "301 tensors", NULL, "gradcheck", "weights", "--elements", "1");

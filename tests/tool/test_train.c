@@ -228,7 +228,7 @@ static void write_model(mw_graph *graph, const char *path)
 {
     mw_error err = {0};
     mw_model *model = mw_model_create(graph, NULL, &err);
-    mw_model_write(model, path, &err);
+    mw_model_write(model, path, NULL, &err);
     CHECK_OK(err);
     mw_model_destroy(model);
     mw_graph_destroy(graph);

@@ -70,12 +70,12 @@ static const void *some_values(void *user, const char *name)
 static mw_graph *write_and_read(mw_graph *(*make)(void), bool onnx, mw_error *err)
 {
     mw_graph *graph = make(), *evaluation = mw_graph_evaluation(graph, err), *read = NULL;
-    mw_onnx_write_options onnx_options = mw_onnx_write_defaults();
-    mw_mil_write_options mil_options = mw_mil_write_defaults();
+    mw_write_options onnx_options = mw_write_defaults();
+    mw_write_options mil_options = mw_write_defaults();
     onnx_options.bake = mil_options.bake = some_values;
-    if (onnx && mw_graph_write_onnx(evaluation, "model.onnx", &onnx_options, err) == MW_OK)
+    if (onnx && mw_graph_write(evaluation, "model.onnx", &onnx_options, err) == MW_OK)
         read = mw_graph_open_onnx("model.onnx", NULL, err);
-    else if (!onnx && mw_graph_write_mil(evaluation, "model", &mil_options, err) == MW_OK)
+    else if (!onnx && mw_graph_write(evaluation, "model", &mil_options, err) == MW_OK)
         read = mw_graph_open_mil("model/model.mil", NULL, err);
     mw_graph_destroy(evaluation);
     mw_graph_destroy(graph);

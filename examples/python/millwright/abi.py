@@ -335,17 +335,15 @@ mw_tensor_values = _struct("mw_tensor_values")
 mw_weights_prefix = _struct("mw_weights_prefix")
 mw_weights_choice = _struct("mw_weights_choice")
 mw_weights_options = _struct("mw_weights_options")
-mw_mil_write_options = _struct("mw_mil_write_options")
+mw_format_problem = _struct("mw_format_problem")
+mw_write_options = _struct("mw_write_options")
 mw_onnx_extent = _struct("mw_onnx_extent")
 mw_onnx_constant = _struct("mw_onnx_constant")
-mw_onnx_problem = _struct("mw_onnx_problem")
 mw_onnx_options = _struct("mw_onnx_options")
-mw_onnx_write_options = _struct("mw_onnx_write_options")
 mw_feature = _struct("mw_feature")
 mw_function_description = _struct("mw_function_description")
 mw_text_pair = _struct("mw_text_pair")
 mw_description = _struct("mw_description")
-mw_coreml_write_options = _struct("mw_coreml_write_options")
 mw_model_options = _struct("mw_model_options")
 mw_result = _struct("mw_result")
 mw_share = _struct("mw_share")
@@ -403,7 +401,7 @@ mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw
 mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
 mw_parameter_source = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
-mw_onnx_report = CFUNCTYPE(None, c_void_p, POINTER(mw_onnx_problem))
+mw_format_report = CFUNCTYPE(None, c_void_p, POINTER(mw_format_problem))
 mw_progress_function = CFUNCTYPE(c_bool, c_void_p, POINTER(mw_progress))
 mw_loop_condition = CFUNCTYPE(c_void_p, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t)
 mw_loop_body = CFUNCTYPE(None, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t, POINTER(POINTER(mw_tensor)))
@@ -514,24 +512,20 @@ mw_weights_options._fields_ = [
     ("name", mw_weights_name), ("name_user", c_void_p), ("partial", c_bool), ("new_heads", c_bool),
     ("base", c_bool), ("compressed", c_bool), ("report", mw_weights_report), ("report_user", c_void_p),
 ]
-mw_mil_write_options._fields_ = [
-    ("struct_size", c_size_t), ("opset", c_int), ("bake", mw_parameter_source), ("bake_user", c_void_p),
-    ("replace", mw_parameter_source), ("replace_user", c_void_p), ("description", POINTER(mw_description)),
+mw_format_problem._fields_ = [("node", c_char_p), ("operation", c_char_p), ("opset", c_int64), ("reason", c_char_p)]
+mw_write_options._fields_ = [
+    ("struct_size", c_size_t), ("opset", c_int), ("function", c_char_p), ("bake", mw_parameter_source),
+    ("bake_user", c_void_p), ("replace", mw_parameter_source), ("replace_user", c_void_p),
+    ("description", POINTER(mw_description)), ("report", mw_format_report), ("report_user", c_void_p),
+    ("any_batch", c_bool), ("keep_batch", c_bool), ("check_only", c_bool),
 ]
 mw_onnx_extent._fields_ = [("name", c_char_p), ("extent", c_int64)]
 mw_onnx_constant._fields_ = [("input", c_char_p), ("data", c_void_p), ("size", c_size_t)]
-mw_onnx_problem._fields_ = [("node", c_char_p), ("operation", c_char_p), ("opset", c_int64), ("reason", c_char_p)]
 mw_onnx_options._fields_ = [
     ("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int),
     ("extents", POINTER(mw_onnx_extent)), ("extent_count", c_size_t), ("shapes", POINTER(mw_input_shape)),
     ("shape_count", c_size_t), ("constants", POINTER(mw_onnx_constant)), ("constant_count", c_size_t),
-    ("report", mw_onnx_report), ("report_user", c_void_p), ("flexible", c_bool), ("strict", c_bool),
-]
-mw_onnx_write_options._fields_ = [
-    ("struct_size", c_size_t), ("function", c_char_p), ("bake", mw_parameter_source), ("bake_user", c_void_p),
-    ("replace", mw_parameter_source), ("replace_user", c_void_p), ("report", mw_onnx_report),
-    ("report_user", c_void_p), ("any_batch", c_bool), ("check_only", c_bool),
-    ("description", POINTER(mw_description)),
+    ("report", mw_format_report), ("report_user", c_void_p), ("flexible", c_bool), ("strict", c_bool),
 ]
 mw_feature._fields_ = [
     ("name", c_char_p), ("text", c_char_p), ("kind", c_int), ("optional", c_bool), ("dtype", c_int),
@@ -549,11 +543,6 @@ mw_description._fields_ = [
     ("struct_size", c_size_t), ("text", c_char_p), ("version", c_char_p), ("author", c_char_p),
     ("license", c_char_p), ("pair_count", c_size_t), ("pairs", POINTER(mw_text_pair)),
     ("function_count", c_size_t), ("functions", POINTER(mw_function_description)), ("standard", c_size_t),
-]
-mw_coreml_write_options._fields_ = [
-    ("struct_size", c_size_t), ("description", POINTER(mw_description)), ("opset", c_int),
-    ("bake", mw_parameter_source), ("bake_user", c_void_p), ("replace", mw_parameter_source),
-    ("replace_user", c_void_p), ("check_only", c_bool),
 ]
 mw_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
@@ -997,6 +986,11 @@ FUNCTIONS = {
         ("source", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_weights_options)),
         ("err", POINTER(mw_error)),
     ]),
+    "mw_write_defaults": (mw_write_options, []),
+    "mw_graph_write": (c_int, [
+        ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_write_options)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_graph_open_mil": (POINTER(mw_graph), [
         ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
     ]),
@@ -1009,28 +1003,14 @@ FUNCTIONS = {
         ("input_count", c_size_t), ("out_results", POINTER(POINTER(mw_tensor))), ("result_count", c_size_t),
     ]),
     "mw_graph_verify": (c_int, [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
-    "mw_mil_write_defaults": (mw_mil_write_options, []),
-    "mw_graph_write_mil": (c_int, [
-        ("graph", POINTER(mw_graph)), ("folder", c_char_p), ("options", POINTER(mw_mil_write_options)),
-        ("err", POINTER(mw_error)),
-    ]),
     "mw_graph_print_mil": (POINTER(c_char), [
-        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_mil_write_options)), ("err", POINTER(mw_error)),
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_write_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_onnx_defaults": (mw_onnx_options, []),
     "mw_graph_open_onnx": (POINTER(mw_graph), [
         ("path", c_char_p), ("options", POINTER(mw_onnx_options)), ("err", POINTER(mw_error)),
     ]),
-    "mw_onnx_write_defaults": (mw_onnx_write_options, []),
-    "mw_graph_write_onnx": (c_int, [
-        ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
-        ("err", POINTER(mw_error)),
-    ]),
     "mw_onnx_check": (c_int, [("path", c_char_p), ("err", POINTER(mw_error))]),
-    "mw_trainer_write_onnx": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_onnx_write_options)),
-        ("err", POINTER(mw_error)),
-    ]),
     "mw_description_defaults": (mw_description, []),
     "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
     "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
@@ -1045,15 +1025,6 @@ FUNCTIONS = {
     "mw_coreml_part_count": (c_size_t, [("model", POINTER(mw_coreml))]),
     "mw_coreml_part": (POINTER(mw_coreml), [("model", POINTER(mw_coreml)), ("index", c_size_t)]),
     "mw_coreml_part_name": (c_char_p, [("part", POINTER(mw_coreml))]),
-    "mw_coreml_write_defaults": (mw_coreml_write_options, []),
-    "mw_graph_write_coreml": (c_int, [
-        ("graph", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_coreml_write_options)),
-        ("err", POINTER(mw_error)),
-    ]),
-    "mw_trainer_write_coreml": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("options", POINTER(mw_coreml_write_options)),
-        ("err", POINTER(mw_error)),
-    ]),
     "mw_model_defaults": (mw_model_options, []),
     "mw_model_open": (POINTER(mw_model), [
         ("path", c_char_p), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
@@ -1075,15 +1046,13 @@ FUNCTIONS = {
         ("model", POINTER(mw_model)), ("result", c_char_p), ("out", POINTER(mw_classes)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_model_write": (c_int, [("model", POINTER(mw_model)), ("path", c_char_p), ("err", POINTER(mw_error))]),
-    "mw_model_check_write": (c_int, [("model", POINTER(mw_model)), ("path", c_char_p), ("err", POINTER(mw_error))]),
-    "mw_trainer_write_model": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("source", POINTER(mw_graph)), ("description", POINTER(mw_description)),
-        ("path", c_char_p), ("err", POINTER(mw_error)),
+    "mw_model_write": (c_int, [
+        ("model", POINTER(mw_model)), ("path", c_char_p), ("options", POINTER(mw_write_options)),
+        ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_check_write": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("source", POINTER(mw_graph)), ("description", POINTER(mw_description)),
-        ("path", c_char_p), ("err", POINTER(mw_error)),
+    "mw_trainer_export": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("source", POINTER(mw_graph)), ("path", c_char_p),
+        ("options", POINTER(mw_write_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_predictor_create": (POINTER(mw_predictor), [("model", POINTER(mw_model)), ("err", POINTER(mw_error))]),
     "mw_predictor_destroy": (None, [("predictor", POINTER(mw_predictor))]),
@@ -1226,9 +1195,6 @@ FUNCTIONS = {
     "mw_trainer_load": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("out_position", POINTER(mw_loader_position)),
         ("err", POINTER(mw_error)),
-    ]),
-    "mw_trainer_write_mil": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("folder", c_char_p), ("err", POINTER(mw_error)),
     ]),
     "mw_fit_defaults": (mw_fit_options, [("training", POINTER(mw_dataset)), ("epochs", c_int64)]),
     "mw_trainer_log": (c_int, [

@@ -7,6 +7,7 @@
 
 An error in a graph stays there, as in C: what failed is raised, and so is every later call on that graph."""
 import ctypes
+import os
 import threading
 
 from . import abi, arrays
@@ -182,10 +183,11 @@ class Graph(Handle):
         with self._lock:
             return Graph._of(checked("mw_graph_evaluation", self))
 
-    def write_mil(self, folder):
-        """Writes folder/model.mil and its weights; parameters are inputs."""
+    def write(self, path):
+        """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil, where
+        parameters are inputs."""
         with self._lock:
-            checked("mw_graph_write_mil", self, str(folder).encode(), None)
+            checked("mw_graph_write", self, os.fspath(path).encode(), None)
 
     def mil(self):
         """The graph as MIL text."""

@@ -122,7 +122,7 @@ class Model(Handle):
 
     def write(self, path):
         """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil."""
-        checked("mw_model_write", self, os.fspath(path).encode())
+        checked("mw_model_write", self, os.fspath(path).encode(), None)
 
     def predictor(self):
         return Predictor(self)

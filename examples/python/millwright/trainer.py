@@ -199,13 +199,12 @@ class Trainer(Handle):
     def load_weights(self, path):
         checked("mw_trainer_load_weights", self, os.fspath(path).encode(), None)
 
-    def write_mil(self, folder):
-        """The prediction with its weights, as folder/model.mil."""
-        checked("mw_trainer_write_mil", self, os.fspath(folder).encode())
-
-    def write_coreml(self, path):
-        """The prediction with its weights, as a Core ML package."""
-        checked("mw_trainer_write_coreml", self, os.fspath(path).encode(), None)
+    def export(self, path, keep_batch=False):
+        """The prediction with its weights, in the format that the path ends in: .mlpackage, .onnx, else a folder with
+        model.mil. For one example, an ONNX file for any number, unless the batch of the training is kept."""
+        options = library.mw_write_defaults()
+        options.keep_batch = keep_batch
+        checked("mw_trainer_export", self, None, os.fspath(path).encode(), ctypes.byref(options))
 
 
 def metrics_of(evaluation):

@@ -76,7 +76,7 @@ static mw_status make_folder(const store *s, mw_error *err)
 /* What was planned is no longer what the text says, so that it is read once more. */
 static mw_status write_graph(const store *s, mw_graph *graph, mw_error *err)
 {
-    const mw_mil_write_options options = mw_mil_write_defaults();
+    const mw_write_options options = mw_write_defaults();
     const mw__entry_content *content = s->content;
     mw__arena arena;
     mw__analytics analytics;

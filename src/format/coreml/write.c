@@ -6,6 +6,7 @@
 #include "format/coreml/encode.h"
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"
+#include "format/formats.h"
 #include "format/protobuf/wire.h"
 #include "mil/io.h"
 #include <dirent.h>
@@ -17,15 +18,10 @@
 
 static const char model_folder[] = "Data/com.apple.CoreML";
 
-mw_coreml_write_options mw_coreml_write_defaults(void)
-{
-    return (mw_coreml_write_options){.struct_size = sizeof(mw_coreml_write_options)};
-}
-
 /* What one call works with. */
 typedef struct writer {
     const mw_allocator *allocator;
-    const mw_coreml_write_options *options;
+    const mw_write_options *options;
     const char *path;
     mw__fresh_folder package;
     char *folder; /* of the model, in the package */
@@ -34,9 +30,9 @@ typedef struct writer {
 
 /* ---- the program ---- */
 
-static mw_mil_write_options how_to_print(const writer *w)
+static mw_write_options how_to_print(const writer *w)
 {
-    mw_mil_write_options how = mw_mil_write_defaults();
+    mw_write_options how = mw_write_defaults();
     how.opset = w->options->opset;
     how.bake = w->options->bake;
     how.bake_user = w->options->bake_user;
@@ -56,7 +52,7 @@ static mw_graph *parse(const writer *w, const char *text, size_t size)
  * literal the place, that the package gives it. */
 static mw_graph *write_program(const writer *w, const mw_graph *graph)
 {
-    const mw_mil_write_options how = how_to_print(w);
+    const mw_write_options how = how_to_print(w);
     char *text = NULL;
     size_t size = 0;
     mw_graph *written = NULL;
@@ -70,7 +66,7 @@ static mw_graph *write_program(const writer *w, const mw_graph *graph)
 /* The same without files. */
 static mw_graph *print_program(const writer *w, const mw_graph *graph)
 {
-    const mw_mil_write_options how = how_to_print(w);
+    const mw_write_options how = how_to_print(w);
     mw__text text;
     mw__text_init(&text, w->allocator);
     mw_graph *written = NULL;
@@ -245,33 +241,26 @@ static mw_status check_target(const mw_allocator *allocator, const char *path, m
                    : mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is there and no package; it is left as it is", path);
 }
 
-static mw_status check_parameters(const mw_graph *graph, const mw_coreml_write_options *options, mw_error *err)
+static mw_status check_parameters(const mw_graph *graph, const mw_write_options *options, mw_error *err)
 {
     for (size_t i = 0; options->bake == NULL && i < graph->function_count; i++) {
         const mw__block *body = graph->functions[i]->body;
         for (size_t k = 0; k < body->input_count; k++)
             if (mw__is_resident(body->inputs[k]))
-                return mw__fail(
-                    err, MW_ERROR_ARGUMENT,
-                    "mw_graph_write_coreml: parameter \"%.96s\" has no value; give options.bake, or write what "
-                    "mw_trainer_write_mil writes",
-                    body->inputs[k]->name);
+                return mw__fail(err, MW_ERROR_ARGUMENT,
+                                "Core ML: parameter \"%.96s\" has no value; give options.bake, or write what "
+                                "mw_trainer_export writes as MIL",
+                                body->inputs[k]->name);
     }
     return MW_OK;
 }
 
-static mw_status check_write_options(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+static mw_status check_write_options(const mw_graph *graph, const char *path, const mw_write_options *options,
                                      mw_error *err)
 {
     const mw_description *description = options->description;
-    if (graph == NULL || path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_coreml: the %s is NULL",
-                        graph == NULL ? "graph" : "path");
-    if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_coreml_write_defaults");
     if (description != NULL && description->struct_size != sizeof *description)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the description was not made by mw_description_defaults");
-    MW_TRY(mw_graph_check(graph, err));
     MW_TRY(check_parameters(graph, options, err));
     return check_target(graph->allocator, path, err);
 }
@@ -288,19 +277,10 @@ static mw_status write_package(writer *w, const mw_graph *graph)
     return mw__fresh_folder_commit(&w->package, w->err);
 }
 
-mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
-                                mw_error *err)
+mw_status mw__coreml_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    mw_error own = {0};
-    const mw_coreml_write_options standard = mw_coreml_write_defaults();
-    err = err != NULL ? err : &own;
-    if (mw__skips(err))
-        return err->status;
-    options = options != NULL ? options : &standard;
     MW_TRY(check_write_options(graph, path, options, err));
     writer w = {.allocator = graph->allocator, .options = options, .path = path, .err = err};
-    mw__graph_hold(graph);
     mw_graph *wide;
     mw_status status = mw__coreml_widen_selects(graph, &wide, err);
     if (status == MW_OK)
@@ -308,5 +288,5 @@ mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const m
     mw__graph_free(wide);
     mw__free(w.allocator, w.folder);
     mw__fresh_folder_deinit(&w.package);
-    return mw__graph_drop(graph, __func__, status, err);
+    return status;
 }

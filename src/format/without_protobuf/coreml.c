@@ -1,5 +1,6 @@
 /* Stands for coreml/ in a library that was built without protobuf-c. */
 #include "base/text/error.h"
+#include "format/formats.h"
 
 #include <millwright/coreml.h>
 
@@ -63,13 +64,7 @@ const char *mw_coreml_part_name(const mw_coreml *part)
     return "";
 }
 
-mw_coreml_write_options mw_coreml_write_defaults(void)
-{
-    return (mw_coreml_write_options){.struct_size = sizeof(mw_coreml_write_options)};
-}
-
-mw_status mw_graph_write_coreml(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
-                                mw_error *err)
+mw_status mw__coreml_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
     (void)graph;
     (void)path;

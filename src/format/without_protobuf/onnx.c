@@ -1,6 +1,6 @@
 /* ONNX files in a build that cannot decode them. */
 #include "base/text/error.h"
-#include "format/onnx_known.h"
+#include "format/formats.h"
 
 mw_onnx_options mw_onnx_defaults(void)
 {
@@ -25,18 +25,10 @@ mw_status mw_onnx_check(const char *path, mw_error *err)
                     path != NULL ? path : "");
 }
 
-mw_onnx_write_options mw_onnx_write_defaults(void)
-{
-    return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
-}
-
-mw_status mw_graph_write_onnx(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                              mw_error *err)
+mw_status mw__onnx_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
     (void)graph;
     (void)options;
-    if (mw__skips(err))
-        return err->status;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot write \"%.200s\": built without protobuf-c",
                     path != NULL ? path : "");
 }

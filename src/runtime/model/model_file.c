@@ -1,9 +1,11 @@
-/* The four formats behind one call. With check_only nothing is written, and every reason why it could not be is found
- * that does not depend on the values of weights. */
+/* mw_graph_write: the four formats behind one call. With check_only nothing is written, and every reason why it could
+ * not be is found that does not depend on the values of weights. */
 #include "runtime/model/model_file.h"
 
+#include "base/number/float_mode.h"
 #include "base/text/string.h"
 #include "base/text/text.h"
+#include "format/formats.h"
 #include "format/given.h"
 #include "graph/transform/clone/clone.h"
 #include "mil/io.h"
@@ -14,24 +16,97 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whether the path ends so; slashes behind it, as of a folder, do not count. */
+static bool has_ending(const char *path, const char *ending)
+{
+    const size_t length = strlen(ending);
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    return end >= length && memcmp(path + end - length, ending, length) == 0;
+}
+
 mw__model_file_kind mw__model_file_kind_of(const char *path)
 {
-    return mw__string_ends(path, ".mlpackage")      ? MW__FILE_PACKAGE
-           : mw__string_ends(path, ".onnx")         ? MW__FILE_ONNX
-           : mw__string_ends(path, ".espresso.net") ? MW__FILE_NETPLIST
-                                                    : MW__FILE_MIL;
+    return has_ending(path, ".mlpackage")      ? MW__FILE_PACKAGE
+           : has_ending(path, ".onnx")         ? MW__FILE_ONNX
+           : has_ending(path, ".espresso.net") ? MW__FILE_NETPLIST
+                                               : MW__FILE_MIL;
+}
+
+/* Endings of files that are no folder of MIL, and that nothing here writes as a model. */
+static const char *const others[] = {".mlmodel", ".mlmodelc", ".tflite", ".h5",         ".keras",
+                                     ".pt",      ".pth",      ".gguf",   ".safetensors"};
+
+static mw_status check_ending(const char *path, const char *call, mw_error *err)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (has_ending(path, others[i]))
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "%s: \"%.160s\": models are not written as %s, but as .mlpackage, .onnx, .espresso.net or "
+                            "a folder of MIL",
+                            call, path, others[i]);
+    return MW_OK;
+}
+
+/* ---- options ---- */
+
+static const char *const format_names[] = {[MW__FILE_MIL] = "a folder of MIL",
+                                           [MW__FILE_PACKAGE] = "a Core ML package",
+                                           [MW__FILE_ONNX] = "an ONNX file",
+                                           [MW__FILE_NETPLIST] = "a netplist"};
+
+/* The first option that the format has no use for; NULL if there is none. */
+static const char *unused_option(const mw_write_options *o, mw__model_file_kind kind)
+{
+    const bool onnx = kind == MW__FILE_ONNX, has_opset = kind == MW__FILE_MIL || kind == MW__FILE_PACKAGE;
+    return o->opset != 0 && !has_opset    ? "opset"
+           : o->function != NULL && !onnx ? "function"
+           : o->report != NULL && !onnx   ? "report"
+           : o->any_batch && !onnx        ? "any_batch"
+                                          : NULL;
+}
+
+/* The same of the one who writes. */
+static const char *foreign_option(const mw_write_options *o, mw__model_writer writer)
+{
+    const bool graph = writer == MW__WRITES_GRAPH;
+    return o->bake != NULL && !graph                           ? "bake"
+           : o->replace != NULL && !graph                      ? "replace"
+           : o->function != NULL && writer == MW__WRITES_MODEL ? "function"
+           : o->any_batch && writer == MW__WRITES_TRAINER      ? "any_batch"
+           : o->keep_batch && writer != MW__WRITES_TRAINER     ? "keep_batch"
+                                                               : NULL;
+}
+
+mw_status mw__model_file_check(const char *path, const mw_write_options *options, mw__model_writer writer,
+                               const char *call, mw_error *err)
+{
+    if (options->struct_size != sizeof *options)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_write_defaults", call);
+    if (options->description != NULL && options->description->struct_size != sizeof *options->description)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the description was not made by mw_description_defaults", call);
+    MW_TRY(check_ending(path, call, err));
+    const mw__model_file_kind kind = mw__model_file_kind_of(path);
+    const char *unused = unused_option(options, kind), *foreign = foreign_option(options, writer);
+    if (unused != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: `%s` is not for %s, as \"%.160s\" asks for", call, unused,
+                        format_names[kind], path);
+    if (foreign != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: `%s` is not for this call", call, foreign);
+    return MW_OK;
 }
 
 /* ---- constants with other values, for a format whose writer does not ask for them ---- */
 
 static bool put_value(void *user, mw__clone *clone, const mw__op *op)
 {
-    const mw__model_file *file = user;
+    const mw_write_options *o = user;
     mw_tensor *value = op->result_count == 1 ? op->results[0] : NULL;
     if (value == NULL || value->name == NULL || !mw__is_constant(value) || op->block->owner != NULL ||
         (mw_tensor_dtype(value) != MW_F16 && mw_tensor_dtype(value) != MW_F32))
         return false;
-    const void *data = file->replace(file->user, value->name);
+    const void *data = o->replace(o->replace_user, value->name);
     if (data == NULL)
         return false;
     mw_tensor *made = mw_constant(clone->to, mw_tensor_dtype(value), mw_tensor_shape(value), data);
@@ -39,9 +114,9 @@ static bool put_value(void *user, mw__clone *clone, const mw__op *op)
     return true;
 }
 
-static mw_graph *with_values(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+static mw_graph *with_values(const mw_graph *graph, const mw_write_options *o, mw_error *err)
 {
-    const mw__clone_options options = {.rule = put_value, .user = (void *)file, .keep_outputs = true};
+    const mw__clone_options options = {.rule = put_value, .user = (void *)o, .keep_outputs = true};
     mw_graph *copy = mw__clone_graph(graph->allocator, graph, &options, NULL, err);
     if (copy == NULL || mw_graph_check(copy, err) == MW_OK)
         return mw__graph_publish(copy, err);
@@ -51,57 +126,36 @@ static mw_graph *with_values(const mw_graph *graph, const mw__model_file *file, 
 
 /* ---- formats ---- */
 
-static mw_status write_package(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+static mw_status write_netplist(const mw_graph *graph, const char *path, const mw_write_options *o, mw_error *err)
 {
-    mw_coreml_write_options options = file->coreml != NULL ? *file->coreml : mw_coreml_write_defaults();
-    options.description = file->description != NULL ? file->description : options.description;
-    options.bake = file->bake;
-    options.replace = file->replace;
-    options.bake_user = options.replace_user = file->user;
-    options.check_only = options.check_only || file->check_only;
-    return mw_graph_write_coreml(graph, file->path, &options, err);
-}
-
-static mw_status write_onnx(const mw_graph *graph, const mw__model_file *file, mw_error *err)
-{
-    mw_onnx_write_options options = file->onnx != NULL ? *file->onnx : mw_onnx_write_defaults();
-    options.description = file->description != NULL ? file->description : options.description;
-    options.bake = file->bake;
-    options.replace = file->replace;
-    options.bake_user = options.replace_user = file->user;
-    options.check_only = options.check_only || file->check_only;
-    return mw_graph_write_onnx(graph, file->path, &options, err);
-}
-
-static mw_status write_netplist(const mw_graph *graph, const mw__model_file *file, mw_error *err)
-{
-    const mw__given_netplist *given = mw__given_get_netplist(file->path, err);
+    const mw__given_netplist *given = mw__given_get_netplist(path, err);
     if (given == NULL)
         return mw__status_or(err, MW_ERROR_UNSUPPORTED);
-    mw_graph *own = file->replace != NULL ? with_values(graph, file, err) : NULL;
-    if (file->replace != NULL && own == NULL)
+    mw_graph *own = o->replace != NULL ? with_values(graph, o, err) : NULL;
+    if (o->replace != NULL && own == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
-    const mw_status status =
-        given->write(own != NULL ? own : graph, file->path, file->bake, file->user, file->check_only, err);
+    const mw_status status = given->write(own != NULL ? own : graph, path, o->bake, o->bake_user, o->check_only, err);
     mw_graph_destroy(own);
     return status;
 }
 
-static mw_status write_mil(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+static mw_status write_mil(const mw_graph *graph, const char *path, const mw_write_options *o, mw_error *err)
 {
-    mw_mil_write_options options = mw_mil_write_defaults();
-    options.description = file->description;
-    options.bake = file->bake;
-    options.replace = file->replace;
-    options.bake_user = options.replace_user = file->user;
-    if (!file->check_only)
-        return mw_graph_write_mil(graph, file->path, &options, err);
+    if (!o->check_only)
+        return mw__mil_write(graph, path, o, MW__WRITE_DURABLE, NULL, err);
     mw__text text;
     mw__text_init(&text, graph->allocator);
-    const mw_status status = mw__mil_print(graph, &options, &text, NULL, err);
+    const mw_status status = mw__mil_print(graph, o, &text, NULL, err);
     mw__text_deinit(&text);
     return status;
 }
+
+typedef mw_status format_writer(const mw_graph *graph, const char *path, const mw_write_options *options,
+                                mw_error *err);
+static format_writer *const writers[] = {[MW__FILE_MIL] = write_mil,
+                                         [MW__FILE_PACKAGE] = mw__coreml_write,
+                                         [MW__FILE_ONNX] = mw__onnx_write,
+                                         [MW__FILE_NETPLIST] = write_netplist};
 
 /* ---- the place ---- */
 
@@ -140,26 +194,42 @@ static mw_status check_no_folder(const char *path, mw_error *err)
     return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" cannot be written: it is a folder", path);
 }
 
-static mw_status check_place(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+static mw_status check_place(const mw_graph *graph, const char *path, mw_error *err)
 {
-    mw__text path;
-    mw__text_init(&path, graph->allocator);
-    mw__text_puts(&path, file->path);
-    mw_status status = mw__text_check(&path, err);
-    if (status == MW_OK && file->kind != MW__FILE_MIL && file->kind != MW__FILE_PACKAGE)
-        status = check_no_folder(file->path, err);
+    const mw__model_file_kind kind = mw__model_file_kind_of(path);
+    mw__text cut;
+    mw__text_init(&cut, graph->allocator);
+    mw__text_puts(&cut, path);
+    mw_status status = mw__text_check(&cut, err);
+    if (status == MW_OK && kind != MW__FILE_MIL && kind != MW__FILE_PACKAGE)
+        status = check_no_folder(path, err);
     if (status == MW_OK)
-        status = check_folder(file->path, find_folder(path.data, file->kind == MW__FILE_MIL), err);
-    mw__text_deinit(&path);
+        status = check_folder(path, find_folder(cut.data, kind == MW__FILE_MIL), err);
+    mw__text_deinit(&cut);
     return status;
 }
 
-mw_status mw__model_file_write(const mw_graph *graph, const mw__model_file *file, mw_error *err)
+mw_status mw__model_file_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
-    if (file->check_only)
-        MW_TRY(check_place(graph, file, err));
-    return (file->kind == MW__FILE_PACKAGE    ? write_package
-            : file->kind == MW__FILE_ONNX     ? write_onnx
-            : file->kind == MW__FILE_NETPLIST ? write_netplist
-                                              : write_mil)(graph, file, err);
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    MW_TRY(mw_graph_check(graph, err));
+    if (options->check_only)
+        MW_TRY(check_place(graph, path, err));
+    mw__graph_hold(graph);
+    const mw_status status = writers[mw__model_file_kind_of(path)](graph, path, options, err);
+    return mw__graph_drop(graph, "mw_graph_write", status, err);
+}
+
+mw_status mw_graph_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    const mw_write_options defaults = mw_write_defaults();
+    options = options != NULL ? options : &defaults;
+    if (mw__skips(err))
+        return err->status;
+    if (graph == NULL || path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write: the %s is NULL", graph == NULL ? "graph" : "path");
+    MW_TRY(mw__model_file_check(path, options, MW__WRITES_GRAPH, __func__, err));
+    return mw__model_file_write(graph, path, options, err);
 }

@@ -4,8 +4,7 @@
 
 #include "graph/ir/ir.h"
 
-#include <millwright/coreml.h>
-#include <millwright/onnx.h>
+#include <millwright/write.h>
 
 typedef enum mw__model_file_kind {
     MW__FILE_MIL, /* a folder with model.mil: what has no other ending */
@@ -16,18 +15,14 @@ typedef enum mw__model_file_kind {
 
 mw__model_file_kind mw__model_file_kind_of(const char *path);
 
-/* What is written, and how. */
-typedef struct mw__model_file {
-    const char *path;
-    mw__model_file_kind kind;
-    const mw_description *description;     /* or NULL; a netplist has no place for it */
-    const mw_coreml_write_options *coreml; /* the rest of the options, or NULL */
-    const mw_onnx_write_options *onnx;
-    mw_parameter_source *bake, *replace; /* values of parameters and states, and of constants; or NULL */
-    void *user;                          /* of both */
-    bool check_only;                     /* everything but the files */
-} mw__model_file;
+/* Who writes: what belongs to another one's options is refused. */
+typedef enum mw__model_writer { MW__WRITES_GRAPH, MW__WRITES_MODEL, MW__WRITES_TRAINER } mw__model_writer;
 
-mw_status mw__model_file_write(const mw_graph *graph, const mw__model_file *file, mw_error *err);
+/* Refuses options that mw_write_defaults did not make, or that the format or the writer has no use for. */
+mw_status mw__model_file_check(const char *path, const mw_write_options *options, mw__model_writer writer,
+                               const char *call, mw_error *err);
+
+/* What was checked. `replace` reaches constants in every format. */
+mw_status mw__model_file_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err);
 
 #endif

@@ -43,51 +43,37 @@ static const void *start_of(void *user, const char *name) { return mw__map_get(&
 /* ---- writing ---- */
 
 /* A package is written as a whole, with every function that it has. */
-static mw_status write_model(const mw_model *model, const char *path, bool check_only, mw_error *err)
+static mw_status write_model(const mw_model *model, const char *path, const mw_write_options *options, mw_error *err)
 {
     starts s;
-    const mw__model_file_kind kind = mw__model_file_kind_of(path);
-    const mw_graph *graph =
-        kind == MW__FILE_PACKAGE && model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : model->graph;
+    const bool package = mw__model_file_kind_of(path) == MW__FILE_PACKAGE && model->coreml != NULL;
+    const mw_graph *graph = package ? mw_coreml_graph(model->coreml, err) : model->graph;
     mw__arena_init(&s.arena, model->allocator);
     mw__map_init(&s.values, model->allocator);
     mw_status status = fill_starts(&s, model, err);
-    const mw__model_file file = {.path = path,
-                                 .kind = kind,
-                                 .description = model->description,
-                                 .bake = start_of,
-                                 .user = &s,
-                                 .check_only = check_only};
+    mw_write_options own = *options;
+    own.description = own.description != NULL ? own.description : model->description;
+    own.bake = start_of;
+    own.bake_user = &s;
     if (status == MW_OK)
-        status = mw__model_file_write(graph, &file, err);
+        status = mw__model_file_write(graph, path, &own, err);
     mw__map_deinit(&s.values);
     mw__arena_deinit(&s.arena);
     return status;
 }
 
-static mw_status enter_and_write(const mw_model *model, const char *path, bool check_only, const char *call,
-                                 mw_error *err)
+mw_status mw_model_write(const mw_model *model, const char *path, const mw_write_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error own = {0};
+    const mw_write_options defaults = mw_write_defaults();
+    options = options != NULL ? options : &defaults;
     err = err != NULL ? err : &own;
-    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, call, err));
-    if (path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the path is NULL", call);
-    return write_model(model, path, check_only, err);
-}
-
-mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
-    return enter_and_write(model, path, false, __func__, err);
-}
-
-mw_status mw_model_check_write(const mw_model *model, const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    return enter_and_write(model, path, true, __func__, err);
+    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
+    if (path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_write: there is no path");
+    MW_TRY(mw__model_file_check(path, options, MW__WRITES_MODEL, __func__, err));
+    return write_model(model, path, options, err);
 }

@@ -1,5 +1,5 @@
 /* The ONNX reader, with the library's own programs for what has to be computed while a file is read. */
-#include "format/onnx_known.h"
+#include "format/formats.h"
 
 #include "base/text/error.h"
 #include "graph/ir/ir.h"

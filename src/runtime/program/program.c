@@ -64,7 +64,7 @@ static mw_status legalize(compilation *c, mw_error *err)
 
 static mw_status write_text(compilation *c, mw_error *err)
 {
-    const mw_mil_write_options options = mw_mil_write_defaults();
+    const mw_write_options options = mw_write_defaults();
     size_t size;
     const mw__write_mode mode = c->private_folder.top.path != NULL ? MW__WRITE_PRIVATE : MW__WRITE_PLAIN;
     MW_TRY(mw__mil_write(c->legal, c->folder, &options, mode, &c->names, err));

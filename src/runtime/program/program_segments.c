@@ -98,7 +98,7 @@ static mw_status compile_in(const mw_program *program, size_t index, const char 
                             const mw__dispatch_options *options, mw_error *err)
 {
     mw__program_segments *s = program->segments;
-    const mw_mil_write_options plain = mw_mil_write_defaults();
+    const mw_write_options plain = mw_write_defaults();
     const mw__write_mode mode = options->owned ? MW__WRITE_PRIVATE : MW__WRITE_PLAIN;
     MW_TRY(mw__mil_write(s->cut.segments[index].graph, folder, &plain, mode, NULL, err));
     char *path = mw__path_join(program->allocator, folder, "model.mil", err);

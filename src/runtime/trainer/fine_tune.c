@@ -17,8 +17,8 @@
 
 /* Where a program with its new values goes. */
 typedef struct target {
-    const char *call;
-    mw__model_file file;
+    const char *path;
+    const mw_write_options *options;
 } target;
 
 /* New values by the names of the source. */
@@ -114,8 +114,7 @@ static mw_status check_factors(const mw_weight *weight, const mw__lora_site *sit
         mw_shape_count(a->shape) == elements_a && mw_shape_count(b->shape) == elements_b)
         return MW_OK;
     return mw__fail(err, MW_ERROR_SHAPE,
-                    "mw_trainer_write_tuned: the adapter of \"%.96s\" does not fit the weight of the program",
-                    weight->name);
+                    "mw_trainer_export: the adapter of \"%.96s\" does not fit the weight of the program", weight->name);
 }
 
 /* *out_data stays NULL if the weight has no adapter. */
@@ -146,7 +145,7 @@ static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_da
     if (m.a == NULL || m.b == NULL || *out_data == NULL)
         return MW_ERROR_MEMORY;
     if (m.base == NULL && m.start == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the trainer has no parameter \"%.96s\"",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_export: the trainer has no parameter \"%.96s\"",
                         item->weight.name);
     merge_into(&m, *out_data);
     return MW_OK;
@@ -161,8 +160,7 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
     if (entry == NULL)
         return MW_OK;
     if (!mw_shape_equal(entry->shape, item->weight.shape))
-        return mw__fail(err, MW_ERROR_SHAPE,
-                        "mw_trainer_write_tuned: \"%.96s\" is %s in the trainer, but %s in the program",
+        return mw__fail(err, MW_ERROR_SHAPE, "mw_trainer_export: \"%.96s\" is %s in the trainer, but %s in the program",
                         item->weight.name, mw__shape_print(entry->shape, there, sizeof there),
                         mw__shape_print(item->weight.shape, here, sizeof here));
     *out_data = mw__arena_alloc(&t->arena, item->weight.size, 1, err);
@@ -175,7 +173,7 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
     mw__refusal refusal;
     if (mw__values_enter(*out_data, &values, &rule, &refusal) == MW_OK)
         return MW_OK;
-    return mw__fail(err, refusal.status, "mw_trainer_write_tuned: element %zu of \"%.96s\" %s", refusal.element,
+    return mw__fail(err, refusal.status, "mw_trainer_export: element %zu of \"%.96s\" %s", refusal.element,
                     item->weight.name, refusal.text);
 }
 
@@ -185,8 +183,8 @@ static mw_status keep_values(tuned *t, const mw__tune_item *item, void *data, mw
     const size_t count = (size_t)mw_shape_count(item->weight.shape);
     const size_t bad = mw__find_not_finite(data, item->weight.dtype, count);
     if (bad < count)
-        return mw__fail(err, MW_ERROR_NUMERIC, "mw_trainer_write_tuned: element %zu of \"%.96s\" is not finite as %s",
-                        bad, item->weight.name, mw_dtype_name(item->weight.dtype));
+        return mw__fail(err, MW_ERROR_NUMERIC, "mw_trainer_export: element %zu of \"%.96s\" is not finite as %s", bad,
+                        item->weight.name, mw_dtype_name(item->weight.dtype));
     return mw__map_set(&t->values, item->weight.name, data, err);
 }
 
@@ -242,7 +240,7 @@ static mw_status check_complete(const tuned *t, mw_error *err)
             continue;
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
-            "mw_trainer_write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? a "
+            "mw_trainer_export: \"%.96s\" was trained, but the program has no weight for it (another program? a "
             "new layer? With NULL for the program the whole model of the trainer is written)",
             value->name);
     }
@@ -360,11 +358,11 @@ static mw_status add_inputs(tuned *t, const mw_graph *graph, mw_error *err)
 
 static mw_status write_values(tuned *t, const mw_graph *graph, const target *to, mw_error *err)
 {
-    mw__model_file file = to->file;
-    file.bake = file.replace = tuned_values;
-    file.user = t;
-    MW_TRY(mw__model_file_write(graph, &file, err));
-    if (!file.check_only)
+    mw_write_options options = *to->options;
+    options.bake = options.replace = tuned_values;
+    options.bake_user = options.replace_user = t;
+    MW_TRY(mw__model_file_write(graph, to->path, &options, err));
+    if (!options.check_only)
         mw__trainer_count_state(t->trainer, 0, t->read_bytes);
     return MW_OK;
 }
@@ -372,11 +370,12 @@ static mw_status write_values(tuned *t, const mw_graph *graph, const target *to,
 /* A copy for that many examples that the format takes; NULL if there is none. */
 static mw_graph *graph_for(tuned *t, const mw_graph *graph, const target *to, mw__examples examples, mw_error *why)
 {
-    target check = *to;
     mw_graph *own = mw__for_examples(graph, examples, why);
     if (own == NULL || examples == MW__EXAMPLES_ONE)
         return own;
-    check.file.check_only = true;
+    mw_write_options checks = *to->options;
+    checks.check_only = true;
+    const target check = {.path = to->path, .options = &checks};
     if (write_values(t, own, &check, why) != MW_ERROR_UNSUPPORTED)
         return own; /* what else is wrong is found when it is written */
     mw_graph_destroy(own);
@@ -389,7 +388,9 @@ static mw_status write_interface(tuned *t, const mw_graph *graph, const target *
 {
     mw_error why = {0};
     mw_graph *own = NULL;
-    if (to->file.kind == MW__FILE_ONNX)
+    if (to->options->keep_batch)
+        return write_values(t, graph, to, err);
+    if (mw__model_file_kind_of(to->path) == MW__FILE_ONNX)
         own = graph_for(t, graph, to, MW__EXAMPLES_ANY, &why);
     if (own == NULL && why.status != MW_ERROR_MEMORY) {
         mw_error_clear(&why);
@@ -424,24 +425,21 @@ static mw_status write_into_source(tuned *t, const mw_graph *source, const targe
     return write_values(t, source, to, err);
 }
 
-static mw_status check_call(const mw_trainer *trainer, const target *to, mw_error *err)
+static mw_status check_call(const mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
 {
-    const mw__model_file *file = &to->file;
-    if (trainer == NULL || file->path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", to->call,
-                        trainer == NULL              ? "trainer"
-                        : file->kind == MW__FILE_MIL ? "folder"
-                                                     : "path");
-    if (file->coreml != NULL && file->coreml->struct_size != sizeof *file->coreml)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_coreml_write_defaults", to->call);
-    if (file->onnx != NULL && file->onnx->struct_size != sizeof *file->onnx)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_onnx_write_defaults", to->call);
-    return mw__trainer_check_alive(trainer, err);
+    const char *call = "mw_trainer_export";
+    MW_TRY(mw__trainer_check_path(trainer, to->path, call, err));
+    MW_TRY(mw__model_file_check(to->path, to->options, MW__WRITES_TRAINER, call, err));
+    if (source != NULL && to->options->keep_batch)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: with a source the batch is the source's; leave `keep_batch` out",
+                        call);
+    return MW_OK;
 }
 
 static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
 {
-    MW_TRY(check_call(trainer, to, err));
+    MW_TRY(check_call(trainer, source, to, err));
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);
@@ -453,67 +451,15 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
     return status;
 }
 
-static mw_status enter_and_write(mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
+mw_status mw_trainer_export(mw_trainer *trainer, const mw_graph *source, const char *path,
+                            const mw_write_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
+    const mw_write_options defaults = mw_write_defaults();
+    const target to = {.path = path, .options = options != NULL ? options : &defaults};
+    if (mw__skips(err))
+        return err->status;
     mw__entry entry;
-    MW_TRY(mw__trainer_enter(&entry, trainer, to->call, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, write_tuned(trainer, source, to, err), err);
-}
-
-mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    const target to = {.call = __func__, .file = {.path = folder, .kind = MW__FILE_MIL}};
-    return enter_and_write(trainer, source, &to, err);
-}
-
-mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,
-                                  mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    const target to = {.call = __func__, .file = {.path = path, .kind = MW__FILE_PACKAGE, .coreml = options}};
-    return enter_and_write(trainer, NULL, &to, err);
-}
-
-mw_status mw_trainer_write_onnx(mw_trainer *trainer, const char *path, const mw_onnx_write_options *options,
-                                mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    const target to = {.call = __func__, .file = {.path = path, .kind = MW__FILE_ONNX, .onnx = options}};
-    return enter_and_write(trainer, NULL, &to, err);
-}
-
-static target model_target(const char *call, const mw_description *description, const char *path, bool check_only)
-{
-    return (target){.call = call,
-                    .file = {.path = path,
-                             .kind = path != NULL ? mw__model_file_kind_of(path) : MW__FILE_MIL,
-                             .description = description,
-                             .check_only = check_only}};
-}
-
-mw_status mw_trainer_write_model(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
-                                 const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    const target to = model_target(__func__, description, path, false);
-    return enter_and_write(trainer, source, &to, err);
-}
-
-mw_status mw_trainer_check_write(mw_trainer *trainer, const mw_graph *source, const mw_description *description,
-                                 const char *path, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    const target to = model_target(__func__, description, path, true);
-    return enter_and_write(trainer, source, &to, err);
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_tuned(trainer, source, &to, err), err);
 }

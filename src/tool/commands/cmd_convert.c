@@ -65,12 +65,12 @@ static bool choose_form(mw_weight_form *out)
 static mw_graph *raise_opset(const mw_graph *graph, const char *path, const tool_call *call)
 {
     mw__fresh_folder folder;
-    mw_mil_write_options options = mw_mil_write_defaults();
+    mw_write_options options = mw_write_defaults();
     options.opset = MW_IOS16;
     if (mw_graph_opset(graph) >= MW_IOS16)
         return mw_graph_function(graph, NULL, call->err);
     if (mw__fresh_folder_begin(&folder, mw__allocator_or_default(NULL), path, call->err) == MW_OK)
-        mw_graph_write_mil(graph, folder.path, &options, call->err);
+        mw_graph_write(graph, folder.path, &options, call->err);
     char text[4300];
     snprintf(text, sizeof text, "%s/model.mil", folder.path != NULL ? folder.path : "");
     mw_graph *raised = mw_graph_open_mil(text, NULL, call->err);

@@ -126,7 +126,10 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
     mw_text_pair *pairs = calloc(begin_description(t).pair_count + 2, sizeof *pairs);
     if (pairs != NULL) {
         const mw_description d = describe_model(t, pairs, classes, offsets);
-        (check ? mw_trainer_check_write : mw_trainer_write_model)(t->trainer, source, &d, path, err);
+        mw_write_options options = mw_write_defaults();
+        options.description = &d;
+        options.check_only = check;
+        mw_trainer_export(t->trainer, source, path, &options, err);
     } else {
         err->status = MW_ERROR_MEMORY;
     }

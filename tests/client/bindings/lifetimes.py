@@ -22,7 +22,7 @@ def test_what_is_closed_raises(folder):
     path = str(folder / "w.npz")
     mw.write_tensors(path, {"w": [1.0, 2.0]})
     tensors = mw.Tensors(path)
-    make_program().write_mil(folder / "model")
+    make_program().write(folder / "model")
     model = mw.Model(folder / "model" / "model.mil")
     predictor = model.predictor()
     for handle in (graph, trainer, program, data, loader, tensors, model, predictor):
@@ -65,7 +65,7 @@ def test_what_is_made_of_another_outlives_it(folder):
     gc.collect()
     check(sum(batch.examples for batch in loader) == 32, "a loader keeps its data set")
     check(len(parts[1]) == 32, "a part keeps the whole")
-    make_program().write_mil(folder)
+    make_program().write(folder)
     predictor = mw.Model(folder / "model.mil").predictor()
     gc.collect()
     check(predictor.predict(x=[[1.0, 2.0]] * 5)["y"].tolist() == [[2.0, 4.0]] * 5, "a predictor keeps its model")

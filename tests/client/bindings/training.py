@@ -180,7 +180,7 @@ def test_predictions_are_those_of_every_form_of_the_model(folder):
     trainer.fit(dataset(), 2)
     rows, _ = examples(8)
     wanted = trainer.predict(x=rows).tolist()
-    trainer.write_mil(folder / "mil")
+    trainer.export(folder / "mil", keep_batch=True)
     read = mw.Graph.read_mil(folder / "mil" / "model.mil")
     (name,) = [name for name, port in mw.Program(read).ports.items() if port.is_output]
     near(mw.Program(read, threads=1).run(x=rows)[name], wanted)
@@ -190,7 +190,7 @@ def test_predictions_are_those_of_every_form_of_the_model(folder):
     raises(mw.Error, lambda: mw.Model(folder / "mil").predictor().predict(z=rows))
     near(mw.Program(mw.Graph.parse_mil(read.mil(), folder / "mil")).run(x=rows)[name], wanted)
     try:
-        trainer.write_coreml(folder / "net.mlpackage")
+        trainer.export(folder / "net.mlpackage")
     except mw.Error as error:
         check(error.status == mw.Status.MW_ERROR_UNSUPPORTED, str(error))
         raise Skip("the library was built without protobuf-c") from error

@@ -203,7 +203,7 @@ static mw_graph *make_compressed(mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(8, 8));
     mw_tensor *w = mw_cast(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), weights), MW_F16);
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
-    mw_graph_write_mil(graph, "model", NULL, err);
+    mw_graph_write(graph, "model", NULL, err);
     return graph;
 }
 

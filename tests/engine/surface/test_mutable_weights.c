@@ -39,7 +39,7 @@ static void write_blob(const char *path, int which, bool half)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *w = mw_constant(graph, dtype, MW_SHAPE(N, N), values);
     mw_output(mw_add(w, mw_input(graph, "x", dtype, MW_SHAPE(N, N))), "y");
-    mw_graph_write_mil(graph, "scratch", NULL, &err);
+    mw_graph_write(graph, "scratch", NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_INT(rename("scratch/weights/weight.bin", path), 0);

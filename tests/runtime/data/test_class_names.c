@@ -361,7 +361,7 @@ static mw_model *make_model(const char *said, mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     mw_output(mw_dense(mw_reshape(x, MW_SHAPE(2, 1)), 3, "fc"), "scores");
     mw_model *model = mw_model_create(graph, &options, err);
-    mw_model_write(model, "three", err); /* and as it is read back */
+    mw_model_write(model, "three", NULL, err); /* and as it is read back */
     mw_model_destroy(model);
     mw_graph_destroy(graph);
     return mw_model_open("three", NULL, err);

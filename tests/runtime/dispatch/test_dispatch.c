@@ -36,7 +36,7 @@ static const char *write_program(void)
     mw_output(mw_add(s, x), "t");
     mw_error err = {0};
     const char *folder = scratch("dispatch");
-    mw_graph_write_mil(graph, folder, NULL, &err);
+    mw_graph_write(graph, folder, NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     return scratch("dispatch/model.mil");
@@ -222,7 +222,7 @@ static void test_a_buffer_smaller_than_its_port_is_refused(void)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(100))), "y");
     mw_error err = {0};
-    mw_graph_write_mil(graph, scratch("small"), NULL, &err);
+    mw_graph_write(graph, scratch("small"), NULL, &err);
     mw_graph_destroy(graph);
     CHECK_OK(err);
     const size_t size[] = {64};

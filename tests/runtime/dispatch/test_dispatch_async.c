@@ -21,7 +21,7 @@ static const char *write_step(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT)), 1.0), "y");
-    mw_graph_write_mil(graph, scratch("step"), NULL, &err);
+    mw_graph_write(graph, scratch("step"), NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     return scratch("step/model.mil");

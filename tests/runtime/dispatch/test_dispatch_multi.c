@@ -22,7 +22,7 @@ static const char *write_step(const char *name, int count, bool doubles)
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(count));
     mw_output(doubles ? mw_mul_scalar(x, 2.0) : mw_add_scalar(x, 1.0), "y");
     mw_error err = {0};
-    mw_graph_write_mil(graph, scratch(name), NULL, &err);
+    mw_graph_write(graph, scratch(name), NULL, &err);
     CHECK_OK(err);
     mw_graph_destroy(graph);
     char path[64];

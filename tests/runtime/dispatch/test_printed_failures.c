@@ -113,7 +113,7 @@ static void make_program(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT))), "y");
-    mw_graph_write_mil(graph, scratch("m"), NULL, &err);
+    mw_graph_write(graph, scratch("m"), NULL, &err);
     mw_graph_destroy(graph);
     CHECK_OK(err);
     program = ane_e5rt_program_compile(scratch("m/model.mil"), NULL, 1, names, sizes, 1, results, sizes, 1);

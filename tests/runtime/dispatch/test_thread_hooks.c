@@ -78,7 +78,7 @@ static int request(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_add_scalar(mw_input(graph, "x", MW_F16, MW_SHAPE(1)), 1.0), "y");
-    mw_graph_write_mil(graph, scratch("step"), NULL, &err);
+    mw_graph_write(graph, scratch("step"), NULL, &err);
     mw_graph_destroy(graph);
     int answered = 0;
     setting_begin("MW_ENGINE_WAKE", "1000000000"); /* no team: of how many depends on the machine */

@@ -113,7 +113,9 @@ static void test_the_written_model_predicts_the_same(void)
     for (int step = 0; step < 5; step++)
         mw_trainer_step(trainer, &batch.batch, NULL, &err);
     mw_trainer_predict(trainer, &batch.batch, MW_F32, expected, SMALL_N * SMALL_C, &err);
-    mw_trainer_write_mil(trainer, scratch("baked"), &err);
+    mw_write_options keep_batch = mw_write_defaults();
+    keep_batch.keep_batch = true;
+    mw_trainer_export(trainer, NULL, scratch("baked"), &keep_batch, &err);
     mw_trainer_destroy(trainer);
     mw_graph *graph = mw_graph_open_mil(scratch("baked/model.mil"), NULL, &err);
     mw_compile_options options = mw_compile_defaults();

@@ -384,7 +384,7 @@ static void test_a_classifier_that_was_read_is_tuned(void)
                              {.name = "labels", .dtype = MW_I32, .data = classes, .count = 2, .scale = 1.0f}};
     for (int i = 0; i < 5; i++)
         mw_trainer_step(trainer, &(mw_batch){.feeds = feeds, .feed_count = 2, .examples = 2}, NULL, &err);
-    mw_trainer_write_tuned(trainer, source, folder, &err);
+    mw_trainer_export(trainer, source, folder, NULL, &err);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
@@ -412,7 +412,7 @@ static void test_evaluation_and_copies_keep_classes(void)
     mw_classify(mw_softmax(scores, -1), &named, &label, &chances);
     mw_output(label, "label");
     mw_output(chances, "chances");
-    mw_graph_write_mil(graph, folder, NULL, &err); /* parameters as inputs */
+    mw_graph_write(graph, folder, NULL, &err); /* parameters as inputs */
     mw_graph *evaluation = mw_graph_evaluation(graph, &err);
     CHECK_OK(err);
     mw_program *program = engine_compile(evaluation, MW_DEVICE_ANE, 1, &err);

@@ -489,7 +489,7 @@ static void check_file(const char *path)
     mw_model *model = make_model(16, 4, MW_DEVICE_CPU, &err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     predict(predictor, x, 9, before, &err);
-    mw_model_write(model, path, &err);
+    mw_model_write(model, path, NULL, &err);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
     const mw_compile_options compile = engine_options(MW_DEVICE_CPU, 1);
@@ -517,7 +517,7 @@ static void test_files(void)
     CHECK_OK(err);
     mw_model_destroy(model);
     model = make_model(16, 4, MW_DEVICE_CPU, &err);
-    const bool without = mw_model_write(model, "a.mlpackage", &err) == MW_ERROR_UNSUPPORTED;
+    const bool without = mw_model_write(model, "a.mlpackage", NULL, &err) == MW_ERROR_UNSUPPORTED;
     mw_model_destroy(model);
     if (!without)
         check_file("b.mlpackage");
@@ -552,7 +552,7 @@ static void test_parameters_are_written_with_their_values(void)
     mw_predictor_destroy(predictor);
     compile.seed = 1; /* nothing is drawn any more */
     for (int i = 0; i < 3; i++) {
-        if (mw_model_write(model, paths[i], &err) == MW_ERROR_UNSUPPORTED && i > 0) {
+        if (mw_model_write(model, paths[i], NULL, &err) == MW_ERROR_UNSUPPORTED && i > 0) {
             err = (mw_error){0}; /* built without protobuf-c */
             continue;
         }

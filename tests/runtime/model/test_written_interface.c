@@ -129,7 +129,7 @@ static void test_an_onnx_file_of_a_trainer_takes_any_number_of_examples(void)
     mw_error err = {0};
     net n = make_net(NULL, &err);
     CHECK_OK(err);
-    mw_trainer_write_onnx(n.trainer, "net.onnx", NULL, &err);
+    mw_trainer_export(n.trainer, NULL, "net.onnx", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         check_interface("net.onnx", MW_DIM_UNKNOWN);
@@ -142,11 +142,11 @@ static void test_a_package_and_a_folder_of_a_trainer_take_one_example(void)
 {
     mw_error err = {0};
     net n = make_net(NULL, &err);
-    mw_trainer_write_tuned(n.trainer, NULL, "net", &err);
+    mw_trainer_export(n.trainer, NULL, "net", NULL, &err);
     CHECK_OK(err);
     check_interface("net", 1);
     check_values(&n, "net");
-    mw_trainer_write_coreml(n.trainer, "net.mlpackage", NULL, &err);
+    mw_trainer_export(n.trainer, NULL, "net.mlpackage", NULL, &err);
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         check_interface("net.mlpackage", 1);
@@ -166,7 +166,7 @@ static void test_a_program_that_mixes_examples_keeps_its_batch(void)
 {
     mw_error err = {0};
     net n = make_net(centered, &err);
-    mw_trainer_write_model(n.trainer, NULL, NULL, "mixed", &err);
+    mw_trainer_export(n.trainer, NULL, "mixed", NULL, &err);
     CHECK_OK(err);
     check_interface("mixed", BATCH);
     drop_net(&n);
@@ -187,11 +187,15 @@ static void test_what_cannot_be_written_is_found_before_the_training(void)
     mw_error err = {0};
     net n = make_net(transformed, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_check_write(n.trainer, NULL, NULL, "late.onnx", &err), MW_ERROR_UNSUPPORTED);
+    CHECK_INT(mw_trainer_export(n.trainer, NULL, "late.onnx",
+                                &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err),
+              MW_ERROR_UNSUPPORTED);
     if (has_protobuf(&err))
         CHECK_CONTAINS(err.message, "affine");
     mw_error_clear(&err);
-    CHECK_INT(mw_trainer_check_write(n.trainer, NULL, NULL, "late", &err), MW_OK);
+    CHECK_INT(mw_trainer_export(n.trainer, NULL, "late",
+                                &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err),
+              MW_OK);
     CHECK_OK(err);
     CHECK(!is_there("late.onnx") && !is_there("late"));
     drop_net(&n);
@@ -204,15 +208,18 @@ static void test_a_check_writes_nothing(void)
     net n = make_net(NULL, &err);
     for (size_t i = 0; i < 3; i++) {
         mw_error_clear(&err);
-        mw_trainer_check_write(n.trainer, NULL, NULL, names[i], &err);
+        mw_trainer_export(n.trainer, NULL, names[i],
+                          &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err);
         CHECK(err.status == MW_OK || !has_protobuf(&err));
         CHECK(!is_there(names[i]));
         mw_error_clear(&err);
-        mw_trainer_write_model(n.trainer, NULL, NULL, names[i], &err);
+        mw_trainer_export(n.trainer, NULL, names[i], NULL, &err);
         CHECK(err.status != MW_OK || is_there(names[i]));
     }
     mw_error_clear(&err);
-    CHECK_INT(mw_trainer_check_write(n.trainer, NULL, NULL, "none/net.onnx", &err), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_export(n.trainer, NULL, "none/net.onnx",
+                                &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err),
+              MW_ERROR_FILE);
     CHECK_CONTAINS(err.message, "none");
     drop_net(&n);
 }

@@ -58,7 +58,7 @@ static void test_programs_of_the_dispatch_layer(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_output(mw_tanh(mw_input(graph, "x", MW_F16, MW_SHAPE(COUNT))), "y");
-    mw_graph_write_mil(graph, scratch("cycles"), NULL, &err);
+    mw_graph_write(graph, scratch("cycles"), NULL, &err);
     mw_graph_destroy(graph);
     CHECK_OK(err);
     check_growth(run_dispatch);

@@ -205,8 +205,8 @@ static void probe_paths(const char *name)
     expect_clean(&err, "mw_trainer_load_weights");
     mw_trainer_load_weights(trainer, path, NULL, &err);
     expect_clean(&err, "mw_trainer_load_weights");
-    mw_trainer_write_mil(trainer, path, &err);
-    expect_clean(&err, "mw_trainer_write_mil");
+    mw_trainer_export(trainer, NULL, path, NULL, &err);
+    expect_clean(&err, "mw_trainer_export");
     mw_plan *plan = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
     mw_plan_write(plan, path, &err);
     expect_clean(&err, "mw_plan_write");

@@ -44,7 +44,7 @@ static void write_model(void *user)
     h = mw_reshape(h, MW_SHAPE(1, CHANNELS, 4, 4));
     h = mw_conv(h, weight(graph, dtype, MW_SHAPE(CHANNELS, CHANNELS, 3, 3)), NULL, NULL);
     mw_output(mw_cast(h, MW_F32), "y");
-    CHECK(mw_graph_write_mil(graph, "model", NULL, &err) == MW_OK);
+    CHECK(mw_graph_write(graph, "model", NULL, &err) == MW_OK);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }
@@ -59,7 +59,7 @@ static void write_open(void *user)
     for (int i = 0; i < 3; i++)
         h = mw_linear(h, stored(graph, MW_F32, MW_SHAPE(WIDTH, WIDTH)), NULL);
     mw_output(h, "y");
-    CHECK(mw_graph_write_mil(graph, "model", NULL, &err) == MW_OK);
+    CHECK(mw_graph_write(graph, "model", NULL, &err) == MW_OK);
     CHECK_OK(err);
     mw_graph_destroy(graph);
 }

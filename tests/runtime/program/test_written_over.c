@@ -54,7 +54,7 @@ static void write_model(const char *folder, mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, SIDE));
     mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(SIDE, SIDE), values), "w");
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
-    mw_graph_write_mil(graph, folder, NULL, err);
+    mw_graph_write(graph, folder, NULL, err);
     mw_graph_destroy(graph);
 }
 
@@ -88,11 +88,11 @@ static void test_a_model_is_written_over_the_one_that_was_read(void)
     write_model(folder, &err);
     run_model(folder, before, &err);
     mw_graph *first = mw_graph_open_mil(path, NULL, &err), *second = mw_graph_open_mil(path, NULL, &err);
-    mw_graph_write_mil(first, folder, NULL, &err);
+    mw_graph_write(first, folder, NULL, &err);
     CHECK_OK(err);
     run_model(folder, after, &err);
     CHECK(memcmp(before, after, sizeof before) == 0);
-    mw_graph_write_mil(second, folder, NULL, &err); /* its weights do not hang on the file that is gone */
+    mw_graph_write(second, folder, NULL, &err); /* its weights do not hang on the file that is gone */
     run_model(folder, after, &err);
     CHECK_OK(err);
     CHECK(memcmp(before, after, sizeof before) == 0);
@@ -113,7 +113,7 @@ static void test_a_weight_file_may_be_cut_while_its_graph_is_in_use(void)
     mw_graph *graph = mw_graph_open_mil(path, NULL, &err);
     CHECK_OK(err);
     CHECK(truncate(weights, 0) == 0);
-    mw_graph_write_mil(graph, scratch("whole"), NULL, &err);
+    mw_graph_write(graph, scratch("whole"), NULL, &err);
     run_model(scratch("whole"), y, &err);
     CHECK_OK(err);
     CHECK(y[SIDE - 1] != 0);

@@ -391,7 +391,7 @@ static void test_what_is_not_finite_is_never_saved_over_what_is(void)
     mw_trainer_save_weights(trainer, weights, &err);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "element 3 of \"fc1.weight\" is");
     err = (mw_error){0};
-    mw_trainer_write_mil(trainer, scratch("model"), &err);
+    mw_trainer_export(trainer, NULL, scratch("model"), NULL, &err);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "element 3 of \"fc1.weight\" is");
     err = (mw_error){0};
     mw_trainer_load(trainer, path, NULL, &err);

@@ -227,7 +227,7 @@ static void train_blocks(const mw_graph *source, mw_graph *graph, const char *fo
                        {.name = "p", .dtype = MW_BOOL, .data = &yes, .count = 1, .scale = 1.0F}};
     const mw_batch batch = {.feeds = feeds, .feed_count = 3, .examples = N};
     mw_trainer_step(trainer, &batch, NULL, err);
-    mw_trainer_write_tuned(trainer, source, folder, err);
+    mw_trainer_export(trainer, source, folder, NULL, err);
     mw_trainer_destroy(trainer);
 }
 

@@ -181,7 +181,9 @@ typedef struct normed {
 static void run_written(mw_trainer *trainer, const float *x, float *out, mw_error *err)
 {
     remove_model("limited");
-    mw_trainer_write_mil(trainer, scratch("limited"), err);
+    mw_write_options keep_batch = mw_write_defaults();
+    keep_batch.keep_batch = true;
+    mw_trainer_export(trainer, NULL, scratch("limited"), &keep_batch, err);
     mw_graph *graph = err->status == MW_OK ? mw_graph_open_mil(scratch("limited/model.mil"), NULL, err) : NULL;
     mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
     mw_port port = {.name = NULL};

@@ -338,7 +338,7 @@ static void test_written_programs_hold_operations_of_mil(void)
         mw_error err = {0};
         const setup s = {.disturb = cases[i].disturb, .device = MW_DEVICE_CPU};
         mw_trainer *trainer = make(&s, &err);
-        mw_trainer_write_mil(trainer, scratch("written"), &err);
+        mw_trainer_export(trainer, NULL, scratch("written"), NULL, &err);
         CHECK_OK(err);
         char *text = read_text(scratch("written"));
         CHECK_CONTAINS(text, cases[i].operation);
@@ -466,8 +466,8 @@ static void test_a_tuned_program_keeps_its_random_operations(void)
     mw_graph *source = parse(read_normal, &err);
     mw_trainer *trainer = tune(source, MW_DEVICE_CPU, 1, &err);
     step(trainer, &d, 0, 3, NULL, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
-    mw_graph_write_mil(source, scratch("plain"), NULL, &err);
+    mw_trainer_export(trainer, source, scratch("tuned"), NULL, &err);
+    mw_graph_write(source, scratch("plain"), NULL, &err);
     CHECK_OK(err);
     char *tuned = read_text(scratch("tuned")), *plain = read_text(scratch("plain"));
     const char *a = strstr(tuned, "noise = random_normal("), *b = strstr(plain, "noise = random_normal(");

@@ -151,18 +151,18 @@ static mw_graph *write_and_read(const outcome *o, format as, mw_error *err)
     mw_graph *graph = NULL;
     remove_model("written");
     if (as == AS_PACKAGE)
-        return mw_trainer_write_coreml(o->trainer, scratch("written.mlpackage"), NULL, err) == MW_OK
+        return mw_trainer_export(o->trainer, NULL, scratch("written.mlpackage"), NULL, err) == MW_OK
                    ? read_package(scratch("written.mlpackage"), err)
                    : NULL;
     if (as == AS_TUNED)
-        mw_trainer_write_tuned(o->trainer, NULL, scratch("written"), err);
+        mw_trainer_export(o->trainer, NULL, scratch("written"), NULL, err);
     else
-        mw_trainer_write_mil(o->trainer, scratch("written"), err);
+        mw_trainer_export(o->trainer, NULL, scratch("written"), NULL, err);
     graph = err->status == MW_OK ? mw_graph_open_mil(scratch("written/model.mil"), NULL, err) : NULL;
     if (as != AS_ONNX || graph == NULL)
         return graph;
     const char *path = scratch("written.onnx");
-    mw_graph *again = mw_graph_write_onnx(graph, path, NULL, err) == MW_OK ? mw_graph_open_onnx(path, NULL, err) : NULL;
+    mw_graph *again = mw_graph_write(graph, path, NULL, err) == MW_OK ? mw_graph_open_onnx(path, NULL, err) : NULL;
     mw_graph_destroy(graph);
     return again;
 }

@@ -36,12 +36,16 @@ static mw_status save(mw_trainer *trainer, const char *path, mw_error *err)
     return mw_trainer_save(trainer, path, NULL, err);
 }
 
+static mw_status export(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    return mw_trainer_export(trainer, NULL, path, NULL, err);
+}
+
 static const struct {
     const char *name;
     writer *write;
-} writers[] = {{"mw_trainer_save", save},
-               {"mw_trainer_save_weights", mw_trainer_save_weights},
-               {"mw_trainer_write_mil", mw_trainer_write_mil}};
+} writers[] = {
+    {"mw_trainer_save", save}, {"mw_trainer_save_weights", mw_trainer_save_weights}, {"mw_trainer_export", export}};
 enum { WRITERS = sizeof writers / sizeof writers[0] };
 
 static void write_each(void *user)
@@ -101,16 +105,15 @@ static void write_programs(void *user)
     REQUIRE(CHECK_OK(err));
     mw_error full[4] = {0};
     limit_files(LIMIT);
-    check_refused(mw_graph_write_mil(source, scratch("written"), NULL, &full[0]), &full[0], "mw_graph_write_mil");
-    check_refused(mw_trainer_write_tuned(trainer, source, scratch("tuned"), &full[1]), &full[1],
-                  "mw_trainer_write_tuned");
+    check_refused(mw_graph_write(source, scratch("written"), NULL, &full[0]), &full[0], "mw_graph_write");
+    check_refused(mw_trainer_export(trainer, source, scratch("tuned"), NULL, &full[1]), &full[1], "mw_trainer_export");
     check_refused(mw_trainer_save_lora(trainer, scratch("lora"), &full[2]), &full[2], "mw_trainer_save_lora");
     mw_program *program = mw_program_create(source, NULL, &full[3]);
     CHECK(program == NULL);
     check_refused(full[3].status, &full[3], "mw_program_create");
     limit_files(RLIM_INFINITY);
-    CHECK_INT(mw_graph_write_mil(source, scratch("written"), NULL, &err), MW_OK);
-    CHECK_INT(mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err), MW_OK);
+    CHECK_INT(mw_graph_write(source, scratch("written"), NULL, &err), MW_OK);
+    CHECK_INT(mw_trainer_export(trainer, source, scratch("tuned"), NULL, &err), MW_OK);
     CHECK_INT(mw_trainer_save_lora(trainer, scratch("lora"), &err), MW_OK);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(adapted);

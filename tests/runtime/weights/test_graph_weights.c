@@ -110,7 +110,7 @@ static void test_base_weights_come_under_the_adapters_of_a_program_that_was_read
     mw_trainer_predict(trainer, &data.batch, MW_F32, got, TUNED_LOGITS, &err);
     CHECK(tuned_distance(got, want, TUNED_LOGITS) > 1e-3);
     /* merged into the base that was loaded */
-    mw_trainer_write_tuned(trainer, loaded, scratch("merged"), &err);
+    mw_trainer_export(trainer, loaded, scratch("merged"), NULL, &err);
     char text[500];
     snprintf(text, sizeof text, "%s/model.mil", scratch("merged"));
     mw_graph *merged = mw_graph_open_mil(text, NULL, &err);

@@ -147,13 +147,13 @@ static void check_merge(mw_dtype dtype, mw_dtype kept, mw_device device, double 
     CHECK(last < 0.8f * first);
     remove_model("merged");
     remove_model("same");
-    mw_trainer_write_tuned(trainer, source, scratch("merged"), &err);
+    mw_trainer_export(trainer, source, scratch("merged"), NULL, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *merged = read_folder("merged", &err);
     if (CHECK_OK(err) && tuned_run(merged, device, actual, &err) && tuned_run(source, device, before, &err)) {
         CHECK_NEAR(tuned_distance(actual, expected, TUNED_LOGITS), 0.0, tolerance);
         CHECK(tuned_distance(before, expected, TUNED_LOGITS) > 0.05); /* else the above says nothing */
-        mw_graph_write_mil(source, scratch("same"), NULL, &err);
+        mw_graph_write(source, scratch("same"), NULL, &err);
         char one[500], other[500];
         size_t m = 0, n = 0;
         snprintf(one, sizeof one, "%s/model.mil", scratch("same"));
@@ -206,7 +206,7 @@ static void test_merging_where_the_product_is_in_the_weight(void)
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.05f, &err);
     const float first = tuned_steps(trainer, 1, &err), last = tuned_steps(trainer, 40, &err);
     CHECK(last < first);
-    mw_trainer_write_tuned(trainer, source, scratch("inside"), &err);
+    mw_trainer_export(trainer, source, scratch("inside"), NULL, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *merged = read_folder("inside", &err);
     if (CHECK_OK(err) && tuned_run(merged, MW_DEVICE_CPU, actual, &err))
@@ -232,7 +232,7 @@ static void test_branch_beside_an_expanded_conv(void)
     mw_graph *graph = mw_graph_lora(source, &options, &err);
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     tuned_steps(trainer, 10, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("old"), &err);
+    mw_trainer_export(trainer, source, scratch("old"), NULL, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *merged = read_folder("old", &err);
     if (CHECK_OK(err) && tuned_run(merged, MW_DEVICE_CPU, actual, &err))
@@ -268,7 +268,7 @@ static void test_parameters_of_the_source_stay(void)
     tuned_steps(trainer, 10, &err);
     mw_trainer_read(trainer, "fc1.weight", MW_F32, after, TUNED_X * 5, &err);
     CHECK(memcmp(loaded, after, sizeof loaded) == 0);
-    mw_trainer_write_tuned(trainer, source, scratch("own"), &err);
+    mw_trainer_export(trainer, source, scratch("own"), NULL, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *merged = read_folder("own", &err);
     if (CHECK_OK(err) && tuned_run(merged, MW_DEVICE_CPU, actual, &err))
@@ -572,7 +572,7 @@ static void test_files_survive_every_failed_allocation(void)
             failing.fail_at = failing.requests + n;
             err = (mw_error){0};
             if (kind == 0)
-                mw_trainer_write_tuned(trainer, source, scratch("faults"), &err);
+                mw_trainer_export(trainer, source, scratch("faults"), NULL, &err);
             else if (kind == 1)
                 mw_trainer_save_lora(trainer, scratch("faults"), &err);
             else

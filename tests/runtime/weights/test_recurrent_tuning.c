@@ -126,7 +126,7 @@ static void tune(mw_device device, double rounded)
     for (int step = 0; step < 150; step++)
         mw_trainer_step(trainer, &batch, step == 0 ? &first : &last, &err);
     mw_trainer_predict(trainer, &batch, MW_F32, predicted, BATCH * HIDDEN, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
+    mw_trainer_export(trainer, source, scratch("tuned"), NULL, &err);
     CHECK_OK(err);
     CHECK(first > 0.02F && last < first / 20.0F);
     run_written(scratch("tuned"), &f, written, &err);

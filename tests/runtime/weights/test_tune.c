@@ -184,12 +184,12 @@ static void check_training(mw_dtype dtype, mw_device device, double tolerance)
     CHECK(after < 0.8f * before);
     remove_model("tuned");
     remove_model("same");
-    mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
+    mw_trainer_export(trainer, source, scratch("tuned"), NULL, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *tuned = read_back("tuned", &err);
     if (CHECK_OK(err) && tuned_run(tuned, MW_DEVICE_CPU, actual, &err)) {
         CHECK_NEAR(tuned_distance(actual, expected, TUNED_LOGITS), 0.0, tolerance);
-        mw_graph_write_mil(source, scratch("same"), NULL, &err);
+        mw_graph_write(source, scratch("same"), NULL, &err);
         check_same_text("same", "tuned", "conv_bias");
         check_only_changed(source, tuned, trained, 2);
     }
@@ -228,7 +228,7 @@ static void test_splats_come_back_in_full(void)
     mw_trainer_step(trainer, &data.batch, NULL, &err);
     mw_trainer_read(trainer, "w", MW_F32, trained, 6, &err);
     CHECK(trained[0] != trained[5]);
-    mw_trainer_write_tuned(trainer, source, scratch("splat"), &err);
+    mw_trainer_export(trainer, source, scratch("splat"), NULL, &err);
     mw_graph *tuned = read_back("splat", &err), *again = TRAINABLE(tuned, "w");
     mw_trainer *reader = tuned_trainer(again, MW_DEVICE_CPU, 0.5f, &err);
     mw_trainer_read(reader, "w", MW_F32, read, 6, &err);
@@ -264,7 +264,7 @@ static void test_weights_of_fp16_can_be_kept_in_fp32(void)
         tuned_steps(trainer, 3, &err);
         mw_trainer_read(trainer, "proj", MW_F32, after, 15, &err);
         CHECK((memcmp(before, after, sizeof before) != 0) == (dtypes[i] == MW_F32));
-        mw_trainer_write_tuned(trainer, source, scratch("kept"), &err);
+        mw_trainer_export(trainer, source, scratch("kept"), NULL, &err);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
         mw_graph_destroy(graph);
@@ -306,7 +306,7 @@ static void test_other_parameters_are_frozen(void)
     mw_trainer_read(trainer, "fc2.bias", MW_F32, bias, 3, &err);
     CHECK_OK(err);
     check_no_output(mw_trainer_program(trainer), "fc1.");
-    mw_trainer_write_tuned(trainer, source, scratch("own"), &err); /* parameters become constants */
+    mw_trainer_export(trainer, source, scratch("own"), NULL, &err); /* parameters become constants */
     mw_graph *tuned = read_back("own", &err);
     mw_graph *again = TRAINABLE(tuned, "fc2_bias");
     mw_trainer *reader = tuned_trainer(again, MW_DEVICE_CPU, 0.1f, &err);
@@ -340,7 +340,7 @@ static void test_layers_with_statistics_are_written_as_they_evaluate(void)
     tuned_steps(trainer, 10, &err);
     mw_trainer_predict(trainer, &data.batch, MW_F32, expected, TUNED_LOGITS, &err);
     mw_graph *evaluation = mw_graph_evaluation(source, &err);
-    mw_trainer_write_tuned(trainer, evaluation, scratch("layers"), &err);
+    mw_trainer_export(trainer, evaluation, scratch("layers"), NULL, &err);
     mw_graph *tuned = read_back("layers", &err);
     if (CHECK_OK(err) && tuned_run(tuned, MW_DEVICE_CPU, actual, &err))
         CHECK_NEAR(tuned_distance(actual, expected, TUNED_LOGITS), 0.0, 2e-6);
@@ -362,7 +362,7 @@ static void test_statistics_stay_when_all_weights_train(void)
     mw_graph *graph = trainable(source, all, 1, &err);
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
     tuned_steps(trainer, 5, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("all"), &err);
+    mw_trainer_export(trainer, source, scratch("all"), NULL, &err);
     mw_graph *tuned = read_back("all", &err);
     if (CHECK_OK(err))
         check_only_changed(source, tuned, weights, sizeof weights / sizeof *weights);
@@ -438,14 +438,14 @@ static void test_write_refuses_another_program(void)
     mw_tensor *x = mw_input(other, "x", MW_F32, MW_SHAPE(2, 5));
     mw_tensor *w = mw_name(mw_constant(other, MW_F32, MW_SHAPE(5, 2), (float[10]){0}), "proj");
     mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
-    CHECK(mw_trainer_write_tuned(trainer, other, scratch("other"), &err) != MW_OK);
+    CHECK(mw_trainer_export(trainer, other, scratch("other"), NULL, &err) != MW_OK);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "\"proj\" is [5, 3] in the trainer, but [5, 2] in the program");
     mw_graph_destroy(other);
     err = (mw_error){0};
     other = mw_graph_create(NULL, NULL);
     x = mw_input(other, "x", MW_F32, MW_SHAPE(2, 5));
     mw_output(mw_relu(x), "y");
-    CHECK(mw_trainer_write_tuned(trainer, other, scratch("other"), &err) != MW_OK);
+    CHECK(mw_trainer_export(trainer, other, scratch("other"), NULL, &err) != MW_OK);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "was trained, but the program has no weight for it");
     mw_graph_destroy(other);
     mw_trainer_destroy(trainer);

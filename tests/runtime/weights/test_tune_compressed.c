@@ -103,7 +103,7 @@ static void check_training(mw_graph *source, mw_graph *graph, mw_device device, 
     mw_trainer *trainer = trainer_of(graph, device, &err);
     for (int i = 0; i < 60; i++)
         mw_trainer_step(trainer, &d.batch, &loss, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
+    mw_trainer_export(trainer, source, scratch("tuned"), NULL, &err);
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
     char path[500];
@@ -149,7 +149,7 @@ static void test_dense_parameters_start_at_the_compressed_values(void)
     const mw_tune_options options = mw_tune_defaults(patterns, 1);
     mw_graph *graph = mw_graph_trainable(source, &options, &err);
     mw_trainer *trainer = trainer_of(graph, MW_DEVICE_CPU, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("start"), &err);
+    mw_trainer_export(trainer, source, scratch("start"), NULL, &err);
     mw_trainer_destroy(trainer);
     char path[500];
     snprintf(path, sizeof path, "%s/model.mil", scratch("start"));

@@ -122,7 +122,7 @@ static void check_written(mw_trainer *trainer, const mw_graph *source, const dat
     const size_t count = (size_t)mw_shape_count(mw_tensor_shape(y));
     float *predicted = calloc(count + 1, sizeof *predicted), *written = calloc(count + 1, sizeof *written);
     remove_model("tuned");
-    mw_trainer_write_tuned(trainer, source, scratch("tuned"), err);
+    mw_trainer_export(trainer, source, scratch("tuned"), NULL, err);
     mw_trainer_predict(trainer, &d->batch, MW_F32, predicted, count, err);
     run_written(d, mw_tensor_name(y), written, count, err);
     if (CHECK_OK(*err))

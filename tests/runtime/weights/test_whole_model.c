@@ -108,7 +108,7 @@ static void check_package(mw_trainer *trainer, const float *want)
 {
     mw_error err = {0};
     float got[N * NEW] = {0};
-    if (mw_trainer_write_coreml(trainer, scratch("whole.mlpackage"), NULL, &err) == MW_ERROR_UNSUPPORTED) {
+    if (mw_trainer_export(trainer, NULL, scratch("whole.mlpackage"), NULL, &err) == MW_ERROR_UNSUPPORTED) {
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "without protobuf-c");
         return;
     }
@@ -117,10 +117,10 @@ static void check_package(mw_trainer *trainer, const float *want)
     CHECK_OK(err);
     CHECK(memcmp(got, want, sizeof got) == 0);
     mw_coreml_destroy(model);
-    mw_coreml_write_options unset = {0};
-    CHECK_INT(mw_trainer_write_coreml(trainer, scratch("whole.mlpackage"), &unset, &err), MW_ERROR_ARGUMENT);
+    mw_write_options unset = {0};
+    CHECK_INT(mw_trainer_export(trainer, NULL, scratch("whole.mlpackage"), &unset, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_write_coreml(trainer, NULL, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_export(trainer, NULL, NULL, NULL, &err), MW_ERROR_ARGUMENT);
 }
 
 static int count_of(const char *text, const char *part)
@@ -165,11 +165,11 @@ static void check_whole(bool constants, bool adapters)
     for (int i = 0; i < N * NEW; i++)
         moved += (double)((want[i] - start[i]) * (want[i] - start[i]));
     CHECK(moved > 1e-2); /* else nothing was trained */
-    CHECK_INT(mw_trainer_write_tuned(trainer, source, scratch("none"), &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_export(trainer, source, scratch("none"), NULL, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "With NULL for the program");
     err = (mw_error){0};
     remove_model("whole");
-    mw_trainer_write_tuned(trainer, NULL, scratch("whole"), &err);
+    mw_trainer_export(trainer, NULL, scratch("whole"), NULL, &err);
     run_written(scratch("whole/model.mil"), got, &err);
     CHECK_OK(err);
     for (int i = 0; i < N * NEW; i++)
@@ -202,7 +202,7 @@ static void test_a_whole_model_wants_a_prediction(void)
         mw_trainer_defaults(mw_cross_entropy(mw_graph_output_at(graph, 0), labels), mw_sgd(0.1f));
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     CHECK_OK(err);
-    mw_trainer_write_tuned(trainer, NULL, scratch("none"), &err);
+    mw_trainer_export(trainer, NULL, scratch("none"), NULL, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no prediction");
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);

@@ -75,7 +75,7 @@ mw_graph *tuned_read(mw_dtype dtype, const char *folder, mw_error *err)
     mw_graph *built = tuned_build(dtype, MW_IOS18, NULL, err);
     char path[500];
     snprintf(path, sizeof path, "%s/model.mil", scratch(folder));
-    mw_graph_write_mil(built, scratch(folder), NULL, err);
+    mw_graph_write(built, scratch(folder), NULL, err);
     mw_graph_destroy(built);
     return mw_graph_open_mil(path, NULL, err);
 }
@@ -192,7 +192,7 @@ void tuned_check_mnist(const mw_graph *source, mw_graph *graph, const char *fold
         mw_trainer_step(trainer, &batch, &loss, err);
     CHECK(loss < 0.7f * first);
     mw_trainer_predict(trainer, &batch, MW_F32, expected, TUNED_BATCH * 10, err);
-    mw_trainer_write_tuned(trainer, source, folder, err);
+    mw_trainer_export(trainer, source, folder, NULL, err);
     check_written(folder, x, expected, err);
     mw_trainer_destroy(trainer);
 }

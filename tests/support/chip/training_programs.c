@@ -46,7 +46,7 @@ mw_trainer *training_capture(const mw_trainer_options *options, mw_error *err)
         if (i < 0)
             take_graph(trainer != NULL, err);
         if (i < 0 && trainer != NULL && training_model != NULL)
-            mw_trainer_write_mil(trainer, training_model, err);
+            mw_trainer_export(trainer, NULL, training_model, NULL, err);
         if (i >= 0)
             take_result(i, trainer != NULL, &why);
         mw_trainer_destroy(trainer);

@@ -189,7 +189,7 @@ static const char *shown_node(const Mw__Onnx__Node *node)
 
 static void note_problem(mw__onnx_import *import, const char *node, const char *operation, const char *reason)
 {
-    const mw_onnx_problem problem = {node, operation, import->opset, reason};
+    const mw_format_problem problem = {node, operation, import->opset, reason};
     const size_t used = strlen(import->problem);
     if (import->problems < 4)
         snprintf(import->problem + used, sizeof import->problem - used, "%s%.40s \"%.60s\": %.120s",

@@ -4,8 +4,8 @@
 #define MW__FORMAT_ONNX_READ_IMPORT_H
 
 #include "base/memory/map.h"
+#include "format/formats.h"
 #include "format/onnx/read/literal.h"
-#include "format/onnx_known.h"
 
 #include <millwright/onnx.h>
 

@@ -1,7 +1,7 @@
 /* Elements that are known when a file is read: literals, small numbers that follow from shapes, and whatever operations
  * make of constants. The first two are found at once. The last are computed once an operator cannot do without. */
+#include "format/formats.h"
 #include "format/onnx/read/import.h"
-#include "format/onnx_known.h"
 #include "graph/constants/evaluate_small.h"
 #include "graph/transform/clone/clone.h"
 

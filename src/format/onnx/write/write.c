@@ -2,6 +2,7 @@
 #include "format/onnx/write/write.h"
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
+#include "format/formats.h"
 #include "format/onnx/check/check.h"
 #include "format/onnx/read/literal.h"
 #include "format/protobuf/wire.h"
@@ -13,19 +14,13 @@
 
 enum { FILE_FORMAT = 8, OPERATOR_SET = 17 };
 
-mw_onnx_write_options mw_onnx_write_defaults(void)
-{
-    return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
-}
-
 static mw_status answer_problems(const mw__onnx_writer *w)
 {
     if (w->problems == 0)
         return MW_OK;
-    return mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-                    "mw_graph_write_onnx: %zu operations cannot be written as ONNX: %s%s%s%s%s%s", w->problems,
-                    w->first[0], w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "", w->first[2],
-                    w->problems > 3 ? " .." : "");
+    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: %zu operations cannot be written as ONNX: %s%s%s%s%s%s",
+                    w->problems, w->first[0], w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "",
+                    w->first[2], w->problems > 3 ? " .." : "");
 }
 
 /* What is not valid is a fault of ours, which nobody shall find in a file. */
@@ -35,7 +30,7 @@ static mw_status check_model(mw__onnx_writer *w, const Mw__Onnx__Model *model, c
     const mw_status status = mw__onnx_check(w->graph->allocator, model, path, &why);
     if (status == MW_OK || status == MW_ERROR_MEMORY)
         return status == MW_OK ? MW_OK : mw__fail(w->err, status, "%s", why.message);
-    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_onnx: %s", why.message);
+    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: %s", why.message);
 }
 
 /* metadata_props */
@@ -93,12 +88,11 @@ static const mw__function *find_function(const mw_graph *graph, const char *name
     for (size_t i = 0; i < graph->function_count; i++)
         if (strcmp(graph->functions[i]->name, name) == 0)
             return graph->functions[i];
-    mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_onnx: the graph has no function \"%.96s\"", name);
+    mw__fail(err, MW_ERROR_ARGUMENT, "ONNX: the graph has no function \"%.96s\"", name);
     return NULL;
 }
 
-static mw_status write_graph(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                             mw_error *err)
+static mw_status write_graph(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
     const mw__function *function = find_function(graph, options->function, err);
     if (function == NULL)
@@ -113,43 +107,25 @@ static mw_status write_graph(const mw_graph *graph, const char *path, const mw_o
 }
 
 /* A copy whose inputs are open. */
-static mw_status write_open(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                            mw_error *err)
+static mw_status write_open(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
     mw_graph *open = mw__for_examples(graph, MW__EXAMPLES_ANY, err);
     if (open == NULL)
         return err->status;
     const mw_tensor *input = mw_graph_input_at(open, 0);
     const bool is_open = input != NULL && mw_shape_count(mw_tensor_shape(input)) < 0;
-    const mw_status status =
-        is_open ? write_graph(open, path, options, err)
-                : mw__fail(err, MW_ERROR_UNSUPPORTED,
-                           "mw_graph_write_onnx: operations of the graph hold it at its batch, so that "
-                           "it does not take any number of examples (any_batch)");
+    const mw_status status = is_open ? write_graph(open, path, options, err)
+                                     : mw__fail(err, MW_ERROR_UNSUPPORTED,
+                                                "ONNX: operations of the graph hold it at its batch, so that "
+                                                "it does not take any number of examples (any_batch)");
     mw_graph_destroy(open);
     return status;
 }
 
-mw_status mw_graph_write_onnx(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
-                              mw_error *err)
+mw_status mw__onnx_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    mw_error own = {0};
-    const mw_onnx_write_options standard = mw_onnx_write_defaults();
-    err = err != NULL ? err : &own;
-    if (mw__skips(err))
-        return err->status;
-    options = options != NULL ? options : &standard;
-    if (graph == NULL || path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_onnx: the %s is NULL",
-                        graph == NULL ? "graph" : "path");
-    if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_write_defaults");
-    MW_TRY(mw_graph_check(graph, err));
     MW_TRY(mw_graph_verify(graph, err)); /* writers rely on arguments that are there, and fit the ranks */
-    mw__graph_hold(graph);
-    const mw_status status = (options->any_batch ? write_open : write_graph)(graph, path, options, err);
-    return mw__graph_drop(graph, __func__, status, err);
+    return (options->any_batch ? write_open : write_graph)(graph, path, options, err);
 }
 
 /* ---- checking a file ---- */

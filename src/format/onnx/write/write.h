@@ -20,7 +20,7 @@ typedef struct mw__onnx_list {
 typedef struct mw__onnx_writer {
     mw__arena arena;
     const mw_graph *graph;
-    const mw_onnx_write_options *options;
+    const mw_write_options *options;
     mw_error *err;
     const char **names; /* by id; of a constant only once it is written */
     bool *needed;       /* by id */

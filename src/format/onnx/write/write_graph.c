@@ -25,7 +25,7 @@ const mw__onnx_export_row *mw__onnx_export_find(const char *name)
 void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason)
 {
     const char *name = op->result_count > 0 ? w->names[op->results[0]->id] : NULL;
-    const mw_onnx_problem problem = {
+    const mw_format_problem problem = {
         .node = name != NULL ? name : "", .operation = op->kind, .opset = 17, .reason = reason};
     if (w->problems < sizeof w->first / sizeof *w->first)
         snprintf(w->first[w->problems], sizeof *w->first, "%.60s \"%.60s\": %.100s", op->kind, problem.node, reason);

@@ -74,7 +74,7 @@ static bool may_repeat(mw__onnx_writer *w, size_t size)
     const size_t most = (size_t)256 << 20;
     if (size > most - w->repeated) {
         mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-                 "mw_graph_write_onnx: a constant of equal elements would have %zu bytes in the file; such constants "
+                 "ONNX: a constant of equal elements would have %zu bytes in the file; such constants "
                  "get 256 MiB "
                  "in all: make it in the program (fill)",
                  size);
@@ -101,8 +101,8 @@ static bool fits_message(mw__onnx_writer *w, uint64_t size)
     if (w->bytes <= (uint64_t)INT32_MAX - ((uint64_t)64 << 20))
         return true;
     mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-             "mw_graph_write_onnx: the constants have 2 GB or more, which a file of ONNX cannot hold; write MIL "
-             "(mw_graph_write_mil), or make the large ones fp16");
+             "ONNX: the constants have 2 GB or more, which a file of ONNX cannot hold; write MIL "
+             "(a path without .onnx), or make the large ones fp16");
     return false;
 }
 
@@ -111,8 +111,8 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     size_t size = 0;
     const int type = payload->type->kind == MW__TENSOR ? mw__onnx_type_of(payload->type->dtype) : 0;
     if (type == 0 || !mw__type_bytes(payload->type, &size) || (payload->data == NULL && size > 0)) {
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-                 "mw_graph_write_onnx: constant \"%.96s\" has no values that ONNX can hold", name != NULL ? name : "");
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: constant \"%.96s\" has no values that ONNX can hold",
+                 name != NULL ? name : "");
         return NULL;
     }
     const mw_shape shape = payload->type->shape;
@@ -178,7 +178,7 @@ const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t cou
 /* What a constant is written with: the caller's values, or its own. */
 static const void *given_values(const mw__onnx_writer *w, const mw_tensor *value)
 {
-    const mw_onnx_write_options *options = w->options;
+    const mw_write_options *options = w->options;
     const mw_dtype dtype = value->type->kind == MW__TENSOR ? value->type->dtype : MW_DTYPE_NONE;
     const bool nested = value->op != NULL && value->op->block->owner != NULL;
     if (value->name == NULL || (nested && mw_graph_find(w->graph, value->name) != NULL))
@@ -214,8 +214,8 @@ static const char *bake(mw__onnx_writer *w, const mw_tensor *value)
 {
     const mw__payload *payload = mw__onnx_payload(w, value);
     if (payload == NULL) {
-        mw__fail(w->err, MW_ERROR_ARGUMENT,
-                 "mw_graph_write_onnx: parameter \"%.96s\" has no value; options.bake gives it", value->name);
+        mw__fail(w->err, MW_ERROR_ARGUMENT, "ONNX: parameter \"%.96s\" has no value; options.bake gives it",
+                 value->name);
         return NULL;
     }
     w->baked[value->id] = true;
@@ -232,7 +232,7 @@ const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value)
     if (payload == NULL && mw__failed(w->err))
         return NULL;
     if (payload == NULL) {
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_onnx: constant \"%.96s\" is not loaded",
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: constant \"%.96s\" is not loaded",
                  value->name != NULL ? value->name : "");
         return NULL;
     }

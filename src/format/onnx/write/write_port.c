@@ -48,7 +48,7 @@ static Mw__Onnx__ValueInfo *noted_port(mw__onnx_writer *w, const mw__type *is, c
     out->name = name != NULL ? mw__onnx_text(w, name) : NULL;
     out->type = type;
     if (tensor->elem_type == 0)
-        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_onnx: port \"%.96s\" has a type that ONNX lacks",
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: port \"%.96s\" has a type that ONNX lacks",
                  name != NULL ? name : "");
     return out->name != NULL && tensor->elem_type != 0 ? out : NULL;
 }

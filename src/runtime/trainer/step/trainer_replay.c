@@ -90,7 +90,7 @@ static mw_status write_operations(const mw_trainer *t, const mw__replay_step *st
 static mw_status save(const mw_trainer *t, const mw__replay_step *step, mw_error *err)
 {
     MW_TRY(mw__file_make_folders(t->diagnosis.replay_folder, err));
-    MW_TRY(mw_graph_write_mil(step->graph, t->diagnosis.replay_folder, NULL, err));
+    MW_TRY(mw_graph_write(step->graph, t->diagnosis.replay_folder, NULL, err));
     MW_TRY(write_inputs(t, step, err));
     return write_operations(t, step, err);
 }
