@@ -28,7 +28,7 @@ static mw_status follow_value(finder *f, const mw_tensor *value, const trace *at
 
 static bool is_kind(const mw__op *op, const char *kind) { return op->kind != NULL && strcmp(op->kind, kind) == 0; }
 
-static const char *slot_name(const mw__use *use) { return use->op->slots[use->slot].name; }
+static const char *name_of_slot(const mw__use *use) { return use->op->slots[use->slot].name; }
 
 static bool known_shape(const mw_tensor *value, mw_shape *out)
 {
@@ -108,7 +108,7 @@ static mw_status note_coordinates(finder *f, const mw__op *op, const trace *at)
 static mw_status note_table(finder *f, const mw__use *use, const trace *at)
 {
     /* a gradient's own gathers stand for scatters, which leave out what is outside */
-    if (use->op->stage != MW__STEP_FORWARD || use->op->forward != NULL || strcmp(slot_name(use), "indices") != 0)
+    if (use->op->stage != MW__STEP_FORWARD || use->op->forward != NULL || strcmp(name_of_slot(use), "indices") != 0)
         return MW_OK;
     return is_kind(use->op, "gather_nd") ? note_coordinates(f, use->op, at) : note_rows(f, use->op, at);
 }
@@ -169,7 +169,7 @@ static mw_status follow_slice(finder *f, const mw__use *use, const trace *at)
     mw_shape x;
     int64_t begin[MW_RANK_MAX], end[MW_RANK_MAX], axis = -1;
     const mw__op *op = use->op;
-    if (strcmp(slot_name(use), "x") != 0 || at->is_sliced || !at->is_ordered || !known_shape(mw__arg(op, "x"), &x))
+    if (strcmp(name_of_slot(use), "x") != 0 || at->is_sliced || !at->is_ordered || !known_shape(mw__arg(op, "x"), &x))
         return MW_OK;
     if (!(is_kind(op, "slice_by_size") ? read_sizes(op, x, begin, end) : read_bounds(op, x, begin, end)))
         return MW_OK;
@@ -191,7 +191,7 @@ static mw_status follow_split(finder *f, const mw__use *use, const trace *at)
     mw_shape x, piece;
     int64_t axis, begin = 0;
     const mw__op *op = use->op;
-    if (strcmp(slot_name(use), "x") != 0 || at->is_sliced || !at->is_ordered || !known_shape(mw__arg(op, "x"), &x) ||
+    if (strcmp(name_of_slot(use), "x") != 0 || at->is_sliced || !at->is_ordered || !known_shape(mw__arg(op, "x"), &x) ||
         !read_axis(op, x.rank, &axis))
         return MW_OK;
     for (size_t i = 0; i < op->result_count && known_shape(op->results[i], &piece); i++) {
@@ -218,7 +218,7 @@ static bool adds_constant(const mw_tensor *sum, const mw_tensor *value, int64_t 
 static mw_status follow_select(finder *f, const mw__use *use, const mw_tensor *value, const trace *at)
 {
     const mw__op *op = use->op;
-    const char *slot = slot_name(use);
+    const char *slot = name_of_slot(use);
     trace part = *at;
     const bool is_a = strcmp(slot, "a") == 0;
     if ((!is_a && strcmp(slot, "b") != 0) || !adds_constant(mw__arg(op, is_a ? "b" : "a"), value, &part.below) ||
@@ -252,7 +252,7 @@ static mw_status follow_use(finder *f, const mw__use *use, const mw_tensor *valu
         return follow_split(f, use, at);
     if (is_kind(op, "select"))
         return follow_select(f, use, value, at);
-    const bool is_operand = strcmp(slot_name(use), "x") == 0 || strcmp(slot_name(use), "values") == 0;
+    const bool is_operand = strcmp(name_of_slot(use), "x") == 0 || strcmp(name_of_slot(use), "values") == 0;
     if (is_operand && op->result_count == 1 && (is_one_of(op, ordered, 5) || is_one_of(op, moved, 5)))
         return follow_value(f, op->results[0], &next);
     return MW_OK;

@@ -52,7 +52,8 @@ typedef struct made {
 
 static void make_all(made *m)
 {
-    *m = (made){.graph = mw_graph_create(NULL, &m->err)};
+    *m = (made){0};
+    m->graph = mw_graph_create(NULL, &m->err);
     mw_tensor *x = mw_input(m->graph, "x", MW_F32, MW_SHAPE(N, D));
     mw_output(mw_matmul(x, mw_constant(m->graph, MW_F32, MW_SHAPE(D, D), zeros(NULL, "")), 0), "y");
     m->model = mw_model_create(m->graph, NULL, &m->err);
