@@ -140,14 +140,21 @@ build new "$new"
 equal=0
 different=0
 lines=0
-for wide in 512 256; do
-    [ $wide = 256 ] || grep -q avx512f /proc/cpuinfo || continue
-    export MW_ENGINE_WIDE=$wide
-    run_all old old-$wide
-    run_all new new-$wide
-    run_all old again-$wide
-    compare old-$wide again-$wide new-$wide
+wides=256
+! grep -q avx512f /proc/cpuinfo || wides="512 256"
+run() ( # run WIDE SIDE NAME
+    export MW_ENGINE_WIDE="$1"
+    run_all "$2" "$3-$1"
+)
+# Both sides beside each other; then the old one once more, to see what differs from run to run.
+for wide in $wides; do
+    run "$wide" old old &
+    run "$wide" new new
+    wait
 done
+for wide in $wides; do run "$wide" old again & done
+wait
+for wide in $wides; do compare "old-$wide" "again-$wide" "new-$wide"; done
 echo "$lines records of $equal programs are equal"
 echo "$equal passed, $different failed"
 [ $different -eq 0 ]
