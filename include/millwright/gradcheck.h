@@ -32,7 +32,7 @@ typedef struct mw_gradcheck_options {
     size_t elements;            /* per tensor: tested one by one; all, or so many drawn; default 64 */
     size_t directions;          /* random directions in the space of all x; default 4; 0 = no directions at all */
     uint64_t seed;              /* of u, the elements and the directions */
-    mw_compile_options compile; /* device and provider; parameters start from compile.seed */
+    mw_compile_options compile; /* device and provider; parameters start from compile.seed. `share` is refused */
 } mw_gradcheck_options;
 
 /** Returns the default options for the derivative of y by x. */

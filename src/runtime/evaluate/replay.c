@@ -55,7 +55,7 @@ static mw_status compile_replay(replay *r, const mw_compile_options *given, mw_e
 {
     mw_compile_options options = given != NULL ? *given : mw_compile_defaults();
     options.keep_folder = NULL;
-    options.share.program = NULL;
+    options.share = (mw_share){0}; /* what is fed would be written into the memory of others */
     options.function = NULL;
     MW_TRY(path_to(r, "model.mil", err));
     r->graph = mw_graph_open_mil(r->path.data, NULL, err);

@@ -106,6 +106,27 @@ static void test_another_device_finds_it_too(void)
     CHECK(found.non_finite > 0 && found.text[0] != '\0' && found.values > 20);
 }
 
+/* What is fed would be written into the memory of a trainer that the options name. */
+static void test_a_replay_touches_no_other_trainer(void)
+{
+    mw_error err = {0};
+    mw_replay_result found;
+    float before[SMALL_C * SMALL_H], after[SMALL_C * SMALL_H];
+    mw_trainer *t = make(MW_DEVICE_CPU, mw_sgd(0.1f), 1, 1, &err);
+    mw_trainer *other = make(MW_DEVICE_CPU, mw_sgd(0.1f), 1, 1, &err);
+    poison(t, 1e30f, &err);
+    CHECK_INT(refuse(t, 1).status, MW_ERROR_NUMERIC);
+    mw_trainer_read(other, "fc2.weight", MW_F32, before, SMALL_C * SMALL_H, &err);
+    mw_compile_options options = on(MW_DEVICE_CPU);
+    options.share.trainer = other;
+    mw_replay_run("refused/step", &options, &found, &err);
+    mw_trainer_read(other, "fc2.weight", MW_F32, after, SMALL_C * SMALL_H, &err);
+    CHECK_OK(err);
+    CHECK(memcmp(before, after, sizeof after) == 0 && found.non_finite > 0);
+    mw_trainer_destroy(other);
+    mw_trainer_destroy(t);
+}
+
 static void test_fit_says_where_the_step_is(void)
 {
     mw_error err = {0};
@@ -204,6 +225,7 @@ int main(void)
         return 1;
     RUN(test_a_replayed_step_fails_for_the_same_reason);
     RUN(test_another_device_finds_it_too);
+    RUN(test_a_replay_touches_no_other_trainer);
     RUN(test_fit_says_where_the_step_is);
     RUN(test_the_sentence_of_a_folder_is_escaped);
     RUN(test_a_folder_that_cannot_be_written_changes_no_message);
