@@ -1,6 +1,6 @@
-/* What the AVX-512 kernels share. Their files, those of this folder, are built with its instructions
+/* What the AVX-512 kernels share. Their files, <what>_avx512.c of each family, are built with its instructions
  * (cmake/library.cmake) on x86-64 alone, so nothing of them may run where mw__plan_level is below MW__LEVEL_AVX512:
- * their rows (implementation.h) and pattern_avx512.c see to it. Here: masks, and squares of 16 x 16, transposed in
+ * their rows (implementation.h) and pattern_wide.c see to it. Here: masks, and squares of 16 x 16, transposed in
  * registers. */
 #ifndef MW__ENGINE_KERNELS_AVX512_H
 #define MW__ENGINE_KERNELS_AVX512_H

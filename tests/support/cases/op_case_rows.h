@@ -1,4 +1,4 @@
-/* How a family writes its cases: the words of its table. Only tests/support/cases_<family>.c includes it. */
+/* How a family writes its cases: the words of its table. Only cases_<family>.c includes it. */
 #ifndef TESTS_SUPPORT_CASES_OP_CASE_ROWS_H
 #define TESTS_SUPPORT_CASES_OP_CASE_ROWS_H
 
