@@ -128,7 +128,7 @@ static void test_every_row_has_a_case(void)
         size_t i = 0;
         for (const op_case *c; !covered && (c = op_case_at(i)) != NULL; i++)
             covered = strcmp(c->name, mw__rows[r].name) == 0 && builds_row(c, &mw__rows[r]);
-        check_note(covered, __FILE__, __LINE__, "row %s has no case in tests/support/cases_<family>.c",
+        check_note(covered, __FILE__, __LINE__, "row %s has no case in tests/support/cases/cases_<family>.c",
                    mw__rows[r].name);
     }
 }
