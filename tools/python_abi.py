@@ -16,7 +16,7 @@ TARGET = ROOT / "examples" / "python" / "millwright" / "abi.py"
 
 # What a person needs to build, train and predict; structs of other headers are known by name alone.
 CHOSEN = """status types graph operation function autograd layer loss optimizer schedule dataset dataset_files
-dataset_derived tensors weights write mil onnx description coreml model program metrics trainer_options trainer op_activation
+dataset_derived tensors weights write mil onnx description compile coreml model program metrics watch trainer_options trainer fit op_activation
 op_attention op_conv op_gather op_control op_elementwise op_image op_matmul op_normalize op_pool op_quantize op_random op_recurrent
 op_reduce op_sample op_shape op_sort op_space op_compare""".split()
 # A library of their own, and one whose client is tests/client/client.py.

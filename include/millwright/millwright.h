@@ -11,6 +11,7 @@
 #include <millwright/chip.h>
 #include <millwright/communicator.h>
 #include <millwright/compare.h>
+#include <millwright/compile.h>
 #include <millwright/compress.h>
 #include <millwright/confusion.h>
 #include <millwright/coreml.h>
@@ -18,6 +19,7 @@
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
 #include <millwright/description.h>
+#include <millwright/fit.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
@@ -60,6 +62,7 @@
 #include <millwright/trainer_options.h>
 #include <millwright/tune.h>
 #include <millwright/types.h>
+#include <millwright/watch.h>
 #include <millwright/weights.h>
 #include <millwright/write.h>
 

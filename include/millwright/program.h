@@ -13,92 +13,12 @@
 #ifndef MILLWRIGHT_PROGRAM_H
 #define MILLWRIGHT_PROGRAM_H
 
+#include <millwright/compile.h>
 #include <millwright/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Where a program runs: e5rt's device mask. */
-typedef enum mw_device {
-    MW_DEVICE_AUTO = 0, /* the ANE on a Mac, the CPU elsewhere */
-    MW_DEVICE_CPU = 1,
-    MW_DEVICE_GPU = 2, /* Espresso only */
-    MW_DEVICE_ANE = 4  /* on the engine: the model of the ANE's arithmetic (docs/chip.md) */
-} mw_device;
-
-/** Generation of the ANE. Its limits depend on it: up to MW_CHIP_H15 an axis has at most 16384 elements, from
- *  MW_CHIP_H16 on 65536. Longer axes, e.g. of a vocabulary, are cut into blocks where every operation on them can be.
- *  What a named chip lacks is written from what it has, or refused by name (docs/chip_legality.md has the rules,
- *  mw_chip_report_create lists those that hold).
- *  source  ANEForge, limits by chip */
-typedef enum mw_chip {
-    MW_CHIP_AUTO = 0, /* every generation that runs MIL */
-    MW_CHIP_H11 = 11, /* before M1: runs no MIL, so nothing is compiled for it */
-    MW_CHIP_H12 = 12, /* likewise */
-    MW_CHIP_H13 = 13, /* M1 */
-    MW_CHIP_H14 = 14, /* M2 */
-    MW_CHIP_H15 = 15, /* M3 */
-    MW_CHIP_H16 = 16, /* M4 */
-    MW_CHIP_H17 = 17, /* M5 */
-    MW_CHIP_H18 = 18  /* after M5: known by name, with the limits of M4 and M5 */
-} mw_chip;
-
-/** Which library is behind the e5rt symbols. */
-typedef enum mw_provider {
-    MW_PROVIDER_AUTO = 0, /* Espresso on a Mac, the engine elsewhere */
-    MW_PROVIDER_ENGINE = 1,
-    MW_PROVIDER_ESPRESSO = 2
-} mw_provider;
-
-/** Whose memory parameters and states are in: at most one of the two is set. What both have by the same name is there
- *  once, without a copy, and must have the same type and shape. Not for programs whose shapes are chosen. */
-typedef struct mw_share {
-    struct mw_trainer
-        *trainer; /* for a trainer: it uses the buffers of this one for each model parameter and state that
-                   * both have. What a step of one trainer writes, the other reads; no data go through
-                   * the host (docs/training.md). Each has its own groups, optimizer states, averages and
-                   * loss scale. A shared tensor keeps its present values; initializers are not used for
-                   * it. Cannot be combined with a communicator.
-                   * For a program: parameters and states are read, or, where an output is joined with one
-                   * (mw_program_alias), written on the device: a policy that acts, a target network that
-                   * follows.
-                   * Make one call at a time on all trainers and programs that share, as if they were one
-                   * object. Between the steps of mw_trainer_fit on one of them, its progress callback may
-                   * use the others. They may be destroyed in any order, but the allocator of this trainer
-                   * must stay until all are destroyed */
-    struct mw_program *program; /* for a program: parameters, and states that the graph itself does not change, are the
-                                 * memory of this one. Not for trainers */
-} mw_share;
-
-/** How to compile. Fill with mw_compile_defaults. */
-typedef struct mw_compile_options {
-    size_t struct_size; /* set by mw_compile_defaults */
-    mw_device device;
-    mw_provider provider;
-    int threads;                   /* of the engine; 0 = one per processor; results depend on it */
-    uint64_t seed;                 /* initial parameters */
-    const mw_allocator *allocator; /* NULL = the C library's heap */
-    const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading; of a program whose
-                                    * shapes are chosen, in plan-1, plan-2 .. below it */
-    mw_chip chip;                  /* generation of the ANE */
-    bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
-    const char *function;          /* of the graph; NULL = "main", or the only one. Not for trainers */
-    const char *profile;      /* arithmetic of the engine's model of the ANE: "h13" to "h17", "ieee", or one of them
-                               * with switches, "h13,product_tiles,-wide_chains" (docs/chip.md). NULL = that of
-                               * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
-    int max_plans;            /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
-                               * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
-    mw_share share;           /* parameters and states in the memory of another trainer or program */
-    bool flush_subnormals;    /* fp32 below 2^-126 counts as 0 in arithmetic on the engine's CPU. What vanishes over
-                               * hundreds of steps in time, such as gradients, otherwise takes many times longer.
-                               * Without effect on the ANE, whose model keeps to its profile, and on Espresso */
-    const char *cache_folder; /* not NULL: what is compiled is kept there, and taken from there if it was compiled
-                               * before (docs/cache.md); made if it is missing. A path of less than 1024 bytes */
-} mw_compile_options;
-
-/** Returns the default options. */
-MW_API mw_compile_options mw_compile_defaults(void);
 
 typedef struct mw_program mw_program;
 

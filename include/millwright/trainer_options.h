@@ -12,6 +12,7 @@
 #include <millwright/compare.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
+#include <millwright/watch.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,36 +46,6 @@ typedef struct mw_metric {
     const char *name; /* shown with the value: 1 to 63 bytes of UTF-8 without control characters, copied */
     mw_tensor *value; /* scalar */
 } mw_metric;
-
-/** Which values of a step to watch. */
-typedef enum mw_watch_of {
-    MW_WATCH_TENSOR = 0,    /* a value of the loss's graph, in its training form */
-    MW_WATCH_GRADIENT = 1,  /* gradients of parameters, before clipping; the mean, if a step has several batches
-                             * or ranks */
-    MW_WATCH_PARAMETER = 2, /* parameters before the step */
-    MW_WATCH_UPDATE = 3     /* change of a parameter in the step: 0 if the step was refused or skipped */
-} mw_watch_of;
-
-typedef enum mw_watch_kind {
-    MW_WATCH_STATISTICS = 0,
-    MW_WATCH_VALUES = 1, /* all elements (mw_trainer_watch_values) */
-    MW_WATCH_NORM = 2    /* only the root of the sum of squares */
-} mw_watch_kind;
-
-/** One tensor, or one value for each parameter that a pattern matches. The step program computes them in addition to
- *  the step. */
-typedef struct mw_watch {
-    mw_watch_of of;
-    mw_watch_kind kind;
-    mw_tensor *tensor; /* for MW_WATCH_TENSOR: fp32 or fp16; it may use only parameters and states that the loss uses */
-    const char *name;  /* for MW_WATCH_TENSOR: the name shown; NULL = the name of the tensor */
-    const char *pattern; /* for the others: names of trained parameters, as in mw_parameter_group */
-} mw_watch;
-
-/** Statistics of a tensor. */
-MW_API mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name);
-/** Statistics of gradients, updates or parameters. */
-MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern);
 
 /** For `segments`: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If the
  *  step repeats a sequence of operations, the cuts lie between the repetitions. On the ANE, a process holds at most

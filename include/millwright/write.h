@@ -12,6 +12,13 @@
  * What is at the path is replaced as a whole or not at all, and everything is durable on return. The same graph gives
  * the same bytes.
  *
+ * Every file that the library writes, also checkpoints, weights and reports, appears whole or not at all (temporary,
+ * fsync, rename, fsync of the folder). If the path is a symbolic link, the link stays. The file it leads to is
+ * replaced; if there is no such file, it is created, if its folder exists. The call returns MW_ERROR_FILE, before it
+ * writes anything, if the path is something other than a regular file (a folder, device, FIFO or socket, or a link to
+ * one), or another user's link in a folder that all may write to (/tmp). A file that replaces another keeps its
+ * permission bits, and its owner and group where the system permits it; other hard links keep the old content.
+ *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_WRITE_H
 #define MILLWRIGHT_WRITE_H

@@ -628,7 +628,7 @@ static void check_header(const char *name)
 /* Every call that takes a trainer and an error stands in the table. */
 static void test_every_call_of_a_trainer_is_in_the_table(void)
 {
-    static const char *const headers[] = {"trainer.h", "weights.h", "model.h", "plan.h"};
+    static const char *const headers[] = {"trainer.h", "fit.h", "watch.h", "weights.h", "model.h", "plan.h"};
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
         check_header(headers[i]);
 }

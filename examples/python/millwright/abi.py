@@ -344,10 +344,10 @@ mw_feature = _struct("mw_feature")
 mw_function_description = _struct("mw_function_description")
 mw_text_pair = _struct("mw_text_pair")
 mw_description = _struct("mw_description")
-mw_model_options = _struct("mw_model_options")
-mw_result = _struct("mw_result")
 mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
+mw_model_options = _struct("mw_model_options")
+mw_result = _struct("mw_result")
 mw_weight_values = _struct("mw_weight_values")
 mw_port = _struct("mw_port")
 mw_label = _struct("mw_label")
@@ -355,9 +355,10 @@ mw_warning = _struct("mw_warning")
 mw_placement = _struct("mw_placement")
 mw_metrics_options = _struct("mw_metrics_options")
 mw_metrics_field = _struct("mw_metrics_field")
+mw_watch = _struct("mw_watch")
+mw_watched = _struct("mw_watched")
 mw_parameter_group = _struct("mw_parameter_group")
 mw_metric = _struct("mw_metric")
-mw_watch = _struct("mw_watch")
 mw_trainer_precision = _struct("mw_trainer_precision")
 mw_trainer_clipping = _struct("mw_trainer_clipping")
 mw_trainer_memory = _struct("mw_trainer_memory")
@@ -367,7 +368,6 @@ mw_trainer_options = _struct("mw_trainer_options")
 mw_trainer_recomputation = _struct("mw_trainer_recomputation")
 mw_measure = _struct("mw_measure")
 mw_evaluation = _struct("mw_evaluation")
-mw_watched = _struct("mw_watched")
 mw_trainer_counters = _struct("mw_trainer_counters")
 mw_trainer_parts = _struct("mw_trainer_parts")
 mw_progress = _struct("mw_progress")
@@ -544,12 +544,6 @@ mw_description._fields_ = [
     ("license", c_char_p), ("pair_count", c_size_t), ("pairs", POINTER(mw_text_pair)),
     ("function_count", c_size_t), ("functions", POINTER(mw_function_description)), ("standard", c_size_t),
 ]
-mw_model_options._fields_ = [
-    ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
-    ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
-    ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
-]
-mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_share._fields_ = [("trainer", POINTER(mw_trainer)), ("program", POINTER(mw_program))]
 mw_compile_options._fields_ = [
     ("struct_size", c_size_t), ("device", c_int), ("provider", c_int), ("threads", c_int), ("seed", c_uint64),
@@ -557,6 +551,12 @@ mw_compile_options._fields_ = [
     ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
     ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
 ]
+mw_model_options._fields_ = [
+    ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
+    ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
+    ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
+]
+mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_weight_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_port._fields_ = [
     ("name", c_char_p), ("mil_name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("is_output", c_bool),
@@ -576,14 +576,19 @@ mw_metrics_options._fields_ = [
     ("allocator", POINTER(mw_allocator)),
 ]
 mw_metrics_field._fields_ = [("name", c_char_p), ("value", c_double), ("text", c_char_p)]
+mw_watch._fields_ = [
+    ("of", c_int), ("kind", c_int), ("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("pattern", c_char_p),
+]
+mw_watched._fields_ = [
+    ("name", c_char_p), ("of", c_int), ("kind", c_int), ("parameter", c_char_p), ("elements", c_int64),
+    ("step", c_int64), ("min", c_double), ("max", c_double), ("mean", c_double), ("deviation", c_double),
+    ("norm", c_double), ("zeros", c_double), ("non_finite", c_double),
+]
 mw_parameter_group._fields_ = [
     ("pattern", c_char_p), ("frozen", c_bool), ("moving_statistics", c_bool), ("rate_factor", c_float),
     ("weight_decay", c_float),
 ]
 mw_metric._fields_ = [("name", c_char_p), ("value", POINTER(mw_tensor))]
-mw_watch._fields_ = [
-    ("of", c_int), ("kind", c_int), ("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("pattern", c_char_p),
-]
 mw_trainer_precision._fields_ = [("loss_scale", c_float), ("dynamic", c_bool), ("interval", c_int)]
 mw_trainer_clipping._fields_ = [("norm", c_float), ("value", c_float)]
 mw_trainer_memory._fields_ = [("limit", c_uint64), ("segments", c_int)]
@@ -611,11 +616,6 @@ mw_trainer_recomputation._fields_ = [
 mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
 mw_evaluation._fields_ = [
     ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
-]
-mw_watched._fields_ = [
-    ("name", c_char_p), ("of", c_int), ("kind", c_int), ("parameter", c_char_p), ("elements", c_int64),
-    ("step", c_int64), ("min", c_double), ("max", c_double), ("mean", c_double), ("deviation", c_double),
-    ("norm", c_double), ("zeros", c_double), ("non_finite", c_double),
 ]
 mw_trainer_counters._fields_ = [
     ("steps", c_int64), ("refused_steps", c_int64), ("feed_bytes", c_uint64), ("result_bytes", c_uint64),
@@ -1014,6 +1014,7 @@ FUNCTIONS = {
     "mw_description_defaults": (mw_description, []),
     "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
     "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
+    "mw_compile_defaults": (mw_compile_options, []),
     "mw_coreml_open": (POINTER(mw_coreml), [
         ("path", c_char_p), ("options", POINTER(mw_graph_options)), ("err", POINTER(mw_error)),
     ]),
@@ -1073,7 +1074,6 @@ FUNCTIONS = {
         ("predictor", POINTER(mw_predictor)), ("state", c_char_p), ("dtype", c_int), ("data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_compile_defaults": (mw_compile_options, []),
     "mw_program_create": (POINTER(mw_program), [
         ("graph", POINTER(mw_graph)), ("options", POINTER(mw_compile_options)), ("err", POINTER(mw_error)),
     ]),
@@ -1130,10 +1130,19 @@ FUNCTIONS = {
         ("fields", POINTER(mw_metrics_field)), ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_metrics_destroy": (None, [("metrics", POINTER(mw_metrics))]),
-    "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),
-    "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_watch_tensor": (mw_watch, [("tensor", POINTER(mw_tensor)), ("name", c_char_p)]),
     "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p)]),
+    "mw_trainer_watch_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_watch_at": (c_bool, [
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
+    ]),
+    "mw_trainer_watch_values": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_data", POINTER(c_float)), ("count", c_size_t),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
+    "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),
+    "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
     "mw_trainer_create": (POINTER(mw_trainer), [("options", POINTER(mw_trainer_options)), ("err", POINTER(mw_error))]),
     "mw_trainer_get_recomputation": (mw_trainer_recomputation, [("trainer", POINTER(mw_trainer))]),
@@ -1171,15 +1180,6 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("dtype", c_int), ("data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_watch_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_watch_at": (c_bool, [
-        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
-    ]),
-    "mw_trainer_watch_values": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_data", POINTER(c_float)), ("count", c_size_t),
-        ("err", POINTER(mw_error)),
-    ]),
-    "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_get_counters": (mw_trainer_counters, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_warning_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_warning_at": (c_bool, [

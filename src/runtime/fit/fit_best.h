@@ -3,6 +3,7 @@
 #ifndef MW__RUNTIME_FIT_FIT_BEST_H
 #define MW__RUNTIME_FIT_FIT_BEST_H
 
+#include <millwright/fit.h>
 #include <millwright/trainer.h>
 
 struct mw__fitting;

@@ -4,6 +4,7 @@
 
 #include "runtime/metrics/metrics.h"
 #include "runtime/metrics/system.h"
+#include <millwright/fit.h>
 
 #include <millwright/trainer.h>
 
