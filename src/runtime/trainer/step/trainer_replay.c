@@ -1,6 +1,7 @@
 /* A refused step as a folder: its program with every value looked at, what it was fed, and what each number stands for.
  * mw_replay_run needs nothing else, and no trainer. */
 #include "runtime/trainer/step/trainer_replay.h"
+#include "mil/io.h"
 
 #include "base/file/file.h"
 #include "base/text/log.h"
@@ -90,7 +91,7 @@ static mw_status write_operations(const mw_trainer *t, const mw__replay_step *st
 static mw_status save(const mw_trainer *t, const mw__replay_step *step, mw_error *err)
 {
     MW_TRY(mw__file_make_folders(t->diagnosis.replay_folder, err));
-    MW_TRY(mw_graph_write(step->graph, t->diagnosis.replay_folder, NULL, err));
+    MW_TRY(mw__mil_write(step->graph, t->diagnosis.replay_folder, NULL, MW__WRITE_DURABLE, NULL, err));
     MW_TRY(write_inputs(t, step, err));
     return write_operations(t, step, err);
 }
