@@ -66,14 +66,12 @@ static mw_status check_port(mw__net_writer *w, const mw_tensor *value)
     const mw__type *type = value->type;
     const char *name = value->name != NULL ? value->name : "";
     if (!is_port_name(value->name))
-        return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_netplist: \"%s\" cannot be the name of a port",
-                        name);
+        return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "netplist: \"%s\" cannot be the name of a port", name);
     if (type->kind != MW__TENSOR || (type->dtype != MW_F16 && type->dtype != MW_F32) || type->shape.rank > 5)
-        return mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-                        "mw_graph_write_netplist: port \"%s\" is not floating point of rank 5 or less", name);
-    if (mw_shape_count(type->shape) <= 0)
-        return mw__fail(w->err, MW_ERROR_SHAPE, "mw_graph_write_netplist: port \"%s\" has `?` extents or no elements",
+        return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "netplist: port \"%s\" is not floating point of rank 5 or less",
                         name);
+    if (mw_shape_count(type->shape) <= 0)
+        return mw__fail(w->err, MW_ERROR_SHAPE, "netplist: port \"%s\" has `?` extents or no elements", name);
     return MW_OK;
 }
 
@@ -85,8 +83,8 @@ static mw_status bake(mw__net_writer *w, const mw_tensor *value)
     const size_t count = (size_t)mw_shape_count(value->type->shape);
     uint16_t *half = mw__arena_alloc(&w->arena, count, sizeof *half, w->err);
     if (data == NULL || source == NULL || (size_t)mw_shape_count(source->type->shape) != count)
-        return mw__fail(w->err, MW_ERROR_ARGUMENT,
-                        "mw_graph_write_netplist: parameter \"%s\" has no value; bake gives it", value->name);
+        return mw__fail(w->err, MW_ERROR_ARGUMENT, "netplist: parameter \"%s\" has no value; bake gives it",
+                        value->name);
     if (half == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
@@ -240,7 +238,7 @@ static mw_status check_loaded(const mw_graph *graph, mw_error *err)
     for (size_t i = 0; i < graph->value_count; i++) {
         const mw__payload *payload = graph->values[i]->payload;
         if (payload != NULL && payload->data == NULL && payload->blob_path != NULL)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_netplist: the weights of \"%s\" were not read",
+            return mw__fail(err, MW_ERROR_ARGUMENT, "netplist: the weights of \"%s\" were not read",
                             graph->values[i]->name != NULL ? graph->values[i]->name : "");
     }
     return MW_OK;
@@ -303,17 +301,17 @@ static mw_status put_files(mw__net_writer *w, const char *path, plist_t root)
     uint32_t size = 0;
     if (w->problems > 0)
         return mw__fail(w->err, MW_ERROR_UNSUPPORTED,
-                        "mw_graph_write_netplist: %zu operations cannot be written as units: %s%s%s%s%s%s", w->problems,
-                        w->first[0], w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "", w->first[2],
+                        "netplist: %zu operations cannot be written as units: %s%s%s%s%s%s", w->problems, w->first[0],
+                        w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "", w->first[2],
                         w->problems > 3 ? " .." : "");
     if (w->weights.size > INT32_MAX)
-        return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_graph_write_netplist: %zu bytes of weights; 2 GB is the most",
+        return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "netplist: %zu bytes of weights; 2 GB is the most",
                         w->weights.size);
     if (w->options->check_only)
         return MW_OK;
     plist_to_xml(root, &text, &size);
     if (text == NULL)
-        return mw__fail(w->err, MW_ERROR_MEMORY, "mw_graph_write_netplist: libplist made no text");
+        return mw__fail(w->err, MW_ERROR_MEMORY, "netplist: libplist made no text");
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
     mw_status status = MW_OK;
     for (int i = 0; i < 2 && status == MW_OK; i++) {
@@ -344,8 +342,7 @@ static mw_status name_weights(mw__net_writer *w, const char *path)
         snprintf(out, size, "%s.weights.%d", name, i);
         w->weight_names[i] = out;
     }
-    return name[0] != '\0' ? MW_OK
-                           : mw__fail(w->err, MW_ERROR_ARGUMENT, "mw_graph_write_netplist: the path has no name");
+    return name[0] != '\0' ? MW_OK : mw__fail(w->err, MW_ERROR_ARGUMENT, "netplist: the path has no name");
 }
 
 static mw_status write_all(mw__net_writer *w, const char *path)
@@ -391,8 +388,7 @@ mw_status mw_graph_write_netplist(const mw_graph *graph, const char *path, const
         return err->status;
     options = options != NULL ? options : &standard;
     if (graph == NULL || path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write_netplist: the %s is NULL",
-                        graph == NULL ? "graph" : "path");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "netplist: the %s is NULL", graph == NULL ? "graph" : "path");
     if (options->struct_size != sizeof *options || mw__chip_find(options->chip) == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_netplist_defaults, or name no chip");
     MW_TRY(mw_graph_check(graph, err));

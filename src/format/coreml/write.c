@@ -248,8 +248,8 @@ static mw_status check_parameters(const mw_graph *graph, const mw_write_options 
         for (size_t k = 0; k < body->input_count; k++)
             if (mw__is_resident(body->inputs[k]))
                 return mw__fail(err, MW_ERROR_ARGUMENT,
-                                "Core ML: parameter \"%.96s\" has no value; give options.bake, or write what "
-                                "mw_trainer_export writes as MIL",
+                                "Core ML: parameter \"%.96s\" has no value; give options.bake, or export the "
+                                "trainer (mw_trainer_export)",
                                 body->inputs[k]->name);
     }
     return MW_OK;

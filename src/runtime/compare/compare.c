@@ -29,7 +29,8 @@ mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
     if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compare options were not made by mw_compare_defaults");
     if (o->reference.share.trainer != NULL || o->device.share.trainer != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a comparison writes what it runs on: share.trainer is not for it");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a comparison writes what it runs on: %s.share.trainer is not for it",
+                        o->reference.share.trainer != NULL ? "reference" : "device");
     if (o->reference.share.program != NULL)
         MW_TRY(mw__live_check(o->reference.share.program, MW__LIVE_PROGRAM, "mw_comparison_create", err));
     if (!(o->relative >= 0.0) || !(o->absolute >= 0.0) || isinf(o->relative) || isinf(o->absolute))

@@ -23,7 +23,7 @@ static mw_status check_options(const mw_range_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "range options were not made by mw_range_defaults");
     if (o->compile.share.trainer != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "a report of ranges writes what it runs on: share.trainer is not for it");
+                        "a report of ranges writes what it runs on: compile.share.trainer is not for it");
     if (o->compile.share.program != NULL)
         MW_TRY(mw__live_check(o->compile.share.program, MW__LIVE_PROGRAM, "mw_ranges_create", err));
     if (o->compile.provider != MW_PROVIDER_ENGINE || o->compile.device != MW_DEVICE_CPU)

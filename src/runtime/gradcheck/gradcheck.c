@@ -34,7 +34,7 @@ static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck_run: the options were not made by mw_gradcheck_defaults");
     if (o->compile.share.trainer != NULL || o->compile.share.program != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck_run: a check moves what it runs on: `%s` is not for it",
-                        o->compile.share.trainer != NULL ? "share.trainer" : "share.program");
+                        o->compile.share.trainer != NULL ? "compile.share.trainer" : "compile.share.program");
     if (o->y == NULL)
         return mw__fail_null(err, "mw_gradcheck_run: y is NULL");
     if (o->x == NULL || o->count == 0)

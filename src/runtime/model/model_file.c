@@ -13,17 +13,24 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the path ends so; slashes behind it, as of a folder, do not count. */
+/* The length of a path without slashes behind it, which a folder may have. */
+static size_t length_of(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    return end;
+}
+
+/* In capitals, too. */
 static bool has_ending(const char *path, const char *ending)
 {
-    const size_t length = strlen(ending);
-    size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/')
-        end--;
-    return end >= length && memcmp(path + end - length, ending, length) == 0;
+    const size_t length = strlen(ending), end = length_of(path);
+    return end >= length && strncasecmp(path + end - length, ending, length) == 0;
 }
 
 mw__model_file_kind mw__model_file_kind_of(const char *path)
@@ -34,9 +41,15 @@ mw__model_file_kind mw__model_file_kind_of(const char *path)
                                                : MW__FILE_MIL;
 }
 
+static const char *const format_names[] = {[MW__FILE_MIL] = "a folder of MIL",
+                                           [MW__FILE_PACKAGE] = "a Core ML package",
+                                           [MW__FILE_ONNX] = "an ONNX file",
+                                           [MW__FILE_NETPLIST] = "a netplist"};
+
 /* Endings of files that are no folder of MIL, and that nothing here writes as a model. */
-static const char *const others[] = {".mlmodel", ".mlmodelc", ".tflite", ".h5",         ".keras",
-                                     ".pt",      ".pth",      ".gguf",   ".safetensors"};
+static const char *const others[] = {".mlmodel", ".mlmodelc", ".mil",  ".pb",    ".tflite",      ".h5",
+                                     ".keras",   ".pt",       ".pth",  ".gguf",  ".safetensors", ".npz",
+                                     ".npy",     ".zip",      ".json", ".plist", ".txt"};
 
 static mw_status check_ending(const char *path, const char *call, mw_error *err)
 {
@@ -46,15 +59,14 @@ static mw_status check_ending(const char *path, const char *call, mw_error *err)
                             "%s: \"%.160s\": models are not written as %s, but as .mlpackage, .onnx, .espresso.net or "
                             "a folder of MIL",
                             call, path, others[i]);
+    const mw__model_file_kind kind = mw__model_file_kind_of(path);
+    if (path[strlen(path) - 1] == '/' && (kind == MW__FILE_ONNX || kind == MW__FILE_NETPLIST))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: \"%.160s\" ends in a slash, as a folder does, and %s is a file",
+                        call, path, format_names[kind]);
     return MW_OK;
 }
 
 /* ---- options ---- */
-
-static const char *const format_names[] = {[MW__FILE_MIL] = "a folder of MIL",
-                                           [MW__FILE_PACKAGE] = "a Core ML package",
-                                           [MW__FILE_ONNX] = "an ONNX file",
-                                           [MW__FILE_NETPLIST] = "a netplist"};
 
 /* The first option that the format has no use for; NULL if there is none. */
 static const char *unused_option(const mw_write_options *o, mw__model_file_kind kind)
@@ -93,7 +105,8 @@ mw_status mw__model_file_check(const char *path, const mw_write_options *options
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: `%s` is not for %s, as \"%.160s\" asks for", call, unused,
                         format_names[kind], path);
     if (foreign != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: `%s` is not for this call", call, foreign);
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "%s: `%s` is not for this call, which has values and a function of its own", call, foreign);
     return MW_OK;
 }
 
@@ -199,7 +212,7 @@ static mw_status check_place(const mw_graph *graph, const char *path, mw_error *
     const mw__model_file_kind kind = mw__model_file_kind_of(path);
     mw__text cut;
     mw__text_init(&cut, graph->allocator);
-    mw__text_puts(&cut, path);
+    mw__text_append(&cut, path, length_of(path));
     mw_status status = mw__text_check(&cut, err);
     if (status == MW_OK && kind != MW__FILE_MIL && kind != MW__FILE_PACKAGE)
         status = check_no_folder(path, err);
@@ -229,7 +242,8 @@ mw_status mw_graph_write(const mw_graph *graph, const char *path, const mw_write
     if (mw__skips(err))
         return err->status;
     if (graph == NULL || path == NULL || path[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write: the %s is NULL", graph == NULL ? "graph" : "path");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write: %s",
+                        graph == NULL ? "the graph is NULL" : "there is no path");
     MW_TRY(mw__model_file_check(path, options, MW__WRITES_GRAPH, __func__, err));
     return mw__model_file_write(graph, path, options, err);
 }

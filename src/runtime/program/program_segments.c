@@ -54,7 +54,7 @@ static mw_status check_count(const mw__segmentation *cut, const mw__program_requ
     return mw__fail(
         err, MW_ERROR_UNSUPPORTED,
         "trainer: in segments it has %zu operations (%zu of them %zu times), and a process holds %zu; ask for "
-        "fewer memory.segments, MW_SEGMENTS_AUTO, or fewer dispatch_steps",
+        "a smaller memory.segments, MW_SEGMENTS_AUTO, or fewer dispatch_steps",
         count, cut->call_count, request->held_times, request->held_max);
 }
 

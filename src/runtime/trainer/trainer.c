@@ -228,13 +228,26 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
     return MW_OK;
 }
 
+static mw_status refuse_values(const char *parameter, const mw__refusal *refusal, size_t count, mw_error *err)
+{
+    if (refusal->element == count)
+        return mw__fail(err, refusal->status, "parameter \"%s\": %s", parameter, refusal->text);
+    return mw__fail(err, refusal->status, "parameter \"%s\": element %zu %s", parameter, refusal->element,
+                    refusal->text);
+}
+
 static mw_status read_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
                             mw_error *err)
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
-    return mw__convert(out_data, dtype, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count}, err);
+    const mw__values values = {.data = entry->data, .dtype = entry->dtype, .count = count};
+    const mw__port_rule rule = {.dtype = dtype, .declared = dtype};
+    mw__refusal refusal;
+    if (mw__values_enter(out_data, &values, &rule, &refusal) != MW_OK)
+        return refuse_values(parameter, &refusal, count, err);
+    return MW_OK;
 }
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
@@ -258,14 +271,6 @@ static mw_status check_limits(const mw__state_entry *entry, const mw__values *va
                             value, entry->least, entry->most);
     }
     return MW_OK;
-}
-
-static mw_status refuse_values(const char *parameter, const mw__refusal *refusal, size_t count, mw_error *err)
-{
-    if (refusal->element == count)
-        return mw__fail(err, refusal->status, "parameter \"%s\": %s", parameter, refusal->text);
-    return mw__fail(err, refusal->status, "parameter \"%s\": element %zu %s", parameter, refusal->element,
-                    refusal->text);
 }
 
 static mw_status write_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data, size_t count,

@@ -20,7 +20,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     t->compile.share = (mw_share){0}; /* what is shared is the owner's, below */
     if (o->compile.share.trainer != NULL) {
         mw__state_owner *lender = mw__state_owner_of(o->compile.share.trainer);
-        MW_TRY(mw__state_owner_check_lender(lender, &t->target.symbols, "share.trainer", err));
+        MW_TRY(mw__state_owner_check_lender(lender, &t->target.symbols, "compile.share.trainer", err));
         mw__state_owner_lend(lender);
         t->owner.lender = lender;
     }

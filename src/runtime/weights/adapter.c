@@ -66,10 +66,23 @@ static mw_status make_paths(mw__adapters *a, const char *folder, mw_error *err)
     return MW_OK;
 }
 
+static bool has_entry(const char *folder, const char *name)
+{
+    struct stat status;
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &status) == 0;
+}
+
+/* A folder with weights of a model, as hubs have them, is none; one without either is said to lack its configuration.
+ */
 bool mw__is_adapter_folder(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return false;
+    return has_entry(path, "adapter_config.json") ||
+           (!has_entry(path, "model.safetensors") && !has_entry(path, "model.safetensors.index.json"));
 }
 
 mw_status mw__adapters_check_options(const mw_weights_options *options, const char *folder, mw_error *err)

@@ -135,7 +135,8 @@ static void test_a_check_says_the_same_and_writes_nothing(void)
 
 static void test_endings_that_are_something_else_are_refused(void)
 {
-    static const char *const others[] = {"m.mlmodel", "m.mlmodelc/", "a/m.tflite", "m.pt", "m.safetensors"};
+    static const char *const others[] = {"m.mlmodel",     "m.mlmodelc/", "a/m.tflite", "m.pt",
+                                         "m.safetensors", "m/model.mil", "m.PB",       "m.json"};
     char folder[512];
     made m;
     make_all(&m);
@@ -146,12 +147,56 @@ static void test_endings_that_are_something_else_are_refused(void)
         CHECK_CONTAINS(err.message, "models are not written as");
     }
     mw_error err = {0};
+    CHECK_INT(mw_graph_write(m.graph, "m.onnx/", NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "slash");
+    err = (mw_error){0};
+    CHECK(mw_graph_write(m.graph, "M.MLPACKAGE", NULL, &err) != MW_OK); /* Core ML wants small letters */
+    err = (mw_error){0};
     CHECK_INT(mw_graph_write(m.graph, "", NULL, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
     CHECK_INT(mw_graph_write(m.graph, "m.espresso.net", NULL, &err), MW_ERROR_UNSUPPORTED);
     CHECK_CONTAINS(err.message, "mw_chip_register");
     CHECK_INT(folder_count("."), 0);
     folder_leave(folder);
+    destroy_all(&m);
+}
+
+/* A folder may be named with a slash behind it, and an ending in capitals. */
+static void test_a_check_takes_what_is_written(void)
+{
+    static const char *const names[] = {"m/", "m.mlpackage/", "M.ONNX"};
+    char folder[512];
+    made m;
+    make_all(&m);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        mw_error err = {0};
+        mw_write_options options = mw_write_defaults();
+        options.check_only = true;
+        REQUIRE(folder_enter(folder));
+        mw_graph_write(m.graph, names[i], &options, &err);
+        CHECK_INT(folder_count("."), 0);
+        mw_graph_write(m.graph, names[i], NULL, &err);
+        check_note(err.status == MW_OK || !is_built(&err), __FILE__, __LINE__, "%s: %s", names[i], err.message);
+        CHECK(!is_built(&err) || folder_count(".") == 1);
+        folder_leave(folder);
+    }
+    destroy_all(&m);
+}
+
+static void test_options_of_files_are_not_for_a_text(void)
+{
+    made m;
+    make_all(&m);
+    for (int row = 0; row < ROWS; row++) {
+        mw_error err = {0};
+        mw_write_options options = mw_write_defaults();
+        rows[row].set(&options);
+        char *text = mw_graph_print_mil(m.graph, &options, &err);
+        const bool in = rows[row].in[MIL] && rows[row].graph;
+        check_note(in == (text != NULL), __FILE__, __LINE__, "%s: %s", rows[row].name, err.message);
+        CHECK(in || strstr(err.message, rows[row].name) != NULL);
+        mw_string_free(text);
+    }
     destroy_all(&m);
 }
 
@@ -171,6 +216,8 @@ int main(void)
     RUN(test_what_has_no_use_is_refused);
     RUN(test_a_check_says_the_same_and_writes_nothing);
     RUN(test_endings_that_are_something_else_are_refused);
+    RUN(test_a_check_takes_what_is_written);
+    RUN(test_options_of_files_are_not_for_a_text);
     RUN(test_a_source_has_a_batch_of_its_own);
     return check_finish();
 }

@@ -368,7 +368,7 @@ static void test_options_that_do_not_go_together_are_refused(void)
     mw_gradcheck_options check = mw_gradcheck_defaults(o.loss, &w, 1);
     check.compile.share.trainer = a;
     CHECK(mw_gradcheck_run(&check, NULL, &err) != MW_OK);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "`share.trainer` is not for it");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "`compile.share.trainer` is not for it");
     mw_error_clear(&err);
     mw_graph *lent = mw_graph_create(NULL, &err);
     mw_output(mw_relu(mw_parameter(lent, "g.weight", MW_F32, MW_SHAPE(2), mw_init_zeros())), "y");
@@ -376,7 +376,7 @@ static void test_options_that_do_not_go_together_are_refused(void)
     CHECK_OK(err);
     check.compile.share = (mw_share){.program = lender};
     CHECK(mw_gradcheck_run(&check, NULL, &err) != MW_OK);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "`share.program` is not for it");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "`compile.share.program` is not for it");
     mw_program_destroy(lender);
     mw_graph_destroy(lent);
     mw_error_clear(&err);

@@ -86,6 +86,16 @@ static void test_what_does_not_fit_is_refused_and_changes_nothing(void)
     int32_t whole[COUNT] = {0};
     whole[3] = 2049; /* an integer goes in exactly or not at all */
     refuse(half, MW_I32, whole, MW_ERROR_ARGUMENT);
+    float large[COUNT] = {0};
+    uint16_t halves[COUNT];
+    large[2] = 1e6f;
+    mw_trainer *full = make(MW_DEVICE_CPU, &err);
+    mw_trainer_write(full, "fc2.weight", MW_F32, large, COUNT, &err);
+    CHECK_OK(err);
+    CHECK(mw_trainer_read(full, "fc2.weight", MW_F16, halves, COUNT, &err) != MW_OK);
+    CHECK_CONTAINS(err.message, "parameter \"fc2.weight\": element 2");
+    mw_error_clear(&err);
+    mw_trainer_destroy(full);
     refuse(half, MW_STRING, doubles, MW_ERROR_DTYPE);
     refuse(half, (mw_dtype)99, doubles, MW_ERROR_DTYPE);
     mw_trainer_destroy(half);
@@ -130,9 +140,10 @@ static void test_one_evaluation_finds_all(void)
     CHECK_OK(err);
     CHECK(both.loss == measured.loss && both.examples == SMALL_EXAMPLES && both.metric_count == measured.metric_count);
     CHECK(memcmp(counts, alone, sizeof counts) == 0);
-    confusion.classes = SMALL_C + 1;
+    confusion.classes = SMALL_C + 1; /* found before anything is run */
+    const uint64_t fed = mw_trainer_get_counters(t).feed_bytes;
     CHECK(mw_trainer_evaluate(t, set, &confusion, &both, &err) != MW_OK);
-    CHECK(both.loss == 0.0 && both.examples == 0); /* zeros on failure, also if the loss was found */
+    CHECK(both.loss == 0.0 && both.examples == 0 && mw_trainer_get_counters(t).feed_bytes == fed);
     mw_dataset_destroy(set);
     mw_trainer_destroy(t);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { IN = 2, HIDDEN = 3, OUT = 2, ALL = HIDDEN * IN + HIDDEN + OUT * HIDDEN + OUT };
 
@@ -348,6 +349,49 @@ static void test_a_program_takes_a_file_or_after_a_failed_allocation_nothing(voi
     CHECK_INT(failing.live, 0);
 }
 
+/* A folder as hubs have it is weights, and no adapter: for trainers, programs and graphs alike. */
+static void test_a_folder_of_a_model_is_weights(void)
+{
+    mw_error err = {0};
+    float saved[ALL], loaded[ALL];
+    CHECK_INT(mkdir(scratch("snapshot"), 0700), 0);
+    mw_trainer *one = make(&err), *other = make(&err);
+    for (int i = 0; i < ALL; i++)
+        saved[i] = (float)i / 8.0f;
+    for (int i = 0, at = 0; i < 4; at += counts[i++])
+        mw_trainer_write(one, names[i], MW_F32, saved + at, (size_t)counts[i], &err);
+    mw_trainer_save_weights(one, scratch("snapshot/model.safetensors"), &err);
+    mw_trainer_load_weights(other, scratch("snapshot"), NULL, &err);
+    CHECK_OK(err);
+    take(other, loaded);
+    CHECK(memcmp(saved, loaded, sizeof saved) == 0);
+    mw_tensor *logits;
+    mw_graph *graph = build(&logits), *filled_graph = mw_graph_load_weights(graph, scratch("snapshot"), NULL, &err);
+    mw_program *program = mw_program_create(graph, NULL, &err);
+    mw_program_load_weights(program, scratch("snapshot"), NULL, &err);
+    mw_program_read(program, "fc1.weight", MW_F32, loaded, (size_t)counts[0], &err);
+    CHECK_OK(err);
+    CHECK(memcmp(saved, loaded, (size_t)counts[0] * sizeof(float)) == 0);
+    mw_program_destroy(program);
+    mw_graph_destroy(filled_graph);
+    mw_graph_destroy(graph);
+    mw_trainer_destroy(one);
+    mw_trainer_destroy(other);
+}
+
+/* An adapter's names say what they belong to. */
+static void test_an_adapter_takes_no_option(void)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = make(&err);
+    CHECK_INT(mkdir(scratch("adapter"), 0700), 0);
+    mw_weights_options options = mw_weights_defaults();
+    options.partial = true;
+    CHECK_INT(mw_trainer_load_weights(trainer, scratch("adapter"), &options, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "`partial` is for files of tensors");
+    mw_trainer_destroy(trainer);
+}
+
 int main(void)
 {
     for (int i = 0; i < 16; i++)
@@ -361,5 +405,7 @@ int main(void)
     RUN(test_bf16_and_integers_are_converted);
     RUN(test_the_base_is_loaded_under_adapters);
     RUN(test_a_program_takes_a_file_or_after_a_failed_allocation_nothing);
+    RUN(test_a_folder_of_a_model_is_weights);
+    RUN(test_an_adapter_takes_no_option);
     return check_finish();
 }

@@ -18,9 +18,9 @@ static mw_status answer_problems(const mw__onnx_writer *w)
 {
     if (w->problems == 0)
         return MW_OK;
-    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "ONNX: %zu operations cannot be written as ONNX: %s%s%s%s%s%s",
-                    w->problems, w->first[0], w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "",
-                    w->first[2], w->problems > 3 ? " .." : "");
+    return mw__fail(w->err, MW_ERROR_UNSUPPORTED, "%zu operations cannot be written as ONNX: %s%s%s%s%s%s", w->problems,
+                    w->first[0], w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "", w->first[2],
+                    w->problems > 3 ? " .." : "");
 }
 
 /* What is not valid is a fault of ours, which nobody shall find in a file. */

@@ -142,10 +142,10 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
     if (o == NULL || o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
     if (o->compile.share.program != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: share.program is for programs; load weights instead");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.share.program is for programs; load weights instead");
     if (o->compile.share.trainer != NULL && mw_communicator_size(o->ranks.communicator) > 1)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: share.trainer and a communicator: ranks share nothing with others");
+                        "trainer: compile.share.trainer and a communicator: ranks share nothing with others");
     MW_TRY(check_tensors(o, err));
     return check_numbers(o, err);
 }

@@ -38,7 +38,7 @@ void mw__trainer_share_batches(const mw_trainer *t, mw_loader_options *options)
 static mw_status check_options(const mw_trainer_options *o, mw_error *err)
 {
     const char *field = o->dispatch_steps > 1      ? "dispatch_steps, as ranks exchange their gradients in each step"
-                        : o->watch.compare != NULL ? "compare: compare a step of one rank"
+                        : o->watch.compare != NULL ? "watch.compare: compare a step of one rank"
                         : o->memory.limit != 0     ? "memory.limit: mark what is to be computed again with mw_recompute"
                                                    : NULL;
     if (field == NULL)
