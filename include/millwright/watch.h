@@ -81,11 +81,11 @@ MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
  *  loss scale). If a dispatch has several steps, the values are those of its last step. With several ranks, a
  *  watched tensor is that of the rank's own batch. For MW_WATCH_NORM and MW_WATCH_VALUES the statistics are 0. */
 MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched);
-/** Copies the elements of a value that MW_WATCH_VALUES watches, as F32.
+/** Copies the elements of a value that MW_WATCH_VALUES watches, converted to `dtype` as by mw_program_read.
  *  errors  MW_ERROR_ARGUMENT if the value is watched in another way, MW_ERROR_SHAPE for a wrong count,
  *          MW_ERROR_STATE before the first step */
-MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, float *out_data, size_t count,
-                                         mw_error *err);
+MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, mw_dtype dtype, void *out_data,
+                                         size_t count, mw_error *err);
 /** The norm over all watched gradients, of the step that ran last: the root of the sum of the squares of their
  *  norms. NaN if there is none. */
 MW_API double mw_trainer_gradient_norm(const mw_trainer *trainer);

@@ -183,7 +183,7 @@ static mw_status call_evaluate(world *w) { return mw_trainer_evaluate(w->trainer
 static mw_status call_watch(world *w)
 {
     float loss;
-    return mw_trainer_watch_values(w->trainer, 0, &loss, 1, &w->said);
+    return mw_trainer_watch_values(w->trainer, 0, MW_F32, &loss, 1, &w->said);
 }
 static mw_status call_log(world *w) { return mw_trainer_log(w->trainer, NULL, 0, &w->said); }
 static mw_status call_predict(world *w)

@@ -528,7 +528,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_use_averages(NULL, true, &err));
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_predict(NULL, NULL, MW_F32, NULL, 0, &err));
-    REFUSED(mw_trainer_watch_values(NULL, 0, NULL, 0, &err));
+    REFUSED(mw_trainer_watch_values(NULL, 0, MW_F32, NULL, 0, &err));
     REFUSED(mw_trainer_read(NULL, NULL, MW_F32, NULL, 0, &err));
     REFUSED(mw_trainer_write(NULL, NULL, MW_F32, NULL, 0, &err));
     REFUSED(mw_trainer_save(NULL, NULL, NULL, &err));

@@ -1137,8 +1137,8 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
     ]),
     "mw_trainer_watch_values": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_data", POINTER(c_float)), ("count", c_size_t),
-        ("err", POINTER(mw_error)),
+        ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("dtype", c_int), ("out_data", c_void_p),
+        ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
     "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),

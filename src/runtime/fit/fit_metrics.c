@@ -157,7 +157,7 @@ static mw_status put_watched(mw__fitting *fit, size_t index, const mw_watched *w
                                     : put_named(fit, name, "/norm", w->norm, err);
     if (w->elements != 1)
         return MW_OK;
-    MW_TRY(mw_trainer_watch_values(fit->trainer, index, &value, 1, err));
+    MW_TRY(mw_trainer_watch_values(fit->trainer, index, MW_F32, &value, 1, err));
     return put_named(fit, name, "", (double)value, err);
 }
 

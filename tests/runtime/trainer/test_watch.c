@@ -202,7 +202,7 @@ static void test_statistics_are_those_of_the_values(void)
                 squares += found.norm * found.norm;
                 continue;
             }
-            mw_trainer_watch_values(b, k, values, (size_t)other.elements, &err);
+            mw_trainer_watch_values(b, k, MW_F32, values, (size_t)other.elements, &err);
             const mw_watched right = statistics_of(values, (size_t)other.elements);
             check_statistics(&settings[i], &found, &right);
             if (found.of == MW_WATCH_GRADIENT && !settings[i].stateful)
@@ -218,7 +218,7 @@ static void test_statistics_are_those_of_the_values(void)
 static void read_values(mw_trainer *t, const char *name, float *out, size_t count, mw_error *err)
 {
     mw_watched found;
-    mw_trainer_watch_values(t, find(t, name, &found), out, count, err);
+    mw_trainer_watch_values(t, find(t, name, &found), MW_F32, out, count, err);
 }
 
 /* Tensors against the network in double, updates against the parameters, gradients against plain SGD. */
@@ -270,12 +270,12 @@ static void test_before_the_first_step_there_is_nothing(void)
     mw_trainer *t = make(&settings[0], VALUES, &err);
     const size_t loss = find(t, "loss", &found);
     CHECK(found.step == 0 && found.elements == 1 && isnan(mw_trainer_gradient_norm(t)));
-    CHECK_INT(mw_trainer_watch_values(t, loss, &value, 1, &err), MW_ERROR_STATE);
+    CHECK_INT(mw_trainer_watch_values(t, loss, MW_F32, &value, 1, &err), MW_ERROR_STATE);
     err = (mw_error){0};
     train(t, 0, 1, NULL, &err);
-    CHECK_INT(mw_trainer_watch_values(t, loss, &value, 2, &err), MW_ERROR_SHAPE);
+    CHECK_INT(mw_trainer_watch_values(t, loss, MW_F32, &value, 2, &err), MW_ERROR_SHAPE);
     err = (mw_error){0};
-    CHECK_INT(mw_trainer_watch_values(t, 999, &value, 1, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_watch_values(t, 999, MW_F32, &value, 1, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};
     find(t, "gradient_norm/fc1.weight", &found);
     CHECK(found.kind == MW_WATCH_NORM && found.of == MW_WATCH_GRADIENT && found.min == 0.0);

@@ -76,7 +76,7 @@ bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *ou
     return true;
 }
 
-static mw_status read_values(const mw_trainer *t, size_t index, float *out, size_t count, mw_error *err)
+static mw_status read_values(const mw_trainer *t, size_t index, mw_dtype to, void *out, size_t count, mw_error *err)
 {
     if (t == NULL || out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_watch_values: the %s is NULL",
@@ -91,20 +91,19 @@ static mw_status read_values(const mw_trainer *t, size_t index, float *out, size
         return mw__fail(err, MW_ERROR_STATE, "mw_trainer_watch_values: no step has run");
     mw_dtype dtype;
     const void *data = data_of(t, watched, &dtype);
-    const double unit = unit_of(t, watched);
-    for (size_t i = 0; i < count; i++)
-        out[i] = (float)(unit * number_at(data, dtype, i));
-    return MW_OK;
+    const mw__values values = {.data = data, .dtype = dtype, .count = count, .scale = (float)unit_of(t, watched)};
+    return mw__convert(out, to, &values, err); /* a power of two: rounded once */
 }
 
-mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, float *out_data, size_t count, mw_error *err)
+mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, mw_dtype dtype, void *out_data, size_t count,
+                                  mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, read_values(trainer, index, out_data, count, err), err);
+    return mw__trainer_leave(&entry, read_values(trainer, index, dtype, out_data, count, err), err);
 }
 
 double mw_trainer_gradient_norm(const mw_trainer *trainer)
