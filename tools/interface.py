@@ -17,6 +17,11 @@ LIBRARIES = {
     "e5rt": ["ane_e5rt"],
 }
 FUNCTION = re.compile(r"(?:/\*\*(?P<block>(?:(?!\*/).)*)\*/\s*)?MW_API\s+(?P<declaration>[^;#]*?\b(?P<name>mw_\w+)\([^;]*);", re.S)
+# In a doc block, what ends the first paragraph: a field ("return  a graph"), an item of a list.
+FIELD = re.compile(r"- |\S+(?: \S+)?  +\S")
+# A name is a noun if one of these makes or ends its objects; values have no such functions.
+LIFE = {"create", "open", "destroy"}
+VALUES = {"mw_dtype", "mw_init", "mw_operation", "mw_schedule", "mw_shape", "mw_tensor"}
 # Verbs that stand for others, by the rules.
 FOREIGN = {"close": "destroy", "free": "destroy", "new": "create", "delete": "destroy"}
 ALLOWED = {"mw_string_free"}  # text is no object
@@ -27,9 +32,11 @@ def library_of(header):
 
 
 def first_sentence(block):
-    text = " ".join(line.strip().lstrip("*").strip() for line in (block or "").splitlines())
-    text = re.sub(r"\s+", " ", text).strip()
-    return re.split(r"(?<=[.;:])\s", text)[0].rstrip(".;:") if text else ""
+    """Up to a full stop before a space, or to the first field; neither ";" nor ":" ends it."""
+    lines = [line.strip().lstrip("*").rstrip().removeprefix("  ") for line in (block or "").strip().splitlines()]
+    fields = (at for at, line in enumerate(lines) if at > 0 and (not line.strip() or FIELD.match(line.strip())))
+    text = re.sub(r"\s+", " ", " ".join(lines[: next(fields, len(lines))])).strip()
+    return re.split(r"(?<=[^.]\.)(?<!e\.g\.)(?<!i\.e\.)\s", text)[0].rstrip(".;:") if text else ""
 
 
 def functions():
@@ -46,27 +53,24 @@ def functions():
 
 
 def nouns():
-    """The names of types that functions begin with: mw_trainer of mw_trainer_step."""
-    found = set()
-    for path in HEADERS.glob("**/*.h"):
-        found |= set(re.findall(r"typedef (?:struct|enum) (mw_\w+)", path.read_text(encoding="utf-8")))
-    found |= {name[: -len("_options")] for name in found if name.endswith("_options")}
-    return found | {"mw_log", "mw_thread_hooks", "mw_gradcheck", "mw_replay", "mw_netplist", "mw_plot"}
+    """What is created, opened or destroyed, and values: mw_trainer of mw_trainer_create."""
+    names = (name.rsplit("_", 1) for _, name, _ in functions())
+    return {noun for noun, verb in names if verb in LIFE} | VALUES
 
 
-def noun_of(name, known):
-    """The longest noun that the name begins with; None if there is none."""
+def noun_of(header, name, known):
+    """The longest noun that the name begins with; None if there is none, and for operations: mw_layer_norm."""
+    if header.startswith("op_") or header == "loss":
+        return None
     parts = name.split("_")
-    for end in range(len(parts) - 1, 1, -1):
-        if "_".join(parts[:end]) in known:
-            return "_".join(parts[:end])
-    return None
+    starts = ("_".join(parts[:end]) for end in range(len(parts) - 1, 1, -1))
+    return next((noun for noun in starts if noun in known), None)
 
 
 def listing():
     known, by_noun, constructors = nouns(), {}, {}
     for header, name, sentence in functions():
-        noun = noun_of(name, known)
+        noun = noun_of(header, name, known)
         where = by_noun.setdefault(noun, []) if noun else constructors.setdefault(header, [])
         where.append((header, name, sentence))
     out = []

@@ -99,7 +99,7 @@ MW_API mw_chip_placement *mw_chip_placement_create(const mw_graph *graph, mw_chi
 /** Frees the placement; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_chip_placement_destroy(mw_chip_placement *placement);
 
-/** All 0 for NULL. */
+/** The times, sizes and numbers of the whole placement. All 0 for NULL. */
 MW_API mw_chip_placement_totals mw_chip_placement_get_totals(const mw_chip_placement *placement);
 /** Operation `index` in the order of the program; NULL beyond the last. */
 MW_API const mw_chip_placed *mw_chip_placement_at(const mw_chip_placement *placement, size_t index);
@@ -109,7 +109,7 @@ MW_API const mw_chip_placed_segment *mw_chip_placement_segment_at(const mw_chip_
 /** The placement as text, a line for each operation; freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
 MW_API char *mw_chip_placement_print(const mw_chip_placement *placement, mw_error *err);
-/** The same as JSON: an object with "chip", "segmenter", "us", "segments" and "operations". */
+/** The placement as JSON: an object with "chip", "segmenter", "us", "segments" and "operations". */
 MW_API char *mw_chip_placement_json(const mw_chip_placement *placement, mw_error *err);
 
 #ifdef __cplusplus

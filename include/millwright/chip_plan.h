@@ -114,8 +114,8 @@ typedef struct mw_chip_plan mw_chip_plan;
  *  options  NULL = mw_chip_plan_defaults()
  *  return   owned by the caller; NULL with err set
  *  errors   those of mw_chip_report_create; MW_ERROR_UNSUPPORTED for more than 2^15 layers, or a program that
- *           mw_program_create cannot
- *           write for the chip; MW_ERROR_ARGUMENT for zeroed options, or a margin that is not above 0 and at most 1
+ *           mw_program_create cannot write for the chip; MW_ERROR_ARGUMENT for zeroed options, or a margin that is not
+ *           above 0 and at most 1
  *  source   ane-guide (github.com/sbryngelson/ane-guide), ch. 22 */
 MW_API mw_chip_plan *mw_chip_plan_create(const mw_graph *graph, mw_chip chip, const mw_chip_plan_options *options,
                                          mw_error *err);
@@ -289,9 +289,9 @@ typedef struct mw_chip_plan_totals {
 
 /* ---- reading ---- */
 
-/** Zeros for NULL. */
+/** The times, sizes and numbers of the whole plan. Zeros for NULL. */
 MW_API mw_chip_plan_totals mw_chip_plan_get_totals(const mw_chip_plan *plan);
-/* Item `index` of each kind; NULL beyond the last, and for a plan that is NULL. */
+/** Operation, layer, .. `index` of the plan; NULL beyond the last, and for a plan that is NULL. */
 MW_API const mw_chip_plan_op *mw_chip_plan_op_at(const mw_chip_plan *plan, size_t index);
 MW_API const mw_chip_layer *mw_chip_plan_layer_at(const mw_chip_plan *plan, size_t index);
 MW_API const mw_chip_split *mw_chip_plan_split_at(const mw_chip_plan *plan, size_t index);

@@ -1,8 +1,7 @@
 /* Several processes that train one model: ranks 0 to size - 1, each with the same program and data of its own.
  *
- *     mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);          // <millwright/mpi.h>, library millwright_mpi
- *     options.ranks.communicator = ranks;                                       // of the trainer;
- * docs/many-machines.md
+ *     mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);    // <millwright/mpi.h>, library millwright_mpi
+ *     options.ranks.communicator = ranks;                           // of the trainer; docs/many-machines.md
  *     ...
  *     mw_communicator_finish(ranks, &err);
  *

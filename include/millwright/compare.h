@@ -1,6 +1,6 @@
 /* One program on two devices, operation by operation: where they part, and by how much.
  *
- *     mw_compare_options options = mw_compare_defaults();       // the CPU, and the engine's model of the ANE
+ *     mw_compare_options options = mw_compare_defaults();    // the CPU, and the engine's model of the ANE
  *     options.batch = batch;
  *     mw_comparison *comparison = mw_comparison_create(graph, &options, &err);
  *     if (!mw_comparison_passes(comparison)) {
@@ -37,9 +37,9 @@ extern "C" {
 typedef struct mw_compare_options {
     size_t struct_size;           /* set by mw_compare_defaults */
     mw_compile_options reference; /* one side: default MW_DEVICE_CPU on the engine */
-    mw_compile_options device;    /* the other: default MW_DEVICE_ANE. `seed`, `function` and
-                                   * `share`, which is copied, are those of the reference; `keep_folder` is not
-                                   * used */
+    mw_compile_options device;    /* the other: default MW_DEVICE_ANE. `seed` and `function` are those of the
+                                   * reference, and so is `share.program`, whose values are copied; `share.trainer` is
+                                   * refused. `keep_folder` is not used */
     const mw_batch *batch;        /* a feed for each input; NULL = that of batch_path, or drawn */
     const char *batch_path;       /* a safetensors file with a tensor for each input, by its name */
     uint64_t seed;                /* of what is drawn: multiples of 1/256 in [-2, 2), indices in their range, 0 and 1 */
@@ -89,9 +89,9 @@ typedef struct mw_comparison mw_comparison;
  *  options  NULL = mw_compare_defaults()
  *  return   owned by the caller; NULL with err set. That values differ is no error
  *  errors   those of mw_program_create for either side; MW_ERROR_ARGUMENT for zeroed options, a negative tolerance or a
- *           feed
- *           that is missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialize); MW_ERROR_NUMERIC for
- *           an input that the other side cannot hold; MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
+ *           feed that is missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialize);
+ *           MW_ERROR_NUMERIC for an input that the other side cannot hold; MW_ERROR_FILE, MW_ERROR_FORMAT for
+ *           batch_path */
 MW_API mw_comparison *mw_comparison_create(const mw_graph *graph, const mw_compare_options *options, mw_error *err);
 /** Frees the comparison; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_comparison_destroy(mw_comparison *comparison);

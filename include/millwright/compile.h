@@ -48,24 +48,32 @@ typedef enum mw_provider {
     MW_PROVIDER_ESPRESSO = 2
 } mw_provider;
 
-/** Whose memory parameters and states are in: at most one of the two is set. What both have by the same name is there
- *  once, without a copy, and must have the same type and shape. Not for programs whose shapes are chosen. */
+/** Parameters and states in the memory of another object, the lender: what both have by the same name is there once,
+ *  without a copy. It keeps its present values; initializers are not used for it. At most one member is set.
+ *
+ *  Lender and borrowers may be destroyed in any order: the memory goes with the last of them. The allocator of the
+ *  lender must stay until then.
+ *
+ *  `trainer` lends all its parameters and model states.
+ *    - To a trainer: what a step of one writes, the other reads (docs/training.md). Groups, optimizer states, averages
+ *      and loss scale belong to each trainer alone.
+ *    - To a program: it reads them on the device. It writes one of them if an output is joined with it
+ *      (mw_program_alias). So a policy acts while it is trained, and a target network follows.
+ *    - Make one call at a time on the lender and all that borrow from it, as if they were one object. Between the steps
+ *      of mw_trainer_fit on one of them, its progress callback may use the others.
+ *
+ *  `program` lends to programs alone: parameters, and states that neither graph changes. A tensor of another type or
+ *  shape is not shared. What is written to one program is in all of them. None of them may run while it is written.
+ *
+ *  errors  of the call that makes the borrower: MW_ERROR_ARGUMENT if both members are set, if there is nothing to
+ *          share, for `program` in the options of a trainer, and for `trainer` in those of a trainer with a
+ *          communicator of several ranks; MW_ERROR_DTYPE or MW_ERROR_SHAPE if a tensor differs from that of the same
+ *          name in `trainer`; MW_ERROR_UNSUPPORTED if the lender is a rank of several, a program of a trainer
+ *          (mw_trainer_program), or on another e5rt library, and if the shapes of lender or borrower are chosen
+ *          (mw_program_set_shapes); MW_ERROR_STATE if the lender is destroyed, or if `trainer` is in a call */
 typedef struct mw_share {
-    struct mw_trainer
-        *trainer; /* for a trainer: it uses the buffers of this one for each model parameter and state that
-                   * both have. What a step of one trainer writes, the other reads; no data go through
-                   * the host (docs/training.md). Each has its own groups, optimizer states, averages and
-                   * loss scale. A shared tensor keeps its present values; initializers are not used for
-                   * it. Cannot be combined with a communicator.
-                   * For a program: parameters and states are read, or, where an output is joined with one
-                   * (mw_program_alias), written on the device: a policy that acts, a target network that
-                   * follows.
-                   * Make one call at a time on all trainers and programs that share, as if they were one
-                   * object. Between the steps of mw_trainer_fit on one of them, its progress callback may
-                   * use the others. They may be destroyed in any order, but the allocator of this trainer
-                   * must stay until all are destroyed */
-    struct mw_program *program; /* for a program: parameters, and states that the graph itself does not change, are the
-                                 * memory of this one. Not for trainers */
+    struct mw_trainer *trainer; /* NULL = none */
+    struct mw_program *program; /* NULL = none; not for trainers */
 } mw_share;
 
 /** How to compile. Fill with mw_compile_defaults. */

@@ -1,6 +1,6 @@
 /* Which classes a model takes for which, and the figures of each class.
  *
- *     int64_t counts[10 * 10];                                    // [true class][predicted class]
+ *     int64_t counts[10 * 10];    // [true class][predicted class]
  *     const mw_confusion confusion = {.classes = 10, .counts = counts};
  *     mw_trainer_evaluate(trainer, test, &confusion, &evaluation, &err);
  *     for (int i = 0; i < 10; i++)
@@ -47,7 +47,7 @@ typedef struct mw_confusion_figures {
     double accuracy;                                /* correct / labels */
     double macro_precision, macro_recall, macro_f1; /* means over the classes that were a label or predicted */
 } mw_confusion_figures;
-/** Zeros for NULL. */
+/** The figures of all classes together. Zeros for NULL. */
 MW_API mw_confusion_figures mw_confusion_all(const int64_t *counts, int64_t classes);
 
 #ifdef __cplusplus

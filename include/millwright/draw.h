@@ -41,7 +41,7 @@ MW_API mw_draw_options mw_draw_defaults(void);
  *           out of range; MW_ERROR_FILE */
 MW_API mw_status mw_graph_write_svg(const mw_graph *graph, const char *path, const mw_draw_options *options,
                                     mw_error *err);
-/** The same in Graphviz' language. */
+/** Writes the drawing in Graphviz' language, as mw_graph_write_svg does in SVG. */
 MW_API mw_status mw_graph_write_dot(const mw_graph *graph, const char *path, const mw_draw_options *options,
                                     mw_error *err);
 /** The SVG as a string.

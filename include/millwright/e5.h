@@ -141,7 +141,7 @@ typedef struct mw_e5 mw_e5;
  *  errors     MW_ERROR_FILE; MW_ERROR_FORMAT, with the offset, for what is no FlatBuffer with the root that is known.
  *             What lies below the root and has another form is a note, not an error */
 MW_API mw_e5 *mw_e5_open(const char *path, const mw_allocator *allocator, mw_error *err);
-/** The same of bytes in memory, which are copied. */
+/** Reads a descriptor from bytes in memory, which are copied; as mw_e5_open. */
 MW_API mw_e5 *mw_e5_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_e5_destroy(mw_e5 *e5);
@@ -179,12 +179,12 @@ MW_API mw_e5 *mw_e5_create(const mw_graph *graph, const mw_e5_options *options, 
 /** Writes it, as a whole or not at all. The same descriptor gives the same bytes.
  *  errors  MW_ERROR_UNSUPPORTED for one with notes: what was not understood would be lost; MW_ERROR_FILE */
 MW_API mw_status mw_e5_write(const mw_e5 *e5, const char *path, mw_error *err);
-/** The same to memory, which is freed with mw_string_free. NULL with err set. */
+/** Writes the descriptor to memory, which is freed with mw_string_free. NULL with err set. */
 MW_API char *mw_e5_bytes(const mw_e5 *e5, size_t *size, mw_error *err);
 
-/** As text for people; freed with mw_string_free. */
+/** The descriptor as text for people; freed with mw_string_free. */
 MW_API char *mw_e5_text(const mw_e5 *e5, mw_error *err);
-/** As JSON; freed with mw_string_free. Text that is no UTF-8 has U+FFFD in its place. */
+/** The descriptor as JSON; freed with mw_string_free. Text that is no UTF-8 has U+FFFD in its place. */
 MW_API char *mw_e5_json(const mw_e5 *e5, mw_error *err);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Fitting: the loop over epochs, with validation, checkpoints, early stopping, files of metrics and progress.
  *
- *     mw_fit_options fit = mw_fit_defaults(train, 5);              // epochs
+ *     mw_fit_options fit = mw_fit_defaults(train, 5);    // epochs
  *     fit.data.validation = test;
- *     fit.checkpoint.path = "mnist.safetensors";                   // stop it, run it again: it goes on
+ *     fit.checkpoint.path = "mnist.safetensors";         // stop it, run it again: it goes on
  *     mw_trainer_fit(trainer, &fit, &err);
  *
  * A loop of one's own calls mw_trainer_step (trainer.h) on the batches of a loader (dataset.h).
@@ -28,8 +28,8 @@ typedef struct mw_progress {
     mw_evaluation validation;
     double seconds, seconds_left;
     float learning_rate;        /* of the last step */
-    double best;                /* of best_by, over the validations so far .. */
-    int64_t best_epoch, waited; /* epoch of `best`, 0 = none; epochs that patience has waited since */
+    double best;                /* of stopping.best_by, over the validations so far .. */
+    int64_t best_epoch, waited; /* epoch of `best`, 0 = none; epochs that stopping.patience has waited since */
 } mw_progress;
 
 /** mw_trainer_fit calls it after every step (with dispatch_steps after every dispatch) and at the end of each epoch.
@@ -45,7 +45,7 @@ typedef bool mw_progress_function(void *user, const mw_progress *progress);
 /** How a run ended. */
 typedef enum mw_fit_end {
     MW_FIT_FINISHED = 0, /* all its epochs */
-    MW_FIT_EARLY = 1,    /* `patience` */
+    MW_FIT_EARLY = 1,    /* stopping.patience */
     MW_FIT_STOPPED = 2,  /* MW_ERROR_STOPPED */
     MW_FIT_FAILED = 3    /* any other error */
 } mw_fit_end;
@@ -57,9 +57,9 @@ typedef struct mw_fit_summary {
     double seconds;           /* of this call; of the whole run if it writes metrics */
     double loss;              /* mean of the last epoch, so far as it got */
     mw_evaluation validation; /* the last */
-    double best;              /* of best_by .. */
+    double best;              /* of stopping.best_by .. */
     int64_t best_epoch;       /* .. found in this epoch; 0 = nothing was compared */
-    bool restored;            /* the trainer is as it was after that epoch (restore_best) */
+    bool restored;            /* the trainer is as it was after that epoch (stopping.restore_best) */
 } mw_fit_summary;
 
 /** What to train on. */
@@ -106,7 +106,7 @@ typedef struct mw_fit_stopping {
                           * improvement. An epoch improves if its value of best_by is better, by more than min_delta,
                           * than the best improving epoch so far. The checkpoint holds the number of epochs waited: a
                           * run that ended early does not train on when it is started again */
-    double min_delta;    /* 0 or more; for patience and plateau_patience */
+    double min_delta;    /* 0 or more; for patience and schedule.plateau_patience */
     bool restore_best;   /* a run that ends by itself leaves the trainer as it was after its best epoch by best_by:
                           * parameters, states, optimizer and learning rate. They come from the checkpoint of that
                           * epoch, or from a copy in memory if there is none */
@@ -130,9 +130,9 @@ typedef struct mw_fit_progress {
     bool quiet;                     /* no progress on standard error */
     bool no_warnings;               /* the warnings of mw_trainer_warning_at are not printed: the caller shows them */
     bool ignore_signals;            /* true: SIGINT and SIGTERM are not handled. By default, the first such signal makes
-                                     * mw_trainer_fit save the checkpoint and return MW_ERROR_STOPPED; a second one before that
-                                     * ends the process. A signal that the host ignores stays ignored. When mw_trainer_fit
-                                     * returns, the host's handlers are back */
+                                     * mw_trainer_fit save the checkpoint and return MW_ERROR_STOPPED; a second one
+                                     * before that ends the process. A signal that the host ignores stays ignored. When
+                                     * mw_trainer_fit returns, the host's handlers are back */
     mw_progress_function *function; /* NULL = none */
     void *user;
 } mw_fit_progress;
@@ -159,7 +159,7 @@ MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs
 MW_API mw_status mw_trainer_log(mw_trainer *trainer, const mw_metrics_field *fields, size_t count, mw_error *err);
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
- *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
+ *  terminal (with the time left), one line per epoch elsewhere; progress.quiet turns it off.
  *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it, MW_ERROR_NUMERIC at the first refused step; what
  *          mw_trainer_evaluate says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if
  *          another mw_trainer_fit, here or in another process, has this checkpoint, if one cannot be written, or the

@@ -1,7 +1,7 @@
 /* Checking gradients by differences, on the device that will train.
  *
  *     mw_gradcheck_options options = mw_gradcheck_defaults(loss, &w, 1);
- *     options.batch = &batch;                        // what the inputs are fed
+ *     options.batch = &batch;    // what the inputs are fed
  *     mw_gradcheck_report report;
  *     if (mw_gradcheck_run(&options, &report, &err) != MW_OK)
  *         puts(err.message);     // gradcheck: "fc1.weight" element 7: gradient 0.25, by differences 0.5 ...

@@ -109,7 +109,7 @@ typedef struct mw_hwx_table {
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT with the offset where the file contradicts itself; MW_ERROR_UNSUPPORTED for
  *          the firmware's containers ANEH, ANEP and ANES, by name */
 MW_API mw_hwx *mw_hwx_open(const char *path, mw_error *err);
-/** The same of bytes in memory, which are copied.
+/** Reads a program from bytes in memory, which are copied; as mw_hwx_open.
  *  allocator  NULL = the C library's heap */
 MW_API mw_hwx *mw_hwx_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
 /** A .ane in memory whose payload begins there; mw_hwx_parse looks for it at 0x1000 and at 0x800. */
@@ -167,7 +167,7 @@ MW_API mw_ane_options mw_ane_defaults(void);
 
 /** The bytes of the file, made anew from what was read; *out is freed with mw_string_free. */
 MW_API mw_status mw_hwx_write_memory(const mw_hwx *hwx, void **out, size_t *out_size, mw_error *err);
-/** The same into a file, whole or not at all. */
+/** Writes these bytes to a file, whole or not at all. */
 MW_API mw_status mw_hwx_write(const mw_hwx *hwx, const char *path, mw_error *err);
 /** A .hwx of H13 as a .ane: header, tasks and kernels; names are lost.
  *  options  NULL = mw_ane_defaults()

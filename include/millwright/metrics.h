@@ -1,7 +1,7 @@
 /* Metrics of a training as a stream: numbers by name, in files that other programs read while they grow.
  *
  *     mw_fit_options fit = mw_fit_defaults(train, 5);
- *     fit.metrics.path = "run/mnist.jsonl";                            // mw_trainer_fit writes all it knows
+ *     fit.metrics.path = "run/mnist.jsonl";    // mw_trainer_fit writes all it knows
  *
  * and in a loop of one's own:
  *

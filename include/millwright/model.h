@@ -65,8 +65,8 @@ MW_API mw_model_options mw_model_defaults(void);
  *           mw_graph_rebatch if `batch` is given */
 MW_API mw_model *mw_model_open(const char *path, const mw_model_options *options, mw_error *err);
 
-/** The same of a graph, which is copied: one that was built and trained is given as mw_graph_evaluation. Parameters
- *  have their initial values. */
+/** Makes a model of a graph, which is copied, as mw_model_open does of a file. A graph that was built and trained is
+ *  given as mw_graph_evaluation. Parameters have their initial values. */
 MW_API mw_model *mw_model_create(const mw_graph *graph, const mw_model_options *options, mw_error *err);
 
 /** Frees the model, at once or with the last of its predictors. Twice, or for NULL, as mw_program_destroy. */
@@ -120,7 +120,7 @@ MW_API mw_status mw_model_write(const mw_model *model, const char *path, const m
  *  With options->check_only, before the first step: what it would fail of after the last.
  *  trainer  with a source: of a graph that mw_graph_trainable or mw_graph_lora made from it
  *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation. NULL = none
- *  options  NULL = mw_write_defaults(); `bake` and `replace` are the trainer's own, and refused
+ *  options  NULL = mw_write_defaults(); `bake`, `replace` and `any_batch` are refused, `keep_batch` with a source too
  *  errors   those of mw_graph_write; MW_ERROR_ARGUMENT if something that was trained has no place in the source, and
  *           for a trainer without a prediction where there is no source; MW_ERROR_NUMERIC for a value that the dtype of
  *           the source cannot hold */

@@ -5,9 +5,8 @@
  *     {
  *         mw_error err = {0};
  *         mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);
- *         options.ranks.communicator = ranks;                      // of the trainer, which is made, trained and
- * destroyed
- *         ...
+ *         options.ranks.communicator = ranks;               // of the trainer
+ *         ...                                               // it is made, trained and destroyed
  *         mw_communicator_finish(ranks, &err);
  *         return err.status != MW_OK;
  *     }

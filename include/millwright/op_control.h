@@ -1,6 +1,6 @@
 /* Branches, loops and lists; labels of classes.
  *
- *     static mw_tensor *below_eight(void *user, mw_tensor *const *vars, size_t count)       // vars: i, x
+ *     static mw_tensor *below_eight(void *user, mw_tensor *const *vars, size_t count)    // vars: i, x
  *     { return mw_less(vars[0], mw_scalar(user, MW_I32, 8)); }
  *     static void once(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
  *     {

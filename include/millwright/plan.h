@@ -40,7 +40,8 @@ typedef enum mw_trainer_part {
  *  All memory is taken here. Like the first run, it freezes what mw_program_alias binds.
  *  errors  as mw_plan_create; MW_ERROR_ARGUMENT for too many runs */
 MW_API mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err);
-/** The same for a program of a trainer. What mw_trainer_step_many puts into one dispatch is not measured.
+/** Keeps the times of one program of a trainer, as mw_program_profile. What mw_trainer_step_many puts into one dispatch
+ *  is not measured.
  *  errors  MW_ERROR_ARGUMENT for the prediction or accumulation of a trainer that has none */
 MW_API mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err);
 
@@ -81,7 +82,7 @@ typedef struct mw_plan_totals {
     uint64_t profiled_runs; /* since profiling was switched on; `time` is of the newest */
 } mw_plan_totals;
 
-/** All 0 for NULL. */
+/** The sizes, numbers and times of the whole plan. All 0 for NULL. */
 MW_API mw_plan_totals mw_plan_get_totals(const mw_plan *plan);
 
 /** A MIL operation. */
@@ -145,7 +146,7 @@ typedef void mw_plan_line(void *user, const char *line);
 
 /** The plan as text: totals, steps, implementations, buffers. NULL for either does nothing. */
 MW_API void mw_plan_print(const mw_plan *plan, mw_plan_line *line, void *user);
-/** The same into a file, whole or not at all. */
+/** Writes the text of the plan into a file, whole or not at all. */
 MW_API mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err);
 
 /** The runs that were kept as Chrome trace JSON, for Perfetto (ui.perfetto.dev) or chrome://tracing: a track for the

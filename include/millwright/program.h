@@ -97,7 +97,7 @@ MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *er
 
 /* ---- weights that are exchanged ----
  *
- *     mw_graph *adapted = mw_graph_lora(model, &lora, &err);           // or mw_graph_trainable: which weights
+ *     mw_graph *adapted = mw_graph_lora(model, &lora, &err);              // or mw_graph_trainable: which weights
  *     mw_program *program = mw_program_create(adapted, NULL, &err);
  *     mw_program_load_weights(program, "adapters/french", NULL, &err);
  *     mw_program_run(program, &err);

@@ -39,8 +39,8 @@ extern "C" {
 /** What is measured. Fill with mw_range_defaults. */
 typedef struct mw_range_options {
     size_t struct_size;            /* set by mw_range_defaults */
-    mw_compile_options compile;    /* MW_DEVICE_CPU on the engine, and no other; `share` is copied, `keep_folder`
-                                    * is not used */
+    mw_compile_options compile;    /* MW_DEVICE_CPU on the engine, and no other; the values of `share.program` are
+                                    * copied, `share.trainer` is refused, `keep_folder` is not used */
     const mw_batch *batch;         /* a feed for each input; NULL = that of batch_path, or drawn */
     const char *batch_path;        /* a safetensors file with a tensor for each input, by its name */
     uint64_t seed;                 /* of what is drawn, as by mw_comparison_create */
@@ -77,14 +77,13 @@ typedef struct mw_ranges mw_ranges;
  *  options  NULL = mw_range_defaults()
  *  return   owned by the caller; NULL with err set. That values do not fit is no error
  *  errors   those of mw_program_create and mw_program_run; MW_ERROR_ARGUMENT for zeroed options, another device than
- *           the engine's CPU,
- *           a graph without outputs or a feed that is missing; MW_ERROR_SHAPE for a program with `?` extents
- *           (mw_graph_specialize); MW_ERROR_NUMERIC for a batch that is not finite; MW_ERROR_FILE, MW_ERROR_FORMAT for
- *           batch_path */
+ *           the engine's CPU, share.trainer, a graph without outputs or a feed that is missing; MW_ERROR_SHAPE for a
+ *           program with `?` extents (mw_graph_specialize); MW_ERROR_NUMERIC for a batch that is not finite;
+ *           MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
 MW_API mw_ranges *mw_ranges_create(const mw_graph *graph, const mw_range_options *options, mw_error *err);
-/** The same of the trainer's next step on a batch: forward and backward pass, gradients in the loss scale that the
- *  trainer has on its device, and the update, with its parameters and states. It is not run: nothing of the trainer
- *  changes.
+/** A report of the trainer's next step on a batch, as mw_ranges_create makes one of a graph. It covers forward and
+ *  backward pass, gradients in the loss scale that the trainer has on its device, and the update, with its parameters
+ *  and states. The step itself is not run: nothing of the trainer changes.
  *  trainer  the scale is that of its own device: one for MW_DEVICE_ANE shows what fp16 will hold
  *  batch    as for mw_trainer_step
  *  return   owned by the caller, with the allocator of the trainer; NULL with err set
@@ -101,7 +100,7 @@ MW_API size_t mw_ranges_count(const mw_ranges *ranges);
 /** Value `index`, inputs first, then in the order of the operations; it lives as long as the report; NULL beyond the
  *  last. */
 MW_API const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index);
-/** The same from the worst on: most elements that overflow or are not finite, then most that are lost, then least
+/** The values from the worst on: most elements that overflow or are not finite, then most that are lost, then least
  *  headroom. */
 MW_API const mw_range *mw_ranges_worst(const mw_ranges *ranges, size_t place);
 /** The report as text, in lines of at most 120 bytes: a summary, what can be done, and a line for each value, the worst

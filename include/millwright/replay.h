@@ -1,7 +1,7 @@
-/* Why a step was refused, once more: a trainer with the option `replay_folder` leaves the refused step there, and this
- * runs it again, without the trainer, the data or the program that made them.
+/* Why a step was refused, once more: a trainer with the option watch.replay_folder leaves the refused step there, and
+ * mw_replay_run runs it again, without the trainer, the data or the program that made them.
  *
- *     options.watch.replay_folder = "run/refused";                       // mw_trainer_step: "step 1200 is refused: .."
+ *     options.watch.replay_folder = "run/refused";    // mw_trainer_step: "step 1200 is refused: .."
  *
  *     mw_replay_result result;
  *     mw_replay_run("run/refused", NULL, &result, &err);
@@ -34,8 +34,8 @@ typedef struct mw_replay_result {
 
 /** Runs a refused step again.
  *  options  NULL = the default ones; another device or number of threads may be asked. What is beyond the type that the
- *           trainer's device had counts as not finite on every device. keep_folder, share and function are not
- *           used
+ *           trainer's device had counts as not finite on every device. keep_folder, share and function are
+ *           not used
  *  out      may be NULL; zeros on failure
  *  errors   MW_ERROR_FILE or MW_ERROR_FORMAT if the folder is none of a refused step; those of mw_program_create and
  *           mw_program_run */

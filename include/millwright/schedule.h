@@ -2,7 +2,7 @@
  *
  *     mw_fit_options fit = mw_fit_defaults(train, 5);
  *     fit.schedule.rate = mw_schedule_cosine(0.0);
- *     fit.schedule.rate.warmup_steps = 100;                            // any schedule can be warmed up
+ *     fit.schedule.rate.warmup_steps = 100;    // any schedule can be warmed up
  *
  * and in a loop of one's own:
  *

@@ -78,7 +78,7 @@ MW_API void mw_summary_destroy(mw_summary *summary);
 MW_API size_t mw_summary_count(const mw_summary *summary);
 /** Layer `index`: inputs first, then each behind what it reads. NULL past the last. */
 MW_API const mw_summary_layer *mw_summary_at(const mw_summary *summary, size_t index);
-/** All 0 for NULL. */
+/** The parameters, bytes and work of all layers. All 0 for NULL. */
 MW_API mw_summary_totals mw_summary_get_totals(const mw_summary *summary);
 
 /** The summary as a table for people: a line for each layer, and the totals. `from` lists the layers that a line reads,

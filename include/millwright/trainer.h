@@ -3,7 +3,7 @@
  *     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
  *     options.metric = mw_accuracy(logits, y);
  *     mw_trainer *trainer = mw_trainer_create(&options, &err);
- *     mw_trainer_step(trainer, batch, &loss, &err);                // or the whole loop: fit.h
+ *     mw_trainer_step(trainer, batch, &loss, &err);    // or the whole loop: fit.h
  *
  * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
  * read only for checkpoints.
@@ -30,21 +30,21 @@ typedef struct mw_trainer mw_trainer;
  *  one shape: an input with `?` extents gets its default shape. For another shape, build the loss on a graph made by
  *  mw_graph_specialize or mw_graph_trainable.
  *  errors  as mw_grad and mw_program_create; MW_ERROR_ARGUMENT if no parameter gets a gradient, if a group matches no
- *          parameter, for too many metrics, for the name of a metric that is invalid or taken, or if the trainer has
- *          nothing in common with `share`; MW_ERROR_SHAPE for an input with `?` and no default; MW_ERROR_MEMORY if
- *          memory_limit is below what recomputation reaches, with both numbers; MW_ERROR_NUMERIC for a scalar that
- *          the device's type cannot hold, naming it; MW_ERROR_SHAPE or MW_ERROR_DTYPE if a tensor differs from the
- *          tensor of the same name in `share` */
+ *          parameter, for too many metrics, for the name of a metric that is invalid or taken, or if no parameter or
+ *          state has the name of one of compile.share.trainer; MW_ERROR_SHAPE for an input with `?` and no default;
+ *          MW_ERROR_MEMORY if memory.limit is below what recomputation reaches, with both numbers; MW_ERROR_NUMERIC
+ *          for a scalar that the device's type cannot hold, naming it; MW_ERROR_SHAPE or MW_ERROR_DTYPE if a tensor
+ *          differs from the one of the same name in compile.share.trainer */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
-/** The effect of memory_limit on a step. */
+/** The effect of memory.limit on a step. */
 typedef struct mw_trainer_recomputation {
     size_t stretches;             /* parts of the forward pass that are computed again; 0 = none */
     uint64_t bytes, bytes_before; /* of a step, with recomputation and without */
     double flops, flops_before;   /* of the operations of a step that have a number (mw_plan_totals) */
 } mw_trainer_recomputation;
 
-/** All 0 for NULL and for a trainer without memory_limit. */
+/** What recomputation saves and costs in a step. All 0 for NULL and for a trainer without memory.limit. */
 MW_API mw_trainer_recomputation mw_trainer_get_recomputation(const mw_trainer *trainer);
 
 /** Frees the trainer. NULL is fine. Inside a callback of a call on this trainer, or while another thread is inside a
@@ -184,6 +184,7 @@ typedef struct mw_trainer_counters {
     uint64_t early_bytes;     /* the part of exchanged_bytes that was sent while the device still computed other
                                * gradients */
 } mw_trainer_counters;
+/** What has crossed the host boundary since the trainer was made. Zeros for NULL. */
 MW_API mw_trainer_counters mw_trainer_get_counters(const mw_trainer *trainer);
 
 /** The number of warnings about the step program, in this order:
@@ -196,7 +197,7 @@ MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** The comparison of the first step (mw_trainer_options.watch), whether it passed or not; NULL before the first
+/** The comparison of the first step (options.watch.compare), whether it passed or not; NULL before the first
  *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
 MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
@@ -214,7 +215,7 @@ typedef struct mw_trainer_parts {
     size_t compiled;   /* MIL operations in the compiled programs of the step: the fewer, the more segments
                         * share one */
 } mw_trainer_parts;
-/** Zeros for NULL. */
+/** Into how many programs a step was cut, and what they hold. Zeros for NULL. */
 MW_API mw_trainer_parts mw_trainer_get_parts(const mw_trainer *trainer);
 
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device.

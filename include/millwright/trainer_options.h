@@ -47,7 +47,7 @@ typedef struct mw_metric {
     mw_tensor *value; /* scalar */
 } mw_metric;
 
-/** For `segments`: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If the
+/** For memory.segments: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If the
  *  step repeats a sequence of operations, the cuts lie between the repetitions. On the ANE, a process holds at most
  *  128 stream operations (mw_trainer_parts): segments become longer until the trainer needs no more than that. */
 #define MW_SEGMENTS_AUTO (-1)
@@ -128,8 +128,8 @@ typedef struct mw_trainer_ranks {
     uint64_t bucket_bytes; /* size of the buckets in which ranks send gradients together, 1024 to 2^26; 0 = 2^22. A
                             * step with more than one bucket is cut, into 8 segments unless memory.segments says
                             * otherwise. A bucket is sent when its segment is done, while the device computes the
-                            * next ones. With segments = 1, or a library without asynchronous runs, all are sent at
-                            * the end */
+                            * next ones. With memory.segments = 1, or a library without asynchronous runs, all are
+                            * sent at the end */
     bool shard_states;     /* each rank keeps the optimizer states of one part of the trained elements; the parts have
                             * equal size. The rank updates its part by the sums of the gradients, and sends the new
                             * parameters to all ranks. The results are the same bits as without shard_states.
@@ -185,7 +185,7 @@ typedef struct mw_trainer_options {
     mw_trainer_memory memory;
     mw_trainer_ranks ranks;
     mw_trainer_watch watch;
-    mw_compile_options compile; /* device, threads, seed, allocator, a trainer to share parameters and states with */
+    mw_compile_options compile; /* device, threads, seed, allocator, share.trainer ..; share.program is refused */
 } mw_trainer_options;
 
 /** Returns options with everything else at its default. */

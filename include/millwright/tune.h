@@ -7,7 +7,7 @@
  *     mw_tensor *logits = mw_graph_output_at(graph, 0);
  *     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(64));
  *     ... a trainer of mw_cross_entropy(logits, labels), some steps ...
- *     mw_trainer_export(trainer, source, "tuned", &err);
+ *     mw_trainer_export(trainer, source, "tuned", NULL, &err);
  *
  * Everything works on copies; the source is what the result is written back into, so that the tuned program has the
  * operations, names and layouts of the one that was read. docs/finetuning.md describes the whole way.

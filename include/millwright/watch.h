@@ -2,7 +2,7 @@
  * the step, which keeps its bits.
  *
  *     const mw_watch watches[] = {mw_watch_tensor(hidden, NULL), mw_watch_parameters(MW_WATCH_UPDATE, "*.weight")};
- *     options.watch.values = watches;                              // of the trainer (trainer_options.h)
+ *     options.watch.values = watches;    // of the trainer (trainer_options.h)
  *     options.watch.count = 2;
  *     ..
  *     mw_watched found;

@@ -5,12 +5,14 @@
  *     mw_weights_options options = mw_weights_defaults();
  *     options.prefixes = names;
  *     options.prefix_count = 1;
- *     options.new_heads = true;                            // the last layer has another number of classes
+ *     options.new_heads = true;    // the last layer has another number of classes
  *     mw_trainer_load_weights(trainer, "resnet.pt", &options, &err);
  *
- * A folder is taken for an adapter as PEFT stores it (mw_graph_lora). docs/tensors.md lists the formats of files.
+ * A folder that holds adapter_config.json is an adapter as PEFT stores it: it is for trainers and programs whose graph
+ * has adapters (mw_graph_lora), not for mw_graph_load_weights. Any other path is what mw_tensors_open takes, folders of
+ * shards or with model.safetensors among them. docs/tensors.md lists the formats.
  *
- * Threads: as the trainer or the program. */
+ * Threads: as the trainer, the program or the graph. */
 #ifndef MILLWRIGHT_WEIGHTS_H
 #define MILLWRIGHT_WEIGHTS_H
 
@@ -84,9 +86,10 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
  *  only, as a program's text has none of PyTorch's dots, if that is one tensor. Values are converted under the rule of
  *  mw_program_write and must be finite. All of it goes in, or after an error nothing does. Weights that are constants
  *  of the program are no part of it: mw_graph_load_weights gives them values before the program is made.
- *  A folder is an adapter, as mw_trainer_save_lora or PEFT writes it; the graph has adapters of the same rank and alpha
- *  (mw_graph_lora). Symbolic links in it are followed under the rules of <millwright/mil.h> for a model.
- *  options  NULL = mw_weights_defaults(). None is for an adapter, whose names say what they belong to
+ *  A folder with adapter_config.json is an adapter, as mw_trainer_save_lora or PEFT writes it; the graph has adapters
+ *  of the same rank and alpha (mw_graph_lora). Symbolic links in it are followed under the rules of <millwright/mil.h>
+ *  for a model. Any other folder is what mw_tensors_open takes.
+ *  options  NULL = mw_weights_defaults(). An adapter takes no option: its names say what they belong to
  *  errors   MW_ERROR_ARGUMENT for two tensors of one name, or no tensor that fits anything;
  *           MW_ERROR_FORMAT for parameters that are missing (the message lists some), a shape that differs, a
  *           damaged file; those of mw_tensors_open and mw_tensors_read.
@@ -98,7 +101,7 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
  *           train, and an unknown key with a value other than null, false, {} or [] */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, const mw_weights_options *options,
                                          mw_error *err);
-/** The same for a program. States that the program itself does not write may be missing, unless options->base is set.
+/** Reads weights into a program, as mw_trainer_load_weights into a trainer. States that the program itself does not write may be missing, unless options->base is set.
  *  errors  as mw_trainer_load_weights; MW_ERROR_ARGUMENT if the program has no parameter */
 MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, const mw_weights_options *options,
                                          mw_error *err);
@@ -110,6 +113,7 @@ MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, 
  *
  *  Constants that were compressed become dense ones. With options->compressed quantized blocks stay as the file has
  *  them; a parameter that gets some becomes a constant of its name.
+ *  path     as mw_trainer_load_weights, but no adapter
  *  options  NULL = mw_weights_defaults(). States may be missing, unless options->base is set
  *  return   owned by the caller, by the allocator of the source; NULL with err set on failure
  *  errors   as mw_trainer_load_weights and, with options->compressed, mw_tensors_constant; MW_ERROR_STATE for a

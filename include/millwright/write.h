@@ -1,13 +1,15 @@
 /* Graphs, models and what a trainer has learned as files, in the format that the path ends in:
  *
- *     mw_graph_write(graph, "copy", NULL, &err);                 // MIL: copy/model.mil, copy/weights/weight.bin
- *     mw_graph_write(graph, "Copy.mlpackage", NULL, &err);       // Core ML
- *     mw_graph_write(graph, "copy.onnx", NULL, &err);            // ONNX
- *     mw_trainer_export(trainer, NULL, "Net.mlpackage", NULL, &err);      // model.h
+ *     mw_graph_write(graph, "copy", NULL, &err);                    // MIL: copy/model.mil, copy/weights/weight.bin
+ *     mw_graph_write(graph, "Copy.mlpackage", NULL, &err);          // Core ML
+ *     mw_graph_write(graph, "copy.onnx", NULL, &err);               // ONNX
+ *     mw_trainer_export(trainer, NULL, "Net.mlpackage", NULL, &err); // model.h
  *
  * A path that ends in ".mlpackage" is a Core ML package, in ".onnx" an ONNX file, in ".espresso.net" a netplist
- * (<millwright/chip_all.h>); anything else is a folder of MIL. docs/coreml.md, docs/onnx.md and docs/netplist.md list
- * what each format takes.
+ * (<millwright/chip_all.h>); any other path is a folder of MIL. Endings count whatever their case. A path that ends
+ * like another file of models or data is refused: .mlmodel, .mlmodelc, .mil, .tflite, .h5, .keras, .pb, .pt, .pth,
+ * .gguf, .safetensors, .npz, .npy, .zip, .json, .plist or .txt. So is the path of a file (not a folder) that ends in a
+ * slash. docs/coreml.md, docs/onnx.md and docs/netplist.md list what each format takes.
  *
  * What is at the path is replaced as a whole or not at all, and everything is durable on return. The same graph gives
  * the same bytes.
@@ -58,12 +60,14 @@ typedef struct mw_write_options {
     mw_parameter_source *replace; /* not NULL: asked for every fp16 or fp32 constant of "main" that has a name, in its
                                    * blocks too; the values it is written with, in its dtype, or NULL to keep them */
     void *replace_user;
-    const mw_description *description; /* what the model says of itself; NULL = what the graph was read with, of a
-                                        * package the ports alone. A netplist has no place for it */
+    const mw_description *description; /* what the model says of itself. NULL: MIL has what the graph was read with, a
+                                        * package its ports alone, ONNX nothing; mw_model_write takes that of the
+                                        * model. A netplist has no place for it and leaves it out */
     mw_format_report *report;          /* ONNX: told of every operation that cannot be written; NULL = none */
     void *report_user;
-    bool any_batch;  /* ONNX, of "main": the model takes any number of examples, whatever batch the graph has; else
-                      * refused. What a trainer writes does so by itself */
+    bool any_batch;  /* ONNX, of "main": the model takes any number of examples, whatever batch the graph has; a graph
+                      * that cannot is refused. The ONNX file of a trainer without a source takes any number by itself
+                      */
     bool keep_batch; /* of a trainer without a source: the model has the batch of the training */
     bool check_only; /* nothing is written, and all is checked but what values of weights decide */
 } mw_write_options;
@@ -94,9 +98,9 @@ MW_API mw_write_options mw_write_defaults(void);
  *  errors   MW_ERROR_UNSUPPORTED for an operation that the format or the opset lacks (of ONNX the message counts them
  *           and has the first ones, `report` is told of all), for what is no tensor, for constants of 2 GB or more in
  *           ONNX, for a netplist before mw_chip_register, and for ONNX and Core ML in a build without protobuf-c;
- *           MW_ERROR_ARGUMENT for an option that is not for the format, a description that does not fit the ports, a
- *           parameter without a value, a function that is not there; MW_ERROR_DTYPE, MW_ERROR_SHAPE for what Core ML
- *           refuses; those of mw_graph_verify; MW_ERROR_FILE */
+ *           MW_ERROR_ARGUMENT for a path with a refused ending, an option that is not for the format, a description
+ *           that does not fit the ports, a parameter without a value, a function that is not there;
+ *           MW_ERROR_DTYPE, MW_ERROR_SHAPE for what Core ML refuses; those of mw_graph_verify; MW_ERROR_FILE */
 MW_API mw_status mw_graph_write(const mw_graph *graph, const char *path, const mw_write_options *options,
                                 mw_error *err);
 
