@@ -74,8 +74,9 @@ MW_API mw_status mw_communicator_finish(mw_communicator *communicator, mw_error 
  *  trainer that has it must be gone. NULL is fine. */
 MW_API void mw_communicator_destroy(mw_communicator *communicator);
 
-/** 0 and 1 for NULL. */
+/** The rank of this process, from 0; 0 for NULL. */
 MW_API int mw_communicator_rank(const mw_communicator *communicator);
+/** The number of ranks; 1 for NULL. */
 MW_API int mw_communicator_size(const mw_communicator *communicator);
 
 /** How long a call waits for a rank that does not send or take anything, in seconds; 30 at first. What a rank computes
@@ -115,6 +116,7 @@ typedef struct mw_communicator_counters {
     uint64_t messages_sent;
     double seconds_waited; /* in calls, and at the ends of steps */
 } mw_communicator_counters;
+/** What this rank has sent and received since the communicator was made. */
 MW_API mw_communicator_counters mw_communicator_get_counters(const mw_communicator *communicator);
 
 #ifdef __cplusplus

@@ -112,7 +112,7 @@ MW_API void mw_loader_destroy(mw_loader *loader);
  *  mw_dataset_prefetch the first call starts the thread. */
 MW_API const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err);
 
-/** Batches in an epoch. */
+/** The number of batches in an epoch. */
 MW_API int64_t mw_loader_batches(const mw_loader *loader);
 
 /** Where a loader stands; with the same options, seeking there serves the same batches. */
@@ -120,7 +120,10 @@ typedef struct mw_loader_position {
     int64_t epoch; /* from 0 */
     int64_t batch; /* batches already served in this epoch */
 } mw_loader_position;
+/** Where the loader stands. */
 MW_API mw_loader_position mw_loader_tell(const mw_loader *loader);
+/** Puts the loader to a position: the next batch is the one that followed it.
+ *  errors  MW_ERROR_ARGUMENT for a negative epoch, or a batch that an epoch does not have */
 MW_API mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err);
 
 #ifdef __cplusplus

@@ -80,11 +80,11 @@ MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *col
  *  example's seed as its key. Any index at any time; the same one is the same number. */
 MW_API float mw_map_example_uniform(const mw_map_example *example, uint64_t index);
 
-/** A data set of the same examples, in batches that a thread makes ahead. Each loader on this set has such a thread, also a loader
- *  that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses one. The
- *  batches have the same bits as without prefetch; an error comes with its own batch. The thread never starts an epoch
- *  that the caller has not begun. Destroying the loader ends the thread, after the example that it is making. The
- *  thread calls the functions of the data set, one at a time.
+/** A data set of the same examples, in batches that a thread makes ahead. Each loader on this set has such a thread,
+ *  also a loader that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses
+ *  one. The batches have the same bits as without prefetch; an error comes with its own batch. The thread never starts
+ *  an epoch that the caller has not begun. Destroying the loader ends the thread, after the example that it is making.
+ *  The thread calls the functions of the data set, one at a time.
  *  Prefetch works only on the outermost set: a set that is derived from this one has no thread. If the system gives no
  *  thread, the call makes the batches. In a child of fork(), a loader whose thread had started returns MW_ERROR_STATE:
  *  make a new loader there.

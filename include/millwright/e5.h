@@ -135,7 +135,7 @@ typedef struct mw_e5_program {
 
 typedef struct mw_e5 mw_e5;
 
-/** Reads a file.
+/** Reads a descriptor from a file.
  *  allocator  of the result; NULL = the C library's heap
  *  return     owned by the caller; NULL with err set
  *  errors     MW_ERROR_FILE; MW_ERROR_FORMAT, with the offset, for what is no FlatBuffer with the root that is known.

@@ -92,7 +92,7 @@ MW_API mw_init mw_init_zeros(void);
 MW_API mw_init mw_init_constant(float value);
 /** Uniform in [low, high). */
 MW_API mw_init mw_init_uniform(float low, float high);
-/** Normal. */
+/** Normal, of that mean and standard deviation. */
 MW_API mw_init mw_init_normal(float mean, float stddev);
 /** Uniform in +-1/sqrt(fan_in): PyTorch's default for Linear and Conv (He et al. 2015 with a = sqrt(5)). */
 MW_API mw_init mw_init_kaiming_uniform(void);

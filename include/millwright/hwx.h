@@ -120,9 +120,9 @@ MW_API void mw_hwx_destroy(mw_hwx *hwx);
 
 /* ---- what is in it: strings and pointers live as long as the object ---- */
 
-/** The whole; NULL for NULL. */
+/** What the file says as a whole; NULL for NULL. */
 MW_API const mw_hwx_info *mw_hwx_get_info(const mw_hwx *hwx);
-/** Segment by index, in the order of the file; NULL beyond the last, as all that follow. */
+/** Segment, port, .. `index`, in the order of the file; NULL beyond the last. */
 MW_API const mw_hwx_segment *mw_hwx_segment_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_port *mw_hwx_port_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_symbol *mw_hwx_symbol_at(const mw_hwx *hwx, size_t index);

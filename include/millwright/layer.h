@@ -52,17 +52,18 @@ MW_API size_t mw_layer_applications(const mw_layer *layer);
  * Numbers, parameters and errors are those of the constructor that makes one of each application; all of them take one
  * tensor. */
 
-/** mw_dense. */
+/** A layer of mw_dense. */
 MW_API mw_layer *mw_layer_dense(mw_graph *graph, int64_t units, const char *name);
-/** mw_conv_layer.
+/** A layer of mw_conv_layer.
  *  options  NULL = mw_conv_defaults(); copied */
 MW_API mw_layer *mw_layer_conv(mw_graph *graph, int64_t channels, mw_shape kernel, const char *name,
                                const mw_conv_options *options);
-/** mw_embedding: x are indices. */
+/** A layer of mw_embedding: x are indices. */
 MW_API mw_layer *mw_layer_embedding(mw_graph *graph, int64_t count, int64_t dim, const char *name);
-/** mw_layer_norm_layer. */
+/** A layer of mw_layer_norm_layer. */
 MW_API mw_layer *mw_layer_layer_norm(mw_graph *graph, int axis_count, float epsilon, const char *name);
-/** mw_batch_norm_layer: each application normalizes by its own batch, and the running statistics follow all of them. */
+/** A layer of mw_batch_norm_layer: each application normalizes by its own batch, and the running statistics follow all
+ *  of them. */
 MW_API mw_layer *mw_layer_batch_norm(mw_graph *graph, float momentum, float epsilon, const char *name);
 
 #ifdef __cplusplus

@@ -35,7 +35,7 @@ extern "C" {
  *  return   owned by the caller; NULL with err set. MW_ERROR_FORMAT carries text_line and text_column. */
 MW_API mw_graph *mw_graph_open_mil(const char *path, const mw_graph_options *options, mw_error *err);
 
-/** Parses a text in memory.
+/** Parses MIL text in memory.
  *  folder   where BLOBFILE paths are looked up; NULL = blobs stay references without data (enough to print) */
 MW_API mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
                                     mw_error *err);

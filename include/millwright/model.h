@@ -131,7 +131,7 @@ MW_API mw_status mw_trainer_export(mw_trainer *trainer, const mw_graph *source, 
 
 /** A predictor, with buffers and states of its own; it keeps the model alive. */
 MW_API mw_predictor *mw_predictor_create(mw_model *model, mw_error *err);
-/** Frees it. Twice, or while it predicts, as mw_trainer_destroy. NULL is fine. */
+/** Frees the predictor. Twice, or while it predicts, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_predictor_destroy(mw_predictor *predictor);
 
 /** Where a result goes. */

@@ -75,7 +75,7 @@ typedef struct mw_onnx_options {
 /** Returns the default options. */
 MW_API mw_onnx_options mw_onnx_defaults(void);
 
-/** Reads a model.
+/** Reads an ONNX file.
  *  options  NULL = mw_onnx_defaults()
  *  return   owned by the caller; NULL with err set on failure
  *  errors   MW_ERROR_FILE; MW_ERROR_FORMAT for a malformed file; MW_ERROR_UNSUPPORTED if any node is not supported (the

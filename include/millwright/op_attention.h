@@ -1,6 +1,6 @@
 /* Attention.
  *
- *     mw_tensor *h = mw_scaled_dot_product_attention(q, k, v, NULL);                   // [B, heads, T, E] each
+ *     mw_tensor *h = mw_scaled_dot_product_attention(q, k, v, NULL);                     // [B, heads, T, E] each
  *     mw_tensor *y = mw_multi_head_attention_layer(x, NULL, NULL, 8, mask, "attn");  // [B, T, E], as in PyTorch
  *
  * A NULL operand yields NULL (except where NULL is said to mean none); results live as long as the graph.

@@ -34,8 +34,8 @@ typedef struct mw_replay_result {
 
 /** Runs a refused step again.
  *  options  NULL = the default ones; another device or number of threads may be asked. What is beyond the type that the
- *           trainer's device had counts as not finite on every device. keep_folder, share and function are
- *           not used
+ *           trainer's device had counts as not finite on every device. keep_folder, share
+ *           and function are not used
  *  out      may be NULL; zeros on failure
  *  errors   MW_ERROR_FILE or MW_ERROR_FORMAT if the folder is none of a refused step; those of mw_program_create and
  *           mw_program_run */

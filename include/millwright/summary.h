@@ -71,7 +71,7 @@ typedef struct mw_summary_totals {
  *  return  owned by the caller; NULL with err set on failure
  *  errors  the graph's own first error; MW_ERROR_ARGUMENT if there are several functions and none is "main" */
 MW_API mw_summary *mw_summary_create(const mw_graph *graph, mw_error *err);
-/** Frees it. NULL is fine. */
+/** Frees the summary. NULL is fine. */
 MW_API void mw_summary_destroy(mw_summary *summary);
 
 /** Number of layers, those of kind "input" among them; 0 for NULL. */

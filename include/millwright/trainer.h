@@ -99,9 +99,10 @@ MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batch
  *  created, it must stay at most 1024; with decoupled weight decay, also at most 1 / weight_decay.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
+/** The learning rate of the next step, without the factors of groups. */
 MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
 
-/** Updates done. */
+/** The number of updates that the trainer has made. */
 MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
 
 /** Whether evaluation, prediction and written weights use the moving averages of the parameters; at first they do not.
@@ -152,10 +153,10 @@ typedef struct mw_evaluation {
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
                                      mw_evaluation *out, mw_error *err);
 
-/** Number and names of the classes that the trainer has learned. They come from this column of the training data of the
- *  last mw_trainer_fit; 0 and NULL if it has none. mw_trainer_evaluate and similar calls refuse a data set that has
- *  other classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the data set with
- *  these names as class_names. Strings live until the next mw_trainer_fit. */
+/** Number and names of the classes of a column that the trainer has learned. They come from this column of the
+ *  training data of the last mw_trainer_fit; 0 and NULL if it has none. mw_trainer_evaluate and similar calls refuse a
+ *  data set that has other classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the
+ *  data set with these names as class_names. Strings live until the next mw_trainer_fit. */
 MW_API size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column);
 MW_API const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index);
 

@@ -47,8 +47,8 @@ typedef struct mw_metric {
     mw_tensor *value; /* scalar */
 } mw_metric;
 
-/** For memory.segments: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If the
- *  step repeats a sequence of operations, the cuts lie between the repetitions. On the ANE, a process holds at most
+/** For memory.segments: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If
+ *  the step repeats a sequence of operations, the cuts lie between the repetitions. On the ANE, a process holds at most
  *  128 stream operations (mw_trainer_parts): segments become longer until the trainer needs no more than that. */
 #define MW_SEGMENTS_AUTO (-1)
 

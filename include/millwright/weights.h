@@ -101,7 +101,8 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
  *           train, and an unknown key with a value other than null, false, {} or [] */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, const mw_weights_options *options,
                                          mw_error *err);
-/** Reads weights into a program, as mw_trainer_load_weights into a trainer. States that the program itself does not write may be missing, unless options->base is set.
+/** Reads weights into a program, as mw_trainer_load_weights into a trainer. States that the program itself does not
+ *  write may be missing, unless options->base is set.
  *  errors  as mw_trainer_load_weights; MW_ERROR_ARGUMENT if the program has no parameter */
 MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, const mw_weights_options *options,
                                          mw_error *err);
