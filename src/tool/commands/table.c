@@ -84,7 +84,8 @@ const tool_command tool_commands[] = {
      "can be printed.",
      tool_report_options, tool_report},
     {"replay", "FOLDER", 1, 1, "why a step was refused",
-     "Runs a refused step again (RUN/refused of mw train, or replay_folder of a trainer) and says which value was the "
+     "Runs a refused step again (RUN/refused of mw train, or watch.replay_folder of a trainer) and says which value "
+     "was the "
      "first "
      "without a number, with the operation and the parameter that it belongs to; exit code 3 if there is one. --device "
      "and "
