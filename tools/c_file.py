@@ -14,6 +14,7 @@ TOKEN = r"""(?P<comment>/\*.*?\*/|//[^\n]*)
       |(?P<mark>->|\#\#|\.\.\.|.)"""
 LEXER = re.compile(LINE + TOKEN, re.X | re.S)
 BODY_LEXER = re.compile(TOKEN, re.X | re.S)
+CPP_LEXER = re.compile(LINE + TOKEN.replace(r"|[\w.])*", r"|[\w.]|'(?=\w))*"), re.X | re.S)  # numbers as 1'000
 INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')
 DEFINE = re.compile(r"([ \t]*#[ \t]*define[ \t]+)(\w+)(\([^)]*\))?(.*)", re.S)
 CONDITION = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b")
@@ -23,9 +24,9 @@ class Refused(Exception):
     pass
 
 
-def lex(text):
+def lex(text, is_cpp=False):
     """(kind, text) of each token; a directive with its continuations is one."""
-    return [(m.lastgroup, m.group()) for m in LEXER.finditer(text)]
+    return [(m.lastgroup, m.group()) for m in (CPP_LEXER if is_cpp else LEXER).finditer(text)]
 
 
 def lex_body(text):

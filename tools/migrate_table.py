@@ -21,6 +21,24 @@ Call = namedtuple("Call", "parameters text added")
 
 ADDED_MARK = "(added)"
 
+# Functions of both interfaces whose calls have as many arguments, and those of the arguments that tell which one it is.
+BOTH = {"mw_trainer_evaluate": (2, 3)}
+
+# Writers that took any path. path: which argument it is; ending: what makes it the same format now, None = the ending of
+# no other format; always: whether there is more to look at than the path
+Writer = namedtuple("Writer", "path ending always sentence")
+ENDS = "the path now says the format: it must end in {}"
+FOLDER = "the path now says the format: it must not end in .onnx, .mlpackage or .espresso.net"
+WRITERS = {
+    "mw_onnx_write": Writer(1, ".onnx", False, ENDS.format(".onnx")),
+    "mw_coreml_write": Writer(1, ".mlpackage", False, ENDS.format(".mlpackage")),
+    "mw_graph_write_mil": Writer(1, None, False, FOLDER),
+    "mw_trainer_write_onnx": Writer(1, ".onnx", False, ENDS.format(".onnx")),
+    "mw_trainer_write_coreml": Writer(1, ".mlpackage", False, ENDS.format(".mlpackage")),
+    "mw_trainer_write_mil": Writer(1, None, True, FOLDER + "; adapters are merged now"),
+    "mw_trainer_write_tuned": Writer(2, None, False, FOLDER),
+}
+
 # Functions of the interface before that one expression cannot stand for, as they are written behind the includes.
 ADDED = {
     "evaluate_loss_and_metric": """

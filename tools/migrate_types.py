@@ -1,15 +1,82 @@
-"""Which struct a name stands for in a file of C or C++, as far as it takes to rename fields: declarations by scope,
-members of structs, designators of initializers. It knows declarations that begin with the name of a type."""
-from c_file import words
+"""Which type a name stands for in sources of C or C++, as far as it takes to rename fields: declarations by scope, members
+of structs, results of functions, typedefs. It knows declarations that begin with the name of a type."""
 
 OPENING, CLOSING = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
+STATEMENTS = {"return", "else", "do", "case", "goto", "sizeof", "_Alignof", "throw", "new", "delete", "co_return", "and",
+              "or", "not"}
+NO_TYPES = STATEMENTS | {"struct", "union", "enum", "class", "namespace", "const", "static", "extern", "typedef", "using",
+                         "volatile", "inline", "register"}
+BEFORE_TYPES = ("{", "}", ";", "(", ",", ":", "]")
+
+
+class Types:
+    """What all files say: of a library and of the program that uses it.
+
+    names: name of a type -> the struct that it stands for; own: (struct, member) -> type; members: member -> type, None if
+    structs have several; defined: structs with known members; returns: function -> type"""
+
+    def __init__(self, structs):
+        self.names = {name: name for name in structs}
+        self.own, self.members, self.returns, self.defined = {}, {}, {}, set()
+
+    def of(self, name):
+        return self.names.get(name, name)
+
+    def member(self, owner, name):
+        if (owner, name) in self.own:
+            return self.own[owner, name]
+        return None if owner in self.defined else self.members.get(name)
+
+    def read(self, files):
+        """files: the tokens of each. Typedefs of all count in all."""
+        files = list(files)
+        for tokens in files:
+            self.read_typedefs(tokens)
+        members = {}
+        for tokens in files:
+            self.read_members(tokens, members)
+            self.read_functions(tokens)
+        self.members.update(members)
+
+    def read_typedefs(self, tokens):
+        for at, (_, text) in enumerate(tokens):
+            if text == "typedef":
+                at += 1
+                while at < len(tokens) and tokens[at][1] in ("struct", "const"):
+                    at += 1
+                found = declared(tokens, at) if at < len(tokens) and tokens[at][1] in self.names else None
+                if found:
+                    self.names[found[1]] = self.names[tokens[at][1]]
+
+    def read_functions(self, tokens):
+        for at in range(len(tokens)):
+            found = declared(tokens, at, ("(",)) if is_type(tokens, at) else None
+            if found:
+                self.returns[found[1]] = self.of(tokens[at][1])
+
+    def read_members(self, tokens, members):
+        owners = []
+        for at, (_, text) in enumerate(tokens):
+            if text == "{":
+                owners.append(struct_names(tokens, at))
+                self.defined.update(owners[-1])
+            elif text == "}" and owners:
+                owners.pop()
+            elif owners and owners[-1] and is_type(tokens, at):
+                for name in declared_names(tokens, at):
+                    self.add_member(owners[-1], name, self.of(text), members)
+
+    def add_member(self, owners, name, text, members):
+        for owner in owners:
+            self.own[owner, name] = text
+        members[name] = text if members.get(name, text) == text else None
 
 
 class Scopes:
-    """structs: the names of types to be followed; members: name of a member -> the type that it has in any struct."""
+    """The names that are declared where a file is read: name -> type."""
 
-    def __init__(self, structs, members):
-        self.structs, self.members = structs, members
+    def __init__(self, types):
+        self.types = types
         self.stack, self.pending = [{}], {}
 
     def open(self):
@@ -20,23 +87,35 @@ class Scopes:
         if len(self.stack) > 1:
             self.stack.pop()
 
-    def declare(self, name, struct, is_parameter):
-        (self.pending if is_parameter else self.stack[-1])[name] = struct
+    def declare(self, name, text, is_parameter):
+        (self.pending if is_parameter else self.stack[-1])[name] = text
 
     def find(self, name):
-        for scope in reversed(self.stack):
+        for scope in [self.pending, *reversed(self.stack)]:
             if name in scope:
                 return scope[name]
-        return self.pending.get(name)
+        return None
 
 
-def declared(tokens, at):
+def text_at(tokens, at):
+    return tokens[at][1] if 0 <= at < len(tokens) else ""
+
+
+def is_type(tokens, at):
+    """Whether a declaration may begin with the name at `at`."""
+    if tokens[at][0] != "name" or tokens[at][1] in NO_TYPES:
+        return False
+    if at == 0 or tokens[at - 1][1] in BEFORE_TYPES:
+        return True
+    return tokens[at - 1][0] == "name" and tokens[at - 1][1] not in STATEMENTS
+
+
+def declared(tokens, at, follows=("=", ";", ",", ")", "[", "{", ":")):
     """(index, name) of what is declared after the name of a type at `at`; None if it is a cast or the like."""
     at += 1
-    while at < len(tokens) and tokens[at][1] in ("*", "const", "restrict", "&"):
+    while text_at(tokens, at) in ("*", "const", "volatile", "restrict", "&"):
         at += 1
-    follows = tokens[at + 1][1] if at + 1 < len(tokens) else ""
-    if at < len(tokens) and tokens[at][0] == "name" and follows in ("=", ";", ",", ")", "[", "{", ":"):
+    if at < len(tokens) and tokens[at][0] == "name" and text_at(tokens, at + 1) in follows:
         return at, tokens[at][1]
     return None
 
@@ -44,31 +123,42 @@ def declared(tokens, at):
 def further(tokens, at):
     """The other names of a declaration whose first one stands at `at`: `a = .., *b, c;`."""
     depth = 0
-    while at < len(tokens):
+    while at + 1 < len(tokens):
         text = tokens[at][1]
         depth += (text in OPENING) - (text in CLOSING)
         if depth < 0 or (depth == 0 and text == ";"):
             return
         if depth == 0 and text == ",":
-            while tokens[at + 1][1] == "*":
+            while text_at(tokens, at + 1) == "*":
                 at += 1
-            if tokens[at + 1][0] == "name":
+            if at + 1 < len(tokens) and tokens[at + 1][0] == "name":
                 yield tokens[at + 1][1]
         at += 1
 
 
-def members_of(tokens, structs):
-    """Members of structs of this file whose type is one of `structs`: name -> type."""
-    found, inside = {}, []
-    for at, (_, text) in enumerate(tokens):
-        if text == "{":
-            before = [t[1] for t in tokens[max(0, at - 2):at]]
-            inside.append(bool({"struct", "union"} & set(before)))
-        elif text == "}" and inside:
-            inside.pop()
-        elif text in structs and inside and inside[-1] and declared(tokens, at):
-            found[declared(tokens, at)[1]] = text
-    return found
+def declared_names(tokens, at):
+    found = declared(tokens, at)
+    return [found[1], *further(tokens, found[0])] if found else []
+
+
+def struct_names(tokens, at):
+    """The names of the struct whose members begin with the brace at `at`: its tag, and what follows it."""
+    before = [text_at(tokens, at - 2), text_at(tokens, at - 1)]
+    if not {"struct", "union"} & set(before):
+        return []
+    behind = closing(tokens, at)
+    name = [tokens[behind + 1][1]] if behind is not None and text_at(tokens, behind + 2) == ";" else []
+    return [before[1]] * (before[0] in ("struct", "union")) + name
+
+
+def closing(tokens, at):
+    """The index of the bracket that closes the one at `at`; None if none does."""
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += (tokens[i][1] in OPENING) - (tokens[i][1] in CLOSING)
+        if depth == 0:
+            return i
+    return None
 
 
 def partner(tokens, at):
@@ -83,24 +173,29 @@ def partner(tokens, at):
     return -1
 
 
-def base_type(tokens, at, scopes, returns):
-    """The struct of the expression that ends before the `.` or `->` at `at`; None if it is not known.
-    returns: name of a function -> the struct that it returns"""
+def base_type(tokens, at, scopes):
+    """The type of the expression that ends before `at`; None if it is not known."""
     at -= 1
-    while at >= 0 and tokens[at][1] == "]":
+    while text_at(tokens, at) == "]":
         at = partner(tokens, at) - 1
-    if at >= 0 and tokens[at][1] == ")":
-        opening = partner(tokens, at)
-        if opening > 0 and tokens[opening - 1][0] == "name":
-            return returns.get(tokens[opening - 1][1])
-        names = [t[1] for t in tokens[opening:at] if t[0] == "name"]
-        return scopes.find(names[0]) if len(names) == 1 else None
+    if text_at(tokens, at) == ")":
+        return parenthesized(tokens, partner(tokens, at), at, scopes)
     if at < 0 or tokens[at][0] != "name":
         return None
-    if at > 0 and tokens[at - 1][1] in (".", "->"):
-        return scopes.members.get(tokens[at][1])
+    if text_at(tokens, at - 1) in (".", "->"):
+        return scopes.types.member(base_type(tokens, at - 1, scopes), tokens[at][1])
     return scopes.find(tokens[at][1])
 
 
-def plain(tokens):
-    return words(tokens)
+def parenthesized(tokens, opening, end, scopes):
+    """The type of what a call returns, of `(*x)`, or of `((struct *)x)`."""
+    if opening > 0 and tokens[opening - 1][0] == "name":
+        return scopes.types.returns.get(tokens[opening - 1][1])
+    first = opening + 1
+    while text_at(tokens, first) in ("*", "&"):
+        first += 1
+    if text_at(tokens, first) == "(" and text_at(tokens, first + 1) in scopes.types.names:
+        return scopes.types.of(tokens[first + 1][1])
+    inside = tokens[first:end]
+    plain = all(t[0] in ("name", "number") or t[1] in (".", "->", "[", "]") for t in inside)
+    return base_type(tokens, end, scopes) if inside and plain else None
