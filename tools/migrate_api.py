@@ -39,7 +39,7 @@ class File(Calls):
         self.by_hand, self.notes, self.blocks, self.parentheses = [], [], [], 0
         self.current = self.name = None  # what is being declared: its type and its name
         self.forms, self.added = {}, []  # number of a call -> whose it is; functions that are written into the file
-        self.gone = {field for _, field in table.fields} - {member for _, member in types.own}
+        self.gone = {field for _, field in table.fields} - types.library
 
     def migrate(self):
         self.migrate_headers()
@@ -241,7 +241,7 @@ def migrate_files(paths, table, dry_run):
     """Returns (changed files, [(path, line, what, sentence)] for a hand, the same to look at)."""
     texts = {path: read(path) for path in sources(paths)}
     types = Types(table.structs())
-    types.read(tokens_of(path, read(path)) for path in sources([HEADERS]))
+    types.read_library(tokens_of(path, read(path)) for path in sources([HEADERS]))
     types.read([tokens_of(path, text) for path, text in texts.items()])
     changed, by_hand, notes = [], [], []
     for path, text in texts.items():

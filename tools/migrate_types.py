@@ -13,11 +13,11 @@ class Types:
     """What all files say: of a library and of the program that uses it.
 
     names: name of a type -> the struct that it stands for; own: (struct, member) -> type; members: member -> type, None if
-    structs have several; defined: structs with known members; returns: function -> type"""
+    structs have several; defined: structs with known members; returns: function -> type; library: members of its structs"""
 
     def __init__(self, structs):
         self.names = {name: name for name in structs}
-        self.own, self.members, self.returns, self.defined = {}, {}, {}, set()
+        self.own, self.members, self.returns, self.defined, self.library = {}, {}, {}, set(), set()
 
     def of(self, name):
         return self.names.get(name, name)
@@ -26,6 +26,10 @@ class Types:
         if (owner, name) in self.own:
             return self.own[owner, name]
         return None if owner in self.defined else self.members.get(name)
+
+    def read_library(self, files):
+        self.read(files)
+        self.library = {member for _, member in self.own}
 
     def read(self, files):
         """files: the tokens of each. Typedefs of all count in all."""
@@ -197,5 +201,6 @@ def parenthesized(tokens, opening, end, scopes):
     if text_at(tokens, first) == "(" and text_at(tokens, first + 1) in scopes.types.names:
         return scopes.types.of(tokens[first + 1][1])
     inside = tokens[first:end]
-    plain = all(t[0] in ("name", "number") or t[1] in (".", "->", "[", "]") for t in inside)
+    is_call = len(inside) > 2 and inside[0][0] == "name" and partner(tokens, end - 1) == first + 1
+    plain = is_call or all(t[0] in ("name", "number") or t[1] in (".", "->", "[", "]") for t in inside)
     return base_type(tokens, end, scopes) if inside and plain else None

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = HERE.parent.parent / "tools"
 sys.path.insert(0, str(TOOLS))
 import migrate_api  # noqa: E402
-from migrate_table import BEGIN, END, Malformed, Table  # noqa: E402
+from migrate_table import ADDED, BEGIN, END, Malformed, Table  # noqa: E402
 
 passed = failed = 0
 
@@ -70,9 +70,10 @@ BY_HAND = [
 ]
 
 
-def migrated_file(text, path="x.c", table=TABLE, others=()):
+def migrated_file(text, path="x.c", table=TABLE, others=(), library=""):
     table = Table(table)
     types = migrate_api.Types(table.structs())
+    types.read_library([migrate_api.tokens_of(path, library)])
     types.read(migrate_api.tokens_of(path, t) for t in (text, *others))
     file = migrate_api.File(path, text, table, types)
     return file, file.migrate()
@@ -147,6 +148,182 @@ def test_programs_of_the_interface_before(compiler, include):
             check(refused <= told, f"{path.name}: {sorted(refused - told)}\n{built.stderr}")
 
 
+EVALUATE = f"""{BEGIN}
+| `mw_trainer_evaluate(t, d, loss, metric, err)` | `evaluate_loss_and_metric(t, d, loss, metric, err)` (added) |
+{END}"""
+RUN_STRUCT = "typedef struct run { mw_evaluation result, all[2]; double loss; } run; "
+
+
+def evaluated(third, fourth, before=""):
+    """What becomes of a call in a function: "present", "edited" or "by hand"."""
+    call = f"mw_trainer_evaluate(t, d, {third}, {fourth}, &err);"
+    text = f"{before} void f(run *r, mw_evaluation *out, double *number) {{ double loss; {call} }}"
+    new, by_hand = migrated(text, "x.c", EVALUATE, (RUN_STRUCT,))
+    if by_hand:
+        return "by hand" if new == text else "both"
+    return "present" if new == text else "edited" if "evaluate_loss_and_metric(t, d" in new else new
+
+
+def test_evaluations_of_the_present_stay():
+    for fourth in ("&r->result", "out", "&r->all[1]", "r->all", "&r[1].result", "&(*r).result", "&((run *)p)->result"):
+        check(evaluated("NULL", fourth) == "present", f"NULL, {fourth}: {evaluated('NULL', fourth)}")
+    check(evaluated("&(mw_confusion){l, 2, c}", "NULL") == "present", "a confusion")
+    check(evaluated("NULL", "NULL") == "present", "nothing is asked for")
+    for third, fourth in (("&loss", "NULL"), ("NULL", "&loss"), ("number", "&r->loss"), ("NULL", "&r->loss")):
+        check(evaluated(third, fourth) == "edited", f"{third}, {fourth}: {evaluated(third, fourth)}")
+    for fourth in ("&unknown", "get(r)", "&q->what"):
+        check(evaluated("NULL", fourth) == "by hand", f"NULL, {fourth}: {evaluated('NULL', fourth)}")
+    check(evaluated("NULL", "&loss", "mw_evaluation loss;") == "edited", "the inner name counts")
+
+
+def test_cpp_gets_no_c():
+    braces = "mw_options o = {.clip = 1};"
+    table = f"{BEGIN}\n| `mw_w(a)` | `mw_v(a, &(mw_o){{.b = 1}})` |\n{END}"
+    for ending in ("cc", "cpp", "cxx", "hpp", "hh", "hxx"):
+        check(migrated(braces, "x." + ending) == (braces, [(1, "mw_options.clip")]), ending)
+        check(migrated("mw_w(1);", "x." + ending, table) == ("mw_w(1);", [(1, "mw_w")]), ending)
+        check(("x." + ending).endswith(migrate_api.ENDINGS), ending)
+    check(migrated("mw_w(1);", "x.c", table)[0] == "mw_v(1, &(mw_o){.b = 1});", "C")
+    text = "void f(mw_options &o) { n = 1'000; o.clip = 0x1'0; c = 'a'; mw_run(p, '\\''); }"
+    new = text.replace("clip", "clipping.norm").replace("mw_run", "mw_program_run")
+    check(migrated(text, "x.cc") == (new, []), migrated(text, "x.cc"))
+
+
+def test_names_of_other_types():
+    text = "mw_options o; struct app { int clip; }; void set(struct app *o) { o->clip = 1; } void g(void) { o.clip = 1; }"
+    new = text.replace("o.clip", "o.clipping.norm")
+    check(migrated(text) == (new, []), migrated(text))
+    text = OTHER + "mw_options o; void f(void) { unsigned n = 1, m; other *a, *o = g(n * m); o->clip = 1; }"
+    check(migrated(text) == (text, []), migrated(text))
+    text = "typedef mw_options mine; typedef const struct mw_options *its; void f(mine *a, its b) { a->clip = b->clip; }"
+    check(migrated(text) == (text.replace("->clip", "->clipping.norm"), []), migrated(text))
+    structs = OTHER + "struct a { mw_options part; }; struct b { other part; }; "
+    text = structs + "void f(struct a *a, struct b *b) { a->part.clip = b->part.clip; }"
+    check(migrated(text) == (text.replace("a->part.clip", "a->part.clipping.norm"), []), migrated(text))
+    text = structs + "void f(void) { x->part.clip = 1; }"
+    check(migrated(text) == (text, [(1, "clip")]), migrated(text))
+
+
+def test_fields_of_unknown_structs():
+    for text in ("get(&fit)->clip = 1;", "#define CLIP(o) ((o).clip)\n", "void f(gone *o) { o->clip = 1; }",
+                 "auto o = f(); o.clip = 1;", "x = (c ? a : b)->clip;"):
+        check(migrated(text) == (text, [(1, "clip")]), f"{text}: {migrated(text)}")
+    text = "mw_options *get(void *x); void f(void) { get(x)->clip = (*get(x)).clip; }"
+    check(migrated(text) == (text.replace("clip", "clipping.norm"), []), migrated(text))
+    text = "get(x)->clip = 1;"  # a name that the present interface has too
+    check(migrated(text, "x.c", TABLE, (), "struct mw_now { int clip; };") == (text, []), "a present name")
+    text = "mw_options o = {.paths = {.first = a}}; mw_options p = {.paths = {.x = a}};"
+    check(migrated(text)[0] == text.replace(".paths = {.x", ".paths.first = {.x"), migrated(text))
+
+
+HEADS = [  # what stands before the added functions, and behind them
+    ("#include <a.h>\n#include <b.h>", "\nint x;\n#include <c.h>\n"),
+    ("#include <a.h>", "\n#ifdef X\n#include <b.h>\n#endif\nint x;\n"),
+    ("#ifdef X\n#include <b.h>\n#endif\n#include <a.h>", "\nint x;\n"),
+    ("/* head */\n#ifndef A_H\n#define A_H\n#pragma once\n#include <a.h>", "\nint x;\n#endif\n"),
+    ("#ifndef A\n#define A 1\n#endif\n#include <a.h>", "\nint x;\n"),
+    ("", "int x;\n#include <a.h>\n"),
+    ("", "#if X\n#include <a.h>\n#endif\nint x;\n"),
+]
+
+
+def test_added_functions_stand_behind_the_first_includes():
+    for before, behind in HEADS:
+        new = migrated(before + behind.replace("int x", "int x = mw_old(1, e)"))[0]
+        good = new.startswith(before) and new[len(before):].lstrip().startswith("#ifndef MW_MIGRATED")
+        check(good and new.count("evaluate_confusion(1, e)") == 1, new)
+
+
+WRITES = [
+    ('mw_onnx_write(g, "a.onnx", NULL, e);', 0), ("mw_onnx_write(g, path, NULL, e);", 1),
+    ('mw_onnx_write(g, "a.bin", NULL, e);', 1), ('mw_coreml_write(g, "A.mlpackage", NULL, e);', 0),
+    ('mw_graph_write_mil(g, "a", NULL, e);', 0), ('mw_graph_write_mil(g, "a.onnx", NULL, e);', 1),
+    ('mw_graph_write_mil(g, "a.espresso.net", NULL, e);', 1), ("f = mw_onnx_write;", 1),
+    ('mw_trainer_write_onnx(t, "a.onnx", NULL, e);', 0), ("mw_trainer_write_coreml(t, f(a, b), NULL, e);", 1),
+    ('mw_trainer_write_mil(t, "a", e);', 1), ('mw_trainer_write_tuned(t, s, "a", e);', 0),
+    ("mw_trainer_write_tuned(t, s, a, e);", 1), ("#define W(g) mw_onnx_write(g, 0, 0, 0)\n", 1),
+]
+
+
+def test_paths_of_writers_are_looked_at():
+    table = (TOOLS.parent / "CHANGELOG.md").read_text()
+    for text, notes in WRITES:
+        file, new = migrated_file(text, "x.c", table)
+        check(len(file.notes) == notes and not file.by_hand and new != text, f"{text}: {file.notes}, {new}")
+    file, new = migrated_file('mw_trainer_write_mil(t, "a", e);', "x.c", table)
+    check(".keep_batch = true" in new and "adapters" in file.notes[0][2], new)
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "a.c").write_text("void f(void) { mw_onnx_write(g, path, NULL, e); }\n")
+        ran = run_tool(folder)
+        check(ran.returncode == 0 and "0 places need a hand, 1 places to look at" in ran.stdout, ran.stdout)
+
+
+COMMENTS = [
+    ("mw_read(a /* a */, /* n */ 3, e);", "mw_read(a /* a */, MW_F32, /* n */ 3, e);"),
+    ("mw_read(/* a */ a, // a\n 3, e // e\n);", "mw_read(/* a */ a, MW_F32, // a\n 3, e // e\n);"),
+    ("mw_read /* r */ (a, 3, e);", "/* r */ mw_read(a, MW_F32, 3, e);"),
+    ("mw_drop(/* p */ a, // b\n b);", "/* p */ mw_drop(// b\n b);"),
+    ("mw_drop(a // a\n, b);", "// a\nmw_drop(b);"),
+    ("mw_none(/* none */);", "/* none */ mw_none(NULL);"),
+]
+
+
+def test_comments_of_calls_are_kept():
+    table = TABLE.replace(END, f"| `mw_drop(a, b)` | `mw_drop(b)` |\n| `mw_none()` | `mw_none(NULL)` |\n{END}")
+    for text, new in COMMENTS:
+        check(migrated(text, "x.c", table) == (new, []), f"{text!r} became {migrated(text, 'x.c', table)}")
+    text = "mw_read(a,\n#ifdef X\n 3,\n#endif\n e);"
+    check(migrated(text) == (text, [(1, "mw_read")]), migrated(text))
+
+
+def test_what_is_no_call_stays():
+    for text in ("mw_status mw_read(mw_x *, size_t, mw_error *);", "const mw_x *mw_read(a, b, c);",
+                 "static mw_status mw_read(mw_x *x, int n, mw_error *e) { return 0; }",
+                 "mw_status mw_read(mw_x *x, int n, mw_y y, mw_error *e);"):
+        check(migrated(text) == (text, []), f"{text}: {migrated(text)}")
+    for text in ("x = &mw_read;", "f(mw_old);"):
+        file, new = migrated_file(text)
+        check(new == text and len(file.by_hand) == 1 and "without a call" in file.by_hand[0][2], file.by_hand)
+    check(migrated("return mw_read(a, 1, e);")[0] == "return mw_read(a, MW_F32, 1, e);", "a result")
+
+
+def test_ends_of_files():
+    whole = "mw_options o, *p = {.clip = 1}; x = offsetof(mw_options, clip) + mw_read(a, 1, e) + (*p).clip; mw_old"
+    for end in range(len(whole)):
+        try:
+            migrated(whole[:end])
+            migrated(whole[end:], "x.cc")
+        except IndexError:
+            check(False, f"{whole[:end]!r} or the rest")
+
+
+def test_metrics():
+    table = (TOOLS.parent / "CHANGELOG.md").read_text()
+    kept = "mw_metrics_create(path, &o, &err); o = mw_metrics_defaults(); mw_metrics *mw_metrics_create(const mw_o *o);"
+    check(migrated(kept, "x.c", table) == (kept, []), migrated(kept, "x.c", table))
+    old = "void f(mw_metrics_options o) { o = mw_metrics_defaults(p); o.path = p; mw_metrics_create(&o, &err); }"
+    new, by_hand = migrated(old, "x.c", table)
+    check(new == old.replace("defaults(p)", "defaults()"), new)
+    check([what for _, what in by_hand] == ["mw_metrics_options.path", "mw_metrics_create"], by_hand)
+    quoted = '#include "millwright/load.h"\n'
+    check(migrated(quoted, "x.c", table)[0] == '#include "millwright/weights.h"\n', "quotes")
+
+
+def test_the_table_names_what_there_is(include):
+    table = Table((TOOLS.parent / "CHANGELOG.md").read_text())
+    headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").glob("*.h"))
+    known = {t[1] for t in migrate_api.tokens_of("x.h", headers)} | set(re.findall(r"#define (\w+)", headers))
+    new = [call.text for call in table.calls.values()] + list(table.names.values()) + list(ADDED.values())
+    for name in sorted(set(re.findall(r"\b(?:mw|MW)_\w+", "\n".join(new)))):
+        check(name in known or name.startswith("MW_MIGRATED"), f"{name} is not there")
+    for header in table.headers.values():
+        check((pathlib.Path(include) / header).exists(), f"{header} is not there")
+    rows = {*table.calls, *table.names, *table.by_hand}
+    for path in (HERE.parent / "data" / "before").iterdir():
+        for name in sorted(set(re.findall(r"\b(mw_\w+)\(", path.read_text()))):
+            check(name in known or name in rows, f"{path.name}: {name} has no row")
+
+
 def test_arguments():
     check(run_tool("nowhere").returncode == 2, "a folder that is not there")
     with tempfile.TemporaryDirectory() as folder:
@@ -161,6 +338,17 @@ def main():
     test_tables_that_are_none()
     test_programs_of_the_interface_before(compiler, include)
     test_arguments()
+    test_evaluations_of_the_present_stay()
+    test_cpp_gets_no_c()
+    test_names_of_other_types()
+    test_fields_of_unknown_structs()
+    test_added_functions_stand_behind_the_first_includes()
+    test_paths_of_writers_are_looked_at()
+    test_comments_of_calls_are_kept()
+    test_what_is_no_call_stays()
+    test_ends_of_files()
+    test_metrics()
+    test_the_table_names_what_there_is(include)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
