@@ -14,10 +14,10 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from c_file import lex  # noqa: E402
-from migrate_calls import Calls, add_functions, count  # noqa: E402
+from c_file import lex, lex_body  # noqa: E402
+from migrate_calls import Calls, add_functions, arguments_of, count, new_arguments  # noqa: E402
 from migrate_table import WRITERS, Malformed, Table  # noqa: E402
-from migrate_types import Scopes, Types, base_type, declared, further, is_type, text_at  # noqa: E402
+from migrate_types import Scopes, Types, base_type, cast_type, declared, further, is_type, text_at  # noqa: E402
 
 CPP_ENDINGS = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
 ENDINGS = (".c", ".h", *CPP_ENDINGS)
@@ -31,8 +31,7 @@ class File(Calls):
 
     def __init__(self, path, text, table, types):
         self.path, self.table, self.is_cpp = path, table, path.endswith(CPP_ENDINGS)
-        self.all = [list(t) for t in lex(text, self.is_cpp)]
-        self.line_of = line_numbers(self.all)
+        self.all = [["space", ""]] + [list(t) for t in lex(text, self.is_cpp)]
         self.at = [i for i, t in enumerate(self.all) if is_code(t)]
         self.tokens = [tuple(self.all[i]) for i in self.at]
         self.scopes = Scopes(types)
@@ -41,23 +40,28 @@ class File(Calls):
         self.forms, self.added = {}, []  # number of a call -> whose it is; functions that are written into the file
         self.gone = {field for _, field in table.fields} - types.library
 
-    def migrate(self):
+    def migrate(self, keep_lines=False):
+        """Returns the new text. Places have the lines of the new text, with keep_lines those of the old one."""
+        lines = line_numbers(self.all)
         self.migrate_headers()
         self.migrate_macros()
         for number in range(len(self.tokens)):
             self.visit(number)
         self.migrate_calls()
         add_functions(self.all, self.added)
+        lines = lines if keep_lines else line_numbers(self.all)
+        self.by_hand = sorted((lines[at], *what) for at, *what in self.by_hand)
+        self.notes = sorted((lines[at], *what) for at, *what in self.notes)
         return "".join(t[1] for t in self.all)
 
     def set(self, number, text):
         self.all[self.at[number]][1] = text
 
     def tell(self, number, what, sentence):
-        self.by_hand.append((self.line_of[self.at[number]], what, sentence))
+        self.by_hand.append((self.at[number], what, sentence))
 
     def look_at(self, number, what, sentence):
-        self.notes.append((self.line_of[self.at[number]], what, sentence))
+        self.notes.append((self.at[number], what, sentence))
 
     def migrate_headers(self):
         for token in self.all:
@@ -69,19 +73,27 @@ class File(Calls):
         for at, token in enumerate(self.all):
             if token[0] == "line" and "define" in token[1]:
                 for field in sorted(set(MEMBER.findall(token[1])) & self.gone):
-                    self.by_hand.append((self.line_of[at], field, self.unknown(field)))
-                self.migrate_macro(token, self.line_of[at])
+                    self.by_hand.append((at, field, self.unknown(field)))
+                self.migrate_macro(token, at)
 
-    def migrate_macro(self, token, line):
+    def migrate_macro(self, token, at):
         """Names in the body of a macro; calls that changed their arguments there need a hand."""
         for name in sorted(set(re.findall(r"\bmw_\w+", token[1]))):
             if name in self.table.names:
                 token[1] = re.sub(rf"\b{name}\b", self.table.names[name], token[1])
                 if name in WRITERS:
-                    self.notes.append((line, name, WRITERS[name].sentence))
-            elif name in self.table.by_hand or name in self.table.calls:
+                    self.notes.append((at, name, WRITERS[name].sentence))
+            elif (name in self.table.by_hand or name in self.table.calls) and not self.is_present_in(token[1], name):
                 call = self.table.calls.get(name)
-                self.by_hand.append((line, name, f"is now `{call.text}`" if call else self.table.by_hand[name]))
+                self.by_hand.append((at, name, f"is now `{call.text}`" if call else self.table.by_hand[name]))
+
+    def is_present_in(self, macro, name):
+        """Whether all that a macro has of a name are calls as they are now."""
+        call = self.table.calls.get(name)
+        tokens = [t for t in lex_body(macro.replace("\\\n", "\n")) if is_code(t)]
+        found = [arguments_of(tokens, at) for at, t in enumerate(tokens) if t[1] == name]
+        wanted = new_arguments(name, call) if call else None
+        return wanted is not None and all(a is not None and len(a) == wanted for a in found)
 
     # ---- one pass over the tokens, for names and fields ----
 
@@ -111,8 +123,7 @@ class File(Calls):
         """The struct whose initializer begins with the brace at `number`."""
         before = [t[1] for t in self.tokens[max(0, number - 3):number]]
         if before[-1:] == [")"]:
-            cast = [t for t in before if t in self.scopes.types.names]
-            return self.scopes.types.of(cast[0]) if cast else None
+            return self.scopes.types.of(cast_type(self.tokens, number - 1))
         if before[-1:] == ["="] and before[0] == ".":
             return self.scopes.types.member(self.blocks[-1][0] if self.blocks else None, before[1])
         if before[-1:] == ["="]:
@@ -246,9 +257,9 @@ def migrate_files(paths, table, dry_run):
     changed, by_hand, notes = [], [], []
     for path, text in texts.items():
         file = File(path, text, table, types)
-        new = file.migrate()
-        by_hand += [(path, *what) for what in sorted(file.by_hand)]
-        notes += [(path, *what) for what in sorted(file.notes)]
+        new = file.migrate(dry_run)
+        by_hand += [(path, *what) for what in file.by_hand]
+        notes += [(path, *what) for what in file.notes]
         if new != text:
             changed.append(path)
             if not dry_run:

@@ -1,8 +1,9 @@
 """Calls of a file whose arguments changed, for migrate_api.py: the innermost first, with the comments that stand in them."""
 from c_file import lex
 from migrate_table import ADDED, BOTH, CALL, WRITERS
-from migrate_types import STATEMENTS, base_type, closing, text_at
+from migrate_types import STATEMENTS, base_type, closing, is_type, text_at
 
+BEFORE_ARGUMENTS = ("(", ",", ":", "]")
 RESULTS = ("mw_evaluation", "mw_confusion")  # types that only the present interface has
 
 
@@ -31,6 +32,8 @@ class Calls:
         """Writers took any path; those of now choose the format by its ending."""
         name, arguments = self.tokens[number][1], self.arguments(number)
         writer = WRITERS[name]
+        if self.is_prototype(number):
+            return
         if not (arguments and len(arguments) > writer.path and self.is_path(*arguments[writer.path], writer)):
             self.look_at(number, name, writer.sentence)
 
@@ -92,24 +95,13 @@ class Calls:
             before -= 1
         kind = self.tokens[before][0] if before >= 0 else ""
         if kind == "name" and self.tokens[before][1] not in STATEMENTS:
-            starts = text_at(self.tokens, before - 1) in ("", ";", "{", "}") or self.tokens[before - 1][0] == "name"
+            starts = is_type(self.tokens, before) and text_at(self.tokens, before - 1) not in BEFORE_ARGUMENTS
             return before == number - 1 or starts
         return any(last > first + 1 and self.tokens[first][0] == self.tokens[first + 1][0] == "name" and
                    self.tokens[first][1] not in STATEMENTS for first, last in self.arguments(number) or [])
 
     def arguments(self, number):
-        """[(first, last + 1)] of the arguments of the call at `number`; None if it is no call."""
-        end = closing(self.tokens, number + 1) if text_at(self.tokens, number + 1) == "(" else None
-        if end is None:
-            return None
-        out, first, depth = [], number + 2, 0
-        for at in range(number + 2, end):
-            text = self.tokens[at][1]
-            depth += (text in "([{") - (text in ")]}")
-            if depth == 0 and text == ",":
-                out.append((first, at))
-                first = at + 1
-        return out + [(first, end)] if end > number + 2 else []
+        return arguments_of(self.tokens, number)
 
     def text(self, first, last):
         """An argument with its comments: what stands between the comma before it and the one behind it."""
@@ -117,6 +109,21 @@ class Calls:
         kept = [t for t in tokens if t[0] != "space" and t[1]]
         text = "".join(t[1] for t in tokens).strip()
         return text + "\n" if kept and kept[-1][0] == "comment" and kept[-1][1].startswith("//") else text
+
+
+def arguments_of(tokens, number):
+    """[(first, last + 1)] of the arguments of the call at `number`; None if it is no call."""
+    end = closing(tokens, number + 1) if text_at(tokens, number + 1) == "(" else None
+    if end is None:
+        return None
+    out, first, depth = [], number + 2, 0
+    for at in range(number + 2, end):
+        text = tokens[at][1]
+        depth += (text in "([{") - (text in ")]}")
+        if depth == 0 and text == ",":
+            out.append((first, at))
+            first = at + 1
+    return out + [(first, end)] if end > number + 2 else []
 
 
 OTHERS = (".onnx", ".mlpackage", ".espresso.net")
@@ -157,7 +164,7 @@ def count(text):
 
 
 def insertion(tokens):
-    """Where functions may stand: behind the last include at the head of a file that no condition holds; 0 if none."""
+    """The token behind which functions may stand: the last include of the head that no condition holds; 0 if none."""
     depth, found = -guarded(tokens), 0
     for at, (kind, text) in enumerate(tokens):
         words = text.replace("#", " ").split()
@@ -166,7 +173,7 @@ def insertion(tokens):
         if kind == "line" and words:
             depth += words[0].startswith("if") - (words[0] == "endif")
             if words[0].startswith("include") and depth == 0:
-                found = at + 1
+                found = at
     return found
 
 
@@ -184,7 +191,7 @@ def guarded(tokens):
 
 
 def add_functions(tokens, names):
+    """Puts them behind the includes, or at the head: the first token is an empty one."""
     at = insertion(tokens)
-    for name in sorted(set(names), reverse=True):
-        text = ADDED[name]
-        tokens.insert(at, ["line", "\n" + text.rstrip("\n") if at else text.lstrip("\n")])
+    for name in sorted(set(names)):
+        tokens[at][1] += "\n" + ADDED[name].rstrip("\n") if at else ADDED[name].lstrip("\n")

@@ -177,6 +177,13 @@ def partner(tokens, at):
     return -1
 
 
+def cast_type(tokens, end):
+    """The type in the parentheses that end at `end`, as in `(const struct x[]){`; None if it is none."""
+    inside = tokens[partner(tokens, end) + 1:end]
+    names = [t[1] for t in inside if t[0] == "name" and t[1] not in NO_TYPES]
+    return names[0] if names else None
+
+
 def base_type(tokens, at, scopes):
     """The type of the expression that ends before `at`; None if it is not known."""
     at -= 1
