@@ -34,7 +34,7 @@ class File(Calls):
         self.all = [["space", ""]] + [list(t) for t in lex(text, self.is_cpp)]
         self.at = [i for i, t in enumerate(self.all) if is_code(t)]
         self.tokens = [tuple(self.all[i]) for i in self.at]
-        self.scopes = Scopes(types)
+        self.scopes = Scopes(types, self.is_cpp)
         self.by_hand, self.notes, self.blocks, self.parentheses = [], [], [], 0
         self.current = self.name = None  # what is being declared: its type and its name
         self.forms, self.added = {}, []  # number of a call -> whose it is; functions that are written into the file

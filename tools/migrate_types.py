@@ -6,6 +6,7 @@ STATEMENTS = {"return", "else", "do", "case", "goto", "sizeof", "_Alignof", "thr
               "or", "not"}
 NO_TYPES = STATEMENTS | {"struct", "union", "enum", "class", "namespace", "const", "static", "extern", "typedef", "using",
                          "volatile", "inline", "register"}
+STRUCTS = ("struct", "union", "class")
 BEFORE_TYPES = ("{", "}", ";", "(", ",", ":", "]")
 
 
@@ -23,9 +24,8 @@ class Types:
         return self.names.get(name, name)
 
     def member(self, owner, name):
-        if (owner, name) in self.own:
-            return self.own[owner, name]
-        return None if owner in self.defined else self.members.get(name)
+        """The type of a member; by its name alone if the struct is not known, or has it from another one."""
+        return self.own.get((owner, name)) or self.members.get(name)
 
     def read_library(self, files):
         self.read(files)
@@ -62,7 +62,7 @@ class Types:
         owners = []
         for at, (_, text) in enumerate(tokens):
             if text == "{":
-                owners.append(struct_names(tokens, at))
+                owners.append(struct_names(tokens, at, owners[-1] if owners else []))
                 self.defined.update(owners[-1])
             elif text == "}" and owners:
                 owners.pop()
@@ -79,8 +79,8 @@ class Types:
 class Scopes:
     """The names that are declared where a file is read: name -> type."""
 
-    def __init__(self, types):
-        self.types = types
+    def __init__(self, types, is_cpp=False):
+        self.types, self.is_cpp = types, is_cpp
         self.stack, self.pending = [{}], {}
 
     def open(self):
@@ -95,10 +95,11 @@ class Scopes:
         (self.pending if is_parameter else self.stack[-1])[name] = text
 
     def find(self, name):
+        """The type of a name; in C++ it may be a member of the class around it."""
         for scope in [self.pending, *reversed(self.stack)]:
             if name in scope:
                 return scope[name]
-        return None
+        return self.types.members.get(name) if self.is_cpp else None
 
 
 def text_at(tokens, at):
@@ -145,14 +146,18 @@ def declared_names(tokens, at):
     return [found[1], *further(tokens, found[0])] if found else []
 
 
-def struct_names(tokens, at):
-    """The names of the struct whose members begin with the brace at `at`: its tag, and what follows it."""
-    before = [text_at(tokens, at - 2), text_at(tokens, at - 1)]
-    if not {"struct", "union"} & set(before):
+def struct_names(tokens, at, outer):
+    """The names of the struct whose members begin with the brace at `at`: its tag, and what follows it. outer: those of
+    the struct around it, which has the members of one without a name."""
+    first, end = at - 1, closing(tokens, at)
+    while first >= 0 and tokens[first][1] not in STRUCTS and (tokens[first][0] == "name" or tokens[first][1] in ":,<>"):
+        first -= 1
+    if first < 0 or tokens[first][1] not in STRUCTS or text_at(tokens, first - 1) == "enum":
         return []
-    behind = closing(tokens, at)
-    name = [tokens[behind + 1][1]] if behind is not None and text_at(tokens, behind + 2) == ";" else []
-    return [before[1]] * (before[0] in ("struct", "union")) + name
+    tag = [tokens[first + 1][1]] if first + 1 < at else []
+    if end is None or text_at(tokens, end + 1) == ";":
+        return tag or outer
+    return tag + [tokens[end + 1][1]] * (text_at(tokens, end + 2) == ";")
 
 
 def closing(tokens, at):

@@ -208,6 +208,15 @@ def test_names_of_other_types():
     check(migrated(text) == (text, [(1, "clip")]), migrated(text))
 
 
+def test_members_of_classes():
+    text = ("class t : public b<c> { t() { own.clip = 1; this->own.clip = 1; } mw_options &get(); mw_options own; };\n"
+            "void f(t &t) { t.get().clip = 1; for (mw_options &one : all) one.clip = 1; }")
+    check(migrated(text, "x.cc") == (text.replace(".clip", ".clipping.norm"), []), migrated(text, "x.cc"))
+    text = "struct s { union { mw_options a; int b; }; struct { mw_options c; } d; }; void f(struct s *s) { "
+    text += "s->a.clip = s->d.c.clip; }"
+    check(migrated(text) == (text.replace(".clip", ".clipping.norm"), []), migrated(text))
+
+
 def test_fields_of_unknown_structs():
     for text in ("get(&fit)->clip = 1;", "#define CLIP(o) ((o).clip)\n", "void f(gone *o) { o->clip = 1; }",
                  "auto o = f(); o.clip = 1;", "x = (c ? a : b)->clip;"):
@@ -352,6 +361,7 @@ def main():
     test_evaluations_of_the_present_stay()
     test_cpp_gets_no_c()
     test_names_of_other_types()
+    test_members_of_classes()
     test_fields_of_unknown_structs()
     test_lines_are_those_of_the_file_as_it_is_left()
     test_added_functions_stand_behind_the_first_includes()
