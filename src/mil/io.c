@@ -4,6 +4,7 @@
 #include "base/number/float_mode.h"
 #include "mil/folder.h"
 #include "mil/print.h"
+#include "mil/write_use.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -170,21 +171,6 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_writ
     return status;
 }
 
-/* Options of files, which say nothing to a text. */
-static mw_status check_text_options(const mw_write_options *o, mw_error *err)
-{
-    const char *name = o == NULL || o->struct_size != sizeof *o ? NULL /* said when it is printed */
-                       : o->function != NULL                    ? "function"
-                       : o->report != NULL                      ? "report"
-                       : o->any_batch                           ? "any_batch"
-                       : o->keep_batch                          ? "keep_batch"
-                       : o->check_only                          ? "check_only"
-                                                                : NULL;
-    if (name == NULL)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_print_mil: `%s` is not for a text of MIL", name);
-}
-
 char *mw_graph_print_mil(const mw_graph *graph, const mw_write_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -194,7 +180,10 @@ char *mw_graph_print_mil(const mw_graph *graph, const mw_write_options *options,
         mw__fail(err, MW_ERROR_ARGUMENT, "graph is NULL");
         return NULL;
     }
-    if (mw_graph_check(graph, err) != MW_OK || check_text_options(options, err) != MW_OK)
+    const mw_write_options defaults = mw_write_defaults();
+    options = options != NULL ? options : &defaults;
+    if (mw_graph_check(graph, err) != MW_OK ||
+        mw__write_use_check(options, MW__USE_TEXT | MW__USE_GRAPH, __func__, NULL, err) != MW_OK)
         return NULL;
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */

@@ -189,7 +189,7 @@ static bool is_folder(const char *path)
 /* What a folder has by the convention of model hubs. */
 static mw_status enter_folder(mw_tensors *tensors, const char *folder, mw_error *err)
 {
-    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+    static const char *const names[] = {MW__TENSORS_INDEX, MW__TENSORS_MODEL};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         mw__text path;
         mw__text_init(&path, tensors->allocator);

@@ -46,6 +46,10 @@ typedef struct mw__tensors_format {
 extern const mw__tensors_format mw__tensors_safetensors, mw__tensors_shards, mw__tensors_npy, mw__tensors_npz,
     mw__tensors_torch, mw__tensors_gguf;
 
+/* Weights in a folder, by the convention of model hubs: in shards, or whole. */
+#define MW__TENSORS_INDEX "model.safetensors.index.json"
+#define MW__TENSORS_MODEL "model.safetensors"
+
 struct mw_tensors {
     const mw_allocator *allocator;
     mw__guard guard;

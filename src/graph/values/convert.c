@@ -162,15 +162,26 @@ void mw__convert_checked(void *out, mw_dtype to, const mw__values *in)
         store_element(out, to, i, mw__load_element(in->data, in->dtype, i) * (double)scale + (double)in->offset);
 }
 
-mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *err)
+mw_status mw__convert_refused(const mw__refusal *refusal, size_t count, const char *what, mw_error *err)
+{
+    const char *mark = what != NULL ? ": " : "";
+    what = what != NULL ? what : "";
+    if (refusal->element == count)
+        return mw__fail(err, refusal->status, "%s%s%s", what, mark, refusal->text);
+    return mw__fail(err, refusal->status, "%s%selement %zu %s", what, mark, refusal->element, refusal->text);
+}
+
+mw_status mw__convert_of(const char *what, void *out, mw_dtype to, const mw__values *in, mw_error *err)
 {
     const mw__port_rule rule = {.dtype = to, .declared = to};
     mw__refusal refusal;
-    if (mw__values_enter(out, in, &rule, &refusal) == MW_OK)
-        return MW_OK;
-    if (refusal.element == in->count)
-        return mw__fail(err, refusal.status, "%s", refusal.text);
-    return mw__fail(err, refusal.status, "element %zu %s", refusal.element, refusal.text);
+    const bool entered = mw__values_enter(out, in, &rule, &refusal) == MW_OK;
+    return entered ? MW_OK : mw__convert_refused(&refusal, in->count, what, err);
+}
+
+mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *err)
+{
+    return mw__convert_of(NULL, out, to, in, err);
 }
 
 /* ---- finding what is not finite ---- */

@@ -11,6 +11,10 @@
  * type; infinities pass. Nothing is written on failure.
  *  errors  as mw__values_check; the message says "element 3 is 70000, ..." */
 mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *err);
+/* The same of something that the message begins with: "the prediction: element 3 is 70000, ..." */
+mw_status mw__convert_of(const char *what, void *out, mw_dtype to, const mw__values *in, mw_error *err);
+/* That sentence, for values that entered under another rule. */
+mw_status mw__convert_refused(const mw__refusal *refusal, size_t count, const char *what, mw_error *err);
 
 /* The same for values that mw__values_check let pass. */
 void mw__convert_checked(void *out, mw_dtype to, const mw__values *in);

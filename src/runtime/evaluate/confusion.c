@@ -183,29 +183,16 @@ static mw_status check_confusion(const mw_confusion *confusion, mw_error *err)
     return MW_OK;
 }
 
-static mw_status begin_counting(counting *c, mw_trainer *trainer, const mw_dataset *dataset,
-                                const mw_confusion *confusion, mw_error *err)
-{
-    const mw_column *column = NULL;
-    MW_TRY(check_confusion(confusion, err));
-    *c = (counting){.trainer = trainer, .classes = confusion->classes, .counts = confusion->counts};
-    MW_TRY(find_labels(dataset, confusion->labels, &column, err));
-    return check_shapes(c, column, err);
-}
-
-mw_status mw__trainer_check_confusion(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
-                                      mw_error *err)
-{
-    counting c;
-    return begin_counting(&c, trainer, dataset, confusion, err);
-}
-
 static mw_status count_classes(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
                                mw_error *err)
 {
-    counting c;
-    MW_TRY(begin_counting(&c, trainer, dataset, confusion, err));
-    memset(c.counts, 0, (size_t)(c.classes * c.classes) * sizeof *c.counts);
+    const mw_column *column = NULL;
+    const int64_t classes = confusion->classes;
+    MW_TRY(check_confusion(confusion, err));
+    counting c = {.trainer = trainer, .classes = classes, .counts = confusion->counts};
+    MW_TRY(find_labels(dataset, confusion->labels, &column, err));
+    MW_TRY(check_shapes(&c, column, err));
+    memset(c.counts, 0, (size_t)(classes * classes) * sizeof *c.counts);
     return count_all(&c, dataset, err);
 }
 

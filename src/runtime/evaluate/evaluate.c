@@ -170,16 +170,15 @@ static mw_status check_evaluation(const mw_trainer *trainer, const mw_dataset *d
     return mw__learned_classes_check(trainer->fit.learned, dataset, call, err);
 }
 
-/* Loss and metrics if they are wanted, the counts of classes if there is room for them. */
+/* Loss and metrics if they are wanted, the counts of classes if there is room for them: first, as what is wrong with
+ * that room is found before anything runs. */
 static mw_status evaluate_all(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
                               mw_evaluation *out, mw_error *err)
 {
     MW_TRY(check_evaluation(trainer, dataset, err));
     if (confusion != NULL)
-        MW_TRY(mw__trainer_check_confusion(trainer, dataset, confusion, err));
-    if (out != NULL)
-        MW_TRY(evaluate_with(trainer, dataset, false, out, err));
-    return confusion != NULL ? mw__trainer_count_classes(trainer, dataset, confusion, err) : MW_OK;
+        MW_TRY(mw__trainer_count_classes(trainer, dataset, confusion, err));
+    return out != NULL ? evaluate_with(trainer, dataset, false, out, err) : MW_OK;
 }
 
 mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
@@ -233,13 +232,7 @@ static mw_status predict(mw_trainer *trainer, const mw_batch *batch, mw_dtype dt
     const mw_dtype held = view->program->ports[port].dtype;
     trainer->progress.counters.result_bytes += count * (size_t)(mw_dtype_bits(held) / 8);
     const mw__values values = {.data = mw__program_data(view->program, port), .dtype = held, .count = count};
-    const mw__port_rule rule = {.dtype = dtype, .declared = dtype};
-    mw__refusal refusal;
-    if (mw__values_enter(out_data, &values, &rule, &refusal) == MW_OK)
-        return MW_OK;
-    return refusal.element == count
-               ? mw__fail(err, refusal.status, "the prediction: %s", refusal.text)
-               : mw__fail(err, refusal.status, "the prediction: element %zu %s", refusal.element, refusal.text);
+    return mw__convert_of("the prediction", out_data, dtype, &values, err);
 }
 
 mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, mw_dtype dtype, void *out_data, size_t count,

@@ -14,9 +14,7 @@ const char *mw__trainer_measure_name(const mw_trainer *trainer, size_t measure, 
 /* Refuses a data set that evaluation cannot take: its columns, a first batch that cannot be fed or run, weighted means
  * that count nothing. */
 mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *dataset, mw_error *err);
-/* Counts which classes are taken for which, over a data set; before, what can be said without running anything. */
-mw_status mw__trainer_check_confusion(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
-                                      mw_error *err);
+/* Counts which classes are taken for which, over a data set. */
 mw_status mw__trainer_count_classes(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
                                     mw_error *err);
 /* The programs of the two. */

@@ -17,99 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The length of a path without slashes behind it, which a folder may have. */
-static size_t length_of(const char *path)
-{
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    return end;
-}
-
-/* In capitals, too. */
-static bool has_ending(const char *path, const char *ending)
-{
-    const size_t length = strlen(ending), end = length_of(path);
-    return end >= length && strncasecmp(path + end - length, ending, length) == 0;
-}
-
-mw__model_file_kind mw__model_file_kind_of(const char *path)
-{
-    return has_ending(path, ".mlpackage")      ? MW__FILE_PACKAGE
-           : has_ending(path, ".onnx")         ? MW__FILE_ONNX
-           : has_ending(path, ".espresso.net") ? MW__FILE_NETPLIST
-                                               : MW__FILE_MIL;
-}
-
-static const char *const format_names[] = {[MW__FILE_MIL] = "a folder of MIL",
-                                           [MW__FILE_PACKAGE] = "a Core ML package",
-                                           [MW__FILE_ONNX] = "an ONNX file",
-                                           [MW__FILE_NETPLIST] = "a netplist"};
-
-/* Endings of files that are no folder of MIL, and that nothing here writes as a model. */
-static const char *const others[] = {".mlmodel", ".mlmodelc", ".mil",  ".pb",    ".tflite",      ".h5",
-                                     ".keras",   ".pt",       ".pth",  ".gguf",  ".safetensors", ".npz",
-                                     ".npy",     ".zip",      ".json", ".plist", ".txt"};
-
-static mw_status check_ending(const char *path, const char *call, mw_error *err)
-{
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (has_ending(path, others[i]))
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "%s: \"%.160s\": models are not written as %s, but as .mlpackage, .onnx, .espresso.net or "
-                            "a folder of MIL",
-                            call, path, others[i]);
-    const mw__model_file_kind kind = mw__model_file_kind_of(path);
-    if (path[strlen(path) - 1] == '/' && (kind == MW__FILE_ONNX || kind == MW__FILE_NETPLIST))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: \"%.160s\" ends in a slash, as a folder does, and %s is a file",
-                        call, path, format_names[kind]);
-    return MW_OK;
-}
-
-/* ---- options ---- */
-
-/* The first option that the format has no use for; NULL if there is none. */
-static const char *unused_option(const mw_write_options *o, mw__model_file_kind kind)
-{
-    const bool onnx = kind == MW__FILE_ONNX, has_opset = kind == MW__FILE_MIL || kind == MW__FILE_PACKAGE;
-    return o->opset != 0 && !has_opset    ? "opset"
-           : o->function != NULL && !onnx ? "function"
-           : o->report != NULL && !onnx   ? "report"
-           : o->any_batch && !onnx        ? "any_batch"
-                                          : NULL;
-}
-
-/* The same of the one who writes. */
-static const char *foreign_option(const mw_write_options *o, mw__model_writer writer)
-{
-    const bool graph = writer == MW__WRITES_GRAPH;
-    return o->bake != NULL && !graph                           ? "bake"
-           : o->replace != NULL && !graph                      ? "replace"
-           : o->function != NULL && writer == MW__WRITES_MODEL ? "function"
-           : o->any_batch && writer == MW__WRITES_TRAINER      ? "any_batch"
-           : o->keep_batch && writer != MW__WRITES_TRAINER     ? "keep_batch"
-                                                               : NULL;
-}
-
-mw_status mw__model_file_check(const char *path, const mw_write_options *options, mw__model_writer writer,
-                               const char *call, mw_error *err)
-{
-    if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_write_defaults", call);
-    if (options->description != NULL && options->description->struct_size != sizeof *options->description)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the description was not made by mw_description_defaults", call);
-    MW_TRY(check_ending(path, call, err));
-    const mw__model_file_kind kind = mw__model_file_kind_of(path);
-    const char *unused = unused_option(options, kind), *foreign = foreign_option(options, writer);
-    if (unused != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: `%s` is not for %s, as \"%.160s\" asks for", call, unused,
-                        format_names[kind], path);
-    if (foreign != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "%s: `%s` is not for this call, which has values and a function of its own", call, foreign);
-    return MW_OK;
-}
-
 /* ---- constants with other values, for a format whose writer does not ask for them ---- */
 
 static bool put_value(void *user, mw__clone *clone, const mw__op *op)
@@ -165,10 +72,74 @@ static mw_status write_mil(const mw_graph *graph, const char *path, const mw_wri
 
 typedef mw_status format_writer(const mw_graph *graph, const char *path, const mw_write_options *options,
                                 mw_error *err);
-static format_writer *const writers[] = {[MW__FILE_MIL] = write_mil,
-                                         [MW__FILE_PACKAGE] = mw__coreml_write,
-                                         [MW__FILE_ONNX] = mw__onnx_write,
-                                         [MW__FILE_NETPLIST] = write_netplist};
+
+typedef struct format {
+    const char *ending;
+    unsigned use; /* mil/write_use.h */
+    bool folder;  /* else a file */
+    format_writer *write;
+} format;
+
+static const format formats[] = {
+    {".mlpackage", MW__USE_PACKAGE, true, mw__coreml_write},
+    {".onnx", MW__USE_ONNX, false, mw__onnx_write},
+    {".espresso.net", MW__USE_NETPLIST, false, write_netplist},
+    {"", MW__USE_MIL, true, write_mil}, /* what has no other ending */
+};
+
+/* ---- endings and options ---- */
+
+/* The length of a path without slashes behind it, which a folder may have. */
+static size_t length_of(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    return end;
+}
+
+/* In capitals, too. */
+static bool has_ending(const char *path, const char *ending)
+{
+    const size_t length = strlen(ending), end = length_of(path);
+    return end >= length && strncasecmp(path + end - length, ending, length) == 0;
+}
+
+static const format *format_of(const char *path)
+{
+    const format *found = formats;
+    while (!has_ending(path, found->ending))
+        found++;
+    return found;
+}
+
+unsigned mw__model_file_use(const char *path) { return format_of(path)->use; }
+
+/* Endings of files that are no folder of MIL, and that nothing here writes as a model. */
+static const char *const others[] = {".mlmodel", ".mlmodelc", ".mil",  ".pb",    ".tflite",      ".h5",
+                                     ".keras",   ".pt",       ".pth",  ".gguf",  ".safetensors", ".npz",
+                                     ".npy",     ".zip",      ".json", ".plist", ".txt"};
+
+static mw_status check_ending(const char *path, const char *call, mw_error *err)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (has_ending(path, others[i]))
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "%s: \"%.160s\": models are not written as %s, but as .mlpackage, .onnx, .espresso.net or "
+                            "a folder of MIL",
+                            call, path, others[i]);
+    if (!format_of(path)->folder && path[strlen(path) - 1] == '/')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: \"%.160s\" ends in a slash, as a folder does; %s is a file", call,
+                        path, format_of(path)->ending);
+    return MW_OK;
+}
+
+mw_status mw__model_file_check(const char *path, const mw_write_options *options, unsigned call_use, const char *call,
+                               mw_error *err)
+{
+    MW_TRY(check_ending(path, call, err));
+    return mw__write_use_check(options, mw__model_file_use(path) | call_use, call, path, err);
+}
 
 /* ---- the place ---- */
 
@@ -209,15 +180,15 @@ static mw_status check_no_folder(const char *path, mw_error *err)
 
 static mw_status check_place(const mw_graph *graph, const char *path, mw_error *err)
 {
-    const mw__model_file_kind kind = mw__model_file_kind_of(path);
+    const format *as = format_of(path);
     mw__text cut;
     mw__text_init(&cut, graph->allocator);
     mw__text_append(&cut, path, length_of(path));
     mw_status status = mw__text_check(&cut, err);
-    if (status == MW_OK && kind != MW__FILE_MIL && kind != MW__FILE_PACKAGE)
+    if (status == MW_OK && !as->folder)
         status = check_no_folder(path, err);
     if (status == MW_OK)
-        status = check_folder(path, find_folder(cut.data, kind == MW__FILE_MIL), err);
+        status = check_folder(path, find_folder(cut.data, as->use == MW__USE_MIL), err);
     mw__text_deinit(&cut);
     return status;
 }
@@ -230,7 +201,7 @@ mw_status mw__model_file_write(const mw_graph *graph, const char *path, const mw
     if (options->check_only)
         MW_TRY(check_place(graph, path, err));
     mw__graph_hold(graph);
-    const mw_status status = writers[mw__model_file_kind_of(path)](graph, path, options, err);
+    const mw_status status = format_of(path)->write(graph, path, options, err);
     return mw__graph_drop(graph, "mw_graph_write", status, err);
 }
 
@@ -244,6 +215,6 @@ mw_status mw_graph_write(const mw_graph *graph, const char *path, const mw_write
     if (graph == NULL || path == NULL || path[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_write: %s",
                         graph == NULL ? "the graph is NULL" : "there is no path");
-    MW_TRY(mw__model_file_check(path, options, MW__WRITES_GRAPH, __func__, err));
+    MW_TRY(mw__model_file_check(path, options, MW__USE_GRAPH, __func__, err));
     return mw__model_file_write(graph, path, options, err);
 }

@@ -46,7 +46,7 @@ static const void *start_of(void *user, const char *name) { return mw__map_get(&
 static mw_status write_model(const mw_model *model, const char *path, const mw_write_options *options, mw_error *err)
 {
     starts s;
-    const bool package = mw__model_file_kind_of(path) == MW__FILE_PACKAGE && model->coreml != NULL;
+    const bool package = mw__model_file_use(path) == MW__USE_PACKAGE && model->coreml != NULL;
     const mw_graph *graph = package ? mw_coreml_graph(model->coreml, err) : model->graph;
     mw__arena_init(&s.arena, model->allocator);
     mw__map_init(&s.values, model->allocator);
@@ -74,6 +74,6 @@ mw_status mw_model_write(const mw_model *model, const char *path, const mw_write
     MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
     if (path == NULL || path[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_write: there is no path");
-    MW_TRY(mw__model_file_check(path, options, MW__WRITES_MODEL, __func__, err));
+    MW_TRY(mw__model_file_check(path, options, MW__USE_MODEL, __func__, err));
     return write_model(model, path, options, err);
 }

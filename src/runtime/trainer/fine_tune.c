@@ -390,7 +390,7 @@ static mw_status write_interface(tuned *t, const mw_graph *graph, const target *
     mw_graph *own = NULL;
     if (to->options->keep_batch)
         return write_values(t, graph, to, err);
-    if (mw__model_file_kind_of(to->path) == MW__FILE_ONNX)
+    if (mw__model_file_use(to->path) == MW__USE_ONNX)
         own = graph_for(t, graph, to, MW__EXAMPLES_ANY, &why);
     if (own == NULL && why.status != MW_ERROR_MEMORY) {
         mw_error_clear(&why);
@@ -429,7 +429,7 @@ static mw_status check_call(const mw_trainer *trainer, const mw_graph *source, c
 {
     const char *call = "mw_trainer_export";
     MW_TRY(mw__trainer_check_path(trainer, to->path, call, err));
-    MW_TRY(mw__model_file_check(to->path, to->options, MW__WRITES_TRAINER, call, err));
+    MW_TRY(mw__model_file_check(to->path, to->options, MW__USE_TRAINER, call, err));
     if (source != NULL && to->options->keep_batch)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: with a source the batch is the source's; leave `keep_batch` out",
                         call);

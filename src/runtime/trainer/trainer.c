@@ -1,5 +1,6 @@
 /* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
 #include "base/number/float_mode.h"
+#include "base/text/printable.h"
 #include "graph/transform/clone/clone.h"
 #include "graph/values/convert.h"
 #include "runtime/data/files.h"
@@ -228,26 +229,22 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
     return MW_OK;
 }
 
-static mw_status refuse_values(const char *parameter, const mw__refusal *refusal, size_t count, mw_error *err)
+/* How messages call a parameter or state. */
+static const char *print_name(const char *parameter, char *buffer, size_t size)
 {
-    if (refusal->element == count)
-        return mw__fail(err, refusal->status, "parameter \"%s\": %s", parameter, refusal->text);
-    return mw__fail(err, refusal->status, "parameter \"%s\": element %zu %s", parameter, refusal->element,
-                    refusal->text);
+    mw__printable_printf(buffer, size, "parameter \"%.200s\"", parameter);
+    return buffer;
 }
 
 static mw_status read_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
                             mw_error *err)
 {
+    char name[256];
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
     const mw__values values = {.data = entry->data, .dtype = entry->dtype, .count = count};
-    const mw__port_rule rule = {.dtype = dtype, .declared = dtype};
-    mw__refusal refusal;
-    if (mw__values_enter(out_data, &values, &rule, &refusal) != MW_OK)
-        return refuse_values(parameter, &refusal, count, err);
-    return MW_OK;
+    return mw__convert_of(print_name(parameter, name, sizeof name), out_data, dtype, &values, err);
 }
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, mw_dtype dtype, void *out_data, size_t count,
@@ -276,6 +273,7 @@ static mw_status check_limits(const mw__state_entry *entry, const mw__values *va
 static mw_status write_state(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data, size_t count,
                              mw_error *err)
 {
+    char name[256];
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
     const mw__values values = {.data = data, .dtype = dtype, .count = count};
@@ -283,7 +281,7 @@ static mw_status write_state(mw_trainer *trainer, const char *parameter, mw_dtyp
     const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
     mw__refusal refusal;
     if (mw__values_enter(entry->data, &values, &rule, &refusal) != MW_OK)
-        return refuse_values(parameter, &refusal, count, err);
+        return mw__convert_refused(&refusal, count, print_name(parameter, name, sizeof name), err);
     mw__trainer_count_state(trainer, entry->size, 0);
     mw__trainer_follow(trainer, entry);
     return MW_OK;

@@ -82,7 +82,7 @@ bool mw__is_adapter_folder(const char *path)
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
         return false;
     return has_entry(path, "adapter_config.json") ||
-           (!has_entry(path, "model.safetensors") && !has_entry(path, "model.safetensors.index.json"));
+           (!has_entry(path, MW__TENSORS_MODEL) && !has_entry(path, MW__TENSORS_INDEX));
 }
 
 mw_status mw__adapters_check_options(const mw_weights_options *options, const char *folder, mw_error *err)

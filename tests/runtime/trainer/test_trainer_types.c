@@ -9,7 +9,10 @@
 
 enum { COUNT = SMALL_C * SMALL_H, PREDICTED = 8 * SMALL_C };
 
-static mw_trainer *make(mw_device device, mw_error *err) { return small_trainer(device, mw_adam(0.02f), 0.0f, err); }
+static mw_trainer *make_trainer(mw_device device, mw_error *err)
+{
+    return small_trainer(device, mw_adam(0.02f), 0.0f, err);
+}
 
 static void test_parameters_are_read_in_every_type(void)
 {
@@ -18,7 +21,7 @@ static void test_parameters_are_read_in_every_type(void)
     double doubles[COUNT];
     uint16_t halves[COUNT];
     for (int d = 0; d < 2; d++) {
-        mw_trainer *t = make(d == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE, &err);
+        mw_trainer *t = make_trainer(d == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE, &err);
         mw_trainer_read(t, "fc2.weight", MW_F32, singles, COUNT, &err);
         mw_trainer_read(t, "fc2.weight", MW_F64, doubles, COUNT, &err);
         mw_trainer_read(t, "fc2.weight", MW_F16, halves, COUNT, &err);
@@ -43,7 +46,7 @@ static void test_parameters_are_written_in_every_type(void)
         whole[i] = i - 5;
         halves[i] = mw__fp16_from_double((double)i / 4.0);
     }
-    mw_trainer *t = make(MW_DEVICE_CPU, &err);
+    mw_trainer *t = make_trainer(MW_DEVICE_CPU, &err);
     mw_trainer_write(t, "fc2.weight", MW_F64, doubles, COUNT, &err);
     mw_trainer_read(t, "fc2.weight", MW_F32, found, COUNT, &err);
     for (int i = 0; i < COUNT; i++)
@@ -60,7 +63,7 @@ static void test_parameters_are_written_in_every_type(void)
     mw_trainer_destroy(t);
 }
 
-static void refuse(mw_trainer *t, mw_dtype dtype, const void *data, mw_status status)
+static void check_refused(mw_trainer *t, mw_dtype dtype, const void *data, mw_status status)
 {
     mw_error err = {0};
     float before[COUNT], after[COUNT];
@@ -77,27 +80,27 @@ static void test_what_does_not_fit_is_refused_and_changes_nothing(void)
 {
     mw_error err = {0};
     double doubles[COUNT] = {0};
-    mw_trainer *half = make(MW_DEVICE_ANE, &err);
+    mw_trainer *half = make_trainer(MW_DEVICE_ANE, &err);
     CHECK_OK(err);
     doubles[COUNT - 1] = 1e6; /* fp16 ends before */
-    refuse(half, MW_F64, doubles, MW_ERROR_NUMERIC);
+    check_refused(half, MW_F64, doubles, MW_ERROR_NUMERIC);
     doubles[COUNT - 1] = (double)NAN;
-    refuse(half, MW_F64, doubles, MW_ERROR_NUMERIC);
+    check_refused(half, MW_F64, doubles, MW_ERROR_NUMERIC);
     int32_t whole[COUNT] = {0};
     whole[3] = 2049; /* an integer goes in exactly or not at all */
-    refuse(half, MW_I32, whole, MW_ERROR_ARGUMENT);
+    check_refused(half, MW_I32, whole, MW_ERROR_ARGUMENT);
     float large[COUNT] = {0};
     uint16_t halves[COUNT];
     large[2] = 1e6f;
-    mw_trainer *full = make(MW_DEVICE_CPU, &err);
+    mw_trainer *full = make_trainer(MW_DEVICE_CPU, &err);
     mw_trainer_write(full, "fc2.weight", MW_F32, large, COUNT, &err);
     CHECK_OK(err);
     CHECK(mw_trainer_read(full, "fc2.weight", MW_F16, halves, COUNT, &err) != MW_OK);
     CHECK_CONTAINS(err.message, "parameter \"fc2.weight\": element 2");
     mw_error_clear(&err);
     mw_trainer_destroy(full);
-    refuse(half, MW_STRING, doubles, MW_ERROR_DTYPE);
-    refuse(half, (mw_dtype)99, doubles, MW_ERROR_DTYPE);
+    check_refused(half, MW_STRING, doubles, MW_ERROR_DTYPE);
+    check_refused(half, (mw_dtype)99, doubles, MW_ERROR_DTYPE);
     mw_trainer_destroy(half);
 }
 
@@ -110,7 +113,7 @@ static void test_predictions_come_in_every_type(void)
     const small_data data = small_make_data();
     small_batch batch;
     small_fill_batch(&batch, &data, 8);
-    mw_trainer *t = make(MW_DEVICE_CPU, &err);
+    mw_trainer *t = make_trainer(MW_DEVICE_CPU, &err);
     mw_trainer_predict(t, &batch.batch, MW_F32, singles, PREDICTED, &err);
     mw_trainer_predict(t, &batch.batch, MW_F64, doubles, PREDICTED, &err);
     mw_trainer_predict(t, &batch.batch, MW_F16, halves, PREDICTED, &err);
@@ -130,7 +133,7 @@ static void test_one_evaluation_finds_all(void)
     int64_t counts[SMALL_C * SMALL_C], alone[SMALL_C * SMALL_C];
     mw_evaluation both, measured;
     small_data data = small_make_data();
-    mw_trainer *t = make(MW_DEVICE_CPU, &err);
+    mw_trainer *t = make_trainer(MW_DEVICE_CPU, &err);
     mw_dataset *set = small_open_data(&data, SMALL_EXAMPLES, &err);
     mw_confusion confusion = {.classes = SMALL_C, .counts = counts};
     mw_trainer_evaluate(t, set, &confusion, &both, &err);

@@ -92,7 +92,7 @@ static mw_status read_values(const mw_trainer *t, size_t index, mw_dtype to, voi
     mw_dtype dtype;
     const void *data = data_of(t, watched, &dtype);
     const mw__values values = {.data = data, .dtype = dtype, .count = count, .scale = (float)unit_of(t, watched)};
-    return mw__convert(out, to, &values, err); /* a power of two: rounded once */
+    return mw__convert_of(watched->name, out, to, &values, err); /* a power of two: rounded once */
 }
 
 mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, mw_dtype dtype, void *out_data, size_t count,
