@@ -115,7 +115,7 @@ static void feed(mw_program *program, mw_error *err)
 {
     uint64_t state = 1;
     mw_port port;
-    for (size_t i = 0; i < mw_program_port_count(program); i++) {
+    for (size_t i = 0; i < mw_program_get_info(program).port_count; i++) {
         if (!mw_program_port_at(program, i, &port) || port.is_output)
             continue;
         const size_t count = (size_t)mw_shape_count(port.shape);

@@ -136,7 +136,7 @@ static void job(mw_communicator *c, int rank, void *user)
     go_to(0);
     mw_trainer *t = make(c, r->segments, &err);
     if (rank == 0)
-        r->state_bytes = mw_trainer_get_counters(t).state_bytes_in;
+        r->state_bytes = mw_trainer_get_info(t).counters.state_bytes_in;
     float *x = calloc((size_t)batch_size * (size_t)width, sizeof *x);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)batch_size * (size_t)width};
     const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = batch_size};
@@ -144,7 +144,7 @@ static void job(mw_communicator *c, int rank, void *user)
         x[i] = (float)((i * 7 + rank * 5) % 29) / 29.0f - 0.5f;
     for (int step = 0; step < STEPS; step++) {
         mw_communicator_barrier(c, &err);
-        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_info(c).bytes_sent;
         const double start = bench_now();
         mw_trainer_step(t, &batch, NULL, &err);
         const double took = bench_now() - start;
@@ -153,11 +153,11 @@ static void job(mw_communicator *c, int rank, void *user)
         if (rank == 0 && step > 1 && (r->best == 0.0 || took < r->best))
             r->best = took;
         if (rank == 0)
-            r->sent = mw_communicator_get_counters(c).bytes_sent - before;
+            r->sent = mw_communicator_get_info(c).bytes_sent - before;
     }
     if (rank == 0) {
-        r->early = mw_trainer_get_counters(t).early_bytes;
-        r->exchanged = mw_trainer_get_counters(t).exchanged_bytes;
+        r->early = mw_trainer_get_info(t).counters.early_bytes;
+        r->exchanged = mw_trainer_get_info(t).counters.exchanged_bytes;
         r->resident_kb = most_resident();
         r->err = err;
     }
@@ -253,15 +253,15 @@ static int measure_mpi(int argc, char **argv)
 {
     mw_error err = {0};
     mw_communicator *c = mw_mpi_start(&argc, &argv, &err);
-    const int rank = mw_communicator_rank(c);
+    const int rank = mw_communicator_get_info(c).rank;
     run after = {.segments = 1}, during = {.segments = 0};
     if (err.status == MW_OK)
         job(c, rank, &after);
     if (err.status == MW_OK)
         job(c, rank, &during);
     if (rank == 0)
-        printf("%d ranks\tsent_bytes\t%llu\tafter_ms\t%.2f\tmeanwhile_ms\t%.2f\tearly\t%.2f\n", mw_communicator_size(c),
-               (unsigned long long)after.sent, 1e3 * after.best, 1e3 * during.best,
+        printf("%d ranks\tsent_bytes\t%llu\tafter_ms\t%.2f\tmeanwhile_ms\t%.2f\tearly\t%.2f\n",
+               mw_communicator_get_info(c).size, (unsigned long long)after.sent, 1e3 * after.best, 1e3 * during.best,
                (double)during.early / (double)during.exchanged);
     if (err.status != MW_OK || after.err.status != MW_OK || during.err.status != MW_OK)
         fprintf(stderr, "rank %d: %s%s%s\n", rank, err.message, after.err.message, during.err.message);

@@ -88,7 +88,7 @@ static void measure_step(const bench_options *o, const char *what, int size, int
 static int statements(const mw_program *program)
 {
     int count = 0;
-    for (const char *at = mw_program_mil(program); *at != '\0'; at++)
+    for (const char *at = mw_program_get_info(program).mil; *at != '\0'; at++)
         count += *at == ';';
     return count;
 }

@@ -100,7 +100,7 @@ static void measure(const setting *s)
     const double begin = bench_now();
     mw_trainer *trainer = create(s, folder, &err);
     const double created = bench_now() - begin;
-    const mw_trainer_parts parts = mw_trainer_get_parts(trainer);
+    const mw_trainer_parts parts = mw_trainer_get_info(trainer).parts;
     const double compiled = err.status == MW_OK ? compile_kept(s, folder, parts.programs) : 0.0;
     double cpu = 0.0;
     const double step = s->steps > 0 ? step_seconds(trainer, s->steps, &cpu, &err) : 0.0;

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
         if (mw_trainer_evaluate(trainer, test, NULL, &found, &err) == MW_OK)
             printf("epoch %lld: loss %.4f, test loss %.4f, test accuracy %.2f %%\n", (long long)epoch, train_loss,
                    found.loss, 100.0 * found.metrics[0].value);
-        mw_trainer_set_learning_rate(trainer, 0.5f * mw_trainer_learning_rate(trainer), &err);
+        mw_trainer_set_learning_rate(trainer, 0.5f * mw_trainer_get_info(trainer).learning_rate, &err);
     }
     if (err.status == MW_OK)
         show_predictions(trainer, test, &err);

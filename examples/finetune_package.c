@@ -34,7 +34,7 @@ static const char *look(const mw_coreml *model, mw_error *err)
     mw_weight weights[SHOWN];
     size_t count = 0;
     const char *best = NULL;
-    char *said = mw_description_print(mw_coreml_description(model), err);
+    char *said = mw_description_print(mw_coreml_get_info(model).description, err);
     mw_graph_weights(mw_coreml_graph(model, err), weights, SHOWN, &count, err);
     printf("%s", said != NULL ? said : "");
     mw_string_free(said);

@@ -138,14 +138,14 @@ int main(int argc, char **argv)
     static float real[2 * N];
     mw_trainer *d = player(&o, false, NULL, &err), *g = player(&o, true, d, &err);
     mw_program *program = painter(g, &o, &err);
-    const mw_trainer_counters before = mw_trainer_get_counters(d), mine = mw_trainer_get_counters(g);
+    const mw_trainer_counters before = mw_trainer_get_info(d).counters, mine = mw_trainer_get_info(g).counters;
     for (int64_t i = 0; i < 100 * o.epochs && err.status == MW_OK; i++) {
         draw_real(real, &state);
         const mw_feed feed = {.name = "real", .dtype = MW_F32, .data = real, .count = 2 * (size_t)N};
         mw_trainer_step(d, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = N}, NULL, &err);
         mw_trainer_step(g, &(mw_batch){0}, NULL, &err);
     }
-    const mw_trainer_counters after = mw_trainer_get_counters(d), ours = mw_trainer_get_counters(g);
+    const mw_trainer_counters after = mw_trainer_get_info(d).counters, ours = mw_trainer_get_info(g).counters;
     printf("%lld turns; state bytes that crossed to or from the host meanwhile: %llu\n", (long long)after.steps,
            (unsigned long long)(after.state_bytes_in - before.state_bytes_in + after.state_bytes_out +
                                 ours.state_bytes_in - mine.state_bytes_in + ours.state_bytes_out));

@@ -39,15 +39,15 @@ int main(int argc, char **argv)
     if (pictures == NULL)
         return options_exit_code(&err);
     const mw_shape shape = mw_dataset_column_at(pictures, 0)->shape;
-    const int64_t classes = (int64_t)mw_dataset_class_count(pictures, "y");
-    for (int64_t i = 0; i < classes; i++)
-        printf("class %d is %s\n", (int)i, mw_dataset_class_name(pictures, "y", (size_t)i));
+    const mw_classes classes = mw_dataset_classes(pictures, "y");
+    for (size_t i = 0; i < classes.count; i++)
+        printf("class %zu is %s\n", i, classes.names[i]);
     mw_dataset *training = prepare(pictures, &err);
 
     mw_graph *graph = mw_graph_create(NULL, &err);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, shape.dim[0], shape.dim[1], shape.dim[2]));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
-    mw_tensor *logits = network(x, classes);
+    mw_tensor *logits = network(x, (int64_t)classes.count);
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(o.learning_rate));
     options.metric = mw_accuracy(logits, y);
     options.compile.device = o.device;

@@ -73,7 +73,8 @@ static void ask(const char *path, const char *copy, const mw_dataset *test, floa
     const mw_column *x = test != NULL ? mw_dataset_column_at(test, 0) : NULL;
     mw_model *model = mw_model_open(path, NULL, err);
     mw_predictor *predictor = mw_predictor_create(model, err);
-    mw_tensor *in = mw_graph_input_at(mw_model_graph(model), 0), *out = mw_graph_output_at(mw_model_graph(model), 0);
+    mw_tensor *in = mw_graph_input_at(mw_model_get_info(model).graph, 0),
+              *out = mw_graph_output_at(mw_model_get_info(model).graph, 0);
     if (err->status == MW_OK && in != NULL && out != NULL) {
         const mw_feed feed = {mw_tensor_name(in), x->dtype, x->data, (size_t)ASKED * PIXELS, x->scale, x->offset};
         const mw_result result = {mw_tensor_name(out), MW_F32, scores, (size_t)ASKED * CLASSES};

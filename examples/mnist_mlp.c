@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 
     mw_evaluation found;
     if (mw_trainer_evaluate(trainer, test, NULL, &found, &err) == MW_OK) {
-        printf("trained on %s\n", mw_program_where(mw_trainer_program(trainer)));
+        printf("trained on %s\n", mw_program_get_info(mw_trainer_program(trainer)).where);
         printf("test loss %.4f\ntest accuracy %.2f %%\n", found.loss, 100.0 * found.metrics[0].value);
     }
     mw_trainer_destroy(trainer);

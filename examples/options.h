@@ -220,8 +220,8 @@ static inline mw_communicator *options_ranks(example_options *o, int *argc, char
         "--mpi needs libmillwright_mpi, which is built where an MPI is found: install openmpi-bin and libopenmpi-dev "
         "(Debian; mpich and libmpich-dev will do, too) or open-mpi (Homebrew), and build Millwright again");
 #endif
-    if (mw_communicator_rank(ranks) > 0 && freopen("/dev/null", "w", stdout) == NULL)
-        fprintf(stderr, "rank %d cannot be made silent\n", mw_communicator_rank(ranks));
+    if (mw_communicator_get_info(ranks).rank > 0 && freopen("/dev/null", "w", stdout) == NULL)
+        fprintf(stderr, "rank %d cannot be made silent\n", mw_communicator_get_info(ranks).rank);
     return ranks;
 }
 
@@ -263,11 +263,11 @@ static inline void options_fit(const example_options *o, mw_trainer *trainer, co
 static inline void options_report(mw_trainer *trainer, const mw_dataset *test, const char *what, mw_error *err)
 {
     mw_evaluation found;
-    const mw_trainer_counters before = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters before = mw_trainer_get_info(trainer).counters;
     if (mw_trainer_evaluate(trainer, test, NULL, &found, err) != MW_OK)
         return;
     printf("trained on %s\n%lld steps; state moved to the device %llu bytes, back %llu\n",
-           mw_program_where(mw_trainer_program(trainer)), (long long)before.steps,
+           mw_program_get_info(mw_trainer_program(trainer)).where, (long long)before.steps,
            (unsigned long long)before.state_bytes_in, (unsigned long long)before.state_bytes_out);
     printf("test loss %.6g\n", found.loss);
     if (what != NULL)

@@ -20,7 +20,8 @@ static const char *name_of(const mw_model *model, bool output, size_t elements)
 {
     static mw_port port;
     for (size_t i = 0; mw_model_port_at(model, i, &port); i++)
-        if (port.is_output == output && (size_t)mw_shape_count(port.shape) == elements * (size_t)mw_model_batch(model))
+        if (port.is_output == output &&
+            (size_t)mw_shape_count(port.shape) == elements * (size_t)mw_model_get_info(model).batch)
             return port.name;
     return NULL;
 }

@@ -35,8 +35,8 @@ int main(void)
     mw_program_read(program, "best_score", MW_F32, best_score, 2, &err);
 
     if (err.status == MW_OK) {
-        printf("%s\n", mw_program_mil(program));
-        printf("runs on %s\n", mw_program_where(program));
+        printf("%s\n", mw_program_get_info(program).mil);
+        printf("runs on %s\n", mw_program_get_info(program).where);
         print_rows("probabilities", probabilities, 2, 4);
         print_rows("best score", best_score, 1, 2);
     } else {

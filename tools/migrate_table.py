@@ -68,6 +68,52 @@ static inline mw_status evaluate_confusion(mw_trainer *trainer, const mw_dataset
 }
 #endif
 """,
+    "class_name_at": """
+#ifndef MW_MIGRATED_CLASS_NAME
+#define MW_MIGRATED_CLASS_NAME
+static inline const char *class_name_at(mw_classes classes, size_t index)
+{
+    return index < classes.count && classes.names != NULL ? classes.names[index] : NULL;
+}
+#endif
+""",
+    "count_functions": """
+#ifndef MW_MIGRATED_FUNCTIONS
+#define MW_MIGRATED_FUNCTIONS
+static inline size_t count_functions(const mw_graph *graph)
+{
+    size_t count = 0;
+    while (mw_graph_function_at(graph, count) != NULL)
+        count++;
+    return count;
+}
+#endif
+""",
+    "count_columns": """
+#ifndef MW_MIGRATED_COLUMNS
+#define MW_MIGRATED_COLUMNS
+static inline size_t count_columns(const mw_dataset *dataset)
+{
+    size_t count = 0;
+    while (mw_dataset_column_at(dataset, count) != NULL)
+        count++;
+    return count;
+}
+#endif
+""",
+    "count_placements": """
+#ifndef MW_MIGRATED_PLACEMENTS
+#define MW_MIGRATED_PLACEMENTS
+static inline size_t count_placements(const mw_program *program)
+{
+    mw_placement placement;
+    size_t count = 0;
+    while (mw_program_placement_at(program, count, &placement))
+        count++;
+    return count;
+}
+#endif
+""",
 }
 
 

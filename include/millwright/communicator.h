@@ -74,11 +74,6 @@ MW_API mw_status mw_communicator_finish(mw_communicator *communicator, mw_error 
  *  trainer that has it must be gone. NULL is fine. */
 MW_API void mw_communicator_destroy(mw_communicator *communicator);
 
-/** The rank of this process, from 0; 0 for NULL. */
-MW_API int mw_communicator_rank(const mw_communicator *communicator);
-/** The number of ranks; 1 for NULL. */
-MW_API int mw_communicator_size(const mw_communicator *communicator);
-
 /** How long a call waits for a rank that does not send or take anything, in seconds; 30 at first. What a rank computes
  *  between two calls counts: it must be longer than the slowest rank needs for a step, a validation or a checkpoint
  *  beyond what the fastest does.
@@ -110,14 +105,15 @@ MW_API void mw_communicator_fail(mw_communicator *communicator, const char *reas
 /** Ends the processes of all ranks by the transport; returns where that cannot. */
 MW_API void mw_communicator_abort(mw_communicator *communicator, int code);
 
-/** What went over the wire from this rank. */
-typedef struct mw_communicator_counters {
-    uint64_t bytes_sent, bytes_received; /* without the transport's own */
+/** Where a rank stands. */
+typedef struct mw_communicator_info {
+    int rank, size;                      /* of this process, from 0; of how many */
+    uint64_t bytes_sent, bytes_received; /* since it was made, without the transport's own */
     uint64_t messages_sent;
     double seconds_waited; /* in calls, and at the ends of steps */
-} mw_communicator_counters;
-/** What this rank has sent and received since the communicator was made. */
-MW_API mw_communicator_counters mw_communicator_get_counters(const mw_communicator *communicator);
+} mw_communicator_info;
+/** Where this rank stands. For NULL the only one: rank 0 of 1. */
+MW_API mw_communicator_info mw_communicator_get_info(const mw_communicator *communicator);
 
 #ifdef __cplusplus
 }

@@ -104,7 +104,7 @@ MW_API size_t mw_comparison_count(const mw_comparison *comparison);
 MW_API const mw_compared *mw_comparison_at(const mw_comparison *comparison, size_t index);
 /** The first result whose local (or accumulated) difference is beyond its tolerance; NULL if none is. */
 MW_API const mw_compared *mw_comparison_first(const mw_comparison *comparison, bool accumulated);
-/** What ran a side, as mw_program_where: side 0 is the reference, 1 the other; NULL for another number. */
+/** What ran a side, as mw_program_info.where: side 0 is the reference, 1 the other; NULL for another number. */
 MW_API const char *mw_comparison_where(const mw_comparison *comparison, int side);
 /** How many outputs of the program have other bits on that side when inner values are outputs, too. */
 MW_API size_t mw_comparison_changed(const mw_comparison *comparison, int side);

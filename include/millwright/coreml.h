@@ -42,24 +42,22 @@ MW_API void mw_coreml_destroy(mw_coreml *model);
  *  errors  MW_ERROR_UNSUPPORTED for a pipeline and for a part that is no program, naming the kind */
 MW_API const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err);
 
-/** What the model says of itself; lives as long as the model. NULL for NULL. */
-MW_API const mw_description *mw_coreml_description(const mw_coreml *model);
+/** What a model is as a whole; pointers live as long as the model. */
+typedef struct mw_coreml_info {
+    const mw_description *description; /* what it says of itself */
+    int specification;                 /* the number of the format: 6 (iOS 15) to 10 (iOS 26) */
+    const char
+        *kind; /* as the format calls it: "mlProgram", "pipeline", "pipelineClassifier", "nonMaximumSuppression" .. */
+    const char *name;  /* of a part in its pipeline, "model0" if that gives none; else "" */
+    size_t part_count; /* of a pipeline; 0 for anything else */
+} mw_coreml_info;
 
-/** The number of the format: 6 (iOS 15) to 10 (iOS 26); 0 for NULL. */
-MW_API int mw_coreml_specification(const mw_coreml *model);
+/** What the model is. For NULL zeros and NULL, and both strings "". */
+MW_API mw_coreml_info mw_coreml_get_info(const mw_coreml *model);
 
-/** What it is, as the format calls it: "mlProgram", "pipeline", "pipelineClassifier", "nonMaximumSuppression" ..; lives
- *  as long as the model. "" for NULL. */
-MW_API const char *mw_coreml_kind(const mw_coreml *model);
-
-/** Parts of a pipeline; 0 for anything else. */
-MW_API size_t mw_coreml_part_count(const mw_coreml *model);
 /** Part `index`, in the order in which the pipeline runs them: a model of its own, which belongs to `model`. NULL past
  *  the last. */
 MW_API const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index);
-/** Its name in the pipeline, "model0" if that gives none; "" for what is no part. */
-MW_API const char *mw_coreml_part_name(const mw_coreml *part);
-
 #ifdef __cplusplus
 }
 #endif

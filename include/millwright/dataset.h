@@ -60,9 +60,7 @@ MW_API void mw_dataset_destroy(mw_dataset *dataset);
 
 /** Number of examples, 0 for NULL. */
 MW_API int64_t mw_dataset_examples(const mw_dataset *dataset);
-/** Number of columns, 0 for NULL. */
-MW_API size_t mw_dataset_column_count(const mw_dataset *dataset);
-/** Column by index, NULL if out of range; lives as long as the data set. */
+/** Column by index, NULL past the last; lives as long as the data set. */
 MW_API const mw_column *mw_dataset_column_at(const mw_dataset *dataset, size_t index);
 
 /** Data for one port. */

@@ -6,7 +6,7 @@
  *                                        {.name = "y", .dtype = MW_I64, .classes = true}};
  *     mw_table_options options = mw_table_defaults(columns, 2);
  *     mw_dataset *flowers = mw_dataset_open_csv("iris.csv", &options, &err);
- *     puts(mw_dataset_class_name(flowers, "y", 0));
+ *     puts(mw_dataset_classes(flowers, "y").names[0]);
  *
  * A file is read whole, and is not needed any more then. Numbers are read without the locale and rounded once. Reading
  * takes at most 16 times the size of the file, for each time that a field is asked for, and 32 MiB.
@@ -106,11 +106,9 @@ MW_API mw_image_options mw_image_defaults(void);
  *          was left out at build time */
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
-/** Number of classes of a column by name, 0 if it has none. A data set that is made of others has those of its first
- *  source that has some. */
-MW_API size_t mw_dataset_class_count(const mw_dataset *dataset, const char *column);
-/** Name of class `index`, NULL if there is none; lives as long as the data set. */
-MW_API const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column, size_t index);
+/** The classes of a column by its name; none if it has none. A data set that is made of others has those of its first
+ *  source that has some. Lives as long as the data set. */
+MW_API mw_classes mw_dataset_classes(const mw_dataset *dataset, const char *column);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* What a model says of itself to whoever feeds it: its inputs and outputs beyond their types, and who made it.
  *
- *     const mw_description *d = mw_coreml_description(model);
+ *     const mw_description *d = mw_coreml_get_info(model).description;
  *     for (size_t i = 0; i < d->functions[0].input_count; i++)
  *         puts(d->functions[0].inputs[i].name);
  *

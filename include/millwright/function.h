@@ -1,6 +1,6 @@
 /* Functions of a program, and the shapes that their inputs may have.
  *
- *     for (size_t i = 0; i < mw_graph_function_count(graph); i++)
+ *     for (size_t i = 0; mw_graph_function_at(graph, i) != NULL; i++)
  *         puts(mw_graph_function_at(graph, i));                            // "main", "decode"
  *     mw_graph *decode = mw_graph_function(graph, "decode", &err);         // alone, as "main" of its own graph
  *     mw_admitted_shapes admitted;
@@ -25,8 +25,6 @@ extern "C" {
 
 /* ---- functions ---- */
 
-/** Number of functions; 0 for NULL. */
-MW_API size_t mw_graph_function_count(const mw_graph *graph);
 /** Name of function `index`, in the order of the text; NULL past the last. Lives as long as the graph. */
 MW_API const char *mw_graph_function_at(const mw_graph *graph, size_t index);
 

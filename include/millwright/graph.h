@@ -173,13 +173,6 @@ MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument
 /** A string constant, for mw_op. */
 MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 
-/** Labels of classes by their index, strings or integers: mw_classify, and what a program says of its ports. */
-typedef struct mw_classes {
-    size_t count;
-    const char *const *names; /* NULL: the labels are numbers */
-    const int64_t *numbers;   /* NULL: the labels are names */
-} mw_classes;
-
 /* ---- loops and branches ----
  * Those of op_control.h, and of programs that were read. */
 

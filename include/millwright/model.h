@@ -72,20 +72,21 @@ MW_API mw_model *mw_model_create(const mw_graph *graph, const mw_model_options *
 /** Frees the model, at once or with the last of its predictors. Twice, or for NULL, as mw_program_destroy. */
 MW_API void mw_model_destroy(mw_model *model);
 
-/** The program, as it was read, with its own batch; lives as long as the model. NULL for NULL. */
-MW_API const mw_graph *mw_model_graph(const mw_model *model);
+/** What a model is as a whole; pointers live as long as the model. */
+typedef struct mw_model_info {
+    const mw_graph *graph;             /* the program, as it was read, with its own batch */
+    const mw_description *description; /* what the file says of itself: a package its description, an ONNX file its
+                                        * metadata_props, MIL its buildInfo without what compilers say of themselves
+                                        * there; NULL if it says nothing */
+    int64_t batch;                     /* the most examples that one run takes */
+    size_t port_count;                 /* of mw_model_port_at */
+} mw_model_info;
 
-/** What the file says of itself: a package its description, an ONNX file its metadata_props, MIL its buildInfo without
- *  what compilers say of themselves there; lives as long as the model. NULL if it says nothing. */
-MW_API const mw_description *mw_model_description(const mw_model *model);
+/** What the model is. Zeros for NULL. */
+MW_API mw_model_info mw_model_get_info(const mw_model *model);
 
-/** The most examples that one run takes. 0 for NULL. */
-MW_API int64_t mw_model_batch(const mw_model *model);
-
-/** Number of inputs that are fed, and of results; 0 for NULL. */
-MW_API size_t mw_model_port_count(const mw_model *model);
-/** Fills *out for index < mw_model_port_count, inputs first: types and shapes of a run of mw_model_batch examples.
- *  Strings live as long as the model. false otherwise. */
+/** Fills *out with port `index`, the inputs that are fed first, then the results: types and shapes of a run of `batch`
+ *  examples. Strings live as long as the model. false past the last. */
 MW_API bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out);
 
 /** The shape of a result of so many examples, as mw_predictor_predict fills it: the axis that belongs to the examples
@@ -142,8 +143,8 @@ typedef struct mw_result {
     size_t count; /* elements: those of one example times the examples */
 } mw_result;
 
-/** Predicts `batch->examples` examples, at least 1, in runs of mw_model_batch examples. The last run is filled up with
- *  copies of the last example; these copies are in no result. A single example has its own plan. The last bits of a
+/** Predicts `batch->examples` examples, at least 1, in runs of the model's batch (mw_model_info). The last run is filled up
+ *  with copies of the last example; these copies are in no result. A single example has its own plan. The last bits of a
  *  result may depend on the number of examples in its run, because sums are then divided in another way.
  *
  *  A feed holds the elements of all examples, one example after the other. It is converted under the rule of
@@ -158,10 +159,9 @@ typedef struct mw_result {
  *
  *  On the engine it allocates memory only when it makes a plan: for the first single example, or for new shapes.
  *  errors  MW_ERROR_ARGUMENT for a missing feed, an unknown result, or no example; MW_ERROR_SHAPE if a count does
- *          not fit the number of examples; MW_ERROR_UNSUPPORTED for a number of examples other than mw_model_batch,
- *          if a result combines examples; MW_ERROR_UNSUPPORTED for a number that is no multiple of mw_model_batch,
- *          if the program has states; those of mw_program_write. What was written to results before an error is
- *          undefined */
+ *          not fit the number of examples; MW_ERROR_UNSUPPORTED for a number of examples other than the batch, if a
+ *          result combines examples; MW_ERROR_UNSUPPORTED for a number that is no multiple of the batch, if the program
+ *          has states; those of mw_program_write. What was written to results before an error is undefined */
 MW_API mw_status mw_predictor_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
                                       size_t result_count, mw_error *err);
 

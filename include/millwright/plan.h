@@ -66,7 +66,7 @@ typedef struct mw_plan_time {
 
 /** The whole. Bytes and operations are those of one run. */
 typedef struct mw_plan_totals {
-    const char *where;  /* as mw_program_where */
+    const char *where;  /* as mw_program_info.where */
     size_t threads;     /* for which the work is cut into partitions: `threads` of the compile options */
     bool team;          /* false: so little work that one thread runs all partitions */
     size_t phase_count; /* parts with a barrier between them */

@@ -54,8 +54,8 @@ MW_API void mw_program_destroy(mw_program *program);
  * the first run these are MW_DIM_UNKNOWN. A run with an existing plan allocates nothing on the engine; a run that makes
  * a plan compiles.
  *
- * What a program lends (mw_program_view, mw_program_mil, warnings) belongs to the plan. It is valid until the shapes
- * are chosen again, or a run takes another plan. No thread may query ports while another one chooses shapes, or
+ * What a program lends (mw_program_view, mw_program_get_info, warnings) belongs to the plan. It is valid until the
+ * shapes are chosen again, or a run takes another plan. No thread may query ports while another one chooses shapes, or
  * while a program runs whose plan depends on values. */
 
 /** Chooses shapes of inputs, all that are named in one call; the others keep theirs. At once the ports have the new
@@ -141,9 +141,8 @@ typedef struct mw_port {
     bool is_parameter; /* or a state: starts with a value of its own */
 } mw_port;
 
-/** Number of ports: inputs first, then outputs. */
-MW_API size_t mw_program_port_count(const mw_program *program);
-/** Fills *out_port for index < mw_program_port_count; false otherwise. */
+/** Fills *out_port with port `index`, inputs first, then outputs; false past the last (port_count of
+ *  mw_program_get_info). */
 MW_API bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port);
 
 /* ---- classifiers ----
@@ -202,34 +201,35 @@ typedef struct mw_warning {
     const char *message; /* all of this as a sentence */
 } mw_warning;
 
-/** Number of constants that were replaced, and of such operations; 0 for NULL. */
-MW_API size_t mw_program_warning_count(const mw_program *program);
-/** Fills *out_warning for index < mw_program_warning_count; false otherwise. */
+/** Fills *out_warning with warning `index`; false past the last (warning_count of mw_program_get_info). */
 MW_API bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning);
 
-/** The MIL text that the program runs, "" while shapes are to be chosen; lives as long as the program, or its plan. */
-MW_API const char *mw_program_mil(const mw_program *program);
+/** What a program is as a whole. Strings live as long as the program, or its plan. */
+typedef struct mw_program_info {
+    size_t port_count;    /* of mw_program_port_at */
+    size_t warning_count; /* of mw_program_warning_at */
+    const char *where;    /* what runs it: "engine, CPU (fp32), 2 threads" or the like */
+    const char *mil;      /* the MIL text that it runs; "" while shapes are to be chosen */
+} mw_program_info;
 
-/** "engine, CPU (fp32), 2 threads" or the like: what runs the program; lives as long as the program, or its
- *  plan. */
-MW_API const char *mw_program_where(const mw_program *program);
+/** What the program is now. For NULL both numbers are 0 and both strings "". */
+MW_API mw_program_info mw_program_get_info(const mw_program *program);
 
 /** Where an operation of the text runs, and why. Strings live as long as the program, or its plan. */
 typedef struct mw_placement {
     const char *operation; /* MIL name: "matmul" */
     const char *tensor;    /* name of its first result in the text */
-    const char *provider;  /* the library that runs it, as mw_program_where begins */
+    const char *provider;  /* the library that runs it, as mw_program_info.where begins */
     mw_device device;      /* never AUTO */
     const char *reason;    /* why there: what the device mask allows, and what the library says of it */
     const char *elsewhere; /* why not on the ANE: the first rule of the chip that refuses it (docs/chip_legality.md);
                             * NULL if it is there, or none does */
 } mw_placement;
 
-/** Number of operations of the text but constants; 0 for NULL, and while shapes are to be chosen. */
-MW_API size_t mw_program_placement_count(const mw_program *program);
-/** Fills *out for index < mw_program_placement_count, in the order of the text; false otherwise. The first call reads
- *  the text again. A device mask of one bit leaves no choice: all of the program runs where it says, or is refused. */
-MW_API bool mw_program_placement(const mw_program *program, size_t index, mw_placement *out);
+/** Fills *out with the place of operation `index` of the text, without constants; false past the last, and while shapes
+ *  are to be chosen. The first call reads the text again. A device mask of one bit leaves no choice: all of the program
+ *  runs where it says, or is refused. */
+MW_API bool mw_program_placement_at(const mw_program *program, size_t index, mw_placement *out);
 
 #ifdef __cplusplus
 }

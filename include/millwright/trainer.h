@@ -37,16 +37,6 @@ typedef struct mw_trainer mw_trainer;
  *          differs from the one of the same name in compile.share.trainer */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
-/** The effect of memory.limit on a step. */
-typedef struct mw_trainer_recomputation {
-    size_t stretches;             /* parts of the forward pass that are computed again; 0 = none */
-    uint64_t bytes, bytes_before; /* of a step, with recomputation and without */
-    double flops, flops_before;   /* of the operations of a step that have a number (mw_plan_totals) */
-} mw_trainer_recomputation;
-
-/** What recomputation saves and costs in a step. All 0 for NULL and for a trainer without memory.limit. */
-MW_API mw_trainer_recomputation mw_trainer_get_recomputation(const mw_trainer *trainer);
-
 /** Frees the trainer. NULL is fine. Inside a callback of a call on this trainer, or while another thread is inside a
  *  call on it, the trainer is freed when that call ends, and that call returns MW_ERROR_STATE.
  *  Destroying a trainer twice is a mistake. The library looks it up in a table of live objects: the second call does
@@ -57,7 +47,7 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
 /** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
  *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
  *  scale the trainer skips a refused batch without an error, and the next batch takes its place; the loss and
- *  refused_steps show it.
+ *  counters.refused_steps of mw_trainer_get_info show it.
  *
  *  The device refuses a step if the loss, a gradient, a new parameter or a new state is not finite. Such a step changes
  *  no bit of parameters and states. If parameters are stored in fp32 and nothing is compensated, the device checks the
@@ -99,11 +89,6 @@ MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batch
  *  created, it must stay at most 1024; with decoupled weight decay, also at most 1 / weight_decay.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
-/** The learning rate of the next step, without the factors of groups. */
-MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
-
-/** The number of updates that the trainer has made. */
-MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
 
 /** Whether evaluation, prediction and written weights use the moving averages of the parameters; at first they do not.
  *  errors  MW_ERROR_STATE if the trainer keeps none */
@@ -153,12 +138,11 @@ typedef struct mw_evaluation {
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
                                      mw_evaluation *out, mw_error *err);
 
-/** Number and names of the classes of a column that the trainer has learned. They come from this column of the
- *  training data of the last mw_trainer_fit; 0 and NULL if it has none. mw_trainer_evaluate and similar calls refuse a
- *  data set that has other classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the
- *  data set with these names as class_names. Strings live until the next mw_trainer_fit. */
-MW_API size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column);
-MW_API const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index);
+/** The classes of a column that the trainer has learned: those that this column of the training data of the last
+ *  mw_trainer_fit has; none if it has none. mw_trainer_evaluate and similar calls refuse a data set that has other
+ *  classes there, or another order (MW_ERROR_ARGUMENT with both lists). To avoid this, open the data set with these
+ *  names as class_names. Lives until the next mw_trainer_fit. */
+MW_API mw_classes mw_trainer_classes(const mw_trainer *trainer, const char *column);
 
 /** Runs the prediction on one batch, in the evaluation form. Feeds that it does not need are ignored.
  *  out_data  receives `count` elements, converted to `dtype` under the rule of mw_program_read */
@@ -174,33 +158,14 @@ MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, mw_
 MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, mw_dtype dtype, const void *data,
                                   size_t count, mw_error *err);
 
-/** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */
-typedef struct mw_trainer_counters {
-    int64_t steps;         /* updates */
-    int64_t refused_steps; /* refused, or skipped for a dynamic loss scale */
-    uint64_t feed_bytes;   /* batch and scalars, host to device */
-    uint64_t result_bytes; /* losses and metrics, device to host */
-    uint64_t state_bytes_in, state_bytes_out;
-    uint64_t exchanged_bytes; /* gradients and states that were summed over the ranks */
-    uint64_t early_bytes;     /* the part of exchanged_bytes that was sent while the device still computed other
-                               * gradients */
-} mw_trainer_counters;
-/** What has crossed the host boundary since the trainer was made. Zeros for NULL. */
-MW_API mw_trainer_counters mw_trainer_get_counters(const mw_trainer *trainer);
+/* ---- where it stands ---- */
 
-/** The number of warnings about the step program, in this order:
- *    - an epsilon of the optimizer that would be 0 in fp16 and was replaced. Other such numbers make
- *      mw_trainer_create fail: for example a learning rate that becomes 0, which would train nothing;
- *    - each parameter that is to be trained but gets no gradient: `argument` is "gradient", `tensor` its name, `count`
- *      its elements. mw_trainer_fit shows the first of these. If no parameter gets a gradient, mw_trainer_create fails;
- *    - what was replaced in the program (mw_program_warning_at). */
-MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
-/** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
-MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
-
-/** The comparison of the first step (options.watch.compare), whether it passed or not; NULL before the first
- *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
-MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
+/** The effect of memory.limit on a step. */
+typedef struct mw_trainer_recomputation {
+    size_t stretches;             /* parts of the forward pass that are computed again; 0 = none */
+    uint64_t bytes, bytes_before; /* of a step, with recomputation and without */
+    double flops, flops_before;   /* of the operations of a step that have a number (mw_plan_totals) */
+} mw_trainer_recomputation;
 
 /** How the programs of a step were cut. A stream operation runs one compiled program once within a dispatch (e5rt:
  *  execution stream operation); it is not an operation of MIL. */
@@ -216,8 +181,45 @@ typedef struct mw_trainer_parts {
     size_t compiled;   /* MIL operations in the compiled programs of the step: the fewer, the more segments
                         * share one */
 } mw_trainer_parts;
-/** Into how many programs a step was cut, and what they hold. Zeros for NULL. */
-MW_API mw_trainer_parts mw_trainer_get_parts(const mw_trainer *trainer);
+/** What crossed the host boundary since the trainer was made. State bytes move only at creation, checkpoints, reads and
+ *  writes. */
+typedef struct mw_trainer_counters {
+    int64_t steps;         /* updates */
+    int64_t refused_steps; /* refused, or skipped for a dynamic loss scale */
+    uint64_t feed_bytes;   /* batch and scalars, host to device */
+    uint64_t result_bytes; /* losses and metrics, device to host */
+    uint64_t state_bytes_in, state_bytes_out;
+    uint64_t exchanged_bytes; /* gradients and states that were summed over the ranks */
+    uint64_t early_bytes;     /* the part of exchanged_bytes that was sent while the device still computed other
+                               * gradients */
+} mw_trainer_counters;
+
+/** Where a trainer stands. */
+typedef struct mw_trainer_info {
+    int64_t steps;        /* updates, those before the checkpoint that was loaded too */
+    float learning_rate;  /* of the next step, without the factors of groups */
+    size_t warning_count; /* of mw_trainer_warning_at */
+    size_t watch_count;   /* of mw_trainer_watch_at */
+    mw_trainer_counters counters;
+    mw_trainer_parts parts;
+    mw_trainer_recomputation recomputation; /* all 0 without memory.limit */
+} mw_trainer_info;
+
+/** Where the trainer stands now; may also be called while a step or a fit of it runs a callback. Zeros for NULL. */
+MW_API mw_trainer_info mw_trainer_get_info(const mw_trainer *trainer);
+
+/** Fills *out_warning with warning `index` about the step program; false past the last. Strings live as long as the
+ *  trainer. The order:
+ *    - an epsilon of the optimizer that would be 0 in fp16 and was replaced. Other such numbers make
+ *      mw_trainer_create fail: for example a learning rate that becomes 0, which would train nothing;
+ *    - each parameter that is to be trained but gets no gradient: `argument` is "gradient", `tensor` its name, `count`
+ *      its elements. mw_trainer_fit shows the first of these. If no parameter gets a gradient, mw_trainer_create fails;
+ *    - what was replaced in the program (mw_program_warning_at). */
+MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
+
+/** The comparison of the first step (options.watch.compare), whether it passed or not; NULL before the first
+ *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
+MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device.
  *  It belongs to the trainer, which destroys it: mw_program_destroy refuses it. mw_program_run runs the step on the

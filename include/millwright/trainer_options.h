@@ -84,7 +84,7 @@ typedef struct mw_trainer_memory {
                      * limit. If the step takes more, the backward pass computes parts of the forward pass again
                      * instead of keeping their values (mw_recompute). The trainer chooses the fewest parts that
                      * satisfy the limit. The step then takes longer; the log hook gets the extra time before the first
-                     * step (mw_trainer_get_recomputation). Results can differ in their last bits, as mw_recompute
+                     * step (mw_trainer_get_info). Results can differ in their last bits, as mw_recompute
                      * says. Cannot be combined with segments, and needs a library that shows plans. If several steps
                      * share a dispatch, the limit is for one of them */
     int segments;   /* into how many programs a step may be cut. 0 and 1 = one program, which is the default. n, up to

@@ -114,6 +114,13 @@ MW_API const char *mw_dtype_name(mw_dtype dtype);
 /** Returns the bits of one element in memory (16 for F16, 8 for BOOL, 4 for U4), 0 for STRING and NONE. */
 MW_API int mw_dtype_bits(mw_dtype dtype);
 
+/** Labels of classes by their index, strings or integers: of mw_classify, of a port, of a column of a data set. */
+typedef struct mw_classes {
+    size_t count;
+    const char *const *names; /* NULL: the labels are numbers */
+    const int64_t *numbers;   /* NULL: the labels are names */
+} mw_classes;
+
 #ifdef __cplusplus
 }
 #endif

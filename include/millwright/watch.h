@@ -73,13 +73,12 @@ typedef struct mw_watched {
                         * IEEE arithmetic */
 } mw_watched;
 
-/** The number of watched values that can be read. The order is: watched tensors, gradient norms, then the rest in
- *  the order of the options; each for the parameters in their order. 0 for NULL. */
-MW_API size_t mw_trainer_watch_count(const mw_trainer *trainer);
-/** Fills *out_watched for index < mw_trainer_watch_count; false otherwise. A number has the precision of the
- *  tensor's type on the device: in fp16 a norm beyond 65504 is infinite (for a gradient, the norm multiplied by the
- *  loss scale). If a dispatch has several steps, the values are those of its last step. With several ranks, a
- *  watched tensor is that of the rank's own batch. For MW_WATCH_NORM and MW_WATCH_VALUES the statistics are 0. */
+/** Fills *out_watched with watched value `index`; false past the last (watch_count of mw_trainer_get_info). The order
+ *  is: watched tensors, gradient norms, then the rest in the order of the options; each for the parameters in their
+ *  order. A number has the precision of the tensor's type on the device: in fp16 a norm beyond 65504 is infinite (for a
+ *  gradient, the norm multiplied by the loss scale). If a dispatch has several steps, the values are those of its last
+ *  step. With several ranks, a watched tensor is that of the rank's own batch. For MW_WATCH_NORM and MW_WATCH_VALUES
+ *  the statistics are 0. */
 MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *out_watched);
 /** Copies the elements of a value that MW_WATCH_VALUES watches, converted to `dtype` as by mw_program_read.
  *  errors  MW_ERROR_ARGUMENT if the value is watched in another way, MW_ERROR_SHAPE for a wrong count,

@@ -80,12 +80,12 @@ static bool check_unique(const class_list *list, mw_error *err)
 
 bool class_list_of_dataset(class_list *out, const mw_dataset *dataset, const char *column, mw_error *err)
 {
-    const size_t count = mw_dataset_class_count(dataset, column);
-    *out = (class_list){.names = calloc(count + 1, sizeof *out->names)};
+    const mw_classes classes = mw_dataset_classes(dataset, column);
+    *out = (class_list){.names = calloc(classes.count + 1, sizeof *out->names)};
     if (out->names == NULL)
         return fail_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        out->names[i] = make_name(mw_dataset_class_name(dataset, column, i));
+    for (size_t i = 0; i < classes.count; i++) {
+        out->names[i] = make_name(classes.names[i]);
         if (out->names[i] == NULL)
             return fail_memory(err);
         out->count++;
@@ -119,7 +119,7 @@ static bool read_labels(class_list *out, const mw_model *model, const mw_descrip
     const mw_function_description *f = d->function_count > 0 ? &d->functions[d->standard] : NULL;
     if (f == NULL || f->label == NULL || f->label[0] == '\0')
         return true;
-    mw_model *ready = mw_model_batch(model) > 0 ? NULL : mw_model_open(path, NULL, &local);
+    mw_model *ready = mw_model_get_info(model).batch > 0 ? NULL : mw_model_open(path, NULL, &local);
     const bool found = mw_model_classes(ready != NULL ? ready : model, f->label, &labels, &local) == MW_OK;
     *out = (class_list){.names = found ? calloc(labels.count + 1, sizeof *out->names) : NULL};
     for (size_t i = 0; out->names != NULL && i < labels.count; i++) {
@@ -148,7 +148,7 @@ static void take_lines(class_list *out, const class_pairing *p, const char *line
 
 bool class_list_of_model(class_list *out, const class_pairing *p, const mw_model *model, const char *run, mw_error *err)
 {
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     *out = (class_list){0};
     char *lines;
     if (!tool_model_text(model, p->model_path, run, "classes", &lines, err))

@@ -22,7 +22,7 @@ static bool find_port(const mw_model *model, const char *name, mw_port *out)
 /* Elements of one example. */
 static int64_t one_of(const mw_model *model, const mw_port *port)
 {
-    const int64_t batch = mw_model_batch(model), count = mw_shape_count(port->shape);
+    const int64_t batch = mw_model_get_info(model).batch, count = mw_shape_count(port->shape);
     return count >= 0 && batch > 0 ? count / batch : -1;
 }
 
@@ -149,8 +149,9 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
         *colon = '\0';
     mw_tensors *tensors = mw_tensors_open(path, err);
     const mw_tensor_info *info = choose_tensor(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
-    const bool good = tensors != NULL && info != NULL &&
-                      take_tensor(inputs, tensors, info, port, mw_model_batch(model), one_of(model, port), err);
+    const bool good =
+        tensors != NULL && info != NULL &&
+        take_tensor(inputs, tensors, info, port, mw_model_get_info(model).batch, one_of(model, port), err);
     mw_tensors_destroy(tensors);
     return good;
 }

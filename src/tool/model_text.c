@@ -135,7 +135,7 @@ bool tool_model_text(const mw_model *model, const char *path, const char *run, c
                      mw_error *err)
 {
     char inside[PATH_BYTES];
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     const char *found = find_pair(d, key);
     *out = found != NULL ? strdup(found) : NULL;
     if (found != NULL && *out == NULL)
@@ -149,7 +149,7 @@ bool tool_model_text(const mw_model *model, const char *path, const char *run, c
 
 bool tool_describe(tool_description *out, const mw_model *model, const char *path, mw_error *err)
 {
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     *out = (tool_description){.described = d != NULL ? *d : mw_description_defaults()};
     mw_description *made = &out->described;
     out->pairs = calloc(made->pair_count + KEYS, sizeof *out->pairs);
@@ -187,7 +187,7 @@ mw_status tool_write_model(const mw_model *model, const char *from, const char *
     options.read_only = true;
     options.description = &said.described;
     const bool good = tool_describe(&said, model, from, err);
-    mw_model *copy = good && said.is_longer ? mw_model_create(mw_model_graph(model), &options, err) : NULL;
+    mw_model *copy = good && said.is_longer ? mw_model_create(mw_model_get_info(model).graph, &options, err) : NULL;
     if (good && err->status == MW_OK)
         mw_model_write(copy != NULL ? copy : model, path, NULL, err);
     mw_model_destroy(copy);

@@ -218,8 +218,8 @@ static mw_model *lent;
 static mw_model *put_shapes(mw_model *read, const mw_model_options *with, const tool_call *call)
 {
     mw_model_options options = *with;
-    mw_graph *graph = mw_graph_specialize(mw_model_graph(read), with->shapes, with->shape_count, call->err);
-    options.description = mw_model_description(read);
+    mw_graph *graph = mw_graph_specialize(mw_model_get_info(read).graph, with->shapes, with->shape_count, call->err);
+    options.description = mw_model_get_info(read).description;
     mw_model *made = graph != NULL ? mw_model_create(graph, &options, call->err) : NULL;
     mw_graph_destroy(graph);
     lent = read;
@@ -278,7 +278,7 @@ static bool is_open(const mw_graph *graph)
 mw_graph *tool_model_graph(const mw_model *model, const tool_call *call)
 {
     size_t count;
-    const mw_graph *graph = mw_model_graph(model);
+    const mw_graph *graph = mw_model_get_info(model).graph;
     if (graph == NULL)
         return NULL;
     const mw_input_shape *wanted = tool_input_shapes(&count);

@@ -246,7 +246,7 @@ static mw_status report(const mw_report_options *options, mw__text *out, mw_erro
     MW_TRY(check_report_options(options, err));
     mw__arena_init(&arena, options->allocator);
     mw__report r = {.arena = &arena, .options = *options, .out = out, .err = err};
-    r.graph = options->graph != NULL ? options->graph : mw_model_graph(options->model);
+    r.graph = options->graph != NULL ? options->graph : mw_model_get_info(options->model).graph;
     mw_status status = MW_OK;
     if (options->metrics != NULL) {
         status = mw__curves_read(&curves, options->allocator, options->metrics, err);

@@ -46,10 +46,9 @@ static mw_status add_known(oracle *o, known_names *known, const char *name, size
 
 static mw_status know_trainer(oracle *o, known_names *known)
 {
-    const char *name;
-    const mw_report_options *options = &o->r->options;
-    for (size_t i = 0; (name = mw_trainer_class_name(options->trainer, options->label, i)) != NULL; i++)
-        MW_TRY(add_known(o, known, name, strlen(name)));
+    const mw_classes learned = mw_trainer_classes(o->r->options.trainer, o->r->options.label);
+    for (size_t i = 0; i < learned.count; i++)
+        MW_TRY(add_known(o, known, learned.names[i], strlen(learned.names[i])));
     return MW_OK;
 }
 
@@ -67,7 +66,7 @@ static mw_status know_model(oracle *o, known_names *known)
 {
     mw_error none = {0};
     mw_classes labels;
-    const mw_description *d = mw_model_description(o->r->options.model);
+    const mw_description *d = mw_model_get_info(o->r->options.model).description;
     for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
         if (strcmp(d->pairs[i].key, "classes") != 0)
             continue;
@@ -88,13 +87,11 @@ static mw_status know_model(oracle *o, known_names *known)
     return MW_OK;
 }
 
-static void put_names(mw__text *out, const known_names *known, const mw_report_options *options)
+static void put_names(mw__text *out, const char *const *names, size_t count)
 {
     const size_t before = out->size;
-    const size_t count = known != NULL ? known->count : mw_dataset_class_count(options->dataset, options->label);
     for (size_t i = 0; i < count && out->size - before < 120; i++)
-        mw__text_printf(out, "%s%.60s", i > 0 ? ", " : "",
-                        known != NULL ? known->names[i] : mw_dataset_class_name(options->dataset, options->label, i));
+        mw__text_printf(out, "%s%.60s", i > 0 ? ", " : "", names[i]);
 }
 
 static mw_status fail_names(const oracle *o, const known_names *known)
@@ -103,9 +100,10 @@ static mw_status fail_names(const oracle *o, const known_names *known)
     const mw_report_options *options = &o->r->options;
     mw__text_init(&text, o->r->arena->allocator);
     mw__text_printf(&text, "report: the classes of column \"%.60s\" are ", options->label);
-    put_names(&text, NULL, options);
+    const mw_classes own = mw_dataset_classes(options->dataset, options->label);
+    put_names(&text, own.names, own.count);
     mw__text_printf(&text, ", and the %s knows ", options->model != NULL ? "model" : "trainer");
-    put_names(&text, known, options);
+    put_names(&text, known->names, known->count);
     mw__text_puts(&text, ": the same number would be another class. Open the data with these as class_names");
     mw__fail(o->r->err, MW_ERROR_ARGUMENT, "%s", text.failed ? "report: the data has other classes" : text.data);
     mw__text_deinit(&text);
@@ -116,17 +114,17 @@ static mw_status fail_names(const oracle *o, const known_names *known)
 static mw_status check_names(oracle *o)
 {
     const mw_report_options *options = &o->r->options;
-    const size_t count = mw_dataset_class_count(options->dataset, options->label);
+    const mw_classes own = mw_dataset_classes(options->dataset, options->label);
     known_names known = {mw__arena_alloc(o->r->arena, o->classes + 1, sizeof *known.names, o->r->err), 0};
     if (known.names == NULL)
         return MW_ERROR_MEMORY;
-    if (options->class_names != NULL || count == 0)
+    if (options->class_names != NULL || own.count == 0)
         return MW_OK;
     MW_TRY((options->model != NULL ? know_model : know_trainer)(o, &known));
-    if (known.count > 0 && count > known.count)
+    if (known.count > 0 && own.count > known.count)
         return fail_names(o, &known);
-    for (size_t i = 0; known.count > 0 && i < count; i++)
-        if (strcmp(known.names[i], mw_dataset_class_name(options->dataset, options->label, i)) != 0)
+    for (size_t i = 0; known.count > 0 && i < own.count; i++)
+        if (strcmp(known.names[i], own.names[i]) != 0)
             return fail_names(o, &known);
     return MW_OK;
 }
@@ -150,7 +148,7 @@ static mw_status open_model(oracle *o)
 {
     const mw_model *model = o->r->options.model;
     mw_port port, found = {0};
-    for (size_t i = 0; i < mw_model_port_count(model); i++) {
+    for (size_t i = 0; i < mw_model_get_info(model).port_count; i++) {
         if (!mw_model_port_at(model, i, &port))
             continue;
         if (!port.is_output)
@@ -258,9 +256,10 @@ static double element(const mw_feed *feed, size_t index)
 
 static mw_shape shape_of_column(const mw_dataset *dataset, const char *name)
 {
-    for (size_t i = 0; i < mw_dataset_column_count(dataset); i++)
-        if (strcmp(mw_dataset_column_at(dataset, i)->name, name) == 0)
-            return mw_dataset_column_at(dataset, i)->shape;
+    const mw_column *column;
+    for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++)
+        if (strcmp(column->name, name) == 0)
+            return column->shape;
     return (mw_shape){.rank = -1};
 }
 
@@ -408,8 +407,9 @@ static const char *class_name(mw__report *r, size_t index)
     char number[32];
     const mw_report_options *o = &r->options;
     const char *name = o->class_names != NULL && index < o->class_count ? o->class_names[index] : NULL;
-    if (name == NULL && o->dataset != NULL)
-        name = mw_dataset_class_name(o->dataset, o->label, index);
+    const mw_classes own = mw_dataset_classes(o->dataset, o->label);
+    if (name == NULL && index < own.count)
+        name = own.names[index];
     if (name != NULL)
         return mw__arena_string(r->arena, name, strlen(name), r->err);
     const int length = snprintf(number, sizeof number, "%zu", index);

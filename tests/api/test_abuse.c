@@ -153,7 +153,8 @@ static void test_names_with_escapes_reach_no_file_name_and_no_text(void)
     mw_output(mw_relu(mw_input(graph, "../../x\"\\e[2J", MW_F32, MW_SHAPE(1))), "y");
     mw_program *program = mw_program_create(graph, NULL, &err);
     CHECK_OK(err);
-    CHECK(strpbrk(mw_program_mil(program), "\033") == NULL && strstr(mw_program_mil(program), "../") == NULL);
+    CHECK(strpbrk(mw_program_get_info(program).mil, "\033") == NULL &&
+          strstr(mw_program_get_info(program).mil, "../") == NULL);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
 }

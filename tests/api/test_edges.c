@@ -279,8 +279,8 @@ static void test_a_graph_grows_on_after_it_was_compiled(void)
     CHECK(run(first, "y", &err) == 9);
     CHECK(run(second, "z", &err) == 10 && run(second, "y", &err) == 9);
     CHECK_OK(err);
-    CHECK_INT(mw_program_port_count(first), 2); /* x and y: the first is what the graph was then */
-    CHECK_INT(mw_program_port_count(second), 3);
+    CHECK_INT(mw_program_get_info(first).port_count, 2); /* x and y: the first is what the graph was then */
+    CHECK_INT(mw_program_get_info(second).port_count, 3);
     mw_program_destroy(first);
     mw_program_destroy(second);
 }
@@ -304,7 +304,7 @@ static void test_feeds_of_one_name_or_none_are_refused(void)
     feeds[2].name = NULL;
     CHECK_INT(mw_trainer_step(trainer, &batch, NULL, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "feed 2 has no name");
-    CHECK_INT(mw_trainer_steps(trainer), 1);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 1);
     mw_trainer_destroy(trainer);
 }
 

@@ -275,7 +275,7 @@ static void test_the_progress_callback_may_look_but_not_train(void)
         options.data.training = w.data;
         CHECK_INT(mw_trainer_fit(w.trainer, &options, &w.err), MW_OK);
         CHECK_OK(w.err);
-        CHECK_INT(mw_trainer_steps(w.trainer), 4);
+        CHECK_INT(mw_trainer_get_info(w.trainer).steps, 4);
         if (calls[i].in_progress)
             check_note(w.called && w.found == MW_OK, __FILE__, __LINE__, "%s: %s", calls[i].name, w.said.message);
         else
@@ -422,7 +422,7 @@ static void test_the_log_hook_may_not_use_the_trainer(void)
     CHECK_OK(w.err);
     CHECK(w.called && w.found == MW_ERROR_STATE);
     CHECK_CONTAINS(w.said.message, "called by the log hook while mw_trainer_step is at work");
-    CHECK_INT(mw_trainer_steps(w.trainer), 21);
+    CHECK_INT(mw_trainer_get_info(w.trainer).steps, 21);
     world_deinit(&w);
 }
 
@@ -467,7 +467,7 @@ static void test_two_threads_in_one_trainer_lose_no_step(void)
     mw_trainer *trainer = make_trainer(&err), *alone = make_trainer(&err);
     stepper both[2] = {{.trainer = trainer}, {.trainer = trainer}};
     run_both(both);
-    CHECK_INT(mw_trainer_steps(trainer), both[0].done + both[1].done);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, both[0].done + both[1].done);
     batch b; /* the batches are all alike: so many steps by one thread give the same bits */
     make_batch(&b);
     for (int64_t i = 0; i < both[0].done + both[1].done; i++)
@@ -517,7 +517,7 @@ static void test_the_second_thread_learns_what_the_first_does(void)
     CHECK(w.called && w.found == MW_ERROR_STATE);
     CHECK_CONTAINS(w.said.message, "mw_trainer_step: the trainer is in use: another thread is inside "
                                    "mw_trainer_evaluate");
-    CHECK_INT(mw_trainer_steps(w.trainer), 0);
+    CHECK_INT(mw_trainer_get_info(w.trainer).steps, 0);
     world_deinit(&w);
 }
 

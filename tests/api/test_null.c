@@ -99,19 +99,18 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_tensors_note_at(NULL, 0));
     YIELDS_NULL(mw_tensors_note_find(NULL, "x"));
     mw_coreml_destroy(NULL);
-    YIELDS_NULL(mw_coreml_description(NULL));
+    YIELDS_NULL(mw_coreml_get_info(NULL).description);
     YIELDS_NULL(mw_coreml_part(NULL, 0));
-    CHECK_INT(mw_coreml_part_count(NULL), 0);
-    CHECK_INT(mw_coreml_specification(NULL), 0);
-    CHECK_STR(mw_coreml_kind(NULL), "");
-    CHECK_STR(mw_coreml_part_name(NULL), "");
+    CHECK_INT(mw_coreml_get_info(NULL).part_count, 0);
+    CHECK_INT(mw_coreml_get_info(NULL).specification, 0);
+    CHECK_STR(mw_coreml_get_info(NULL).kind, "");
+    CHECK_STR(mw_coreml_get_info(NULL).name, "");
     YIELDS_NULL(mw_description_find(NULL, "x"));
     YIELDS_NULL(mw_description_find(&(mw_function_description){.name = "main"}, NULL));
     mw_loader_destroy(NULL);
     mw_metrics_destroy(NULL);
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
-    CHECK_INT(mw_dataset_column_count(NULL), 0);
     YIELDS_NULL(mw_dataset_column_at(NULL, 0));
     CHECK_INT(mw_loader_batches(NULL), 0);
     CHECK_INT(mw_loader_tell(NULL).batch, 0);
@@ -121,16 +120,16 @@ static void test_destroy_and_queries_take_null(void)
     CHECK_STR(mw_tensor_name(NULL), "");
     YIELDS_NULL(mw_tensor_graph(NULL));
     YIELDS_NULL(mw_graph_find(NULL, "x"));
-    CHECK_INT(mw_program_port_count(NULL), 0);
+    CHECK_INT(mw_program_get_info(NULL).port_count, 0);
     CHECK(!mw_program_port_at(NULL, 0, NULL));
-    CHECK_INT(mw_program_warning_count(NULL), 0);
+    CHECK_INT(mw_program_get_info(NULL).warning_count, 0);
     CHECK(!mw_program_warning_at(NULL, 0, NULL));
-    CHECK_INT(mw_trainer_warning_count(NULL), 0);
+    CHECK_INT(mw_trainer_get_info(NULL).warning_count, 0);
     CHECK(!mw_trainer_warning_at(NULL, 0, NULL));
-    CHECK_STR(mw_program_mil(NULL), "");
-    CHECK_STR(mw_program_where(NULL), "");
-    CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
-    CHECK_INT(mw_trainer_steps(NULL), 0);
+    CHECK_STR(mw_program_get_info(NULL).mil, "");
+    CHECK_STR(mw_program_get_info(NULL).where, "");
+    CHECK(mw_trainer_get_info(NULL).learning_rate == 0.0f);
+    CHECK_INT(mw_trainer_get_info(NULL).steps, 0);
     CHECK(mw_trainer_loss_scale(NULL) == 0.0f);
     CHECK_INT(mw_mil_snippet(NULL, NULL, NULL, 0, NULL, 0), MW_ERROR_ARGUMENT);
     STICKS(mw_mil_snippet(g, NULL, &x, 1, NULL, 0));
@@ -153,20 +152,20 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_update_call_scalar(NULL, "learning_rate"));
     YIELDS_NULL(mw_optimizer_rule_defaults(NULL, NULL).name);
     YIELDS_NULL(mw_optimizer_custom(0.1f, NULL).rule);
-    CHECK(mw_trainer_watch_count(NULL) == 0 && !mw_trainer_watch_at(NULL, 0, NULL));
+    CHECK(mw_trainer_get_info(NULL).watch_count == 0 && !mw_trainer_watch_at(NULL, 0, NULL));
     CHECK(isnan(mw_trainer_gradient_norm(NULL)));
     YIELDS_NULL(mw_watch_tensor(NULL, NULL).tensor);
     YIELDS_NULL(mw_watch_parameters(MW_WATCH_GRADIENT, NULL).pattern);
     YIELDS_NULL(mw_parameter_group_defaults(NULL).pattern);
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
-    CHECK_INT(mw_trainer_get_counters(NULL).steps, 0);
-    CHECK_INT(mw_trainer_get_parts(NULL).calls, 0);
-    CHECK_INT(mw_trainer_get_recomputation(NULL).stretches, 0);
+    CHECK_INT(mw_trainer_get_info(NULL).counters.steps, 0);
+    CHECK_INT(mw_trainer_get_info(NULL).parts.calls, 0);
+    CHECK_INT(mw_trainer_get_info(NULL).recomputation.stretches, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
     REFUSED(mw_schedule_check(NULL, 1, &err));
     mw_error_clear(NULL);
     REFUSED(mw_thread_hooks_set(&(const mw_thread_hooks){0}, &err));
-    CHECK(mw_program_placement_count(NULL) == 0 && !mw_program_placement(NULL, 0, NULL));
+    CHECK(!mw_program_placement_at(NULL, 0, NULL));
     mw_comparison_destroy(NULL);
     CHECK_INT(mw_comparison_count(NULL), 0);
     CHECK(!mw_comparison_passes(NULL) && mw_comparison_at(NULL, 0) == NULL && mw_comparison_first(NULL, true) == NULL);
@@ -380,7 +379,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_weights(NULL, NULL, 0, NULL, &err));
     YIELDS_NULL(mw_graph_input_at(NULL, 0));
     YIELDS_NULL(mw_graph_function_at(NULL, 0));
-    CHECK_INT(mw_graph_function_count(NULL), 0);
+    YIELDS_NULL(mw_graph_function_at(NULL, 0));
     YIELDS_NULL(mw_graph_output_at(NULL, 0));
     REFUSED(mw_grad(NULL, &x, 1, &dx, &err));
     REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
@@ -496,10 +495,10 @@ static void test_data_refuses_null(void)
     const mw_image_options pictures = mw_image_defaults();
     REFUSED(mw_dataset_open_images(NULL, &pictures, &err));
     REFUSED(mw_dataset_open_images("folder", NULL, &err));
-    CHECK_INT(mw_dataset_class_count(NULL, "y"), 0);
-    YIELDS_NULL(mw_dataset_class_name(NULL, NULL, 0));
-    CHECK_INT(mw_trainer_class_count(NULL, NULL), 0);
-    YIELDS_NULL(mw_trainer_class_name(NULL, NULL, 0));
+    CHECK_INT(mw_dataset_classes(NULL, "y").count, 0);
+    YIELDS_NULL(mw_dataset_classes(NULL, NULL).names);
+    CHECK_INT(mw_trainer_classes(NULL, NULL).count, 0);
+    YIELDS_NULL(mw_trainer_classes(NULL, NULL).names);
     REFUSED(mw_loader_create(NULL, &err));
     REFUSED(mw_loader_create(&options, &err));
     REFUSED(mw_loader_next(NULL, &err));
@@ -565,9 +564,9 @@ static void test_communicators_refuse_null(void)
     mw_communicator_destroy(NULL);
     mw_communicator_fail(NULL, NULL);
     mw_communicator_abort(NULL, 1);
-    CHECK_INT(mw_communicator_rank(NULL), 0);
-    CHECK_INT(mw_communicator_size(NULL), 1);
-    CHECK(mw_communicator_get_counters(NULL).messages_sent == 0);
+    CHECK_INT(mw_communicator_get_info(NULL).rank, 0);
+    CHECK_INT(mw_communicator_get_info(NULL).size, 1);
+    CHECK(mw_communicator_get_info(NULL).messages_sent == 0);
     CHECK(mw_transport_defaults(NULL, 0, 1).name == NULL);
 }
 
@@ -610,7 +609,7 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_fit(trainer, NULL, &err));
     REFUSED(mw_trainer_fit(trainer, &fit, &err));
     CHECK(!mw_program_port_at(mw_trainer_program(trainer), 0, NULL));
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
 }
 
@@ -634,8 +633,9 @@ static void test_models_refuse_null(void)
     REFUSED(mw_predictor_reset(NULL, &err));
     REFUSED(mw_predictor_read(NULL, NULL, MW_F32, NULL, 1, &err));
     REFUSED(mw_predictor_write(NULL, NULL, MW_F32, NULL, 1, &err));
-    CHECK(mw_model_graph(NULL) == NULL && mw_model_description(NULL) == NULL && mw_model_batch(NULL) == 0);
-    CHECK(mw_model_port_count(NULL) == 0 && !mw_model_port_at(NULL, 0, &port));
+    CHECK(mw_model_get_info(NULL).graph == NULL && mw_model_get_info(NULL).description == NULL &&
+          mw_model_get_info(NULL).batch == 0);
+    CHECK(mw_model_get_info(NULL).port_count == 0 && !mw_model_port_at(NULL, 0, &port));
     mw_predictor_destroy(NULL);
     mw_model_destroy(NULL);
 }

@@ -50,7 +50,7 @@ static void check_fit(made *m, mw_fit_options *options, const char *what, int li
     CHECK_OK(m->err);
     options->progress.quiet = options->progress.ignore_signals = true;
     const mw_status status = mw_trainer_fit(trainer, options, &m->err);
-    check_note(status != MW_OK && m->err.message[0] != '\0' && mw_trainer_steps(trainer) == 0, __FILE__, line,
+    check_note(status != MW_OK && m->err.message[0] != '\0' && mw_trainer_get_info(trainer).steps == 0, __FILE__, line,
                "accepted: %s", what);
     mw_trainer_destroy(trainer);
 }

@@ -172,7 +172,7 @@ mw_trainer *nets_trainer(const char *name, mw_optimizer optimizer, mw_error *err
 size_t nets_count(const mw_trainer *trainer, const char *name)
 {
     const mw_program *program = mw_trainer_program(trainer);
-    for (size_t i = 0; i < mw_program_port_count(program); i++) {
+    for (size_t i = 0; i < mw_program_get_info(program).port_count; i++) {
         mw_port port;
         if (mw_program_port_at(program, i, &port) && strcmp(port.name, name) == 0)
             return (size_t)mw_shape_count(port.shape);

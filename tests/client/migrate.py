@@ -152,6 +152,41 @@ def test_programs_of_the_interface_before(compiler, include):
             check(refused <= told, f"{path.name}: {sorted(refused - told)}\n{built.stderr}")
 
 
+QUERIES = """#include <millwright/millwright.h>
+#include <stdio.h>
+void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, size_t i);
+void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, size_t i)
+{
+    const mw_trainer_counters before = mw_trainer_count(t);
+    const mw_trainer_parts parts = mw_trainer_count_parts(t);
+    const mw_trainer_recomputation again = mw_trainer_recomputed(t);
+    const mw_communicator_counters wire = mw_communicator_count(r);
+    const mw_graph *graph = mw_model_graph(m);
+    const mw_description *said[] = {mw_model_description(m), mw_coreml_description(c)};
+    mw_placement place;
+    const size_t counts[] = {mw_trainer_warning_count(t), mw_trainer_watch_count(t), mw_trainer_class_count(t, "y"),
+                             mw_program_port_count(mw_trainer_program(t)), mw_program_warning_count(p), mw_model_port_count(m),
+                             mw_program_placement_count(p), mw_coreml_part_count(c), mw_graph_function_count(graph),
+                             mw_dataset_column_count(d), mw_dataset_class_count(d, "y"), parts.calls, again.stretches};
+    printf("%s %s %s %s %s %s", mw_trainer_class_name(t, "y", i), mw_dataset_class_name(d, "y", i), mw_program_where(p),
+           mw_program_mil(p), mw_coreml_kind(c), mw_coreml_part_name(mw_coreml_part(c, i)));
+    printf("%d %d %d %g %d %d %d %zu %d", (int)mw_trainer_steps(t), (int)before.steps, (int)mw_model_batch(m),
+           (double)mw_trainer_learning_rate(t), mw_coreml_specification(c), mw_communicator_rank(r), mw_communicator_size(r),
+           counts[i] + (said[0] != said[1]) + (size_t)wire.messages_sent, mw_program_placement(p, i, &place));
+}
+"""
+
+
+def test_queries_become_structs(compiler, include):
+    new, by_hand = migrated(QUERIES, "x.c", (TOOLS.parent / "CHANGELOG.md").read_text())
+    built = subprocess.run([compiler, "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", "-xc", "-"],
+                           input=new, capture_output=True, text=True)
+    check(not by_hand and built.returncode == 0, f"{by_hand}\n{built.stderr}")
+    refused = subprocess.run([compiler, "-std=c11", "-Werror", "-fsyntax-only", f"-I{include}", "-xc", "-"], input=QUERIES,
+                             capture_output=True, text=True)
+    check(refused.returncode != 0, "the interface before is there still")
+
+
 EVALUATE = f"""{BEGIN}
 | `mw_trainer_evaluate(t, d, loss, metric, err)` | `evaluate_loss_and_metric(t, d, loss, metric, err)` (added) |
 {END}"""
@@ -357,6 +392,7 @@ def main():
     test_a_second_time_changes_nothing()
     test_tables_that_are_none()
     test_programs_of_the_interface_before(compiler, include)
+    test_queries_become_structs(compiler, include)
     test_arguments()
     test_evaluations_of_the_present_stay()
     test_cpp_gets_no_c()

@@ -55,7 +55,7 @@ static void predict_one_by_one(const run *r)
     o.batch = 1;
     mw_model *model = mw_model_open("written", &o, err);
     mw_predictor *predictor = mw_predictor_create(model, err);
-    const char *name = model != NULL ? result_of(mw_model_graph(model)) : "";
+    const char *name = model != NULL ? result_of(mw_model_get_info(model).graph) : "";
     net_feed(&f, r->n, r->n->examples, 9);
     const mw_result result = {name, MW_F32, outcome_add(r->out, "written ~ one by one", results(r)), results(r)};
     mw_predictor_predict(predictor, &f.batch, &result, 1, err);

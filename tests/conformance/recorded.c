@@ -83,7 +83,7 @@ size_t recorded_unknown(const mw_graph *graph) { return count_all(graph, is_unkn
 /* What the device runs may be in another form than what was compiled; what was scaled there is rounded here too. */
 static void describe(const mw_graph *source, const mw_program *program, results *out, mw_error *err)
 {
-    const char *text = mw_program_mil(program);
+    const char *text = mw_program_get_info(program).mil;
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
     out->computing = graph != NULL ? count_all(graph, computes) : 0;
     if (graph != NULL)

@@ -105,7 +105,7 @@ static void test_compiled_models_are_read_and_cut(void)
     CHECK(package_write_file("model.mil", text, text_size) && package_write_file("coremldata.bin", header, size));
     mw_coreml *model = mw_coreml_open(".", NULL, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_coreml_specification(model), 7);
+    CHECK_INT(mw_coreml_get_info(model).specification, 7);
     mw_coreml_destroy(model);
     for (size_t cut = 0; cut < size; cut++) {
         err = (mw_error){0};
@@ -145,10 +145,10 @@ static void test_a_compiled_pipeline_is_its_parts(void)
     err = (mw_error){0};
     mw_coreml *model = mw_coreml_open("p", NULL, &err);
     CHECK_OK(err);
-    CHECK_STR(mw_coreml_kind(model), "pipeline");
-    CHECK_INT(mw_coreml_part_count(model), 2);
+    CHECK_STR(mw_coreml_get_info(model).kind, "pipeline");
+    CHECK_INT(mw_coreml_get_info(model).part_count, 2);
     CHECK(mw_coreml_graph(mw_coreml_part(model, 0), &err) != NULL);
-    CHECK_STR(mw_coreml_part_name(mw_coreml_part(model, 1)), "model1");
+    CHECK_STR(mw_coreml_get_info(mw_coreml_part(model, 1)).name, "model1");
     CHECK(mw_coreml_graph(mw_coreml_part(model, 1), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "nonMaximumSuppression");
     mw_coreml_destroy(model);

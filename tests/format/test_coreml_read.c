@@ -265,9 +265,9 @@ static void test_functions_states_and_shapes_are_described(void)
     mw_error err = {0};
     mw_coreml *model = mw_coreml_open(RECORDED "functions.mlpackage", NULL, &err);
     REQUIRE(model != NULL);
-    const mw_description *d = mw_coreml_description(model);
-    CHECK_INT(mw_coreml_specification(model), 9);
-    CHECK_STR(mw_coreml_kind(model), "mlProgram");
+    const mw_description *d = mw_coreml_get_info(model).description;
+    CHECK_INT(mw_coreml_get_info(model).specification, 9);
+    CHECK_STR(mw_coreml_get_info(model).kind, "mlProgram");
     CHECK_STR(d->text, "two functions");
     CHECK_STR(d->version, "1.2");
     CHECK_STR(d->author, "nobody");
@@ -302,7 +302,7 @@ static void test_images_and_classes_are_described(void)
     mw_error err = {0};
     mw_coreml *model = mw_coreml_open(RECORDED "classifier.mlpackage", NULL, &err);
     REQUIRE(model != NULL);
-    const mw_function_description *f = &mw_coreml_description(model)->functions[0];
+    const mw_function_description *f = &mw_coreml_get_info(model).description->functions[0];
     CHECK_STR(f->name, "main");
     CHECK_STR(f->label, "label");
     CHECK_STR(f->probabilities, "label_probs");
@@ -312,7 +312,7 @@ static void test_images_and_classes_are_described(void)
     CHECK(mw_shape_equal(image->shape, MW_SHAPE(6, 8)));
     CHECK(mw_description_find(f, "label")->kind == MW_FEATURE_STRING);
     CHECK(mw_description_find(f, "label_probs")->kind == MW_FEATURE_DICTIONARY);
-    char *text = mw_description_print(mw_coreml_description(model), &err);
+    char *text = mw_description_print(mw_coreml_get_info(model).description, &err);
     CHECK_CONTAINS(text, "input image: BGR image [6, 8]  a picture\n");
     mw_string_free(text);
     mw_program *program = engine_compile(mw_coreml_graph(model, &err), MW_DEVICE_CPU, 1, &err);
@@ -335,12 +335,12 @@ static void test_each_part_of_a_pipeline_is_a_model(void)
     mw_coreml *model = mw_coreml_open(RECORDED "pipeline.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
-    CHECK_STR(mw_coreml_kind(model), "pipeline");
-    CHECK_INT(mw_coreml_part_count(model), 2);
-    CHECK_STR(mw_coreml_part_name(mw_coreml_part(model, 0)), "network");
-    CHECK_STR(mw_coreml_part_name(mw_coreml_part(model, 1)), "model1");
+    CHECK_STR(mw_coreml_get_info(model).kind, "pipeline");
+    CHECK_INT(mw_coreml_get_info(model).part_count, 2);
+    CHECK_STR(mw_coreml_get_info(mw_coreml_part(model, 0)).name, "network");
+    CHECK_STR(mw_coreml_get_info(mw_coreml_part(model, 1)).name, "model1");
     CHECK(mw_coreml_graph(mw_coreml_part(model, 0), &err) != NULL);
-    CHECK_STR(mw_coreml_description(mw_coreml_part(model, 1))->functions[0].inputs[0].name, "y");
+    CHECK_STR(mw_coreml_get_info(mw_coreml_part(model, 1)).description->functions[0].inputs[0].name, "y");
     CHECK(mw_coreml_part(model, 2) == NULL);
     CHECK(mw_coreml_graph(model, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "pipeline");
@@ -362,7 +362,7 @@ static void test_other_kinds_are_refused_by_name(void)
     err = (mw_error){0};
     CHECK(mw_coreml_open(NULL, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
-    CHECK(mw_coreml_description(NULL) == NULL && mw_coreml_part(NULL, 0) == NULL);
+    CHECK(mw_coreml_get_info(NULL).description == NULL && mw_coreml_part(NULL, 0) == NULL);
     mw_coreml_destroy(NULL);
 }
 

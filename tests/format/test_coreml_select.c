@@ -79,7 +79,7 @@ static void test_inputs_stand_in_the_order_of_the_program(void)
     if (has_protobuf(&err)) {
         CHECK_OK(err);
         mw_coreml *model = mw_coreml_open("order.mlpackage", NULL, &err);
-        const mw_description *said = mw_coreml_description(model);
+        const mw_description *said = mw_coreml_get_info(model).description;
         static const char *const names[] = {"words", "mask", "bias"};
         CHECK(said != NULL && said->function_count == 1 && said->functions[0].input_count == 3);
         for (size_t i = 0; said != NULL && i < 3; i++)

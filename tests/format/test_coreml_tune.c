@@ -65,7 +65,7 @@ static void tune(const tune_case *c, const mw_coreml *model, data *d, mw_error *
     mw_write_options write = mw_write_defaults();
     mw_tensor *input;
     float first = 0, last = 0;
-    write.description = mw_coreml_description(model);
+    write.description = mw_coreml_get_info(model).description;
     mw_graph *graph = make_trainable(c, fixed, err);
     mw_graph_destroy(fixed);
     if (!CHECK(graph != NULL))
@@ -133,8 +133,8 @@ static void check_case(const tune_case *c)
     const bool all = a != NULL && b != NULL && before != NULL && counts[0] > 0;
     CHECK(all && memcmp(a, b, counts[0] * sizeof *a) == 0);
     CHECK(all && memcmp(a, before, counts[0] * sizeof *a) != 0); /* the training did something */
-    char *text = mw_description_print(mw_coreml_description(written), &err);
-    char *said = mw_description_print(mw_coreml_description(model), &err);
+    char *text = mw_description_print(mw_coreml_get_info(written).description, &err);
+    char *said = mw_description_print(mw_coreml_get_info(model).description, &err);
     if (CHECK(text != NULL && said != NULL))
         CHECK_STR(text, said);
     mw_string_free(text);

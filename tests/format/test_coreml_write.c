@@ -29,7 +29,7 @@ static mw_status copy_model(const char *from, const char *to, mw_error *err)
 {
     mw_write_options options = mw_write_defaults();
     mw_coreml *model = mw_coreml_open(from, NULL, err);
-    options.description = mw_coreml_description(model);
+    options.description = mw_coreml_get_info(model).description;
     mw_graph_write(mw_coreml_graph(model, err), to, &options, err);
     mw_coreml_destroy(model);
     return err->status;
@@ -90,10 +90,10 @@ static void test_recorded_packages_come_back(void)
         REQUIRE(before != NULL && after != NULL);
         CHECK_STR(without_offsets(after), without_offsets(before));
         mw_coreml *a = mw_coreml_open(path, NULL, &err), *b = mw_coreml_open("copy.mlpackage", NULL, &err);
-        char *said = mw_description_print(mw_coreml_description(a), &err);
-        char *again = mw_description_print(mw_coreml_description(b), &err);
+        char *said = mw_description_print(mw_coreml_get_info(a).description, &err);
+        char *again = mw_description_print(mw_coreml_get_info(b).description, &err);
         CHECK_STR(again, said);
-        CHECK_INT(mw_coreml_specification(b), mw_coreml_specification(a));
+        CHECK_INT(mw_coreml_get_info(b).specification, mw_coreml_get_info(a).specification);
         mw_string_free(said);
         mw_string_free(again);
         mw_coreml_destroy(a);
@@ -165,8 +165,8 @@ static void test_a_classifier_of_images_is_written_and_read(void)
     mw_coreml *model = mw_coreml_open("Animals.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
-    CHECK_INT(mw_coreml_specification(model), 7);
-    char *said = mw_description_print(mw_coreml_description(model), &err);
+    CHECK_INT(mw_coreml_get_info(model).specification, 7);
+    char *said = mw_description_print(mw_coreml_get_info(model).description, &err);
     CHECK_STR(said, "description: four animals\nversion: 1\nauthor: nobody\nlicense: none\nkey: value\nfunction main\n"
                     "    input image: RGB image [2, 2]  a picture\n    output label: string\n"
                     "    output label_probs: dictionary by string\n    predicted label: label\n"
@@ -410,7 +410,7 @@ static void test_descriptions_that_do_not_fit_are_refused(void)
     mw_coreml *model = mw_coreml_open("described.mlpackage", NULL, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
-    const mw_feature *x = &mw_coreml_description(model)->functions[0].inputs[0];
+    const mw_feature *x = &mw_coreml_get_info(model).description->functions[0].inputs[0];
     CHECK(x->optional && x->has_value && x->value == 0.25 && x->high.dim[2] == MW_DIM_UNKNOWN && x->low.dim[2] == 2);
     mw_admitted_shapes admitted;
     CHECK(mw_graph_admitted_shapes(mw_coreml_graph(model, &err), "x", &admitted, &err) == MW_OK);
@@ -553,7 +553,7 @@ static void test_every_allocation_may_fail(void)
         mw_error err = {0};
         mw_coreml *model = mw_coreml_open(RECORDED "functions.mlpackage", &options, &err);
         mw_write_options how = mw_write_defaults();
-        how.description = mw_coreml_description(model);
+        how.description = mw_coreml_get_info(model).description;
         failing.fail_at = failing.requests + n;
         good = mw_graph_write(mw_coreml_graph(model, &err), "m.mlpackage", &how, &err) == MW_OK;
         check_note(good ? !failing.failed : err.status == MW_ERROR_MEMORY, __FILE__, __LINE__, "allocation %ld: %d %s",

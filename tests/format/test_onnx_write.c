@@ -326,7 +326,7 @@ static void check_says(const char *path, const char *wanted)
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
     mw_model *model = mw_model_open(path, &options, &err);
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     CHECK_OK(err);
     snprintf(text, sizeof text, "%s|%s|%s|%s", d != NULL ? d->text : "", d != NULL ? d->version : "",
              d != NULL ? d->author : "", d != NULL ? d->license : "");

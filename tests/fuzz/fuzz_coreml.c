@@ -57,12 +57,12 @@ static void look_at(const mw_coreml *model)
     const mw_graph *graph = mw_coreml_graph(model, &err);
     mw_error ignored = {0};
     char *text = graph != NULL ? mw_graph_print_mil(graph, NULL, &ignored) : NULL;
-    char *said = mw_description_print(mw_coreml_description(model), NULL);
+    char *said = mw_description_print(mw_coreml_get_info(model).description, NULL);
     if (said == NULL || (graph == NULL && err.status == MW_OK))
         abort();
     mw_string_free(text);
     mw_string_free(said);
-    for (size_t i = 0; i < mw_coreml_part_count(model); i++)
+    for (size_t i = 0; i < mw_coreml_get_info(model).part_count; i++)
         look_at(mw_coreml_part(model, i));
 }
 

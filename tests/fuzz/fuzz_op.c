@@ -447,9 +447,9 @@ static unsigned char *compile_and_run(const mw_graph *graph, const mw_compile_op
     size_t again;
     unsigned char *first = run_once(program, bytes, out_size);
     unsigned char *second = run_once(program, bytes, &again);
-    const bool fresh = strstr(mw_program_mil(program), "random_") != NULL; /* numbers of its own at each run */
+    const bool fresh = strstr(mw_program_get_info(program).mil, "random_") != NULL; /* numbers of its own at each run */
     if ((first == NULL) != (second == NULL) || (first != NULL && !fresh && memcmp(first, second, again) != 0))
-        defect("two runs differ", mw_program_mil(program));
+        defect("two runs differ", mw_program_get_info(program).mil);
     free(second);
     mw_program_destroy(program);
     return first;

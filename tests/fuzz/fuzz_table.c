@@ -22,16 +22,17 @@ static const char *put_bytes(const uint8_t *data, size_t size)
 static void look_at(const mw_dataset *dataset)
 {
     unsigned sum = 0;
-    for (size_t i = 0; i < mw_dataset_column_count(dataset); i++) {
-        const mw_column *column = mw_dataset_column_at(dataset, i);
+    const mw_column *column;
+    for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
         const size_t size = (size_t)(mw_dataset_examples(dataset) * mw_shape_count(column->shape)) *
                             (size_t)mw_dtype_bits(column->dtype) / 8;
         for (size_t k = 0; k < size; k++)
             sum += ((const uint8_t *)column->data)[k];
     }
     const int64_t *labels = mw_dataset_column_at(dataset, 1)->data;
+    const mw_classes classes = mw_dataset_classes(dataset, "b");
     for (int64_t i = 0; i < mw_dataset_examples(dataset); i++)
-        if (mw_dataset_class_name(dataset, "b", (size_t)labels[i]) == NULL || sum == UINT32_MAX)
+        if ((size_t)labels[i] >= classes.count || classes.names[labels[i]] == NULL || sum == UINT32_MAX)
             abort();
 }
 

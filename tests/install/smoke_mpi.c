@@ -6,7 +6,7 @@ int main(int argc, char **argv)
 {
     mw_error err = {0};
     mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);
-    const int size = mw_communicator_size(ranks);
+    const int size = mw_communicator_get_info(ranks).size;
     mw_communicator_barrier(ranks, &err);
     mw_communicator_finish(ranks, &err);
     if (err.status != MW_OK)

@@ -58,7 +58,8 @@ static const mw__payload *weight_of(const mw_graph *graph, const char *function)
 static void check_both(const mw_graph *graph, int line)
 {
     const mw__payload *a = weight_of(graph, "main"), *b = weight_of(graph, "twice");
-    check_note(mw_graph_function_count(graph) == 2 && a != NULL && b != NULL && a->data != NULL && a->data == b->data,
+    check_note(mw_graph_function_at(graph, 1) != NULL && a != NULL && b != NULL && a->data != NULL &&
+                   a->data == b->data,
                __FILE__, line, "the functions do not share their weight");
     check_near(a != NULL && a->data != NULL ? mw__payload_float(a, 63) : 0, 63, 0, __FILE__, line, "the weight");
 }

@@ -338,7 +338,7 @@ static void test_what_a_program_says_is_one_text_for_one(void)
                  types[i], values[i]);
         folder_put("model.mil", text);
         mw_model *model = mw_model_open("model.mil", &options, &err);
-        const mw_description *d = mw_model_description(model);
+        const mw_description *d = mw_model_get_info(model).description;
         CHECK_OK(err);
         CHECK(i < 2 ? d == NULL : d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, "only") == 0);
         mw_model_destroy(model);

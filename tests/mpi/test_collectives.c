@@ -13,7 +13,7 @@ static float value_of(int rank, size_t i)
 
 static void check_sums(mw_communicator *c, size_t count)
 {
-    const int rank = mw_communicator_rank(c), size = mw_communicator_size(c);
+    const int rank = mw_communicator_get_info(c).rank, size = mw_communicator_get_info(c).size;
     float *sums = malloc((count + 1) * sizeof *sums);
     double *wide = malloc((count + 1) * sizeof *wide);
     size_t wrong = 0;
@@ -54,10 +54,10 @@ static void test_no_more_than_the_bound_goes_over_the_wire(void)
     static float data[COUNT];
     mw_error err = {0};
     mw_communicator *c = on_ranks_communicator();
-    const int size = mw_communicator_size(c);
+    const int size = mw_communicator_get_info(c).size;
     mw_communicator_allreduce(c, data, COUNT, MW_F32, &err);
-    CHECK_INT(mw_communicator_get_counters(c).bytes_sent, 2 * (size - 1) * COUNT / size * 4);
-    CHECK_INT(mw_communicator_get_counters(c).bytes_received, 2 * (size - 1) * COUNT / size * 4);
+    CHECK_INT(mw_communicator_get_info(c).bytes_sent, 2 * (size - 1) * COUNT / size * 4);
+    CHECK_INT(mw_communicator_get_info(c).bytes_received, 2 * (size - 1) * COUNT / size * 4);
     CHECK_INT(mw_communicator_finish(c, &err), MW_OK);
 }
 
@@ -67,7 +67,7 @@ static void check_broadcast(mw_communicator *c, int root, size_t count)
     size_t wrong = 0;
     float *data = malloc(count * sizeof *data);
     for (size_t i = 0; i < count; i++)
-        data[i] = mw_communicator_rank(c) == root ? value_of(root, i) : -1.0f;
+        data[i] = mw_communicator_get_info(c).rank == root ? value_of(root, i) : -1.0f;
     mw_communicator_broadcast(c, root, data, count * sizeof *data, &err);
     CHECK_OK(err);
     for (size_t i = 0; i < count; i++)
@@ -80,7 +80,7 @@ static void test_broadcasts_and_records_reach_all(void)
 {
     mw_error err = {0};
     mw_communicator *c = on_ranks_communicator();
-    const int rank = mw_communicator_rank(c), size = mw_communicator_size(c);
+    const int rank = mw_communicator_get_info(c).rank, size = mw_communicator_get_info(c).size;
     CHECK_INT(rank, on_ranks_rank());
     CHECK_INT(size, on_ranks_size());
     for (int root = 0; root < size; root++) {
@@ -103,8 +103,8 @@ static void test_many_calls_keep_their_order(void)
     mw_communicator *c = on_ranks_communicator();
     int wrong = 0;
     for (int i = 0; i < CALLS && err.status == MW_OK; i++) {
-        int value = mw_communicator_rank(c) == i % mw_communicator_size(c) ? i : -1;
-        mw_communicator_broadcast(c, i % mw_communicator_size(c), &value, sizeof value, &err);
+        int value = mw_communicator_get_info(c).rank == i % mw_communicator_get_info(c).size ? i : -1;
+        mw_communicator_broadcast(c, i % mw_communicator_get_info(c).size, &value, sizeof value, &err);
         wrong += value != i;
     }
     CHECK_OK(err);
@@ -178,7 +178,7 @@ static void test_what_was_initialized_is_not_finalized(void)
     mw_error err = {0};
     int ended = 1;
     mw_communicator *c = mw_mpi_start(NULL, NULL, &err);
-    CHECK_INT(mw_communicator_size(c), on_ranks_size());
+    CHECK_INT(mw_communicator_get_info(c).size, on_ranks_size());
     CHECK_INT(mw_communicator_finish(c, &err), MW_OK);
     MPI_Finalized(&ended);
     CHECK(!ended);

@@ -55,7 +55,7 @@ static void check_bad_batches(net *n, int bad)
     CHECK_OK(err);
     check_spoiled(t, b, bad, NAN);
     check_spoiled(t, b, bad, 3e38f);
-    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 2);
+    CHECK_INT(mw_trainer_get_info(t).counters.refused_steps, 2);
     mw_trainer_step(t, net_batch_fill(b, on_ranks_rank() * BATCH), &loss, &err);
     CHECK_OK(err);
     net_batch_destroy(b);

@@ -32,8 +32,8 @@ static bool run_on(const char *text, mw_chip chip, const float *x, size_t count,
         mw_program_run(program, &err);
         mw_program_read(program, "y", MW_F32, y, results, &err);
         if (absent != NULL)
-            check_note(strstr(mw_program_mil(program), absent) == NULL, __FILE__, __LINE__, "%s is in %s", absent,
-                       mw_program_mil(program));
+            check_note(strstr(mw_program_get_info(program).mil, absent) == NULL, __FILE__, __LINE__, "%s is in %s",
+                       absent, mw_program_get_info(program).mil);
     }
     mw_program_destroy(program);
     mw_graph_destroy(graph);

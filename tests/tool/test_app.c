@@ -55,7 +55,7 @@ static void test_the_code_of_the_document_fits_what_mw_train_writes(void)
         return;
     mw_coreml *model = mw_coreml_open("Tuned.mlpackage", NULL, &err);
     CHECK_OK(err);
-    const mw_description *said = mw_coreml_description(model);
+    const mw_description *said = mw_coreml_get_info(model).description;
     REQUIRE(said != NULL && said->function_count == 1);
     const mw_function_description *main = &said->functions[0];
     CHECK_INT(main->input_count, 1);

@@ -288,7 +288,7 @@ static void tune_foreign(const char *data, const char *classes)
     CHECK_MW(0, NULL, "are not taken as the names of its scores", "finetune", "--epochs", "1", "--lr", "1e-9", "-q",
              "--data", data, "-o", "own", "foreign");
     mw_model *model = mw_model_open("own", NULL, &err);
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     CHECK_OK(err);
     CHECK(d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, classes) == 0);
     mw_model_destroy(model);

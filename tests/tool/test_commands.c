@@ -21,8 +21,8 @@ static void write_models(void)
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
     mw_model *model = mw_model_create(evaluation, &options, &err);
-    CHECK_INT(mw_model_port_count(model), 0);
-    CHECK_INT(mw_model_batch(model), 0);
+    CHECK_INT(mw_model_get_info(model).port_count, 0);
+    CHECK_INT(mw_model_get_info(model).batch, 0);
     mw_model_write(model, "net", NULL, &err);
     CHECK_OK(err);
     CHECK(mw_predictor_create(model, &err) == NULL);

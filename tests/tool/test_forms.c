@@ -277,7 +277,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     mw_text_pair pairs[MANY + 2];
     mw_model *plain = mw_model_open("plain", NULL, &err);
     CHECK_OK(err);
-    const mw_description *own = mw_model_description(plain);
+    const mw_description *own = mw_model_get_info(plain).description;
     REQUIRE(own != NULL && own->pair_count == 2);
     for (int i = 0; i < MANY; i++) {
         snprintf(keys[i], sizeof keys[i], "key %d", i);
@@ -290,7 +290,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     description.pair_count = MANY + 2;
     mw_model_options options = mw_model_defaults();
     options.description = &description;
-    mw_model *many = mw_model_create(mw_model_graph(plain), &options, &err);
+    mw_model *many = mw_model_create(mw_model_get_info(plain).graph, &options, &err);
     mw_model_write(many, "many", NULL, &err);
     CHECK_OK(err);
     mw_model_destroy(many);
@@ -300,7 +300,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
              "-b", "16", "-t", "1", "-q");
     mw_model *tuned = mw_model_open("tuned", NULL, &err);
     CHECK_OK(err);
-    CHECK(mw_model_description(tuned) != NULL && mw_model_description(tuned)->pair_count == MANY + 2);
+    CHECK(mw_model_get_info(tuned).description != NULL && mw_model_get_info(tuned).description->pair_count == MANY + 2);
     mw_model_destroy(tuned);
     check_same(&reference, "tuned", 1e-3);
 }
@@ -323,7 +323,7 @@ static void test_other_programs_read_it_as_metadata(void)
         if (i < 2)
             continue;
         mw_model *model = mw_model_open(forms[i], NULL, &err);
-        const mw_description *d = mw_model_description(model);
+        const mw_description *d = mw_model_get_info(model).description;
         CHECK_OK(err);
         int found = 0;
         for (size_t k = 0; d != NULL && k < d->pair_count; k++) {

@@ -305,10 +305,10 @@ mw_allocator = _struct("mw_allocator")
 mw_thread_hooks = _struct("mw_thread_hooks")
 mw_shape = _struct("mw_shape")
 mw_axes = _struct("mw_axes")
+mw_classes = _struct("mw_classes")
 mw_graph_options = _struct("mw_graph_options")
 mw_init = _struct("mw_init")
 mw_argument = _struct("mw_argument")
-mw_classes = _struct("mw_classes")
 mw_input_shape = _struct("mw_input_shape")
 mw_operation = _struct("mw_operation")
 mw_operation_argument = _struct("mw_operation_argument")
@@ -346,12 +346,15 @@ mw_text_pair = _struct("mw_text_pair")
 mw_description = _struct("mw_description")
 mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
+mw_coreml_info = _struct("mw_coreml_info")
 mw_model_options = _struct("mw_model_options")
+mw_model_info = _struct("mw_model_info")
 mw_result = _struct("mw_result")
 mw_weight_values = _struct("mw_weight_values")
 mw_port = _struct("mw_port")
 mw_label = _struct("mw_label")
 mw_warning = _struct("mw_warning")
+mw_program_info = _struct("mw_program_info")
 mw_placement = _struct("mw_placement")
 mw_metrics_options = _struct("mw_metrics_options")
 mw_metrics_field = _struct("mw_metrics_field")
@@ -365,11 +368,12 @@ mw_trainer_memory = _struct("mw_trainer_memory")
 mw_trainer_ranks = _struct("mw_trainer_ranks")
 mw_trainer_watch = _struct("mw_trainer_watch")
 mw_trainer_options = _struct("mw_trainer_options")
-mw_trainer_recomputation = _struct("mw_trainer_recomputation")
 mw_measure = _struct("mw_measure")
 mw_evaluation = _struct("mw_evaluation")
-mw_trainer_counters = _struct("mw_trainer_counters")
+mw_trainer_recomputation = _struct("mw_trainer_recomputation")
 mw_trainer_parts = _struct("mw_trainer_parts")
+mw_trainer_counters = _struct("mw_trainer_counters")
+mw_trainer_info = _struct("mw_trainer_info")
 mw_progress = _struct("mw_progress")
 mw_fit_summary = _struct("mw_fit_summary")
 mw_fit_data = _struct("mw_fit_data")
@@ -418,10 +422,10 @@ mw_thread_hooks._fields_ = [
 ]
 mw_shape._fields_ = [("rank", c_int), ("dim", c_int64 * 8)]
 mw_axes._fields_ = [("count", c_int), ("axis", c_int * 8)]
+mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
 mw_graph_options._fields_ = [("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int)]
 mw_init._fields_ = [("kind", c_int), ("a", c_float), ("b", c_float), ("data", c_void_p)]
 mw_argument._fields_ = [("name", c_char_p), ("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]
-mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
 mw_input_shape._fields_ = [("input", c_char_p), ("shape", mw_shape)]
 mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
 mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
@@ -551,10 +555,18 @@ mw_compile_options._fields_ = [
     ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
     ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
 ]
+mw_coreml_info._fields_ = [
+    ("description", POINTER(mw_description)), ("specification", c_int), ("kind", c_char_p), ("name", c_char_p),
+    ("part_count", c_size_t),
+]
 mw_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
     ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
     ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
+]
+mw_model_info._fields_ = [
+    ("graph", POINTER(mw_graph)), ("description", POINTER(mw_description)), ("batch", c_int64),
+    ("port_count", c_size_t),
 ]
 mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_weight_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
@@ -566,6 +578,9 @@ mw_label._fields_ = [("index", c_int64), ("name", c_char_p), ("number", c_int64)
 mw_warning._fields_ = [
     ("operation", c_char_p), ("argument", c_char_p), ("tensor", c_char_p), ("value", c_double),
     ("replaced_by", c_double), ("count", c_size_t), ("message", c_char_p),
+]
+mw_program_info._fields_ = [
+    ("port_count", c_size_t), ("warning_count", c_size_t), ("where", c_char_p), ("mil", c_char_p),
 ]
 mw_placement._fields_ = [
     ("operation", c_char_p), ("tensor", c_char_p), ("provider", c_char_p), ("device", c_int),
@@ -609,22 +624,26 @@ mw_trainer_options._fields_ = [
     ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
     ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
+mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
+mw_evaluation._fields_ = [
+    ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
+]
 mw_trainer_recomputation._fields_ = [
     ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),
     ("flops_before", c_double),
 ]
-mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
-mw_evaluation._fields_ = [
-    ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
+mw_trainer_parts._fields_ = [
+    ("calls", c_size_t), ("programs", c_size_t), ("held", c_size_t), ("held_max", c_size_t),
+    ("operations", c_size_t), ("compiled", c_size_t),
 ]
 mw_trainer_counters._fields_ = [
     ("steps", c_int64), ("refused_steps", c_int64), ("feed_bytes", c_uint64), ("result_bytes", c_uint64),
     ("state_bytes_in", c_uint64), ("state_bytes_out", c_uint64), ("exchanged_bytes", c_uint64),
     ("early_bytes", c_uint64),
 ]
-mw_trainer_parts._fields_ = [
-    ("calls", c_size_t), ("programs", c_size_t), ("held", c_size_t), ("held_max", c_size_t),
-    ("operations", c_size_t), ("compiled", c_size_t),
+mw_trainer_info._fields_ = [
+    ("steps", c_int64), ("learning_rate", c_float), ("warning_count", c_size_t), ("watch_count", c_size_t),
+    ("counters", mw_trainer_counters), ("parts", mw_trainer_parts), ("recomputation", mw_trainer_recomputation),
 ]
 mw_progress._fields_ = [
     ("epoch", c_int64), ("epochs", c_int64), ("step", c_int64), ("steps", c_int64), ("loss", c_double),
@@ -758,7 +777,6 @@ FUNCTIONS = {
     "mw_operation_argument_at": (c_bool, [
         ("index", c_size_t), ("argument", c_size_t), ("out", POINTER(mw_operation_argument)),
     ]),
-    "mw_graph_function_count": (c_size_t, [("graph", POINTER(mw_graph))]),
     "mw_graph_function_at": (c_char_p, [("graph", POINTER(mw_graph)), ("index", c_size_t)]),
     "mw_graph_opset": (c_int, [("graph", POINTER(mw_graph))]),
     "mw_graph_function": (POINTER(mw_graph), [
@@ -887,7 +905,6 @@ FUNCTIONS = {
     ]),
     "mw_dataset_destroy": (None, [("dataset", POINTER(mw_dataset))]),
     "mw_dataset_examples": (c_int64, [("dataset", POINTER(mw_dataset))]),
-    "mw_dataset_column_count": (c_size_t, [("dataset", POINTER(mw_dataset))]),
     "mw_dataset_column_at": (POINTER(mw_column), [("dataset", POINTER(mw_dataset)), ("index", c_size_t)]),
     "mw_loader_defaults": (mw_loader_options, [("dataset", POINTER(mw_dataset)), ("batch", c_int64)]),
     "mw_loader_create": (POINTER(mw_loader), [("options", POINTER(mw_loader_options)), ("err", POINTER(mw_error))]),
@@ -913,8 +930,7 @@ FUNCTIONS = {
     "mw_dataset_open_images": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_image_options)), ("err", POINTER(mw_error)),
     ]),
-    "mw_dataset_class_count": (c_size_t, [("dataset", POINTER(mw_dataset)), ("column", c_char_p)]),
-    "mw_dataset_class_name": (c_char_p, [("dataset", POINTER(mw_dataset)), ("column", c_char_p), ("index", c_size_t)]),
+    "mw_dataset_classes": (mw_classes, [("dataset", POINTER(mw_dataset)), ("column", c_char_p)]),
     "mw_dataset_subset": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("examples", POINTER(c_int64)), ("count", c_int64),
         ("err", POINTER(mw_error)),
@@ -1020,12 +1036,8 @@ FUNCTIONS = {
     ]),
     "mw_coreml_destroy": (None, [("model", POINTER(mw_coreml))]),
     "mw_coreml_graph": (POINTER(mw_graph), [("model", POINTER(mw_coreml)), ("err", POINTER(mw_error))]),
-    "mw_coreml_description": (POINTER(mw_description), [("model", POINTER(mw_coreml))]),
-    "mw_coreml_specification": (c_int, [("model", POINTER(mw_coreml))]),
-    "mw_coreml_kind": (c_char_p, [("model", POINTER(mw_coreml))]),
-    "mw_coreml_part_count": (c_size_t, [("model", POINTER(mw_coreml))]),
+    "mw_coreml_get_info": (mw_coreml_info, [("model", POINTER(mw_coreml))]),
     "mw_coreml_part": (POINTER(mw_coreml), [("model", POINTER(mw_coreml)), ("index", c_size_t)]),
-    "mw_coreml_part_name": (c_char_p, [("part", POINTER(mw_coreml))]),
     "mw_model_defaults": (mw_model_options, []),
     "mw_model_open": (POINTER(mw_model), [
         ("path", c_char_p), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
@@ -1034,10 +1046,7 @@ FUNCTIONS = {
         ("graph", POINTER(mw_graph)), ("options", POINTER(mw_model_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_model_destroy": (None, [("model", POINTER(mw_model))]),
-    "mw_model_graph": (POINTER(mw_graph), [("model", POINTER(mw_model))]),
-    "mw_model_description": (POINTER(mw_description), [("model", POINTER(mw_model))]),
-    "mw_model_batch": (c_int64, [("model", POINTER(mw_model))]),
-    "mw_model_port_count": (c_size_t, [("model", POINTER(mw_model))]),
+    "mw_model_get_info": (mw_model_info, [("model", POINTER(mw_model))]),
     "mw_model_port_at": (c_bool, [("model", POINTER(mw_model)), ("index", c_size_t), ("out", POINTER(mw_port))]),
     "mw_model_result_shape": (c_int, [
         ("model", POINTER(mw_model)), ("result", c_char_p), ("examples", c_int64), ("out", POINTER(mw_shape)),
@@ -1099,7 +1108,6 @@ FUNCTIONS = {
     "mw_program_alias": (c_int, [
         ("program", POINTER(mw_program)), ("output", c_char_p), ("input", c_char_p), ("err", POINTER(mw_error)),
     ]),
-    "mw_program_port_count": (c_size_t, [("program", POINTER(mw_program))]),
     "mw_program_port_at": (c_bool, [
         ("program", POINTER(mw_program)), ("index", c_size_t), ("out_port", POINTER(mw_port)),
     ]),
@@ -1111,14 +1119,11 @@ FUNCTIONS = {
         ("program", POINTER(mw_program)), ("port", c_char_p), ("out", POINTER(mw_label)),
         ("err", POINTER(mw_error)),
     ]),
-    "mw_program_warning_count": (c_size_t, [("program", POINTER(mw_program))]),
     "mw_program_warning_at": (c_bool, [
         ("program", POINTER(mw_program)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
     ]),
-    "mw_program_mil": (c_char_p, [("program", POINTER(mw_program))]),
-    "mw_program_where": (c_char_p, [("program", POINTER(mw_program))]),
-    "mw_program_placement_count": (c_size_t, [("program", POINTER(mw_program))]),
-    "mw_program_placement": (c_bool, [
+    "mw_program_get_info": (mw_program_info, [("program", POINTER(mw_program))]),
+    "mw_program_placement_at": (c_bool, [
         ("program", POINTER(mw_program)), ("index", c_size_t), ("out", POINTER(mw_placement)),
     ]),
     "mw_metrics_defaults": (mw_metrics_options, []),
@@ -1132,7 +1137,6 @@ FUNCTIONS = {
     "mw_metrics_destroy": (None, [("metrics", POINTER(mw_metrics))]),
     "mw_watch_tensor": (mw_watch, [("tensor", POINTER(mw_tensor)), ("name", c_char_p)]),
     "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p)]),
-    "mw_trainer_watch_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_watch_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
     ]),
@@ -1145,7 +1149,6 @@ FUNCTIONS = {
     "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
     "mw_trainer_create": (POINTER(mw_trainer), [("options", POINTER(mw_trainer_options)), ("err", POINTER(mw_error))]),
-    "mw_trainer_get_recomputation": (mw_trainer_recomputation, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_destroy": (None, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_step": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("out_loss", POINTER(c_float)),
@@ -1158,16 +1161,13 @@ FUNCTIONS = {
     "mw_trainer_set_learning_rate": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("learning_rate", c_float), ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_learning_rate": (c_float, [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_steps": (c_int64, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_use_averages": (c_int, [("trainer", POINTER(mw_trainer)), ("use", c_bool), ("err", POINTER(mw_error))]),
     "mw_trainer_loss_scale": (c_float, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_evaluate": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("confusion", POINTER(mw_confusion)),
         ("out", POINTER(mw_evaluation)), ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_class_count": (c_size_t, [("trainer", POINTER(mw_trainer)), ("column", c_char_p)]),
-    "mw_trainer_class_name": (c_char_p, [("trainer", POINTER(mw_trainer)), ("column", c_char_p), ("index", c_size_t)]),
+    "mw_trainer_classes": (mw_classes, [("trainer", POINTER(mw_trainer)), ("column", c_char_p)]),
     "mw_trainer_predict": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("dtype", c_int), ("out_data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
@@ -1180,13 +1180,11 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("parameter", c_char_p), ("dtype", c_int), ("data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_get_counters": (mw_trainer_counters, [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_warning_count": (c_size_t, [("trainer", POINTER(mw_trainer))]),
+    "mw_trainer_get_info": (mw_trainer_info, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_warning_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
     ]),
     "mw_trainer_comparison": (POINTER(mw_comparison), [("trainer", POINTER(mw_trainer))]),
-    "mw_trainer_get_parts": (mw_trainer_parts, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_program": (POINTER(mw_program), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_save": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("position", POINTER(mw_loader_position)),

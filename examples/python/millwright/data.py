@@ -6,6 +6,7 @@
 
 What a function of Python raises while it makes an example is raised by the call that wanted the example."""
 import ctypes
+import itertools
 import os
 import threading
 
@@ -143,14 +144,15 @@ class Dataset(Handle):
     @property
     def columns(self):
         """{name: (dtype, shape of one example)}"""
-        found = [library.mw_dataset_column_at(self, i)[0] for i in range(library.mw_dataset_column_count(self))]
+        found = itertools.takewhile(bool, (library.mw_dataset_column_at(self, i) for i in itertools.count()))
+        found = [column[0] for column in found]
         return {text_of(c.name): (DType(c.dtype), extents_of(c.shape)) for c in found}
 
     def classes(self, column="y"):
         """Names of the classes of a column."""
         name = column.encode()
-        count = library.mw_dataset_class_count(self, name)
-        return [text_of(library.mw_dataset_class_name(self, name, i)) for i in range(count)]
+        classes = library.mw_dataset_classes(self, name)
+        return [text_of(classes.names[i]) for i in range(classes.count)]
 
 
 def concatenate(datasets):

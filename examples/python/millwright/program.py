@@ -28,7 +28,7 @@ class Port:
 def ports_of(handle, kind):
     """The ports of a program or a model, by name; of a name that comes twice the first."""
     found, port = {}, abi.mw_port()
-    for i in range(getattr(library, f"mw_{kind}_port_count")(handle)):
+    for i in range(getattr(library, f"mw_{kind}_get_info")(handle).port_count):
         getattr(library, f"mw_{kind}_port_at")(handle, i, ctypes.byref(port))
         found.setdefault(text_of(port.name), Port(port))
     return found
@@ -53,12 +53,12 @@ class Program(Handle):
     @property
     def where(self):
         """What runs it: "engine, CPU (fp32), 2 threads"."""
-        return text_of(library.mw_program_where(self))
+        return text_of(library.mw_program_get_info(self).where)
 
     @property
     def mil(self):
         """The MIL text that it runs."""
-        return text_of(library.mw_program_mil(self))
+        return text_of(library.mw_program_get_info(self).mil)
 
     def set_shapes(self, **shapes):
         """Chooses shapes of inputs that have None in theirs."""
@@ -118,7 +118,7 @@ class Model(Handle):
     @property
     def batch(self):
         """The most examples that one run takes."""
-        return library.mw_model_batch(self)
+        return library.mw_model_get_info(self).batch
 
     def write(self, path):
         """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil."""

@@ -144,7 +144,7 @@ class Trainer(Handle):
 
     @property
     def learning_rate(self):
-        return library.mw_trainer_learning_rate(self)
+        return library.mw_trainer_get_info(self).learning_rate
 
     @learning_rate.setter
     def learning_rate(self, value):
@@ -153,12 +153,12 @@ class Trainer(Handle):
     @property
     def steps(self):
         """Updates done."""
-        return library.mw_trainer_steps(self)
+        return library.mw_trainer_get_info(self).steps
 
     @property
     def where(self):
         """What runs it."""
-        return text_of(library.mw_program_where(library.mw_trainer_program(self)))
+        return text_of(library.mw_program_get_info(library.mw_trainer_program(self)).where)
 
     # ---- weights and files ----
 

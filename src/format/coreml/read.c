@@ -319,15 +319,16 @@ const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
     return model->graph;
 }
 
-const mw_description *mw_coreml_description(const mw_coreml *model)
+mw_coreml_info mw_coreml_get_info(const mw_coreml *model)
 {
-    return is_live(model) ? &model->description : NULL;
+    if (!is_live(model))
+        return (mw_coreml_info){.kind = "", .name = ""};
+    return (mw_coreml_info){.description = &model->description,
+                            .specification = model->specification,
+                            .kind = mw__coreml_kind_name(model->kind),
+                            .name = model->name,
+                            .part_count = model->part_count};
 }
-
-int mw_coreml_specification(const mw_coreml *model) { return is_live(model) ? model->specification : 0; }
-const char *mw_coreml_kind(const mw_coreml *model) { return is_live(model) ? mw__coreml_kind_name(model->kind) : ""; }
-size_t mw_coreml_part_count(const mw_coreml *model) { return is_live(model) ? model->part_count : 0; }
-const char *mw_coreml_part_name(const mw_coreml *part) { return is_live(part) ? part->name : ""; }
 
 const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index)
 {

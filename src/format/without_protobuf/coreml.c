@@ -27,28 +27,10 @@ const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
     return NULL;
 }
 
-const mw_description *mw_coreml_description(const mw_coreml *model)
+mw_coreml_info mw_coreml_get_info(const mw_coreml *model)
 {
     (void)model;
-    return NULL;
-}
-
-int mw_coreml_specification(const mw_coreml *model)
-{
-    (void)model;
-    return 0;
-}
-
-const char *mw_coreml_kind(const mw_coreml *model)
-{
-    (void)model;
-    return "";
-}
-
-size_t mw_coreml_part_count(const mw_coreml *model)
-{
-    (void)model;
-    return 0;
+    return (mw_coreml_info){.kind = "", .name = ""};
 }
 
 const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index)
@@ -56,12 +38,6 @@ const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index)
     (void)model;
     (void)index;
     return NULL;
-}
-
-const char *mw_coreml_part_name(const mw_coreml *part)
-{
-    (void)part;
-    return "";
 }
 
 mw_status mw__coreml_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err)

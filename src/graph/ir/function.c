@@ -5,17 +5,15 @@
 
 #include <millwright/function.h>
 
-size_t mw_graph_function_count(const mw_graph *graph) { return graph != NULL ? graph->function_count : 0; }
-
 const char *mw_graph_function_at(const mw_graph *graph, size_t index)
 {
-    return index < mw_graph_function_count(graph) ? graph->functions[index]->name : NULL;
+    return graph != NULL && index < graph->function_count ? graph->functions[index]->name : NULL;
 }
 
 mw_opset mw_graph_opset(const mw_graph *graph)
 {
     const mw__function *function = graph != NULL ? mw__graph_main(graph) : NULL;
-    if (function == NULL && mw_graph_function_count(graph) == 1)
+    if (function == NULL && graph != NULL && graph->function_count == 1)
         function = graph->functions[0];
     return function != NULL ? function->opset : (mw_opset)0;
 }

@@ -242,9 +242,7 @@ static bool is_live(const mw_dataset *dataset) { return mw__live_has(dataset, MW
 
 int64_t mw_dataset_examples(const mw_dataset *dataset) { return is_live(dataset) ? dataset->examples : 0; }
 
-size_t mw_dataset_column_count(const mw_dataset *dataset) { return is_live(dataset) ? dataset->column_count : 0; }
-
 const mw_column *mw_dataset_column_at(const mw_dataset *dataset, size_t index)
 {
-    return index < mw_dataset_column_count(dataset) ? &dataset->columns[index] : NULL;
+    return is_live(dataset) && index < dataset->column_count ? &dataset->columns[index] : NULL;
 }

@@ -12,6 +12,9 @@ typedef struct mw__class_list {
     size_t count;
 } mw__class_list;
 
+/* As callers see it; no classes for NULL. */
+mw_classes mw__class_list_classes(const mw__class_list *list);
+
 struct mw__class_table {
     mw__arena arena;
     mw__class_list *lists; /* [columns of the set] */

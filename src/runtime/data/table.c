@@ -33,16 +33,14 @@ const mw__class_list *mw__dataset_find_classes(const mw_dataset *dataset, const 
     return NULL;
 }
 
-size_t mw_dataset_class_count(const mw_dataset *dataset, const char *column)
+mw_classes mw__class_list_classes(const mw__class_list *list)
 {
-    const mw__class_list *list = mw__dataset_find_classes(dataset, column);
-    return list != NULL ? list->count : 0;
+    return list != NULL && list->count > 0 ? (mw_classes){.count = list->count, .names = list->names} : (mw_classes){0};
 }
 
-const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column, size_t index)
+mw_classes mw_dataset_classes(const mw_dataset *dataset, const char *column)
 {
-    const mw__class_list *list = mw__dataset_find_classes(dataset, column);
-    return list != NULL && index < list->count ? list->names[index] : NULL;
+    return mw__class_list_classes(mw__dataset_find_classes(dataset, column));
 }
 
 mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err)

@@ -248,19 +248,8 @@ mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, mw_dtyp
 
 /* ---- classes ---- */
 
-static const mw__class_list *learned_list(const mw_trainer *trainer, const char *column)
+mw_classes mw_trainer_classes(const mw_trainer *trainer, const char *column)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? mw__learned_classes_find(trainer->fit.learned, column) : NULL;
-}
-
-size_t mw_trainer_class_count(const mw_trainer *trainer, const char *column)
-{
-    const mw__class_list *list = learned_list(trainer, column);
-    return list != NULL ? list->count : 0;
-}
-
-const char *mw_trainer_class_name(const mw_trainer *trainer, const char *column, size_t index)
-{
-    const mw__class_list *list = learned_list(trainer, column);
-    return list != NULL && index < list->count ? list->names[index] : NULL;
+    const bool lives = mw__live_has(trainer, MW__LIVE_TRAINER);
+    return mw__class_list_classes(lives ? mw__learned_classes_find(trainer->fit.learned, column) : NULL);
 }

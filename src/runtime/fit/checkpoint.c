@@ -115,12 +115,12 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
                               const mw__fit_record *record, mw_error *err)
 {
     numbers text;
-    snprintf(text.step, sizeof text.step, "%" PRId64, mw_trainer_steps(trainer));
+    snprintf(text.step, sizeof text.step, "%" PRId64, mw_trainer_get_info(trainer).steps);
     snprintf(text.accumulated, sizeof text.accumulated, "%d", mw__trainer_accumulated(trainer));
     snprintf(text.epoch, sizeof text.epoch, "%" PRId64, position.epoch);
     snprintf(text.batch, sizeof text.batch, "%" PRId64, position.batch);
     snprintf(text.seed, sizeof text.seed, "%" PRIu64, mw__trainer_seed(trainer));
-    mw__number_print_hex(text.learning_rate, (double)mw_trainer_learning_rate(trainer));
+    mw__number_print_hex(text.learning_rate, (double)mw_trainer_get_info(trainer).learning_rate);
     mw__safetensors_note notes[NOTES_MAX] = {
         {"mw.format", FORMAT},  {"mw.version", VERSION},           {"mw.optimizer", mw__trainer_description(trainer)},
         {"mw.step", text.step}, {"mw.gathered", text.accumulated}, {"mw.learning_rate", text.learning_rate},
@@ -163,7 +163,7 @@ static mw_status save_once(mw_trainer *trainer, const char *path, const mw_loade
     MW_TRY(mw__trainer_synchronize(trainer, err));
     MW_TRY(mw__trainer_gather_wholes(trainer, err));
     mw_error own = {0};
-    const bool is_first = mw_communicator_rank(ranks->communicator) == 0;
+    const bool is_first = mw__communicator_rank(ranks->communicator) == 0;
     const mw_status status = is_first ? save(trainer, path, position, &own) : MW_OK;
     mw__trainer_drop_wholes(trainer);
     const mw_status shared = mw__trainer_share_status(trainer, status, &own);

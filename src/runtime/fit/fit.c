@@ -129,12 +129,12 @@ static void note_best(mw__fitting *fit)
  * schedule's, which goes on from there. */
 static bool call_progress(mw__fitting *fit)
 {
-    const float before = mw_trainer_learning_rate(fit->trainer);
+    const float before = fit->trainer->numbers.learning_rate;
     const mw__callback outer = mw__callback_begin("progress callback", MW__LENT_IN_PROGRESS);
     fit->progress.learning_rate = fit->metrics.rate;
     const bool stop = fit->options->progress.function(fit->options->progress.user, &fit->progress);
     mw__callback_end(outer);
-    const float after = mw_trainer_learning_rate(fit->trainer);
+    const float after = fit->trainer->numbers.learning_rate;
     if (mw__fit_rate_moves(fit) && after != before && before > 0.0f)
         fit->base_rate = (float)((double)fit->base_rate * ((double)after / (double)before));
     return stop;
@@ -372,7 +372,7 @@ static mw_status prepare_fit(mw__fitting *fit, mw_error *err)
     if (fit->loader == NULL)
         return err->status;
     fit->batches = mw_loader_batches(fit->loader);
-    fit->base_rate = mw_trainer_learning_rate(fit->trainer);
+    fit->base_rate = fit->trainer->numbers.learning_rate;
     fit->progress.epochs = options->epochs;
     fit->reporter.has_validation = options->data.validation != NULL;
     if (fit->batches % fit->trainer->numbers.accumulate != 0)

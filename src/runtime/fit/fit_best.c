@@ -124,7 +124,7 @@ static mw_status keep_state(mw__fitting *fit, mw_error *err)
     bytes = 0;
     for (size_t i = 0; i < set->count; bytes += set->entries[i++].size)
         memcpy(fit->best.state + bytes, set->entries[i].data, set->entries[i].size);
-    fit->best.state_steps = mw_trainer_steps(fit->trainer);
+    fit->best.state_steps = fit->trainer->progress.steps;
     fit->best.state_rate = fit->metrics.rate;
     return MW_OK;
 }
@@ -144,7 +144,7 @@ static mw_status reduce_rate(mw__fitting *fit, mw_error *err)
 {
     const mw_fit_options *o = fit->options;
     const bool moves = mw__fit_rate_moves(fit);
-    const double now = (double)(moves ? fit->base_rate : mw_trainer_learning_rate(fit->trainer));
+    const double now = (double)(moves ? fit->base_rate : fit->trainer->numbers.learning_rate);
     const float next = (float)fmax(now * o->schedule.plateau_factor, o->schedule.plateau_least);
     mw_error refused = {0};
     fit->best.plateau.waited = 0;

@@ -117,7 +117,7 @@ mw_status mw__fit_metrics_begin(mw__fitting *fit, mw_error *err)
     m->every = fit->options->metrics.steps > 0 ? fit->options->metrics.steps : (steps + LINES - 1) / LINES;
     m->since = mw__clock_seconds();
     if (!fit->resumed)
-        m->rate = mw_trainer_learning_rate(fit->trainer);
+        m->rate = fit->trainer->numbers.learning_rate;
     mw__arena_init(&m->arena, mw__trainer_allocator(fit->trainer));
     mw__energy_begin(&m->energy);
     return mw__fit_on_first(fit, begin_metrics, err);
@@ -188,10 +188,10 @@ static mw_status put_place(mw__fitting *fit, double loss, mw_error *err)
 static mw_status put_step(mw__fitting *fit, double now, mw_error *err)
 {
     mw__fit_metrics *m = &fit->metrics;
-    const mw_trainer_counters counters = mw_trainer_get_counters(fit->trainer);
+    const mw_trainer_counters counters = fit->trainer->progress.counters;
     const double examples = (double)m->steps * (double)mw__trainer_batch(fit->trainer) * mw__fit_ranks(fit);
     MW_TRY(put_place(fit, m->losses > 0 ? m->sum / (double)m->losses : (double)NAN, err));
-    MW_TRY(mw__fit_put(fit, "updates", (double)mw_trainer_steps(fit->trainer), NULL, err));
+    MW_TRY(mw__fit_put(fit, "updates", (double)fit->trainer->progress.steps, NULL, err));
     MW_TRY(mw__fit_put(fit, "refused_steps", (double)counters.refused_steps, NULL, err));
     MW_TRY(mw__fit_put(fit, "loss_scale", (double)mw_trainer_loss_scale(fit->trainer), NULL, err));
     if (now > m->since)
@@ -209,7 +209,7 @@ mw_status mw__fit_metrics_step(mw__fitting *fit, int64_t before, const float *lo
         m->losses += isfinite(losses[i]);
     }
     m->steps += (int64_t)count;
-    m->rate = mw_trainer_learning_rate(fit->trainer);
+    m->rate = fit->trainer->numbers.learning_rate;
     if (fit->progress.step / m->every == before / m->every)
         return MW_OK;
     if (m->count > 0) {

@@ -43,7 +43,7 @@ static mw_status put_machine(mw__fitting *fit, mw_error *err)
     MW_TRY(text(fit, "millwright", mw_version(), err));
     MW_TRY(put_time(fit, err));
     MW_TRY(text(fit, "device", t->target.device->name, err));
-    MW_TRY(text(fit, "engine", mw_program_where(t->step.program), err));
+    MW_TRY(text(fit, "engine", mw_program_get_info(t->step.program).where, err));
     MW_TRY(text(fit, "processor", mw__system_processor(out, sizeof out), err));
     return text(fit, "system", mw__system_name(out, sizeof out), err);
 }

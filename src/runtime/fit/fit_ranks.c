@@ -13,7 +13,7 @@
 bool mw__fit_is_first(const mw__fitting *fit)
 {
     const mw__trainer_ranks *r = fit->trainer->ranks;
-    return r == NULL || mw_communicator_rank(r->communicator) == 0;
+    return r == NULL || mw__communicator_rank(r->communicator) == 0;
 }
 
 int mw__fit_ranks(const mw__fitting *fit) { return mw__trainer_rank_count(fit->trainer); }
@@ -184,14 +184,14 @@ static mw_status compare_plans(const mw__fitting *fit, const plan *own, plan *al
 {
     mw_communicator *c = fit->trainer->ranks->communicator;
     MW_TRY(mw__ranks_gather(c, own, sizeof *own, all, err));
-    for (int i = 1; i < mw_communicator_size(c); i++) {
+    for (int i = 1; i < mw__communicator_size(c); i++) {
         const char *what = find_difference(&all[0], &all[i]);
         if (what == NULL)
             continue;
         fit->trainer->ranks->agreed = true;
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_fit: rank %d %s", i, what);
     }
-    const mw_status status = compare_classes(all, mw_communicator_size(c), err);
+    const mw_status status = compare_classes(all, mw__communicator_size(c), err);
     fit->trainer->ranks->agreed = status != MW_OK || fit->trainer->ranks->agreed;
     return status;
 }

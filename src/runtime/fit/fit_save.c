@@ -237,15 +237,15 @@ static mw_status resume(mw__fitting *fit, mw_error *err)
     fit->kept_count = record.kept_count;
     fit->metrics.before = record.seconds;
     fit->metrics.sum = record.line_sum, fit->metrics.losses = record.line_count;
-    fit->metrics.rate = record.has_lines ? (float)record.line_rate : mw_trainer_learning_rate(fit->trainer);
+    fit->metrics.rate = record.has_lines ? (float)record.line_rate : fit->trainer->numbers.learning_rate;
     fit->resumed = true;
     MW_TRY(keep_all(fit, position, err));
     if (position.batch > 0) /* what a step that is skipped counts as */
         fit->progress.loss = fit->loss_sum / (double)position.batch;
-    fit->base_rate = mw_trainer_learning_rate(fit->trainer);
+    fit->base_rate = fit->trainer->numbers.learning_rate;
     if (position.epoch >= fit->options->epochs)
         return MW_OK;
-    return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
+    return mw__report_resume(&fit->reporter, path, position.epoch + 1, fit->trainer->progress.steps, err);
 }
 
 mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)

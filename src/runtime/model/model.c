@@ -122,7 +122,7 @@ static bool is_shown(const mw_port *port) { return port->is_output || !port->is_
 static mw_status note_ports(mw_model *model, mw_error *err)
 {
     const mw_program *program = model->first->program;
-    const size_t count = mw_program_port_count(program);
+    const size_t count = mw_program_get_info(program).port_count;
     model->ports = mw__arena_alloc(&model->arena, count, sizeof *model->ports, err);
     for (size_t i = 0; model->ports != NULL && i < count; i++)
         if (is_shown(&program->ports[i]))
@@ -261,20 +261,19 @@ void mw_model_destroy(mw_model *model)
 
 static bool is_live(const mw_model *model) { return mw__live_has(model, MW__LIVE_MODEL); }
 
-const mw_graph *mw_model_graph(const mw_model *model) { return is_live(model) ? model->graph : NULL; }
-
-const mw_description *mw_model_description(const mw_model *model) { return is_live(model) ? model->description : NULL; }
-
-int64_t mw_model_batch(const mw_model *model)
+mw_model_info mw_model_get_info(const mw_model *model)
 {
-    return is_live(model) && model->first != NULL ? model->first->examples : 0;
+    if (!is_live(model))
+        return (mw_model_info){0};
+    return (mw_model_info){.graph = model->graph,
+                           .description = model->description,
+                           .batch = model->first != NULL ? model->first->examples : 0,
+                           .port_count = model->port_count};
 }
-
-size_t mw_model_port_count(const mw_model *model) { return is_live(model) ? model->port_count : 0; }
 
 bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out)
 {
-    if (index >= mw_model_port_count(model) || out == NULL)
+    if (!is_live(model) || index >= model->port_count || out == NULL)
         return false;
     *out = model->ports[index];
     return true;

@@ -34,7 +34,7 @@ static mw_status take_function(mw_model *model, const mw_graph *read, const mw_m
 {
     const char *name = function_name(model, options);
     find_description(model, name);
-    const char *only = mw_graph_function_count(read) == 1 ? mw_graph_function_at(read, 0) : NULL;
+    const char *only = mw_graph_function_at(read, 1) == NULL ? mw_graph_function_at(read, 0) : NULL;
     if (only != NULL && strcmp(only, "main") == 0 && (name == NULL || name[0] == '\0' || strcmp(name, "main") == 0)) {
         model->graph = read;
         return MW_OK;
@@ -63,7 +63,7 @@ static mw_status read_coreml(mw_model *model, const char *path, const mw_graph_o
     const mw_graph *graph = model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : NULL;
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
-    model->description = mw_coreml_description(model->coreml);
+    model->description = mw_coreml_get_info(model->coreml).description;
     return take_function(model, graph, options, err);
 }
 

@@ -73,7 +73,7 @@ static mw_status note_results(mw__model_plan *plan, const mw_graph *graph, mw_er
     mw__arena arena;
     mw_program *program = plan->program;
     const mw__function *main = mw__graph_main(graph);
-    plan->result_count = mw_program_port_count(program) - program->input_count;
+    plan->result_count = mw_program_get_info(program).port_count - program->input_count;
     plan->results = mw__arena_alloc(&program->arena, plan->result_count, sizeof *plan->results, err);
     mw__arena_init(&arena, program->allocator);
     const mw__batch_rows *table = plan->results != NULL ? mw__batch_find(&arena, main, plan->examples, err) : NULL;

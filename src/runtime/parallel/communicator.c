@@ -227,19 +227,15 @@ void mw_communicator_abort(mw_communicator *communicator, int code)
 
 static bool lives(const mw_communicator *c) { return c != NULL && mw__live_has(c, MW__LIVE_COMMUNICATOR); }
 
-int mw_communicator_rank(const mw_communicator *communicator)
-{
-    return lives(communicator) ? communicator->transport.rank : 0;
-}
+int mw__communicator_rank(const mw_communicator *c) { return lives(c) ? c->transport.rank : 0; }
+int mw__communicator_size(const mw_communicator *c) { return lives(c) ? c->transport.size : 1; }
 
-int mw_communicator_size(const mw_communicator *communicator)
+mw_communicator_info mw_communicator_get_info(const mw_communicator *communicator)
 {
-    return lives(communicator) ? communicator->transport.size : 1;
-}
-
-mw_communicator_counters mw_communicator_get_counters(const mw_communicator *communicator)
-{
-    return lives(communicator) ? communicator->counters : (mw_communicator_counters){0};
+    mw_communicator_info info = lives(communicator) ? communicator->counters : (mw_communicator_info){0};
+    info.rank = mw__communicator_rank(communicator);
+    info.size = mw__communicator_size(communicator);
+    return info;
 }
 
 /* ---- the calls ---- */

@@ -47,8 +47,12 @@ struct mw_communicator {
     mw__exchange exchange;           /* of the call that is under way */
     mw__exchange awaited;            /* notices, one of each other rank */
     mw__notice *notices, own_notice; /* [size] */
-    mw_communicator_counters counters;
+    mw_communicator_info counters;   /* but rank and size, which the transport has */
 };
+
+/* For NULL the only one: rank 0 of 1. */
+int mw__communicator_rank(const mw_communicator *c);
+int mw__communicator_size(const mw_communicator *c);
 
 /* The tag of the next call of all ranks, and the one behind it. */
 int mw__communicator_take_tags(mw_communicator *c);

@@ -126,16 +126,11 @@ static const mw__placements *get(const mw_program *program)
     return there;
 }
 
-size_t mw_program_placement_count(const mw_program *program)
+bool mw_program_placement_at(const mw_program *program, size_t index, mw_placement *out)
 {
     const mw__placements *p = mw__live_has(program, MW__LIVE_PROGRAM) ? get(program) : NULL;
-    return p != NULL ? p->count : 0;
-}
-
-bool mw_program_placement(const mw_program *program, size_t index, mw_placement *out)
-{
-    if (out == NULL || index >= mw_program_placement_count(program))
+    if (p == NULL || index >= p->count || out == NULL)
         return false;
-    *out = get(program)->items[index];
+    *out = p->items[index];
     return true;
 }

@@ -5,14 +5,11 @@
 
 #include <string.h>
 
-size_t mw_program_port_count(const mw_program *program)
-{
-    return mw__live_has(program, MW__LIVE_PROGRAM) ? program->port_count - program->hidden_count : 0;
-}
+static size_t shown(const mw_program *program) { return program->port_count - program->hidden_count; }
 
 bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port)
 {
-    if (index >= mw_program_port_count(program) || out_port == NULL)
+    if (!mw__live_has(program, MW__LIVE_PROGRAM) || index >= shown(program) || out_port == NULL)
         return false;
     *out_port = program->ports[index];
     return true;
@@ -29,18 +26,20 @@ mw_status mw__program_resolve(mw_program *program, mw_program **out, mw_error *e
     return program != NULL && program->flexible != NULL ? mw__flexible_resolve(program->flexible, out, err) : MW_OK;
 }
 
-const char *mw_program_mil(const mw_program *program)
+mw_program_info mw_program_get_info(const mw_program *program)
 {
-    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
-    return now == NULL ? "" : now->mil;
-}
-
-const char *mw_program_where(const mw_program *program)
-{
+    mw_program_info info = {.where = "", .mil = ""};
     if (!mw__live_has(program, MW__LIVE_PROGRAM))
-        return "";
+        return info;
     const mw_program *now = mw__program_now(program);
-    return now != NULL ? now->where : program->where;
+    info.port_count = shown(program);
+    info.where = program->where;
+    if (now == NULL)
+        return info;
+    info.warning_count = now->warning_count;
+    info.where = now->where;
+    info.mil = now->mil;
+    return info;
 }
 
 size_t mw__program_find(const mw_program *program, const char *name)
@@ -71,7 +70,7 @@ static mw_status unknown_port(const mw_program *program, const char *name, mw_er
 {
     mw__text list;
     mw__text_init(&list, program->allocator);
-    for (size_t i = 0; i < mw_program_port_count(program); i++)
+    for (size_t i = 0; i < shown(program); i++)
         mw__text_printf(&list, "%s%s", i > 0 ? ", " : "", program->ports[i].name);
     const mw_status status = mw__fail(err, MW_ERROR_ARGUMENT, "the program has no port \"%s\"; its ports are %s", name,
                                       list.data != NULL && !list.failed ? list.data : "unknown");

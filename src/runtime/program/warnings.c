@@ -89,16 +89,11 @@ mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *na
 
 /* ---- asking ---- */
 
-size_t mw_program_warning_count(const mw_program *program)
-{
-    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
-    return now == NULL ? 0 : now->warning_count;
-}
-
 bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning)
 {
-    if (index >= mw_program_warning_count(program) || out_warning == NULL)
+    const mw_program *now = mw__live_has(program, MW__LIVE_PROGRAM) ? mw__program_now(program) : NULL;
+    if (now == NULL || index >= now->warning_count || out_warning == NULL)
         return false;
-    *out_warning = mw__program_now(program)->warnings[index];
+    *out_warning = now->warnings[index];
     return true;
 }

@@ -6,6 +6,7 @@
 #include "runtime/data/files.h"
 #include "runtime/evaluate/view.h"
 #include "runtime/trainer/build/trainer_check.h"
+#include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/build/trainer_state.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/options/trainer_numbers.h"
@@ -92,19 +93,19 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
     return mw__trainer_leave(&entry, set_learning_rate(trainer, learning_rate, err), err);
 }
 
-float mw_trainer_learning_rate(const mw_trainer *trainer)
+mw_trainer_info mw_trainer_get_info(const mw_trainer *trainer)
 {
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->numbers.learning_rate : 0.0f;
-}
-
-int64_t mw_trainer_steps(const mw_trainer *trainer)
-{
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.steps : 0;
-}
-
-mw_trainer_counters mw_trainer_get_counters(const mw_trainer *trainer)
-{
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->progress.counters : (mw_trainer_counters){0};
+    if (!mw__live_has(trainer, MW__LIVE_TRAINER))
+        return (mw_trainer_info){0};
+    return (mw_trainer_info){
+        .steps = trainer->progress.steps,
+        .learning_rate = trainer->numbers.learning_rate,
+        .warning_count = trainer->record.warning_count + mw_program_get_info(trainer->step.program).warning_count,
+        .watch_count = trainer->watched.count,
+        .counters = trainer->progress.counters,
+        .parts = mw__trainer_parts(trainer),
+        .recomputation = trainer->record.recomputation,
+    };
 }
 
 mw_program *mw_trainer_program(const mw_trainer *trainer)

@@ -72,7 +72,7 @@ static mw_status create_trainer(mw_trainer *t, const mw_trainer_options *o, size
 static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_error *err)
 {
     mw_communicator *c = options->ranks.communicator;
-    if (mw_communicator_size(c) > 1 && mw__communicator_check(c, "trainer", NULL) == MW_OK)
+    if (mw__communicator_size(c) > 1 && mw__communicator_check(c, "trainer", NULL) == MW_OK)
         mw__communicator_end(c, status, err);
 }
 

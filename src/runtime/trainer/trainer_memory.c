@@ -151,8 +151,3 @@ mw_trainer *mw__trainer_within_memory(mw_trainer *t, const mw_trainer_options *o
     mw_trainer_destroy(t);
     return said->status == MW_OK ? search_pieces(&s, said) : NULL;
 }
-
-mw_trainer_recomputation mw_trainer_get_recomputation(const mw_trainer *trainer)
-{
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->record.recomputation : (mw_trainer_recomputation){0};
-}

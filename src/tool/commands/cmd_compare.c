@@ -122,7 +122,7 @@ static bool run_side(side *s, const char *path, int64_t examples, const tool_cal
     s->model = tool_open_model(path, true, call, usage);
     if (s->model == NULL)
         return false;
-    examples = examples > 0 ? examples : mw_model_batch(s->model);
+    examples = examples > 0 ? examples : mw_model_get_info(s->model).batch;
     mw_predictor *predictor = mw_predictor_create(s->model, call->err);
     if (predictor != NULL && tool_inputs_draw(&s->inputs, s->model, examples, tool_seed(), call->err) &&
         tool_results_make(&s->results, s->model, examples, call->err)) {
@@ -211,7 +211,7 @@ int tool_compare_files(const char *first, const char *second, bool written, doub
     bool good = run_side(&a, first, 0, call, &usage);
     if (written)
         tool_source_as_written();
-    good = good && run_side(&b, second, mw_model_batch(a.model), call, &usage);
+    good = good && run_side(&b, second, mw_model_get_info(a.model).batch, call, &usage);
     if (good)
         code = say_sides(&a, &b, tolerance, call) ? TOOL_DONE : TOOL_DIFFERS;
     free_side(&a);

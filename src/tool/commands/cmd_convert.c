@@ -104,10 +104,10 @@ static int write_compressed(const mw_model *model, const char *path, const tool_
 {
     bool usage;
     mw_model_options options = mw_model_defaults();
-    mw_graph *raised = raise_opset(mw_model_graph(model), path, call);
+    mw_graph *raised = raise_opset(mw_model_get_info(model).graph, path, call);
     mw_graph *small = compress(raised, call, &usage);
     options.read_only = true;
-    options.description = mw_model_description(model);
+    options.description = mw_model_get_info(model).description;
     mw_model *written = small != NULL ? mw_model_create(small, &options, call->err) : NULL;
     const int code = written != NULL ? write_as_it_is(written, path, call) : usage ? TOOL_USAGE : TOOL_FAILED;
     mw_model_destroy(written);

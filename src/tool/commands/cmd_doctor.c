@@ -110,7 +110,8 @@ static verdict multiply_numbers(mw_provider provider, mw_device device, char *li
     if (err.status != MW_OK)
         snprintf(line, LINE, "%.380s", err.message);
     else
-        snprintf(line, LINE, "%.200s: a product of %d x %d, %d elements wrong", mw_program_where(program), N, N, wrong);
+        snprintf(line, LINE, "%.200s: a product of %d x %d, %d elements wrong", mw_program_get_info(program).where, N,
+                 N, wrong);
     const verdict found = err.status == MW_ERROR_UNSUPPORTED ? ABSENT : err.status != MW_OK || wrong > 0 ? BAD : GOOD;
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -183,7 +184,7 @@ static verdict check_training(char *line)
     mw_trainer_step(trainer, &batch, &first, &err);
     for (int i = 0; i < 200 && err.status == MW_OK; i++)
         mw_trainer_step(trainer, &batch, &loss, &err);
-    const mw_trainer_counters counters = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters counters = mw_trainer_get_info(trainer).counters;
     snprintf(line, LINE, "201 steps, loss %.3g to %.3g, %llu bytes of state left the device%s%.200s", (double)first,
              (double)loss, (unsigned long long)counters.state_bytes_out, err.status != MW_OK ? ": " : "", err.message);
     mw_trainer_destroy(trainer);

@@ -22,7 +22,7 @@ const tool_option tool_info_options[] = {
 
 static void say_description(const mw_model *model, const tool_call *call)
 {
-    const mw_description *d = mw_model_description(model);
+    const mw_description *d = mw_model_get_info(model).description;
     char *text = d != NULL ? mw_description_print(d, call->err) : NULL;
     if (text != NULL && call->json == NULL)
         tool_puts(text);
@@ -137,7 +137,7 @@ static void say_weights(const mw_graph *graph, const char *key, void (*say)(cons
 static void say_functions(const mw_graph *graph, const tool_call *call)
 {
     const char *name;
-    const size_t count = mw_graph_function_count(graph);
+    const bool several = mw_graph_function_at(graph, 1) != NULL;
     if (call->json != NULL)
         mw__json_add_integer(call->json, "opset", mw_graph_opset(graph));
     else
@@ -147,7 +147,7 @@ static void say_functions(const mw_graph *graph, const tool_call *call)
     for (size_t i = 0; (name = mw_graph_function_at(graph, i)) != NULL; i++) {
         if (call->json != NULL)
             mw__json_add_string(call->json, NULL, name);
-        else if (count > 1)
+        else if (several)
             tool_print("function %s\n", name);
     }
     if (call->json != NULL)
@@ -197,7 +197,7 @@ int tool_info(const tool_call *call)
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
-    const mw_graph *graph = mw_model_graph(model);
+    const mw_graph *graph = mw_model_get_info(model).graph;
     say_description(model, call);
     say_functions(graph, call);
     say_ports(graph, "inputs", "input", mw_graph_input_at, call);

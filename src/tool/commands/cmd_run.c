@@ -170,7 +170,7 @@ static int predict(mw_model *model, const tool_call *call)
     tool_results results = {0};
     int code = TOOL_FAILED;
     const bool read = tool_inputs_read(&inputs, o.inputs, model, call);
-    const int64_t examples = inputs.examples > 0 ? inputs.examples : mw_model_batch(model);
+    const int64_t examples = inputs.examples > 0 ? inputs.examples : mw_model_get_info(model).batch;
     mw_predictor *predictor = mw_predictor_create(model, call->err);
     if (!read && call->err->status == MW_OK)
         code = TOOL_USAGE;
@@ -261,7 +261,7 @@ static void say_times(mw_program *program, int64_t batch, const double *times, s
     char median[32], low[32], high[32], memory[32];
     const double middle = times[runs / 2], late = times[runs - 1 - runs / 20];
     if (call->json != NULL) {
-        mw__json_add_string(call->json, "where", mw_program_where(program));
+        mw__json_add_string(call->json, "where", mw_program_get_info(program).where);
         mw__json_add_integer(call->json, "runs", (int64_t)runs);
         mw__json_add_number(call->json, "median_ns", middle);
         mw__json_add_number(call->json, "least_ns", times[0]);
@@ -272,7 +272,7 @@ static void say_times(mw_program *program, int64_t batch, const double *times, s
         mw__json_add_number(call->json, "peak_bytes", peak_bytes());
         return;
     }
-    tool_print("%s\n", mw_program_where(program));
+    tool_print("%s\n", mw_program_get_info(program).where);
     tool_print("median %s, least %s, 95 %% below %s, of %zu runs\n", tool_time(median, sizeof median, middle),
                tool_time(low, sizeof low, times[0]), tool_time(high, sizeof high, late), runs);
     tool_print("%.1f runs a second, %.1f examples a second (%lld a run), %s of memory at most\n", 1e9 / middle,

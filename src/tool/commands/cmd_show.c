@@ -114,7 +114,7 @@ int tool_draw(const tool_call *call)
     mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
     if (model == NULL)
         return usage ? TOOL_USAGE : TOOL_FAILED;
-    drawn d = {mw_model_graph(model), drawing(call->arguments[0])};
+    drawn d = {mw_model_get_info(model).graph, drawing(call->arguments[0])};
     if (mw__string_ends(o.out, ".onnx"))
         code = tool_write_model(model, call->arguments[0], o.out, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
     else if (mw__string_ends(o.out, ".dot") || mw__string_ends(o.out, ".gv"))

@@ -128,12 +128,13 @@ static bool choose_fields(opening *o)
 /* The names of the classes of `like`, which those of a second file follow; NULL if it has none. */
 static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
 {
-    *out_count = mw_dataset_class_count(like, "y");
+    const mw_classes classes = mw_dataset_classes(like, "y");
+    *out_count = classes.count;
     const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
     if (*out_count > 0 && names == NULL)
         fail_data(err, "there is no memory for the names of %zu classes", *out_count);
     for (size_t i = 0; names != NULL && i < *out_count; i++)
-        names[i] = mw_dataset_class_name(like, "y", i);
+        names[i] = classes.names[i];
     return names;
 }
 
@@ -395,8 +396,8 @@ static bool split_validation(opening *o, mw_dataset *all)
 /* Names of one and numbers of the other cannot be told to be the same classes. */
 static bool check_test(opening *o, const char *given, const mw_dataset *training)
 {
-    const bool names = mw_dataset_class_count(training, "y") > 0;
-    if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_class_count(o->out->test, "y") > 0) == names)
+    const bool names = mw_dataset_classes(training, "y").count > 0;
+    if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_classes(o->out->test, "y").count > 0) == names)
         return true;
     return fail_data(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
                      given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
@@ -497,7 +498,7 @@ static bool count_classes(opening *o, const mw_dataset *all)
 {
     data_parts *d = o->out;
     int64_t largest = -1;
-    d->classes = (int64_t)mw_dataset_class_count(all, "y");
+    d->classes = (int64_t)mw_dataset_classes(all, "y").count;
     if (d->classes == 0) {
         if (!find_largest_label(o, all, &largest) || (d->test != NULL && !find_largest_label(o, d->test, &largest)))
             return false;

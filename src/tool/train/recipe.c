@@ -53,7 +53,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
         return true;
     t->model_path = tool_model_path(t->model_path, t->model_folder, sizeof t->model_folder);
     t->model = mw_model_open(t->model_path, &options, t->err);
-    t->source = t->model != NULL ? mw_graph_function(mw_model_graph(t->model), NULL, t->err) : NULL;
+    t->source = t->model != NULL ? mw_graph_function(mw_model_get_info(t->model).graph, NULL, t->err) : NULL;
     const mw_tensor *input = t->source != NULL ? mw_graph_input_at(t->source, 0) : NULL;
     if (input == NULL)
         return training_fail(t, MW_ERROR_FORMAT, "%.200s has no input", t->model_path);
@@ -132,7 +132,7 @@ static void say_what_is_there(training *t)
     if (t->data.classes > 0)
         tool_print(", %lld classes", (long long)t->data.classes);
     tool_print("; %lld parameters; %s\n", (long long)totals.parameters,
-               mw_program_where(mw_trainer_program(t->trainer)));
+               mw_program_get_info(mw_trainer_program(t->trainer)).where);
 }
 
 /* What does not train, or not as it should, before a step is made. */
@@ -140,7 +140,7 @@ static void say_warnings(const training *t)
 {
     enum { SAID_MAX = 32 };
     mw_warning warning;
-    const size_t count = mw_trainer_warning_count(t->trainer);
+    const size_t count = mw_trainer_get_info(t->trainer).warning_count;
     for (size_t i = 0; i < count && i < SAID_MAX && mw_trainer_warning_at(t->trainer, i, &warning); i++)
         tool_complain("%s", warning.message);
     if (count > SAID_MAX)

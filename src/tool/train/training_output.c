@@ -72,8 +72,8 @@ static void put_pair(mw_description *d, mw_text_pair *pairs, const char *key, co
 /* That of the model it began with, if it says something of what comes out. */
 static mw_description begin_description(const training *t)
 {
-    const bool own = t->model != NULL && !t->has_head && mw_model_description(t->model) != NULL;
-    return own ? *mw_model_description(t->model) : mw_description_defaults();
+    const bool own = t->model != NULL && !t->has_head && mw_model_get_info(t->model).description != NULL;
+    return own ? *mw_model_get_info(t->model).description : mw_description_defaults();
 }
 
 /* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for two

@@ -392,7 +392,7 @@ static void test_functions_are_procedures(void)
     mw_graph *read = mw_graph_open_netplist(in_folder("net.plist"), NULL, &err);
     CHECK_OK(err);
     REQUIRE(read != NULL);
-    CHECK_INT(mw_graph_function_count(read), 2);
+    CHECK(mw_graph_function_at(read, 1) != NULL && mw_graph_function_at(read, 2) == NULL);
     CHECK_STR(mw_graph_function_at(read, 0), "main");
     CHECK_STR(mw_graph_function_at(read, 1), "decode");
     mw_graph *decode = mw_graph_function(read, "decode", &err);
@@ -559,7 +559,7 @@ static void test_procedures_of_python_are_functions(void)
     mw_graph *graph = mw_graph_open_netplist(MW_TESTS_DIR "/data/netplist/two.plist", NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
-    CHECK_INT(mw_graph_function_count(graph), 2);
+    CHECK(mw_graph_function_at(graph, 1) != NULL && mw_graph_function_at(graph, 2) == NULL);
     CHECK_STR(mw_graph_function_at(graph, 1), "again");
     mw_graph *again = mw_graph_function(graph, "again", &err);
     mw_program *program = compile(again);

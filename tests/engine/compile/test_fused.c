@@ -240,8 +240,8 @@ static void check_hot_regions(mw_device device)
         const run_label wanted = {rows[i].label[half], rows[i].count[half]};
         CHECK_OK(err);
         if (trainer != NULL)
-            run_check_labels_for(half ? E5RT_ANE : E5RT_CPU, "hot regions", mw_program_mil(mw_trainer_program(trainer)),
-                                 &wanted, 1);
+            run_check_labels_for(half ? E5RT_ANE : E5RT_CPU, "hot regions",
+                                 mw_program_get_info(mw_trainer_program(trainer)).mil, &wanted, 1);
         mw_trainer_destroy(trainer);
         mw_graph_destroy(graph);
     }

@@ -87,7 +87,7 @@ static void check_label(const shapes *s, const mw_program *program)
 {
     const bool joined = !s->watched && !s->apart && level_here() == MW__LEVEL_AVX512;
     const run_label wanted = {.label = s->no_relu ? "conv.max_pool" : "conv.relu.max_pool", .count = joined ? 1 : 0};
-    run_check_labels(s->what, mw_program_mil(program), &wanted, 1);
+    run_check_labels(s->what, mw_program_get_info(program).mil, &wanted, 1);
 }
 
 typedef struct way {

@@ -115,7 +115,7 @@ static void check_case(const dilated *c, int threads)
     snprintf(what, sizeof what, "%s, %d threads", c->what, threads);
     if (CHECK_OK(err)) {
         if (!c->plain)
-            run_check_labels(what, mw_program_mil(fused), none, 2);
+            run_check_labels(what, mw_program_get_info(fused).mil, none, 2);
         compare(fused, plain, &few, 4, what);
         compare(fused, plain, &any, 2, what);
     }

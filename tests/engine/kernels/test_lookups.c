@@ -125,7 +125,7 @@ static void test_no_zero_is_multiplied(void)
         char what[32];
         snprintf(what, sizeof what, "row %d", (int)i);
         if (CHECK_OK(err))
-            run_check_labels(what, mw_program_mil(program), labels, level_here() == MW__LEVEL_AVX512 ? 3 : 1);
+            run_check_labels(what, mw_program_get_info(program).mil, labels, level_here() == MW__LEVEL_AVX512 ? 3 : 1);
         mw_program_destroy(program);
         mw_graph_destroy(graph);
     }
@@ -243,7 +243,7 @@ static void check_almost(const almost *c)
             program_outputs_compare(&a, &b, 1, c->what);
         program_outputs_deinit(&a);
         program_outputs_deinit(&b);
-        run_check_labels(c->what, mw_program_mil(fused), labels, 1);
+        run_check_labels(c->what, mw_program_get_info(fused).mil, labels, 1);
     }
     mw_program_destroy(fused);
     mw_program_destroy(plain);

@@ -60,7 +60,7 @@ static void check_label(const gradient_family *family, const gradient_case *c, m
         family->narrow != NULL && c->stride[0] < 2 && (level_here() < MW__LEVEL_AVX512 || c->weight.dim[1] < 8);
     snprintf(label, sizeof label, "%s%s", c->relu ? "relu." : "", direct ? family->narrow : family->label);
     const run_label wanted = {.label = label, .count = is_known(c, dtype) ? 1 : 0};
-    run_check_labels(c->what, mw_program_mil(program), &wanted, 1);
+    run_check_labels(c->what, mw_program_get_info(program).mil, &wanted, 1);
 }
 
 static program_outputs compute(const gradient_family *family, const gradient_case *c, const program_numbers *numbers,
@@ -167,7 +167,7 @@ static void check_step(mw_device device, const int64_t channels[2], const run_la
     mw_error err = {0};
     mw_trainer *trainer = make_trainer(device, channels, &err);
     REQUIRE(trainer != NULL);
-    run_check_labels("a step", mw_program_mil(mw_trainer_program(trainer)), labels, count);
+    run_check_labels("a step", mw_program_get_info(mw_trainer_program(trainer)).mil, labels, count);
     mw_trainer_destroy(trainer);
 }
 

@@ -195,7 +195,7 @@ static void check_labels(mw_device device)
         char what[32];
         snprintf(what, sizeof what, "row %d", (int)i);
         if (CHECK_OK(err))
-            run_check_labels(what, mw_program_mil(program), labels, 2);
+            run_check_labels(what, mw_program_get_info(program).mil, labels, 2);
         mw_program_destroy(program);
         mw_graph_destroy(graph);
     }

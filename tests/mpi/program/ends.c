@@ -59,7 +59,7 @@ static void fail_here(mw_communicator *c, const char *what)
 
 static void train(mw_communicator *c, const char *what, int odd, long microseconds, mw_error *err)
 {
-    const int rank = mw_communicator_rank(c), ranks = mw_communicator_size(c);
+    const int rank = mw_communicator_get_info(c).rank, ranks = mw_communicator_get_info(c).size;
     const int steps = strcmp(what, "nothing") == 0 ? STEPS : FOR_EVER;
     const net n = {.kind = NET_MLP, .batch = BATCH, .accumulate = 1, .device = MW_DEVICE_CPU, .seed = 1, .ranks = c};
     mw_trainer *t = net_trainer(&n, err);
@@ -80,7 +80,7 @@ static void train(mw_communicator *c, const char *what, int odd, long microsecon
 static void sum(mw_communicator *c, int odd, mw_error *err)
 {
     float *data = calloc(FLOATS, sizeof *data);
-    mw_communicator_allreduce(c, data, mw_communicator_rank(c) == odd ? FLOATS : FLOATS / 3, MW_F32, err);
+    mw_communicator_allreduce(c, data, mw_communicator_get_info(c).rank == odd ? FLOATS : FLOATS / 3, MW_F32, err);
     free(data);
 }
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     const int odd = argc > 2 ? atoi(argv[2]) : -1;
     const long microseconds = argc > 3 ? atol(argv[3]) : 0;
     mw_communicator *c = mw_mpi_start(&argc, &argv, &err);
-    const int rank = mw_communicator_rank(c);
+    const int rank = mw_communicator_get_info(c).rank;
     mw_communicator_set_timeout(c, 2.0, &err);
     say("rank %d is process %ld\n", rank, (long)getpid());
     if (rank == odd)

@@ -78,8 +78,8 @@ static void test_a_step_that_differs_is_refused_by_name(void)
     CHECK(loss == 0);
     const small_snapshot after = small_take(t);
     small_check_same(&before, &after);
-    CHECK_INT(mw_trainer_steps(t), 0);
-    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_info(t).steps, 0);
+    CHECK_INT(mw_trainer_get_info(t).counters.refused_steps, 1);
     const mw_compared *first = mw_comparison_first(mw_trainer_comparison(t), false);
     REQUIRE(first != NULL);
     CHECK_CONTAINS(err.message, first->tensor);

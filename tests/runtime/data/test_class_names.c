@@ -46,9 +46,9 @@ static void check_order(const char *const *names, int count, const char *order)
         char text[200] = "";
         mw_dataset *dataset = open_table(names, count, jsonl != 0, &err);
         CHECK_OK(err);
-        for (size_t i = 0; i < mw_dataset_class_count(dataset, "y"); i++)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? " " : "",
-                     mw_dataset_class_name(dataset, "y", i));
+        const mw_classes classes = mw_dataset_classes(dataset, "y");
+        for (size_t i = 0; i < classes.count; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? " " : "", classes.names[i]);
         CHECK_STR(text, order);
         mw_dataset_destroy(dataset);
     }
@@ -129,7 +129,7 @@ static void test_a_trainer_knows_the_classes_that_it_learned(void)
     mw_dataset *all = open_table(ant_bee_cow, 3, false, &err), *some = open_table(bee_cow, 2, false, &err),
                *first = open_table(ant_bee, 2, true, &err), *other = open_table(cow_ant_bee, 3, true, &err);
     mw_trainer *trainer = make_trainer(&err);
-    CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
+    CHECK_INT(mw_trainer_classes(trainer, "y").count, 0);
     CHECK_OK(err);
     mw_trainer_evaluate(trainer, some, NULL, NULL, &err); /* it has learned none */
     CHECK_OK(err);
@@ -137,10 +137,9 @@ static void test_a_trainer_knows_the_classes_that_it_learned(void)
     options.progress.quiet = true;
     mw_trainer_fit(trainer, &options, &err);
     mw_dataset_destroy(all);
-    CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
-    CHECK_INT(mw_trainer_class_count(trainer, "x"), 0);
-    CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
-    CHECK(mw_trainer_class_name(trainer, "y", 3) == NULL);
+    CHECK_INT(mw_trainer_classes(trainer, "y").count, 3);
+    CHECK_INT(mw_trainer_classes(trainer, "x").count, 0);
+    CHECK_STR(mw_trainer_classes(trainer, "y").names[2], "cow");
     mw_trainer_evaluate(trainer, first, NULL, NULL, &err);
     count_classes(trainer, first, "y", 3, counts, &err);
     CHECK_OK(err);
@@ -221,15 +220,15 @@ static void check_compared(const mw_dataset *all, const mw_dataset *other, const
     options.data.validation = other;
     mw_trainer_fit(trainer, &options, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"y\" are bee, cow, dog, and those of the first set are ant, bee, cow");
-    CHECK_INT(mw_trainer_class_count(trainer, "y"), 0);
+    CHECK_INT(mw_trainer_classes(trainer, "y").count, 0);
     mw_error_clear(&err);
     options.data.validation = NULL;
     options.data.validation_share = strcmp(kind, "prefetch") == 0 ? 0.25 : 0;
     options.data.seed = 1;
     mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_class_count(trainer, "y"), 3);
-    CHECK_STR(mw_trainer_class_name(trainer, "y", 2), "cow");
+    CHECK_INT(mw_trainer_classes(trainer, "y").count, 3);
+    CHECK_STR(mw_trainer_classes(trainer, "y").names[2], "cow");
     mw_trainer_evaluate(trainer, other, NULL, NULL, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "are bee, cow, dog, and those that the trainer learned are ant, bee, cow");
     mw_error_clear(&err);
@@ -247,7 +246,7 @@ static void test_sets_that_are_made_of_others_have_their_classes(void)
     for (int kind = 0; kind < DERIVED; kind++) {
         mw_dataset *a = derive(kind, all, &err), *b = derive(kind, other, &err);
         CHECK_OK(err);
-        CHECK_INT(mw_dataset_class_count(a, "y"), 3);
+        CHECK_INT(mw_dataset_classes(a, "y").count, 3);
         check_compared(a, other, kinds[kind]);
         check_compared(all, b, kinds[kind]);
         check_compared(a, b, kinds[kind]);
@@ -277,19 +276,19 @@ static void test_names_stay_if_no_step_was_made(void)
         options.checkpoint.path = kind == 0 ? "broken.safetensors" : NULL;
         options.metrics.path = kind == 1 ? "t.csv/no.csv" : NULL;
         CHECK(mw_trainer_fit(trainer, &options, &err) != MW_OK);
-        CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "ant");
+        CHECK_STR(mw_trainer_classes(trainer, "y").names[0], "ant");
         mw_error_clear(&err);
     }
     options.checkpoint.path = "good.safetensors";
     options.metrics.path = NULL;
     mw_trainer_fit(trainer, &options, &err);
     CHECK_OK(err);
-    CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
+    CHECK_STR(mw_trainer_classes(trainer, "y").names[0], "bee");
     mw_trainer_destroy(trainer);
     trainer = make_trainer(&err);
     mw_trainer_fit(trainer, &options, &err); /* finished before: the weights are those of the checkpoint */
     CHECK_OK(err);
-    CHECK_STR(mw_trainer_class_name(trainer, "y", 0), "bee");
+    CHECK_STR(mw_trainer_classes(trainer, "y").names[0], "bee");
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(all);
     mw_dataset_destroy(other);
@@ -437,8 +436,9 @@ static void test_folders_of_pictures_keep_the_classes_of_another(void)
     mw_dataset *train = mw_dataset_open_images("train", &options, &err);
     CHECK_OK(err);
     const char *sorted[3];
+    REQUIRE(mw_dataset_classes(train, "y").count == 3);
     for (size_t i = 0; i < 3; i++)
-        sorted[i] = mw_dataset_class_name(train, "y", i);
+        sorted[i] = mw_dataset_classes(train, "y").names[i];
     CHECK_STR(sorted[0], "2");
     CHECK_STR(sorted[1], "9");
     CHECK_STR(sorted[2], "10");
@@ -446,7 +446,7 @@ static void test_folders_of_pictures_keep_the_classes_of_another(void)
     options.class_count = 3;
     mw_dataset *test = mw_dataset_open_images("test", &options, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_dataset_class_count(test, "y"), 3);
+    CHECK_INT(mw_dataset_classes(test, "y").count, 3);
     const mw_column *y = mw_dataset_column_at(test, 1);
     REQUIRE(y != NULL && y->data != NULL);
     CHECK_INT(((const int64_t *)y->data)[0], 1); /* "9" */

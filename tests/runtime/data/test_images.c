@@ -49,7 +49,7 @@ static void check_line(const char *line, const mw_dataset *rgb, const mw_dataset
     }
     check_note(good, __FILE__, __LINE__, "%s as %s differs", name, mode);
     const int64_t label = ((const int64_t *)mw_dataset_column_at(rgb, 1)->data)[index];
-    CHECK_STR(mw_dataset_class_name(rgb, "y", (size_t)label), name[0] == 'j' ? "jpeg" : "png");
+    CHECK_STR(mw_dataset_classes(rgb, "y").names[label], name[0] == 'j' ? "jpeg" : "png");
 }
 
 static void test_pictures_are_read_as_pillow_reads_them(void)
@@ -69,7 +69,7 @@ static void test_pictures_are_read_as_pillow_reads_them(void)
     CHECK(mw_shape_equal(mw_dataset_column_at(rgb, 0)->shape, MW_SHAPE(H, W, 3)));
     CHECK(mw_shape_equal(mw_dataset_column_at(planes, 0)->shape, MW_SHAPE(3, H, W)));
     CHECK(mw_shape_equal(mw_dataset_column_at(gray, 0)->shape, MW_SHAPE(H, W)));
-    CHECK_INT(mw_dataset_class_count(rgb, "y"), 2);
+    CHECK_INT(mw_dataset_classes(rgb, "y").count, 2);
     int lines = 0;
     for (char line[1000]; fgets(line, sizeof line, file) != NULL;)
         if (line[0] != '#')
@@ -219,7 +219,7 @@ static void test_folders_hold_to_their_rules(void)
     mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
     CHECK_OK(err);
     CHECK_INT(mw_dataset_examples(dataset), 2);
-    CHECK_INT(mw_dataset_class_count(dataset, "y"), 2);
+    CHECK_INT(mw_dataset_classes(dataset, "y").count, 2);
     mw_dataset_destroy(dataset);
     put_file(scratch("set/b/zzz.jpg"), "no picture", 10);
     expect_refused(scratch("set"), &options, MW_ERROR_FORMAT, "set/b/zzz.jpg\" is neither PNG nor JPEG");

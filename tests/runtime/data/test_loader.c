@@ -44,7 +44,7 @@ static void test_dataset_keeps_columns(void)
     mw_dataset *dataset = make_dataset(true, &err);
     REQUIRE(dataset != NULL);
     CHECK_INT(mw_dataset_examples(dataset), EXAMPLES);
-    CHECK_INT(mw_dataset_column_count(dataset), 2);
+    CHECK(mw_dataset_column_at(dataset, 1) != NULL && mw_dataset_column_at(dataset, 2) == NULL);
     const mw_column *x = mw_dataset_column_at(dataset, 0), *y = mw_dataset_column_at(dataset, 1);
     CHECK_STR(x->name, "x");
     CHECK_INT(x->dtype, MW_I16);

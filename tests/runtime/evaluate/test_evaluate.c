@@ -124,7 +124,7 @@ static void test_the_written_model_predicts_the_same(void)
     mw_program *program = mw_program_create(graph, &options, &err);
     CHECK_OK(err);
     REQUIRE(program != NULL);
-    CHECK_INT(mw_program_port_count(program), 2); /* x and the prediction: no parameters, no labels */
+    CHECK_INT(mw_program_get_info(program).port_count, 2); /* x and the prediction: no parameters, no labels */
     mw_port port;
     mw_program_port_at(program, 1, &port);
     mw_program_write(program, "x", MW_F32, data.x, SMALL_N * SMALL_D, &err);

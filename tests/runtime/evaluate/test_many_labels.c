@@ -69,7 +69,7 @@ static void solve(problem *p, mw_chip chip)
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     const size_t count = (size_t)(N * p->classes);
-    CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
+    CHECK(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(chip));
     mw_program_write(program, "x", MW_F32, p->logits, count, &err);
     mw_program_write(program, "y", MW_I32, p->labels, N, &err);
     mw_program_run(program, &err);
@@ -154,7 +154,7 @@ static void run_loss(const problem *p, int kind, mw_device device, float *out_lo
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     if (device == MW_DEVICE_ANE)
-        CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(MW_CHIP_H13));
+        CHECK(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(MW_CHIP_H13));
     mw_program_write(program, "x", MW_F32, p->logits, (size_t)N * C, &err);
     mw_program_write(program, "y", MW_I32, p->labels, N, &err);
     mw_program_run(program, &err);
@@ -197,7 +197,7 @@ static float accuracy(int64_t classes, mw_chip chip, const float *logits, const 
     mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     if (program != NULL) {
-        CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
+        CHECK(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(chip));
         mw_program_write(program, "x", MW_F32, logits, (size_t)(N * classes), &err);
         mw_program_write(program, "y", MW_I32, labels, N, &err);
         mw_program_run(program, &err);

@@ -91,8 +91,8 @@ static void check_resumes_bit_for_bit(setup how)
     CHECK_INT(mw_trainer_load(resumed, scratch("run"), &found, &err), MW_OK);
     CHECK_OK(err);
     CHECK(found.epoch == 3 && found.batch == 4);
-    CHECK_INT(mw_trainer_steps(resumed), 7);
-    CHECK(mw_trainer_learning_rate(resumed) == 0.0123f);
+    CHECK_INT(mw_trainer_get_info(resumed).steps, 7);
+    CHECK(mw_trainer_get_info(resumed).learning_rate == 0.0123f);
     CHECK(same_state(straight, resumed));
     float a[6], b[6];
     train(straight, 7, 6, a);
@@ -137,14 +137,14 @@ static void test_checkpoint_counts_state_bytes(void)
     unsigned char bytes[STATE_MAX];
     const size_t size = copy_state(trainer, bytes);
     CHECK_INT(size, ADAM_STATE);
-    const mw_trainer_counters before = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters before = mw_trainer_get_info(trainer).counters;
     train(trainer, 0, 4, NULL);
-    const mw_trainer_counters stepped = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters stepped = mw_trainer_get_info(trainer).counters;
     CHECK_INT(stepped.state_bytes_in, before.state_bytes_in);
     CHECK_INT(stepped.state_bytes_out, before.state_bytes_out);
     mw_trainer_save(trainer, scratch("run"), NULL, &err);
     mw_trainer_load(trainer, scratch("run"), NULL, &err);
-    const mw_trainer_counters after = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters after = mw_trainer_get_info(trainer).counters;
     CHECK_INT(after.state_bytes_out - before.state_bytes_out, size);
     CHECK_INT(after.state_bytes_in - before.state_bytes_in, size);
     CHECK_OK(err);
@@ -158,15 +158,15 @@ static void expect_refused(mw_trainer *trainer, const char *path, mw_status stat
 {
     unsigned char before[STATE_MAX], after[STATE_MAX];
     const size_t size = copy_state(trainer, before);
-    const int64_t steps = mw_trainer_steps(trainer);
-    const float rate = mw_trainer_learning_rate(trainer);
+    const int64_t steps = mw_trainer_get_info(trainer).steps;
+    const float rate = mw_trainer_get_info(trainer).learning_rate;
     mw_loader_position position = {.epoch = 77};
     mw_error err = {0};
     CHECK_INT(mw_trainer_load(trainer, path, &position, &err), status);
     CHECK_ERROR(err, status, part);
     copy_state(trainer, after);
     CHECK(memcmp(before, after, size) == 0);
-    CHECK(mw_trainer_steps(trainer) == steps && mw_trainer_learning_rate(trainer) == rate);
+    CHECK(mw_trainer_get_info(trainer).steps == steps && mw_trainer_get_info(trainer).learning_rate == rate);
     CHECK_INT(position.epoch, 77);
 }
 
@@ -279,7 +279,7 @@ static void test_checkpoint_of_another_architecture_is_refused(void)
     }
     write_variant(trainer, scratch("variant"), 8, &err); /* the sound one: the test above can pass */
     CHECK_INT(mw_trainer_load(trainer, scratch("variant"), NULL, &err), MW_OK);
-    CHECK_INT(mw_trainer_steps(trainer), 5);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 5);
     mw_trainer_destroy(trainer);
 }
 
@@ -494,7 +494,7 @@ static void test_weights_round_trip(void)
     CHECK_OK(err);
     small_weights a = small_read(one, &err), b = small_read(two, &err);
     CHECK(memcmp(&a, &b, sizeof a) == 0);
-    CHECK_INT(mw_trainer_steps(two), 0);
+    CHECK_INT(mw_trainer_get_info(two).steps, 0);
 
     CHECK_INT(mw_trainer_load_weights(half, scratch("weights"), NULL, &err), MW_OK); /* F32 -> F16 */
     small_weights c = small_read(half, &err);

@@ -61,7 +61,7 @@ static bool on_progress(void *user, const mw_progress *progress)
 {
     watch *seen = user;
     if (seen->trainer != NULL && !progress->epoch_end)
-        seen->rates[progress->step - 1] = mw_trainer_learning_rate(seen->trainer);
+        seen->rates[progress->step - 1] = mw_trainer_get_info(seen->trainer).learning_rate;
     seen->calls++;
     seen->epoch_ends += progress->epoch_end;
     seen->last = *progress;
@@ -98,7 +98,7 @@ static void test_fit_trains_and_reports(void)
     CHECK_OK(err);
     CHECK_INT(seen.epoch_ends, 20);
     CHECK_INT(seen.calls, 20 * (BATCHES + 1));
-    CHECK_INT(mw_trainer_steps(trainer), 20 * BATCHES);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 20 * BATCHES);
     const mw_progress *end = &seen.last_end;
     CHECK(end->epoch == 20 && end->epochs == 20 && end->step == 20 * BATCHES && end->steps == 20 * BATCHES);
     CHECK(end->epoch_end && end->seconds >= 0.0 && end->seconds_left == 0.0);
@@ -156,8 +156,8 @@ static void check_rates(mw_schedule schedule, const mw_dataset *data, const char
     CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_OK);
     for (int64_t t = 0; t < 4 * BATCHES; t++)
         CHECK_NEAR(seen.rates[t], (double)0.02f * mw_schedule_factor(&schedule, t, 4 * BATCHES), 1e-8);
-    CHECK(mw_trainer_learning_rate(trainer) == 0.02f); /* as it was */
-    CHECK(mw_trainer_program(trainer) == program);     /* fed, not compiled */
+    CHECK(mw_trainer_get_info(trainer).learning_rate == 0.02f); /* as it was */
+    CHECK(mw_trainer_program(trainer) == program);              /* fed, not compiled */
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
 }
@@ -203,8 +203,8 @@ static void test_fit_ends_at_a_factor_that_is_no_number(void)
     fit.schedule.rate = mw_schedule_custom(nan_at_3, NULL);
     CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the schedule gave the factor nan for step 3");
-    CHECK_INT(mw_trainer_steps(trainer), 2);
-    CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 2);
+    CHECK(mw_trainer_get_info(trainer).learning_rate == 0.02f);
     mw_error refused = {0};
     fit.schedule.rate = mw_schedule_constant();
     fit.schedule.rate.warmup_steps = BATCHES + 1;
@@ -256,11 +256,11 @@ static void check_goes_on(int64_t stop_at, bool at_end, bool signals, mw_schedul
     mw_error stopped = {0};
     CHECK_INT(mw_trainer_fit(first, &fit, &stopped), MW_ERROR_STOPPED);
     CHECK_CONTAINS(stopped.message, "the same run goes on from");
-    CHECK_INT(mw_trainer_steps(first), stop_at);
+    CHECK_INT(mw_trainer_get_info(first).steps, stop_at);
     fit.progress.user = &after;
     CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(second), 4 * BATCHES);
+    CHECK_INT(mw_trainer_get_info(second).steps, 4 * BATCHES);
     CHECK(same_state(straight, second));
     CHECK_INT(before.calls + after.calls, all.calls);
     CHECK_INT(before.epoch_ends + after.epoch_ends, 4);
@@ -343,7 +343,7 @@ static void test_fit_of_a_finished_run_only_validates(void)
     CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK_INT(again.calls, 1);
-    CHECK_INT(mw_trainer_steps(second), 2 * BATCHES);
+    CHECK_INT(mw_trainer_get_info(second).steps, 2 * BATCHES);
     CHECK(same_state(first, second));
     CHECK(again.last.epoch_end && again.last.validation.loss == seen.last_end.validation.loss);
     CHECK(again.last.loss == seen.last_end.loss);
@@ -378,7 +378,7 @@ static void test_fit_refuses_a_corrupt_checkpoint(void)
         free(bytes);
     }
     CHECK_INT(seen.calls, 0);
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
 
     remove(scratch("corrupt"));
     fit.epochs = 1;
@@ -421,7 +421,7 @@ static void test_fit_rejects_bad_options(void)
     const mw_fit_options fit = mw_fit_defaults(data, 1);
     CHECK_INT(mw_trainer_fit(NULL, &fit, &none), MW_ERROR_ARGUMENT);
     CHECK_INT(mw_trainer_fit(trainer, &fit, &none), MW_ERROR_ARGUMENT); /* set already */
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }
@@ -457,8 +457,8 @@ static void check_ends_at_the_bad_example(bool fails, mw_status status, const ch
     fit.checkpoint.path = scratch("never");
     CHECK_INT(mw_trainer_fit(trainer, &fit, &err), status);
     CHECK_ERROR(err, status, part);
-    CHECK_INT(mw_trainer_steps(trainer), 17 / SMALL_N);
-    CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 17 / SMALL_N);
+    CHECK(mw_trainer_get_info(trainer).learning_rate == 0.02f);
     CHECK(!file_exists(scratch("never")));
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
@@ -500,14 +500,14 @@ static void test_fit_goes_on_from_a_checkpoint_of_the_open_loop(void)
     fit.checkpoint.path = scratch("open");
     CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_OK);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(second), BATCHES - 2);
+    CHECK_INT(mw_trainer_get_info(second).steps, BATCHES - 2);
     fit.checkpoint.path = scratch("far");
     const mw_loader_position beyond = {.epoch = 0, .batch = BATCHES + 1}; /* of a larger data set */
     CHECK_INT(mw_trainer_save(first, scratch("far"), &beyond, &err), MW_OK);
-    const int64_t steps = mw_trainer_steps(second);
+    const int64_t steps = mw_trainer_get_info(second).steps;
     CHECK_INT(mw_trainer_fit(second, &fit, &err), MW_ERROR_ARGUMENT);
     CHECK_CONTAINS(err.message, "an epoch has 5 batches");
-    CHECK_INT(mw_trainer_steps(second), steps); /* as it was */
+    CHECK_INT(mw_trainer_get_info(second).steps, steps); /* as it was */
     mw_trainer_destroy(first);
     mw_trainer_destroy(second);
     mw_dataset_destroy(data);

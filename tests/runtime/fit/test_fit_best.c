@@ -93,7 +93,7 @@ static bool watch(void *user, const mw_progress *progress)
         free(s->state[epoch]);
         s->state[epoch] = copy_state(s->trainer, &s->state_size);
     } else if (progress->step <= EPOCHS * BATCHES) {
-        s->rate[progress->step - 1] = mw_trainer_learning_rate(s->trainer);
+        s->rate[progress->step - 1] = mw_trainer_get_info(s->trainer).learning_rate;
     }
     return s->stop_at != 0 && progress->step == s->stop_at && progress->epoch_end == s->at_end;
 }
@@ -206,7 +206,7 @@ static void test_patience_ends_a_run(void)
         CHECK_INT(run(&fit, &early, &err), MW_OK);
         CHECK_OK(err);
         check_note(early.epochs == end, __FILE__, __LINE__, "rule %d: ends at %d, not %d", i, early.epochs, end);
-        CHECK_INT(mw_trainer_steps(early.trainer), end * BATCHES);
+        CHECK_INT(mw_trainer_get_info(early.trainer).steps, end * BATCHES);
         check_bits(&early, plain.state[end - 1]); /* it changes nothing else */
         CHECK(summary.end == (end < EPOCHS || rules[i].patience == 29 ? summary.end : MW_FIT_FINISHED));
         CHECK(end == EPOCHS || summary.end == MW_FIT_EARLY);
@@ -248,7 +248,7 @@ static void test_going_on_ends_at_the_same_epoch(void)
                 CHECK_INT(run(&fit, &parts, &err), MW_OK);
                 CHECK_OK(err);
                 CHECK_INT(parts.epochs, end);
-                CHECK_INT(mw_trainer_steps(parts.trainer), end * BATCHES);
+                CHECK_INT(mw_trainer_get_info(parts.trainer).steps, end * BATCHES);
                 CHECK(summary.end == (end < EPOCHS ? MW_FIT_EARLY : summary.end) && summary.best_epoch == best);
                 check_bits(&parts, plain.state[end - 1]);
             }
@@ -318,7 +318,7 @@ static void test_the_best_is_restored(void)
             run(&fit, &s, &err);
             CHECK_OK(err);
             CHECK(summary.restored && summary.best_epoch == best);
-            CHECK_INT(mw_trainer_steps(s.trainer), best * BATCHES);
+            CHECK_INT(mw_trainer_get_info(s.trainer).steps, best * BATCHES);
             check_bits(&s, plain.state[best - 1]);
             if (!saved)
                 continue;
@@ -430,7 +430,7 @@ static void test_a_share_is_a_split(void)
     mw_trainer_fit(split.trainer, &fit, &err);
     CHECK_OK(err);
     CHECK(memcmp(shared.loss, split.loss, sizeof shared.loss) == 0 && shared.loss[0] > 0.0);
-    CHECK_INT(mw_trainer_steps(shared.trainer), EPOCHS * 4);
+    CHECK_INT(mw_trainer_get_info(shared.trainer).steps, EPOCHS * 4);
     check_bits(&shared, split.state[EPOCHS - 1]);
     mw_dataset_destroy(parts[0]);
     mw_dataset_destroy(parts[1]);
@@ -456,7 +456,7 @@ static bool halve(void *user, const mw_progress *progress)
         mw_trainer_log(s->trainer, fields, 2, &s->err);
         return false;
     }
-    const float rate = mw_trainer_learning_rate(s->trainer);
+    const float rate = mw_trainer_get_info(s->trainer).learning_rate;
     s->rates[progress->step - 1] = rate;
     CHECK(progress->learning_rate == rate);
     if (progress->step == 10 || progress->step == 33)
@@ -602,7 +602,7 @@ static void test_options_are_checked(void)
         fit.summary = &summary;
         CHECK_INT(run(&fit, &s, &err), MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i].why);
-        CHECK(summary.end == MW_FIT_FAILED && mw_trainer_steps(s.trainer) == 0);
+        CHECK(summary.end == MW_FIT_FAILED && mw_trainer_get_info(s.trainer).steps == 0);
         seen_free(&s);
     }
 }

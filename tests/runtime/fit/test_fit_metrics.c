@@ -333,7 +333,7 @@ static void test_what_cannot_be_written_ends_the_run_at_once(void)
     mw_fit_options fit = make_fit(data, "mine.csv", 1);
     CHECK_INT(mw_trainer_fit(trainer, &fit, &err), MW_ERROR_FILE);
     CHECK_CONTAINS(err.message, "mine.csv");
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     CHECK(folder_holds("mine.csv", "my table\n"));
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);

@@ -105,7 +105,7 @@ static void test_fit_accumulates(void)
     mw_trainer *trainer = make(BATCHES, 0, false, MW_DEVICE_CPU, &err);
     fit(trainer, 6, NULL, &s, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(trainer), 6);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 6);
     CHECK_INT(s.last.step, 6 * BATCHES);
     mw_trainer_destroy(trainer);
 }
@@ -172,7 +172,7 @@ static void test_fit_refuses_what_does_not_divide(void)
     CHECK_OK(err);
     CHECK_INT(fit(trainer, 6, NULL, &s, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "an epoch has 5 batches, which is no multiple of the 2");
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
 }
 
@@ -191,9 +191,9 @@ static void test_fit_skips_and_goes_on(void)
     mw_graph_destroy(net.graph);
     fit(trainer, 4, NULL, &s, &err);
     CHECK_OK(err);
-    const int64_t skipped = mw_trainer_get_counters(trainer).refused_steps;
+    const int64_t skipped = mw_trainer_get_info(trainer).counters.refused_steps;
     CHECK(skipped > 0 && isfinite(s.last.loss) && s.last.loss > 0);
-    CHECK_INT(mw_trainer_steps(trainer), 4 * BATCHES - skipped);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 4 * BATCHES - skipped);
     mw_trainer_destroy(trainer);
 }
 

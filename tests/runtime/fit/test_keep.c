@@ -46,7 +46,7 @@ static bool look(void *user, const mw_progress *progress)
     }
     if (w->probe != NULL && file_exists(w->checkpoint)) {
         CHECK_INT(mw_trainer_load(w->probe, w->checkpoint, NULL, &err), MW_OK);
-        w->saved[progress->step] = mw_trainer_steps(w->probe);
+        w->saved[progress->step] = mw_trainer_get_info(w->probe).steps;
     }
     if (w->copies != NULL && file_exists(w->checkpoint)) {
         char name[64];
@@ -121,7 +121,7 @@ static void check_saved(int64_t steps, double seconds, const int64_t expected[ST
     for (int step = 1; step <= STEPS; step++)
         CHECK_INT(w.saved[step], expected[step]);
     CHECK_INT(mw_trainer_load(probe.trainer, w.checkpoint, NULL, &err), MW_OK);
-    CHECK_INT(mw_trainer_steps(probe.trainer), STEPS);
+    CHECK_INT(mw_trainer_get_info(probe.trainer).steps, STEPS);
     child_free(&net);
     child_free(&probe);
 }
@@ -173,7 +173,7 @@ static void test_keeps_the_last_saves_and_nothing_else(void)
     CHECK(file_exists(scratch("last.step-1")) && file_exists(scratch("last.step-17x")));
     CHECK(same_files(scratch("last"), scratch("last.step-20")));
     CHECK_INT(mw_trainer_load(probe.trainer, scratch("last.step-18"), NULL, &err), MW_OK);
-    CHECK_INT(mw_trainer_steps(probe.trainer), 18);
+    CHECK_INT(mw_trainer_get_info(probe.trainer).steps, 18);
     remove(scratch("last.step-17x"));
     child_free(&net);
     child_free(&probe);
@@ -215,7 +215,7 @@ static void check_best(const char *by, bool highest)
     CHECK(values[1] != values[EPOCHS]);
     mw_loader_position position;
     CHECK_INT(mw_trainer_load(probe.trainer, scratch("judged.best"), &position, &err), MW_OK);
-    CHECK_INT(mw_trainer_steps(probe.trainer), best * BATCHES);
+    CHECK_INT(mw_trainer_get_info(probe.trainer).steps, best * BATCHES);
     CHECK(position.epoch == best && position.batch == 0);
     mw_evaluation found;
     mw_trainer_evaluate(probe.trainer, net.data, NULL, &found, &err);
@@ -250,12 +250,12 @@ static void test_the_best_so_far_goes_on(void)
     fit.epochs = 3;
     CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     mw_trainer_load(probe.trainer, scratch("judged.best"), NULL, &err);
-    CHECK_INT(mw_trainer_steps(probe.trainer), BATCHES);
+    CHECK_INT(mw_trainer_get_info(probe.trainer).steps, BATCHES);
     fit.stopping.best_by = "accuracy";
     fit.epochs = 4;
     CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     mw_trainer_load(probe.trainer, scratch("judged.best"), NULL, &err);
-    CHECK_INT(mw_trainer_steps(probe.trainer), 4 * BATCHES);
+    CHECK_INT(mw_trainer_get_info(probe.trainer).steps, 4 * BATCHES);
     CHECK_OK(err);
     child_free(&net);
     child_free(&probe);
@@ -454,7 +454,7 @@ static void test_options_out_of_range_are_refused(void)
         CHECK_INT(mw_trainer_fit(net.trainer, &bad[i], &refused), MW_ERROR_ARGUMENT);
         CHECK_CONTAINS(refused.message, parts[i]);
     }
-    CHECK_INT(mw_trainer_steps(net.trainer), 0);
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, 0);
     child_free(&net);
 }
 
@@ -482,7 +482,7 @@ static void test_what_cannot_be_saved_is_refused_before_it_trains(void)
     const mw_fit_options fit = make_fit(net.data, path, &w);
     if (geteuid() != 0) /* whom nothing keeps from writing */
         CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_ERROR_FILE);
-    CHECK_INT(mw_trainer_steps(net.trainer), 0);
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, 0);
     child_free(&net);
 }
 

@@ -61,7 +61,7 @@ static void stop_and_go_on(void *user)
     CHECK_INT(mw_trainer_fit(first.trainer, &fit, &stopped), MW_ERROR_STOPPED);
     CHECK_CONTAINS(stopped.message, number == SIGTERM ? "stopped by SIGTERM after step 7" : "stopped by SIGINT");
     CHECK_INT(mw_fit_signal(), number);
-    CHECK_INT(mw_trainer_steps(first.trainer), BATCHES + 2);
+    CHECK_INT(mw_trainer_get_info(first.trainer).steps, BATCHES + 2);
     fit.progress.user = &none;
     CHECK_INT(mw_trainer_fit(second.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
@@ -207,13 +207,13 @@ static void write_to_a_closed_pipe(void *user)
     close_the_log();
     CHECK_INT(mw_trainer_fit(net.trainer, &fit, &closed), MW_ERROR_FILE);
     CHECK_CONTAINS(closed.message, "nobody reads the pipe");
-    CHECK_INT(mw_trainer_steps(net.trainer), BATCHES); /* to the first line */
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, BATCHES); /* to the first line */
     CHECK(file_exists(checkpoint));
     CHECK(!is_pending(SIGPIPE) && !is_blocked(SIGPIPE));
     CHECK(signal(SIGPIPE, SIG_DFL) == SIG_DFL);
     fit.progress.quiet = true;
     CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK); /* goes on */
-    CHECK_INT(mw_trainer_steps(net.trainer), EPOCHS * BATCHES);
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, EPOCHS * BATCHES);
 }
 
 static void test_a_closed_log_pipe_is_an_error(void)

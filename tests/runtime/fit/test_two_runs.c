@@ -77,7 +77,7 @@ static void try_beside(void *user)
     fit.checkpoint.path = linked;
     check_refused(mw_trainer_fit(net.trainer, &fit, &refused[1]), &refused[1], holder);
     check_refused(mw_trainer_save(net.trainer, path, NULL, &refused[2]), &refused[2], holder);
-    CHECK_INT(mw_trainer_steps(net.trainer), 0);
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, 0);
     CHECK_INT(mw_trainer_load(net.trainer, path, NULL, &err), MW_OK); /* reading needs no lock */
     CHECK_INT(mw_trainer_save(net.trainer, scratch("beside.safetensors"), NULL, &err), MW_OK);
     CHECK_OK(err);
@@ -92,7 +92,7 @@ static void go_on(void *user)
     const mw_fit_options fit = make_fit(&net);
     CHECK_INT(mw_trainer_fit(net.trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(net.trainer), 2 * (SMALL_EXAMPLES / SMALL_N));
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, 2 * (SMALL_EXAMPLES / SMALL_N));
 }
 
 static void test_a_second_process_is_refused_and_told(void)
@@ -168,7 +168,7 @@ static void test_finished_runs_do_not_exclude_each_other(void)
     fit.progress.user = &nets[1];
     CHECK_INT(mw_trainer_fit(nets[0].trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(nets[1].trainer), 2 * (SMALL_EXAMPLES / SMALL_N));
+    CHECK_INT(mw_trainer_get_info(nets[1].trainer).steps, 2 * (SMALL_EXAMPLES / SMALL_N));
     remove(path);
     child_free(&nets[0]);
     child_free(&nets[1]);

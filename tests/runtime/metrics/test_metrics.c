@@ -211,7 +211,7 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
         CHECK_INT(mw_trainer_fit(trainer, &fit, &refused), cases[i].status);
         CHECK_ERROR(refused, cases[i].status, cases[i].said);
         CHECK_CONTAINS(refused.message, "mw_trainer_fit: validation: ");
-        CHECK_INT(mw_trainer_steps(trainer), 0);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         CHECK(access(fit.checkpoint.path, F_OK) != 0);

@@ -118,7 +118,7 @@ static void check_numbers(int64_t own, int64_t batch, int64_t expected, mw_devic
     mw_model *model = make_model(own, batch, device, &err);
     mw_predictor *predictor = mw_predictor_create(model, &err);
     fill(x, MOST * D, 9);
-    CHECK_INT(mw_model_batch(model), expected);
+    CHECK_INT(mw_model_get_info(model).batch, expected);
     for (size_t i = 0; i < sizeof counts / sizeof *counts && err.status == MW_OK; i++) {
         memset(scores, 0xff, sizeof scores);
         predict(predictor, x, counts[i], scores, &err);
@@ -174,13 +174,14 @@ static void test_ports_are_those_of_a_run(void)
     mw_error err = {0};
     mw_model *model = make_model(16, 4, MW_DEVICE_CPU, &err);
     mw_port port;
-    CHECK_INT(mw_model_port_count(model), 3);
+    CHECK_INT(mw_model_get_info(model).port_count, 3);
     CHECK(mw_model_port_at(model, 0, &port) && strcmp(port.name, "x") == 0 && !port.is_output);
     CHECK_INT(port.shape.dim[0], 4);
     CHECK(mw_model_port_at(model, 1, &port) && strcmp(port.name, "scores") == 0 && port.is_output);
     CHECK(!mw_model_port_at(model, 3, &port) && !mw_model_port_at(NULL, 0, &port));
-    CHECK_INT(mw_tensor_shape(mw_graph_find(mw_model_graph(model), "x")).dim[0], 16);
-    CHECK(mw_model_description(model) == NULL && mw_model_batch(NULL) == 0 && mw_model_graph(NULL) == NULL);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(mw_model_get_info(model).graph, "x")).dim[0], 16);
+    CHECK(mw_model_get_info(model).description == NULL && mw_model_get_info(NULL).batch == 0 &&
+          mw_model_get_info(NULL).graph == NULL);
     mw_model_destroy(model);
 }
 
@@ -380,7 +381,7 @@ static void test_a_program_that_keeps_its_batch(void)
     mw_predictor *predictor = mw_predictor_create(model, &err);
     const float x[] = {1, 2, 3, 4, 5, 6, 7, 8};
     float y[8] = {0};
-    CHECK_INT(mw_model_batch(model), 4);
+    CHECK_INT(mw_model_get_info(model).batch, 4);
     const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 8};
     mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 4};
     const mw_result result = {"y", MW_F32, y, 8};
@@ -502,7 +503,7 @@ static void check_file(const char *path)
     CHECK_OK(err);
     check_scores(&n, x, 9, after, 1e-5, __LINE__);
     CHECK(memcmp(before, after, sizeof before) == 0);
-    CHECK_INT(mw_tensor_shape(mw_graph_find(mw_model_graph(model), "x")).dim[0], 16);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(mw_model_get_info(model).graph, "x")).dim[0], 16);
     mw_predictor_destroy(predictor);
     mw_model_destroy(model);
 }
@@ -558,7 +559,7 @@ static void test_parameters_are_written_with_their_values(void)
         }
         mw_model *back = mw_model_open(paths[i], &options, &err);
         REQUIRE(CHECK_OK(err) && back != NULL);
-        CHECK_INT(mw_model_port_count(back), 2);
+        CHECK_INT(mw_model_get_info(back).port_count, 2);
         predictor = mw_predictor_create(back, &err);
         predict(predictor, in, 3, got, &err);
         CHECK_OK(err);

@@ -66,7 +66,7 @@ static void check_interface(const char *path, int64_t batch)
     mw_model *model = mw_model_open(path, &options, &err);
     CHECK_OK(err);
     REQUIRE(model != NULL);
-    const mw_graph *graph = mw_model_graph(model);
+    const mw_graph *graph = mw_model_get_info(model).graph;
     check_port(mw_graph_find(graph, "words"), "words", MW_I32, MW_SHAPE(batch, WORDS));
     check_port(mw_graph_find(graph, "extra"), "extra", MW_F32, MW_SHAPE(batch, WIDTH));
     CHECK(mw_graph_input_at(graph, 2) == NULL);

@@ -25,7 +25,7 @@ typedef struct seen {
     float sums[RANKS_MAX][COUNT];
     uint16_t halves[RANKS_MAX][COUNT];
     double doubles[RANKS_MAX][COUNT];
-    mw_communicator_counters counters[RANKS_MAX];
+    mw_communicator_info counters[RANKS_MAX];
     size_t count;
     size_t wrong[RANKS_MAX]; /* of what a rank got */
 } seen;
@@ -42,7 +42,7 @@ static void sum_job(mw_communicator *c, int rank, void *user)
     }
     mw_error *err = &s->err[rank];
     mw_communicator_allreduce(c, s->sums[rank], s->count, MW_F32, err);
-    s->counters[rank] = mw_communicator_get_counters(c);
+    s->counters[rank] = mw_communicator_get_info(c);
     mw_communicator_allreduce(c, s->halves[rank], s->count, MW_F16, err);
     mw_communicator_allreduce(c, s->doubles[rank], s->count, MW_F64, err);
     mw_communicator_barrier(c, err);
@@ -106,7 +106,7 @@ static void test_no_more_than_the_bound_goes_over_the_wire(void)
 static void spread_job(mw_communicator *c, int rank, void *user)
 {
     seen *s = user;
-    const int size = mw_communicator_size(c);
+    const int size = mw_communicator_get_info(c).size;
     mw_error *err = &s->err[rank];
     for (int root = 0; root < size; root++) {
         for (size_t i = 0; i < COUNT; i++)
@@ -120,7 +120,7 @@ static void spread_job(mw_communicator *c, int rank, void *user)
     mw_communicator_gather(c, own, sizeof own, records, err);
     for (int from = 0; from < size; from++)
         s->wrong[rank] += records[from][0] != from || records[from][1] != from * from || records[from][2] != -from;
-    s->status[rank] = mw_communicator_rank(c) == rank ? MW_OK : MW_ERROR_STATE;
+    s->status[rank] = mw_communicator_get_info(c).rank == rank ? MW_OK : MW_ERROR_STATE;
 }
 
 static void test_broadcasts_and_records_reach_all(void)

@@ -29,7 +29,7 @@ static void train_alone(const net_setting *s, int ranks, outcome *out)
         out->losses[step] = (float)(sum / ranks);
     }
     net_read(t, out->weights, &out->err);
-    out->counters = mw_trainer_get_counters(t);
+    out->counters = mw_trainer_get_info(t).counters;
     mw_trainer_destroy(t);
 }
 
@@ -42,13 +42,13 @@ static void train_job(mw_communicator *c, int rank, void *user)
 {
     together *all = user;
     outcome *out = &all->of[rank];
-    const int ranks = mw_communicator_size(c);
+    const int ranks = mw_communicator_get_info(c).size;
     mw_trainer *t = net_make(all->setting, all->setting->accumulate, c, (uint64_t)rank + 1, &out->err);
     net_examples e;
     for (int step = 0; step < STEPS; step++)
         mw_trainer_step(t, net_batch(&e, step * ranks + rank), &out->losses[step], &out->err);
     net_read(t, out->weights, &out->err);
-    out->counters = mw_trainer_get_counters(t);
+    out->counters = mw_trainer_get_info(t).counters;
     mw_trainer_destroy(t);
 }
 
@@ -68,7 +68,7 @@ static void accumulate_job(mw_communicator *c, int rank, void *user)
 {
     together *all = user;
     outcome *out = &all->of[rank];
-    const int ranks = mw_communicator_size(c);
+    const int ranks = mw_communicator_get_info(c).size;
     mw_trainer *t = net_make(all->setting, 2, c, 1, &out->err);
     net_examples e;
     for (int step = 0; step < STEPS; step++)

@@ -50,7 +50,7 @@ static void bad_batch_job(mw_communicator *c, int rank, void *user)
         mw_trainer_step(t, &e.batch, NULL, &s->err[rank]);
     net_read(t, s->after[rank], &s->later[rank]);
     mw_trainer_step(t, net_batch(&e, 2 * RANKS + rank), &s->loss[rank], &s->later[rank]); /* it goes on */
-    s->counters[rank] = mw_trainer_get_counters(t);
+    s->counters[rank] = mw_trainer_get_info(t).counters;
     mw_trainer_destroy(t);
 }
 
@@ -93,7 +93,7 @@ static void scale_job(mw_communicator *c, int rank, void *user)
         s->before[rank][step] = mw_trainer_loss_scale(t);
     }
     net_read(t, s->after[rank], &s->err[rank]);
-    s->counters[rank] = mw_trainer_get_counters(t);
+    s->counters[rank] = mw_trainer_get_info(t).counters;
     mw_trainer_destroy(t);
 }
 
@@ -229,7 +229,7 @@ static void apart_job(mw_communicator *c, int rank, void *user)
             *(unsigned char *)mw__state_find(&t->owner.state, "fc1.weight")->data ^= 1;
         mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
     }
-    s->counters[rank] = mw_trainer_get_counters(t);
+    s->counters[rank] = mw_trainer_get_info(t).counters;
     mw_trainer_destroy(t);
 }
 

@@ -59,7 +59,7 @@ static void fit_one(run *r, int rank, mw_communicator *c, int accumulate)
 {
     mw_error *err = &r->err[rank];
     mw_dataset *whole = net_data(EXAMPLES, r->odd_data > 0 && rank == r->odd_data ? 2 : 1);
-    mw_dataset *train = r->parts ? mw_dataset_shard(whole, rank, mw_communicator_size(c), err) : whole;
+    mw_dataset *train = r->parts ? mw_dataset_shard(whole, rank, mw_communicator_get_info(c).size, err) : whole;
     mw_dataset *test = net_data(VALIDATION, 7);
     watcher w = {.r = r, .rank = rank};
     mw_trainer *t = net_make(r->setting, accumulate, c, 1, err);
@@ -67,7 +67,7 @@ static void fit_one(run *r, int rank, mw_communicator *c, int accumulate)
     mw_trainer_fit(t, &fit, err);
     mw_error reading = {0};
     net_read(t, r->weights[rank], &reading);
-    r->steps[rank] = mw_trainer_steps(t);
+    r->steps[rank] = mw_trainer_get_info(t).steps;
     mw_trainer_destroy(t);
     mw_dataset_destroy(test);
     mw_dataset_destroy(whole);

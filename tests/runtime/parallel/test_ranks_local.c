@@ -26,9 +26,9 @@ static void job(mw_communicator *c, int rank, void *user)
     mw_trainer *t = net_make(&s->setting, 1, c, (uint64_t)rank + 1, &s->err[rank]);
     net_examples e;
     for (int step = 0; step < MEETINGS * LOCAL; step++) {
-        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_info(c).bytes_sent;
         mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
-        s->sent[rank][step] = mw_communicator_get_counters(c).bytes_sent - before;
+        s->sent[rank][step] = mw_communicator_get_info(c).bytes_sent - before;
         if (step % LOCAL == LOCAL - 1)
             net_read(t, s->weights[rank][step / LOCAL], &s->err[rank]);
     }

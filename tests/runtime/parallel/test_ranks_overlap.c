@@ -45,14 +45,14 @@ static void job(mw_communicator *c, int rank, void *user)
     for (int step = 0; step < STEPS; step++) {
         for (int i = 0; i < BATCH * WIDTH; i++)
             x[i] = (float)((i * 7 + step * 13 + rank * 5) % 29) / 29.0f - 0.5f;
-        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
+        const uint64_t before = mw_communicator_get_info(c).bytes_sent;
         mw_trainer_step(t, &batch, NULL, &s->err[rank]);
         if (rank == 0)
-            s->sent = mw_communicator_get_counters(c).bytes_sent - before;
+            s->sent = mw_communicator_get_info(c).bytes_sent - before;
     }
-    s->counters[rank] = mw_trainer_get_counters(t);
+    s->counters[rank] = mw_trainer_get_info(t).counters;
     mw_trainer_read(t, "fc0.bias", MW_F32, s->last[rank], WIDTH, &s->err[rank]);
-    s->calls[rank] = mw_trainer_get_parts(t).calls;
+    s->calls[rank] = mw_trainer_get_info(t).parts.calls;
     free(x);
     mw_trainer_destroy(t);
 }

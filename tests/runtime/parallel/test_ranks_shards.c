@@ -44,13 +44,13 @@ typedef struct run {
 static void step(run *r, mw_trainer *t, mw_communicator *c, int rank, int index)
 {
     net_examples e;
-    const int ranks = mw_communicator_size(c);
+    const int ranks = mw_communicator_get_info(c).size;
     const float bias[NET_OUT] = {0.1f, 0.2f, -0.3f, 0.4f, 0.5f};
-    const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
+    const uint64_t before = mw_communicator_get_info(c).bytes_sent;
     if (r->writer == rank + 1 && index == STEPS / 2)
         mw_trainer_write(t, "fc2.bias", MW_F32, bias, NET_OUT, &r->err[rank]);
     mw_trainer_step(t, net_batch(&e, (r->first + index) * ranks + rank), &r->losses[rank][index], &r->err[rank]);
-    r->sent[rank] = mw_communicator_get_counters(c).bytes_sent - before;
+    r->sent[rank] = mw_communicator_get_info(c).bytes_sent - before;
 }
 
 static void job(mw_communicator *c, int rank, void *user)
@@ -58,7 +58,7 @@ static void job(mw_communicator *c, int rank, void *user)
     run *r = user;
     mw_error *err = &r->err[rank];
     mw_trainer *t = net_make(&r->setting, r->accumulate, c, (uint64_t)rank + 1, err);
-    r->state_bytes[rank] = mw_trainer_get_counters(t).state_bytes_in;
+    r->state_bytes[rank] = mw_trainer_get_info(t).counters.state_bytes_in;
     if (r->from != NULL && (r->loader < 0 || r->loader == rank))
         mw_trainer_load(t, r->from, NULL, err);
     if (r->again != NULL)

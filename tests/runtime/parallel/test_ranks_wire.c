@@ -78,14 +78,14 @@ static void job(mw_communicator *c, int rank, void *user)
     net_examples e;
     for (int step = 0; step < STEPS; step++) {
         mw_error refused = {0};
-        const uint64_t before = mw_communicator_get_counters(c).bytes_sent;
-        net_batch(&e, step * mw_communicator_size(c) + rank);
+        const uint64_t before = mw_communicator_get_info(c).bytes_sent;
+        net_batch(&e, step * mw_communicator_get_info(c).size + rank);
         for (int i = 0; s->spoils && rank == 1 && step == 20 && i < NET_BATCH * NET_IN; i++)
             e.x[i] = 3e38f;
         mw_trainer_step(t, &e.batch, &s->losses[rank][step], step == 20 && s->spoils ? &refused : &s->err[rank]);
         if (step == 20 && s->spoils && refused.status != MW_ERROR_NUMERIC)
             s->err[rank] = (mw_error){.status = MW_ERROR_STATE, .message = "the bad batch was taken"};
-        s->sent[rank] = mw_communicator_get_counters(c).bytes_sent - before;
+        s->sent[rank] = mw_communicator_get_info(c).bytes_sent - before;
     }
     net_read(t, s->weights[rank], &s->err[rank]);
     mw_trainer_destroy(t);

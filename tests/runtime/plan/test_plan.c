@@ -79,7 +79,7 @@ static void test_plan_of_a_small_program(void)
     REQUIRE(plan != NULL);
     const mw_plan_totals t = mw_plan_get_totals(plan);
     const size_t result = ROWS * COLUMNS;
-    CHECK_STR(t.where, mw_program_where(program));
+    CHECK_STR(t.where, mw_program_get_info(program).where);
     CHECK_INT(t.threads, 2);
     CHECK_INT(t.step_count, 2);
     CHECK_INT(t.phase_count, 1); /* the rows of the region are those of the product */

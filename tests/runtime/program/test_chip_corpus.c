@@ -102,7 +102,7 @@ static void compare(mw_program *exact, mw_program *chip, const char *who, totals
     mw_program_run(exact, &err);
     mw_program_run(chip, &err);
     const double apart = distance(exact, chip, &err);
-    const size_t count = mw_program_warning_count(chip);
+    const size_t count = mw_program_get_info(chip).warning_count;
     t->on_both++;
     t->replaced += count > 0;
     t->worst = fmax(t->worst, apart);

@@ -28,7 +28,7 @@ static void check_persists(mw_device device)
     CHECK_OK(err);
     REQUIRE(program != NULL);
     float want[2] = {0}, x[2], y[2], k[2];
-    CHECK_INT((int)mw_program_port_count(program), 3); /* k, x and y: nothing of how a state is kept */
+    CHECK_INT((int)mw_program_get_info(program).port_count, 3); /* k, x and y: nothing of how a state is kept */
     for (int run = 0; run < 6; run++) {
         for (int i = 0; i < 2; i++) {
             x[i] = (float)(run + 2 * i);

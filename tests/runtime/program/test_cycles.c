@@ -72,7 +72,7 @@ static void run_graph(void)
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
     mw_program_run(program, &err);
     mw_placement placement;
-    CHECK(mw_program_placement(program, 0, &placement));
+    CHECK(mw_program_placement_at(program, 0, &placement));
     mw_program_destroy(program);
     mw_graph_destroy(graph);
     CHECK_OK(err);

@@ -76,7 +76,7 @@ static void test_a_default_shape_that_does_not_suit_is_none(void)
     CHECK_OK(err);
     REQUIRE(program != NULL);
     CHECK(mw_program_port_at(program, 0, &port) && port.shape.dim[1] == MW_DIM_UNKNOWN);
-    CHECK_STR(mw_program_mil(program), "");
+    CHECK_STR(mw_program_get_info(program).mil, "");
     CHECK(mw_program_run(program, &refused) != MW_OK);
     CHECK_ERROR(refused, MW_ERROR_STATE, "input \"x\" is [1, ?]: choose its shape with mw_program_set_shapes");
     CHECK_CONTAINS(refused.message, "its default does not suit the program: pad #1: axis 1: pad 4 exceeds 1");

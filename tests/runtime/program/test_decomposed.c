@@ -317,7 +317,8 @@ static void test_a_result_keeps_its_name_and_is_fp16(void)
     graph = argument_graph(mw_reduce_argmax, MW_F32, MW_SHAPE(2, 3000), 1, false); /* in digits */
     program = engine_compile(graph, MW_DEVICE_ANE, 1, &err);
     CHECK_OK(err);
-    CHECK(mw_program_port_at(program, 1, &port) && port.dtype == MW_I32 && mw_program_port_count(program) == 2);
+    CHECK(mw_program_port_at(program, 1, &port) && port.dtype == MW_I32 &&
+          mw_program_get_info(program).port_count == 2);
     CHECK_STR(port.name, "y");
     mw_program_destroy(program);
     mw_graph_destroy(graph);

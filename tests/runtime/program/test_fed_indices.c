@@ -76,9 +76,9 @@ static void check_like_cpu(const char *what, builder *build, mw_opset opset, int
             count[k] = run(program, extent, negative ? -extent : 0, y[k], &err);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s of %d: %s", what, (int)extent, err.message);
         if (program != NULL && device == MW_DEVICE_ANE)
-            check_note(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip), __FILE__, __LINE__,
+            check_note(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(chip), __FILE__, __LINE__,
                        "%s of %d has an axis of %d", what, (int)extent,
-                       (int)words_longest_axis(mw_program_mil(program)));
+                       (int)words_longest_axis(mw_program_get_info(program).mil));
         mw_program_destroy(program);
     }
     check_note(count[0] > 0 && count[0] == count[1] && memcmp(y[0], y[1], count[0] * sizeof(float)) == 0, __FILE__,

@@ -142,8 +142,8 @@ static void test_inputs_without_information_are_chosen_one_by_one(void)
     CHECK_OK(err);
     CHECK_PORT(p, "x", S(Q, 2));
     CHECK_PORT(p, "z", S(Q, 2));
-    CHECK_STR(mw_program_mil(p), "");
-    CHECK_CONTAINS(mw_program_where(p), "engine");
+    CHECK_STR(mw_program_get_info(p).mil, "");
+    CHECK_CONTAINS(mw_program_get_info(p).where, "engine");
     CHECK_INT(mw_program_run(p, &err), MW_ERROR_STATE);
     CHECK_ERROR(err, MW_ERROR_STATE, "input \"x\" is [?, 2]: choose its shape with mw_program_set_shapes");
     mw_error_clear(&err);
@@ -432,12 +432,12 @@ static void test_a_plan_can_be_looked_at(void)
     mw_program *p = compile_with(scaled, &options, &err);
     set_shape(p, "x", S(4, 2), &err);
     CHECK_OK(err);
-    CHECK_CONTAINS(mw_program_mil(p), "tensor<fp32, [4, 2]> x");
-    CHECK(strstr(mw_program_mil(p), "Flexible") == NULL);
+    CHECK_CONTAINS(mw_program_get_info(p).mil, "tensor<fp32, [4, 2]> x");
+    CHECK(strstr(mw_program_get_info(p).mil, "Flexible") == NULL);
     mw_plan *plan = mw_plan_create(p, &err);
     CHECK(mw_plan_get_totals(plan).step_count > 0);
     mw_plan_destroy(plan);
-    CHECK_INT(mw_program_warning_count(p), 0);
+    CHECK_INT(mw_program_get_info(p).warning_count, 0);
     for (int i = 1; i <= 2; i++) {
         struct stat what;
         snprintf(path, sizeof path, "%s/plan-%d/model.mil", folder, i);

@@ -320,7 +320,7 @@ static void probe_program(const char *name)
     if (program != NULL) {
         print_clean(graph);
         check_plan(program);
-        CHECK(text_is_clean(mw_program_where(program), false, 400));
+        CHECK(text_is_clean(mw_program_get_info(program).where, false, 400));
         mw_program_write(program, "z", MW_F32, data, 2, &err);
         expect_clean(&err, "another port");
     }

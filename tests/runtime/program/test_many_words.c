@@ -29,7 +29,7 @@ static void check_rows(int64_t words, mw_chip chip)
     mw_graph_destroy(graph);
     float *table = make_table(words);
     REQUIRE(CHECK_OK(err) && program != NULL && table != NULL);
-    CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
+    CHECK(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(chip));
     words_choose(words, ids, J, 0);
     mw_program_write(program, "word.weight", MW_F32, table, (size_t)words * D, &err);
     mw_program_write(program, "ids", MW_I32, ids, J, &err);
@@ -89,7 +89,7 @@ static void test_a_port_of_digits_is_one_port_of_integers(void)
     mw_program *program = mw_program_create(graph, &options, &err);
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
-    CHECK_INT(mw_program_port_count(program), 3);
+    CHECK_INT(mw_program_get_info(program).port_count, 3);
     CHECK(mw_program_port_at(program, 0, &port) && port.dtype == MW_I32 && !port.is_output && !port.is_parameter);
     CHECK_STR(port.name, "ids");
     CHECK(mw_program_port_at(program, 1, &port) && port.dtype == MW_F16 && port.is_parameter);
@@ -176,7 +176,7 @@ static void check_gradient(const mw_program *program, const float *gradient, int
     for (int64_t i = 0; i < words * D; i++)
         wrong += (double)gradient[i] != words_half(expected[i]); /* a sum of few bits is exact in fp16 */
     CHECK_INT(wrong, 0);
-    CHECK(words_longest_axis(mw_program_mil(program)) <= words_axis_max(chip));
+    CHECK(words_longest_axis(mw_program_get_info(program).mil) <= words_axis_max(chip));
     free(expected);
 }
 

@@ -136,7 +136,7 @@ static void test_what_makes_0_of_large_numbers_is_said(void)
         mw_error err = {0};
         mw_warning warning = {0};
         mw_program *program = compile(f, MW_DEVICE_ANE, MW_CHIP_AUTO, NULL, &err);
-        const size_t count = mw_program_warning_count(program);
+        const size_t count = mw_program_get_info(program).warning_count;
         check_note(err.status == MW_OK && count == (f->says != NULL), __FILE__, __LINE__, "%s: %zu warnings. %s",
                    f->name, count, err.message);
         if (mw_program_warning_at(program, 0, &warning)) {
@@ -169,9 +169,9 @@ static void test_a_softplus_that_is_right_is_no_warning(void)
     mw_program *ieee = compile(&forms[0], MW_DEVICE_ANE, MW_CHIP_AUTO, "ieee", &err);
     mw_program *cpu = compile(&forms[0], MW_DEVICE_CPU, MW_CHIP_AUTO, NULL, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_program_warning_count(named), 0);
-    CHECK_INT(mw_program_warning_count(ieee), 0);
-    CHECK_INT(mw_program_warning_count(cpu), 0);
+    CHECK_INT(mw_program_get_info(named).warning_count, 0);
+    CHECK_INT(mw_program_get_info(ieee).warning_count, 0);
+    CHECK_INT(mw_program_get_info(cpu).warning_count, 0);
     mw_program_destroy(named);
     mw_program_destroy(ieee);
     mw_program_destroy(cpu);

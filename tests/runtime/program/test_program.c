@@ -55,7 +55,7 @@ static void test_ports_say_what_they_are(void)
     mw_program *program = compile(MW_DEVICE_ANE, &err);
     CHECK_OK(err);
     REQUIRE(program != NULL);
-    CHECK_INT(mw_program_port_count(program), 6);
+    CHECK_INT(mw_program_get_info(program).port_count, 6);
     int parameters = 0, outputs = 0;
     mw_port port;
     for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
@@ -64,14 +64,14 @@ static void test_ports_say_what_they_are(void)
         CHECK(port.is_output == (i >= 4)); /* inputs first */
         CHECK_INT(port.dtype, MW_F16);     /* the device's type */
         CHECK_INT(port.shape.rank, 1);
-        CHECK_CONTAINS(mw_program_mil(program), port.mil_name);
+        CHECK_CONTAINS(mw_program_get_info(program).mil, port.mil_name);
         if (strcmp(port.name, "layer.weight") == 0)
             CHECK_STR(port.mil_name, "layer_weight");
     }
     CHECK_INT(parameters, 2);
     CHECK_INT(outputs, 2);
     CHECK(!mw_program_port_at(program, 6, &port));
-    CHECK_CONTAINS(mw_program_where(program), "engine, ");
+    CHECK_CONTAINS(mw_program_get_info(program).where, "engine, ");
     mw_program_destroy(program);
 }
 
@@ -232,7 +232,8 @@ static void test_the_folder_is_kept_when_asked_for(void)
     REQUIRE(program != NULL);
     size_t size = 0;
     char *text = (char *)get_file(scratch("kept/model.mil"), &size);
-    CHECK(text != NULL && size == strlen(mw_program_mil(program)) && memcmp(text, mw_program_mil(program), size) == 0);
+    CHECK(text != NULL && size == strlen(mw_program_get_info(program).mil) &&
+          memcmp(text, mw_program_get_info(program).mil, size) == 0);
     free(text);
     mw_program_destroy(program);
     mw_graph_destroy(graph);

@@ -68,14 +68,14 @@ static void test_values_are_exchanged_between_runs(void)
     for (int d = 0; d < 4; d++) {
         mw_error err = {0};
         mw_program *program = compile_on(build(2, d / 2 == 0 ? "param" : "state"), devices[d % 2], NULL, &err);
-        const char *text = mw_program_mil(program);
+        const char *text = mw_program_get_info(program).mil;
         CHECK_Y(program, 2, first_w, first_b);
         CHECK_INT(mw_program_set_weights(program, others, 2, &err), MW_OK);
         CHECK_Y(program, 2, other_w, other_b);
         const mw_weight_values back = {"fc.weight", MW_F32, first_w, OUT * IN};
         CHECK_INT(mw_program_set_weights(program, &back, 1, &err), MW_OK);
         CHECK_Y(program, 2, first_w, other_b);
-        CHECK(mw_program_mil(program) == text);
+        CHECK(mw_program_get_info(program).mil == text);
         CHECK_INT(mw_program_set_weights(program, NULL, 0, &err), MW_OK);
         CHECK_OK(err);
         mw_program_destroy(program);

@@ -74,7 +74,7 @@ static void play(mw_device device, bool share, weights *out, mw_error *err)
     mw_trainer *a = make_player(true, device, NULL, NULL, err);
     mw_trainer *b = make_player(false, device, share ? a : NULL, NULL, err);
     mw_trainer *last = a; /* who moved last */
-    const mw_trainer_counters before_a = mw_trainer_get_counters(a), before_b = mw_trainer_get_counters(b);
+    const mw_trainer_counters before_a = mw_trainer_get_info(a).counters, before_b = mw_trainer_get_info(b).counters;
     for (int i = 0; i < 12; i++) {
         mw_trainer *mover = i % 3 == 2 ? b : a;
         if (!share) {
@@ -85,10 +85,10 @@ static void play(mw_device device, bool share, weights *out, mw_error *err)
         last = mover;
     }
     if (share) {
-        CHECK_INT(mw_trainer_get_counters(a).state_bytes_in, before_a.state_bytes_in);
-        CHECK_INT(mw_trainer_get_counters(b).state_bytes_in, before_b.state_bytes_in);
-        CHECK_INT(mw_trainer_get_counters(a).state_bytes_out, 0);
-        CHECK_INT(mw_trainer_get_counters(b).state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_info(a).counters.state_bytes_in, before_a.state_bytes_in);
+        CHECK_INT(mw_trainer_get_info(b).counters.state_bytes_in, before_b.state_bytes_in);
+        CHECK_INT(mw_trainer_get_info(a).counters.state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_info(b).counters.state_bytes_out, 0);
         CHECK_INT(before_b.state_bytes_in, 0); /* SGD of what is there */
     }
     memset(out, 0, sizeof *out);
@@ -178,10 +178,10 @@ static void test_a_program_moves_a_target_on_the_device(void)
     step(trainer, 0, &err);
     mw_trainer_read(trainer, "g.weight", MW_F32, g, H * D, &err);
     mw_trainer_read(trainer, "target.weight", MW_F32, before, H * D, &err);
-    const mw_trainer_counters counted = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters counted = mw_trainer_get_info(trainer).counters;
     mw_program_run(follower, &err);
-    CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, counted.state_bytes_in);
-    CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_out, counted.state_bytes_out);
+    CHECK_INT(mw_trainer_get_info(trainer).counters.state_bytes_in, counted.state_bytes_in);
+    CHECK_INT(mw_trainer_get_info(trainer).counters.state_bytes_out, counted.state_bytes_out);
     mw_trainer_read(trainer, "target.weight", MW_F32, after, H * D, &err);
     mw_program_read(follower, "target.weight", MW_F32, seen, H * D, &err);
     CHECK_OK(err);
@@ -265,7 +265,7 @@ static void test_a_progress_callback_may_use_what_shares(void)
     CHECK_INT(mw_trainer_fit(a, &fit, &err), MW_ERROR_STOPPED);
     CHECK_OK(other.step);
     CHECK_OK(other.run);
-    CHECK_INT(mw_trainer_steps(other.trainer), 1);
+    CHECK_INT(mw_trainer_get_info(other.trainer).steps, 1);
     mw_dataset_destroy(data);
     mw_program_destroy(other.program);
     mw_trainer_destroy(other.trainer);

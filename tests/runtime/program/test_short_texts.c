@@ -32,7 +32,7 @@ static void test_one_number_for_all_stays_one(void)
     mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, LONG, &err);
     if (CHECK_OK(err))
-        CHECK(strstr(mw_program_mil(program), "BLOBFILE") == NULL);
+        CHECK(strstr(mw_program_get_info(program).mil, "BLOBFILE") == NULL);
     for (int i = 0; i < LONG; i++)
         CHECK(y[i] == x[i] + 3.0F);
     mw_program_destroy(program);
@@ -76,7 +76,7 @@ static void test_one_narrow_integer_for_all_stays_one(void)
     mw_program_run(program, &err);
     mw_program_read(program, "y", MW_F32, y, COUNT, &err);
     if (CHECK_OK(err))
-        CHECK(strstr(mw_program_mil(program), "BLOBFILE") == NULL);
+        CHECK(strstr(mw_program_get_info(program).mil, "BLOBFILE") == NULL);
     for (int i = 0; i < COUNT; i++)
         CHECK(y[i] == (i == 0 ? 7.0F : 3.0F));
     mw_program_destroy(program);

@@ -123,7 +123,7 @@ static void test_masks_leave_numbers_behind(void)
         mw_program *program = run(graph, x, keep, y);
         check_softmax(x, keep, y, cases[i].name);
         mw_warning warning = {0};
-        CHECK_INT(mw_program_warning_count(program), 1);
+        CHECK_INT(mw_program_get_info(program).warning_count, 1);
         CHECK(mw_program_warning_at(program, 0, &warning));
         CHECK_NEAR(warning.value, cases[i].value, 1e-6 * fabs(cases[i].value));
         CHECK_NEAR(warning.replaced_by, cases[i].replaced, 0.0);
@@ -161,7 +161,7 @@ static void test_tables_of_masks_are_one_warning_and_infinities_none(void)
                 keep[i] = 1.0F;
         }
         check_softmax(x, keep, y, "table");
-        CHECK_INT(mw_program_warning_count(program), form == 0);
+        CHECK_INT(mw_program_get_info(program).warning_count, form == 0);
         if (mw_program_warning_at(program, 0, &warning)) {
             CHECK_INT(warning.count, masked);
             CHECK_STR(warning.operation, "add");
@@ -313,7 +313,7 @@ static void test_a_program_says_what_was_replaced_once(void)
     mw_log_set(NULL, NULL);
     REQUIRE(CHECK_OK(err));
     mw_warning warnings[3] = {{0}};
-    CHECK_INT(mw_program_warning_count(program), 2);
+    CHECK_INT(mw_program_get_info(program).warning_count, 2);
     CHECK(mw_program_warning_at(program, 0, &warnings[0]) && mw_program_warning_at(program, 1, &warnings[1]));
     CHECK(!mw_program_warning_at(program, 2, &warnings[2]) && !mw_program_warning_at(NULL, 0, &warnings[2]));
     CHECK_STR(warnings[0].operation, "clip");
@@ -358,7 +358,7 @@ static void test_programs_that_fit_have_no_warnings(void)
         options.provider = MW_PROVIDER_ENGINE;
         mw_program *program = mw_program_create(graph, &options, &err);
         CHECK_OK(err);
-        CHECK_INT(mw_program_warning_count(program), 0);
+        CHECK_INT(mw_program_get_info(program).warning_count, 0);
         mw_program_destroy(program);
         mw_graph_destroy(graph);
     }
@@ -395,7 +395,7 @@ static void test_an_optimizers_epsilon_is_replaced_and_its_rate_refused(void)
         mw_trainer *trainer = trainer_with(tiny, cases[i].loss_scale, false, &err);
         REQUIRE(CHECK_OK(err));
         mw_warning warning = {0};
-        CHECK_INT(mw_trainer_warning_count(trainer), 1);
+        CHECK_INT(mw_trainer_get_info(trainer).warning_count, 1);
         CHECK(mw_trainer_warning_at(trainer, 0, &warning) && !mw_trainer_warning_at(trainer, 1, &warning));
         CHECK_STR(warning.argument, "epsilon");
         CHECK_NEAR(warning.value, cases[i].value, 1e-6 * cases[i].value);
@@ -435,7 +435,7 @@ static void test_a_masked_net_trains_as_in_fp32(void)
         options.compile.provider = MW_PROVIDER_ENGINE;
         mw_trainer *trainer = mw_trainer_create(&options, &err);
         REQUIRE(CHECK_OK(err));
-        CHECK_INT(mw_trainer_warning_count(trainer) > 0, k);
+        CHECK_INT(mw_trainer_get_info(trainer).warning_count > 0, k);
         for (int i = COUNT - COLUMNS; i < COUNT; i++)
             keep[i] = 1.0F; /* fp32 makes a uniform row of one that is masked throughout */
         const mw_feed feeds[2] = {{.name = "x", .dtype = MW_F32, .data = x, .count = COUNT},

@@ -50,13 +50,13 @@ static void check_steps_allocate_nothing(mw_device device)
     REQUIRE(trainer != NULL && loader != NULL);
     const long before = counting.requests;
     CHECK(before > 10); /* else the allocator is not the one in use */
-    while (mw_trainer_steps(trainer) < STEPS && err.status == MW_OK) {
+    while (mw_trainer_get_info(trainer).steps < STEPS && err.status == MW_OK) {
         const mw_batch *batch = mw_loader_next(loader, &err);
         if (batch != NULL)
             mw_trainer_step(trainer, batch, NULL, &err);
     }
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(trainer), STEPS);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, STEPS);
     CHECK_INT(counting.requests, before);
     mw_loader_destroy(loader);
     mw_dataset_destroy(dataset);

@@ -99,7 +99,7 @@ static void test_the_step_for_the_ane_has_no_conv(void)
     mw_trainer *trainer = make_trainer(classifier, MW_DEVICE_ANE, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
-    CHECK(strstr(mw_program_mil(mw_trainer_program(trainer)), " = conv(") == NULL);
+    CHECK(strstr(mw_program_get_info(mw_trainer_program(trainer)).mil, " = conv(") == NULL);
     mw_trainer_destroy(trainer);
 }
 

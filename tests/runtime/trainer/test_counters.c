@@ -35,13 +35,13 @@ static void test_no_state_crosses_in_a_hundred_steps(void)
         const size_t size = k == 0 ? 4 : 2;
         mw_error err = {0};
         mw_trainer *trainer = create(devices[k], NULL, &err);
-        const mw_trainer_counters start = mw_trainer_get_counters(trainer);
+        const mw_trainer_counters start = mw_trainer_get_info(trainer).counters;
         CHECK_INT(start.state_bytes_in, 3 * SMALL_PARAMETERS * size); /* seeded once: p, m, v */
         CHECK_INT(start.state_bytes_out, 0);
         CHECK_INT(start.feed_bytes, 0);
         run_steps(trainer, 100, &err);
         CHECK_OK(err);
-        const mw_trainer_counters end = mw_trainer_get_counters(trainer);
+        const mw_trainer_counters end = mw_trainer_get_info(trainer).counters;
         CHECK_INT(end.state_bytes_in, start.state_bytes_in);
         CHECK_INT(end.state_bytes_out, 0);
         CHECK_INT(end.steps, 100);
@@ -58,13 +58,13 @@ static void test_reads_and_writes_are_counted(void)
 {
     mw_error err = {0};
     mw_trainer *trainer = create(MW_DEVICE_CPU, NULL, &err);
-    const mw_trainer_counters start = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters start = mw_trainer_get_info(trainer).counters;
     float values[SMALL_C];
     mw_trainer_read(trainer, "fc2.bias", MW_F32, values, SMALL_C, &err);
     mw_trainer_read(trainer, "fc2.bias", MW_F32, values, SMALL_C, &err);
     mw_trainer_write(trainer, "fc2.bias", MW_F32, values, SMALL_C, &err);
     CHECK_OK(err);
-    const mw_trainer_counters end = mw_trainer_get_counters(trainer);
+    const mw_trainer_counters end = mw_trainer_get_info(trainer).counters;
     CHECK_INT(end.state_bytes_out - start.state_bytes_out, 2 * SMALL_C * 4);
     CHECK_INT(end.state_bytes_in - start.state_bytes_in, SMALL_C * 4);
     mw_trainer_destroy(trainer);

@@ -94,9 +94,9 @@ static void check_setting(const setting *s)
     train(theirs, s->many, 0, STEPS, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", s->name, err.message)) {
         check_same_state(ours, theirs, s->name);
-        CHECK_INT(mw_trainer_steps(ours), mw_trainer_steps(theirs));
+        CHECK_INT(mw_trainer_get_info(ours).steps, mw_trainer_get_info(theirs).steps);
         if (s->segments > 1)
-            CHECK(mw_trainer_get_parts(ours).calls > 1);
+            CHECK(mw_trainer_get_info(ours).parts.calls > 1);
     }
     mw_trainer_destroy(ours);
     mw_trainer_destroy(theirs);

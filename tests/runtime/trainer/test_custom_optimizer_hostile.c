@@ -226,7 +226,7 @@ static void test_numbers_are_checked_at_each_step(void)
     err = (mw_error){0};
     mw_trainer_read(trainer, "w", MW_F32, now, 6, &err);
     CHECK(memcmp(w, now, sizeof w) == 0);
-    CHECK_INT(mw_trainer_steps(trainer), 1);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 1);
     mw_trainer_destroy(trainer);
     a.what = "number tiny";
     CHECK(try_rule(&a, &optimizer, NULL, &err) == NULL);
@@ -246,7 +246,7 @@ static void test_a_number_may_not_use_the_trainer(void)
     mw_trainer_step(a.trainer, &(mw_batch){0}, NULL, &err);
     CHECK_OK(err);
     CHECK_INT(a.calls, -1);
-    CHECK_NEAR(mw_trainer_learning_rate(a.trainer), 0.1, 1e-6);
+    CHECK_NEAR(mw_trainer_get_info(a.trainer).learning_rate, 0.1, 1e-6);
     mw_trainer_destroy(a.trainer);
 }
 

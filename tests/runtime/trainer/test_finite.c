@@ -170,7 +170,7 @@ static void check_variant(const variant *v, mw_device device, mw_optimizer optim
     check_note(status == (v->dynamic ? MW_OK : MW_ERROR_NUMERIC), __FILE__, __LINE__, "%s: %s", v->what, err.message);
     check_note(v->dynamic ? is_same_but_for_scale(trainer, &before) : is_same(trainer, &before), __FILE__, __LINE__,
                "%s, device %d: a refused step has changed something", v->what, (int)device);
-    CHECK(mw_trainer_get_counters(trainer).refused_steps > 0);
+    CHECK(mw_trainer_get_info(trainer).counters.refused_steps > 0);
     err = (mw_error){0};
     for (int i = 0; i < 2; i++)
         mw_trainer_step(trainer, &good.batch, NULL, &err);
@@ -343,7 +343,7 @@ static void test_rates_beyond_the_proof_are_refused(void)
     REQUIRE(trainer != NULL);
     mw_trainer_set_learning_rate(trainer, 1025.0f, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "learning rate 1025");
-    CHECK(mw_trainer_learning_rate(trainer) == 0.1f);
+    CHECK(mw_trainer_get_info(trainer).learning_rate == 0.1f);
     mw_trainer_destroy(trainer);
     err = (mw_error){0};
     trainer = create_plain(mw_sgd(5000.0f), MW_DEVICE_CPU, false, 0.0f, &err); /* looks at the new values instead */
@@ -525,8 +525,8 @@ static void test_a_fit_that_meets_a_norm_at_zero_leaves_a_file_that_loads(void)
         d.spoils = false;
         fit(trainer, &d, path, &err); /* goes on from the file of the first epoch */
         CHECK_OK(err);
-        CHECK_INT(mw_trainer_steps(trainer), 3 * EXAMPLES / N);
-        CHECK(mw_trainer_get_counters(trainer).steps <= 2 * EXAMPLES / N);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 3 * EXAMPLES / N);
+        CHECK(mw_trainer_get_info(trainer).counters.steps <= 2 * EXAMPLES / N);
         mw_trainer_destroy(trainer);
     }
 }

@@ -102,7 +102,7 @@ static void check_training(mw_chip chip, bool tied)
     mw_trainer *cpu = make_trainer(MW_DEVICE_CPU, chip, tied, 1, &err);
     mw_trainer *ane = make_trainer(MW_DEVICE_ANE, chip, tied, 1, &err);
     REQUIRE(CHECK_OK(err) && cpu != NULL && ane != NULL);
-    CHECK(words_longest_axis(mw_program_mil(mw_trainer_program(ane))) <= words_axis_max(chip));
+    CHECK(words_longest_axis(mw_program_get_info(mw_trainer_program(ane)).mil) <= words_axis_max(chip));
     train(cpu, single, &err);
     train(ane, half, &err);
     CHECK_OK(err);
@@ -147,7 +147,7 @@ static void test_a_wrong_word_changes_nothing(void)
     t.labels[T + 1] = WORDS;
     CHECK_INT(mw_trainer_step(trainer, &t.batch, &loss, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "feed \"labels\" element 9, example 1");
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
 }
 

@@ -28,7 +28,7 @@ static uint64_t bytes_of(const segment_setting *s)
     open.memory_limit = UINT64_MAX;
     segment_create(&t, &open, &err);
     CHECK_OK(err);
-    const mw_trainer_recomputation r = mw_trainer_get_recomputation(t.trainer);
+    const mw_trainer_recomputation r = mw_trainer_get_info(t.trainer).recomputation;
     CHECK(r.stretches == 0 && r.bytes > 0 && r.bytes == r.bytes_before && r.flops == r.flops_before);
     segment_destroy(&t);
     return r.bytes;
@@ -53,13 +53,13 @@ static mw_trainer_recomputation check_limited(const segment_setting *s)
     segment_create(&limited, s, &err);
     segment_train(&open, &whole, 0, SEGMENT_STEPS, &err);
     segment_train(&limited, s, 0, SEGMENT_STEPS, &err);
-    const mw_trainer_recomputation r = mw_trainer_get_recomputation(limited.trainer);
+    const mw_trainer_recomputation r = mw_trainer_get_info(limited.trainer).recomputation;
     if (CHECK_OK(err)) {
         shares ? check_losses_near(&open, &limited) : segment_check_equal(&open, &limited, s);
         CHECK(r.bytes <= s->memory_limit && r.bytes < r.bytes_before);
         CHECK(r.stretches > 0 && r.flops >= r.flops_before);
     }
-    CHECK_INT(mw_trainer_get_recomputation(open.trainer).bytes, 0);
+    CHECK_INT(mw_trainer_get_info(open.trainer).recomputation.bytes, 0);
     segment_destroy(&open);
     segment_destroy(&limited);
     return r;
@@ -216,7 +216,7 @@ static void run_normed(uint64_t limit, normed *out)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer = normed_trainer(graph, limit, &err);
     mw_dataset *data = mw_dataset_create(columns, 2, EXAMPLES, false, &err);
-    CHECK((mw_trainer_get_recomputation(trainer).stretches > 0) == (limit > 0));
+    CHECK((mw_trainer_get_info(trainer).recomputation.stretches > 0) == (limit > 0));
     for (int i = 0; i < 3; i++)
         mw_trainer_step(trainer, &batch, &out->loss, &err);
     mw_trainer_predict(trainer, &batch, MW_F32, out->predicted, EXAMPLES * CLASSES, &err);
@@ -283,7 +283,7 @@ static void test_what_cannot_be_reached_is_refused_with_numbers(void)
     segment_create(&t, &(segment_setting){.net = &tower_net, .memory_limit = 4096, .segments = 8}, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "memory.limit and memory.segments 8");
     segment_destroy(&t);
-    CHECK_INT(mw_trainer_get_recomputation(NULL).bytes, 0);
+    CHECK_INT(mw_trainer_get_info(NULL).recomputation.bytes, 0);
 }
 
 static void test_every_failing_allocation_is_survived(void)

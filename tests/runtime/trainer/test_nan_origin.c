@@ -151,7 +151,7 @@ static void check_row(const row *r, mw_device device)
     err = (mw_error){0};
     mw_trainer_step(trainer, &good.batch, NULL, &err); /* looking has changed nothing */
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_steps(trainer), 2);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 2);
     mw_trainer_destroy(trainer);
 }
 

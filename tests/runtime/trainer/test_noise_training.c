@@ -232,7 +232,7 @@ static void test_a_refused_step_keeps_its_numbers(void)
         mw_trainer_read(one, "noise.generator", MW_F32, before, 32, &err);
         const mw_status status = mw_trainer_step(one, &bad.batches[0], NULL, &refusal);
         CHECK_INT(status, dynamic == 1 ? MW_OK : MW_ERROR_NUMERIC);
-        CHECK_INT(mw_trainer_get_counters(one).refused_steps, 1);
+        CHECK_INT(mw_trainer_get_info(one).counters.refused_steps, 1);
         mw_trainer_read(one, "noise.generator", MW_F32, after, 32, &err);
         CHECK(memcmp(before, after, sizeof before) == 0);
         step(one, &d, 2, 4, a, &err);

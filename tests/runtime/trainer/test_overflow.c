@@ -64,7 +64,7 @@ static outcome train(const mw_dataset *training, const mw_dataset *test, bool in
     }
     double loss;
     evaluated(trainer, test, &loss, &out.accuracy, err);
-    out.counters = mw_trainer_get_counters(trainer);
+    out.counters = mw_trainer_get_info(trainer).counters;
     mw_loader_destroy(loader);
     mw_trainer_destroy(trainer);
     return out;

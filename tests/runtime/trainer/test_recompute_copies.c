@@ -215,7 +215,7 @@ static void check_marking(const outcome *plain, const marked_net *net, marking h
     snprintf(what, sizeof what, "%s, %s, marking %d", net->name, s->name, (int)how);
     begin(&marked, net, how, s, &err);
     if (check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", what, err.message)) {
-        CHECK((mw_trainer_get_recomputation(marked.trainer).stretches > 0) == (s->pieces > 1));
+        CHECK((mw_trainer_get_info(marked.trainer).recomputation.stretches > 0) == (s->pieces > 1));
         compare(plain, &marked, tolerance, what);
         if (s->written && how != MARK_PARTS && how != MARK_LEAVES) {
             check_written(&marked, s, net->draws, tolerance, what);

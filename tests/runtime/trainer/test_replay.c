@@ -81,7 +81,7 @@ static void test_a_replayed_step_fails_for_the_same_reason(void)
         poison(t, i % 2 == 0 ? 3e38f : 1000.0f, &err);
         const mw_error said = refuse(t, 1);
         CHECK_INT(said.status, MW_ERROR_NUMERIC);
-        const int64_t step = mw_trainer_steps(t) + 1;
+        const int64_t step = mw_trainer_get_info(t).steps + 1;
         mw_trainer_destroy(t);
         const mw_compile_options options = on(devices[i % 2]);
         mw_replay_run("refused/step", &options, &found, &err);

@@ -17,7 +17,7 @@ static mw_trainer_parts count_parts(const segment_setting *s, mw_error *err)
 {
     segment_trained t;
     segment_create(&t, s, err);
-    const mw_trainer_parts parts = mw_trainer_get_parts(t.trainer);
+    const mw_trainer_parts parts = mw_trainer_get_info(t.trainer).parts;
     segment_destroy(&t);
     return parts;
 }
@@ -129,9 +129,9 @@ static void test_the_program_of_segments_reads_as_the_whole(void)
     segment_create(&cut, &s, &err);
     CHECK_OK(err);
     mw_program *a = mw_trainer_program(whole.trainer), *b = mw_trainer_program(cut.trainer);
-    CHECK_STR(mw_program_mil(a), mw_program_mil(b));
-    CHECK_STR(mw_program_where(a), mw_program_where(b));
-    CHECK_INT(mw_program_port_count(a), mw_program_port_count(b));
+    CHECK_STR(mw_program_get_info(a).mil, mw_program_get_info(b).mil);
+    CHECK_STR(mw_program_get_info(a).where, mw_program_get_info(b).where);
+    CHECK_INT(mw_program_get_info(a).port_count, mw_program_get_info(b).port_count);
     CHECK(mw_plan_create(b, &err) == NULL);
     CHECK_INT(err.status, MW_ERROR_UNSUPPORTED);
     CHECK(strstr(err.message, "segments") != NULL);

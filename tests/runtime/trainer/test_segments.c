@@ -24,8 +24,8 @@ static size_t check_setting(const segment_setting *s)
     segment_train(&cut, s, 0, SEGMENT_STEPS, &err);
     if (CHECK_OK(err)) {
         segment_check_equal(&whole, &cut, s);
-        CHECK_INT(mw_trainer_get_parts(whole.trainer).calls, 1);
-        calls = mw_trainer_get_parts(cut.trainer).calls;
+        CHECK_INT(mw_trainer_get_info(whole.trainer).parts.calls, 1);
+        calls = mw_trainer_get_info(cut.trainer).parts.calls;
     }
     segment_destroy(&whole);
     segment_destroy(&cut);
@@ -163,7 +163,7 @@ static void check_bad_step(const segment_setting *s)
     CHECK(strstr(err.message, "step 3 is refused") != NULL && strstr(err.message, "the first result") != NULL);
     unsigned char *after = take_state(t.trainer, &size);
     CHECK(memcmp(before, after, size) == 0);
-    CHECK_INT(mw_trainer_steps(t.trainer), 2);
+    CHECK_INT(mw_trainer_get_info(t.trainer).steps, 2);
     free(before);
     free(after);
     segment_destroy(&t);

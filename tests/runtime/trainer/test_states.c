@@ -65,11 +65,11 @@ static void test_no_state_crosses_the_host_in_steps(void)
         mw_error err = {0};
         mw_trainer *trainer = create(devices[k], 1, &err);
         const size_t parameters = SMALL_PARAMETERS + 2 * SMALL_H; /* bn.weight, bn.bias */
-        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
+        CHECK_INT(mw_trainer_get_info(trainer).counters.state_bytes_in, (3 * parameters + SMALL_STATES) * size);
         run_steps(trainer, 0, 50, &err);
         CHECK_OK(err);
-        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_in, (3 * parameters + SMALL_STATES) * size);
-        CHECK_INT(mw_trainer_get_counters(trainer).state_bytes_out, 0);
+        CHECK_INT(mw_trainer_get_info(trainer).counters.state_bytes_in, (3 * parameters + SMALL_STATES) * size);
+        CHECK_INT(mw_trainer_get_info(trainer).counters.state_bytes_out, 0);
         mw_trainer_destroy(trainer);
     }
 }
@@ -92,7 +92,7 @@ static void test_a_refused_step_leaves_states_as_they_were(void)
         CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &refusal), MW_ERROR_NUMERIC);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
-        CHECK_INT(mw_trainer_steps(trainer), 3);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 3);
         run_steps(trainer, 3, 1, &err);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
@@ -189,9 +189,9 @@ static void test_prediction_takes_the_evaluation_form(void)
             for (int c = 0; c < SMALL_C; c++)
                 CHECK_NEAR((double)got[n * SMALL_C + c], expected[c], k == 0 ? 1e-5 : 1e-2);
         }
-        CHECK(strstr(mw_program_mil(trainer->views.predictor.program), "generator") == NULL);
-        CHECK(strstr(mw_program_mil(trainer->views.predictor.program), "reduce_mean") == NULL);
-        CHECK(strstr(mw_program_mil(trainer->step.program), "running_mean") != NULL);
+        CHECK(strstr(mw_program_get_info(trainer->views.predictor.program).mil, "generator") == NULL);
+        CHECK(strstr(mw_program_get_info(trainer->views.predictor.program).mil, "reduce_mean") == NULL);
+        CHECK(strstr(mw_program_get_info(trainer->step.program).mil, "running_mean") != NULL);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
     }

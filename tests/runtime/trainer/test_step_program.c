@@ -48,7 +48,7 @@ static void test_step_program_is_the_golden(void)
     mw_trainer *trainer = make_trainer(MW_DEVICE_ANE, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
-    const char *text = mw_program_mil(mw_trainer_program(trainer));
+    const char *text = mw_program_get_info(mw_trainer_program(trainer)).mil;
     if (getenv("MW_UPDATE_GOLDENS") != NULL)
         write_all(golden_path, text);
     char *golden = read_all(golden_path);
@@ -88,7 +88,7 @@ static void check_ports(mw_device device)
     }
     CHECK_INT(outputs, 14);
     CHECK_INT(parameters, 4);
-    const char *text = mw_program_mil(program), *first = strstr(text, "func ");
+    const char *text = mw_program_get_info(program).mil, *first = strstr(text, "func ");
     CHECK(first != NULL && strstr(first + 1, "func ") == NULL);
     mw_trainer_destroy(trainer);
 }

@@ -31,7 +31,7 @@ static void test_the_loss_falls(void)
         }
         CHECK_OK(err);
         CHECK(last < 0.4f * first);
-        CHECK_INT(mw_trainer_steps(trainer), 200);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 200);
         mw_trainer_destroy(trainer);
     }
 }
@@ -139,7 +139,7 @@ static void test_another_library_trains_to_the_same_bits(void)
     mw_trainer *foreign = create_foreign(&err), *own = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
     CHECK_OK(err);
     REQUIRE(foreign != NULL && own != NULL);
-    CHECK_CONTAINS(mw_program_where(mw_trainer_program(foreign)), "MW_E5RT_LIBRARY");
+    CHECK_CONTAINS(mw_program_get_info(mw_trainer_program(foreign)).where, "MW_E5RT_LIBRARY");
     CHECK(foreign->step.shadow != NULL && own->step.shadow == NULL);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
@@ -181,7 +181,7 @@ static void test_another_library_gathers_and_dispatches_to_the_same_bits(void)
             CHECK((trainers[own]->accumulation.shadow != NULL) == (own == 0 && k == 0));
             mw_trainer_step_many(trainers[own], list, STEPS, NULL, &err);
             CHECK(trainers[own]->step.shadow == NULL && trainers[own]->accumulation.shadow == NULL);
-            CHECK_INT(mw_trainer_steps(trainers[own]), k == 0 ? STEPS / 2 : STEPS);
+            CHECK_INT(mw_trainer_get_info(trainers[own]).steps, k == 0 ? STEPS / 2 : STEPS);
             taken[own] = small_take(trainers[own]);
         }
         CHECK_OK(err);
@@ -212,7 +212,7 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     small_fill_batch(&batch, &data, 0);
     CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_DEVICE);
     CHECK_ERROR(err, MW_ERROR_DEVICE, "shares memory");
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     err = (mw_error){0};
     CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_STATE);
     err = (mw_error){0};
@@ -249,14 +249,14 @@ static void test_a_nan_in_the_batch_is_refused(void)
         CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 4");
         CHECK_CONTAINS(err.message, "\"x\" element 11, example 2 (id 4711)");
         CHECK(loss == 0.0f);
-        CHECK_INT(mw_trainer_steps(trainer), 3);
-        CHECK_INT(mw_trainer_get_counters(trainer).refused_steps, 1);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 3);
+        CHECK_INT(mw_trainer_get_info(trainer).counters.refused_steps, 1);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         err = (mw_error){0};
         data.x[2 * SMALL_D + 1] = 0.5f;
         CHECK_INT(mw_trainer_step(trainer, &batch.batch, &loss, &err), MW_OK); /* and training goes on */
-        CHECK_INT(mw_trainer_steps(trainer), 4);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, 4);
         mw_trainer_destroy(trainer);
     }
 }
@@ -310,7 +310,7 @@ static void test_an_infinite_loss_is_refused(void)
             good++;
         }
         CHECK_ERROR(err, MW_ERROR_NUMERIC, "the loss is");
-        CHECK_INT(mw_trainer_steps(trainer), good);
+        CHECK_INT(mw_trainer_get_info(trainer).steps, good);
         const small_snapshot after = small_take(trainer);
         small_check_same(&before, &after);
         mw_trainer_destroy(trainer);
@@ -334,7 +334,7 @@ static void test_an_overflowing_gradient_is_refused(void)
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "in the gradient of matmul \"matmul_1\" (parameter \"fc2.weight\")");
     const small_snapshot after = small_take(trainer);
     small_check_same(&before, &after);
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
 }
 
@@ -372,7 +372,7 @@ static void test_wrong_feeds_are_named(void)
     CHECK_INT(mw_trainer_step(trainer, NULL, NULL, NULL), MW_ERROR_ARGUMENT);
     const small_snapshot after = small_take(trainer);
     small_check_same(&before, &after);
-    CHECK_INT(mw_trainer_steps(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 0);
     mw_trainer_destroy(trainer);
 }
 
@@ -472,7 +472,7 @@ static void test_scalars_that_fp16_loses_are_refused(void)
     mw_trainer *trainer = small_trainer(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
     CHECK_INT(mw_trainer_set_learning_rate(trainer, 1e-9f, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "learning_rate");
-    CHECK(mw_trainer_learning_rate(trainer) == 0.1f);
+    CHECK(mw_trainer_get_info(trainer).learning_rate == 0.1f);
     err = (mw_error){0};
     CHECK_INT(mw_trainer_set_learning_rate(trainer, NAN, &err), MW_ERROR_ARGUMENT);
     err = (mw_error){0};

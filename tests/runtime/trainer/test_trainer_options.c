@@ -204,7 +204,7 @@ static void test_accumulation_is_the_large_batch(void)
         for (int i = 0; i < 3; i++) {
             const small_weights still = small_read(trainer, &err);
             CHECK(memcmp(&still, &before, sizeof still) == 0);
-            CHECK_INT(mw_trainer_steps(trainer), update);
+            CHECK_INT(mw_trainer_get_info(trainer).steps, update);
             step(trainer, &data, 1 + i, &err);
         }
         const small_weights after = small_read(trainer, &err);
@@ -212,7 +212,7 @@ static void test_accumulation_is_the_large_batch(void)
         CHECK(miss(&before, &after, &wanted, 0.5) < 1e-5);
         CHECK(norm_of(&wanted) > 0.02);
     }
-    CHECK_INT(mw_trainer_get_counters(trainer).steps, 4);
+    CHECK_INT(mw_trainer_get_info(trainer).counters.steps, 4);
     mw_trainer_destroy(trainer);
 }
 
@@ -299,16 +299,16 @@ static void test_an_overflow_is_skipped_and_halves_the_scale(void)
             step(clean, &data, i % 5, &err);
             step(hurt, &data, i % 5, &err);
             if (i % 5 == 2 && scale > 64.0f) {
-                const int64_t before = mw_trainer_get_counters(hurt).refused_steps;
+                const int64_t before = mw_trainer_get_info(hurt).counters.refused_steps;
                 step(hurt, &bad, 0, &err);
                 scale *= 0.5f;
-                CHECK_INT(mw_trainer_get_counters(hurt).refused_steps, before + 1);
+                CHECK_INT(mw_trainer_get_info(hurt).counters.refused_steps, before + 1);
                 CHECK_NEAR(mw_trainer_loss_scale(hurt), scale, 0);
             }
         }
         CHECK_OK(err);
-        CHECK_INT(mw_trainer_get_counters(hurt).refused_steps, 4);
-        CHECK_INT(mw_trainer_steps(hurt), 20);
+        CHECK_INT(mw_trainer_get_info(hurt).counters.refused_steps, 4);
+        CHECK_INT(mw_trainer_get_info(hurt).steps, 20);
         const small_weights a = small_read(clean, &err), b = small_read(hurt, &err);
         for (int i = 0; i < SMALL_PARAMETERS; i++) /* in fp16 small gradients survive better in a larger scale */
             CHECK_NEAR(a.value[i], b.value[i], k == 0 ? 0.0 : 5e-3);
@@ -366,8 +366,8 @@ static void test_the_scale_finds_its_place(void)
     const small_weights after = small_read(trainer, &err);
     CHECK_OK(err);
     CHECK(mw_trainer_loss_scale(trainer) < 8192.0f && mw_trainer_loss_scale(trainer) >= 64.0f);
-    CHECK(mw_trainer_get_counters(trainer).refused_steps >= 2);
-    CHECK_INT(mw_trainer_steps(trainer) + mw_trainer_get_counters(trainer).refused_steps, 100);
+    CHECK(mw_trainer_get_info(trainer).counters.refused_steps >= 2);
+    CHECK_INT(mw_trainer_get_info(trainer).steps + mw_trainer_get_info(trainer).counters.refused_steps, 100);
     CHECK(small_loss(&after, &data, 0, SMALL_EXAMPLES) < 0.6 * small_loss(&before, &data, 0, SMALL_EXAMPLES));
     mw_trainer_destroy(trainer);
 }
@@ -431,8 +431,8 @@ static void test_many_steps_are_single_steps_bit_for_bit(void)
         mw_trainer_step_many(many, batches, STEPS, all, &err); /* two dispatches and three steps */
         CHECK_OK(err);
         CHECK(memcmp(one, all, sizeof one) == 0 && one[0] != one[STEPS - 1]);
-        CHECK_INT(mw_trainer_steps(many), STEPS);
-        const mw_trainer_counters a = mw_trainer_get_counters(single), b = mw_trainer_get_counters(many);
+        CHECK_INT(mw_trainer_get_info(many).steps, STEPS);
+        const mw_trainer_counters a = mw_trainer_get_info(single).counters, b = mw_trainer_get_info(many).counters;
         CHECK(memcmp(&a, &b, sizeof a) == 0);
         const small_snapshot s = small_take(single), m = small_take(many);
         small_check_same(&s, &m);
@@ -457,8 +457,8 @@ static void test_a_bad_batch_is_refused_before_its_dispatch(void)
     filled[5].feeds[0].data = bad.x;
     CHECK_INT(mw_trainer_step_many(trainer, batches, STEPS, NULL, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 6");
-    CHECK_INT(mw_trainer_steps(trainer), 4);
-    CHECK_INT(mw_trainer_get_counters(trainer).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 4);
+    CHECK_INT(mw_trainer_get_info(trainer).counters.refused_steps, 1);
     mw_trainer_destroy(trainer);
 }
 
@@ -481,7 +481,7 @@ static void test_a_refused_step_of_a_dispatch_is_named(void)
     filled[2].feeds[0].data = bad.x;
     CHECK_INT(mw_trainer_step_many(trainer, batches, MANY, NULL, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 3 is refused: the loss is");
-    CHECK_INT(mw_trainer_steps(trainer), 3);
+    CHECK_INT(mw_trainer_get_info(trainer).steps, 3);
     const small_weights weights = small_read(trainer, &(mw_error){0});
     for (int i = 0; i < SMALL_PARAMETERS; i++)
         CHECK(isfinite(weights.value[i]));
@@ -522,14 +522,14 @@ static void test_a_checkpoint_resumes_all_of_it_bit_for_bit(void)
         if (i == 16) {
             mw_trainer_save(whole, scratch("full.safetensors"), NULL, &err);
             mw_trainer_load(resumed, scratch("full.safetensors"), NULL, &err);
-            CHECK_INT(mw_trainer_steps(resumed), mw_trainer_steps(whole));
+            CHECK_INT(mw_trainer_get_info(resumed).steps, mw_trainer_get_info(whole).steps);
         }
         step(whole, i % 7 == 5 ? &bad : &data, i % 5, &err);
         if (i >= 16)
             step(resumed, i % 7 == 5 ? &bad : &data, i % 5, &err);
     }
     CHECK_OK(err);
-    CHECK(mw_trainer_steps(whole) >= 7);
+    CHECK(mw_trainer_get_info(whole).steps >= 7);
     const small_snapshot a = small_take(whole), b = small_take(resumed);
     small_check_same(&a, &b);
     mw_trainer_destroy(resumed);

@@ -144,9 +144,9 @@ static void test_one_evaluation_finds_all(void)
     CHECK(both.loss == measured.loss && both.examples == SMALL_EXAMPLES && both.metric_count == measured.metric_count);
     CHECK(memcmp(counts, alone, sizeof counts) == 0);
     confusion.classes = SMALL_C + 1; /* found before anything is run */
-    const uint64_t fed = mw_trainer_get_counters(t).feed_bytes;
+    const uint64_t fed = mw_trainer_get_info(t).counters.feed_bytes;
     CHECK(mw_trainer_evaluate(t, set, &confusion, &both, &err) != MW_OK);
-    CHECK(both.loss == 0.0 && both.examples == 0 && mw_trainer_get_counters(t).feed_bytes == fed);
+    CHECK(both.loss == 0.0 && both.examples == 0 && mw_trainer_get_info(t).counters.feed_bytes == fed);
     mw_dataset_destroy(set);
     mw_trainer_destroy(t);
 }

@@ -40,7 +40,7 @@ static void test_each_is_a_warning_of_the_trainer(void)
     mw_warning warning;
     mw_trainer *trainer = make(true, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_warning_count(trainer), 2);
+    CHECK_INT(mw_trainer_get_info(trainer).warning_count, 2);
     for (size_t i = 0; i < 2; i++) {
         REQUIRE(mw_trainer_warning_at(trainer, i, &warning));
         CHECK_STR(warning.argument, "gradient");
@@ -51,7 +51,7 @@ static void test_each_is_a_warning_of_the_trainer(void)
     mw_trainer_destroy(trainer);
     trainer = make(false, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_warning_count(trainer), 0);
+    CHECK_INT(mw_trainer_get_info(trainer).warning_count, 0);
     mw_trainer_destroy(trainer);
 }
 

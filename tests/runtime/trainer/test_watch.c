@@ -117,7 +117,7 @@ static void test_a_watched_step_has_the_same_bits(void)
             check_note(memcmp(losses[0], losses[1], sizeof losses[0]) == 0, __FILE__, __LINE__, "%s: other losses",
                        settings[i].name);
             check_note(same_state(plain, seen), __FILE__, __LINE__, "%s: other bits", settings[i].name);
-            CHECK_INT(mw_trainer_watch_count(plain), 0);
+            CHECK_INT(mw_trainer_get_info(plain).watch_count, 0);
             CHECK(isnan(mw_trainer_gradient_norm(plain)));
             mw_trainer_destroy(plain);
             mw_trainer_destroy(seen);
@@ -130,8 +130,8 @@ static void test_without_watches_the_program_is_as_it_was(void)
     mw_error err = {0};
     mw_trainer *plain = make(&settings[0], NONE, &err), *seen = make(&settings[0], ALL, &err);
     CHECK_OK(err);
-    CHECK(strstr(mw_program_mil(mw_trainer_program(plain)), "watch") == NULL);
-    CHECK(strstr(mw_program_mil(mw_trainer_program(seen)), "watch") != NULL);
+    CHECK(strstr(mw_program_get_info(mw_trainer_program(plain)).mil, "watch") == NULL);
+    CHECK(strstr(mw_program_get_info(mw_trainer_program(seen)).mil, "watch") != NULL);
     mw_trainer_destroy(plain);
     mw_trainer_destroy(seen);
 }
@@ -143,7 +143,7 @@ static size_t find(const mw_trainer *trainer, const char *name, mw_watched *out)
     size_t i = 0;
     while (mw_trainer_watch_at(trainer, i, out) && strcmp(out->name, name) != 0)
         i++;
-    check_note(i < mw_trainer_watch_count(trainer), __FILE__, __LINE__, "\"%s\" is not watched", name);
+    check_note(i < mw_trainer_get_info(trainer).watch_count, __FILE__, __LINE__, "\"%s\" is not watched", name);
     return i;
 }
 
@@ -188,8 +188,8 @@ static void test_statistics_are_those_of_the_values(void)
         mw_trainer *a = make(&settings[i], ALL, &err), *b = make(&settings[i], VALUES, &err);
         train(a, 0, 6, NULL, &err);
         train(b, 0, 6, NULL, &err);
-        const size_t count = mw_trainer_watch_count(a);
-        CHECK(count >= 3 + 4 + 4 + 2 + 2 && mw_trainer_watch_count(b) == count);
+        const size_t count = mw_trainer_get_info(a).watch_count;
+        CHECK(count >= 3 + 4 + 4 + 2 + 2 && mw_trainer_get_info(b).watch_count == count);
         double squares = 0.0;
         for (size_t k = 0; k < count; k++) {
             mw_watched found, other;
@@ -280,7 +280,7 @@ static void test_before_the_first_step_there_is_nothing(void)
     find(t, "gradient_norm/fc1.weight", &found);
     CHECK(found.kind == MW_WATCH_NORM && found.of == MW_WATCH_GRADIENT && found.min == 0.0);
     CHECK_STR(found.parameter, "fc1.weight");
-    CHECK(!mw_trainer_watch_at(t, mw_trainer_watch_count(t), &found));
+    CHECK(!mw_trainer_watch_at(t, mw_trainer_get_info(t).watch_count, &found));
     mw_trainer_destroy(t);
 }
 
@@ -299,7 +299,7 @@ static void test_a_skipped_step_shows_why(void)
     mw_trainer_write(t, "fc1.bias", MW_F32, biases, SMALL_H, &err);
     train(t, 0, 1, NULL, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_trainer_get_counters(t).refused_steps, 1);
+    CHECK_INT(mw_trainer_get_info(t).counters.refused_steps, 1);
     mw_watched found;
     find(t, "logits", &found);
     CHECK(found.non_finite == 1.0 && found.max == INFINITY && found.step == 1);
@@ -342,7 +342,7 @@ static void run_rank(mw_communicator *c, int rank, seen *out, int accumulate, bo
 {
     net_examples examples;
     mw_watched found;
-    const int ranks = c != NULL ? mw_communicator_size(c) : 1;
+    const int ranks = c != NULL ? mw_communicator_get_info(c).size : 1;
     mw_trainer *t = make_net(c, accumulate, watched, &out->err);
     for (int step = 0; step < 4 * accumulate; step++)
         mw_trainer_step(t, net_batch(&examples, step * ranks + rank), NULL, &out->err);

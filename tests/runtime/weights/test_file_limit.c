@@ -144,9 +144,9 @@ static void fit_to_the_limit(void *user)
     fit.progress.function = limit_later;
     check_refused(mw_trainer_fit(net.trainer, &fit, &full), &full, "mw_trainer_fit");
     limit_files(RLIM_INFINITY);
-    const int64_t epoch = mw_trainer_steps(net.trainer) / 2;
+    const int64_t epoch = mw_trainer_get_info(net.trainer).steps / 2;
     CHECK_INT(mw_trainer_load(net.trainer, fit.checkpoint.path, NULL, &err), MW_OK);
-    CHECK_INT(mw_trainer_steps(net.trainer), epoch);
+    CHECK_INT(mw_trainer_get_info(net.trainer).steps, epoch);
     CHECK_OK(err);
     child_free(&net);
 }

@@ -22,5 +22,7 @@ mw_status mw__trainer_make_accumulation(mw_trainer *trainer, mw_error *err);
 
 /* Lets the program of a pass be cut as the trainer was asked to. */
 void mw__trainer_allow_cuts(const mw_trainer *trainer, const mw__trainer_pass *pass, mw__program_request *request);
+/* Into how many programs a step was cut, and what they hold. */
+mw_trainer_parts mw__trainer_parts(const mw_trainer *trainer);
 
 #endif

@@ -56,10 +56,8 @@ void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, m
     request->held_max = t->target.device->is_chip ? OPERATIONS_MAX : 0;
 }
 
-mw_trainer_parts mw_trainer_get_parts(const mw_trainer *trainer)
+mw_trainer_parts mw__trainer_parts(const mw_trainer *trainer)
 {
-    if (!mw__live_has(trainer, MW__LIVE_TRAINER))
-        return (mw_trainer_parts){0};
     const struct mw__program_segments *cut = trainer->step.program->segments;
     mw_trainer_parts parts = {.calls = calls_of(&trainer->step),
                               .programs = programs_of(&trainer->step) + programs_of(&trainer->accumulation),

@@ -1,6 +1,7 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
 #include "runtime/trainer/options/trainer_options.h"
+#include "runtime/parallel/communicator.h"
 
 #include "base/text/name.h"
 #include "base/text/printable.h"
@@ -143,7 +144,7 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
     if (o->compile.share.program != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.share.program is for programs; load weights instead");
-    if (o->compile.share.trainer != NULL && mw_communicator_size(o->ranks.communicator) > 1)
+    if (o->compile.share.trainer != NULL && mw__communicator_size(o->ranks.communicator) > 1)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: compile.share.trainer and a communicator: ranks share nothing with others");
     MW_TRY(check_tensors(o, err));

@@ -59,13 +59,6 @@ mw_status mw__trainer_keep_unreached(mw_trainer *t, mw_tensor *const *parameters
 
 /* ---- reading them ---- */
 
-size_t mw_trainer_warning_count(const mw_trainer *trainer)
-{
-    return !mw__live_has(trainer, MW__LIVE_TRAINER)
-               ? 0
-               : trainer->record.warning_count + mw_program_warning_count(trainer->step.program);
-}
-
 bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
 {
     if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_warning == NULL)

@@ -25,7 +25,7 @@ static uint64_t hash_text(const char *text) { return mw__hash64(text, strlen(tex
 /* Between build info and body; the names of files are those of the weights. */
 static uint64_t hash_program(const mw_program *program)
 {
-    const char *text = mw_program_mil(program);
+    const char *text = mw_program_get_info(program).mil;
     const char *body = text != NULL ? strstr(text, "func ") : NULL;
     return body != NULL ? hash_text(body) : 0;
 }
@@ -53,7 +53,7 @@ static const char *find_difference(const identity *a, const identity *b)
 mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    const int ranks = mw_communicator_size(r->communicator);
+    const int ranks = mw__communicator_size(r->communicator);
     identity own = {.batch = t->progress.batch,
                     .accumulate = t->numbers.accumulate,
                     .learning_rate = t->numbers.learning_rate},
@@ -128,7 +128,7 @@ static mw_status send_state(mw_trainer *t, bool generators, mw_error *err)
 mw_status mw__trainer_send_generators(mw_trainer *t, mw_error *err)
 {
     MW_TRY(send_state(t, true, err));
-    mw__trainer_skip_generators(t, (uint64_t)mw_communicator_rank(t->ranks->communicator));
+    mw__trainer_skip_generators(t, (uint64_t)mw__communicator_rank(t->ranks->communicator));
     return MW_OK;
 }
 
@@ -149,7 +149,7 @@ static mw_status gather_standings(mw_trainer *t, standing *all, bool *out_equal,
     own.learning_rate = t->numbers.learning_rate;
     MW_TRY(mw__ranks_gather(t->ranks->communicator, &own, sizeof own, all, err));
     *out_equal = true;
-    for (int i = 1; i < mw_communicator_size(t->ranks->communicator); i++)
+    for (int i = 1; i < mw__communicator_size(t->ranks->communicator); i++)
         *out_equal = *out_equal && memcmp(&all[0], &all[i], sizeof own) == 0;
     return MW_OK;
 }
@@ -174,7 +174,7 @@ static mw_status equalize(mw_trainer *t, standing *all, mw_error *err)
 
 mw_status mw__trainer_equalize(mw_trainer *t, mw_error *err)
 {
-    standing *all = mw__alloc(t->allocator, (size_t)mw_communicator_size(t->ranks->communicator), sizeof *all, err);
+    standing *all = mw__alloc(t->allocator, (size_t)mw__communicator_size(t->ranks->communicator), sizeof *all, err);
     if (all == NULL)
         return mw__communicator_end(t->ranks->communicator, MW_ERROR_MEMORY, err);
     const mw_status status = equalize(t, all, err);
@@ -186,7 +186,7 @@ static mw_status verify(mw_trainer *t, standing *all, mw_error *err)
 {
     bool equal;
     MW_TRY(gather_standings(t, all, &equal, err));
-    for (int i = 1; !equal && i < mw_communicator_size(t->ranks->communicator); i++)
+    for (int i = 1; !equal && i < mw__communicator_size(t->ranks->communicator); i++)
         if (memcmp(&all[0], &all[i], sizeof all[0]) != 0)
             return mw__fail(
                 err, MW_ERROR_COMMUNICATION,
@@ -199,7 +199,7 @@ static mw_status verify(mw_trainer *t, standing *all, mw_error *err)
 mw_status mw__trainer_verify(mw_trainer *t, mw_error *err)
 {
     mw_communicator *c = t->ranks->communicator;
-    standing *all = mw__alloc(t->allocator, (size_t)mw_communicator_size(c), sizeof *all, err);
+    standing *all = mw__alloc(t->allocator, (size_t)mw__communicator_size(c), sizeof *all, err);
     const mw_status status = all != NULL ? verify(t, all, err) : MW_ERROR_MEMORY;
     mw__free(t->allocator, all);
     return mw__communicator_end(c, status, err);

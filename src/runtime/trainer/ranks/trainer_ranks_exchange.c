@@ -40,7 +40,7 @@ static bool is_shared_out(const mw_trainer *t, const mw__bucket *bucket)
 /* Where in a bucket this rank's part of an entry lies. */
 static unsigned char *own_part(const mw_trainer *t, size_t exchanged, unsigned char *bucket)
 {
-    const mw__owned part = mw__trainer_part(t, exchanged, mw_communicator_rank(t->ranks->communicator));
+    const mw__owned part = mw__trainer_part(t, exchanged, mw__communicator_rank(t->ranks->communicator));
     const size_t size = (size_t)mw_dtype_bits(t->ranks->exchanged.entries[exchanged].dtype) / 8;
     return bucket + (t->ranks->shards->of[exchanged].offset + part.first) * size;
 }
@@ -71,7 +71,7 @@ static void unpack(const mw_trainer *t, const mw__bucket *bucket, unsigned char 
         return;
     }
     if (bucket->states)
-        take_mean(bucket, from, mw_communicator_size(r->communicator));
+        take_mean(bucket, from, mw__communicator_size(r->communicator));
     for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
         memcpy(r->exchanged.entries[i].data, from, r->exchanged.entries[i].size);
         from += r->exchanged.entries[i].size;

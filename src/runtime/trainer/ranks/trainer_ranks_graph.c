@@ -113,7 +113,7 @@ static mw_status take_parts(mw__trainer_build *b, const mw__trainer_build *from,
     for (size_t i = 0; i < from->count; i++) {
         const char *name = mw_tensor_name(from->parameters[i]);
         const mw__owned part = mw__trainer_part(t, mw__trainer_gradient_of(t, name, strlen(name)),
-                                                mw_communicator_rank(t->ranks->communicator));
+                                                mw__communicator_rank(t->ranks->communicator));
         if (part.count == 0)
             continue;
         mw_tensor *p = mw_input(b->graph, name, mw_tensor_dtype(from->parameters[i]), MW_SHAPE((int64_t)part.count));

@@ -96,7 +96,7 @@ static mw_status synchronize_one(mw_trainer *t, const mw__synchronized *synchron
 {
     mw__trainer_ranks *r = t->ranks;
     mw__state_entry *entry = &t->owner.state.entries[synchronized->entry];
-    const float share = 1.0f / (float)mw_communicator_size(r->communicator);
+    const float share = 1.0f / (float)mw__communicator_size(r->communicator);
     read_entry(entry, r->scratch, synchronized->count);
     MW_TRY(mw__ranks_allreduce(r->communicator, r->scratch, synchronized->count, MW_F32, err));
     for (size_t i = 0; i < synchronized->count; i++)
@@ -142,7 +142,7 @@ static mw_status finish_step(mw_trainer *t, mw_status status, mw_error *err)
     mw__trainer_ranks *r = t->ranks;
     if (status != MW_OK)
         return mw__communicator_end(r->communicator, status, err);
-    mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
+    mw__trainer_skip_generators(t, (uint64_t)mw__communicator_size(r->communicator) - 1);
     r->local_batches++;
     return r->local_batches == (int64_t)r->local_steps * t->numbers.accumulate ? synchronize(t, err) : MW_OK;
 }

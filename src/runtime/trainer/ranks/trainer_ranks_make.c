@@ -22,15 +22,15 @@ const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *t) { return t !=
 
 int mw__trainer_rank_count(const mw_trainer *t)
 {
-    return t->ranks != NULL ? mw_communicator_size(t->ranks->communicator) : 1;
+    return t->ranks != NULL ? mw__communicator_size(t->ranks->communicator) : 1;
 }
 
 void mw__trainer_share_batches(const mw_trainer *t, mw_loader_options *options)
 {
     if (t->ranks == NULL || mw__dataset_is_part(options->dataset))
         return;
-    options->rank = mw_communicator_rank(t->ranks->communicator);
-    options->ranks = mw_communicator_size(t->ranks->communicator);
+    options->rank = mw__communicator_rank(t->ranks->communicator);
+    options->ranks = mw__communicator_size(t->ranks->communicator);
 }
 
 /* ---- joining ---- */
@@ -68,7 +68,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     if (o->ranks.communicator == NULL)
         return MW_OK;
     MW_TRY(mw__communicator_check(o->ranks.communicator, "trainer", err));
-    if (mw_communicator_size(o->ranks.communicator) == 1)
+    if (mw__communicator_size(o->ranks.communicator) == 1)
         return MW_OK;
     MW_TRY(check_options(o, err));
     mw__trainer_ranks *r = mw__arena_alloc(&t->arena, 1, sizeof *r, err);
@@ -82,12 +82,12 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     r->sent = o->ranks.wire == MW_WIRE_BF16 ? MW_BF16 : o->ranks.wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
     r->bucket_bytes = o->ranks.bucket_bytes > 0 ? o->ranks.bucket_bytes : BUCKET_BYTES;
     r->records =
-        mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->ranks.communicator), sizeof *r->records, err);
+        mw__arena_alloc(&t->arena, (size_t)mw__communicator_size(o->ranks.communicator), sizeof *r->records, err);
     mw__state_init(&r->exchanged, t->allocator, &t->target.symbols);
     t->ranks = r;
     const bool is_local = r->local_steps > 1;
     t->strategy = is_local ? &mw__trainer_local_steps : &mw__trainer_data_parallel;
-    t->numbers.gradient_ranks = is_local ? 1 : mw_communicator_size(o->ranks.communicator);
+    t->numbers.gradient_ranks = is_local ? 1 : mw__communicator_size(o->ranks.communicator);
     t->watched.update_pass = is_local ? &t->step : &r->update.pass;
     return r->records != NULL ? share_states(t, o, err) : MW_ERROR_MEMORY;
 }

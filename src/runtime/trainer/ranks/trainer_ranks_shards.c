@@ -27,7 +27,7 @@ mw__owned mw__trainer_part(const mw_trainer *t, size_t exchanged, int rank)
 {
     const mw__trainer_ranks *r = t->ranks;
     const mw__shard *shard = &r->shards->of[exchanged];
-    const int ranks = mw_communicator_size(r->communicator);
+    const int ranks = mw__communicator_size(r->communicator);
     const size_t count = (size_t)mw_shape_count(r->exchanged.entries[exchanged].shape);
     if (count == 0) /* it is in no bucket */
         return (mw__owned){0};
@@ -40,7 +40,7 @@ mw__owned mw__trainer_part(const mw_trainer *t, size_t exchanged, int rank)
 
 static mw__owned own_part(const mw_trainer *t, size_t exchanged)
 {
-    return mw__trainer_part(t, exchanged, mw_communicator_rank(t->ranks->communicator));
+    return mw__trainer_part(t, exchanged, mw__communicator_rank(t->ranks->communicator));
 }
 
 bool mw__trainer_own_part(const mw_trainer *t, const char *parameter, mw__owned *out)
@@ -129,7 +129,7 @@ mw_status mw__trainer_resolve_shards(mw_trainer *t, mw_error *err)
 {
     const mw__trainer_ranks *r = t->ranks;
     mw__trainer_shards *s = r->shards;
-    const size_t ranks = (size_t)mw_communicator_size(r->communicator);
+    const size_t ranks = (size_t)mw__communicator_size(r->communicator);
     s->flags = mw__arena_alloc(&t->arena, ranks, sizeof *s->flags, err);
     s->wholes = mw__arena_alloc(&t->arena, t->owner.state.count, sizeof *s->wholes, err);
     s->marks = mw__arena_alloc(&t->arena, t->owner.state.count, 1, err);
@@ -221,7 +221,7 @@ static mw_status check_shards_finite(mw_trainer *t, float loss, bool *out_good, 
     MW_TRY(mw__trainer_run_apply(t, &s->finite_check, loss, true, &own, err));
     MW_TRY(mw__ranks_gather(r->communicator, &own, sizeof own, s->flags, err));
     *out_good = true;
-    for (int i = 0; i < mw_communicator_size(r->communicator); i++)
+    for (int i = 0; i < mw__communicator_size(r->communicator); i++)
         *out_good = *out_good && s->flags[i] == 1.0f;
     if (r->update.norm != NULL)
         mw__trainer_scalar_write(r->update.norm, r->update.dtype,

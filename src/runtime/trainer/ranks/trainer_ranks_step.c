@@ -51,7 +51,7 @@ mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_erro
     r->vote = 0;
     MW_TRY(mw__ranks_gather(r->communicator, &record, sizeof record, r->records, err));
     r->votes = 0;
-    for (int i = 0; i < mw_communicator_size(r->communicator); i++)
+    for (int i = 0; i < mw__communicator_size(r->communicator); i++)
         r->votes |= r->records[i].vote;
     return MW_OK;
 }
@@ -65,7 +65,7 @@ static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, 
 
 bool mw__trainer_any_unequal(const mw__trainer_ranks *r)
 {
-    for (int i = 0; i < mw_communicator_size(r->communicator); i++)
+    for (int i = 0; i < mw__communicator_size(r->communicator); i++)
         if (r->records[i].unequal)
             return true;
     return false;
@@ -74,7 +74,7 @@ bool mw__trainer_any_unequal(const mw__trainer_ranks *r)
 /* The schedule of a user's own loop may have gone apart. */
 static mw_status check_rates(mw__trainer_ranks *r, mw_error *err)
 {
-    for (int i = 1; i < mw_communicator_size(r->communicator); i++) {
+    for (int i = 1; i < mw__communicator_size(r->communicator); i++) {
         if (r->records[i].learning_rate == r->records[0].learning_rate)
             continue;
         r->agreed = true;
@@ -88,7 +88,7 @@ static mw_status check_rates(mw__trainer_ranks *r, mw_error *err)
 /* The mean of the losses, added in the order of the ranks. */
 static float mean_loss(const mw__trainer_ranks *r)
 {
-    const int ranks = mw_communicator_size(r->communicator);
+    const int ranks = mw__communicator_size(r->communicator);
     double sum = 0.0;
     for (int i = 0; i < ranks; i++)
         sum += (double)r->records[i].loss;
@@ -99,10 +99,10 @@ static float mean_loss(const mw__trainer_ranks *r)
 static int find_bad(const mw__trainer_ranks *r)
 {
     int bad = -1;
-    for (int i = mw_communicator_size(r->communicator); i-- > 0;)
+    for (int i = mw__communicator_size(r->communicator); i-- > 0;)
         if (r->records[i].status != MW_OK)
             bad = i;
-    for (int i = 0; bad < 0 && i < mw_communicator_size(r->communicator); i++)
+    for (int i = 0; bad < 0 && i < mw__communicator_size(r->communicator); i++)
         if (r->records[i].ok != 1.0f)
             return i;
     return bad;
@@ -115,7 +115,7 @@ static mw_status refuse_rank_batch(mw_trainer *t, const mw_batch *batch, int bad
 {
     mw__trainer_ranks *r = t->ranks;
     const mw__step_record *record = &r->records[bad];
-    const bool mine = bad == mw_communicator_rank(r->communicator);
+    const bool mine = bad == mw__communicator_rank(r->communicator);
     const mw_status status = record->status != MW_OK ? (mw_status)record->status : MW_ERROR_NUMERIC;
     r->agreed = true;
     if (mine && record->status != MW_OK) {
@@ -191,7 +191,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     if (bad >= 0 || result.ok != 1.0f)
         mw__trainer_drop_carried(r);
     else
-        mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
+        mw__trainer_skip_generators(t, (uint64_t)mw__communicator_size(r->communicator) - 1);
     r->agreed = result.ok != 1.0f;
     MW_TRY(mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err));
     const bool due = updates && result.ok == 1.0f && r->verify_steps > 0 && t->progress.steps % r->verify_steps == 0;

@@ -18,7 +18,7 @@ static size_t whole_size(const mw__state_entry *entry)
     return (size_t)mw_shape_count(entry->whole) * mw__number_dtype_size(entry->dtype);
 }
 
-static bool is_first(const mw_trainer *t) { return mw_communicator_rank(t->ranks->communicator) == 0; }
+static bool is_first(const mw_trainer *t) { return mw__communicator_rank(t->ranks->communicator) == 0; }
 
 /* ---- as files have them ---- */
 
@@ -80,7 +80,7 @@ static mw_status gather_state(mw_trainer *t, size_t index, int tag, mw_error *er
     if (whole == NULL)
         return MW_ERROR_MEMORY;
     memcpy(whole + mw__trainer_part(t, exchanged, 0).first * bytes, entry->data, entry->size);
-    for (int rank = 1; rank < mw_communicator_size(c); rank++) {
+    for (int rank = 1; rank < mw__communicator_size(c); rank++) {
         const mw__owned part = mw__trainer_part(t, exchanged, rank);
         MW_TRY(exchange_pieces(c, rank, tag, whole + part.first * bytes, part.count * bytes, err));
     }
@@ -123,7 +123,7 @@ static mw_status spread_state(mw_trainer *t, size_t index, mw_error *err)
     mw__trainer_ranks *r = t->ranks;
     mw__state_entry *entry = &t->owner.state.entries[index];
     const size_t size = whole_size(entry),
-                 first = mw__trainer_part(t, gradient_of(t, index), mw_communicator_rank(r->communicator)).first;
+                 first = mw__trainer_part(t, gradient_of(t, index), mw__communicator_rank(r->communicator)).first;
     char *whole = is_first(t) ? r->shards->wholes[index] : mw__alloc(t->allocator, size, 1, err);
     if (whole == NULL)
         return MW_ERROR_MEMORY;

@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-size_t mw_trainer_watch_count(const mw_trainer *trainer)
-{
-    return mw__live_has(trainer, MW__LIVE_TRAINER) ? trainer->watched.count : 0;
-}
-
 /* Of a dispatch with several steps the last. */
 static const void *data_of(const mw_trainer *t, const mw__watched_tensor *watched, mw_dtype *out_dtype)
 {
