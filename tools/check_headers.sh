@@ -13,7 +13,7 @@ mpi=
 for package in ompi-c mpich; do
     [ -n "$mpi" ] || mpi=$(pkg-config --cflags-only-I "$package" 2>/dev/null | sed 's/-I/-isystem /g') || true
 done
-for path in include/millwright/*.h include/e5rt/*.h; do
+for path in include/millwright/*.h include/millwright/ops/*.h include/e5rt/*.h; do
     header=${path#include/}
     [ -n "$mpi" ] || [ "$header" != millwright/mpi.h ] || continue
     source="#include <$header>

@@ -11,7 +11,7 @@ HEADERS = ROOT / "include" / "millwright"
 DOCUMENT = ROOT / "docs" / "interface.md"
 BEGIN, END = "<!-- list: begin -->", "<!-- list: end -->"
 LIBRARIES = {
-    "chip": "chip_all chip_cost chip_place chip_plan chip_run e5 hwx netplist".split(),
+    "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
     "view": "draw plot report summary view".split(),
     "mpi": ["mpi"],
     "e5rt": ["ane_e5rt"],
@@ -49,7 +49,7 @@ def functions():
                 continue
             sentence = first_sentence(match.group("block")) or before
             before = sentence
-            yield path.stem, match.group("name"), sentence
+            yield path.relative_to(HEADERS).with_suffix("").as_posix(), match.group("name"), sentence
 
 
 def nouns():
@@ -60,7 +60,7 @@ def nouns():
 
 def noun_of(header, name, known):
     """The longest noun that the name begins with; None if there is none, and for operations: mw_layer_norm."""
-    if header.startswith("op_") or header == "loss":
+    if header.startswith("ops/") or header == "loss":
         return None
     parts = name.split("_")
     starts = ("_".join(parts[:end]) for end in range(len(parts) - 1, 1, -1))

@@ -26,7 +26,7 @@ FILENAME ~ /^include\/millwright\// && /^ \* Threads: / { threads[FILENAME] = 1 
 FILENAME ~ /^include\/millwright\// { headers[FILENAME] = 1 }
 
 # What is public is described: an operation by a doc block of its own, other prototypes also by that of those right above.
-FILENAME ~ /^include\/millwright\/op_/ && /^MW_API/ && before !~ /\*\/$/ { report(FILENAME ":" FNR ": no doc block") }
+FILENAME ~ /^include\/millwright\/ops\// && /^MW_API/ && before !~ /\*\/$/ { report(FILENAME ":" FNR ": no doc block") }
 FILENAME ~ /^include\/millwright\// && /^MW_API/ && before !~ /(\*\/|;)$/ { report(FILENAME ":" FNR ": no doc block") }
 FILENAME ~ /^include\/millwright\// { before = $0 }
 

@@ -20,7 +20,7 @@ done
 families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/cases/families.def)
 for family in $families; do
     for file in "src/graph/ops/$family.def" "src/graph/ops/op_$family.c" "src/autograd/vjp_$family.c" \
-        "src/engine/kernels/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
+        "src/engine/kernels/kernel_$family.c" "include/millwright/ops/$family.h" "tests/support/cases_$family.c" \
         "tests/support/oracle_$family.c" "tests/graph/test_shapes_$family.c"; do
         [ -n "$(find "${file%/*}" -name "${file##*/}")" ] || {
             echo "$file: missing for the family $family"
@@ -49,7 +49,7 @@ grep -rnE '\bsnprintf\([^;]*%[-+0-9.*]*l?[gfeGE]' src --include='*.c' | grep -v 
 }
 
 # A message that names a function names one that there is. mw_dataset_open_%s is completed when it is printed.
-public=$(cat include/*/*.h | grep -oE '\b(mw|ane_e5rt)_[a-z0-9][a-z0-9_]*' | LC_ALL=C sort -u)
+public=$(cat include/*/*.h include/*/*/*.h | grep -oE '\b(mw|ane_e5rt)_[a-z0-9][a-z0-9_]*' | LC_ALL=C sort -u)
 named=$(grep -rhE --include='*.[ch]' --include='*.def' '"' src | grep -v '#include' | grep -oE '"([^"\\]|\\.)*"' |
     grep -oE '\b(mw|ane_e5rt)_[a-z0-9][a-z0-9_]*' | grep -vx 'mw_dataset_open_' | LC_ALL=C sort -u)
 for name in $named; do

@@ -16,9 +16,10 @@ TARGET = ROOT / "examples" / "python" / "millwright" / "abi.py"
 
 # What a person needs to build, train and predict; structs of other headers are known by name alone.
 CHOSEN = """status types graph operation function autograd layer loss optimizer schedule dataset dataset_files
-dataset_derived tensors weights write mil onnx description compile coreml model program metrics watch trainer_options trainer fit op_activation
-op_attention op_conv op_gather op_control op_elementwise op_image op_matmul op_normalize op_pool op_quantize op_random op_recurrent
-op_reduce op_sample op_shape op_sort op_space op_compare""".split()
+dataset_derived tensors weights write mil onnx description compile coreml model program metrics watch
+trainer_options trainer fit ops/activation ops/attention ops/conv ops/gather ops/control ops/elementwise
+ops/image ops/matmul ops/normalize ops/pool ops/quantize ops/random ops/recurrent ops/reduce ops/sample
+ops/shape ops/sort ops/space ops/compare""".split()
 # A library of their own, and one whose client is tests/client/client.py.
 APART = {"mpi", "ane_e5rt", "millwright"}
 
@@ -275,9 +276,14 @@ def write(headers):
     return "\n".join(out + ["}", ""])
 
 
+def name_of(path):
+    """The header as it is included: "ops/conv"."""
+    return path.relative_to(HEADERS).with_suffix("").as_posix()
+
+
 def every():
     """All headers of libmillwright."""
-    return sorted(path.stem for path in HEADERS.glob("*.h") if path.stem not in APART)
+    return sorted(name for name in map(name_of, HEADERS.rglob("*.h")) if name not in APART)
 
 
 def main():

@@ -174,7 +174,7 @@ MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument
 MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 
 /* ---- loops and branches ----
- * Those of op_control.h, and of programs that were read. */
+ * Those of ops/control.h, and of programs that were read. */
 
 /** Returns a copy of "main" without blocks and lists, as gradients need it:
  *    - while_loop: unrolled, if its condition depends only on constants and on int32 loop variables that start at

@@ -11,7 +11,7 @@
 #ifndef MILLWRIGHT_LAYER_H
 #define MILLWRIGHT_LAYER_H
 
-#include <millwright/op_conv.h>
+#include <millwright/ops/conv.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -29,7 +29,7 @@ extern "C" {
 
 /** loss = mean over n of -log softmax(logits)[n, label n].
  *  logits  [N, .., C]  F16 or F32
- *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on the ANE C <= 524288, <millwright/op_gather.h>),
+ *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on the ANE C <= 524288, <millwright/ops/gather.h>),
  *          or
  *          [N, .., C]  dtype of logits: one-hot or class probabilities p, then
  *                      loss = mean of -sum_c p log softmax(logits)

@@ -143,9 +143,9 @@ typedef struct mw_result {
     size_t count; /* elements: those of one example times the examples */
 } mw_result;
 
-/** Predicts `batch->examples` examples, at least 1, in runs of the model's batch (mw_model_info). The last run is filled up
- *  with copies of the last example; these copies are in no result. A single example has its own plan. The last bits of a
- *  result may depend on the number of examples in its run, because sums are then divided in another way.
+/** Predicts `batch->examples` examples, at least 1, in runs of the model's batch (mw_model_info). The last run is
+ *  filled up with copies of the last example; these copies are in no result. A single example has its own plan. The
+ *  last bits of a result may depend on the number of examples in its run, because sums are then divided in another way.
  *
  *  A feed holds the elements of all examples, one example after the other. It is converted under the rule of
  *  mw_program_write, and its values must be finite. An optional input with a default value (mw_feature) may be left

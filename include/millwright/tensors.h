@@ -81,9 +81,9 @@ MW_API mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype
                                  mw_error *err);
 
 /** A constant of a graph with the elements of a tensor. Blocks of GGUF stay as they are stored: the constant is a
- *  constexpr_blockwise_shift_scale (<millwright/op_quantize.h>) with about the bytes of the file, and stands wherever a
- *  constant does. docs/tensors.md says for each kind of block which memory it takes and to how many bits it equals what
- *  mw_tensors_read gives; anything else becomes a dense constant, as mw_tensors_read gives it.
+ *  constexpr_blockwise_shift_scale (<millwright/ops/quantize.h>) with about the bytes of the file, and stands wherever
+ *  a constant does. docs/tensors.md says for each kind of block which memory it takes and to how many bits it equals
+ *  what mw_tensors_read gives; anything else becomes a dense constant, as mw_tensors_read gives it.
  *  name    of the tensor
  *  dtype   of the constant: of blocks F32 or F16; else as mw_tensors_read
  *  return  [..] in the shape of the tensor, without a name; lives as long as the graph. NULL on failure

@@ -7,8 +7,8 @@
 #include "graph/patterns/conv_decomposed.h"
 #include "mil/decompose.h"
 
-#include <millwright/op_conv.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/conv.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 typedef struct wide {

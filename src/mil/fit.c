@@ -3,7 +3,7 @@
 
 #include "mil/rewrite.h"
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 static bool fit_op(void *user, mw__clone *clone, const mw__op *op)
 {

@@ -2,7 +2,7 @@
 #include "mil/flat_form.h"
 
 #include "graph/transform/lower.h"
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "base/number/number.h"
 #include "mil/rewrite.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "mil/rewrite.h"
 
 #include <math.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* ---- constants ---- */

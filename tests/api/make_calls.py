@@ -46,7 +46,7 @@ TENSORS = ["now.x", "NULL", "gone.x", "now.labels", "now.image"]
 
 
 def read_headers():
-    found = [path.stem for path in sorted(python_abi.HEADERS.glob("*.h")) if path.stem not in APART]
+    found = [name for name in map(python_abi.name_of, sorted(python_abi.HEADERS.rglob("*.h"))) if name not in APART]
     return python_abi.Headers(FIRST + [name for name in found if name not in FIRST])
 
 

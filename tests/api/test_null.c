@@ -685,9 +685,10 @@ static bool has_case(const char *cases, const char *word)
 static char *read_cases(const char *header)
 {
     char path[512];
-    if (strncmp(header, "op_", 3) != 0)
+    const char *family = header + strlen("ops/");
+    if (strncmp(header, "ops/", strlen("ops/")) != 0)
         return NULL;
-    snprintf(path, sizeof path, "%s/support/cases/cases_%.*s.c", MW_TESTS_DIR, (int)strlen(header + 3) - 2, header + 3);
+    snprintf(path, sizeof path, "%s/support/cases/cases_%.*s.c", MW_TESTS_DIR, (int)strlen(family) - 2, family);
     return read_text(path);
 }
 
@@ -723,13 +724,17 @@ static int check_header(const char *self, const char *name)
 
 static void test_every_public_function_is_here(void)
 {
-    static const char *const headers[] = {
-        "ane_e5rt.h",      "autograd.h",  "communicator.h",   "compare.h",      "dataset.h",    "dataset_derived.h",
-        "dataset_files.h", "function.h",  "gradcheck.h",      "graph.h",        "loss.h",       "mil.h",
-        "model.h",         "operation.h", "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h",
-        "op_gather.h",     "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h",
-        "optimizer.h",     "plan.h",      "program.h",        "ranges.h",       "schedule.h",   "status.h",
-        "trainer.h",       "tune.h",      "types.h"};
+    static const char *const headers[] = {"ane_e5rt.h",      "autograd.h",    "communicator.h",
+                                          "compare.h",       "dataset.h",     "dataset_derived.h",
+                                          "dataset_files.h", "function.h",    "gradcheck.h",
+                                          "graph.h",         "loss.h",        "mil.h",
+                                          "model.h",         "operation.h",   "ops/activation.h",
+                                          "ops/attention.h", "ops/compare.h", "ops/image.h",
+                                          "ops/gather.h",    "ops/matmul.h",  "ops/elementwise.h",
+                                          "ops/normalize.h", "ops/reduce.h",  "ops/shape.h",
+                                          "optimizer.h",     "plan.h",        "program.h",
+                                          "ranges.h",        "schedule.h",    "status.h",
+                                          "trainer.h",       "tune.h",        "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

@@ -3,8 +3,8 @@
 #include "graph/ir/op_build.h"
 
 #include <math.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_reduce.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/reduce.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "graph/ir/op_build.h"
 
 #include <math.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 static int height_axis(const mw__net_reader *r) { return r->rank - 2; }

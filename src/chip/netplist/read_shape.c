@@ -2,7 +2,7 @@
 #include "chip/netplist/handlers.h"
 #include "graph/ir/op_build.h"
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* ---- transposes ---- */

@@ -4,8 +4,8 @@
 #include "format/coreml/encode.h"
 #include "graph/transform/clone/clone.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
 #include <string.h>
 
 static mw_shape together(mw_shape a, mw_shape b)

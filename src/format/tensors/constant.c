@@ -5,7 +5,7 @@
 #include "graph/constants/shared_payload.h"
 #include "graph/ir/ir.h"
 
-#include <millwright/op_quantize.h>
+#include <millwright/ops/quantize.h>
 
 mw_tensor *mw__tensors_dense(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, bool finite,
                              mw_graph *graph, mw_error *err)

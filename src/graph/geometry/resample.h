@@ -9,7 +9,7 @@
 #define MW__GRAPH_GEOMETRY_RESAMPLE_H
 
 #include "graph/ir/op_table.h"
-#include <millwright/op_image.h>
+#include <millwright/ops/image.h>
 
 /* One axis. */
 typedef struct mw__resample {

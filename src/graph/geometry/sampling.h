@@ -9,7 +9,7 @@
 #define MW__GRAPH_GEOMETRY_SAMPLING_H
 
 #include "graph/ir/op_table.h"
-#include <millwright/op_sample.h>
+#include <millwright/ops/sample.h>
 
 typedef enum mw__sample_kind { MW__SAMPLE_AT, MW__SAMPLE_AFFINE, MW__SAMPLE_BOXES } mw__sample_kind;
 

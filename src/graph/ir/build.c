@@ -4,8 +4,8 @@
 #include "graph/ir/rule.h"
 
 #include <assert.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "graph/ir/rule.h"
 #include "graph/ir/uses.h"
 #include "graph/random/init.h"
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "graph/ir/copy.h"
 #include "graph/ir/rule.h"
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 #include <string.h>
 
 /* The first value of the arguments of a class; NULL if there is none. */

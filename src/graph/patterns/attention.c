@@ -1,10 +1,10 @@
 /* The two forms of attention. The decomposed one is for graphs of older opsets, for chips, and for gradients. */
 #include "graph/patterns/attention.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_normalize.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/normalize.h>
 
 #include <math.h>
 

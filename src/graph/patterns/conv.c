@@ -5,10 +5,10 @@
 #include "base/memory/checked.h"
 #include "graph/ir/rule.h"
 #include "graph/patterns/conv_decomposed.h"
-#include <millwright/op_conv.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/conv.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include <inttypes.h>
 

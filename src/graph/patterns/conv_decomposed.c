@@ -5,9 +5,9 @@
 
 #include "graph/ir/device_traits.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 
 static int64_t product(const int64_t *extents, int count)
 {

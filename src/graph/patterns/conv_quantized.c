@@ -4,7 +4,7 @@
 #include "graph/ir/rule.h"
 #include "graph/patterns/conv.h"
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 
 enum { SPLAT_MAX = 1 << 20 }; /* elements for which one number may stand: a short text must not make a huge constant */
 

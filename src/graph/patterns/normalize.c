@@ -1,8 +1,8 @@
 /* Vectors over some axes, what is done with them after normalization, and the parameters of normalization layers. */
 #include "graph/patterns/normalize.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include "graph/ir/rule.h"
 

@@ -2,8 +2,8 @@
 #include "graph/patterns/recurrent.h"
 #include "graph/patterns/recurrent_cell.h"
 
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "graph/ir/ir.h"
 
-#include <millwright/op_recurrent.h>
+#include <millwright/ops/recurrent.h>
 
 typedef enum mw__cell { MW__CELL_LSTM, MW__CELL_GRU, MW__CELL_RNN } mw__cell;
 

@@ -3,10 +3,10 @@
 
 #include "graph/constants/compressed.h"
 
-#include <millwright/op_activation.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/activation.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <stdio.h>

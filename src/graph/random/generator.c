@@ -12,9 +12,9 @@
 #include "graph/ir/layer.h"
 #include "graph/ir/rule.h"
 #include "graph/random/init.h"
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 #include <stdio.h>
 #include <string.h>
 

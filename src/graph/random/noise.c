@@ -3,7 +3,7 @@
 #include "graph/random/noise.h"
 
 #include "graph/ir/rule.h"
-#include <millwright/op_random.h>
+#include <millwright/ops/random.h>
 
 #include <stdio.h>
 #include <string.h>

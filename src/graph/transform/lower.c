@@ -6,12 +6,12 @@
 #include "graph/ir/rule.h"
 #include "graph/transform/plain.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_control.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/control.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 typedef struct lowering {

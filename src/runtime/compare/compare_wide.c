@@ -3,8 +3,8 @@
 #include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 mw_dtype mw__compare_wide(void *user, const mw_tensor *value)

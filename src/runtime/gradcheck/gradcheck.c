@@ -11,7 +11,7 @@
 #include <math.h>
 #include <millwright/autograd.h>
 #include <millwright/gradcheck.h>
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "graph/transform/clone/clone.h"
 #include "runtime/program/feed.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "support/check.h"
 
 #include <millwright/graph.h>
-#include <millwright/op_conv.h>
+#include <millwright/ops/conv.h>
 #include <string.h>
 
 /* A conv of 3 x 3 over x, as an operation. */

@@ -9,7 +9,7 @@
 #include "graph/constants/compressed.h"
 #include "graph/transform/clone/clone.h"
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 
 /* By id of a value of the text. */
 typedef struct storage {

@@ -1,5 +1,5 @@
 /* Random numbers: kernels of ops/random.def. An element's number depends on its index alone, so that partitions do not
- * matter (include/millwright/op_random.h has the formulas). */
+ * matter (include/millwright/ops/random.h has the formulas). */
 #include "engine/core/kernel.h"
 
 #include "base/number/fp16.h"

@@ -1,10 +1,10 @@
 /* Activations that are not one operation of MIL with the same numbers. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_activation.h>
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/activation.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 static mw_tensor *number_tensor(mw__onnx_node *node, double value)
 {

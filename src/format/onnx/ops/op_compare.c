@@ -1,8 +1,8 @@
 /* Comparisons, logic and selection. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
 
 #include <math.h>
 #include <string.h>

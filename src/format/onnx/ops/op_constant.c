@@ -1,8 +1,8 @@
 /* Constants, and what shapes are computed with. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_control.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/control.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include <string.h>
 

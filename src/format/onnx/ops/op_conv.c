@@ -1,9 +1,9 @@
 /* Convolution and its transpose. */
 #include "format/onnx/window.h"
 
-#include <millwright/op_conv.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/conv.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include <string.h>
 

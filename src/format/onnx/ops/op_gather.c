@@ -1,11 +1,11 @@
 /* Elements chosen by indices, and the largest ones. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_shape.h>
-#include <millwright/op_sort.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/shape.h>
+#include <millwright/ops/sort.h>
 
 #include <string.h>
 

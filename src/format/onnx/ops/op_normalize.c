@@ -1,12 +1,12 @@
 /* Softmax and norms. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_normalize.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/normalize.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Pooling. */
 #include "format/onnx/window.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_pool.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/pool.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 #include "format/onnx/read/import.h"
 #include "format/onnx/window.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_conv.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/conv.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include <string.h>
 

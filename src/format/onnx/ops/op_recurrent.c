@@ -2,9 +2,9 @@
  * another order in MIL, so weights are put together anew; those that the file holds stay constants. */
 #include "format/onnx/read/moved.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_recurrent.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/recurrent.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Reductions, positions of extrema, sums so far. */
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include <string.h>
 

@@ -3,12 +3,12 @@
 #include "base/number/integer.h"
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_image.h>
-#include <millwright/op_matmul.h>
-#include <millwright/op_sample.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/image.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/sample.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <string.h>

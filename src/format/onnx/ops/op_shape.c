@@ -2,9 +2,9 @@
 #include "format/onnx/read/import.h"
 #include "graph/ir/ir.h"
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
-#include <millwright/op_space.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
+#include <millwright/ops/space.h>
 
 #include <string.h>
 

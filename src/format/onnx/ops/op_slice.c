@@ -2,9 +2,9 @@
 #include "base/number/integer.h"
 #include "format/onnx/read/import.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include <math.h>
 #include <string.h>

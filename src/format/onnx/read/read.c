@@ -10,7 +10,7 @@
 #include "graph/transform/segment/prune.h"
 
 #include <millwright/function.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Comparisons, logic and selection: shape rules and constructors of ops/compare.def. */
-#include <millwright/op_compare.h>
+#include <millwright/ops/compare.h>
 
 #include "graph/ir/rule.h"
 

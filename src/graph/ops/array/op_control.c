@@ -1,5 +1,5 @@
 /* Branches and loops: shape rules and constructors of ops/control.def. Lists and states are op_control_list.c. */
-#include <millwright/op_control.h>
+#include <millwright/ops/control.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -5,9 +5,9 @@
 #include "graph/ir/rule.h"
 
 #include <inttypes.h>
-#include <millwright/op_control.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/control.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 enum { LABEL, PROBABILITIES, RESULTS };

@@ -1,5 +1,5 @@
 /* Lists and states: shape rules and constructors of ops/control.def. */
-#include <millwright/op_control.h>
+#include <millwright/ops/control.h>
 
 #include "base/number/float_mode.h"
 #include "base/number/types.h"

@@ -1,5 +1,5 @@
 /* Element-wise operations: shape rules and constructors of ops/elementwise.def. */
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 
 #include "base/number/float_mode.h"
 #include "base/number/types.h"

@@ -1,6 +1,6 @@
 /* Elements chosen by indices: shape rules and constructors of the gathers, of one_hot and non_zero, and the embedding
  * layer. The scatters are in op_scatter.c. */
-#include <millwright/op_gather.h>
+#include <millwright/ops/gather.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

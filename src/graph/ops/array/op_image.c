@@ -1,5 +1,5 @@
 /* Resizing and cropping of images: shape rules and constructors of ops/image.def. The sampling is in resample.c. */
-#include <millwright/op_image.h>
+#include <millwright/ops/image.h>
 
 #include "base/number/float_mode.h"
 #include "graph/geometry/resample.h"

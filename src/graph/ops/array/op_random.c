@@ -1,6 +1,6 @@
 /* Random numbers: shape rules and constructors of ops/random.def. Dropout is op_random_dropout.c,
  * numbers from a state of the trainer op_random_noise.c. */
-#include <millwright/op_random.h>
+#include <millwright/ops/random.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,8 +1,8 @@
 /* Dropout: a mask from two digits of the generator for each element, seen as an element of a matrix. */
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_random.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/random.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -7,12 +7,12 @@
  *
  * What follows is written so that fp16 loses little: levels are integers, fractions are below 1, and no number that
  * matters is below 2^-14. */
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_normalize.h>
-#include <millwright/op_random.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/normalize.h>
+#include <millwright/ops/random.h>
+#include <millwright/ops/reduce.h>
+#include <millwright/ops/shape.h>
 
 #include "graph/ir/device_traits.h"
 #include "graph/ir/rule.h"

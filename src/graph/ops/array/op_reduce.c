@@ -1,5 +1,5 @@
 /* Reductions: the shape rule and constructors of ops/reduce.def. */
-#include <millwright/op_reduce.h>
+#include <millwright/ops/reduce.h>
 
 #include "graph/ir/rule.h"
 

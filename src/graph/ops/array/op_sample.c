@@ -1,5 +1,5 @@
 /* Images sampled at places: shape rules and constructors of ops/sample.def. What they mean is read in sample.c. */
-#include <millwright/op_sample.h>
+#include <millwright/ops/sample.h>
 
 #include "base/number/float_mode.h"
 #include "graph/geometry/resample.h"

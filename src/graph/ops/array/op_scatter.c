@@ -1,6 +1,6 @@
 /* Updates combined into chosen elements: shape rules and constructors of the scatters of ops/gather.def. What they
  * share with the gathers is in op_gather.c. */
-#include <millwright/op_gather.h>
+#include <millwright/ops/gather.h>
 
 #include "graph/ir/rule.h"
 

@@ -1,6 +1,6 @@
 /* Views, joining and splitting: shape rules and constructors of the first half of ops/shape.def; the other half is in
  * op_shape_part.c. */
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/memory/checked.h"
 #include "graph/ir/rule.h"

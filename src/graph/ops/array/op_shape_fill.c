@@ -1,5 +1,5 @@
 /* Generated tensors, fill and range_1d: shape rules and constructors. */
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"

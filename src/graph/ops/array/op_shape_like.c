@@ -1,5 +1,5 @@
 /* Shapes taken from tensors: shape rules and constructors of flatten2d, reshape_like, shape and fill_like. */
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"

@@ -1,6 +1,6 @@
 /* Elements moved to other places: shape rules and constructors of the operations of ops/shape.def that are neither
  * views nor slices nor padding (op_shape.c, op_shape_part.c). */
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/memory/checked.h"
 #include "graph/ir/rule.h"

@@ -1,6 +1,6 @@
 /* Slices, tiles and borders: shape rules and constructors of the second half of ops/shape.def. */
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"

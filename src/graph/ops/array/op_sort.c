@@ -1,5 +1,5 @@
 /* Sorting and the largest elements: shape rules and constructors of ops/sort.def. */
-#include <millwright/op_sort.h>
+#include <millwright/ops/sort.h>
 
 #include "graph/ir/rule.h"
 

@@ -1,5 +1,5 @@
 /* Boxes that do not overlap: shape rule and constructor of non_maximum_suppression. */
-#include <millwright/op_sort.h>
+#include <millwright/ops/sort.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

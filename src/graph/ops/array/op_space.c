@@ -1,5 +1,5 @@
 /* Blocks between space, channels and batch: shape rules and constructors of ops/space.def. */
-#include <millwright/op_space.h>
+#include <millwright/ops/space.h>
 
 #include "base/memory/checked.h"
 #include "graph/ir/rule.h"

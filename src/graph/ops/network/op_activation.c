@@ -1,9 +1,9 @@
 /* Activations: shape rules and constructors of ops/activation.def. */
-#include <millwright/op_activation.h>
+#include <millwright/ops/activation.h>
 
-#include <millwright/op_compare.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,5 +1,5 @@
 /* Attention: shape rule and constructor of ops/attention.def. Its forms are in patterns/attention.c. */
-#include <millwright/op_attention.h>
+#include <millwright/ops/attention.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

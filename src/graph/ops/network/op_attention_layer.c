@@ -1,8 +1,8 @@
 /* Multi-head attention with PyTorch's parameters. */
-#include <millwright/op_attention.h>
+#include <millwright/ops/attention.h>
 
-#include <millwright/op_matmul.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/matmul.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,5 +1,5 @@
 /* Convolution: constructors, what replaces them where MIL wants constants, and layers. */
-#include <millwright/op_conv.h>
+#include <millwright/ops/conv.h>
 
 #include "base/number/float_mode.h"
 #include "graph/geometry/window.h"

@@ -1,7 +1,7 @@
 /* Matrix products and the dense layer: shape rules, constructors and the expansion of ops/matmul.def. */
-#include <millwright/op_matmul.h>
+#include <millwright/ops/matmul.h>
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,5 +1,5 @@
 /* einsum: the two contractions that MIL knows, in any letters. */
-#include <millwright/op_matmul.h>
+#include <millwright/ops/matmul.h>
 
 #include "graph/ir/rule.h"
 

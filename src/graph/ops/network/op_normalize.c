@@ -1,8 +1,8 @@
 /* Normalization along axes: shape rules, constructors and expansions of ops/normalize.def. The layers are in
  * op_normalize_layer.c. */
-#include <millwright/op_normalize.h>
+#include <millwright/ops/normalize.h>
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,8 +1,8 @@
 /* Normalization layers: those with new parameters, and group_norm, which is made of layer_norm. rms_norm is a composite
  * with a gradient of its own and lives in src/autograd. */
-#include <millwright/op_normalize.h>
+#include <millwright/ops/normalize.h>
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

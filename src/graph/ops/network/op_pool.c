@@ -1,5 +1,5 @@
 /* Pooling windows: shape rules and constructors of ops/pool.def. Extents: graph/geometry/window.h. */
-#include <millwright/op_pool.h>
+#include <millwright/ops/pool.h>
 
 #include "base/number/float_mode.h"
 #include "graph/geometry/window.h"

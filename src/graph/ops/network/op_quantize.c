@@ -1,5 +1,5 @@
 /* Quantization: shape rules and constructors of ops/quantize.def. What constexpr operations hold is in compressed.h. */
-#include <millwright/op_quantize.h>
+#include <millwright/ops/quantize.h>
 
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
@@ -7,8 +7,8 @@
 #include "graph/ir/rule.h"
 
 #include <inttypes.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* ---- what the rules share ---- */

@@ -1,8 +1,8 @@
 /* Recurrent networks: shape rules, expansions and constructors of ops/recurrent.def. Their form over time is in
  * patterns/recurrent.c. */
-#include <millwright/op_recurrent.h>
+#include <millwright/ops/recurrent.h>
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -1,10 +1,10 @@
 /* Recurrent layers with PyTorch's parameters. Nothing is converted between its order of gates and MIL's: the steps are
  * written for either (patterns/recurrent_cell.c). */
-#include <millwright/op_recurrent.h>
+#include <millwright/ops/recurrent.h>
 
-#include <millwright/op_elementwise.h>
-#include <millwright/op_random.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/random.h>
+#include <millwright/ops/shape.h>
 
 #include "base/number/float_mode.h"
 #include "graph/ir/rule.h"

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 #include <millwright/function.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* ---- which batch ---- */

@@ -5,7 +5,7 @@
 #include "graph/transform/batch/rebatch.h"
 #include "graph/transform/clone/clone.h"
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* Which constants count as examples: those of this rank at least, along the axis of that number among the axes that

@@ -8,7 +8,7 @@
 #include "graph/random/noise.h"
 #include "graph/transform/clone/clone_mark.h"
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source)

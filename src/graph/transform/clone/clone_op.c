@@ -7,7 +7,7 @@
 #include "graph/transform/clone/clone.h"
 #include "graph/transform/clone/clone_mark.h"
 
-#include <millwright/op_elementwise.h>
+#include <millwright/ops/elementwise.h>
 #include <string.h>
 
 /* ---- constants ---- */

@@ -5,9 +5,9 @@
 #include "graph/transform/extents/generalize_parts.h"
 
 #include <math.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 enum { SOURCES_MAX = 64, PARTS_MAX = 64 };

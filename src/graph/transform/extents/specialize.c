@@ -8,7 +8,7 @@
 #include "graph/ir/rule.h"
 #include "graph/transform/segment/prune.h"
 
-#include <millwright/op_shape.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 /* ---- folding ---- */

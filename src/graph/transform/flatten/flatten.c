@@ -6,8 +6,8 @@
 #include "base/number/float_mode.h"
 #include "graph/transform/clone/clone_mark.h"
 #include "graph/transform/plain.h"
-#include <millwright/op_compare.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 static mw_tensor *scalar_of(mw_tensor *x)

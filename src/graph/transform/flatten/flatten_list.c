@@ -2,9 +2,9 @@
  * and every element has its gradient. An index that is computed becomes a gather of all, or a select at each. */
 #include "graph/transform/flatten/flatten_parts.h"
 
-#include <millwright/op_compare.h>
-#include <millwright/op_gather.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/gather.h>
+#include <millwright/ops/shape.h>
 #include <string.h>
 
 enum { LIST_MAX = 1 << 20, COMPUTED_MAX = 256 };

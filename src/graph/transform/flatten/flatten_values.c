@@ -5,8 +5,8 @@
 #include "base/memory/checked.h"
 #include "graph/ir/copy.h"
 #include "graph/random/generator.h"
-#include <millwright/op_compare.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/compare.h>
+#include <millwright/ops/shape.h>
 #include <stdio.h>
 #include <string.h>
 

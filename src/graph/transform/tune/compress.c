@@ -8,7 +8,7 @@
 
 #include <math.h>
 #include <millwright/compress.h>
-#include <millwright/op_quantize.h>
+#include <millwright/ops/quantize.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 256 };

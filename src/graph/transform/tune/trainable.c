@@ -15,8 +15,8 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <millwright/function.h>
-#include <millwright/op_elementwise.h>
-#include <millwright/op_shape.h>
+#include <millwright/ops/elementwise.h>
+#include <millwright/ops/shape.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -17,11 +17,11 @@
  * fails; a NULL operand yields NULL (except where NULL is said to mean none). Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_SAMPLE_H
-#define MILLWRIGHT_OP_SAMPLE_H
+#ifndef MILLWRIGHT_OPS_SAMPLE_H
+#define MILLWRIGHT_OPS_SAMPLE_H
 
 #include <millwright/graph.h>
-#include <millwright/op_image.h>
+#include <millwright/ops/image.h>
 
 #ifdef __cplusplus
 extern "C" {

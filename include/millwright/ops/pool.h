@@ -10,8 +10,8 @@
  * in max_pool and 0 elsewhere, one with a NaN gives NaN. A NULL operand yields NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_POOL_H
-#define MILLWRIGHT_OP_POOL_H
+#ifndef MILLWRIGHT_OPS_POOL_H
+#define MILLWRIGHT_OPS_POOL_H
 
 #include <millwright/graph.h>
 

@@ -9,8 +9,8 @@
  * states neither. A NULL operand yields NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_SORT_H
-#define MILLWRIGHT_OP_SORT_H
+#ifndef MILLWRIGHT_OPS_SORT_H
+#define MILLWRIGHT_OPS_SORT_H
 
 #include <millwright/graph.h>
 

@@ -7,8 +7,8 @@
  * live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_REDUCE_H
-#define MILLWRIGHT_OP_REDUCE_H
+#ifndef MILLWRIGHT_OPS_REDUCE_H
+#define MILLWRIGHT_OPS_REDUCE_H
 
 #include <millwright/graph.h>
 

@@ -7,8 +7,8 @@
  * graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_ACTIVATION_H
-#define MILLWRIGHT_OP_ACTIVATION_H
+#ifndef MILLWRIGHT_OPS_ACTIVATION_H
+#define MILLWRIGHT_OPS_ACTIVATION_H
 
 #include <millwright/graph.h>
 

@@ -16,8 +16,8 @@
  * numbers. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_RANDOM_H
-#define MILLWRIGHT_OP_RANDOM_H
+#ifndef MILLWRIGHT_OPS_RANDOM_H
+#define MILLWRIGHT_OPS_RANDOM_H
 
 #include <millwright/graph.h>
 

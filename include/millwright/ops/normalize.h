@@ -8,8 +8,8 @@
  * live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_NORMALIZE_H
-#define MILLWRIGHT_OP_NORMALIZE_H
+#ifndef MILLWRIGHT_OPS_NORMALIZE_H
+#define MILLWRIGHT_OPS_NORMALIZE_H
 
 #include <millwright/graph.h>
 

@@ -12,8 +12,8 @@
  * fails; a NULL operand yields NULL, unless it may be NULL. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_QUANTIZE_H
-#define MILLWRIGHT_OP_QUANTIZE_H
+#ifndef MILLWRIGHT_OPS_QUANTIZE_H
+#define MILLWRIGHT_OPS_QUANTIZE_H
 
 #include <millwright/graph.h>
 

@@ -7,12 +7,11 @@
  * result, and cotangents are summed back to the shape of their operand. They are computed in an order, or a form, in
  * which no step overflows, vanishes or cancels where the derivative and its product with dy are normal numbers.
  *
- * Every call returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as
- * long as the graph.
+ * A call that fails returns NULL and leaves an error on the graph; a NULL operand yields NULL.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_ELEMENTWISE_H
-#define MILLWRIGHT_OP_ELEMENTWISE_H
+#ifndef MILLWRIGHT_OPS_ELEMENTWISE_H
+#define MILLWRIGHT_OPS_ELEMENTWISE_H
 
 #include <millwright/graph.h>
 

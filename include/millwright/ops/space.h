@@ -5,8 +5,8 @@
  * x is [N, C, H, W] of any element type. A NULL operand yields NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_SPACE_H
-#define MILLWRIGHT_OP_SPACE_H
+#ifndef MILLWRIGHT_OPS_SPACE_H
+#define MILLWRIGHT_OPS_SPACE_H
 
 #include <millwright/graph.h>
 

@@ -6,8 +6,8 @@
  * mean none); results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_MATMUL_H
-#define MILLWRIGHT_OP_MATMUL_H
+#ifndef MILLWRIGHT_OPS_MATMUL_H
+#define MILLWRIGHT_OPS_MATMUL_H
 
 #include <millwright/graph.h>
 

@@ -22,8 +22,8 @@
  * NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_CONTROL_H
-#define MILLWRIGHT_OP_CONTROL_H
+#ifndef MILLWRIGHT_OPS_CONTROL_H
+#define MILLWRIGHT_OPS_CONTROL_H
 
 #include <millwright/graph.h>
 

@@ -27,8 +27,8 @@
  * A NULL operand yields NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_GATHER_H
-#define MILLWRIGHT_OP_GATHER_H
+#ifndef MILLWRIGHT_OPS_GATHER_H
+#define MILLWRIGHT_OPS_GATHER_H
 
 #include <millwright/graph.h>
 

@@ -7,8 +7,8 @@
  * x is of any element type unless said. A NULL operand yields NULL; results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
-#ifndef MILLWRIGHT_OP_SHAPE_H
-#define MILLWRIGHT_OP_SHAPE_H
+#ifndef MILLWRIGHT_OPS_SHAPE_H
+#define MILLWRIGHT_OPS_SHAPE_H
 
 #include <millwright/graph.h>
 
