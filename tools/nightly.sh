@@ -12,18 +12,32 @@ tools/setup.sh build mpi mpich check amalgamation nightly || exit 1
 
 build() { cmake --preset "$@" && cmake --build --preset "$1"; }
 
-slow_tests() { build release && MW_NIGHTLY=1 tools/test.sh build/release --timeout 3600; }
+# Which tests start a thread is noted on the way, for ThreadSanitizer.
+slow_tests() {
+    witness=$(pwd)/build/thread_witness
+    build release && cc -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC tests/preload/thread_witness.c -o "$witness.so" || return 1
+    rm -f "$witness.txt"
+    LD_PRELOAD=$witness.so MW_TEST_WITNESS=$witness.txt MW_NIGHTLY=1 tools/test.sh build/release --timeout 3600
+}
 
 # What a processor without AVX-512 computes; the cache's own tests set the variable themselves.
 avx2_tests() { build release && MW_ENGINE_WIDE=256 tools/test.sh build/release -E "^(engine/cache|mpi/)" --timeout 3600; }
 
-# Random programs are where plans differ, so they get more than everyday lengths; the gradients of random graphs are
-# arithmetic, which the optimized build checks by the thousands.
+# Every test runs under these sanitizers in .ci/run, so by night those that draw other cases, and more of them. Random
+# programs are where plans differ; the gradients of random graphs are arithmetic, which the optimized build checks by the
+# thousands.
 asan_tests() {
-    build clang-asan && MW_TEST_PROGRAMS=4000 MW_TEST_GRAPHS=500 tools/test.sh build/clang-asan --timeout 3600
+    build clang-asan && MW_TEST_PROGRAMS=4000 MW_TEST_GRAPHS=500 MW_TEST_COMBINATIONS=1000 MW_TEST_SEED="$(date +%s)" \
+        tools/test.sh build/clang-asan -R "^(engine/random_programs|autograd/random_graphs|combine/combinations)$" \
+        --timeout 3600
 }
 
-tsan_tests() { build clang-tsan && MW_TEST_PROGRAMS=2000 tools/test.sh build/clang-tsan --timeout 3600; }
+# Only the tests that start a thread, if the slow tests have found out which.
+tsan_tests() {
+    started=$(sed -n 's/^test_\([a-z0-9]*\)_\(.*\)/\1\/\2/p' build/thread_witness.txt 2>/dev/null | sort -u | paste -sd "|")
+    build clang-tsan &&
+        MW_TEST_PROGRAMS=2000 tools/test.sh build/clang-tsan ${started:+-R "^($started)\$"} --timeout 3600
+}
 
 emulated_tests() { MW_TEST_PROGRAMS=2000 tools/cross_linux_arm64.sh; }
 

@@ -66,6 +66,7 @@ typedef struct net {
     net_loss loss;
     net_optimizer optimizer;
     bool planted; /* a run with `watch` is wrong if it has a gelu: to see that it is found */
+    bool slow;    /* a hundredth of the learning rate, at which what diverged does not */
     int count;
     net_layer layers[NET_LAYERS];
 } net;

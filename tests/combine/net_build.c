@@ -235,17 +235,18 @@ mw_tensor *net_add_loss(const net *n, mw_tensor *z)
 
 mw_optimizer net_optimizer_of(const net *n)
 {
+    const float rate = n->slow ? 0.01F : 1.0F;
     switch (n->optimizer) {
     case NET_MOMENTUM:
-        return mw_sgd_momentum(0.05F, 0.5F, true);
+        return mw_sgd_momentum(0.05F * rate, 0.5F, true);
     case NET_ADAM:
-        return mw_adamw(0.02F, 0.1F);
+        return mw_adamw(0.02F * rate, 0.1F);
     case NET_RMSPROP:
-        return mw_rmsprop(0.01F);
+        return mw_rmsprop(0.01F * rate);
     case NET_LION:
-        return mw_lion(0.01F, 0.1F);
+        return mw_lion(0.01F * rate, 0.1F);
     default:
-        return mw_sgd(0.125F);
+        return mw_sgd(0.125F * rate);
     }
 }
 

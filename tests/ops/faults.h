@@ -11,8 +11,8 @@
 typedef mw_status fault_run(const void *what, const mw_allocator *allocator, bool chip, mw_error *err);
 
 /* In both forms. By default some `samples` requests fail, spread evenly from one on that depends on `turn`, and every
- * other time all later ones, too; with MW_NIGHTLY=1 each request does. What the chip refuses when nothing fails, it may
- * refuse again. `name` is for messages. */
+ * other time all later ones, too; with MW_NIGHTLY=1 an eighth of all, in turns by the day. What the chip refuses when
+ * nothing fails, it may refuse again. `name` is for messages. */
 void faults_loop(fault_run *run, const void *what, const char *name, long samples, size_t turn);
 
 /* A graph; with `pieces` each piece of it is a request of its own, so that every constructor comes to fail. NULL with
