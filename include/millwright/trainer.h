@@ -217,10 +217,6 @@ MW_API mw_trainer_info mw_trainer_get_info(const mw_trainer *trainer);
  *    - what was replaced in the program (mw_program_warning_at). */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** The comparison of the first step (options.watch.compare), whether it passed or not; NULL before the first
- *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
-MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
-
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device.
  *  It belongs to the trainer, which destroys it: mw_program_destroy refuses it. mw_program_run runs the step on the
  *  batch and the scalars that were fed last; the trainer does not count such a step. If the step is cut into segments,

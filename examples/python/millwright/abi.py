@@ -283,7 +283,6 @@ class mw_pad_mode(IntEnum):
 # Known by name alone.
 mw_communicator = _struct("mw_communicator")
 mw_compare_options = _struct("mw_compare_options")
-mw_comparison = _struct("mw_comparison")
 mw_confusion = _struct("mw_confusion")
 mw_coreml = _struct("mw_coreml")
 mw_dataset = _struct("mw_dataset")
@@ -1184,7 +1183,6 @@ FUNCTIONS = {
     "mw_trainer_warning_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
     ]),
-    "mw_trainer_comparison": (POINTER(mw_comparison), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_program": (POINTER(mw_program), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_save": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("position", POINTER(mw_loader_position)),
