@@ -45,9 +45,6 @@ MW_API mw_tensor *mw_layer_apply(mw_layer *layer, mw_tensor *const *x, size_t co
 /** mw_layer_apply of one tensor. */
 MW_API mw_tensor *mw_layer_apply_one(mw_layer *layer, mw_tensor *x);
 
-/** How often it has been applied; 0 for NULL. */
-MW_API size_t mw_layer_applications(const mw_layer *layer);
-
 /* ---- layers that there are ----
  * Numbers, parameters and errors are those of the constructor that makes one of each application; all of them take one
  * tensor. */

@@ -85,15 +85,6 @@ MW_API mw_onnx_options mw_onnx_defaults(void);
  *           mw_onnx_defaults, or name what is not there */
 MW_API mw_graph *mw_graph_open_onnx(const char *path, const mw_onnx_options *options, mw_error *err);
 
-/* ---- writing ---- */
-
-/** Holds a file of operator set 17, as mw_graph_write writes them, to the published schema of its operators: which
- *  there are, their inputs and attributes, and the element types and ranks of every value. It reads nothing else, and
- *  shares no rule with mw_graph_open_onnx and mw_graph_write. mw_graph_write does the same before it writes.
- *  errors  MW_ERROR_FORMAT, naming the node and the rule; MW_ERROR_UNSUPPORTED for another operator set, and in a build
- *          without protobuf-c; MW_ERROR_FILE */
-MW_API mw_status mw_onnx_check(const char *path, mw_error *err);
-
 #ifdef __cplusplus
 }
 #endif

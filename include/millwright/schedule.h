@@ -11,7 +11,7 @@
  * The rate is a number that each step is fed: moving it compiles nothing. A factor depends on the step alone, so that a
  * resumed training finds the same. Steps count from 0; T = steps of the training, without the warm-up. A step is an
  * update: for mw_trainer_fit, the batches that a trainer accumulates for one are one step. Makers only fill the value
- * in; mw_schedule_check, which mw_trainer_fit calls, finds what is wrong with it.
+ * in; mw_trainer_fit refuses one that does not fit the training, naming the number and its rule.
  *
  * Threads: these are plain values; every function here may be called from any thread at any time, if a custom function
  * can. */
@@ -83,12 +83,8 @@ MW_API mw_schedule mw_schedule_one_cycle(double rise, double start_divisor, doub
 /** factor = function(user, step - W, T). `user` must outlive the schedule's use. */
 MW_API mw_schedule mw_schedule_custom(mw_schedule_function *function, void *user);
 
-/** Whether the schedule fits a training of that many steps.
- *  errors  MW_ERROR_ARGUMENT, naming the number and its rule */
-MW_API mw_status mw_schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err);
-
 /** Returns the factor at `step` (from 0) of `steps`; after the last step it stays where it ends. NaN if
- *  mw_schedule_check refuses the schedule or step is negative, and whatever a custom function gives. */
+ *  mw_trainer_fit would refuse the schedule or step is negative, and whatever a custom function gives. */
 MW_API double mw_schedule_factor(const mw_schedule *schedule, int64_t step, int64_t steps);
 
 #ifdef __cplusplus

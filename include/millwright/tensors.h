@@ -1,7 +1,7 @@
 /* Files of named tensors: safetensors (one file, or shards by an index), PyTorch's zip archives, .npy, .npz and GGUF.
  *
  *     mw_tensors *tensors = mw_tensors_open("resnet.pt", &err);
- *     for (size_t i = 0; i < mw_tensors_count(tensors); i++)
+ *     for (size_t i = 0; i < mw_tensors_get_info(tensors).count; i++)
  *         puts(mw_tensors_at(tensors, i)->name);
  *     mw_tensors_read(tensors, "fc.weight", MW_F32, weight, 512 * 10, &err);
  *     mw_tensors_destroy(tensors);
@@ -50,10 +50,14 @@ MW_API mw_tensors *mw_tensors_open(const char *path, mw_error *err);
 /** Frees it; twice, or while it is read, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_tensors_destroy(mw_tensors *tensors);
 
-/** "safetensors", "safetensors shards", "PyTorch", "npy", "npz" or "GGUF"; "" for NULL. */
-MW_API const char *mw_tensors_format(const mw_tensors *tensors);
-/** Number of tensors, 0 for NULL. */
-MW_API size_t mw_tensors_count(const mw_tensors *tensors);
+/** What is open. */
+typedef struct mw_tensors_info {
+    const char *format; /* "safetensors", "safetensors shards", "PyTorch", "npy", "npz" or "GGUF" */
+    size_t count;       /* of tensors */
+} mw_tensors_info;
+
+/** What it is; the string lives as long as the object. For NULL "" and 0. */
+MW_API mw_tensors_info mw_tensors_get_info(const mw_tensors *tensors);
 /** Tensor by index, in the order of the file; NULL if out of range. Lives as long as the object. */
 MW_API const mw_tensor_info *mw_tensors_at(const mw_tensors *tensors, size_t index);
 /** Tensor by name; NULL if there is none. */

@@ -94,10 +94,6 @@ MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learnin
  *  errors  MW_ERROR_STATE if the trainer keeps none */
 MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err);
 
-/** Where the loss scale stands.
- *  return  the static one, or the state of the dynamic one (which is read); 0 for NULL */
-MW_API float mw_trainer_loss_scale(mw_trainer *trainer);
-
 /** A metric's value over a data set. */
 typedef struct mw_measure {
     const char *name; /* lives as long as the trainer */
@@ -198,6 +194,9 @@ typedef struct mw_trainer_counters {
 typedef struct mw_trainer_info {
     int64_t steps;        /* updates, those before the checkpoint that was loaded too */
     float learning_rate;  /* of the next step, without the factors of groups */
+    float loss_scale;     /* the static one, or where the dynamic one stands */
+    double gradient_norm; /* of the step that ran last, over all watched gradients: the root of the sum of the squares
+                           * of their norms. NaN if there is none */
     size_t warning_count; /* of mw_trainer_warning_at */
     size_t watch_count;   /* of mw_trainer_watch_at */
     mw_trainer_counters counters;
@@ -205,7 +204,8 @@ typedef struct mw_trainer_info {
     mw_trainer_recomputation recomputation; /* all 0 without memory.limit */
 } mw_trainer_info;
 
-/** Where the trainer stands now; may also be called while a step or a fit of it runs a callback. Zeros for NULL. */
+/** Where the trainer stands now. Callbacks of a step or a fit may ask, other threads not while such a call runs. Zeros
+ *  for NULL. */
 MW_API mw_trainer_info mw_trainer_get_info(const mw_trainer *trainer);
 
 /** Fills *out_warning with warning `index` about the step program; false past the last. Strings live as long as the

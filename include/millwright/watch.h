@@ -85,9 +85,6 @@ MW_API bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watc
  *          MW_ERROR_STATE before the first step */
 MW_API mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, mw_dtype dtype, void *out_data,
                                          size_t count, mw_error *err);
-/** The norm over all watched gradients, of the step that ran last: the root of the sum of the squares of their
- *  norms. NaN if there is none. */
-MW_API double mw_trainer_gradient_norm(const mw_trainer *trainer);
 
 #ifdef __cplusplus
 }

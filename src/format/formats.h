@@ -2,6 +2,7 @@
 #ifndef MW__FORMAT_FORMATS_H
 #define MW__FORMAT_FORMATS_H
 
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 
 #include <millwright/onnx.h>
@@ -18,5 +19,8 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
  * options->report. Core ML: all functions, as a package. */
 mw_status mw__onnx_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err);
 mw_status mw__coreml_write(const mw_graph *graph, const char *path, const mw_write_options *options, mw_error *err);
+
+/* mw_onnx_check. */
+MW__SIBLING mw_status mw__onnx_check_file(const char *path, mw_error *err);
 
 #endif

@@ -47,13 +47,13 @@ static const mw_tensor_info *choose_tensor(const mw_tensors *tensors, const char
                                            mw_error *err)
 {
     const mw_tensor_info *found = mw_tensors_find(tensors, tensor != NULL ? tensor : input);
-    if (found == NULL && tensor == NULL && mw_tensors_count(tensors) == 1)
+    if (found == NULL && tensor == NULL && mw_tensors_get_info(tensors).count == 1)
         found = mw_tensors_at(tensors, 0);
     if (found == NULL && err->status == MW_OK) {
         err->status = MW_ERROR_ARGUMENT;
         snprintf(err->message, sizeof err->message,
                  "the file has no tensor \"%.100s\"; it has %zu, the first is \"%.100s\"",
-                 tensor != NULL ? tensor : input, mw_tensors_count(tensors),
+                 tensor != NULL ? tensor : input, mw_tensors_get_info(tensors).count,
                  mw_tensors_at(tensors, 0) != NULL ? mw_tensors_at(tensors, 0)->name : "");
     }
     return found;

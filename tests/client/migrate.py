@@ -154,8 +154,8 @@ def test_programs_of_the_interface_before(compiler, include):
 
 QUERIES = """#include <millwright/millwright.h>
 #include <stdio.h>
-void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, size_t i);
-void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, size_t i)
+void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, mw_tensors *s, size_t i);
+void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c, mw_communicator *r, mw_dataset *d, mw_tensors *s, size_t i)
 {
     const mw_trainer_counters before = mw_trainer_count(t);
     const mw_trainer_parts parts = mw_trainer_count_parts(t);
@@ -167,7 +167,8 @@ void queries(mw_trainer *t, const mw_program *p, const mw_model *m, mw_coreml *c
     const size_t counts[] = {mw_trainer_warning_count(t), mw_trainer_watch_count(t), mw_trainer_class_count(t, "y"),
                              mw_program_port_count(mw_trainer_program(t)), mw_program_warning_count(p), mw_model_port_count(m),
                              mw_program_placement_count(p), mw_coreml_part_count(c), mw_graph_function_count(graph),
-                             mw_dataset_column_count(d), mw_dataset_class_count(d, "y"), parts.calls, again.stretches};
+                             mw_dataset_column_count(d), mw_dataset_class_count(d, "y"), parts.calls, again.stretches, mw_tensors_count(s)};
+    printf("%s %g %g", mw_tensors_format(s), (double)mw_trainer_loss_scale(t), mw_trainer_gradient_norm(t));
     printf("%s %s %s %s %s %s", mw_trainer_class_name(t, "y", i), mw_dataset_class_name(d, "y", i), mw_program_where(p),
            mw_program_mil(p), mw_coreml_kind(c), mw_coreml_part_name(mw_coreml_part(c, i)));
     printf("%d %d %d %g %d %d %d %zu %d", (int)mw_trainer_steps(t), (int)before.steps, (int)mw_model_batch(m),
@@ -366,7 +367,7 @@ def test_metrics():
 
 def test_the_table_names_what_there_is(include):
     table = Table((TOOLS.parent / "CHANGELOG.md").read_text())
-    headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").glob("*.h"))
+    headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").rglob("*.h"))
     known = {t[1] for t in migrate_api.tokens_of("x.h", headers)} | set(re.findall(r"#define (\w+)", headers))
     new = [call.text for call in table.calls.values()] + list(table.names.values()) + list(ADDED.values())
     for name in sorted(set(re.findall(r"\b(?:mw|MW)_\w+", "\n".join(new)))):

@@ -34,12 +34,16 @@ class Info(ctypes.Structure):
                 ("file", c_char_p)]
 
 
+class File(ctypes.Structure):
+    _fields_ = [("format", c_char_p), ("count", c_size_t)]
+
+
 library = ctypes.CDLL(sys.argv[1])
 library.mw_tensors_open.restype = c_void_p
 library.mw_tensors_open.argtypes = [c_char_p, c_void_p]
 library.mw_tensors_destroy.argtypes = [c_void_p]
-library.mw_tensors_count.restype = c_size_t
-library.mw_tensors_count.argtypes = [c_void_p]
+library.mw_tensors_get_info.restype = File
+library.mw_tensors_get_info.argtypes = [c_void_p]
 library.mw_tensors_at.restype = POINTER(Info)
 library.mw_tensors_at.argtypes = [c_void_p, c_size_t]
 library.mw_tensors_read.argtypes = [c_void_p, c_char_p, c_int, c_void_p, c_size_t, c_void_p]
@@ -70,7 +74,7 @@ def read(path):
     if not tensors:
         return None
     out = {}
-    for i in range(library.mw_tensors_count(tensors)):
+    for i in range(library.mw_tensors_get_info(tensors).count):
         info = library.mw_tensors_at(tensors, i).contents
         array = numpy.empty(info.shape.dim[:info.shape.rank], "<" + kinds[info.dtype])
         check("read", library.mw_tensors_read(tensors, info.name, info.dtype, array.ctypes.data, array.size, None) == 0)

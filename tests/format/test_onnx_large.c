@@ -6,6 +6,7 @@
 #include "support/folder.h"
 #include "support/on_engine.h"
 
+#include <millwright/onnx_check.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include "support/on_engine.h"
 
 #include <millwright/millwright.h>
+#include <millwright/onnx_check.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -89,8 +89,8 @@ static void check_tensor(mw_tensors *tensors, const char *name, mw_dtype dtype, 
 static void check_npy(const char *file, const char *name, mw_dtype dtype, mw_shape shape, const char *stored)
 {
     mw_tensors *tensors = open_file(file);
-    CHECK_STR(mw_tensors_format(tensors), "npy");
-    CHECK_INT(mw_tensors_count(tensors), 1);
+    CHECK_STR(mw_tensors_get_info(tensors).format, "npy");
+    CHECK_INT(mw_tensors_get_info(tensors).count, 1);
     check_tensor(tensors, name, dtype, shape, stored);
     mw_tensors_destroy(tensors);
 }
@@ -122,8 +122,8 @@ static void test_npz_files_of_numpy_are_read(void)
                  {"u1", MW_U8, "|u1"},  {"i2", MW_I16, "<i2"}, {"u2", MW_U16, "<u2"}, {"i4", MW_I32, "<i4"},
                  {"u4", MW_U32, "<u4"}, {"i8", MW_I64, "<i8"}, {"u8", MW_U64, "<u8"}, {"b1", MW_BOOL, "|b1"}};
     mw_tensors *tensors = open_file("all.npz");
-    CHECK_STR(mw_tensors_format(tensors), "npz");
-    CHECK_INT(mw_tensors_count(tensors), 12);
+    CHECK_STR(mw_tensors_get_info(tensors).format, "npz");
+    CHECK_INT(mw_tensors_get_info(tensors).count, 12);
     for (size_t i = 0; i < 12; i++) {
         CHECK_STR(mw_tensors_at(tensors, i)->name, every[i].name);
         check_tensor(tensors, every[i].name, every[i].dtype, MW_SHAPE(4, 6), every[i].stored);
@@ -154,8 +154,8 @@ static void test_compressed_npz_files_of_numpy_are_read(void)
 static void test_a_state_dict_of_pytorch_is_read(void)
 {
     mw_tensors *tensors = open_file("state.pt");
-    CHECK_STR(mw_tensors_format(tensors), "PyTorch");
-    CHECK_INT(mw_tensors_count(tensors), 17);
+    CHECK_STR(mw_tensors_get_info(tensors).format, "PyTorch");
+    CHECK_INT(mw_tensors_get_info(tensors).count, 17);
     check_tensor(tensors, "f4", MW_F32, MW_SHAPE(4, 6), "FloatStorage");
     check_tensor(tensors, "tied", MW_F32, MW_SHAPE(4, 6), "FloatStorage");
     check_tensor(tensors, "parameter", MW_F32, MW_SHAPE(3), "FloatStorage");
@@ -222,7 +222,7 @@ static void test_dicts_within_a_checkpoint_are_joined_with_dots(void)
 static void test_safetensors_are_read(void)
 {
     mw_tensors *tensors = open_file("plain.safetensors");
-    CHECK_STR(mw_tensors_format(tensors), "safetensors");
+    CHECK_STR(mw_tensors_get_info(tensors).format, "safetensors");
     check_tensor(tensors, "a.weight", MW_F32, MW_SHAPE(4, 6), "F32");
     check_tensor(tensors, "a.bias", MW_BF16, MW_SHAPE(6), "BF16");
     check_tensor(tensors, "steps", MW_I64, MW_SHAPE(3), "I64");
@@ -237,8 +237,8 @@ static void test_shards_are_read_as_one_file(void)
     static const char *const paths[] = {"shards", "shards/model.safetensors.index.json"};
     for (int i = 0; i < 2; i++) {
         mw_tensors *tensors = open_file(paths[i]);
-        CHECK_STR(mw_tensors_format(tensors), "safetensors shards");
-        CHECK_INT(mw_tensors_count(tensors), 3);
+        CHECK_STR(mw_tensors_get_info(tensors).format, "safetensors shards");
+        CHECK_INT(mw_tensors_get_info(tensors).count, 3);
         check_tensor(tensors, "a", MW_F32, MW_SHAPE(2, 3), "F32");
         check_tensor(tensors, "b", MW_F16, MW_SHAPE(5), "F16");
         check_tensor(tensors, "c", MW_BF16, MW_SHAPE(4), "BF16");
@@ -253,7 +253,7 @@ static void test_shards_are_read_as_one_file(void)
 static void test_plain_tensors_and_notes_of_gguf_are_read(void)
 {
     mw_tensors *tensors = open_file("blocks.gguf");
-    CHECK_STR(mw_tensors_format(tensors), "GGUF");
+    CHECK_STR(mw_tensors_get_info(tensors).format, "GGUF");
     check_tensor(tensors, "F32", MW_F32, MW_SHAPE(2, 3), "F32");
     check_tensor(tensors, "F16", MW_F16, MW_SHAPE(2, 3), "F16");
     check_tensor(tensors, "BF16", MW_BF16, MW_SHAPE(2, 3), "BF16");
@@ -365,7 +365,7 @@ static void test_a_checkpoint_is_read_beside_objects_that_are_not(void)
         mw_tensors *tensors = mw_tensors_open(data_file(files[f]), &err);
         CHECK_OK(err);
         REQUIRE(tensors != NULL);
-        CHECK_INT(mw_tensors_count(tensors), 3);
+        CHECK_INT(mw_tensors_get_info(tensors).count, 3);
         check_known(tensors, "w", 6);
         check_known(tensors, "parameter", 3);
         check_known(tensors, "state.0.exp", 3);

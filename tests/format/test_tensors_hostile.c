@@ -43,7 +43,7 @@ static void put(const char *name, const void *data, size_t size)
 /* Reads every tensor as it is and as F64; no size may be far from that of the file. */
 static void read_all(mw_tensors *tensors, size_t size)
 {
-    for (size_t i = 0; i < mw_tensors_count(tensors); i++) {
+    for (size_t i = 0; i < mw_tensors_get_info(tensors).count; i++) {
         const mw_tensor_info *info = mw_tensors_at(tensors, i);
         const size_t count = (size_t)mw_shape_count(info->shape);
         CHECK(info->size <= 1100 * size);
@@ -110,7 +110,7 @@ static void open_and_read(const mw_allocator *allocator, const char *path, mw_st
     mw_error err = {0};
     mw_tensors *tensors = mw__tensors_open(allocator, path, &err);
     CHECK((tensors != NULL) == (err.status == MW_OK));
-    for (size_t i = 0; i < mw_tensors_count(tensors) && err.status == MW_OK; i++) {
+    for (size_t i = 0; i < mw_tensors_get_info(tensors).count && err.status == MW_OK; i++) {
         const mw_tensor_info *info = mw_tensors_at(tensors, i);
         if (strcmp(info->name, "bad") != 0 && strcmp(info->name, "large") != 0)
             mw_tensors_read(tensors, info->name, MW_F64, out, (size_t)mw_shape_count(info->shape), &err);

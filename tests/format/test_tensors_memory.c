@@ -78,7 +78,7 @@ static double taken(const char *what, size_t *out_tensors)
     const mw_allocator allocator = {.resize = meter_resize, .user = &m};
     mw_error err = {0};
     mw_tensors *tensors = mw__tensors_open(&allocator, write_archive(), &err);
-    *out_tensors = mw_tensors_count(tensors);
+    *out_tensors = mw_tensors_get_info(tensors).count;
     mw_tensors_destroy(tensors);
     CHECK_INT(m.held, 0);
     const double each = (double)m.most / (double)made.size;

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_tensors *tensors = mw_tensors_open(path, &err);
     if ((tensors == NULL) != (err.status != MW_OK))
         abort();
-    for (size_t i = 0; i < mw_tensors_count(tensors); i++) {
+    for (size_t i = 0; i < mw_tensors_get_info(tensors).count; i++) {
         const mw_tensor_info *info = mw_tensors_at(tensors, i);
         if (mw_tensors_find(tensors, info->name) != info)
             abort();

@@ -6,6 +6,7 @@
 #include "tool/shell.h"
 
 #include <millwright/millwright.h>
+#include <millwright/onnx_check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -330,6 +330,7 @@ mw_map_example = _struct("mw_map_example")
 mw_augment_options = _struct("mw_augment_options")
 mw_tensor_info = _struct("mw_tensor_info")
 mw_tensors_note = _struct("mw_tensors_note")
+mw_tensors_info = _struct("mw_tensors_info")
 mw_tensor_values = _struct("mw_tensor_values")
 mw_weights_prefix = _struct("mw_weights_prefix")
 mw_weights_choice = _struct("mw_weights_choice")
@@ -505,6 +506,7 @@ mw_tensor_info._fields_ = [
     ("file", c_char_p),
 ]
 mw_tensors_note._fields_ = [("key", c_char_p), ("value", c_char_p)]
+mw_tensors_info._fields_ = [("format", c_char_p), ("count", c_size_t)]
 mw_tensor_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("data", c_void_p)]
 mw_weights_prefix._fields_ = [("from", c_char_p), ("to", c_char_p)]
 mw_weights_choice._fields_ = [
@@ -641,8 +643,9 @@ mw_trainer_counters._fields_ = [
     ("early_bytes", c_uint64),
 ]
 mw_trainer_info._fields_ = [
-    ("steps", c_int64), ("learning_rate", c_float), ("warning_count", c_size_t), ("watch_count", c_size_t),
-    ("counters", mw_trainer_counters), ("parts", mw_trainer_parts), ("recomputation", mw_trainer_recomputation),
+    ("steps", c_int64), ("learning_rate", c_float), ("loss_scale", c_float), ("gradient_norm", c_double),
+    ("warning_count", c_size_t), ("watch_count", c_size_t), ("counters", mw_trainer_counters),
+    ("parts", mw_trainer_parts), ("recomputation", mw_trainer_recomputation),
 ]
 mw_progress._fields_ = [
     ("epoch", c_int64), ("epochs", c_int64), ("step", c_int64), ("steps", c_int64), ("loss", c_double),
@@ -832,7 +835,6 @@ FUNCTIONS = {
         ("layer", POINTER(mw_layer)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
     ]),
     "mw_layer_apply_one": (POINTER(mw_tensor), [("layer", POINTER(mw_layer)), ("x", POINTER(mw_tensor))]),
-    "mw_layer_applications": (c_size_t, [("layer", POINTER(mw_layer))]),
     "mw_layer_dense": (POINTER(mw_layer), [("graph", POINTER(mw_graph)), ("units", c_int64), ("name", c_char_p)]),
     "mw_layer_conv": (POINTER(mw_layer), [
         ("graph", POINTER(mw_graph)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
@@ -889,7 +891,6 @@ FUNCTIONS = {
         ("rise", c_double), ("start_divisor", c_double), ("end_divisor", c_double),
     ]),
     "mw_schedule_custom": (mw_schedule, [("function", mw_schedule_function), ("user", c_void_p)]),
-    "mw_schedule_check": (c_int, [("schedule", POINTER(mw_schedule)), ("steps", c_int64), ("err", POINTER(mw_error))]),
     "mw_schedule_factor": (c_double, [("schedule", POINTER(mw_schedule)), ("step", c_int64), ("steps", c_int64)]),
     "mw_dataset_open_idx": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("prefix", c_char_p), ("err", POINTER(mw_error)),
@@ -958,8 +959,7 @@ FUNCTIONS = {
     ]),
     "mw_tensors_open": (POINTER(mw_tensors), [("path", c_char_p), ("err", POINTER(mw_error))]),
     "mw_tensors_destroy": (None, [("tensors", POINTER(mw_tensors))]),
-    "mw_tensors_format": (c_char_p, [("tensors", POINTER(mw_tensors))]),
-    "mw_tensors_count": (c_size_t, [("tensors", POINTER(mw_tensors))]),
+    "mw_tensors_get_info": (mw_tensors_info, [("tensors", POINTER(mw_tensors))]),
     "mw_tensors_at": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
     "mw_tensors_find": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("name", c_char_p)]),
     "mw_tensors_note_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
@@ -1025,7 +1025,6 @@ FUNCTIONS = {
     "mw_graph_open_onnx": (POINTER(mw_graph), [
         ("path", c_char_p), ("options", POINTER(mw_onnx_options)), ("err", POINTER(mw_error)),
     ]),
-    "mw_onnx_check": (c_int, [("path", c_char_p), ("err", POINTER(mw_error))]),
     "mw_description_defaults": (mw_description, []),
     "mw_description_find": (POINTER(mw_feature), [("function", POINTER(mw_function_description)), ("name", c_char_p)]),
     "mw_description_print": (POINTER(c_char), [("description", POINTER(mw_description)), ("err", POINTER(mw_error))]),
@@ -1143,7 +1142,6 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("dtype", c_int), ("out_data", c_void_p),
         ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_trainer_gradient_norm": (c_double, [("trainer", POINTER(mw_trainer))]),
     "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
@@ -1161,7 +1159,6 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("learning_rate", c_float), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_use_averages": (c_int, [("trainer", POINTER(mw_trainer)), ("use", c_bool), ("err", POINTER(mw_error))]),
-    "mw_trainer_loss_scale": (c_float, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_evaluate": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("confusion", POINTER(mw_confusion)),
         ("out", POINTER(mw_evaluation)), ("err", POINTER(mw_error)),

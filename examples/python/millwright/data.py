@@ -306,7 +306,7 @@ class Tensors(Handle):
         self._adopt(checked("mw_tensors_open", os.fspath(path).encode()))
 
     def __len__(self):
-        return library.mw_tensors_count(self)
+        return library.mw_tensors_get_info(self).count
 
     def __iter__(self):
         return (text_of(library.mw_tensors_at(self, i)[0].name) for i in range(len(self)))

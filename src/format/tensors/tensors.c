@@ -283,13 +283,16 @@ void mw_tensors_destroy(mw_tensors *tensors)
 
 static bool is_open(const mw_tensors *tensors) { return mw__live_has(tensors, MW__LIVE_TENSORS); }
 
-const char *mw_tensors_format(const mw_tensors *tensors) { return is_open(tensors) ? tensors->format->name : ""; }
-
-size_t mw_tensors_count(const mw_tensors *tensors) { return is_open(tensors) ? tensors->count : 0; }
+mw_tensors_info mw_tensors_get_info(const mw_tensors *tensors)
+{
+    if (!is_open(tensors))
+        return (mw_tensors_info){.format = ""};
+    return (mw_tensors_info){.format = tensors->format->name, .count = tensors->count};
+}
 
 const mw_tensor_info *mw_tensors_at(const mw_tensors *tensors, size_t index)
 {
-    return index < mw_tensors_count(tensors) ? &tensors->items[index].info : NULL;
+    return is_open(tensors) && index < tensors->count ? &tensors->items[index].info : NULL;
 }
 
 const mw_tensor_info *mw_tensors_find(const mw_tensors *tensors, const char *name)

@@ -17,7 +17,7 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
     return NULL;
 }
 
-mw_status mw_onnx_check(const char *path, mw_error *err)
+mw_status mw__onnx_check_file(const char *path, mw_error *err)
 {
     if (mw__skips(err))
         return err->status;

@@ -139,8 +139,6 @@ mw_layer *mw_layer_create(mw_graph *graph, const char *name, mw_layer_function *
     return layer;
 }
 
-size_t mw_layer_applications(const mw_layer *layer) { return layer != NULL ? layer->applications : 0; }
-
 static bool check_operands(mw_layer *layer, mw_tensor *const *x, size_t count)
 {
     mw_graph *graph = layer->graph;

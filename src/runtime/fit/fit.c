@@ -64,7 +64,7 @@ static mw_status check_schedule(const mw__fitting *fit, mw_error *err)
     mw_error refused = {0};
     const int accumulate = fit->trainer->numbers.accumulate;
     const mw_status status =
-        mw_schedule_check(&fit->options->schedule.rate, updates_of(fit, fit->progress.steps), &refused);
+        mw__schedule_check(&fit->options->schedule.rate, updates_of(fit, fit->progress.steps), &refused);
     if (status == MW_OK)
         return MW_OK;
     if (accumulate == 1)

@@ -164,7 +164,7 @@ static mw_status put_watched(mw__fitting *fit, size_t index, const mw_watched *w
 static mw_status put_all_watched(mw__fitting *fit, mw_error *err)
 {
     mw_watched watched;
-    const double norm = mw_trainer_gradient_norm(fit->trainer);
+    const double norm = mw__trainer_gradient_norm(fit->trainer);
     bool norms = false;
     for (size_t i = 0; mw_trainer_watch_at(fit->trainer, i, &watched) && watched.step > 0; i++) {
         if (!norms && watched.of == MW_WATCH_GRADIENT && watched.kind == MW_WATCH_NORM)
@@ -193,7 +193,7 @@ static mw_status put_step(mw__fitting *fit, double now, mw_error *err)
     MW_TRY(put_place(fit, m->losses > 0 ? m->sum / (double)m->losses : (double)NAN, err));
     MW_TRY(mw__fit_put(fit, "updates", (double)fit->trainer->progress.steps, NULL, err));
     MW_TRY(mw__fit_put(fit, "refused_steps", (double)counters.refused_steps, NULL, err));
-    MW_TRY(mw__fit_put(fit, "loss_scale", (double)mw_trainer_loss_scale(fit->trainer), NULL, err));
+    MW_TRY(mw__fit_put(fit, "loss_scale", (double)mw__trainer_loss_scale(fit->trainer), NULL, err));
     if (now > m->since)
         MW_TRY(mw__fit_put(fit, "examples_per_second", rounded(examples / (now - m->since), 10.0), NULL, err));
     MW_TRY(put_known(fit, "rss_bytes", mw__system_resident(), err));

@@ -68,6 +68,9 @@ mw_status mw__fit_resume(mw__fitting *fit, mw_error *err);
 /* Says now what would fail after an epoch. */
 mw_status mw__fit_check_can_save(mw__fitting *fit, mw_error *err);
 
+/* Whether the schedule fits a training of that many steps.
+ *  errors  MW_ERROR_ARGUMENT, naming the number and its rule */
+mw_status mw__schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err);
 /* Whether a schedule moves the rate; a constant one is left to the callback. */
 bool mw__fit_rate_moves(const mw__fitting *fit);
 /* The schedule's base rate, which is what is saved: the factor follows from the position. */

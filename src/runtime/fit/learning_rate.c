@@ -81,7 +81,7 @@ static mw_status check_kind(const mw_schedule *schedule, mw_error *err)
     return mw__fail(err, MW_ERROR_ARGUMENT, "schedule: no kind %d", (int)schedule->kind);
 }
 
-mw_status mw_schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err)
+mw_status mw__schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
@@ -153,7 +153,7 @@ double mw_schedule_factor(const mw_schedule *schedule, int64_t step, int64_t ste
 {
     MW__FLOAT_SCOPE;
     mw_error refused = {0};
-    if (mw_schedule_check(schedule, steps, &refused) != MW_OK || step < 0)
+    if (mw__schedule_check(schedule, steps, &refused) != MW_OK || step < 0)
         return (double)NAN;
     return factor(schedule, step, steps);
 }

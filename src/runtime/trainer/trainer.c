@@ -93,13 +93,25 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
     return mw__trainer_leave(&entry, set_learning_rate(trainer, learning_rate, err), err);
 }
 
+float mw__trainer_loss_scale(const mw_trainer *trainer)
+{
+    const mw__state_entry *entry = mw__state_find(&trainer->owner.state, MW__SCALE);
+    float scale = (float)trainer->numbers.loss_scale;
+    if (entry != NULL)
+        mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
+    return scale;
+}
+
 mw_trainer_info mw_trainer_get_info(const mw_trainer *trainer)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__live_has(trainer, MW__LIVE_TRAINER))
         return (mw_trainer_info){0};
     return (mw_trainer_info){
         .steps = trainer->progress.steps,
         .learning_rate = trainer->numbers.learning_rate,
+        .loss_scale = mw__trainer_loss_scale(trainer),
+        .gradient_norm = mw__trainer_gradient_norm(trainer),
         .warning_count = trainer->record.warning_count + mw_program_get_info(trainer->step.program).warning_count,
         .watch_count = trainer->watched.count,
         .counters = trainer->progress.counters,
@@ -183,27 +195,6 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
     return mw__trainer_leave(&entry, use_averages(trainer, use, err), err);
-}
-
-static float read_loss_scale(mw_trainer *trainer)
-{
-    const mw__state_entry *entry = mw__state_find(&trainer->owner.state, MW__SCALE);
-    float scale = (float)trainer->numbers.loss_scale;
-    if (entry != NULL)
-        mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
-    mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
-    return scale;
-}
-
-float mw_trainer_loss_scale(mw_trainer *trainer)
-{
-    MW__FLOAT_SCOPE;
-    mw__entry entry;
-    if (trainer == NULL || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, NULL) != MW_OK)
-        return 0.0f;
-    const float scale = read_loss_scale(trainer);
-    mw__trainer_leave(&entry, MW_OK, NULL);
-    return scale;
 }
 
 /* ---- state ---- */

@@ -178,7 +178,7 @@ static int convert_tensors(const tool_call *call)
     say_left_out(tensors);
     const mw_status status = mw_tensors_convert(tensors, call->arguments[1], wanted, call->err);
     if (status == MW_OK && call->json != NULL)
-        mw__json_add_integer(call->json, "tensors", (int64_t)mw_tensors_count(tensors));
+        mw__json_add_integer(call->json, "tensors", (int64_t)mw_tensors_get_info(tensors).count);
     mw_tensors_destroy(tensors);
     return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }

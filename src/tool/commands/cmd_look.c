@@ -416,13 +416,14 @@ int tool_tensors(const tool_call *call)
     if (call->json != NULL) {
         mw__json_close(call->json, ']');
         say_left_out(tensors, call);
-        mw__json_add_string(call->json, "format", mw_tensors_format(tensors));
+        mw__json_add_string(call->json, "format", mw_tensors_get_info(tensors).format);
         mw__json_add_number(call->json, "elements", elements);
         mw__json_add_number(call->json, "bytes", bytes);
     } else {
         say_left_out(tensors, call);
-        tool_print("%s, %zu tensors, %s elements, %s\n", mw_tensors_format(tensors), mw_tensors_count(tensors),
-                   tool_count(number, sizeof number, elements), tool_bytes(size, sizeof size, bytes));
+        tool_print("%s, %zu tensors, %s elements, %s\n", mw_tensors_get_info(tensors).format,
+                   mw_tensors_get_info(tensors).count, tool_count(number, sizeof number, elements),
+                   tool_bytes(size, sizeof size, bytes));
     }
     mw_tensors_destroy(tensors);
     if (matched || t.pattern == NULL)

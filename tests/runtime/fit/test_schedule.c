@@ -107,7 +107,7 @@ static void test_a_custom_schedule_starts_after_the_warm_up(void)
 static void refuse(mw_schedule schedule, int64_t steps, const char *part)
 {
     mw_error err = {0};
-    CHECK_INT(mw_schedule_check(&schedule, steps, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw__schedule_check(&schedule, steps, &err), MW_ERROR_ARGUMENT);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, part);
     CHECK(isnan(mw_schedule_factor(&schedule, 0, steps)));
 }

@@ -320,9 +320,9 @@ static void scale_job(mw_communicator *c, int rank, void *user)
         for (int k = 0; rank == 1 && i == 2 && k < NET_BATCH * NET_IN; k++)
             e.x[k] *= 3e4f;
         mw_trainer_step(t, &e.batch, NULL, &r->err[rank]);
-        r->scale[rank] = i == 1 ? mw_trainer_loss_scale(t) : r->scale[rank];
+        r->scale[rank] = i == 1 ? mw_trainer_get_info(t).loss_scale : r->scale[rank];
     }
-    r->scale[rank] /= mw_trainer_loss_scale(t);
+    r->scale[rank] /= mw_trainer_get_info(t).loss_scale;
     net_read(t, r->weights[rank][0], &r->err[rank]);
     mw_trainer_destroy(t);
 }

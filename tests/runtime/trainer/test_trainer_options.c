@@ -303,7 +303,7 @@ static void test_an_overflow_is_skipped_and_halves_the_scale(void)
                 step(hurt, &bad, 0, &err);
                 scale *= 0.5f;
                 CHECK_INT(mw_trainer_get_info(hurt).counters.refused_steps, before + 1);
-                CHECK_NEAR(mw_trainer_loss_scale(hurt), scale, 0);
+                CHECK_NEAR(mw_trainer_get_info(hurt).loss_scale, scale, 0);
             }
         }
         CHECK_OK(err);
@@ -330,7 +330,7 @@ static void test_the_scale_goes_by_what_is_computed(void)
     mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, mw_sgd(0.1f));
     mw_trainer *trainer = create(&options, &net, &err);
     CHECK_OK(err);
-    CHECK_NEAR(mw_trainer_loss_scale(trainer), 256.0, 0);
+    CHECK_NEAR(mw_trainer_get_info(trainer).loss_scale, 256.0, 0);
     mw_trainer_destroy(trainer);
 }
 
@@ -345,7 +345,7 @@ static void test_good_steps_double_the_scale(void)
         REQUIRE(trainer != NULL);
         for (int i = 0; i < 12; i++) {
             step(trainer, &data, i % 5, &err);
-            CHECK_NEAR(mw_trainer_loss_scale(trainer), wanted[i], 0);
+            CHECK_NEAR(mw_trainer_get_info(trainer).loss_scale, wanted[i], 0);
         }
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
@@ -365,7 +365,7 @@ static void test_the_scale_finds_its_place(void)
         step(trainer, &data, i % 5, &err);
     const small_weights after = small_read(trainer, &err);
     CHECK_OK(err);
-    CHECK(mw_trainer_loss_scale(trainer) < 8192.0f && mw_trainer_loss_scale(trainer) >= 64.0f);
+    CHECK(mw_trainer_get_info(trainer).loss_scale < 8192.0f && mw_trainer_get_info(trainer).loss_scale >= 64.0f);
     CHECK(mw_trainer_get_info(trainer).counters.refused_steps >= 2);
     CHECK_INT(mw_trainer_get_info(trainer).steps + mw_trainer_get_info(trainer).counters.refused_steps, 100);
     CHECK(small_loss(&after, &data, 0, SMALL_EXAMPLES) < 0.6 * small_loss(&before, &data, 0, SMALL_EXAMPLES));
@@ -386,7 +386,7 @@ static void test_a_training_that_only_overflows_ends(void)
             step(trainer, &bad, 0, &err);
         CHECK_INT(steps, 32);
         CHECK_ERROR(err, MW_ERROR_NUMERIC, "in a row were skipped");
-        CHECK_NEAR(mw_trainer_loss_scale(trainer), 1.0, 0);
+        CHECK_NEAR(mw_trainer_get_info(trainer).loss_scale, 1.0, 0);
         err = (mw_error){0};
         const small_weights after = small_read(trainer, &err);
         CHECK(memcmp(&before, &after, sizeof before) == 0);

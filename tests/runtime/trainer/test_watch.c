@@ -118,7 +118,7 @@ static void test_a_watched_step_has_the_same_bits(void)
                        settings[i].name);
             check_note(same_state(plain, seen), __FILE__, __LINE__, "%s: other bits", settings[i].name);
             CHECK_INT(mw_trainer_get_info(plain).watch_count, 0);
-            CHECK(isnan(mw_trainer_gradient_norm(plain)));
+            CHECK(isnan(mw_trainer_get_info(plain).gradient_norm));
             mw_trainer_destroy(plain);
             mw_trainer_destroy(seen);
         }
@@ -208,7 +208,7 @@ static void test_statistics_are_those_of_the_values(void)
             if (found.of == MW_WATCH_GRADIENT && !settings[i].stateful)
                 CHECK(found.norm > 0.0);
         }
-        CHECK_NEAR(mw_trainer_gradient_norm(a), sqrt(squares), 1e-12);
+        CHECK_NEAR(mw_trainer_get_info(a).gradient_norm, sqrt(squares), 1e-12);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", settings[i].name, err.message);
         mw_trainer_destroy(a);
         mw_trainer_destroy(b);
@@ -269,7 +269,7 @@ static void test_before_the_first_step_there_is_nothing(void)
     mw_watched found;
     mw_trainer *t = make(&settings[0], VALUES, &err);
     const size_t loss = find(t, "loss", &found);
-    CHECK(found.step == 0 && found.elements == 1 && isnan(mw_trainer_gradient_norm(t)));
+    CHECK(found.step == 0 && found.elements == 1 && isnan(mw_trainer_get_info(t).gradient_norm));
     CHECK_INT(mw_trainer_watch_values(t, loss, MW_F32, &value, 1, &err), MW_ERROR_STATE);
     err = (mw_error){0};
     train(t, 0, 1, NULL, &err);
@@ -346,7 +346,7 @@ static void run_rank(mw_communicator *c, int rank, seen *out, int accumulate, bo
     mw_trainer *t = make_net(c, accumulate, watched, &out->err);
     for (int step = 0; step < 4 * accumulate; step++)
         mw_trainer_step(t, net_batch(&examples, step * ranks + rank), NULL, &out->err);
-    out->norm = mw_trainer_gradient_norm(t);
+    out->norm = mw_trainer_get_info(t).gradient_norm;
     for (size_t i = 0; mw_trainer_watch_at(t, i, &found); i++) {
         out->loss = strcmp(found.name, "loss") == 0 ? found.mean : out->loss;
         out->own_norm = strcmp(found.name, "gradient/fc2.weight") == 0 ? found.norm : out->own_norm;
@@ -445,7 +445,7 @@ static void test_fit_writes_what_is_watched(void)
         mw_watched found;
         find(t, "gradient_norm/fc2.bias", &found);
         CHECK(line_number(last, "gradient_norm/fc2.bias") == found.norm && found.norm > 0.0);
-        CHECK(line_number(last, "gradient_norm") == mw_trainer_gradient_norm(t));
+        CHECK(line_number(last, "gradient_norm") == mw_trainer_get_info(t).gradient_norm);
         if (watched == ALL) {
             find(t, "gradient/fc1.weight", &found);
             CHECK(line_number(last, "watch/gradient/fc1.weight/deviation") == found.deviation);

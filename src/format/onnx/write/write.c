@@ -131,7 +131,7 @@ mw_status mw__onnx_write(const mw_graph *graph, const char *path, const mw_write
 /* ---- checking a file ---- */
 
 /* Elements are not looked at, so that large ones may stay in the file. */
-mw_status mw_onnx_check(const char *path, mw_error *err)
+mw_status mw__onnx_check_file(const char *path, mw_error *err)
 {
     mw_error own = {0};
     const mw_allocator *allocator = mw__allocator_default();

@@ -38,6 +38,9 @@ void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated);
 int mw__trainer_accumulate(const mw_trainer *trainer);
 int mw__trainer_accumulated(const mw_trainer *trainer);
 uint64_t mw__trainer_seed(const mw_trainer *trainer);
+/* Where the loss scale stands, and the norm over all watched gradients of the step that ran last; mw_trainer_info. */
+float mw__trainer_loss_scale(const mw_trainer *trainer);
+double mw__trainer_gradient_norm(const mw_trainer *trainer);
 /* Adds to the counters of state bytes that crossed the host boundary. */
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);
 /* Ranks that have trained by themselves average their parameters; a call of all ranks, else MW_OK. */

@@ -101,7 +101,7 @@ mw_status mw_trainer_watch_values(mw_trainer *trainer, size_t index, mw_dtype dt
     return mw__trainer_leave(&entry, read_values(trainer, index, dtype, out_data, count, err), err);
 }
 
-double mw_trainer_gradient_norm(const mw_trainer *trainer)
+double mw__trainer_gradient_norm(const mw_trainer *trainer)
 {
     MW__FLOAT_SCOPE;
     double sum = 0.0;
