@@ -114,6 +114,16 @@ static inline size_t count_placements(const mw_program *program)
 }
 #endif
 """,
+    "comparison_first": """
+#ifndef MW_MIGRATED_COMPARISON
+#define MW_MIGRATED_COMPARISON
+static inline const mw_compared *comparison_first(const mw_comparison *comparison, bool accumulated)
+{
+    const mw_comparison_info info = mw_comparison_get_info(comparison);
+    return accumulated ? info.first_accumulated : info.first_local;
+}
+#endif
+""",
 }
 
 

@@ -153,7 +153,8 @@ mw_chip_report *mw__chip_report_create(const mw_graph *graph, mw_chip chip, cons
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    if (mw__skips(err) || !mw__graph_given(graph, call, err) || mw_graph_check(graph, err) != MW_OK)
+    if ((mw__failed(err) && mw__skipped(err, call)) || !mw__graph_given(graph, call, err) ||
+        mw_graph_check(graph, err) != MW_OK)
         return NULL;
     mw_chip_report *report = make_report(chip, options, err);
     if (report == NULL)
