@@ -3,6 +3,8 @@
 #include "models.h"
 #include "workloads.h"
 
+#include <millwright/inspect.h>
+
 enum { BATCH = 128 };
 
 mw_compile_options bench_compiling(const bench_options *o)

@@ -5,6 +5,8 @@
  *     passes NAME [--threads N] [--steps N] [--device cpu|ane] [--plan] */
 #include "runs.h"
 
+#include <millwright/inspect.h>
+
 typedef struct subject {
     const char *name;
     int64_t batch, heads, tokens, width; /* of attention; of a loss, labels are batch and classes are width */

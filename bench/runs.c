@@ -1,5 +1,7 @@
 #include "runs.h"
 
+#include <millwright/inspect.h>
+
 enum { ROUNDS = 9 };
 
 static void print_line(void *user, const char *line)

@@ -45,8 +45,9 @@ else()
     list(APPEND mw_format_folders without_protobuf)
 endif()
 mw_room(format ${mw_format_folders})
-mw_room(runtime compare data dispatch evaluate fit gradcheck metrics model parallel plan program state trainer trainer/build
+mw_room(runtime compare data dispatch evaluate fit metrics model parallel plan program state trainer trainer/build
     trainer/object trainer/options trainer/ranks trainer/step trainer/watch weights)
+mw_room(inspect)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
@@ -238,8 +239,17 @@ function(mw_sibling name header about)
     set(mw_header_${name} ${header} PARENT_SCOPE)
     set(mw_about_${name} ${about} PARENT_SCOPE)
 endfunction()
+# mw_sibling_uses(<name> <other>): one library beside the core calls another, which is made before it. The packages and
+# tools/amalgamate.py bring that one, too.
+function(mw_sibling_uses name other)
+    target_link_libraries(millwright_${name} PUBLIC millwright_${other})
+    target_link_libraries(millwright_${name}_static PUBLIC millwright_${other}_static)
+    set(mw_uses_${name} ${other} PARENT_SCOPE)
+endfunction()
+mw_sibling(inspect inspect.h "What looks into programs, beside Millwright" inspect)
 mw_sibling(chip chip_all.h "The ANE's compiler and its files, beside Millwright" chip cost netplist)
 mw_sibling(view view.h "Pictures and reports, beside Millwright" view)
+mw_sibling_uses(view inspect) # a report shows the plan of a step
 if(MW_HAVE_PLIST)
     mw_use(millwright_chip ${MW_PLIST_LIBRARY} plist-2.0)
     mw_use(millwright_chip_static ${MW_PLIST_LIBRARY} plist-2.0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--with chip,view] [--headers DIR] [--without-protobuf] [--root DIR]
-    --with NAMES         libraries beside the core that are joined to it, by commas: chip, view
+usage: tools/amalgamate.py OUT [--with chip,inspect,view] [--headers DIR] [--without-protobuf] [--root DIR]
+    --with NAMES         libraries beside the core that are joined to it, by commas: chip, inspect, view;
+                         what one of them uses comes with it
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)
     --without-protobuf   leave out Core ML packages and ONNX, whose schemas become C by protoc-c
     --root DIR           another tree with src/ and include/, for tests
@@ -34,7 +35,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOMS = ("base", "graph", "autograd", "rules", "mil", "format", "runtime", "engine")
 # Libraries beside the core: the header that has all of one, each with a room of that name.
 with open(os.path.join(ROOT, "cmake", "library.cmake"), encoding="utf-8") as _rows:
-    SIBLINGS = {name: "millwright/" + header for name, header in re.findall(r"^mw_sibling\((\w+) (\S+\.h) ", _rows.read(), re.M)}
+    _text = _rows.read()
+SIBLINGS = {name: "millwright/" + header for name, header in re.findall(r"^mw_sibling\((\w+) (\S+\.h) ", _text, re.M)}
+USES = dict(re.findall(r"^mw_sibling_uses\((\w+) (\w+)\)", _text, re.M))
 NOT_HERE = ("engine/surface/export/",)
 # As cmake/library.cmake chooses.
 # What stands under a condition: by how the path begins, or by what it has in it.
@@ -101,12 +104,17 @@ class Tree:
                         self.files[path] = Source(path, read(os.path.join(place, name)))
 
     def leave_out(self, siblings):
-        """Public headers that no library which is here has: those of `siblings` that the others do not reach."""
+        """Public headers that no library which is here has: those of `siblings` that the others do not reach. Of some the
+        core takes the types: these are in millwright.c only."""
         apart = [SIBLINGS[name] for name in siblings if SIBLINGS[name] in self.files]
         roots = [p for p in self.files if p.startswith("millwright/") and p not in apart]
         own = self.reached(apart) - self.reached(p for p in roots if p not in self.reached(apart))
-        for path in own:
+        self.hidden = own & self.reached(p for p in self.files if not p.startswith("millwright/"))
+        for path in own - self.hidden:
             del self.files[path]
+
+    def is_public(self, path):
+        return path.startswith("millwright/") and path not in self.hidden
 
     def reached(self, paths):
         """Those headers and all that they include."""
@@ -209,7 +217,7 @@ class Writer:
     def needed(self, source):
         for path, _, _ in source.includes:
             found = self.tree.find(path, source.path)
-            if found and found.path.endswith(".h") and not found.path.startswith("millwright/"):
+            if found and found.path.endswith(".h") and not self.tree.is_public(found.path):
                 self.header(found)
             elif found and found.path.endswith(".def"):
                 self.needed(found)
@@ -418,7 +426,7 @@ def public_header(tree):
             out.append("" if include and tree.find(include.group(2), source.path) else text)
         out.append(f"/* ---- end of {shown(source.path)} ---- */\n")
 
-    for path in sorted(p for p in tree.files if p.startswith("millwright/")):
+    for path in sorted(p for p in tree.files if tree.is_public(p)):
         put(tree.files[path])
     return filled(HEADER_HEAD, tree) + "".join(out)
 
@@ -433,10 +441,11 @@ def main():
     given = parser.parse_args()
     if not given.without_protobuf and not shutil.which("protoc-c"):
         raise Refused("protoc-c is missing: install it (protobuf-c-compiler), or say --without-protobuf")
-    joined = tuple(name for name in given.joined.split(",") if name)
+    joined = [name for name in given.joined.split(",") if name]
     for name in joined:
         if name not in SIBLINGS:
             raise Refused(f"--with {name}: the libraries beside the core are {', '.join(SIBLINGS)}")
+    joined = tuple(sorted({*joined, *(USES[name] for name in joined if name in USES)}))
     tree = Tree(given.root, given.headers + ["/opt/homebrew/include", "/usr/local/include", "/usr/include"],
                 not given.without_protobuf, joined)
     os.makedirs(given.out, exist_ok=True)

@@ -21,6 +21,12 @@ refuses src/runtime/x.c engine/compile/compiled.h
 refuses src/runtime/x.c chip/cost/engine.h
 refuses src/mil/x.c chip/place.h
 refuses src/format/x.c view/draw.h
+refuses src/runtime/x.c inspect/feed.h
+refuses src/runtime/x.c millwright/ranges.h
+refuses src/graph/x.c millwright/plan.h
+refuses src/inspect/x.c millwright/view.h
+refuses include/millwright/trainer.h millwright/compare.h
+refuses include/millwright/model.h millwright/view.h
 refuses src/engine/core/x.c engine/kernels/gemm/gemm.h
 refuses src/engine/kernels/conv/x.c engine/compile/passes.h
 refuses src/engine/compile/x.c engine/run/command_list.h

@@ -2,18 +2,18 @@
  * plans of programs; .hwx files, read, run and written; netplists; dispatch descriptors.
  *
  * Programs that include this link with libmillwright_chip too: find_package(millwright COMPONENTS chip), or
- * pkg-config millwright_chip. Whether a chip takes a program (mw_chip_report_create, <millwright/chip.h>) is the
- * core's.
+ * pkg-config millwright_chip. Whether a chip takes a program (mw_chip_report_create, <millwright/chip.h>)
+ * libmillwright_inspect says.
  *
  * Threads: each header says what may be called at the same time. */
 #ifndef MILLWRIGHT_CHIP_ALL_H
 #define MILLWRIGHT_CHIP_ALL_H
 
-#include <millwright/chip.h>
 #include <millwright/chip_cost.h>
 #include <millwright/chip_place.h>
 #include <millwright/chip_plan.h>
 #include <millwright/chip_run.h>
+#include <millwright/compile.h>
 #include <millwright/e5.h>
 #include <millwright/hwx.h>
 #include <millwright/netplist.h>

@@ -26,6 +26,7 @@
 
 #include <millwright/dataset.h>
 #include <millwright/program.h>
+#include <millwright/trainer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,9 @@ typedef struct mw_comparison mw_comparison;
  *           MW_ERROR_NUMERIC for an input that the other side cannot hold; MW_ERROR_FILE, MW_ERROR_FORMAT for
  *           batch_path */
 MW_API mw_comparison *mw_comparison_create(const mw_graph *graph, const mw_compare_options *options, mw_error *err);
+/** The comparison of the trainer's first step (options.watch.compare), whether it passed or not; NULL before the first
+ *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
+MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 /** Frees the comparison; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_comparison_destroy(mw_comparison *comparison);
 

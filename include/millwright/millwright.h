@@ -1,6 +1,6 @@
 /* The core: the one header that a training loop, a fine-tuning or an inference includes. Beside it stand
- * <millwright/chip_all.h> (the ANE's compiler and its files), <millwright/view.h> (pictures and reports) and
- * <millwright/mpi.h>, each with a library of its own.
+ * <millwright/inspect.h> (plans, comparisons, ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler
+ * and its files), <millwright/view.h> (pictures and reports) and <millwright/mpi.h>, each with a library of its own.
  *
  * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
  * different objects know nothing of each other. */
@@ -8,9 +8,7 @@
 #define MILLWRIGHT_MILLWRIGHT_H
 
 #include <millwright/autograd.h>
-#include <millwright/chip.h>
 #include <millwright/communicator.h>
-#include <millwright/compare.h>
 #include <millwright/compile.h>
 #include <millwright/compress.h>
 #include <millwright/confusion.h>
@@ -21,7 +19,6 @@
 #include <millwright/description.h>
 #include <millwright/fit.h>
 #include <millwright/function.h>
-#include <millwright/gradcheck.h>
 #include <millwright/graph.h>
 #include <millwright/layer.h>
 #include <millwright/loss.h>
@@ -51,10 +48,7 @@
 #include <millwright/operation.h>
 #include <millwright/optimizer.h>
 #include <millwright/optimizer_custom.h>
-#include <millwright/plan.h>
 #include <millwright/program.h>
-#include <millwright/ranges.h>
-#include <millwright/replay.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>
 #include <millwright/tensors.h>

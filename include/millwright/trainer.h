@@ -198,10 +198,6 @@ MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** The comparison of the first step (options.watch.compare), whether it passed or not; NULL before the first
- *  step. It belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
-MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
-
 /** How the programs of a step were cut. A stream operation runs one compiled program once within a dispatch (e5rt:
  *  execution stream operation); it is not an operation of MIL. */
 typedef struct mw_trainer_parts {

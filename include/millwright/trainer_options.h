@@ -9,7 +9,6 @@
 #define MILLWRIGHT_TRAINER_OPTIONS_H
 
 #include <millwright/communicator.h>
-#include <millwright/compare.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
 #include <millwright/watch.h>
@@ -17,6 +16,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct mw_compare_options mw_compare_options; /* of <millwright/compare.h> */
 
 /** Parameters whose names match a pattern, to be frozen or trained with numbers of their own. */
 typedef struct mw_parameter_group {
@@ -151,12 +152,13 @@ typedef struct mw_trainer_watch {
     const char *replay_folder; /* not NULL: if a step is refused after it ran, the trainer writes it to this folder, in
                                 * place of an earlier one, and mw_replay_run can run it again (replay.h). It takes the
                                 * model's size on disk; a failure to write it is only logged */
-    const mw_compare_options *compare; /* not NULL: the first step also runs on compare->reference, on its own batch,
-                                        * and the two are compared operation by operation: forward, backward and
-                                        * update. The tolerances are those of `compare`. The step is refused if the
-                                        * comparison does not pass. This trainer, as `compile` says, is the other
-                                        * side; device, batch and seeds of `compare` are not used. The strings of the
-                                        * reference must live until the first step */
+    const mw_compare_options *compare; /* of <millwright/compare.h>, in libmillwright_inspect. Not NULL: the first step
+                                        * also runs on compare->reference, on its own batch, and the two are compared
+                                        * operation by operation: forward, backward and update. The tolerances are
+                                        * those of `compare`. The step is refused if the comparison does not pass.
+                                        * This trainer, as `compile` says, is the other side; device, batch and seeds
+                                        * of `compare` are not used. The strings of the reference must live until the
+                                        * first step */
 } mw_trainer_watch;
 
 /** What to train. Fill with mw_trainer_defaults. */

@@ -2,6 +2,7 @@
 #include "base/number/number.h"
 #include "tool/tool.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <millwright/chip_all.h>
+#include <millwright/inspect.h>
 #include <millwright/view.h>
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Options of what people look at. */
 #include "option_world.h"
 
+#include <millwright/inspect.h>
 #include <millwright/view.h>
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "support/check.h"
 
 #include <limits.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <pthread.h>
 #include <stdlib.h>

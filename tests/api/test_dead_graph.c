@@ -1,6 +1,7 @@
 /* Graphs that were destroyed, and what still points to them: found as long as their remains are kept. */
 #include "support/check.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "support/on_engine.h"
 
 #include <ctype.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 
 enum { N = 4, D = 3, C = 2 };

@@ -2,6 +2,7 @@
  * the middle or twice. Each ends in MW_ERROR_STATE and loses nothing. */
 #include "support/check.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <pthread.h>
 #include <stdatomic.h>

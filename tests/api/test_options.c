@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <millwright/chip_all.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
 #include <stdlib.h>

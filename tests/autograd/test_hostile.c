@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <time.h>

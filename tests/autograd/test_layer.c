@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 #include "fuzz/replay.h"
 #include "graph/transform/lower.h"
 
-#include <millwright/chip.h>
 #include <millwright/chip_all.h>
 #include <millwright/function.h>
+#include <millwright/inspect.h>
 #include <millwright/mil.h>
 #include <millwright/tune.h>
 #include <stdlib.h>

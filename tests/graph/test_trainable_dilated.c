@@ -5,6 +5,7 @@
 
 #include "base/number/fp16.h"
 #include <math.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 
 enum { CHANNELS = 4, SIDE = 7, ELEMENTS = CHANNELS * 2 * 3 * 3, X = 4 * SIDE * SIDE, Y = CHANNELS * SIDE * SIDE };

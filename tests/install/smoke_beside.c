@@ -1,5 +1,6 @@
 /* The libraries beside the core, linked: each works on a graph of the core's, and what they register the core knows. */
 #include <millwright/chip_all.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
 #include <stdio.h>
@@ -34,6 +35,9 @@ int main(void)
     mw_chip_placement *placement = mw_chip_placement_create(graph, MW_CHIP_H13, NULL, &err);
     check_claim(placement != NULL, "chip does not place a graph of the core");
     mw_chip_placement_destroy(placement);
+    mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, NULL, &err);
+    check_claim(report != NULL, "inspect does not check a graph of the core");
+    mw_chip_report_destroy(report);
     check_claim(names_registration(), "the core reads a netplist before anybody registered");
     mw_chip_register();
     check_claim(!names_registration(), "the core does not know of what was registered");

@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/page.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -283,7 +283,6 @@ class mw_pad_mode(IntEnum):
 # Known by name alone.
 mw_communicator = _struct("mw_communicator")
 mw_compare_options = _struct("mw_compare_options")
-mw_comparison = _struct("mw_comparison")
 mw_confusion = _struct("mw_confusion")
 mw_coreml = _struct("mw_coreml")
 mw_dataset = _struct("mw_dataset")
@@ -1185,7 +1184,6 @@ FUNCTIONS = {
     "mw_trainer_warning_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_warning", POINTER(mw_warning)),
     ]),
-    "mw_trainer_comparison": (POINTER(mw_comparison), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_get_parts": (mw_trainer_parts, [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_program": (POINTER(mw_program), [("trainer", POINTER(mw_trainer))]),
     "mw_trainer_save": (c_int, [

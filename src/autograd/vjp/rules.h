@@ -3,6 +3,7 @@
 #define MW__AUTOGRAD_VJP_RULES_H
 
 #include "autograd/vjp/vjp.h"
+#include "base/visible.h"
 
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
@@ -59,7 +60,7 @@ mw_status mw__gradient(const mw__gradient_words *words, const mw_pullback *pullb
                        mw_tensor **out_dx, mw_error *err);
 
 /* What gradients flow through: a tensor of fp32 or fp16. */
-bool mw__is_float_tensor(const mw_tensor *value);
+MW__SIBLING bool mw__is_float_tensor(const mw_tensor *value);
 
 /* One that belongs to the graph and has a gradient; `what` and index name it. */
 mw_status mw__gradient_check_tensor(const mw__gradient_words *words, const mw_graph *graph, const mw_tensor *value,

@@ -20,6 +20,7 @@
 #define MW__AUTOGRAD_VJP_VJP_H
 
 #include "autograd/vjp/parts.h"
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 #include <millwright/millwright.h>
 
@@ -67,6 +68,8 @@ bool mw__gradient_is_zero(const mw_tensor *dx);
 
 /* The rule of an operation, NULL for NONE. */
 mw__vjp_rule *mw__vjp_find(mw__op_id id);
+/* Whether its derivative is 0 almost everywhere: it makes steps. */
+MW__SIBLING bool mw__vjp_is_zero(mw__op_id id);
 /* The rule of a record; NULL: its operations are differentiated. */
 mw__vjp_rule *mw__vjp_of_composite(const mw__composite *composite);
 

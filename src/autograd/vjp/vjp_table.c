@@ -21,6 +21,8 @@ static mw__vjp_rule *const rules[MW__OP_COUNT] = {
 
 mw__vjp_rule *mw__vjp_find(mw__op_id id) { return rules[id]; }
 
+bool mw__vjp_is_zero(mw__op_id id) { return rules[id] == mw__vjp_zero; }
+
 mw__vjp_rule *mw__vjp_of_composite(const mw__composite *composite)
 {
     return composite->transposed != NULL ? mw__vjp_conv_transposed : composite->vjp;

@@ -80,11 +80,11 @@ typedef struct mw__file_writer {
     bool placed; /* the new file stands at its name; deinit keeps this one field */
 } mw__file_writer;
 
-mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path, bool durable,
-                                mw_error *err);
-mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_t size, mw_error *err);
-mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err);
-void mw__file_writer_deinit(mw__file_writer *writer);
+MW__SIBLING mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path,
+                                            bool durable, mw_error *err);
+MW__SIBLING mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_t size, mw_error *err);
+MW__SIBLING mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err);
+MW__SIBLING void mw__file_writer_deinit(mw__file_writer *writer);
 
 /* Locks the file for this descriptor alone (flock), and waits at most that long for another holder. False with the
  * reason in errno: EWOULDBLOCK means that another process held the lock all the time, anything else that there are no

@@ -58,6 +58,6 @@ MW__SIBLING void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, m
 /* A NUL-terminated copy. */
 MW__SIBLING char *mw__arena_string(mw__arena *arena, const char *text, size_t length, mw_error *err);
 /* A copy of a whole string; NULL for NULL, too. */
-char *mw__arena_keep(mw__arena *arena, const char *string, mw_error *err);
+MW__SIBLING char *mw__arena_keep(mw__arena *arena, const char *string, mw_error *err);
 
 #endif

@@ -2,9 +2,11 @@
 #ifndef MW__BASE_NUMBER_HASH_H
 #define MW__BASE_NUMBER_HASH_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t mw__hash64(const void *data, size_t size, uint64_t seed);
+MW__SIBLING uint64_t mw__hash64(const void *data, size_t size, uint64_t seed);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef MW__BASE_NUMBER_RANDOM_H
 #define MW__BASE_NUMBER_RANDOM_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,13 +23,13 @@ typedef double mw__random_draw(const uint32_t words[4], double a, double b);
 mw__random_draw mw__random_draw_normal, mw__random_draw_uniform, mw__random_draw_bernoulli;
 
 /* Word `position` of the stream: counter = {block low, block high, stream low, stream high}, key = {seed low, high}. */
-uint32_t mw__random_u32(mw__random *random);
+MW__SIBLING uint32_t mw__random_u32(mw__random *random);
 
 /* Uniform in [0, bound), bound > 0, without modulo bias (rejection). */
-uint64_t mw__random_below(mw__random *random, uint64_t bound);
+MW__SIBLING uint64_t mw__random_below(mw__random *random, uint64_t bound);
 
 /* Uniform in [0, 1) with 24 bits. */
-float mw__random_uniform(mw__random *random);
+MW__SIBLING float mw__random_uniform(mw__random *random);
 
 /* The next `count` of them, as many calls would draw them one by one. */
 void mw__random_uniforms(mw__random *random, float *out, size_t count);

@@ -25,7 +25,7 @@ void mw__json_put_string(mw__text *text, const char *string);
 /* Appends a string without quotes, as base/text/printable.h shows it. It is first cut to `longest` < MW__JSON_PRINTABLE
  * bytes; then each quote and backslash gets a backslash before it, so that the result may be up to twice as long.
  */
-void mw__json_put_printable(mw__text *text, const char *string, size_t longest);
+MW__SIBLING void mw__json_put_printable(mw__text *text, const char *string, size_t longest);
 #define MW__JSON_PRINTABLE 1024
 
 /* ---- whole texts ---- */

@@ -11,6 +11,7 @@
 #include "base/file/file.h"
 #include "base/memory/alloc.h"
 #include "base/memory/map.h"
+#include "base/visible.h"
 #include <millwright/types.h>
 
 #define MW__SAFETENSORS_HEADER_MAX ((size_t)100 * 1000 * 1000) /* of the format */
@@ -44,26 +45,27 @@ typedef struct mw__safetensors {
 } mw__safetensors;
 
 /* errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed. After a failure it is closed. */
-mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err);
+MW__SIBLING mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path,
+                                           mw_error *err);
 /* The same for a file that a folder has by convention: opened by mw__file_open_in_folder. */
 mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocator *allocator, const char *path,
                                          mw_error *err);
 /* The same for a file that is open: it is taken over, also on failure. */
 mw_status mw__safetensors_adopt(mw__safetensors *file, const mw_allocator *allocator, mw__file open, const char *path,
                                 mw_error *err);
-void mw__safetensors_close(mw__safetensors *file);
+MW__SIBLING void mw__safetensors_close(mw__safetensors *file);
 
 /* NULL if there is none. */
-const mw__safetensors_tensor *mw__safetensors_find(const mw__safetensors *file, const char *name);
-const char *mw__safetensors_metadata(const mw__safetensors *file, const char *key);
+MW__SIBLING const mw__safetensors_tensor *mw__safetensors_find(const mw__safetensors *file, const char *name);
+MW__SIBLING const char *mw__safetensors_metadata(const mw__safetensors *file, const char *key);
 
 /* Reads one tensor: tensor->size bytes. */
-mw_status mw__safetensors_read(const mw__safetensors *file, const mw__safetensors_tensor *tensor, void *out,
-                               mw_error *err);
+MW__SIBLING mw_status mw__safetensors_read(const mw__safetensors *file, const mw__safetensors_tensor *tensor, void *out,
+                                           mw_error *err);
 
 /* Reads every tensor i into out[i] (file order; NULL = only looked at) and compares the checksum, if there is one.
  * MW_ERROR_FORMAT if it differs: then nothing in `out` may be used. */
-mw_status mw__safetensors_read_all(const mw__safetensors *file, void *const *out, mw_error *err);
+MW__SIBLING mw_status mw__safetensors_read_all(const mw__safetensors *file, void *const *out, mw_error *err);
 
 /* Compares the checksum, if there is one, and keeps nothing. */
 mw_status mw__safetensors_check(const mw__safetensors *file, mw_error *err);
@@ -93,8 +95,9 @@ mw_status mw__safetensors_write_from(const mw_allocator *allocator, const char *
 
 /* Writes a whole file with its checksum, durably or not at all.
  * errors  MW_ERROR_ARGUMENT if our own reader would refuse the header (a name that is not UTF-8) */
-mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path, const mw__safetensors_note *notes,
-                                size_t note_count, const mw__safetensors_item *items, size_t item_count, mw_error *err);
+MW__SIBLING mw_status mw__safetensors_write(const mw_allocator *allocator, const char *path,
+                                            const mw__safetensors_note *notes, size_t note_count,
+                                            const mw__safetensors_item *items, size_t item_count, mw_error *err);
 
 /* ---- shared by reader and writer ---- */
 

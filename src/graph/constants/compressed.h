@@ -33,7 +33,7 @@ struct mw__compressed {
 };
 
 /* True for an operation that makes a constant of constants. */
-bool mw__op_is_constexpr(const mw__op *op);
+MW__SIBLING bool mw__op_is_constexpr(const mw__op *op);
 /* True for one whose arguments stand among the attributes in text (those of ios16). */
 bool mw__row_has_attributes(const mw__row *row);
 

@@ -77,9 +77,9 @@ mw_status mw__function_unmix(mw__function *function, mw_error *err);
 MW__SIBLING const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);
 /* "\"fc1\"", "the result of matmul #3", "a constant fp32 [3]": a tensor in a message, which never is "". */
 enum { MW__TENSOR_TEXT = 128 };
-const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size);
+MW__SIBLING const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size);
 /* "[128, 784]". */
-const char *mw__shape_print(mw_shape shape, char *buffer, size_t size);
+MW__SIBLING const char *mw__shape_print(mw_shape shape, char *buffer, size_t size);
 
 /* Keeps the error of a graph for mw__fail_null, if it has one. */
 void mw__graph_note(const mw_graph *graph);

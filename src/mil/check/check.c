@@ -1,4 +1,4 @@
-/* mw_chip_report_create: what holds of the program as it stands, and what is left of it when mw_program_create has
+/* What holds of the program as it stands, and what is left of it when mw_program_create has
  * written it for the chip. */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
@@ -9,11 +9,6 @@
 #include "rules/arithmetic.h"
 
 #include <string.h>
-
-mw_chip_check_options mw_chip_check_defaults(void)
-{
-    return (mw_chip_check_options){.struct_size = sizeof(mw_chip_check_options)};
-}
 
 /* ---- what is left of it ---- */
 
@@ -152,26 +147,21 @@ static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *op
     return report;
 }
 
-mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
-                                      mw_error *err)
+mw_chip_report *mw__chip_report_create(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
+                                       const char *call, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    if (mw__skips(err))
-        return NULL;
-    if (!mw__graph_given(graph, "mw_chip_report_create", err))
-        return NULL;
-    const mw_chip_check_options defaults = mw_chip_check_defaults();
-    options = options != NULL ? options : &defaults;
-    if (mw_graph_check(graph, err) != MW_OK)
+    if ((mw__failed(err) && mw__skipped(err, call)) || !mw__graph_given(graph, call, err) ||
+        mw_graph_check(graph, err) != MW_OK)
         return NULL;
     mw_chip_report *report = make_report(chip, options, err);
     if (report == NULL)
         return NULL;
     mw__graph_hold(graph);
-    if (mw__graph_drop(graph, __func__, check_graph(report, graph, options, err), err) == MW_OK)
+    if (mw__graph_drop(graph, call, check_graph(report, graph, options, err), err) == MW_OK)
         return report;
-    mw_chip_report_destroy(report);
+    mw__chip_report_destroy(report, call);
     return NULL;
 }

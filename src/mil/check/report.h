@@ -1,7 +1,9 @@
-/* Reports of mw_chip_report_create: what they are made of, and adding to them. */
+/* Reports of what a chip refuses of a program: making them, and what they are made of. mw_chip_report_create of the
+ * library beside the core shows them to users; a program asks for the reasons of its placement. */
 #ifndef MW__MIL_CHECK_REPORT_H
 #define MW__MIL_CHECK_REPORT_H
 
+#include "base/visible.h"
 #include "rules/legality.h"
 
 #include <millwright/chip.h>
@@ -26,6 +28,13 @@ struct mw_chip_report {
     const mw_chip_finding **findings;
     size_t count;
 };
+
+/* check.c: as mw_chip_report_create with options that are given; `call` is the function in messages. */
+MW__SIBLING mw_chip_report *mw__chip_report_create(const mw_graph *graph, mw_chip chip,
+                                                   const mw_chip_check_options *options, const char *call,
+                                                   mw_error *err);
+/* NULL is fine. */
+MW__SIBLING void mw__chip_report_destroy(mw_chip_report *report, const char *call);
 
 /* Appends a finding with strings of its own; `message` is copied too, the row's strings are not. */
 mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw__legality_row *row,

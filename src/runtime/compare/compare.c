@@ -2,27 +2,11 @@
 #include "runtime/compare/compare.h"
 
 #include "base/memory/live.h"
-#include "base/number/float_mode.h"
 #include "graph/ir/ir.h"
-#include "graph/transform/clone/clone.h"
-#include "runtime/compare/compare_feed.h"
 #include "runtime/program/lowered.h"
 
 #include <math.h>
 #include <string.h>
-
-mw_compare_options mw_compare_defaults(void)
-{
-    mw_compare_options options = {.struct_size = sizeof(mw_compare_options),
-                                  .reference = mw_compile_defaults(),
-                                  .device = mw_compile_defaults(),
-                                  .relative = 0x1p-7,
-                                  .absolute = 0x1p-14};
-    options.reference.provider = MW_PROVIDER_ENGINE;
-    options.reference.device = MW_DEVICE_CPU;
-    options.device.device = MW_DEVICE_ANE;
-    return options;
-}
 
 mw_status mw__compare_check_options(const mw_compare_options *o, mw_error *err)
 {
@@ -236,7 +220,7 @@ static mw_status run_all(mw__compare_run *run, mw__arena *scratch, mw_error *err
     size_t count = 0;
     MW_TRY(mw__compare_check(run->request->graph, err));
     MW_TRY(resolve_run(run, err));
-    run->shown = mw__compare_show(function, MW__COMPARE_RESULTS, scratch, &run->values, &count, err);
+    run->shown = mw__compare_show(function, NULL, scratch, &run->values, &count, err);
     if (run->shown == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
     MW_TRY(run_shown(run, err));
@@ -258,6 +242,23 @@ static mw_comparison *make_comparison(const mw_compare_options *options, mw_erro
     return c;
 }
 
+void mw__comparison_destroy(mw_comparison *c, const char *call)
+{
+    if (c == NULL || !mw__live_remove(c, MW__LIVE_COMPARISON, call))
+        return;
+    const mw_allocator *allocator = c->allocator;
+    mw__arena_deinit(&c->arena);
+    mw__free(allocator, c);
+}
+
+const mw_compared *mw__comparison_first(const mw_comparison *c, bool accumulated)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if ((accumulated ? c->items[i].accumulated : c->items[i].local).beyond > 0)
+            return &c->items[i];
+    return NULL;
+}
+
 mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err)
 {
     mw__arena scratch;
@@ -272,48 +273,6 @@ mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *e
     mw__arena_deinit(&scratch);
     if (status == MW_OK)
         return run.comparison;
-    mw_comparison_destroy(run.comparison);
-    return NULL;
-}
-
-/* ---- of a user's graph ---- */
-
-mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err)
-{
-    const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
-    const mw__function *function = mw__function_choose(graph, name, err);
-    return function != NULL ? mw__clone_function(graph->allocator, function, &whole, NULL, err) : NULL;
-}
-
-static mw_comparison *compare_function(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
-{
-    mw_graph *copy = mw__compare_function(graph, options->reference.function, err);
-    mw__compare_source source = {.options = options, .graph = copy};
-    const mw__compare_request request = {.graph = copy, .options = options, .fill = mw__compare_feed, .user = &source};
-    mw_comparison *comparison = copy != NULL ? mw__compare_graph(&request, err) : NULL;
-    mw__graph_free(copy);
-    return comparison;
-}
-
-mw_comparison *mw_comparison_create(const mw_graph *graph, const mw_compare_options *options, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    mw_error own = {0};
-    err = err != NULL ? err : &own;
-    if (mw__skips(err))
-        return NULL;
-    const mw_compare_options defaults = mw_compare_defaults();
-    options = options != NULL ? options : &defaults;
-    if (!mw__graph_given(graph, "mw_comparison_create", err))
-        return NULL;
-    if (mw__compare_check_options(options, err) != MW_OK || mw_graph_check(graph, err) != MW_OK)
-        return NULL;
-    mw__graph_hold(graph);
-    mw_comparison *comparison = compare_function(graph, options, err);
-    mw_status status = comparison != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
-    status = mw__graph_drop(graph, __func__, status, err);
-    if (status == MW_OK)
-        return comparison;
-    mw_comparison_destroy(comparison);
+    mw__comparison_destroy(run.comparison, "mw_comparison_destroy");
     return NULL;
 }

@@ -1,7 +1,9 @@
-/* Comparisons from inside: what their files share, and what a trainer needs for one of its step. */
+/* Comparisons from inside: what their files share, what a trainer needs for one of its step, and what the library
+ * beside the core needs, which shows them to users and measures ranges in the same way. */
 #ifndef MW__RUNTIME_COMPARE_COMPARE_H
 #define MW__RUNTIME_COMPARE_COMPARE_H
 
+#include "base/visible.h"
 #include "graph/ir/names.h"
 #include "graph/transform/clone/clone.h"
 #include "runtime/program/program_object.h"
@@ -41,19 +43,26 @@ typedef struct mw__compare_request {
 } mw__compare_request;
 
 /* As mw_comparison_create, for a graph that need not be published. */
-mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err);
+MW__SIBLING mw_comparison *mw__compare_graph(const mw__compare_request *request, mw_error *err);
+/* `call` is the function in messages. NULL is fine. */
+MW__SIBLING void mw__comparison_destroy(mw_comparison *comparison, const char *call);
+/* The first result whose local (or accumulated) difference is beyond its tolerance; NULL if none is. */
+MW__SIBLING const mw_compared *mw__comparison_first(const mw_comparison *comparison, bool accumulated);
 /* What both sides and ranges need of main: an output, and inputs whose extents are known. */
-mw_status mw__compare_check(const mw_graph *graph, mw_error *err);
+MW__SIBLING mw_status mw__compare_check(const mw_graph *graph, mw_error *err);
 /* Options for a program that is written to, with the memory of nobody else. */
-mw_compile_options mw__compare_side(const mw_compile_options *asked);
-/* A function (NULL: main, or the only one) as main of a graph of its own, freed with mw__graph_free. */
-mw_graph *mw__compare_function(const mw_graph *graph, const char *name, mw_error *err);
+MW__SIBLING mw_compile_options mw__compare_side(const mw_compile_options *asked);
 /* The first parameter that an operation reads, or NULL. */
-const char *mw__compare_parameter(const mw__op *op);
+MW__SIBLING const char *mw__compare_parameter(const mw__op *op);
 /* MW_ERROR_ARGUMENT for zeroed options and bad tolerances. */
-mw_status mw__compare_check_options(const mw_compare_options *options, mw_error *err);
+MW__SIBLING mw_status mw__compare_check_options(const mw_compare_options *options, mw_error *err);
+
+/* ---- compare_inputs.c ---- */
+
 /* Writes the inputs of `from` that `to` has, too, into it; NULL has none. */
-mw_status mw__compare_copy_inputs(mw_program *from, mw_program *to, mw_error *err);
+MW__SIBLING mw_status mw__compare_copy_inputs(mw_program *from, mw_program *to, mw_error *err);
+/* Remembers what the inputs hold that are no parameters. */
+mw_status mw__compare_keep_inputs(mw_comparison *comparison, mw_program *program, mw_error *err);
 
 /* ---- compare_graph.c ---- */
 
@@ -64,17 +73,18 @@ typedef struct mw__compare_value {
     const char *port; /* of the program that shows it; NULL for a constant */
 } mw__compare_value;
 
-typedef enum mw__compare_form {
-    MW__COMPARE_RESULTS, /* what operations give */
-    MW__COMPARE_ALL,     /* inputs and constants are listed, too */
-    MW__COMPARE_WIDE     /* these, and what is fp16 is fp32 in the copy (compare_wide.c) */
+/* How the copy is made that shows values. */
+typedef struct mw__compare_form {
+    mw__clone_rule *rule;   /* or NULL */
+    mw__clone_dtype *dtype; /* or NULL; of a value of the copy */
 } mw__compare_form;
 
 /* A copy of the function in which all tensors are outputs that its operations give, as far as its own outputs and the
  * states that it assigns need them; they are listed in the order of the operations. Freed with mw__graph_free.
+ * form   NULL: a copy that changes nothing; else inputs and constants are listed, too
  * arena  of the list; the copy has its allocator */
-mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, mw__arena *arena,
-                           mw__compare_value **out_values, size_t *out_count, mw_error *err);
+MW__SIBLING mw_graph *mw__compare_show(const mw__function *function, const mw__compare_form *form, mw__arena *arena,
+                                       mw__compare_value **out_values, size_t *out_count, mw_error *err);
 
 /* A program of one operation: its input "in0" stands for inputs[0], its output "out0" for result 0. */
 typedef struct mw__compare_alone {
@@ -84,12 +94,6 @@ typedef struct mw__compare_alone {
 } mw__compare_alone;
 /* The graph is freed with mw__graph_free, also after a failure. */
 mw_status mw__compare_isolate(const mw__op *op, const mw_allocator *allocator, mw__compare_alone *out, mw_error *err);
-
-/* ---- compare_wide.c ---- */
-
-/* A mw__clone_rule and a mw__clone_dtype for a copy in fp32 of what is fp16. */
-bool mw__compare_widen(void *user, mw__clone *clone, const mw__op *op);
-mw_dtype mw__compare_wide(void *user, const mw_tensor *value);
 
 /* ---- compare_local.c ---- */
 
@@ -116,6 +120,6 @@ mw_difference mw__difference(const double *a, const double *b, size_t count, boo
 mw_status mw__difference_of_ports(mw_program *a, mw_program *b, const char *port, mw_dtype declared,
                                   const mw_compare_options *options, mw_difference *out, mw_error *err);
 /* A port's elements, freed with mw__free of its program's allocator; NULL on failure. */
-double *mw__compare_read(mw_program *program, const char *port, size_t *out_count, mw_error *err);
+MW__SIBLING double *mw__compare_read(mw_program *program, const char *port, size_t *out_count, mw_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 typedef struct showing {
     const mw__function *function;
-    mw__compare_form form;
+    const mw__compare_form *form;
     mw__arena *arena;
     mw__compare_value *values;
     size_t count;
@@ -61,14 +61,14 @@ static mw_status show_result(showing *s, const mw__clone *clone, const mw__op *o
 {
     if (is_shown(clone, value))
         return show_value(s, clone, op, value, err);
-    return s->form != MW__COMPARE_RESULTS && value->payload != NULL ? list_value(s, clone, op, value, err) : MW_OK;
+    return s->form != NULL && value->payload != NULL ? list_value(s, clone, op, value, err) : MW_OK;
 }
 
 static mw_status show_all(void *user, const mw__clone *clone, mw_error *err)
 {
     showing *s = user;
     const mw__block *body = s->function->body;
-    for (size_t i = 0; s->form != MW__COMPARE_RESULTS && i < body->input_count; i++)
+    for (size_t i = 0; s->form != NULL && i < body->input_count; i++)
         MW_TRY(list_value(s, clone, NULL, body->inputs[i], err));
     for (size_t i = 0; i < body->op_count; i++)
         for (size_t k = 0; k < body->ops[i]->result_count; k++)
@@ -76,7 +76,7 @@ static mw_status show_all(void *user, const mw__clone *clone, mw_error *err)
     return MW_OK;
 }
 
-mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, mw__arena *arena,
+mw_graph *mw__compare_show(const mw__function *function, const mw__compare_form *form, mw__arena *arena,
                            mw__compare_value **out_values, size_t *out_count, mw_error *err)
 {
     size_t most = function->body->input_count;
@@ -88,9 +88,8 @@ mw_graph *mw__compare_show(const mw__function *function, mw__compare_form form, 
     made.opset = function->opset;
     mw_graph *graph = mw__graph_make(&made, err);
     s.values = mw__arena_alloc(arena, most, sizeof *s.values, err);
-    const bool wide = form == MW__COMPARE_WIDE;
-    const mw__clone_options options = {.rule = wide ? mw__compare_widen : NULL,
-                                       .dtype = wide ? mw__compare_wide : NULL,
+    const mw__clone_options options = {.rule = form != NULL ? form->rule : NULL,
+                                       .dtype = form != NULL ? form->dtype : NULL,
                                        .user = &s,
                                        .keep_outputs = true};
     if (graph == NULL || s.values == NULL || mw__clone_ports(function, graph, &options, show_all, err) != MW_OK) {

@@ -2,10 +2,10 @@
  * that names a person or a machine: no host, user or path. */
 #include "runtime/fit/fit_metrics_run.h"
 #include "graph/ir/ir.h"
+#include "runtime/plan/plan_read.h"
 #include "runtime/trainer/object/trainer_object.h"
 
 #include <inttypes.h>
-#include <millwright/plan.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -66,20 +66,20 @@ static mw_status put_model(mw__fitting *fit, mw_error *err)
 /* Libraries without plans tell nothing. */
 static mw_status put_program(mw__fitting *fit, mw_error *err)
 {
-    mw_plan *plan = mw_plan_create_trainer(fit->trainer, MW_TRAINER_STEP, NULL);
-    const mw_plan_totals totals = mw_plan_get_totals(plan);
-    double operations = 0.0;
-    mw_plan_step step;
-    for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
-        operations += (double)step.operation_count;
-    mw_plan_destroy(plan);
-    if (totals.step_count == 0)
+    mw_plan *plan = mw__trainer_plan_create(fit->trainer, MW_TRAINER_STEP, NULL);
+    if (plan == NULL)
         return MW_OK;
-    MW_TRY(put_number(fit, "threads", (double)totals.threads, err));
+    const size_t steps = plan->totals.step_count;
+    const double threads = (double)plan->totals.threads, bytes = (double)mw__program_plan_bytes(plan);
+    double operations = 0.0;
+    for (size_t i = 0; i < steps; i++)
+        operations += (double)plan->steps[i].operation_count;
+    mw__program_plan_destroy(plan, __func__);
+    if (steps == 0)
+        return MW_OK;
+    MW_TRY(put_number(fit, "threads", threads, err));
     MW_TRY(put_number(fit, "program_operations", operations, err));
-    return put_number(
-        fit, "program_bytes",
-        (double)(totals.port_bytes + totals.constant_bytes + totals.intermediate_bytes + totals.scratch_bytes), err);
+    return put_number(fit, "program_bytes", bytes, err);
 }
 
 static mw_status put_metric_names(mw__fitting *fit, mw_error *err)

@@ -1,4 +1,4 @@
-/* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
+/* Plans: asks the library behind e5rt for one and translates it. Profiling is switched here too. */
 #include "runtime/plan/plan_read.h"
 
 #include "base/number/float_mode.h"
@@ -69,13 +69,13 @@ static mw_status profile(mw_program *program, size_t runs, mw_error *err)
                     mw__dispatch_operation(program->dispatch), runs);
 }
 
-mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
+mw_status mw__program_profile(mw_program *program, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_program_profile"))
         return err->status;
     mw__entry entry;
-    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    MW_TRY(mw__program_enter(&entry, program, "mw_program_profile", err));
     return mw__program_leave(&entry, profile(program, runs, err), err);
 }
 
@@ -83,16 +83,16 @@ static mw_status profile_part(mw_trainer *trainer, mw_trainer_part part, size_t 
 {
     mw_program *program;
     MW_TRY(part_of(trainer, part, "mw_trainer_profile", &program, err));
-    return mw_program_profile(program, runs, err);
+    return mw__program_profile(program, runs, err);
 }
 
-mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
+mw_status mw__trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_trainer_profile"))
         return err->status;
     mw__entry entry;
-    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    MW_TRY(mw__trainer_enter(&entry, trainer, "mw_trainer_profile", MW__LENT_IN_PROGRESS, err));
     return mw__trainer_leave(&entry, profile_part(trainer, part, runs, err), err);
 }
 
@@ -273,30 +273,31 @@ static mw_status create_plan(mw_program *program, mw_plan **out, mw_error *err)
     if (status == MW_OK)
         *out = plan;
     else
-        mw_plan_destroy(plan);
+        mw__program_plan_destroy(plan, "mw_plan_create");
     return status;
 }
 
-mw_plan *mw_plan_create(mw_program *program, mw_error *err)
+mw_plan *mw__program_plan_create(mw_program *program, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_plan *plan = NULL;
     mw__entry entry;
-    if (mw__skips(err) || mw__program_enter(&entry, program, __func__, err) != MW_OK)
+    if ((mw__failed(err) && mw__skipped(err, "mw_plan_create")) ||
+        mw__program_enter(&entry, program, "mw_plan_create", err) != MW_OK)
         return NULL;
     mw__program_leave(&entry, create_plan(program, &plan, err), err);
     return plan;
 }
 
-mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
+mw_plan *mw__trainer_plan_create(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_plan_create_trainer"))
         return NULL;
     mw_program *program;
     mw_plan *plan = NULL;
     mw__entry entry;
-    if (mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
+    if (mw__trainer_enter(&entry, trainer, "mw_plan_create_trainer", MW__LENT_IN_PROGRESS, err) != MW_OK)
         return NULL;
     mw_status status = part_of(trainer, part, "mw_plan_create_trainer", &program, err);
     if (status == MW_OK)
@@ -305,35 +306,12 @@ mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_er
     return plan;
 }
 
-void mw_plan_destroy(mw_plan *plan)
+void mw__program_plan_destroy(mw_plan *plan, const char *call)
 {
-    if (plan == NULL || !mw__live_remove(plan, MW__LIVE_PLAN, __func__))
+    if (plan == NULL || !mw__live_remove(plan, MW__LIVE_PLAN, call))
         return;
     if (plan->handle != NULL)
         plan->symbols.mw_plan_release(&plan->handle);
     mw__arena_deinit(&plan->arena);
     mw__free(plan->allocator, plan);
-}
-
-/* ---- reading ---- */
-
-mw_plan_totals mw_plan_get_totals(const mw_plan *plan)
-{
-    return mw__live_has(plan, MW__LIVE_PLAN) ? plan->totals : (mw_plan_totals){0};
-}
-
-bool mw_plan_step_at(const mw_plan *plan, size_t index, mw_plan_step *out_step)
-{
-    if (!mw__live_has(plan, MW__LIVE_PLAN) || out_step == NULL || index >= plan->totals.step_count)
-        return false;
-    *out_step = plan->steps[index];
-    return true;
-}
-
-bool mw_plan_buffer_at(const mw_plan *plan, size_t index, mw_plan_buffer *out_buffer)
-{
-    if (!mw__live_has(plan, MW__LIVE_PLAN) || out_buffer == NULL || index >= plan->totals.buffer_count)
-        return false;
-    *out_buffer = plan->buffers[index];
-    return true;
 }

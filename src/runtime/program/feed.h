@@ -2,6 +2,7 @@
 #ifndef MW__RUNTIME_PROGRAM_FEED_H
 #define MW__RUNTIME_PROGRAM_FEED_H
 
+#include "base/visible.h"
 #include "graph/ir/lookups.h"
 #include "runtime/program/program_object.h"
 
@@ -27,8 +28,8 @@ typedef struct mw__feeder {
 
 /* Collects the input ports of `program` that are inputs (not parameters) of `graph`, except those for which `skip`
  * returns true. The memory is the program's arena's. */
-mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
-                          bool (*skip)(void *user, const char *name), void *user, mw_error *err);
+MW__SIBLING mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
+                                      bool (*skip)(void *user, const char *name), void *user, mw_error *err);
 
 /* From now on what a batch looks up must be there: for ports whose values go to a gather of `graph`, and for which its
  * constructors have no rule. What trains, evaluates and predicts asks for it. */
@@ -39,7 +40,8 @@ mw_status mw__feeder_find_tables(mw__feeder *feeder, mw_program *program, const 
  *  out_bytes  is increased by what was written
  *  errors     MW_ERROR_ARGUMENT for a missing feed, or an index beyond the table that it looks into; MW_ERROR_SHAPE for
  *             a wrong count; those of mw__values_check, naming feed, element and example */
-mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err);
+MW__SIBLING mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes,
+                                      mw_error *err);
 
 /* Examples of a batch, of which there may be any number: `take` of them from `first` on, for ports of `room` examples.
  */

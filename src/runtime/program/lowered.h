@@ -3,6 +3,7 @@
 #ifndef MW__RUNTIME_PROGRAM_LOWERED_H
 #define MW__RUNTIME_PROGRAM_LOWERED_H
 
+#include "base/visible.h"
 #include "runtime/program/program_object.h"
 
 /* True if an input of the function is a state. */
@@ -12,7 +13,7 @@ bool mw__has_state(const mw__function *function);
  * into the same memory. */
 mw_program *mw__lowered_create(const mw__program_request *request, mw_error *err);
 /* The same of main of a graph, with parameters that hold their first values. */
-mw_program *mw__program_compile_graph(const mw_graph *graph, const mw_compile_options *options,
-                                      const mw__target *target, mw_error *err);
+MW__SIBLING mw_program *mw__program_compile_graph(const mw_graph *graph, const mw_compile_options *options,
+                                                  const mw__target *target, mw_error *err);
 
 #endif

@@ -47,8 +47,8 @@ static const char *reason_of(mw__placements *p, const mw_program *program, mw_er
 /* The first rule that refuses the value, as the findings have it. */
 static const char *refusal_of(const mw_chip_report *report, const char *tensor)
 {
-    for (size_t i = 0; i < mw_chip_report_finding_count(report); i++) {
-        const mw_chip_finding *finding = mw_chip_report_finding_at(report, i);
+    for (size_t i = 0; report != NULL && i < report->count; i++) {
+        const mw_chip_finding *finding = report->findings[i];
         if (finding->verdict == MW_CHIP_REFUSED && finding->tensor != NULL && strcmp(finding->tensor, tensor) == 0)
             return finding->message;
     }
@@ -80,13 +80,15 @@ static mw_status list(mw__placements *p, const mw_program *program, const mw_gra
     const char *reason = reason_of(p, program, err);
     if (function == NULL || reason == NULL)
         return MW_ERROR_MEMORY;
-    mw_chip_report *report =
-        program->device->is_chip ? NULL : mw_chip_report_create(graph, program->chip->chip, NULL, err);
+    const mw_chip_check_options options = {.struct_size = sizeof options};
+    mw_chip_report *report = program->device->is_chip ? NULL
+                                                      : mw__chip_report_create(graph, program->chip->chip, &options,
+                                                                               "mw_program_placement", err);
     mw_status status = mw__failed(err) ? err->status : MW_OK;
     for (size_t i = 0; i < function->body->op_count && status == MW_OK; i++)
         if (function->body->ops[i]->result_count == 0 || function->body->ops[i]->results[0]->payload == NULL)
             status = add_placement(p, program, function->body->ops[i], reason, report, err);
-    mw_chip_report_destroy(report);
+    mw__chip_report_destroy(report, "mw_program_placement");
     return status;
 }
 

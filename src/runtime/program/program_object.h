@@ -4,6 +4,7 @@
 
 #include "base/memory/guard.h"
 #include "base/memory/live.h"
+#include "base/visible.h"
 #include "graph/ir/device_traits.h"
 #include "graph/values/values.h"
 #include "rules/arithmetic.h"
@@ -44,7 +45,7 @@ void mw__placements_free(struct mw__placements *placements);
 
 /* Checks the options and loads the library behind e5rt.
  *  errors  MW_ERROR_ARGUMENT for zeroed options or bad fields, MW_ERROR_UNSUPPORTED for a device the provider lacks */
-mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
+MW__SIBLING mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
 /* "engine, CPU, fp32, 2 threads, OpenBLAS": what runs `dispatch` (NULL = none yet), into the arena. */
 const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena,
                                 mw_error *err);
@@ -198,12 +199,12 @@ mw_status mw__program_port_refused(const mw__refusal *refusal, size_t count, con
 void mw__program_port_written(const mw__found_port *port);
 
 /* Index of a port by the user's name, port_count if there is none. */
-size_t mw__program_find(const mw_program *program, const char *name);
+MW__SIBLING size_t mw__program_find(const mw_program *program, const char *name);
 /* The memory of a port, as the user sees it, and its element count. */
 void *mw__program_data(const mw_program *program, size_t port);
 /* The same as a buffer that other programs may be bound to; false if the device has only copies of its parts. */
 bool mw__program_buffer(const mw_program *program, size_t port, mw__device_buffer *out);
-size_t mw__program_elements(const mw_program *program, size_t port);
+MW__SIBLING size_t mw__program_elements(const mw_program *program, size_t port);
 /* The first values of a parameter, drawn in its declared type and rounded to `dtype`.
  *  errors  MW_ERROR_NUMERIC if one is not finite there */
 mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,

@@ -5,10 +5,10 @@
 #include "autograd/recompute_cut.h"
 #include "base/text/log.h"
 #include "graph/transform/clone/clone.h"
+#include "runtime/plan/plan_read.h"
 #include "runtime/trainer/trainer_model.h"
 
 #include <millwright/autograd.h>
-#include <millwright/plan.h>
 
 #define PIECES_MAX 4096
 
@@ -64,13 +64,12 @@ mw_status mw__trainer_recompute(mw_trainer *t, size_t pieces, mw_error *err)
 
 static mw_status measure_trainer(mw_trainer *t, uint64_t *out_bytes, double *out_flops, mw_error *err)
 {
-    mw_plan *plan = mw_plan_create_trainer(t, MW_TRAINER_STEP, err);
+    mw_plan *plan = mw__trainer_plan_create(t, MW_TRAINER_STEP, err);
     if (plan == NULL)
         return mw__status_or(err, MW_ERROR_MEMORY);
-    const mw_plan_totals totals = mw_plan_get_totals(plan);
-    *out_bytes = totals.port_bytes + totals.constant_bytes + totals.intermediate_bytes + totals.scratch_bytes;
-    *out_flops = totals.flops;
-    mw_plan_destroy(plan);
+    *out_bytes = mw__program_plan_bytes(plan);
+    *out_flops = plan->totals.flops;
+    mw__program_plan_destroy(plan, __func__);
     return MW_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "tool/commands/commands.h"
 #include "tool/source.h"
 
-#include <millwright/replay.h>
+#include <millwright/inspect.h>
 
 const tool_option tool_replay_options[] = {
     TOOL_OPTIONS(tool_running_options),

@@ -4,6 +4,7 @@
 
 #include "tool/tool.h"
 
+#include <millwright/inspect.h>
 #include <millwright/operation.h>
 
 tool_run tool_info, tool_ops, tool_tensors, tool_convert, tool_average, tool_run_model, tool_bench, tool_profile,

@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 
 enum { N = 4, C = 3 };

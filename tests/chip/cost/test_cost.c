@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <millwright/chip_all.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

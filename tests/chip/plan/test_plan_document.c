@@ -8,6 +8,7 @@
 #include "support/page.h"
 
 #include <millwright/chip_all.h>
+#include <millwright/inspect.h>
 
 #include <stdlib.h>
 #include <string.h>

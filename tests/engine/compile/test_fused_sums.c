@@ -5,6 +5,7 @@
 #include "support/on_engine.h"
 #include "support/setting.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

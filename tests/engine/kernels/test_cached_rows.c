@@ -9,6 +9,7 @@
 #include "support/setting.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "support/setting.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

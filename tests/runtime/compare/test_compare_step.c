@@ -5,6 +5,7 @@
 #include "support/on_engine.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 
 static mw_trainer *make_trainer(small_net *net, mw_device device, const mw_compare_options *compare, int steps,
                                 mw_error *err)

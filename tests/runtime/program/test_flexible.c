@@ -5,6 +5,7 @@
 #include "support/failing.h"
 #include "support/on_engine.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

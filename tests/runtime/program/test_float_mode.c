@@ -6,6 +6,7 @@
 #include "support/evaluated.h"
 
 #include <fenv.h>
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 

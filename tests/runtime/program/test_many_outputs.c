@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
+#include <millwright/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "runtime/model/words.h"
 #include "support/check.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 
 enum { J = 15, D = 4 };

@@ -4,6 +4,7 @@
 #include "support/failing.h"
 #include "support/on_engine.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <pthread.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "support/evaluated.h"
 
 #include <float.h>
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "support/on_engine.h"
 #include "support/setting.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 
 enum { STEPS = 7, BATCH = 37, INPUTS = 33, HIDDEN = 70, GATES_MAX = 4 };

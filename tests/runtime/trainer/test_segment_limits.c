@@ -7,6 +7,7 @@
 #include "support/on_engine.h"
 
 #include <e5rt/e5rt.h>
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include "tuned.h"
 
 #include <dirent.h>
+#include <millwright/inspect.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -6,6 +6,7 @@
 #include "support/setting.h"
 #include "tuned.h"
 
+#include <millwright/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -5,6 +5,7 @@
 #include "support/evaluated.h"
 #include "tuned.h"
 
+#include <millwright/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 

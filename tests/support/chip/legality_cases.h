@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_CHIP_LEGALITY_CASES_H
 #define TESTS_SUPPORT_CHIP_LEGALITY_CASES_H
 
-#include <millwright/chip.h>
+#include <millwright/inspect.h>
 
 typedef struct legality_case {
     const char *rule;

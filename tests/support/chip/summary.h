@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_CHIP_SUMMARY_H
 #define TESTS_SUPPORT_CHIP_SUMMARY_H
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 
 enum { SUMMARY_MAX = 2000 };

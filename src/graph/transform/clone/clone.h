@@ -2,6 +2,7 @@
 #ifndef MW__GRAPH_TRANSFORM_CLONE_CLONE_H
 #define MW__GRAPH_TRANSFORM_CLONE_CLONE_H
 
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 
 typedef struct mw__clone mw__clone;
@@ -78,20 +79,20 @@ mw_status mw__clone_ports(const mw__function *from, mw_graph *to, const mw__clon
 
 /* A fresh graph, its main a clone of the function, or of main of `from`; out_copies (or NULL) receives the copies of
  * the roots. */
-mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *function,
-                             const mw__clone_options *options, mw_tensor **out_copies, mw_error *err);
-mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
-                          mw_tensor **out_copies, mw_error *err);
+MW__SIBLING mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *function,
+                                         const mw__clone_options *options, mw_tensor **out_copies, mw_error *err);
+MW__SIBLING mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from,
+                                      const mw__clone_options *options, mw_tensor **out_copies, mw_error *err);
 
 /* Copies an input of the function as it is, for a mw__clone_input; NULL with an error on the target graph. */
 mw_tensor *mw__clone_input_copy(mw__clone *clone, const mw_tensor *source);
 
 /* The copy of a source value, for rules. */
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
-void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
+MW__SIBLING void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
 /* The same of an operand: a literal in an argument, which has no copy of its own, becomes a constant of that type. NULL
  * of NULL, or with an error on the target graph. */
-mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype dtype);
+MW__SIBLING mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype dtype);
 
 /* For a copy of some operations, one by one: what they use from elsewhere is to be set first. Nothing is copied yet. */
 mw_status mw__clone_begin(mw__clone *clone, const mw__function *function, mw_graph *to, mw_error *err);
@@ -123,6 +124,6 @@ mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dty
 /* Ends what mw__clone_op_with began, once the operands are copied. */
 void mw__clone_unswap(mw__clone *clone);
 /* A rule that copies all operations so: for a copy that changes nothing, also of what cannot be compiled yet. */
-bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op);
+MW__SIBLING bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op);
 
 #endif

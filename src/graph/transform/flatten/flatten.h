@@ -2,6 +2,7 @@
 #ifndef MW__GRAPH_TRANSFORM_FLATTEN_FLATTEN_H
 #define MW__GRAPH_TRANSFORM_FLATTEN_FLATTEN_H
 
+#include "base/visible.h"
 #include "graph/transform/clone/clone.h"
 
 /* What one run may make: a loop that never ends is an error, not a hang. */
@@ -20,12 +21,12 @@ typedef struct mw__flatten {
 } mw__flatten;
 
 /* Replaces while_loop, cond and what works on lists; copies anything else. */
-bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op);
+MW__SIBLING bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op);
 
 /* For clones in which states are resident values (mw_state), that start at zero and are assigned what is written last:
  * as mw__clone_input, and when all is copied. */
-bool mw__flatten_input(void *state, mw__clone *clone, const mw_tensor *value);
-void mw__flatten_finish(void *state, mw__clone *clone);
+MW__SIBLING bool mw__flatten_input(void *state, mw__clone *clone, const mw_tensor *value);
+MW__SIBLING void mw__flatten_finish(void *state, mw__clone *clone);
 /* For clones that keep them as they are, but read each once, before all else, and write it once, after all else: what
  * is between is a function of the inputs and of the values that the states start with. */
 bool mw__flatten_keep_state(void *state, mw__clone *clone, const mw_tensor *value);

@@ -1,11 +1,12 @@
-/* The first step beside that of another device, and the ranges of a step: its operations are built once more, compiled
- * with all inner values as outputs, and fed what the step has been fed. All write into memory of their own. */
+/* The first step beside that of another device, and the next step for others to look at: its operations are built once
+ * more, compiled with all inner values as outputs, and fed what the step has been fed. All write into memory of their
+ * own. */
 #include "runtime/trainer/step/trainer_compare.h"
 
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
-#include "runtime/compare/ranges.h"
+#include "runtime/compare/compare.h"
 #include "runtime/trainer/build/trainer_programs.h"
 #include "runtime/trainer/step/trainer_step.h"
 
@@ -38,11 +39,11 @@ void mw__trainer_drop_comparison(mw_trainer *t)
 {
     if (t->diagnosis.compared == NULL)
         return;
-    mw_comparison_destroy(t->diagnosis.compared->comparison);
+    mw__comparison_destroy(t->diagnosis.compared->comparison, "mw_comparison_destroy");
     t->diagnosis.compared->comparison = NULL;
 }
 
-const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer)
+const mw_comparison *mw__trainer_comparison(const mw_trainer *trainer)
 {
     return mw__live_has(trainer, MW__LIVE_TRAINER) && trainer->diagnosis.compared != NULL
                ? trainer->diagnosis.compared->comparison
@@ -92,53 +93,49 @@ static mw_status compare_devices(mw_trainer *t, mw_error *err)
     return status;
 }
 
-/* ---- ranges ---- */
+/* ---- the next step, for others to look at ---- */
 
-static mw_ranges *measure_ranges(mw_trainer *t, mw_error *err)
+static mw_status show_step(mw_trainer *t, mw__trainer_look *look, void *user, mw_error *err)
 {
-    const mw_range_options options = mw_range_defaults();
-    mw_compile_options compile = options.compile;
-    compile.threads = t->compile.threads;
     mw__trainer_build b = {.trainer = t};
-    const mw_status status = build_again(t, &b, err);
-    const mw__ranges_request request = {
-        .graph = b.graph, .compile = &compile, .fill = fill_feeds, .user = t, .allocator = t->allocator};
-    mw_ranges *ranges = status == MW_OK ? mw__ranges(&request, err) : NULL;
+    mw_status status = build_again(t, &b, err);
+    const mw__trainer_next_step step = {
+        .graph = b.graph, .threads = t->compile.threads, .allocator = t->allocator, .fill = fill_feeds, .user = t};
+    if (status == MW_OK)
+        status = look(user, &step, err);
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
-    return ranges;
+    return status;
 }
 
 /* Fed as the next step is, which feeds all of it anew. */
-static mw_status ranges_of_step(mw_trainer *t, const mw_batch *batch, mw_ranges **out, mw_error *err)
+static mw_status feed_step(mw_trainer *t, const mw_batch *batch, const char *call, mw_error *err)
 {
     uint64_t bytes = 0;
     if (t == NULL || batch == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_ranges_create_trainer: the %s is NULL",
-                        t == NULL ? "trainer" : "batch");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", call, t == NULL ? "trainer" : "batch");
     MW_TRY(mw__trainer_check_batch(t, batch, err));
     if (t->ranks != NULL)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_ranges_create_trainer: the trainer has several ranks; measure one that has none");
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the trainer has several ranks; measure one that has none",
+                        call);
     MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->progress.steps + 1, &bytes, err));
-    MW_TRY(mw__trainer_write_scalars(t, t->progress.steps + 1, err));
-    *out = measure_ranges(t, err);
-    return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+    return mw__trainer_write_scalars(t, t->progress.steps + 1, err);
 }
 
-mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+mw_status mw__trainer_look_at_step(mw_trainer *trainer, const mw_batch *batch, const char *call, mw__trainer_look *look,
+                                   void *user, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
-    mw_ranges *ranges = NULL;
     mw__entry entry;
     err = err != NULL ? err : &own;
-    if (mw__skips(err) || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err) != MW_OK)
-        return NULL;
-    if (mw__trainer_leave(&entry, ranges_of_step(trainer, batch, &ranges, err), err) == MW_OK)
-        return ranges;
-    mw_ranges_destroy(ranges);
-    return NULL;
+    if (mw__failed(err) && mw__skipped(err, call))
+        return err->status;
+    MW_TRY(mw__trainer_enter(&entry, trainer, call, MW__LENT_NEVER, err));
+    mw_status status = feed_step(trainer, batch, call, err);
+    if (status == MW_OK)
+        status = show_step(trainer, look, user, err);
+    return mw__trainer_leave(&entry, status, err);
 }
 
 /* ---- refusing ---- */
@@ -147,7 +144,7 @@ static mw_status refuse_comparison(mw_trainer *t, mw_error *err)
 {
     const mw_comparison *c = t->diagnosis.compared->comparison;
     const bool accumulated = t->diagnosis.compared->options.accumulated_only;
-    const mw_compared *first = mw_comparison_first(c, accumulated);
+    const mw_compared *first = mw__comparison_first(c, accumulated);
     const mw_difference *d = accumulated ? &first->accumulated : &first->local;
     t->progress.counters.refused_steps++;
     mw__fail(err, MW_ERROR_NUMERIC,
@@ -155,7 +152,7 @@ static mw_status refuse_comparison(mw_trainer *t, mw_error *err)
              "%zu of %zu elements by more than %g, at worst element %zu with %g and %g (%s; %s); parameters and state "
              "are as before",
              t->progress.steps + 1, first->operation, first->tensor, d->beyond, d->count, d->tolerance, d->worst, d->a,
-             d->b, mw_comparison_where(c, 0), mw_comparison_where(c, 1));
+             d->b, c->where[0], c->where[1]);
     mw__error_subject(err, first->operation, first->parameter != NULL ? first->parameter : first->tensor);
     return MW_ERROR_NUMERIC;
 }
@@ -164,6 +161,7 @@ mw_status mw__trainer_compare(mw_trainer *t, mw_error *err)
 {
     mw__trainer_drop_comparison(t);
     MW_TRY(compare_devices(t, err));
-    t->diagnosis.compared->passed = mw_comparison_passes(t->diagnosis.compared->comparison);
+    const mw_comparison *c = t->diagnosis.compared->comparison;
+    t->diagnosis.compared->passed = mw__comparison_first(c, c->accumulated_only) == NULL;
     return t->diagnosis.compared->passed ? MW_OK : refuse_comparison(t, err);
 }

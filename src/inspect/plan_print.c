@@ -4,13 +4,13 @@
 #include "base/number/float_mode.h"
 #include "base/text/printable.h"
 #include "base/text/text.h"
-#include "runtime/plan/plan_read.h"
+#include "inspect/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *mw__program_plan_fixed(char out[MW__FIXED_MAX], double value, int decimals)
+const char *mw__inspect_fixed(char out[MW__INSPECT_FIXED_MAX], double value, int decimals)
 {
     uint64_t scale = 1;
     for (int i = 0; i < decimals; i++)
@@ -18,9 +18,9 @@ const char *mw__program_plan_fixed(char out[MW__FIXED_MAX], double value, int de
     const double scaled = value * (double)scale + 0.5;
     const uint64_t whole = scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
     if (decimals == 0)
-        snprintf(out, MW__FIXED_MAX, "%llu", (unsigned long long)whole);
+        snprintf(out, MW__INSPECT_FIXED_MAX, "%llu", (unsigned long long)whole);
     else
-        snprintf(out, MW__FIXED_MAX, "%llu.%0*llu", (unsigned long long)(whole / scale), decimals,
+        snprintf(out, MW__INSPECT_FIXED_MAX, "%llu.%0*llu", (unsigned long long)(whole / scale), decimals,
                  (unsigned long long)(whole % scale));
     return out;
 }
@@ -45,8 +45,8 @@ static void put_printed(printer *p, const char *format, ...)
 
 static void put_fixed(printer *p, int width, double value, int decimals)
 {
-    char number[MW__FIXED_MAX];
-    put_printed(p, "%*s", width, mw__program_plan_fixed(number, value, decimals));
+    char number[MW__INSPECT_FIXED_MAX];
+    put_printed(p, "%*s", width, mw__inspect_fixed(number, value, decimals));
 }
 
 /* "12.3 MB" */

@@ -1,6 +1,6 @@
-/* Reports of ranges from inside: numbers of a tensor, and a report of a graph that need not be the user's. */
-#ifndef MW__RUNTIME_COMPARE_RANGES_H
-#define MW__RUNTIME_COMPARE_RANGES_H
+/* Reports of ranges from inside: numbers of a tensor, and the copy in fp32 whose values are measured. */
+#ifndef MW__INSPECT_RANGES_H
+#define MW__INSPECT_RANGES_H
 
 #include "runtime/compare/compare.h"
 
@@ -23,17 +23,10 @@ void mw__range_measure_constant(const mw__payload *payload, mw_range *out);
 /* Below 0 if `a` is worse than `b`: more that overflows, then more that is lost, then less headroom. */
 int mw__range_order(const mw_range *a, const mw_range *b);
 
-/* ---- ranges.c ---- */
+/* ---- ranges_wide.c ---- */
 
-typedef struct mw__ranges_request {
-    const mw_graph *graph;             /* its main is measured */
-    const mw_compile_options *compile; /* the engine's CPU */
-    mw__compare_fill *fill;
-    void *user;
-    const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
-} mw__ranges_request;
-
-/* As mw_ranges_create. */
-mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err);
+/* A mw__clone_rule and a mw__clone_dtype for a copy in fp32 of what is fp16. */
+bool mw__ranges_widen(void *user, mw__clone *clone, const mw__op *op);
+mw_dtype mw__ranges_wide(void *user, const mw_tensor *value);
 
 #endif

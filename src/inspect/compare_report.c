@@ -1,19 +1,16 @@
-/* Comparisons as objects and as text. */
+/* Comparisons as objects, as text, and their inputs as a file. */
 #include "base/memory/live.h"
 #include "base/number/number.h"
 #include "base/text/printable.h"
 #include "base/text/text.h"
+#include "format/tensors/safetensors.h"
 #include "graph/ir/ir.h"
 #include "runtime/compare/compare.h"
+#include "runtime/trainer/step/trainer_compare.h"
 
-void mw_comparison_destroy(mw_comparison *c)
-{
-    if (c == NULL || !mw__live_remove(c, MW__LIVE_COMPARISON, __func__))
-        return;
-    const mw_allocator *allocator = c->allocator;
-    mw__arena_deinit(&c->arena);
-    mw__free(allocator, c);
-}
+void mw_comparison_destroy(mw_comparison *c) { mw__comparison_destroy(c, __func__); }
+
+const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer) { return mw__trainer_comparison(trainer); }
 
 size_t mw_comparison_count(const mw_comparison *c) { return mw__live_has(c, MW__LIVE_COMPARISON) ? c->count : 0; }
 
@@ -24,10 +21,7 @@ const mw_compared *mw_comparison_at(const mw_comparison *c, size_t index)
 
 const mw_compared *mw_comparison_first(const mw_comparison *c, bool accumulated)
 {
-    for (size_t i = 0; i < mw_comparison_count(c); i++)
-        if ((accumulated ? c->items[i].accumulated : c->items[i].local).beyond > 0)
-            return &c->items[i];
-    return NULL;
+    return mw__live_has(c, MW__LIVE_COMPARISON) ? mw__comparison_first(c, accumulated) : NULL;
 }
 
 bool mw_comparison_passes(const mw_comparison *c)
@@ -104,7 +98,7 @@ static void put_item(mw__text *text, const mw_compared *item)
 
 static void put_first(mw__text *text, const mw_comparison *c, bool accumulated)
 {
-    const mw_compared *first = mw_comparison_first(c, accumulated);
+    const mw_compared *first = mw__comparison_first(c, accumulated);
     mw__text_puts(text, accumulated ? "first beyond the tolerance in the whole program: "
                                     : "first beyond the tolerance on equal inputs: ");
     if (first != NULL)
@@ -142,4 +136,23 @@ char *mw_comparison_print(const mw_comparison *c, mw_error *err)
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
     put_all(&text, c);
     return mw__text_take(&text, err);
+}
+
+mw_status mw_comparison_save_batch(const mw_comparison *c, const char *path, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    if (c == NULL || path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", __func__, c == NULL ? "comparison" : "path");
+    MW_TRY(mw__live_check(c, MW__LIVE_COMPARISON, __func__, err));
+    mw__safetensors_item *items = mw__alloc(c->allocator, c->input_count, sizeof *items, err);
+    if (items == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < c->input_count; i++) {
+        const mw__compared_input *input = &c->inputs[i];
+        items[i] = (mw__safetensors_item){input->name, input->dtype, input->shape, input->data};
+    }
+    const mw_status status = mw__safetensors_write(c->allocator, path, NULL, 0, items, c->input_count, err);
+    mw__free(c->allocator, items);
+    return status;
 }

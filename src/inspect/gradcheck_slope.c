@@ -1,5 +1,5 @@
 /* Differences of y in a gradient check, and where they mean something: between kinks. */
-#include "runtime/gradcheck/gradcheck_object.h"
+#include "inspect/gradcheck_object.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "support/on_engine.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 #include <string.h>
 
 static const mw_range *find(const mw_ranges *ranges, const char *tensor)

@@ -1,6 +1,6 @@
 /* How the numbers of one tensor lie in the range of fp16. */
 #include "graph/ir/ir.h"
-#include "runtime/compare/ranges.h"
+#include "inspect/ranges.h"
 
 #include <math.h>
 

@@ -9,6 +9,7 @@
 #include "runtime/compare/compare.h"
 
 #include <math.h>
+#include <millwright/inspect.h>
 #include <stddef.h>
 #include <stdlib.h>
 

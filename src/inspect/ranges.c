@@ -1,11 +1,12 @@
 /* Running a graph in fp32 and measuring what is floating point in it. */
-#include "runtime/compare/ranges.h"
+#include "inspect/ranges.h"
 
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "graph/ir/ir.h"
-#include "runtime/compare/compare_feed.h"
+#include "inspect/feed.h"
 #include "runtime/program/lowered.h"
+#include "runtime/trainer/step/trainer_compare.h"
 
 #include <stdlib.h>
 
@@ -35,8 +36,16 @@ static mw_status check_options(const mw_range_options *o, mw_error *err)
 
 /* ---- measuring ---- */
 
+typedef struct ranges_request {
+    const mw_graph *graph;             /* its main is measured */
+    const mw_compile_options *compile; /* the engine's CPU */
+    mw__compare_fill *fill;
+    void *user;
+    const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
+} ranges_request;
+
 typedef struct run {
-    const mw__ranges_request *request;
+    const ranges_request *request;
     mw_ranges *ranges;
     mw_program *program;
     mw__compare_value *values; /* also those of other types, which are left out */
@@ -140,7 +149,7 @@ static void sort_items(mw_ranges *ranges)
 
 static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
 {
-    const mw__ranges_request *request = r->request;
+    const ranges_request *request = r->request;
     const mw_compile_options options = mw__compare_side(request->compile);
     mw__target target;
     MW_TRY(mw__target_resolve(&options, &target, err));
@@ -156,11 +165,12 @@ static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
 /* Lists, and the states of programs that were read, keep their type, so that what reads them must, too. */
 static mw_graph *show(run *r, const mw__function *function, mw__arena *scratch, mw_error *err)
 {
-    mw_graph *shown = mw__compare_show(function, MW__COMPARE_WIDE, scratch, &r->values, &r->count, err);
+    static const mw__compare_form wide = {.rule = mw__ranges_widen, .dtype = mw__ranges_wide}, same = {NULL, NULL};
+    mw_graph *shown = mw__compare_show(function, &wide, scratch, &r->values, &r->count, err);
     if (shown != NULL || err->status == MW_ERROR_MEMORY)
         return shown;
     mw_error_clear(err);
-    return mw__compare_show(function, MW__COMPARE_ALL, scratch, &r->values, &r->count, err);
+    return mw__compare_show(function, &same, scratch, &r->values, &r->count, err);
 }
 
 static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
@@ -188,7 +198,7 @@ static mw_ranges *make_ranges(const mw_allocator *given, mw_error *err)
     return ranges;
 }
 
-mw_ranges *mw__ranges(const mw__ranges_request *request, mw_error *err)
+static mw_ranges *measure_graph(const ranges_request *request, mw_error *err)
 {
     mw__arena scratch;
     run r = {.request = request, .ranges = make_ranges(request->allocator, err)};
@@ -212,11 +222,11 @@ static mw_ranges *of_function(const mw_graph *graph, const mw_range_options *o, 
     feeds.batch = o->batch;
     feeds.batch_path = o->batch_path;
     feeds.seed = o->seed;
-    mw_graph *copy = mw__compare_function(graph, o->compile.function, err);
-    mw__compare_source source = {.options = &feeds, .graph = copy};
-    const mw__ranges_request request = {
-        .graph = copy, .compile = &o->compile, .fill = mw__compare_feed, .user = &source, .allocator = o->allocator};
-    mw_ranges *ranges = copy != NULL ? mw__ranges(&request, err) : NULL;
+    mw_graph *copy = mw__inspect_function(graph, o->compile.function, err);
+    mw__inspect_source source = {.options = &feeds, .graph = copy};
+    const ranges_request request = {
+        .graph = copy, .compile = &o->compile, .fill = mw__inspect_feed, .user = &source, .allocator = o->allocator};
+    mw_ranges *ranges = copy != NULL ? measure_graph(&request, err) : NULL;
     mw__graph_free(copy);
     return ranges;
 }
@@ -239,6 +249,32 @@ mw_ranges *mw_ranges_create(const mw_graph *graph, const mw_range_options *optio
     mw_status status = ranges != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     status = mw__graph_drop(graph, __func__, status, err);
     if (status == MW_OK)
+        return ranges;
+    mw_ranges_destroy(ranges);
+    return NULL;
+}
+
+/* ---- of a trainer's next step ---- */
+
+/* A mw__trainer_look. */
+static mw_status measure_step(void *user, const mw__trainer_next_step *step, mw_error *err)
+{
+    mw_ranges **out = user;
+    mw_compile_options compile = mw_range_defaults().compile;
+    compile.threads = step->threads;
+    const ranges_request request = {.graph = step->graph,
+                                    .compile = &compile,
+                                    .fill = step->fill,
+                                    .user = step->user,
+                                    .allocator = step->allocator};
+    *out = measure_graph(&request, err);
+    return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+}
+
+mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+{
+    mw_ranges *ranges = NULL;
+    if (mw__trainer_look_at_step(trainer, batch, __func__, measure_step, &ranges, err) == MW_OK)
         return ranges;
     mw_ranges_destroy(ranges);
     return NULL;

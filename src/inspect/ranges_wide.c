@@ -1,13 +1,13 @@
 /* A copy in fp32 of what is fp16, so that nothing overflows or is lost before it has been counted. */
 #include "graph/constants/compressed.h"
 #include "graph/ir/ir.h"
-#include "runtime/compare/compare.h"
+#include "inspect/ranges.h"
 
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 #include <string.h>
 
-mw_dtype mw__compare_wide(void *user, const mw_tensor *value)
+mw_dtype mw__ranges_wide(void *user, const mw_tensor *value)
 {
     const mw_dtype dtype = mw_tensor_dtype(value);
     (void)user;
@@ -37,7 +37,7 @@ static bool widen_constant(mw__clone *clone, const mw__op *op)
     return true;
 }
 
-bool mw__compare_widen(void *user, mw__clone *clone, const mw__op *op)
+bool mw__ranges_widen(void *user, mw__clone *clone, const mw__op *op)
 {
     (void)user;
     if (op->result_count != 1 || op->results[0]->payload != NULL)

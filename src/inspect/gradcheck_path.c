@@ -1,6 +1,6 @@
 /* A gradient followed along a path through x: what y gains over a part is the integral of the gradient there. With many
  * kinks near x no step from x is short enough; but between two kinks on the way there is room. */
-#include "runtime/gradcheck/gradcheck_object.h"
+#include "inspect/gradcheck_object.h"
 
 /* Parts of a path, and how often it is cut to an eighth until some of them cross no kink. */
 enum { PARTS = 12, CUTS = 5 };

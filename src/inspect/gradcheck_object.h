@@ -1,9 +1,9 @@
 /* Inside a gradient check: two programs from one copy of the graph, y alone and its gradient, and the variables. */
-#ifndef MW__RUNTIME_GRADCHECK_GRADCHECK_OBJECT_H
-#define MW__RUNTIME_GRADCHECK_GRADCHECK_OBJECT_H
+#ifndef MW__INSPECT_GRADCHECK_OBJECT_H
+#define MW__INSPECT_GRADCHECK_OBJECT_H
 
 #include "base/number/random.h"
-#include "runtime/gradcheck/gradcheck_decisions.h"
+#include "inspect/gradcheck_decisions.h"
 
 #include <math.h>
 #include <millwright/gradcheck.h>

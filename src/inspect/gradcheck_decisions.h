@@ -1,6 +1,6 @@
 /* What the operations of a differentiated graph decide at a point: on which side of each kink or jump it lies. */
-#ifndef MW__RUNTIME_GRADCHECK_GRADCHECK_DECISIONS_H
-#define MW__RUNTIME_GRADCHECK_GRADCHECK_DECISIONS_H
+#ifndef MW__INSPECT_GRADCHECK_DECISIONS_H
+#define MW__INSPECT_GRADCHECK_DECISIONS_H
 
 #include "graph/ir/ir.h"
 

@@ -1,7 +1,6 @@
-/* The inputs of a comparison: from a batch, from a file, drawn; from one program to another; and into a file. */
-#include "runtime/compare/compare_feed.h"
+/* What a program that is looked at is fed: a batch, a file, or numbers that are drawn. */
+#include "inspect/feed.h"
 
-#include "base/memory/live.h"
 #include "base/number/random.h"
 #include "format/tensors/safetensors.h"
 #include "runtime/program/feed.h"
@@ -67,7 +66,7 @@ static mw_status read_inputs(mw_program *program, const char *path, mw_error *er
 
 /* ---- both sides ---- */
 
-static mw_status feed_batch(const mw__compare_source *source, mw_program *program, mw_error *err)
+static mw_status feed_batch(const mw__inspect_source *source, mw_program *program, mw_error *err)
 {
     mw__feeder feeder = {0};
     uint64_t bytes = 0;
@@ -75,27 +74,9 @@ static mw_status feed_batch(const mw__compare_source *source, mw_program *progra
     return mw__feeder_feed(&feeder, source->options->batch, 0, &bytes, err);
 }
 
-mw_status mw__compare_copy_inputs(mw_program *from, mw_program *to, mw_error *err)
+mw_status mw__inspect_feed(void *user, mw_program *reference, mw_program *device, mw_error *err)
 {
-    for (size_t i = 0; to != NULL && i < to->input_count; i++) {
-        const char *name = to->ports[i].name;
-        const size_t port = mw__program_find(from, name);
-        size_t count = 0;
-        if (port >= from->input_count)
-            continue;
-        double *data = mw__compare_read(from, name, &count, err);
-        mw_status status = data != NULL ? MW_OK : mw__status_or(err, MW_ERROR_MEMORY);
-        if (status == MW_OK)
-            status = mw_program_write(to, name, MW_F64, data, count, err);
-        mw__free(from->allocator, data);
-        MW_TRY(status);
-    }
-    return MW_OK;
-}
-
-mw_status mw__compare_feed(void *user, mw_program *reference, mw_program *device, mw_error *err)
-{
-    const mw__compare_source *source = user;
+    const mw__inspect_source *source = user;
     const mw_compare_options *o = source->options;
     if (o->reference.share.program != NULL)
         MW_TRY(mw__compare_copy_inputs(o->reference.share.program, reference, err));
@@ -107,48 +88,4 @@ mw_status mw__compare_feed(void *user, mw_program *reference, mw_program *device
         if (is_fed(reference, i))
             MW_TRY(draw_input(reference, i, o->seed, err));
     return mw__compare_copy_inputs(reference, device, err);
-}
-
-/* ---- into a file ---- */
-
-mw_status mw__compare_keep_inputs(mw_comparison *c, mw_program *program, mw_error *err)
-{
-    c->inputs = mw__arena_alloc(&c->arena, program->input_count, sizeof *c->inputs, err);
-    if (c->inputs == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < program->input_count; i++) {
-        const mw_port *port = &program->ports[i];
-        const mw_dtype declared = program->rules[i].declared;
-        if (!is_fed(program, i))
-            continue;
-        mw__compared_input *input = &c->inputs[c->input_count];
-        input->dtype = declared == MW_F16 || declared == MW_F32 || declared == MW_F64 ? MW_F32 : MW_I32;
-        input->shape = port->shape;
-        input->name = mw__arena_string(&c->arena, port->name, strlen(port->name), err);
-        input->data = mw__arena_alloc(&c->arena, mw__program_elements(program, i), 4, err);
-        if (input->name == NULL || input->data == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw_program_read(program, port->name, input->dtype, input->data, mw__program_elements(program, i), err));
-        c->input_count++;
-    }
-    return MW_OK;
-}
-
-mw_status mw_comparison_save_batch(const mw_comparison *c, const char *path, mw_error *err)
-{
-    if (mw__skips(err))
-        return err->status;
-    if (c == NULL || path == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", __func__, c == NULL ? "comparison" : "path");
-    MW_TRY(mw__live_check(c, MW__LIVE_COMPARISON, __func__, err));
-    mw__safetensors_item *items = mw__alloc(c->allocator, c->input_count, sizeof *items, err);
-    if (items == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < c->input_count; i++) {
-        const mw__compared_input *input = &c->inputs[i];
-        items[i] = (mw__safetensors_item){input->name, input->dtype, input->shape, input->data};
-    }
-    const mw_status status = mw__safetensors_write(c->allocator, path, NULL, 0, items, c->input_count, err);
-    mw__free(c->allocator, items);
-    return status;
 }

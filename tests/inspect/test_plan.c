@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <e5rt/e5rt.h>
+#include <millwright/inspect.h>
 #include <stdlib.h>
 
 enum { ROWS = 64, COLUMNS = 48, DEPTH = 32, LIMIT = 20000 };

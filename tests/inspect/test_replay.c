@@ -7,6 +7,7 @@
 #include "support/folder.h"
 #include "support/page.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/text/json_write.h"
-#include "runtime/plan/plan_read.h"
+#include "inspect/plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static void put_string(mw__text *text, const char *string)
 
 static void put_fixed(mw__text *text, double value)
 {
-    char number[MW__FIXED_MAX];
-    mw__text_puts(text, mw__program_plan_fixed(number, value, 3));
+    char number[MW__INSPECT_FIXED_MAX];
+    mw__text_puts(text, mw__inspect_fixed(number, value, 3));
 }
 
 static void put_ns_as_us(mw__text *text, uint64_t ns)

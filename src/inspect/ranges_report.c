@@ -3,7 +3,7 @@
 #include "base/text/printable.h"
 #include "base/text/text.h"
 #include "graph/ir/ir.h"
-#include "runtime/compare/ranges.h"
+#include "inspect/ranges.h"
 
 #include <math.h>
 #include <stdio.h>

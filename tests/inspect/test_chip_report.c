@@ -6,6 +6,7 @@
 #include "support/chip/legality_cases.h"
 #include "support/failing.h"
 
+#include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "kinked_nets.h"
 #include "support/check.h"
 
+#include <millwright/inspect.h>
 #include <stdlib.h>
 
 static bool is_nightly(void)

@@ -1,6 +1,6 @@
 /* Decisions of a differentiated graph: one more program, whose outputs are what comparisons, chosen places and steps
  * give. See gradcheck_decisions.h. */
-#include "runtime/gradcheck/gradcheck_decisions.h"
+#include "inspect/gradcheck_decisions.h"
 
 #include "autograd/vjp/rules.h"
 #include "base/number/hash.h"
@@ -38,7 +38,7 @@ static bool is_decision(const mw__op *op, const mw_tensor *result)
 {
     if (result->type->kind != MW__TENSOR)
         return false;
-    return !mw__is_float_tensor(result) || (op->row != NULL && mw__vjp_find(op->row->id) == mw__vjp_zero) ||
+    return !mw__is_float_tensor(result) || (op->row != NULL && mw__vjp_is_zero(op->row->id)) ||
            strcmp(op->kind, "mod") == 0;
 }
 

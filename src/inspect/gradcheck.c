@@ -4,7 +4,7 @@
 #include "base/number/random.h"
 #include "base/text/printable.h"
 #include "graph/transform/flatten/flatten.h"
-#include "runtime/gradcheck/gradcheck_object.h"
+#include "inspect/gradcheck_object.h"
 #include "runtime/program/feed.h"
 
 #include <float.h>
