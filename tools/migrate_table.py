@@ -68,6 +68,16 @@ static inline mw_status evaluate_confusion(mw_trainer *trainer, const mw_dataset
 }
 #endif
 """,
+    "comparison_first": """
+#ifndef MW_MIGRATED_COMPARISON
+#define MW_MIGRATED_COMPARISON
+static inline const mw_compared *comparison_first(const mw_comparison *comparison, bool accumulated)
+{
+    const mw_comparison_info info = mw_comparison_get_info(comparison);
+    return accumulated ? info.first_accumulated : info.first_local;
+}
+#endif
+""",
 }
 
 

@@ -1,7 +1,7 @@
 /* What is known of the ANE by generation: whether a chip takes a program, and why not.
  *
  *     mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, NULL, &err);
- *     if (!mw_chip_report_passes(report)) {
+ *     if (!mw_chip_report_get_info(report).passes) {
  *         char *text = mw_chip_report_print(report, &err);
  *         puts(text);
  *         mw_string_free(text);
@@ -83,11 +83,16 @@ MW_API mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip
 /** Frees the report; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_chip_report_destroy(mw_chip_report *report);
 
-/** True if nothing is refused; false for NULL. */
-MW_API bool mw_chip_report_passes(const mw_chip_report *report);
-/** How many findings there are: in the order of the program's operations, then of its ports. 0 for NULL. */
-MW_API size_t mw_chip_report_finding_count(const mw_chip_report *report);
-/** Finding `index`, which lives as long as the report; NULL beyond the last. */
+/** What a report came to. */
+typedef struct mw_chip_report_info {
+    bool passes; /* nothing is refused */
+    size_t finding_count;
+} mw_chip_report_info;
+
+/** What the report came to. Zeros for NULL. */
+MW_API mw_chip_report_info mw_chip_report_get_info(const mw_chip_report *report);
+/** Finding `index`, in the order of the program's operations, then of its ports; it lives as long as the report; NULL
+ *  beyond the last. */
 MW_API const mw_chip_finding *mw_chip_report_finding_at(const mw_chip_report *report, size_t index);
 /** The report as text, a paragraph for each finding; freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */

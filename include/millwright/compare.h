@@ -3,7 +3,7 @@
  *     mw_compare_options options = mw_compare_defaults();    // the CPU, and the engine's model of the ANE
  *     options.batch = batch;
  *     mw_comparison *comparison = mw_comparison_create(graph, &options, &err);
- *     if (!mw_comparison_passes(comparison)) {
+ *     if (!mw_comparison_get_info(comparison).passes) {
  *         char *text = mw_comparison_print(comparison, &err);
  *         puts(text);
  *         mw_string_free(text);
@@ -17,7 +17,7 @@
  *
  * Inner values are made visible by compiling the program once more with each of them as an output. That can change what
  * is measured: a device that keeps a chain of operations in a wider type until it is stored rounds each value that is
- * an output. mw_comparison_changed counts the outputs that this has changed.
+ * an output. `changed` of mw_comparison_get_info counts the outputs that this has changed.
  *
  * Threads: a comparison does not change: any number of threads may read it at the same time. mw_comparison_create reads
  * the graph as mw_program_create does. */
@@ -100,18 +100,20 @@ MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 /** Frees the comparison; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_comparison_destroy(mw_comparison *comparison);
 
-/** True if no local difference is beyond its tolerance (with accumulated_only: no accumulated one); false for NULL. */
-MW_API bool mw_comparison_passes(const mw_comparison *comparison);
-/** How many results were compared, in the order of the operations; 0 for NULL. */
-MW_API size_t mw_comparison_count(const mw_comparison *comparison);
-/** Result `index`, which lives as long as the comparison; NULL beyond the last. */
+/** What a comparison came to. Strings and results live as long as the comparison. */
+typedef struct mw_comparison_info {
+    bool passes;  /* no local difference is beyond its tolerance; with accumulated_only: no accumulated one */
+    size_t count; /* of the results that were compared, for mw_comparison_at */
+    const mw_compared *first_local; /* the first whose local difference is beyond its tolerance; NULL if none is */
+    const mw_compared *first_accumulated; /* the first whose accumulated difference is */
+    const char *where[2];                 /* what ran a side, as mw_program_where: the reference, then the other */
+    size_t changed[2]; /* of a side: outputs of the program that have other bits when inner values are outputs, too */
+} mw_comparison_info;
+
+/** What the comparison came to. Zeros for NULL. */
+MW_API mw_comparison_info mw_comparison_get_info(const mw_comparison *comparison);
+/** Result `index` in the order of the operations, which lives as long as the comparison; NULL beyond the last. */
 MW_API const mw_compared *mw_comparison_at(const mw_comparison *comparison, size_t index);
-/** The first result whose local (or accumulated) difference is beyond its tolerance; NULL if none is. */
-MW_API const mw_compared *mw_comparison_first(const mw_comparison *comparison, bool accumulated);
-/** What ran a side, as mw_program_where: side 0 is the reference, 1 the other; NULL for another number. */
-MW_API const char *mw_comparison_where(const mw_comparison *comparison, int side);
-/** How many outputs of the program have other bits on that side when inner values are outputs, too. */
-MW_API size_t mw_comparison_changed(const mw_comparison *comparison, int side);
 /** The comparison as text, a line for each result; freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
 MW_API char *mw_comparison_print(const mw_comparison *comparison, mw_error *err);

@@ -3,7 +3,7 @@
  *     mw_range_options options = mw_range_defaults();
  *     options.batch = batch;
  *     mw_ranges *ranges = mw_ranges_create(graph, &options, &err);
- *     if (!mw_ranges_fit(ranges)) {
+ *     if (!mw_ranges_get_info(ranges).fits) {
  *         char *text = mw_ranges_print(ranges, &err);
  *         puts(text);
  *         mw_string_free(text);
@@ -93,16 +93,20 @@ MW_API mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *
 /** Frees the report; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_ranges_destroy(mw_ranges *ranges);
 
-/** True if all elements of all values are finite and at most 65504; false for NULL. What is lost does not count. */
-MW_API bool mw_ranges_fit(const mw_ranges *ranges);
-/** How many values were measured; 0 for NULL. */
-MW_API size_t mw_ranges_count(const mw_ranges *ranges);
+/** What a report came to. */
+typedef struct mw_ranges_info {
+    bool fits;    /* all elements of all values are finite and at most 65504. What is lost does not count */
+    size_t count; /* of the values that were measured */
+} mw_ranges_info;
+
+/** What the report came to. Zeros for NULL. */
+MW_API mw_ranges_info mw_ranges_get_info(const mw_ranges *ranges);
 /** Value `index`, inputs first, then in the order of the operations; it lives as long as the report; NULL beyond the
  *  last. */
 MW_API const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index);
 /** The values from the worst on: most elements that overflow or are not finite, then most that are lost, then least
- *  headroom. */
-MW_API const mw_range *mw_ranges_worst(const mw_ranges *ranges, size_t place);
+ *  headroom. NULL beyond the last. */
+MW_API const mw_range *mw_ranges_worst_at(const mw_ranges *ranges, size_t place);
 /** The report as text, in lines of at most 120 bytes: a summary, what can be done, and a line for each value, the worst
  *  first; long names are cut. Freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */

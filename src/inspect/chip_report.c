@@ -20,22 +20,19 @@ mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip, const
 
 void mw_chip_report_destroy(mw_chip_report *report) { mw__chip_report_destroy(report, __func__); }
 
-size_t mw_chip_report_finding_count(const mw_chip_report *report)
+mw_chip_report_info mw_chip_report_get_info(const mw_chip_report *report)
 {
-    return mw__live_has(report, MW__LIVE_CHIP_REPORT) ? report->count : 0;
+    if (!mw__live_has(report, MW__LIVE_CHIP_REPORT))
+        return (mw_chip_report_info){0};
+    mw_chip_report_info info = {.passes = true, .finding_count = report->count};
+    for (size_t i = 0; i < report->count; i++)
+        info.passes = info.passes && report->findings[i]->verdict != MW_CHIP_REFUSED;
+    return info;
 }
 
 const mw_chip_finding *mw_chip_report_finding_at(const mw_chip_report *report, size_t index)
 {
-    return index < mw_chip_report_finding_count(report) ? report->findings[index] : NULL;
-}
-
-bool mw_chip_report_passes(const mw_chip_report *report)
-{
-    bool passes = mw__live_has(report, MW__LIVE_CHIP_REPORT);
-    for (size_t i = 0; passes && i < report->count; i++)
-        passes = report->findings[i]->verdict != MW_CHIP_REFUSED;
-    return passes;
+    return mw__live_has(report, MW__LIVE_CHIP_REPORT) && index < report->count ? report->findings[index] : NULL;
 }
 
 const char *mw_chip_name(mw_chip chip)

@@ -12,31 +12,21 @@ void mw_comparison_destroy(mw_comparison *c) { mw__comparison_destroy(c, __func_
 
 const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer) { return mw__trainer_comparison(trainer); }
 
-size_t mw_comparison_count(const mw_comparison *c) { return mw__live_has(c, MW__LIVE_COMPARISON) ? c->count : 0; }
+mw_comparison_info mw_comparison_get_info(const mw_comparison *c)
+{
+    if (!mw__live_has(c, MW__LIVE_COMPARISON))
+        return (mw_comparison_info){0};
+    return (mw_comparison_info){.passes = mw__comparison_first(c, c->accumulated_only) == NULL,
+                                .count = c->count,
+                                .first_local = mw__comparison_first(c, false),
+                                .first_accumulated = mw__comparison_first(c, true),
+                                .where = {c->where[0], c->where[1]},
+                                .changed = {c->changed[0], c->changed[1]}};
+}
 
 const mw_compared *mw_comparison_at(const mw_comparison *c, size_t index)
 {
-    return index < mw_comparison_count(c) ? &c->items[index] : NULL;
-}
-
-const mw_compared *mw_comparison_first(const mw_comparison *c, bool accumulated)
-{
-    return mw__live_has(c, MW__LIVE_COMPARISON) ? mw__comparison_first(c, accumulated) : NULL;
-}
-
-bool mw_comparison_passes(const mw_comparison *c)
-{
-    return mw__live_has(c, MW__LIVE_COMPARISON) && mw_comparison_first(c, c->accumulated_only) == NULL;
-}
-
-const char *mw_comparison_where(const mw_comparison *c, int side)
-{
-    return mw__live_has(c, MW__LIVE_COMPARISON) && (side == 0 || side == 1) ? c->where[side] : NULL;
-}
-
-size_t mw_comparison_changed(const mw_comparison *c, int side)
-{
-    return mw__live_has(c, MW__LIVE_COMPARISON) && (side == 0 || side == 1) ? c->changed[side] : 0;
+    return mw__live_has(c, MW__LIVE_COMPARISON) && index < c->count ? &c->items[index] : NULL;
 }
 
 /* ---- text ---- */

@@ -19,22 +19,23 @@ void mw_ranges_destroy(mw_ranges *ranges)
     mw__free(allocator, ranges);
 }
 
-size_t mw_ranges_count(const mw_ranges *ranges) { return mw__live_has(ranges, MW__LIVE_RANGES) ? ranges->count : 0; }
+mw_ranges_info mw_ranges_get_info(const mw_ranges *ranges)
+{
+    const mw_range *worst = mw_ranges_worst_at(ranges, 0);
+    if (!mw__live_has(ranges, MW__LIVE_RANGES))
+        return (mw_ranges_info){0};
+    return (mw_ranges_info){.fits = worst == NULL || worst->overflowed + worst->not_finite == 0,
+                            .count = ranges->count};
+}
 
 const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index)
 {
-    return index < mw_ranges_count(ranges) ? &ranges->items[index] : NULL;
+    return mw__live_has(ranges, MW__LIVE_RANGES) && index < ranges->count ? &ranges->items[index] : NULL;
 }
 
-const mw_range *mw_ranges_worst(const mw_ranges *ranges, size_t place)
+const mw_range *mw_ranges_worst_at(const mw_ranges *ranges, size_t place)
 {
-    return place < mw_ranges_count(ranges) ? ranges->order[place] : NULL;
-}
-
-bool mw_ranges_fit(const mw_ranges *ranges)
-{
-    const mw_range *worst = mw_ranges_worst(ranges, 0);
-    return mw__live_has(ranges, MW__LIVE_RANGES) && (worst == NULL || worst->overflowed + worst->not_finite == 0);
+    return mw__live_has(ranges, MW__LIVE_RANGES) && place < ranges->count ? ranges->order[place] : NULL;
 }
 
 /* ---- text ---- */

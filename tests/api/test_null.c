@@ -82,6 +82,25 @@ static void test_dispatch_refuses_null(void)
     ane_e5rt_program_release(NULL);
 }
 
+static void test_looks_into_programs_take_null(void)
+{
+    mw_comparison_destroy(NULL);
+    const mw_comparison_info compared = mw_comparison_get_info(NULL);
+    CHECK(!compared.passes && compared.count == 0 && mw_comparison_at(NULL, 0) == NULL);
+    CHECK(compared.first_local == NULL && compared.first_accumulated == NULL);
+    for (int side = 0; side < 2; side++)
+        CHECK(compared.where[side] == NULL && compared.changed[side] == 0);
+    CHECK(mw_trainer_comparison(NULL) == NULL);
+    mw_ranges_destroy(NULL);
+    CHECK(!mw_ranges_get_info(NULL).fits && mw_ranges_get_info(NULL).count == 0);
+    CHECK(!mw_chip_report_get_info(NULL).passes && mw_chip_report_get_info(NULL).finding_count == 0);
+    CHECK(mw_ranges_at(NULL, 0) == NULL && mw_ranges_worst_at(NULL, 0) == NULL);
+    mw_plan_destroy(NULL);
+    CHECK_INT(mw_plan_get_totals(NULL).step_count, 0);
+    CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));
+    mw_plan_print(NULL, NULL, NULL);
+}
+
 static void test_destroy_and_queries_take_null(void)
 {
     mw_graph_destroy(NULL);
@@ -168,18 +187,6 @@ static void test_destroy_and_queries_take_null(void)
     mw_error_clear(NULL);
     REFUSED(mw_thread_hooks_set(&(const mw_thread_hooks){0}, &err));
     CHECK(mw_program_placement_count(NULL) == 0 && !mw_program_placement(NULL, 0, NULL));
-    mw_comparison_destroy(NULL);
-    CHECK_INT(mw_comparison_count(NULL), 0);
-    CHECK(!mw_comparison_passes(NULL) && mw_comparison_at(NULL, 0) == NULL && mw_comparison_first(NULL, true) == NULL);
-    CHECK(mw_comparison_where(NULL, 0) == NULL && mw_comparison_changed(NULL, 0) == 0);
-    CHECK(mw_trainer_comparison(NULL) == NULL);
-    mw_ranges_destroy(NULL);
-    CHECK(!mw_ranges_fit(NULL) && mw_ranges_count(NULL) == 0);
-    CHECK(mw_ranges_at(NULL, 0) == NULL && mw_ranges_worst(NULL, 0) == NULL);
-    mw_plan_destroy(NULL);
-    CHECK_INT(mw_plan_get_totals(NULL).step_count, 0);
-    CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));
-    mw_plan_print(NULL, NULL, NULL);
     CHECK(isnan(mw_schedule_factor(NULL, 0, 1)));
     const mw_schedule custom = mw_schedule_custom(NULL, NULL);
     CHECK(isnan(mw_schedule_factor(&custom, 0, 1)));
@@ -762,6 +769,7 @@ int main(void)
     mw_log_set(keep_line, NULL);
     RUN(test_an_error_that_is_cleared_lets_calls_go_on);
     RUN(test_dispatch_refuses_null);
+    RUN(test_looks_into_programs_take_null);
     RUN(test_destroy_and_queries_take_null);
     RUN(test_random_constructors_pass_null_on);
     RUN(test_constructors_pass_null_on);

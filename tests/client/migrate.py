@@ -317,6 +317,27 @@ def test_ends_of_files():
             check(False, f"{whole[:end]!r} or the rest")
 
 
+def test_what_looks_into_programs():
+    table = (TOOLS.parent / "CHANGELOG.md").read_text()
+    core, own = "#include <millwright/millwright.h>\n", "#include <millwright/inspect.h>\n"
+    for old, now in (("mw_comparison_passes(c)", "mw_comparison_get_info(c).passes"),
+                     ("mw_comparison_where(f(a, b), 1)", "mw_comparison_get_info(f(a, b)).where[1]"),
+                     ("mw_ranges_worst(r, 0)", "mw_ranges_worst_at(r, 0)"), ("mw_plan_total(p)", "mw_plan_get_totals(p)"),
+                     ("mw_chip_finding_count(r)", "mw_chip_report_get_info(r).finding_count"),
+                     ("mw_plan_create(p, e)", "mw_plan_create(p, e)")):
+        file, new = migrated_file(f"{core}x = {old};", "x.c", table)
+        check(new == f"{own}{core}x = {now};" and not file.by_hand, new)
+        check([note[0] for note in file.notes] == [1] and "libmillwright_inspect" in file.notes[0][2], file.notes)
+        check(migrated(new, "x.c", table) == (new, []), migrated(new, "x.c", table))
+    file, new = migrated_file('#include "mine.h"\nmw_plan_create(p, e);', "x.c", table)
+    check("inspect.h" not in new and "include <millwright/inspect.h>" in file.notes[0][2], file.notes)
+    for text in (f"{core}mw_program_run(p, e);", "#include <millwright/plan.h>\nmw_plan_create(p, e);"):
+        check(migrated(text, "x.c", table) == (text, []), migrated(text, "x.c", table))
+    new = migrated(f"{core}x = mw_comparison_first(c, true);", "x.c", table)[0]
+    check(new.startswith(own + core) and new.endswith("x = comparison_first(c, true);"), new)
+    check(new.count("static inline const mw_compared *comparison_first(") == 1, new)
+
+
 def test_metrics():
     table = (TOOLS.parent / "CHANGELOG.md").read_text()
     kept = "mw_metrics_create(path, &o, &err); o = mw_metrics_defaults(); mw_metrics *mw_metrics_create(const mw_o *o);"
@@ -369,6 +390,7 @@ def main():
     test_comments_of_calls_are_kept()
     test_what_is_no_call_stays()
     test_ends_of_files()
+    test_what_looks_into_programs()
     test_metrics()
     test_the_table_names_what_there_is(include)
     print(f"{passed} passed, {failed} failed")

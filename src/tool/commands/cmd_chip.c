@@ -44,15 +44,16 @@ static void json_finding(mw__json_writer *json, const mw_chip_finding *finding)
 static void say_report(const mw_chip_report *report, mw_chip chip, const tool_call *call)
 {
     const mw_chip_finding *finding;
+    const bool passes = mw_chip_report_get_info(report).passes;
     if (call->json == NULL) {
         char *text = mw_chip_report_print(report, call->err);
         tool_puts(text != NULL ? text : "");
-        tool_print("%s: %s\n", mw_chip_name(chip), mw_chip_report_passes(report) ? "takes it" : "refuses it");
+        tool_print("%s: %s\n", mw_chip_name(chip), passes ? "takes it" : "refuses it");
         mw_string_free(text);
         return;
     }
     mw__json_add_string(call->json, "chip", mw_chip_name(chip));
-    mw__json_add_bool(call->json, "passes", mw_chip_report_passes(report));
+    mw__json_add_bool(call->json, "passes", passes);
     mw__json_open(call->json, "findings", '[');
     for (size_t i = 0; (finding = mw_chip_report_finding_at(report, i)) != NULL; i++)
         json_finding(call->json, finding);
@@ -71,7 +72,7 @@ int tool_check(const tool_call *call)
     mw_chip_report *report = graph != NULL ? mw_chip_report_create(graph, chip, &options, call->err) : NULL;
     if (report != NULL) {
         say_report(report, chip, call);
-        code = mw_chip_report_passes(report) ? TOOL_DONE : TOOL_DIFFERS;
+        code = mw_chip_report_get_info(report).passes ? TOOL_DONE : TOOL_DIFFERS;
     }
     mw_chip_report_destroy(report);
     mw_graph_destroy(graph);

@@ -59,12 +59,13 @@ static void json_compared(mw__json_writer *json, const char *key, const mw_compa
 
 static void say_comparison(const mw_comparison *comparison, const tool_call *call)
 {
+    const mw_comparison_info info = mw_comparison_get_info(comparison);
     if (call->json != NULL) {
-        mw__json_add_string(call->json, "reference", mw_comparison_where(comparison, 0));
-        mw__json_add_string(call->json, "device", mw_comparison_where(comparison, 1));
-        mw__json_add_bool(call->json, "passes", mw_comparison_passes(comparison));
-        mw__json_add_integer(call->json, "compared", (int64_t)mw_comparison_count(comparison));
-        json_compared(call->json, "first", mw_comparison_first(comparison, o.outputs));
+        mw__json_add_string(call->json, "reference", info.where[0]);
+        mw__json_add_string(call->json, "device", info.where[1]);
+        mw__json_add_bool(call->json, "passes", info.passes);
+        mw__json_add_integer(call->json, "compared", (int64_t)info.count);
+        json_compared(call->json, "first", o.outputs ? info.first_accumulated : info.first_local);
         return;
     }
     char *text = mw_comparison_print(comparison, call->err);
@@ -99,7 +100,7 @@ static int compare_devices(const tool_call *call)
     const mw_compare_options options = sides();
     mw_comparison *comparison = graph != NULL ? mw_comparison_create(graph, &options, call->err) : NULL;
     if (comparison != NULL) {
-        code = mw_comparison_passes(comparison) ? TOOL_DONE : TOOL_DIFFERS;
+        code = mw_comparison_get_info(comparison).passes ? TOOL_DONE : TOOL_DIFFERS;
         say_comparison(comparison, call);
         if (o.save != NULL)
             mw_comparison_save_batch(comparison, o.save, call->err);

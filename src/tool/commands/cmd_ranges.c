@@ -45,10 +45,11 @@ static void say_ranges(const mw_ranges *ranges, const tool_call *call)
         mw_string_free(text);
         return;
     }
-    mw__json_add_bool(call->json, "fits", mw_ranges_fit(ranges));
+    const mw_ranges_info info = mw_ranges_get_info(ranges);
+    mw__json_add_bool(call->json, "fits", info.fits);
     mw__json_open(call->json, "values", '[');
-    for (size_t i = 0; i < mw_ranges_count(ranges); i++)
-        json_range(call->json, mw_ranges_worst(ranges, i));
+    for (size_t i = 0; i < info.count; i++)
+        json_range(call->json, mw_ranges_worst_at(ranges, i));
     mw__json_close(call->json, ']');
 }
 
@@ -81,7 +82,7 @@ int tool_ranges(const tool_call *call)
     const mw_range_options options = asked();
     mw_ranges *ranges = graph != NULL ? mw_ranges_create(graph, &options, call->err) : NULL;
     if (ranges != NULL) {
-        code = mw_ranges_fit(ranges) ? TOOL_DONE : TOOL_DIFFERS;
+        code = mw_ranges_get_info(ranges).fits ? TOOL_DONE : TOOL_DIFFERS;
         say_ranges(ranges, call);
     }
     mw_ranges_destroy(ranges);

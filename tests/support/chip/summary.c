@@ -10,10 +10,10 @@ static size_t put_verdict(const mw_chip_report *report, mw_chip_verdict verdict,
                           size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; i < mw_chip_report_finding_count(report); i++) {
+    for (size_t i = 0; mw_chip_report_finding_at(report, i) != NULL; i++) {
         const mw_chip_finding *f = mw_chip_report_finding_at(report, i);
         size_t times = 0, before = 0;
-        for (size_t k = 0; k < mw_chip_report_finding_count(report); k++) {
+        for (size_t k = 0; mw_chip_report_finding_at(report, k) != NULL; k++) {
             const mw_chip_finding *other = mw_chip_report_finding_at(report, k);
             const bool same = other->verdict == verdict && strcmp(other->rule, f->rule) == 0;
             times += same;
