@@ -630,6 +630,7 @@ static void test_models_refuse_null(void)
     REFUSED(mw_model_classes(NULL, "x", &classes, &err));
     REFUSED(mw_predictor_create(NULL, &err));
     REFUSED(mw_predictor_predict(NULL, NULL, NULL, 1, &err));
+    REFUSED(mw_model_predict(NULL, NULL, NULL, 1, &err));
     REFUSED(mw_predictor_set_shapes(NULL, NULL, 1, &err));
     REFUSED(mw_predictor_reset(NULL, &err));
     REFUSED(mw_predictor_read(NULL, NULL, MW_F32, NULL, 1, &err));

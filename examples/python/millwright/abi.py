@@ -346,6 +346,7 @@ mw_text_pair = _struct("mw_text_pair")
 mw_description = _struct("mw_description")
 mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
+mw_model_weights = _struct("mw_model_weights")
 mw_model_options = _struct("mw_model_options")
 mw_result = _struct("mw_result")
 mw_weight_values = _struct("mw_weight_values")
@@ -551,10 +552,12 @@ mw_compile_options._fields_ = [
     ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
     ("flush_subnormals", c_bool), ("cache_folder", c_char_p),
 ]
+mw_model_weights._fields_ = [("path", c_char_p), ("options", POINTER(mw_weights_options))]
 mw_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
     ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
-    ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
+    ("weights", mw_model_weights), ("max_plans", c_int), ("read_only", c_bool),
+    ("description", POINTER(mw_description)),
 ]
 mw_result._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
 mw_weight_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("data", c_void_p), ("count", c_size_t)]
@@ -1059,6 +1062,10 @@ FUNCTIONS = {
     "mw_predictor_destroy": (None, [("predictor", POINTER(mw_predictor))]),
     "mw_predictor_predict": (c_int, [
         ("predictor", POINTER(mw_predictor)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
+        ("result_count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_model_predict": (c_int, [
+        ("model", POINTER(mw_model)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
         ("result_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_predictor_set_shapes": (c_int, [
