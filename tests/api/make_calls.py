@@ -38,7 +38,7 @@ BY_VALUE = {
     "mw_shape": ["MW_SHAPE(2, 3)", "(mw_shape){0}", "(mw_shape){.rank = 99}", "(mw_shape){.rank = -1}",
                  "MW_SHAPE(INT64_MAX, INT64_MAX)", "MW_SHAPE(-7)"],
     "mw_axes": ["MW_AXES(0)", "(mw_axes){0}", "(mw_axes){.count = 99}", "(mw_axes){.count = -1}", "MW_AXES(INT_MIN)"],
-    "mw_optimizer": ["mw_sgd(0.1f)", "(mw_optimizer){0}", "mw_adam(NAN)"],
+    "mw_optimizer": ["mw_sgd(0.1f)", "(mw_optimizer){{0}}", "mw_adam(NAN)"],
     "mw_init": ["mw_init_constant(1)", "(mw_init){{0}}", "mw_init_constant(NAN)"],
 }
 STRINGS = ['"x"', "NULL", '""', '"no/such/file"', '"a\\n\\xff%s"']
