@@ -47,7 +47,8 @@ int main(int argc, char **argv)
     mw_tensor *logits = network(x);
 
     mw_parameter_group no_decay[] = {mw_parameter_group_defaults("*.bias"), mw_parameter_group_defaults("*.norm.*")};
-    no_decay[0].weight_decay = no_decay[1].weight_decay = 0.0f;
+    mw_parameter_group_set(&no_decay[0], MW_GROUP_WEIGHT_DECAY, 0);
+    mw_parameter_group_set(&no_decay[1], MW_GROUP_WEIGHT_DECAY, 0);
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adamw(o.learning_rate, 0.02f));
     options.groups = no_decay;
     options.group_count = 2;

@@ -46,10 +46,9 @@ static mw_trainer *player(const example_options *o, bool generates, mw_trainer *
         loss = mw_add(mean_softplus(verdict), mean_softplus(mw_neg(trust)));
         loss = mw_add(loss, mw_mul_scalar(steep, GAMMA / (2.0 * N)));
     }
-    mw_parameter_group frozen = mw_parameter_group_defaults(generates ? "d.*" : "g.*");
-    frozen.frozen = true;
+    mw_parameter_group frozen = mw_parameter_group_frozen(generates ? "d.*" : "g.*");
     mw_optimizer adam = mw_adam(o->learning_rate);
-    adam.beta1 = 0.5f;
+    mw_optimizer_set(&adam, MW_OPTIMIZER_BETA1, 0.5);
     mw_trainer_options options = mw_trainer_defaults(loss, adam);
     options.groups = &frozen;
     options.group_count = 1;

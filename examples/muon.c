@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     rule.scalar_count = 2;
     rule.decays = true;
     mw_optimizer muon = mw_optimizer_custom(o.learning_rate, &rule);
-    muon.weight_decay = 0.05f;
+    mw_optimizer_set(&muon, MW_OPTIMIZER_WEIGHT_DECAY, 0.05);
     train(&o, "AdamW", mw_adamw(o.learning_rate, 0.05f), training, test, &err);
     train(&o, "Muon", muon, training, test, &err);
     mw_dataset_destroy(test);

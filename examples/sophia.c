@@ -55,7 +55,7 @@ static void train(example_options *o, bool sophia, const mw_dataset *training, c
     rule.probe = sophia ? sampled_loss(logits) : NULL;
     rule.user = &o->batch;
     mw_optimizer optimizer = mw_optimizer_custom(o->learning_rate, &rule);
-    optimizer.weight_decay = 0.1f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, 0.1);
     mw_trainer_options options =
         mw_trainer_defaults(mw_cross_entropy(logits, y), sophia ? optimizer : mw_adamw(3e-3f, 0.05f));
     options.metric = mw_accuracy(logits, y);

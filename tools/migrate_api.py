@@ -18,6 +18,7 @@ from c_file import lex, lex_body  # noqa: E402
 from migrate_calls import Calls, add_functions, arguments_of, count, new_arguments  # noqa: E402
 from migrate_table import ADDED, WRITERS, Malformed, Table  # noqa: E402
 from migrate_types import Scopes, Types, base_type, cast_type, declared, further, is_type, text_at  # noqa: E402
+from migrate_values import Values  # noqa: E402
 
 CPP_ENDINGS = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
 ENDINGS = (".c", ".h", *CPP_ENDINGS)
@@ -26,7 +27,7 @@ MEMBER = re.compile(r"(?:\.|->)\s*([A-Za-z_]\w*)")
 PRESENT = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 
-class File(Calls):
+class File(Calls, Values):
     """One source: its tokens, of which edits replace the text, and what needs a hand or a look."""
 
     def __init__(self, path, text, table, types):
@@ -38,7 +39,7 @@ class File(Calls):
         self.by_hand, self.notes, self.blocks, self.parentheses = [], [], [], 0
         self.current = self.name = None  # what is being declared: its type and its name
         self.forms, self.added = {}, []  # number of a call -> whose it is; functions that are written into the file
-        self.gone = {field for _, field in table.fields} - types.library
+        self.gone = {field for _, field in [*table.fields, *table.accessors]} - types.library
 
     def migrate(self, keep_lines=False):
         """Returns the new text. Places have the lines of the new text, with keep_lines those of the old one."""
@@ -187,14 +188,20 @@ class File(Calls):
     def visit_field(self, number, text, before):
         if before == "." and text_at(self.tokens, number - 2) in ("{", ","):
             struct = self.blocks[-1][0] if self.blocks else None
-            self.rename_field(number, struct, text, self.is_cpp)
+            self.migrate_field(number, struct, text, True)
         else:
-            self.rename_field(number, base_type(self.tokens, number - 1, self.scopes), text)
+            self.migrate_field(number, base_type(self.tokens, number - 1, self.scopes), text, False)
 
     def visit_offset(self, number):
         struct, field = self.scopes.types.of(text_at(self.tokens, number + 2)), number + 4
         if struct in self.table.structs() and field < len(self.tokens):
             self.rename_field(field, struct, self.tokens[field][1])
+
+    def migrate_field(self, number, struct, text, is_designator):
+        if (struct, text) in self.table.accessors:
+            self.migrate_value(number, struct, text, is_designator)
+        else:
+            self.rename_field(number, struct, text, is_designator and self.is_cpp)
 
     def rename_field(self, number, struct, text, is_flat=False):
         """is_flat: the place takes no path, as a designator of C++."""
@@ -204,6 +211,8 @@ class File(Calls):
                 self.tell(number, f"{struct}.{text}", f"is now `{path}`, which no initializer of C++ can name")
             else:
                 self.set(number, path)
+        elif (struct, text) in self.table.accessors:
+            self.tell(number, f"{struct}.{text}", f"is now {self.table.accessors[struct, text].says()}")
         elif (struct, text) in self.table.by_hand:
             self.tell(number, f"{struct}.{text}", self.table.by_hand[struct, text])
         elif text in self.gone and self.is_unknown(struct):
@@ -214,6 +223,7 @@ class File(Calls):
 
     def unknown(self, field):
         paths = [f"`{path}` of {struct}" for (struct, old), path in self.table.fields.items() if old == field]
+        paths += [accessor.says() for (_, old), accessor in self.table.accessors.items() if old == field]
         return f"its struct is not known; is now {' or '.join(paths)}"
 
     def is_group(self, number, struct, text):

@@ -3,6 +3,8 @@
     `mw_run(program, err)`         a call: its arguments by name, and the same names in the new one
     `mw_predictor`                 a name: of a function, a type, a constant, a macro
     `mw_fit_options.patience`      a field of a struct, and the path that it has now
+    `mw_optimizer.beta2`           the same of a struct that is a value now: `mw_optimizer_set(&it, MW_X, value)`, the call
+                                   that sets it, and behind ", read" the one that reads it, if there is one
     `<millwright/weights.h>`          a header
 
 A second column that is code and "(added)" calls a function that the tool writes into the file (ADDED). One that is not
@@ -16,7 +18,16 @@ CALL = re.compile(r"^(\w+)\((.*)\)$", re.S)
 FIELD = re.compile(r"^(\w+)\.(\w+)$")
 HEADER = re.compile(r"^<(.+)>$")
 
+ACCESSOR = re.compile(r"^`(\w+\()&it(, \w+), value\)`(?:, read `(\(?\w+\()&it(, \w+\)(?: != 0\))?)`)?$")
+
 Call = namedtuple("Call", "parameters text added")
+
+
+class Accessor(namedtuple("Accessor", "set get")):
+    """What stands before and behind the value in the calls that set and read one of its numbers; get may be None."""
+
+    def says(self):
+        return f"`{self.set[0]}&it{self.set[1]}, value)`" + (f", read `{self.get[0]}&it{self.get[1]}`" if self.get else "")
 
 
 ADDED_MARK = "(added)"
@@ -132,11 +143,11 @@ class Malformed(Exception):
 
 
 class Table:
-    """calls: name -> Call or a sentence; names: old -> new; fields: (struct, field) -> path; headers: old -> new;
-    by_hand: what no edit is known for, name or (struct, field) -> sentence."""
+    """calls: name -> Call or a sentence; names: old -> new; fields: (struct, field) -> path; accessors: (struct, field) ->
+    Accessor; headers: old -> new; by_hand: what no edit is known for, name or (struct, field) -> sentence."""
 
     def __init__(self, text):
-        self.calls, self.names, self.fields, self.headers, self.by_hand = {}, {}, {}, {}, {}
+        self.calls, self.names, self.fields, self.headers, self.by_hand, self.accessors = {}, {}, {}, {}, {}, {}
         for old, new in rows(text):
             self.add(old, new)
 
@@ -144,6 +155,9 @@ class Table:
         code = uncoded(new)
         if HEADER.match(old):
             self.headers[HEADER.match(old).group(1)] = HEADER.match(code).group(1) if code else new
+        elif FIELD.match(old) and ACCESSOR.match(new):
+            parts = ACCESSOR.match(new).groups()
+            self.add_to(self.accessors, FIELD.match(old).groups(), Accessor(parts[:2], parts[2] and parts[2:]), new)
         elif FIELD.match(old):
             self.add_to(self.fields, FIELD.match(old).groups(), code, new)
         elif CALL.match(old):
@@ -156,7 +170,7 @@ class Table:
             self.add_to(self.names, old, code, new)
 
     def add_to(self, where, key, value, sentence):
-        if key in where or key in self.by_hand:
+        if any(key in them for them in (where, self.by_hand, self.fields, self.accessors)):
             raise Malformed(f"{key} stands twice in the table")
         if value is None:
             self.by_hand[key] = sentence
@@ -164,7 +178,8 @@ class Table:
             where[key] = value
 
     def structs(self):
-        return {key[0] for key in list(self.fields) + list(self.by_hand) if isinstance(key, tuple)}
+        keys = [*self.fields, *self.accessors, *self.by_hand]
+        return {key[0] for key in keys if isinstance(key, tuple)}
 
 
 def uncoded(cell):

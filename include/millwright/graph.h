@@ -78,12 +78,11 @@ MW_API mw_status mw_graph_check(const mw_graph *graph, mw_error *err);
  *  errors  MW_ERROR_ARGUMENT for a name that is repeated or no name, MW_ERROR_SHAPE for a bad extent */
 MW_API mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape);
 
-/** How a parameter starts. Made by the mw_init_* functions. fan_in and fan_out follow PyTorch: for a weight
- *  [out, in, k..] fan_in = in * k.., fan_out = out * k..; for rank below 2 both are the element count. */
+/** How a parameter starts: a value that the mw_init_* functions make. Its content is the library's own, and a struct of
+ *  zeros is refused. fan_in and fan_out follow PyTorch: for a weight [out, in, k..] fan_in = in * k..,
+ *  fan_out = out * k..; for rank below 2 both are the element count. */
 typedef struct mw_init {
-    int kind;
-    float a, b;
-    const void *data;
+    uint64_t hidden[3];
 } mw_init;
 
 /** All elements 0. */

@@ -1,10 +1,14 @@
 /* Models for inference: read from any file, run on any number of examples, by several threads at once.
  *
  *     mw_model *model = mw_model_open("Detector.mlpackage", NULL, &err);
- *     mw_predictor *predictor = mw_predictor_create(model, &err);               // one for each thread
  *     const mw_feed feeds[] = {{.name = "image", .dtype = MW_F32, .data = pixels, .count = n * 784}};
  *     const mw_batch batch = {.feeds = feeds, .feed_count = 1, .examples = n};
  *     const mw_result results[] = {{"scores", MW_F32, scores, n * 10}};
+ *     mw_model_predict(model, &batch, results, 1, &err);
+ *
+ * For many calls a thread keeps a predictor, whose buffers stay:
+ *
+ *     mw_predictor *predictor = mw_predictor_create(model, &err);               // one for each thread
  *     mw_predictor_predict(predictor, &batch, results, 1, &err);
  *
  * A model holds the program, its weights, and what was compiled of it, once for all predictors; a predictor holds what
@@ -14,8 +18,8 @@
  * mw_program_create and mw_program_run are the same one level below: one program, one batch, ports that are written and
  * read.
  *
- * Threads: a model may be used by several threads at once, also to make predictors. Calls on one predictor come one at
- * a time, from any thread; different predictors of one model may run at the same time. */
+ * Threads: a model may be used by several threads at once, also to predict and to make predictors. Calls on one
+ * predictor come one at a time, from any thread; different predictors of one model may run at the same time. */
 #ifndef MILLWRIGHT_MODEL_H
 #define MILLWRIGHT_MODEL_H
 
@@ -23,6 +27,7 @@
 #include <millwright/dataset.h>
 #include <millwright/onnx.h>
 #include <millwright/program.h>
+#include <millwright/weights.h>
 #include <millwright/write.h>
 
 #ifdef __cplusplus
@@ -32,6 +37,13 @@ extern "C" {
 typedef struct mw_model mw_model;
 typedef struct mw_trainer mw_trainer;
 typedef struct mw_predictor mw_predictor;
+
+/** Weights of a file that a model starts with. They go in before anything is compiled, as mw_graph_load_weights puts
+ *  them into a graph: predictors and threads share the values, which no call changes later. */
+typedef struct mw_model_weights {
+    const char *path;                  /* as mw_graph_load_weights takes it; NULL = those of the model */
+    const mw_weights_options *options; /* NULL = mw_weights_defaults(); without a path it is refused */
+} mw_model_weights;
 
 /** How a model is read and run. Fill with mw_model_defaults. Pointers are read during the call only, unless said. */
 typedef struct mw_model_options {
@@ -44,9 +56,10 @@ typedef struct mw_model_options {
     const mw_input_shape *shapes; /* of inputs with `?` extents, as mw_graph_specialize */
     size_t shape_count;
     const mw_onnx_options *onnx; /* how an ONNX file is read; NULL = mw_onnx_defaults() */
+    mw_model_weights weights;    /* in the place of those that the file or the graph has */
     int max_plans;               /* shapes that a predictor keeps ready, 1 to 1024; 0 = 8 */
     bool read_only;              /* nothing is compiled: to look at the model, and to write it. It has no ports, and
-                                  * predictors and classes are MW_ERROR_STATE */
+                                  * predicting, predictors and classes are MW_ERROR_STATE */
     const mw_description *description; /* of mw_model_create: what mw_model_write says of it; it outlives the model */
 } mw_model_options;
 
@@ -62,11 +75,11 @@ MW_API mw_model_options mw_model_defaults(void);
  *  errors   MW_ERROR_UNSUPPORTED for a netplist before mw_chip_register (<millwright/chip_all.h>);
  *           those of mw_coreml_open, mw_graph_open_onnx, mw_graph_open_netplist, mw_graph_open_mil,
  *           mw_graph_specialize, mw_program_create; MW_ERROR_FORMAT for a file of another kind; those of
- *           mw_graph_rebatch if `batch` is given */
+ *           mw_graph_rebatch if `batch` is given, and of mw_graph_load_weights if `weights` are */
 MW_API mw_model *mw_model_open(const char *path, const mw_model_options *options, mw_error *err);
 
 /** Makes a model of a graph, which is copied, as mw_model_open does of a file. A graph that was built and trained is
- *  given as mw_graph_evaluation. Parameters have their initial values. */
+ *  given as mw_graph_evaluation. Parameters have their initial values, or those of options->weights. */
 MW_API mw_model *mw_model_create(const mw_graph *graph, const mw_model_options *options, mw_error *err);
 
 /** Frees the model, at once or with the last of its predictors. Twice, or for NULL, as mw_program_destroy. */
@@ -164,6 +177,13 @@ typedef struct mw_result {
  *          has states; those of mw_program_write. What was written to results before an error is undefined */
 MW_API mw_status mw_predictor_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
                                       size_t result_count, mw_error *err);
+
+/** Predicts as a predictor would that is made for this call: the bits are those of mw_predictor_predict, a program with
+ *  states begins with their first values, and several threads may call it at once. Each call allocates its buffers, and
+ *  makes the plan of a single example anew where the batch of the model is more: a loop keeps a predictor.
+ *  errors  those of mw_predictor_create and mw_predictor_predict */
+MW_API mw_status mw_model_predict(mw_model *model, const mw_batch *batch, const mw_result *results, size_t result_count,
+                                  mw_error *err);
 
 /** Other shapes for inputs with `?` extents; those that are not named keep theirs. The plan is made at once, and shared
  *  by all predictors that want it; choosing shapes again that this predictor keeps (options.max_plans) costs next to

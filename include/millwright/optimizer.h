@@ -2,7 +2,7 @@
  * scalars that change from step to step (learning rate, bias corrections) are fed by the host.
  *
  *     mw_optimizer optimizer = mw_adam(1e-3f);
- *     optimizer.beta2 = 0.99f;
+ *     mw_optimizer_set(&optimizer, MW_OPTIMIZER_BETA2, 0.99);
  *
  * One of your own: optimizer_custom.h.
  *
@@ -18,17 +18,13 @@
 extern "C" {
 #endif
 
-typedef enum mw_optimizer_kind {
-    MW_OPTIMIZER_NONE = 0,
-    MW_SGD,
-    MW_ADAM,
-    MW_RMSPROP,
-    MW_ADAGRAD,
-    MW_LION,
-    MW_CUSTOM
-} mw_optimizer_kind;
+/** An optimizer with its numbers: a value that may be copied. The functions below make, change and read it; its content
+ *  is the library's own, and a struct of zeros is refused. */
+typedef struct mw_optimizer {
+    uint64_t hidden[12];
+} mw_optimizer;
 
-/** An optimizer and its numbers; made by the functions below, then changed field by field.
+/** The numbers. A switch is 0 or 1.
  *
  *  Weight decay, if set, is added to g first: g + weight_decay p; decoupled, it is taken from p with the change:
  *  p' = p - lr weight_decay p - change.
@@ -49,23 +45,25 @@ typedef enum mw_optimizer_kind {
  *  step the decay of the root is dithered by 2^-10, so that changes below the rounding of fp16 count on average.
  *  source  Kahan 1965, "Further remarks on reducing truncation errors"; for weights in training Zamirai et al. 2020,
  *          "Revisiting BFloat16 Training" */
-typedef struct mw_optimizer {
-    mw_optimizer_kind kind;
-    float learning_rate; /* > 0; a schedule multiplies it */
-    float weight_decay;  /* >= 0 */
-    bool decoupled;      /* weight decay outside the gradient (AdamW, Lion) */
-    float momentum;      /* SGD, RMSprop: in [0, 1); 0 = no momentum state */
-    bool nesterov;       /* SGD with momentum */
-    float beta1, beta2;  /* Adam, Lion: in [0, 1) */
-    float epsilon;       /* Adam, RMSprop, Adagrad: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10), for fp16 parameters
-                            at least 2e-6 / loss scale */
-    float alpha;         /* RMSprop: in [0, 1) */
-    bool centered;       /* RMSprop: divides by the deviation from the mean gradient */
-    float lr_decay;      /* Adagrad: >= 0 */
-    float initial_accumulator;            /* Adagrad: >= 0 */
-    bool compensated;                     /* any but a custom one: two-term parameters */
-    const struct mw_optimizer_rule *rule; /* of a custom one (optimizer_custom.h) */
-} mw_optimizer;
+typedef enum mw_optimizer_number {
+    MW_OPTIMIZER_LEARNING_RATE = 0,       /* all: > 0; a schedule multiplies it */
+    MW_OPTIMIZER_BETA1 = 1,               /* Adam, Lion: in [0, 1) */
+    MW_OPTIMIZER_BETA2 = 2,               /* Adam, Lion: in [0, 1) */
+    MW_OPTIMIZER_ALPHA = 3,               /* RMSprop: in [0, 1) */
+    MW_OPTIMIZER_CENTERED = 4,            /* RMSprop, a switch: divides by the deviation from the mean gradient */
+    MW_OPTIMIZER_MOMENTUM = 5,            /* SGD, RMSprop: in [0, 1); 0 = no momentum state */
+    MW_OPTIMIZER_NESTEROV = 6,            /* SGD, a switch: needs a momentum above 0 */
+    MW_OPTIMIZER_LR_DECAY = 7,            /* Adagrad: >= 0 */
+    MW_OPTIMIZER_INITIAL_ACCUMULATOR = 8, /* Adagrad: >= 0 */
+    MW_OPTIMIZER_EPSILON = 9,             /* Adam, RMSprop, Adagrad: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10), for
+                                           * fp16 parameters at least 2e-6 / loss scale */
+    MW_OPTIMIZER_WEIGHT_DECAY = 10,       /* all, a custom one if its rule `decays`: >= 0 */
+    MW_OPTIMIZER_DECOUPLED = 11,          /* all but custom ones, a switch: weight decay outside the gradient (AdamW,
+                                           * Lion) */
+    MW_OPTIMIZER_COMPENSATED = 12         /* all but custom ones, a switch: two-term parameters */
+} mw_optimizer_number;
+
+/* ---- making one ---- */
 
 /** p' = p - lr g. */
 MW_API mw_optimizer mw_sgd(float learning_rate);
@@ -100,6 +98,34 @@ MW_API mw_optimizer mw_adagrad(float learning_rate);
  *  that of AdamW, and a weight decay as many times above.
  *  source  Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2 */
 MW_API mw_optimizer mw_lion(float learning_rate, float weight_decay);
+
+/* ---- its numbers ---- */
+
+/** Sets a number, which is rounded to single precision.
+ *  return  true if it was taken. false if this optimizer does not have the number, or if `value` is out of its range:
+ *          the optimizer then keeps its numbers, but remembers the first such call for good, and mw_trainer_create
+ *          refuses it with MW_ERROR_ARGUMENT and a message that says the optimizer, the number, the value and the
+ *          rule. So the result need not be looked at. false for NULL */
+MW_API bool mw_optimizer_set(mw_optimizer *optimizer, mw_optimizer_number number, double value);
+
+/** What a number is; 0 for one that the optimizer does not have, and for NULL. */
+MW_API double mw_optimizer_get(const mw_optimizer *optimizer, mw_optimizer_number number);
+
+/** What the optimizer is called in messages and checkpoints: "sgd", "adam" (AdamW too), "rmsprop", "adagrad", "lion" or
+ *  "custom"; "?" for what no function made. Static storage. */
+MW_API const char *mw_optimizer_name(const mw_optimizer *optimizer);
+
+/** One number of an optimizer. */
+typedef struct mw_optimizer_number_info {
+    mw_optimizer_number number;
+    const char *name;   /* "beta2"; static storage */
+    double value;       /* what it is: behind the function that made the optimizer, the default */
+    double least, most; /* what it may be, both included */
+    bool is_switch;     /* 0 or 1 */
+} mw_optimizer_number_info;
+
+/** Fills *out with the number `index` of those that this optimizer has; false past the last. */
+MW_API bool mw_optimizer_number_at(const mw_optimizer *optimizer, size_t index, mw_optimizer_number_info *out);
 
 #ifdef __cplusplus
 }

@@ -131,8 +131,8 @@ typedef struct mw_optimizer_rule {
 /** A rule of this name and update; everything else as said above. */
 MW_API mw_optimizer_rule mw_optimizer_rule_defaults(const char *name, mw_update_function *update);
 
-/** The rule as an optimizer. `weight_decay` may be set, and groups may have others; all else of an mw_optimizer is for
- *  the built-in ones, and refused.
+/** The rule as an optimizer. Of the numbers of optimizer.h it has the learning rate and, if the rule `decays`, the
+ *  weight decay, of which groups may have others; what else is set is refused.
  *  rule    what it points to must be valid until mw_trainer_create has returned, which copies it, all but `user`
  *  errors  those of the rule come with mw_trainer_create, and say its name and the parameter: what is missing or out of
  *          range; what `states` or `update` refuse; a new value that is NULL, of another graph, shape or type; an

@@ -19,33 +19,48 @@ extern "C" {
 
 typedef struct mw_compare_options mw_compare_options; /* of <millwright/compare.h> */
 
-/** Parameters whose names match a pattern, to be frozen or trained with numbers of their own. */
+/** Parameters whose names match a pattern, to be frozen or trained with numbers of their own:
+ *
+ *      mw_parameter_group groups[] = {mw_parameter_group_frozen("conv1.*"), mw_parameter_group_defaults("*.bias")};
+ *      mw_parameter_group_set(&groups[1], MW_GROUP_WEIGHT_DECAY, 0);
+ *
+ *  A value as mw_optimizer: its content is the library's own, and a struct of zeros is refused. */
 typedef struct mw_parameter_group {
-    const char *pattern;    /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
-    bool frozen;            /* the group's parameters get no gradient and no optimizer state: their values stay the
-                             * same, bit for bit. The step does not assign states that the pattern matches either,
-                             * except generators of random numbers. If the pattern matches both running statistics of
-                             * a batch norm layer, the layer normalizes by them, as in evaluation (PyTorch's
-                             * requires_grad = False and eval()) */
-    bool moving_statistics; /* only for a frozen group: freeze the parameters, but not the states. Batch norm layers
-                             * still normalize by the batch and update their running statistics (PyTorch's
-                             * requires_grad = False alone) */
-    float rate_factor;      /* > 0; multiplies the learning rate */
-    float weight_decay;     /* negative = the optimizer's */
+    uint64_t hidden[6];
 } mw_parameter_group;
 
-/** A group with the optimizer's numbers, to be changed field by field. */
+/** The numbers of a group. A switch is 0 or 1. */
+typedef enum mw_parameter_group_number {
+    MW_GROUP_RATE_FACTOR = 0,      /* > 0; multiplies the learning rate. 1 at first */
+    MW_GROUP_WEIGHT_DECAY = 1,     /* >= 0; in the place of the optimizer's, which it is at first */
+    MW_GROUP_FROZEN = 2,           /* a switch: the group's parameters get no gradient and no optimizer state: their
+                                    * values stay the same, bit for bit. The step does not assign states that the
+                                    * pattern matches either, except generators of random numbers. If the pattern
+                                    * matches both running statistics of a batch norm layer, the layer normalizes by
+                                    * them, as in evaluation (PyTorch's requires_grad = False and eval()) */
+    MW_GROUP_MOVING_STATISTICS = 3 /* a switch, only for a frozen group: freeze the parameters, but not the states.
+                                    * Batch norm layers still normalize by the batch and update their running
+                                    * statistics (PyTorch's requires_grad = False alone) */
+} mw_parameter_group_number;
+
+/** A group with the optimizer's numbers.
+ *  pattern  of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these. Read by mw_trainer_create,
+ *           until which it must stay */
 MW_API mw_parameter_group mw_parameter_group_defaults(const char *pattern);
 /** A frozen group, with the running statistics. The pattern may match only states: "*.running_*". */
 MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
+/** Sets a number of a group. What is refused is remembered and comes with mw_trainer_create, as mw_optimizer_set has
+ *  it. A frozen group has no other numbers than its switches: mw_trainer_create refuses it with others.
+ *  return  true if it was taken; false for NULL, too */
+MW_API bool mw_parameter_group_set(mw_parameter_group *group, mw_parameter_group_number number, double value);
 
 /** The most numbers that a trainer watches besides its loss. */
 #define MW_METRICS_MAX 16
 
 /** A number to watch besides the loss. */
 typedef struct mw_metric {
-    const char *name; /* shown with the value: 1 to 63 bytes of UTF-8 without control characters, copied */
-    mw_tensor *value; /* scalar */
+    const char *name;  /* shown with the value: 1 to 63 bytes of UTF-8 without control characters, copied */
+    mw_tensor *tensor; /* scalar */
 } mw_metric;
 
 /** For memory.segments: cut a step of more than 1,024 MIL operations into segments of at least 64 MIL operations. If

@@ -1,7 +1,8 @@
 /* Watching a step: statistics or elements of tensors, gradients, parameters and updates, computed on the device beside
  * the step, which keeps its bits.
  *
- *     const mw_watch watches[] = {mw_watch_tensor(hidden, NULL), mw_watch_parameters(MW_WATCH_UPDATE, "*.weight")};
+ *     const mw_watch watches[] = {mw_watch_tensor(hidden, NULL, MW_WATCH_STATISTICS),
+ *                                 mw_watch_parameters(MW_WATCH_UPDATE, "*.weight", MW_WATCH_NORM)};
  *     options.watch.values = watches;    // of the trainer (trainer_options.h)
  *     options.watch.count = 2;
  *     ..
@@ -38,20 +39,21 @@ typedef enum mw_watch_kind {
     MW_WATCH_NORM = 2    /* only the root of the sum of squares */
 } mw_watch_kind;
 
-/** One tensor, or one value for each parameter that a pattern matches. The step program computes them in addition to
- *  the step. */
+/** What to watch; the step program computes it in addition to the step. A value that the two functions below make: its
+ *  content is the library's own, and a struct of zeros is refused. What is wrong with it comes with mw_trainer_create,
+ *  until which names, patterns and tensors must stay. */
 typedef struct mw_watch {
-    mw_watch_of of;
-    mw_watch_kind kind;
-    mw_tensor *tensor; /* for MW_WATCH_TENSOR: fp32 or fp16; it may use only parameters and states that the loss uses */
-    const char *name;  /* for MW_WATCH_TENSOR: the name shown; NULL = the name of the tensor */
-    const char *pattern; /* for the others: names of trained parameters, as in mw_parameter_group */
+    uint64_t hidden[4];
 } mw_watch;
 
-/** Statistics of a tensor. */
-MW_API mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name);
-/** Statistics of gradients, updates or parameters. */
-MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern);
+/** A value of the loss's graph.
+ *  tensor  fp32 or fp16; it may use only parameters and states that the loss uses
+ *  name    the name shown; NULL = the name of the tensor */
+MW_API mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name, mw_watch_kind kind);
+/** One value for each trained parameter that a pattern matches.
+ *  of       MW_WATCH_GRADIENT, MW_WATCH_PARAMETER or MW_WATCH_UPDATE
+ *  pattern  of names, as in mw_parameter_group_defaults */
+MW_API mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern, mw_watch_kind kind);
 
 /* ---- what was found ---- */
 

@@ -8,6 +8,8 @@
  *     options.new_heads = true;    // the last layer has another number of classes
  *     mw_trainer_load_weights(trainer, "resnet.pt", &options, &err);
  *
+ * A model takes a file as an option: mw_model_options.weights.
+ *
  * A folder that holds adapter_config.json is an adapter as PEFT stores it: it is for trainers and programs whose graph
  * has adapters (mw_graph_lora), not for mw_graph_load_weights. Any other path is what mw_tensors_open takes, folders of
  * shards or with model.safetensors among them. docs/tensors.md lists the formats.

@@ -20,6 +20,9 @@ typedef struct field_row {
 #define PICTURES    "for pictures"
 #define CHECKPOINTS "with \"run\" or \"checkpoint\""
 
+/* The range of a number of an optimizer is the library's. */
+#define OF_OPTIMIZER 0, 0
+
 static const field_row rows[] = {
     {"loss", FIELD_CHOICE, .choices = RECIPE_LOSSES},
     {"epochs", FIELD_INTEGER, 1, RECIPE_EPOCHS_MAX, .when = NULL},
@@ -62,11 +65,11 @@ static const field_row rows[] = {
     {"optimizer", FIELD_OBJECT, .when = NULL},
     {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion"},
     {"optimizer.learning_rate", FIELD_NUMBER, RECIPE_RATE_MIN, RECIPE_RATE_MAX, .when = NULL},
-    {"optimizer.weight_decay", FIELD_NUMBER, 0, 1e3, .when = NULL},
-    {"optimizer.momentum", FIELD_NUMBER, 0, 0.99999, .when = "of sgd and rmsprop"},
+    {"optimizer.weight_decay", FIELD_NUMBER, OF_OPTIMIZER, .when = NULL},
+    {"optimizer.momentum", FIELD_NUMBER, OF_OPTIMIZER, .when = "of sgd and rmsprop"},
     {"optimizer.nesterov", FIELD_BOOL, .when = "of sgd with \"momentum\""},
-    {"optimizer.beta1", FIELD_NUMBER, 0, 0.99999, .when = "of adam, adamw and lion"},
-    {"optimizer.beta2", FIELD_NUMBER, 0, 0.9999999, .when = "of adam, adamw and lion"},
+    {"optimizer.beta1", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw and lion"},
+    {"optimizer.beta2", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw and lion"},
     {"schedule", FIELD_OBJECT, .when = NULL},
     {"schedule.name", FIELD_CHOICE, .choices = "constant, linear, cosine, one_cycle, step"},
     {"schedule.end", FIELD_NUMBER, 0, 1, .when = "of linear and cosine"},
@@ -103,7 +106,35 @@ static const char *key_of(const char *path)
     return dot != NULL ? dot + 1 : path;
 }
 
+static bool find_number(const mw_optimizer *optimizer, const char *name, mw_optimizer_number_info *out)
+{
+    for (size_t i = 0; mw_optimizer_number_at(optimizer, i, out); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void find_range(const field_row *row, double *low, double *high)
+{
+    const mw_optimizer optimizers[] = {mw_adam(1), mw_sgd(1), mw_rmsprop(1), mw_adagrad(1), mw_lion(1, 0)};
+    mw_optimizer_number_info number;
+    *low = row->low, *high = row->high;
+    if (row->low != row->high)
+        return;
+    for (size_t i = 0; i < sizeof optimizers / sizeof optimizers[0]; i++)
+        if (find_number(&optimizers[i], key_of(row->path), &number))
+            *low = number.least, *high = number.most;
+}
+
 /* ---- asking ---- */
+
+bool field_is_there(const char *path)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (strcmp(rows[i].path, path) == 0)
+            return true;
+    return false;
+}
 
 const char *field_text(config *c, const config_node *object, const char *path, const char *otherwise)
 {
@@ -116,8 +147,9 @@ const char *field_text(config *c, const config_node *object, const char *path, c
 
 double field_number(config *c, const config_node *object, const char *path, double otherwise)
 {
-    const field_row *row = find_field(path, FIELD_NUMBER);
-    return config_number(c, object, key_of(path), otherwise, row->low, row->high);
+    double low, high;
+    find_range(find_field(path, FIELD_NUMBER), &low, &high);
+    return config_number(c, object, key_of(path), otherwise, low, high);
 }
 
 int64_t field_integer(config *c, const config_node *object, const char *path, int64_t otherwise)
@@ -176,8 +208,10 @@ void tool_print_fields(void)
         char range[80] = "";
         if (row->kind == FIELD_INTEGER)
             snprintf(range, sizeof range, "%lld .. %lld", (long long)row->low, (long long)row->high);
+        double low, high;
+        find_range(row, &low, &high);
         if (row->kind == FIELD_NUMBER)
-            snprintf(range, sizeof range, "%.9g .. %.9g", row->low, row->high);
+            snprintf(range, sizeof range, "%.9g .. %.9g", low, high);
         printf("%s\t%s\t%s\t%s\t%s\n", row->path, kinds[row->kind], range, row->choices != NULL ? row->choices : "",
                row->when != NULL ? row->when : "");
     }

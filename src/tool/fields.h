@@ -24,6 +24,8 @@ bool field_bool(config *c, const config_node *object, const char *path, bool oth
 /* The index among the choices of the row. */
 int field_choice(config *c, const config_node *object, const char *path, int otherwise);
 const config_node *field_object(config *c, const config_node *object, const char *path);
+/* Whether the table has a row for it. */
+bool field_is_there(const char *path);
 
 /* For config_finish: when a field of this object (the key it stands under, "" for the file itself) has an effect; NULL
  * if there is no such field. */

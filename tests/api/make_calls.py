@@ -38,8 +38,8 @@ BY_VALUE = {
     "mw_shape": ["MW_SHAPE(2, 3)", "(mw_shape){0}", "(mw_shape){.rank = 99}", "(mw_shape){.rank = -1}",
                  "MW_SHAPE(INT64_MAX, INT64_MAX)", "MW_SHAPE(-7)"],
     "mw_axes": ["MW_AXES(0)", "(mw_axes){0}", "(mw_axes){.count = 99}", "(mw_axes){.count = -1}", "MW_AXES(INT_MIN)"],
-    "mw_optimizer": ["mw_sgd(0.1f)", "(mw_optimizer){0}", "mw_adam(NAN)"],
-    "mw_init": ["mw_init_constant(1)", "(mw_init){0}", "mw_init_constant(NAN)"],
+    "mw_optimizer": ["mw_sgd(0.1f)", "(mw_optimizer){{0}}", "mw_adam(NAN)"],
+    "mw_init": ["mw_init_constant(1)", "(mw_init){{0}}", "mw_init_constant(NAN)"],
 }
 STRINGS = ['"x"', "NULL", '""', '"no/such/file"', '"a\\n\\xff%s"']
 TENSORS = ["now.x", "NULL", "gone.x", "now.labels", "now.image"]
@@ -89,7 +89,7 @@ class Writer:
             return INTEGERS[base], "number" if base in ("size_t", "int", "int64_t") else ""
         if base in BY_VALUE:
             return BY_VALUE[base], ""
-        return [*self.defaults(base), f"({base}){{0}}"], ""
+        return [*self.defaults(base), f"({base}){self.zeros(base)}"], ""
 
     def by_address(self, kind, base, stars):
         """Pointers to one thing or to several; room for LENGTH of them."""
@@ -97,13 +97,18 @@ class Writer:
             return [f"now.{base}", f"({base}[LENGTH]){{{{0}}}}", "NULL"]
         if stars == 1 and base in self.headers.structs:
             made = [f"({base}[LENGTH]){{{text}}}" for text in self.defaults(base)]
-            return [*made, f"({base}[LENGTH]){{{{0}}}}", "NULL"] if made else [f"({base}[LENGTH]){{{{0}}}}", "NULL"]
+            return [*made, f"({base}[LENGTH]){{{self.zeros(base)}}}", "NULL"]
         if stars == 2 and (base == "mw_tensor" or base in self.opaque):
             array, name = f"({kind.strip()[:-1].strip()}[LENGTH])", "x" if base == "mw_tensor" else base
             return [f"{array}{{now.{name}}}", "NULL", f"{array}{{gone.{name}}}", f"{array}{{NULL}}"]
         if stars == 2 and base == "char":
             return ['(const char *[LENGTH]){"x"}', "NULL", "(const char *[LENGTH]){NULL}"]
         return ["memory(0)", "NULL"]
+
+    def zeros(self, base):
+        """Of a struct; one that begins with an array has braces for it."""
+        suffix = self.headers.structs[base][0][2] if base in self.headers.structs else ""
+        return "{{0}}" if isinstance(suffix, str) and suffix.startswith("[") else "{0}"
 
     def defaults(self, base):
         """What <noun>_defaults returns, with good values and then with destroyed objects."""

@@ -64,9 +64,9 @@ static void check_nothing_moves(mw_optimizer optimizer, mw_device device, float 
         mw_trainer_set_learning_rate(trainer, 0.0f, &err);
     step_with(trainer, x, &err);
     mw_trainer_read(trainer, "w", MW_F32, after, W, &err);
-    check_note(err.status == MW_OK, __FILE__, line, "optimizer %d: %s", (int)optimizer.kind, err.message);
-    check_note(equal(before, after), __FILE__, line, "optimizer %d, device %d: a weight moved", (int)optimizer.kind,
-               (int)device);
+    check_note(err.status == MW_OK, __FILE__, line, "optimizer %s: %s", mw_optimizer_name(&optimizer), err.message);
+    check_note(equal(before, after), __FILE__, line, "optimizer %s, device %d: a weight moved",
+               mw_optimizer_name(&optimizer), (int)device);
     CHECK(device != MW_DEVICE_CPU || memcmp(before, start, sizeof start) == 0);
     mw_trainer_destroy(trainer);
 }
@@ -77,11 +77,11 @@ static void check_every_optimizer(float x)
                                  mw_adam(0.1f),      mw_rmsprop(0.1f),
                                  mw_rmsprop(0.1f),   mw_adagrad(0.1f),
                                  mw_lion(0.1f, 0.0f)};
-    optimizers[4].centered = true;
+    mw_optimizer_set(&optimizers[4], MW_OPTIMIZER_CENTERED, true);
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int k = 0; k < 8; k++) {
             mw_optimizer optimizer = optimizers[i];
-            optimizer.compensated = (k & 1) != 0;
+            mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, (k & 1) != 0);
             check_nothing_moves(optimizer, (k & 2) != 0 ? MW_DEVICE_ANE : MW_DEVICE_CPU, (k & 4) != 0 ? 1.0f : 0.0f, x,
                                 __LINE__);
         }

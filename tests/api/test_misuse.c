@@ -63,7 +63,8 @@ static mw_trainer *make_trainer(mw_error *err)
     options.prediction = logits;
     options.average_decay = 0.9f;
     options.compile.threads = 1;
-    options.watch.values = &(mw_watch){.kind = MW_WATCH_VALUES, .tensor = loss, .name = "loss"};
+    const mw_watch watch = mw_watch_tensor(loss, "loss", MW_WATCH_VALUES);
+    options.watch.values = &watch;
     options.watch.count = 1;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);

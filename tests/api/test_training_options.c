@@ -65,6 +65,13 @@ static void check_fit(made *m, mw_fit_options *options, const char *what, int li
         destroy_all(&m);                                                                                               \
     } while (0)
 
+#define NUMBER(maker, name, value)                                                                                     \
+    TRAINER(options.optimizer = maker, mw_optimizer_set(&options.optimizer, MW_OPTIMIZER_##name, value))
+
+#define GROUP(number, value)                                                                                           \
+    TRAINER(mw_parameter_group group = mw_parameter_group_defaults("*");                                               \
+            mw_parameter_group_set(&group, number, value); options.groups = &group; options.group_count = 1)
+
 #define FIT(...)                                                                                                       \
     do {                                                                                                               \
         made m;                                                                                                        \
@@ -84,21 +91,27 @@ static void test_trainers_refuse_options_out_of_range(void)
         TRAINER(options.clipping.norm = bad[i]);
         TRAINER(options.clipping.value = bad[i]);
         TRAINER(options.average_decay = bad[i]);
-        TRAINER(options.optimizer.learning_rate = bad[i]);
-        TRAINER(options.optimizer.weight_decay = bad[i]);
-        TRAINER(options.optimizer.epsilon = bad[i]);
-        TRAINER(options.optimizer.lr_decay = bad[i]);
-        TRAINER(options.optimizer.initial_accumulator = bad[i]);
+        NUMBER(mw_adam(0.1f), LEARNING_RATE, bad[i]);
+        NUMBER(mw_adam(0.1f), WEIGHT_DECAY, bad[i]);
+        NUMBER(mw_adam(0.1f), EPSILON, bad[i]);
+        NUMBER(mw_adagrad(0.1f), LR_DECAY, bad[i]);
+        NUMBER(mw_adagrad(0.1f), INITIAL_ACCUMULATOR, bad[i]);
+        GROUP(MW_GROUP_RATE_FACTOR, bad[i]);
+        GROUP(MW_GROUP_WEIGHT_DECAY, bad[i]);
+        GROUP(MW_GROUP_FROZEN, bad[i]);
     }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        TRAINER(options.optimizer.beta1 = units[i]);
-        TRAINER(options.optimizer.beta2 = units[i]);
-        TRAINER(options.optimizer.momentum = units[i]);
-        TRAINER(options.optimizer.alpha = units[i]);
+        NUMBER(mw_adam(0.1f), BETA1, units[i]);
+        NUMBER(mw_lion(0.1f, 0.0f), BETA2, units[i]);
+        NUMBER(mw_sgd(0.1f), MOMENTUM, units[i]);
+        NUMBER(mw_rmsprop(0.1f), ALPHA, units[i]);
     }
-    TRAINER(options.optimizer.kind = (mw_optimizer_kind)99);
-    TRAINER(options.optimizer.kind = (mw_optimizer_kind)-1);
-    TRAINER(options.optimizer.learning_rate = 0.0f);
+    TRAINER(options.optimizer = (mw_optimizer){{0}});
+    TRAINER(options.optimizer = (mw_optimizer){{99}});
+    TRAINER(options.optimizer = (mw_optimizer){{UINT32_MAX}});
+    NUMBER(mw_sgd(0.1f), LEARNING_RATE, 0);
+    NUMBER(mw_sgd(0.1f), BETA1, 0.5);
+    NUMBER(mw_adam(0.1f), DECOUPLED, 0.5);
     TRAINER(options.accumulate = -1);
     TRAINER(options.accumulate = INT_MAX);
     TRAINER(options.dispatch_steps = -1);

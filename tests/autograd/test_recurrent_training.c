@@ -46,7 +46,7 @@ static mw_trainer *create(mw_device device, mw_error *err)
     mw_tensor *loss = mw_reduce_mean(mw_square(mw_sub(sum, y)), MW_AXES(0, 1), false);
     mw_optimizer adam = mw_adam(0.03F);
     if (device == MW_DEVICE_CPU)
-        adam.epsilon = 1e-6F; /* PyTorch's run; fp16 has its own */
+        mw_optimizer_set(&adam, MW_OPTIMIZER_EPSILON, 1e-6F); /* PyTorch's run; fp16 has its own */
     mw_trainer *trainer = engine_trainer(loss, adam, device, 1, err);
     mw_trainer_load_weights(trainer, RECORD, NULL, err);
     mw_graph_destroy(g);

@@ -105,7 +105,7 @@ static void test_momentum_follows_pytorch(void)
 static void test_nesterov_with_decay_follows_pytorch(void)
 {
     mw_optimizer optimizer = mw_sgd_momentum(0.02f, 0.9f, true);
-    optimizer.weight_decay = 0.01f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, 0.01f);
     check_training("nesterov_decay", optimizer, 2e-5);
 }
 
@@ -116,15 +116,15 @@ static void test_adamw_follows_pytorch(void) { check_training("adamw", mw_adamw(
 static void test_rmsprop_follows_pytorch(void)
 {
     mw_optimizer optimizer = mw_rmsprop(1e-4f);
-    optimizer.centered = true;
-    optimizer.momentum = 0.5f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_CENTERED, true);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_MOMENTUM, 0.5f);
     check_training("rmsprop", optimizer, 2e-4);
 }
 
 static void test_adagrad_follows_pytorch(void)
 {
     mw_optimizer optimizer = mw_adagrad(1e-3f);
-    optimizer.lr_decay = 0.1f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_LR_DECAY, 0.1f);
     check_training("adagrad", optimizer, 2e-4);
 }
 

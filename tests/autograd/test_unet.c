@@ -42,7 +42,7 @@ static void check_half(unet_run run, const row *r, const double *single, double 
     double half[WINDOWS];
     run.device = MW_DEVICE_ANE;
     for (int k = 0; k < 2; k++) {
-        run.optimizer.compensated = k == 1;
+        mw_optimizer_set(&run.optimizer, MW_OPTIMIZER_COMPENSATED, k == 1);
         unet_train(run, WINDOWS, half);
         out_off[k] = unet_distance(half, single, WINDOWS);
         const double limit = (k == 1 ? CLOSE : r->plain) + room;

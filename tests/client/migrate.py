@@ -34,6 +34,9 @@ TABLE = f"""{BEGIN}
 | `mw_options.lost` | there is none |
 | `mw_options.paths` | `paths.first` |
 | `mw_old(a, err)` | `evaluate_confusion(a, err)` (added) |
+| `mw_value.rate` | `mw_value_set(&it, MW_RATE, value)`, read `mw_value_get(&it, MW_RATE)` |
+| `mw_value.flag` | `mw_value_set(&it, MW_FLAG, value)`, read `(mw_value_get(&it, MW_FLAG) != 0)` |
+| `mw_value.factor` | `mw_value_set(&it, MW_FACTOR, value)` |
 | `<millwright/old.h>` | `<millwright/new.h>` |
 {END}"""
 
@@ -66,6 +69,34 @@ CASES = [
     ("#include <millwright/old.h>\n", "#include <millwright/new.h>\n"),
 ]
 
+VALUES = [  # in a function, with values v, w, *p, of[3], struct holder *h {mw_value inner;}
+    ("v.rate = 0.5f;", "mw_value_set(&v, MW_RATE, 0.5f);"),
+    ("v.rate=1;", "mw_value_set(&v, MW_RATE,1);"),
+    ("p->rate = 1;", "mw_value_set(p, MW_RATE, 1);"),
+    ("(*p).rate = 1;", "mw_value_set(&(*p), MW_RATE, 1);"),
+    ("of[i + 1].rate = 1;", "mw_value_set(&of[i + 1], MW_RATE, 1);"),
+    ("h->inner.rate = 1;", "mw_value_set(&h->inner, MW_RATE, 1);"),
+    ("v.factor = f(1, 2);", "mw_value_set(&v, MW_FACTOR, f(1, 2));"),
+    ("if (a) v.rate = 1; else p->flag = true;", "if (a) mw_value_set(&v, MW_RATE, 1); else mw_value_set(p, MW_FLAG, true);"),
+    ("v.rate = 1, w.flag = a == b;", "mw_value_set(&v, MW_RATE, 1), mw_value_set(&w, MW_FLAG, a == b);"),
+    ("v.rate = w.rate;", "mw_value_set(&v, MW_RATE, mw_value_get(&w, MW_RATE));"),
+    ("v.rate = v.flag ? 1 : p->rate * 2;",
+     "mw_value_set(&v, MW_RATE, (mw_value_get(&v, MW_FLAG) != 0) ? 1 : mw_value_get(p, MW_RATE) * 2);"),
+    ("x = (double)v.rate + of[0].rate;", "x = (double)mw_value_get(&v, MW_RATE) + mw_value_get(&of[0], MW_RATE);"),
+    ("if (!v.flag && v.rate == 1 && p->rate <= 2) g(h->inner.rate, -v.rate);",
+     "if (!(mw_value_get(&v, MW_FLAG) != 0) && mw_value_get(&v, MW_RATE) == 1 && mw_value_get(p, MW_RATE) <= 2) "
+     "g(mw_value_get(&h->inner, MW_RATE), -mw_value_get(&v, MW_RATE));"),
+    ("x = a & v.rate; return v.rate;", "x = a & mw_value_get(&v, MW_RATE); return mw_value_get(&v, MW_RATE);"),
+    ("v.rate /* why */ = /* how */ 1 /* end */; // behind",
+     "mw_value_set(&v, MW_RATE/* why */, /* how */ 1 /* end */); // behind"),
+    ("v.rate = mw_read(a, 1, e);", "mw_value_set(&v, MW_RATE, mw_read(a, MW_F32, 1, e));"),
+    ("mw_read(v.rate, 1, e);", "mw_read(mw_value_get(&v, MW_RATE), MW_F32, 1, e);"),
+    ("other o; o.rate = 1; o.flag = o.factor;", "other o; o.rate = 1; o.flag = o.factor;"),
+]
+VALUES_BY_HAND = ["v.rate += 1;", "v.rate++;", "++v.rate;", "g(&v.rate);", "g(v.rate = 1);", "x = v.factor;",
+                  "v.rate = w.rate = 1;", "while ((v.rate = f())) g();", "sizeof v.rate;", "mw_value a = {.rate = 1};",
+                  "v.rate =\n#ifdef X\n1\n#endif\n;", "unknown->rate = 1;", "v.factor *= 2;"]
+
 BY_HAND = [
     ("int x;\nmw_gone(1);", (2, "mw_gone")),
     ("mw_read(a, err);", (1, "mw_read")),
@@ -94,6 +125,24 @@ def test_rows():
         check(text == after and not by_hand, f"{before!r} became {text!r}, {by_hand}")
     for before, told in BY_HAND:
         check(told in migrated(before)[1], f"{before!r} says {migrated(before)[1]}")
+
+
+def in_function(text):
+    structs = "typedef struct other { int rate, flag, factor; } other; typedef struct holder { mw_value inner; } holder; "
+    return structs + "void f(mw_value *p, mw_value of[3], holder *h) { mw_value v, w; " + text + " }"
+
+
+def test_fields_that_became_calls():
+    for before, after in VALUES:
+        text, by_hand = migrated(in_function(before))
+        check(text == in_function(after) and not by_hand, f"{before!r} became {text!r}, {by_hand}")
+        check(migrated(in_function(after)) == (in_function(after), []), f"a second time: {after!r}")
+        check(migrated(in_function(before), "x.cc")[0] == in_function(after), f"C++: {before!r}")
+    for text in VALUES_BY_HAND:
+        new, by_hand = migrated(in_function(text))
+        check(by_hand and "mw_value_" not in new.replace(in_function(""), ""), f"{text!r} became {new!r}, {by_hand}")
+    check(migrated("#define SET(v) ((v).rate = 1)\n")[1] == [(1, "rate")], "a macro")
+    check(migrated("size_t n = offsetof(mw_value, rate);")[1], "offsetof")
 
 
 def test_functions_are_added_once():
@@ -391,6 +440,7 @@ def test_the_table_names_what_there_is(include):
     headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").rglob("*.h"))
     known = {t[1] for t in migrate_api.tokens_of("x.h", headers)} | set(re.findall(r"#define (\w+)", headers))
     new = [call.text for call in table.calls.values()] + list(table.names.values()) + list(ADDED.values())
+    new += [accessor.says() for accessor in table.accessors.values()]
     for name in sorted(set(re.findall(r"\b(?:mw|MW)_\w+", "\n".join(new)))):
         check(name in known or name.startswith("MW_MIGRATED"), f"{name} is not there")
     for header in table.headers.values():
@@ -410,6 +460,7 @@ def test_arguments():
 def main():
     compiler, include = sys.argv[1:3]
     test_rows()
+    test_fields_that_became_calls()
     test_functions_are_added_once()
     test_a_second_time_changes_nothing()
     test_tables_that_are_none()

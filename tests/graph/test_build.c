@@ -370,7 +370,7 @@ static void test_dense_makes_parameters_and_an_expanded_linear(void)
     CHECK_INT(op_count(g->block, "linear"), 0);
     CHECK_INT(op_count(g->block, "matmul"), 1);
     CHECK(g->scope == NULL);
-    const mw_init *bias = mw_graph_find(g, "fc1.bias")->init;
+    const mw__init *bias = mw_graph_find(g, "fc1.bias")->init;
     CHECK_NEAR(bias->b, 0.57735026918962573, 1e-7); /* 1 / sqrt(3) */
     mw_graph_destroy(g);
 }

@@ -94,7 +94,7 @@ static mw_trainer *make_other(const net *n, difference what, mw_error *err)
     if (what == OPTIMIZER)
         o.optimizer = mw_sgd(1e-3f);
     if (what == BETA)
-        o.optimizer.beta2 = 0.99f;
+        mw_optimizer_set(&o.optimizer, MW_OPTIMIZER_BETA2, 0.99f);
     if (what == CLIPPING)
         o.clipping.norm = 1.0f;
     if (what == LOSS_SCALE)

@@ -68,7 +68,7 @@ static bool has_constructor(const char *name)
     char path[512], declared[80];
     bool found = false;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && !found; i++) {
-        snprintf(path, sizeof path, "%s/../include/millwright/op_%s.h", MW_TESTS_DIR, headers[i]);
+        snprintf(path, sizeof path, "%s/../include/millwright/ops/%s.h", MW_TESTS_DIR, headers[i]);
         char *text = page_read(path);
         for (size_t k = 0; k < sizeof gives / sizeof gives[0]; k++) {
             snprintf(declared, sizeof declared, "%s%s(", gives[k], name);

@@ -259,16 +259,16 @@ static mw_optimizer optimizer_at(int index, bool compensated)
                                      mw_rmsprop(1e-3f),
                                      mw_adagrad(1e-2f),
                                      mw_lion(1e-4f, 0.01f)};
-    made[0].weight_decay = 0.01f;
-    made[6].centered = true;
-    made[6].momentum = 0.9f;
-    made[index].compensated = compensated;
+    mw_optimizer_set(&made[0], MW_OPTIMIZER_WEIGHT_DECAY, 0.01f);
+    mw_optimizer_set(&made[6], MW_OPTIMIZER_CENTERED, true);
+    mw_optimizer_set(&made[6], MW_OPTIMIZER_MOMENTUM, 0.9f);
+    mw_optimizer_set(&made[index], MW_OPTIMIZER_COMPENSATED, compensated);
     return made[index];
 }
 
 static mw_status update(const void *what, const mw_allocator *allocator, bool chip, mw_error *err)
 {
-    mw_optimizer optimizer = *(const mw_optimizer *)what;
+    mw__optimizer optimizer = mw__optimizer_of(what);
     mw_graph *graph = faults_graph(allocator, chip, true, err);
     if (graph == NULL)
         return err->status;
@@ -319,8 +319,11 @@ typedef struct setting {
 
 static mw_trainer_options options_of(const setting *s, mw_tensor *loss)
 {
-    static const mw_parameter_group groups[] = {{.pattern = "fc1.*", .frozen = true},
-                                                {.pattern = "*.bias", .rate_factor = 2.0f, .weight_decay = 0.0f}};
+    static mw_parameter_group groups[2];
+    groups[0] = mw_parameter_group_frozen("fc1.*");
+    groups[1] = mw_parameter_group_defaults("*.bias");
+    mw_parameter_group_set(&groups[1], MW_GROUP_RATE_FACTOR, 2);
+    mw_parameter_group_set(&groups[1], MW_GROUP_WEIGHT_DECAY, 0);
     mw_trainer_options o = mw_trainer_defaults(loss, optimizer_at(s->optimizer, s->option == 7));
     o.accumulate = s->option == 0 ? 2 : 1;
     o.precision.dynamic = s->option == 1;

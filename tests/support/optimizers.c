@@ -3,18 +3,18 @@
 
 mw_optimizer optimizer_centered(mw_optimizer optimizer)
 {
-    optimizer.centered = true;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_CENTERED, true);
     return optimizer;
 }
 
 mw_optimizer optimizer_with_momentum(mw_optimizer optimizer)
 {
-    optimizer.momentum = 0.9f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_MOMENTUM, 0.9f);
     return optimizer;
 }
 
 mw_optimizer optimizer_compensated(mw_optimizer optimizer)
 {
-    optimizer.compensated = true;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, true);
     return optimizer;
 }

@@ -103,14 +103,20 @@ class mw_admission(IntEnum):
     MW_ADMITS_ANY = 3
 
 
-class mw_optimizer_kind(IntEnum):
-    MW_OPTIMIZER_NONE = 0
-    MW_SGD = 1
-    MW_ADAM = 2
-    MW_RMSPROP = 3
-    MW_ADAGRAD = 4
-    MW_LION = 5
-    MW_CUSTOM = 6
+class mw_optimizer_number(IntEnum):
+    MW_OPTIMIZER_LEARNING_RATE = 0
+    MW_OPTIMIZER_BETA1 = 1
+    MW_OPTIMIZER_BETA2 = 2
+    MW_OPTIMIZER_ALPHA = 3
+    MW_OPTIMIZER_CENTERED = 4
+    MW_OPTIMIZER_MOMENTUM = 5
+    MW_OPTIMIZER_NESTEROV = 6
+    MW_OPTIMIZER_LR_DECAY = 7
+    MW_OPTIMIZER_INITIAL_ACCUMULATOR = 8
+    MW_OPTIMIZER_EPSILON = 9
+    MW_OPTIMIZER_WEIGHT_DECAY = 10
+    MW_OPTIMIZER_DECOUPLED = 11
+    MW_OPTIMIZER_COMPENSATED = 12
 
 
 class mw_schedule_kind(IntEnum):
@@ -190,6 +196,13 @@ class mw_watch_kind(IntEnum):
     MW_WATCH_STATISTICS = 0
     MW_WATCH_VALUES = 1
     MW_WATCH_NORM = 2
+
+
+class mw_parameter_group_number(IntEnum):
+    MW_GROUP_RATE_FACTOR = 0
+    MW_GROUP_WEIGHT_DECAY = 1
+    MW_GROUP_FROZEN = 2
+    MW_GROUP_MOVING_STATISTICS = 3
 
 
 class mw_wire(IntEnum):
@@ -291,7 +304,6 @@ mw_layer = _struct("mw_layer")
 mw_loader = _struct("mw_loader")
 mw_metrics = _struct("mw_metrics")
 mw_model = _struct("mw_model")
-mw_optimizer_rule = _struct("mw_optimizer_rule")
 mw_predictor = _struct("mw_predictor")
 mw_program = _struct("mw_program")
 mw_tensor = _struct("mw_tensor")
@@ -316,6 +328,7 @@ mw_pullback = _struct("mw_pullback")
 mw_custom_vjp_call = _struct("mw_custom_vjp_call")
 mw_cross_entropy_options = _struct("mw_cross_entropy_options")
 mw_optimizer = _struct("mw_optimizer")
+mw_optimizer_number_info = _struct("mw_optimizer_number_info")
 mw_schedule = _struct("mw_schedule")
 mw_column = _struct("mw_column")
 mw_feed = _struct("mw_feed")
@@ -347,6 +360,7 @@ mw_description = _struct("mw_description")
 mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
 mw_coreml_info = _struct("mw_coreml_info")
+mw_model_weights = _struct("mw_model_weights")
 mw_model_options = _struct("mw_model_options")
 mw_model_info = _struct("mw_model_info")
 mw_result = _struct("mw_result")
@@ -424,7 +438,7 @@ mw_shape._fields_ = [("rank", c_int), ("dim", c_int64 * 8)]
 mw_axes._fields_ = [("count", c_int), ("axis", c_int * 8)]
 mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
 mw_graph_options._fields_ = [("struct_size", c_size_t), ("allocator", POINTER(mw_allocator)), ("opset", c_int)]
-mw_init._fields_ = [("kind", c_int), ("a", c_float), ("b", c_float), ("data", c_void_p)]
+mw_init._fields_ = [("hidden", c_uint64 * 3)]
 mw_argument._fields_ = [("name", c_char_p), ("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]
 mw_input_shape._fields_ = [("input", c_char_p), ("shape", mw_shape)]
 mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
@@ -445,11 +459,10 @@ mw_cross_entropy_options._fields_ = [
     ("struct_size", c_size_t), ("class_count", c_size_t), ("class_weights", POINTER(c_float)),
     ("label_smoothing", c_float), ("ignore_index", c_int32),
 ]
-mw_optimizer._fields_ = [
-    ("kind", c_int), ("learning_rate", c_float), ("weight_decay", c_float), ("decoupled", c_bool),
-    ("momentum", c_float), ("nesterov", c_bool), ("beta1", c_float), ("beta2", c_float), ("epsilon", c_float),
-    ("alpha", c_float), ("centered", c_bool), ("lr_decay", c_float), ("initial_accumulator", c_float),
-    ("compensated", c_bool), ("rule", POINTER(mw_optimizer_rule)),
+mw_optimizer._fields_ = [("hidden", c_uint64 * 12)]
+mw_optimizer_number_info._fields_ = [
+    ("number", c_int), ("name", c_char_p), ("value", c_double), ("least", c_double), ("most", c_double),
+    ("is_switch", c_bool),
 ]
 mw_schedule._fields_ = [
     ("kind", c_int), ("period", c_int64), ("gamma", c_double), ("end", c_double), ("rise", c_double),
@@ -560,10 +573,12 @@ mw_coreml_info._fields_ = [
     ("description", POINTER(mw_description)), ("specification", c_int), ("kind", c_char_p), ("name", c_char_p),
     ("part_count", c_size_t),
 ]
+mw_model_weights._fields_ = [("path", c_char_p), ("options", POINTER(mw_weights_options))]
 mw_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("batch", c_int64),
     ("shapes", POINTER(mw_input_shape)), ("shape_count", c_size_t), ("onnx", POINTER(mw_onnx_options)),
-    ("max_plans", c_int), ("read_only", c_bool), ("description", POINTER(mw_description)),
+    ("weights", mw_model_weights), ("max_plans", c_int), ("read_only", c_bool),
+    ("description", POINTER(mw_description)),
 ]
 mw_model_info._fields_ = [
     ("graph", POINTER(mw_graph)), ("description", POINTER(mw_description)), ("batch", c_int64),
@@ -592,19 +607,14 @@ mw_metrics_options._fields_ = [
     ("allocator", POINTER(mw_allocator)),
 ]
 mw_metrics_field._fields_ = [("name", c_char_p), ("value", c_double), ("text", c_char_p)]
-mw_watch._fields_ = [
-    ("of", c_int), ("kind", c_int), ("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("pattern", c_char_p),
-]
+mw_watch._fields_ = [("hidden", c_uint64 * 4)]
 mw_watched._fields_ = [
     ("name", c_char_p), ("of", c_int), ("kind", c_int), ("parameter", c_char_p), ("elements", c_int64),
     ("step", c_int64), ("min", c_double), ("max", c_double), ("mean", c_double), ("deviation", c_double),
     ("norm", c_double), ("zeros", c_double), ("non_finite", c_double),
 ]
-mw_parameter_group._fields_ = [
-    ("pattern", c_char_p), ("frozen", c_bool), ("moving_statistics", c_bool), ("rate_factor", c_float),
-    ("weight_decay", c_float),
-]
-mw_metric._fields_ = [("name", c_char_p), ("value", POINTER(mw_tensor))]
+mw_parameter_group._fields_ = [("hidden", c_uint64 * 6)]
+mw_metric._fields_ = [("name", c_char_p), ("tensor", POINTER(mw_tensor))]
 mw_trainer_precision._fields_ = [("loss_scale", c_float), ("dynamic", c_bool), ("interval", c_int)]
 mw_trainer_clipping._fields_ = [("norm", c_float), ("value", c_float)]
 mw_trainer_memory._fields_ = [("limit", c_uint64), ("segments", c_int)]
@@ -883,6 +893,12 @@ FUNCTIONS = {
     "mw_rmsprop": (mw_optimizer, [("learning_rate", c_float)]),
     "mw_adagrad": (mw_optimizer, [("learning_rate", c_float)]),
     "mw_lion": (mw_optimizer, [("learning_rate", c_float), ("weight_decay", c_float)]),
+    "mw_optimizer_set": (c_bool, [("optimizer", POINTER(mw_optimizer)), ("number", c_int), ("value", c_double)]),
+    "mw_optimizer_get": (c_double, [("optimizer", POINTER(mw_optimizer)), ("number", c_int)]),
+    "mw_optimizer_name": (c_char_p, [("optimizer", POINTER(mw_optimizer))]),
+    "mw_optimizer_number_at": (c_bool, [
+        ("optimizer", POINTER(mw_optimizer)), ("index", c_size_t), ("out", POINTER(mw_optimizer_number_info)),
+    ]),
     "mw_schedule_constant": (mw_schedule, []),
     "mw_schedule_step": (mw_schedule, [("period", c_int64), ("gamma", c_double)]),
     "mw_schedule_cosine": (mw_schedule, [("floor", c_double)]),
@@ -1068,6 +1084,10 @@ FUNCTIONS = {
         ("predictor", POINTER(mw_predictor)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
         ("result_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
+    "mw_model_predict": (c_int, [
+        ("model", POINTER(mw_model)), ("batch", POINTER(mw_batch)), ("results", POINTER(mw_result)),
+        ("result_count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
     "mw_predictor_set_shapes": (c_int, [
         ("predictor", POINTER(mw_predictor)), ("shapes", POINTER(mw_input_shape)), ("count", c_size_t),
         ("err", POINTER(mw_error)),
@@ -1133,8 +1153,8 @@ FUNCTIONS = {
         ("fields", POINTER(mw_metrics_field)), ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_metrics_destroy": (None, [("metrics", POINTER(mw_metrics))]),
-    "mw_watch_tensor": (mw_watch, [("tensor", POINTER(mw_tensor)), ("name", c_char_p)]),
-    "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p)]),
+    "mw_watch_tensor": (mw_watch, [("tensor", POINTER(mw_tensor)), ("name", c_char_p), ("kind", c_int)]),
+    "mw_watch_parameters": (mw_watch, [("of", c_int), ("pattern", c_char_p), ("kind", c_int)]),
     "mw_trainer_watch_at": (c_bool, [
         ("trainer", POINTER(mw_trainer)), ("index", c_size_t), ("out_watched", POINTER(mw_watched)),
     ]),
@@ -1144,6 +1164,9 @@ FUNCTIONS = {
     ]),
     "mw_parameter_group_defaults": (mw_parameter_group, [("pattern", c_char_p)]),
     "mw_parameter_group_frozen": (mw_parameter_group, [("pattern", c_char_p)]),
+    "mw_parameter_group_set": (c_bool, [
+        ("group", POINTER(mw_parameter_group)), ("number", c_int), ("value", c_double),
+    ]),
     "mw_trainer_defaults": (mw_trainer_options, [("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer)]),
     "mw_trainer_create": (POINTER(mw_trainer), [("options", POINTER(mw_trainer_options)), ("err", POINTER(mw_error))]),
     "mw_trainer_destroy": (None, [("trainer", POINTER(mw_trainer))]),

@@ -18,8 +18,40 @@ from .program import ports_of
 Evaluation = collections.namedtuple("Evaluation", "loss examples metrics")
 
 
-def _makers(struct, prefix):
-    """The functions that return a struct by value, by their names without the prefix; other fields are arguments."""
+def _numbers(optimizer):
+    """{name: (number, value)} of those that an optimizer has, as the library lists them."""
+    found, numbers = abi.mw_optimizer_number_info(), {}
+    while library.mw_optimizer_number_at(ctypes.byref(optimizer), len(numbers), ctypes.byref(found)):
+        numbers[found.name.decode()] = (found.number, found.value)
+    return numbers
+
+
+def _number(optimizer, name):
+    numbers = _numbers(optimizer)
+    if name not in numbers:
+        raise AttributeError(f"this optimizer has {', '.join(numbers)}, and no {name}")
+    return numbers[name][1]
+
+
+abi.mw_optimizer.__getattr__ = _number  # optim.adam(1e-3).beta1
+
+
+def _set_numbers(made, fields, what):
+    numbers = _numbers(made)
+    for name, value in fields.items():
+        if name not in numbers:
+            raise TypeError(f"{what} has no {name}; it has {', '.join(numbers)}")
+        if not library.mw_optimizer_set(ctypes.byref(made), numbers[name][0], float(value)):
+            raise ValueError(f"{what}: {name} cannot be {value}")
+    return made
+
+
+def _set_fields(made, fields, what):
+    return fill(made, fields, [], what)
+
+
+def _makers(struct, prefix, put=_set_fields):
+    """The functions that return a value, by their names without the prefix; what else it has is set by `put`."""
 
     def maker(name, parameters):
         def make(*given, **fields):
@@ -32,10 +64,10 @@ def _makers(struct, prefix):
             if missing:
                 raise TypeError(f"{name} wants {', '.join(missing)}")
             made = getattr(library, name)(*(to_c(kind, values[p], [], f"{name}: {p}") for p, kind in parameters))
-            return fill(made, fields, [], name)
+            return put(made, fields, name)
 
         make.__name__ = name[len(prefix):]
-        make.__doc__ = f"{name}({', '.join(p for p, _ in parameters)}) of the C library, with fields of its result."
+        make.__doc__ = f"{name}({', '.join(p for p, _ in parameters)}) of the C library; other names are its numbers."
         return make
 
     plain = {name: parts[1] for name, parts in abi.FUNCTIONS.items() if parts[0] is struct and not any(
@@ -43,15 +75,23 @@ def _makers(struct, prefix):
     return types.SimpleNamespace(**{name[len(prefix):]: maker(name, parameters) for name, parameters in plain.items()})
 
 
-optim = _makers(abi.mw_optimizer, "mw_")
+optim = _makers(abi.mw_optimizer, "mw_", _set_numbers)
 schedule = _makers(abi.mw_schedule, "mw_schedule_")
 init = _makers(abi.mw_init, "mw_init_")
 
 
-def group(pattern, frozen=False, **fields):
+def group(pattern, frozen=False, **numbers):
     """Parameters whose names match a pattern, with numbers of their own: rate_factor, weight_decay, or frozen."""
-    made = library.mw_parameter_group_frozen if frozen else library.mw_parameter_group_defaults
-    return fill(made(pattern.encode()), {"pattern": pattern, **fields}, [], "a group")
+    text = pattern.encode()
+    made = (library.mw_parameter_group_frozen if frozen else library.mw_parameter_group_defaults)(text)
+    made.pattern = text  # a value of the library points to it
+    for name, value in numbers.items():
+        number = getattr(abi.mw_parameter_group_number, f"MW_GROUP_{name.upper()}", None)
+        if number is None:
+            raise TypeError(f"a group has no {name}")
+        if not library.mw_parameter_group_set(ctypes.byref(made), number, float(value)):
+            raise ValueError(f"a group: {name} cannot be {value}")
+    return made
 
 
 class Trainer(Handle):
@@ -72,7 +112,7 @@ class Trainer(Handle):
         fill(filled, {name: tensor for name, tensor in tensors.items() if tensor is not None}, keep, "a trainer")
         more = (abi.mw_metric * len(metrics or {}))()
         for item, (name, tensor) in zip(more, (metrics or {}).items()):
-            item.name, item.value = name.encode(), tensor._as_parameter_
+            item.name, item.tensor = name.encode(), tensor._as_parameter_
         filled.metrics, filled.metric_count = more, len(more)
         block = (abi.mw_parameter_group * len(groups))(*groups)
         filled.groups, filled.group_count = block, len(block)

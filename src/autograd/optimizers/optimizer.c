@@ -14,7 +14,7 @@ static const mw__optimizer_row *const rows[] = {
 #undef MW_OPTIMIZER
 };
 
-static const mw__optimizer_form *form_of(const mw_optimizer *o, bool half)
+static const mw__optimizer_form *form_of(const mw__optimizer *o, bool half)
 {
     const mw__optimizer_row *row = rows[o->kind];
     return mw__optimizer_dithers(o, half) && row->dithered.update != NULL ? &row->dithered : &row->usual;
@@ -25,29 +25,66 @@ static const char *const role_names[MW__ROLE_COUNT] = {
     [MW__ROLE_MEAN] = "mean",          [MW__ROLE_ROOT] = "root", [MW__ROLE_ROOT_LOW] = "root_low",
     [MW__ROLE_LOW] = MW__OPTIMIZER_LOW};
 
-const char *mw__optimizer_kind_name(mw_optimizer_kind kind)
+const char *mw__optimizer_kind_name(mw__optimizer_kind kind)
 {
     const int count = (int)(sizeof rows / sizeof *rows);
-    return (int)kind > MW_OPTIMIZER_NONE && (int)kind < count ? rows[kind]->name : NULL;
+    return (int)kind > MW__OPTIMIZER_NONE && (int)kind < count ? rows[kind]->name : NULL;
 }
 
-bool mw__optimizer_has(mw_optimizer_kind kind, unsigned numbers) { return (rows[kind]->numbers & numbers) != 0; }
+bool mw__optimizer_has(mw__optimizer_kind kind, mw_optimizer_number number)
+{
+    return mw__optimizer_kind_name(kind) != NULL && (rows[kind]->numbers >> number & 1u) != 0;
+}
 
-double mw__optimizer_epsilon(const mw_optimizer *optimizer) { return rows[optimizer->kind]->epsilon; }
+/* ---- the value of the user ---- */
+
+_Static_assert(sizeof(mw__optimizer) <= sizeof(mw_optimizer), "it holds one");
+
+mw__optimizer mw__optimizer_of(const mw_optimizer *optimizer)
+{
+    mw__optimizer o;
+    memcpy(&o, optimizer, sizeof o);
+    return o;
+}
+
+mw_optimizer mw__optimizer_hide(const mw__optimizer *optimizer)
+{
+    mw_optimizer hidden = {{0}};
+    memcpy(&hidden, optimizer, sizeof *optimizer);
+    return hidden;
+}
+
+mw__optimizer mw__optimizer_begin(mw__optimizer_kind kind, float learning_rate)
+{
+    mw__optimizer o = rows[kind]->start;
+    o.kind = kind;
+    o.learning_rate = learning_rate;
+    return o;
+}
+
+const char *mw_optimizer_name(const mw_optimizer *optimizer)
+{
+    const char *name = optimizer != NULL ? mw__optimizer_kind_name(mw__optimizer_of(optimizer).kind) : NULL;
+    return name != NULL ? name : "?";
+}
+
+/* ---- what a row says ---- */
+
+double mw__optimizer_epsilon(const mw__optimizer *optimizer) { return rows[optimizer->kind]->epsilon; }
 
 /* Of Adagrad's sum of squares, in the scale of the gradients. */
-static double initial_root(const mw_optimizer *o, double loss_scale)
+static double initial_root(const mw__optimizer *o, double loss_scale)
 {
     return sqrt((double)o->initial_accumulator) * loss_scale;
 }
 
-static bool has_role(const mw_optimizer *o, bool half, int role)
+static bool has_role(const mw__optimizer *o, bool half, int role)
 {
     const unsigned set = form_of(o, half)->roles(o) | (o->compensated ? MW__ROLE_BIT(LOW) : 0u);
     return (set >> role & 1u) != 0;
 }
 
-size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half)
+size_t mw__optimizer_state_count(const mw__optimizer *optimizer, bool half)
 {
     size_t count = 0;
     for (int role = 0; role < MW__ROLE_COUNT; role++)
@@ -56,7 +93,7 @@ size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half)
 }
 
 /* States are counted in the order of their roles. */
-mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *o, bool half, size_t index)
+mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *o, bool half, size_t index)
 {
     int role = 0;
     for (size_t before = 0; !has_role(o, half, role) || before++ < index;)
@@ -64,23 +101,23 @@ mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *o, bool half, size_
     return (mw__optimizer_role)role;
 }
 
-double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale)
+double mw__optimizer_reach(const mw__optimizer *optimizer, double loss_scale)
 {
     return rows[optimizer->kind]->reach(optimizer, loss_scale);
 }
 
-const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index)
+const char *mw__optimizer_state_name(const mw__optimizer *optimizer, bool half, size_t index)
 {
     return role_names[mw__optimizer_role_at(optimizer, half, index)];
 }
 
-double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale)
+double mw__optimizer_state_initial(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale)
 {
     return mw__optimizer_role_at(optimizer, half, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
 }
 
-mw_status mw__optimizer_states_of(const mw_optimizer *o, const mw_update_parameter *of, double loss_scale, bool bounded,
-                                  mw__arena *arena, mw__optimizer_states *out, mw_error *err)
+mw_status mw__optimizer_states_of(const mw__optimizer *o, const mw_update_parameter *of, double loss_scale,
+                                  bool bounded, mw__arena *arena, mw__optimizer_states *out, mw_error *err)
 {
     if (o->rule != NULL)
         return mw__optimizer_rule_states(o->rule, of, arena, out, err);
@@ -95,7 +132,7 @@ mw_status mw__optimizer_states_of(const mw_optimizer *o, const mw_update_paramet
     return MW_OK;
 }
 
-mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error *err)
+mw_status mw__optimizer_keep(mw__optimizer *optimizer, mw__arena *arena, mw_error *err)
 {
     if (optimizer->rule == NULL)
         return MW_OK;
@@ -103,7 +140,7 @@ mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error
     return optimizer->rule != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
+size_t mw__optimizer_scalar_count(const mw__optimizer *optimizer, bool half)
 {
     if (optimizer->rule != NULL)
         return optimizer->rule->scalar_count;
@@ -114,13 +151,13 @@ size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
     return decays ? count : count - 1;
 }
 
-const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index)
+const char *mw__optimizer_scalar_name(const mw__optimizer *optimizer, bool half, size_t index)
 {
     return optimizer->rule != NULL ? optimizer->rule->scalars[index].name
                                    : form_of(optimizer, half)->scalars[index].name;
 }
 
-double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
+double mw__optimizer_scalar_value(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale,
                                   double learning_rate, int64_t step)
 {
     if (optimizer->rule != NULL)
@@ -155,7 +192,7 @@ mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p,
  * leaves of a mean of nothing, 5 * 2^-24, would count. The program has it times the loss scale. */
 #define HALF_EPSILON 2e-6
 
-void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale)
+void mw__optimizer_set_epsilon(mw__optimizer *optimizer, bool half, double loss_scale)
 {
     const double single = mw__optimizer_epsilon(optimizer);
     if (single != 0.0 && optimizer->epsilon == 0.0f)

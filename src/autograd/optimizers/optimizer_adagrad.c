@@ -3,7 +3,8 @@
 
 mw_optimizer mw_adagrad(float learning_rate)
 {
-    return (mw_optimizer){.kind = MW_ADAGRAD, .learning_rate = learning_rate};
+    const mw__optimizer o = mw__optimizer_begin(MW__ADAGRAD, learning_rate);
+    return mw__optimizer_hide(&o);
 }
 
 static double step_size(const mw__moment *m)
@@ -13,7 +14,7 @@ static double step_size(const mw__moment *m)
 
 static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, 1.0); }
 
-static double adagrad_reach(const mw_optimizer *o, double loss_scale)
+static double adagrad_reach(const mw__optimizer *o, double loss_scale)
 {
     return MW__GRADIENT_LIMIT / ((double)o->epsilon * loss_scale);
 }
@@ -27,7 +28,8 @@ static mw_tensor *adagrad_change(mw__optimizer_update *u)
 
 const mw__optimizer_row mw__optimizer_adagrad = {
     .name = "adagrad",
-    .numbers = MW__NUMBER_LR_DECAY | MW__NUMBER_INITIAL_ACCUMULATOR | MW__NUMBER_EPSILON,
+    .numbers =
+        MW__NUMBERS_COMMON | MW__NUMBER_BIT(LR_DECAY) | MW__NUMBER_BIT(INITIAL_ACCUMULATOR) | MW__NUMBER_BIT(EPSILON),
     .epsilon = 1e-10,
     .reach = adagrad_reach,
     .usual = {mw__roles_root, {{"adagrad_step_size", step_size}, MW__SCALAR_DECAY}, adagrad_change},

@@ -6,23 +6,24 @@
 
 mw_optimizer mw_adam(float learning_rate)
 {
-    return (mw_optimizer){.kind = MW_ADAM, .learning_rate = learning_rate, .beta1 = 0.9f, .beta2 = 0.999f};
+    const mw__optimizer o = mw__optimizer_begin(MW__ADAM, learning_rate);
+    return mw__optimizer_hide(&o);
 }
 
 mw_optimizer mw_adamw(float learning_rate, float weight_decay)
 {
-    mw_optimizer optimizer = mw_adam(learning_rate);
-    optimizer.weight_decay = weight_decay;
-    optimizer.decoupled = true;
-    return optimizer;
+    mw__optimizer o = mw__optimizer_begin(MW__ADAM, learning_rate);
+    o.weight_decay = weight_decay;
+    o.decoupled = true;
+    return mw__optimizer_hide(&o);
 }
 
-static unsigned roles(const mw_optimizer *o)
+static unsigned roles(const mw__optimizer *o)
 {
     return MW__ROLE_BIT(M) | (o->compensated ? mw__roles_root(o) : MW__ROLE_BIT(V));
 }
 
-static unsigned half_roles(const mw_optimizer *o) { return MW__ROLE_BIT(M) | mw__roles_root(o); }
+static unsigned half_roles(const mw__optimizer *o) { return MW__ROLE_BIT(M) | mw__roles_root(o); }
 
 static double step_size(const mw__moment *m)
 {
@@ -44,7 +45,7 @@ static double half_epsilon(const mw__moment *m)
 
 static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, (double)m->optimizer->beta2); }
 
-static double adam_reach(const mw_optimizer *o, double loss_scale)
+static double adam_reach(const mw__optimizer *o, double loss_scale)
 {
     return MW__MEAN_LIMIT / ((double)o->epsilon * loss_scale);
 }
@@ -95,7 +96,8 @@ static mw_tensor *half_change(mw__optimizer_update *u)
 
 const mw__optimizer_row mw__optimizer_adam = {
     .name = "adam",
-    .numbers = MW__NUMBER_BETA1 | MW__NUMBER_BETA2 | MW__NUMBER_EPSILON,
+    .numbers = MW__NUMBERS_COMMON | MW__NUMBER_BIT(BETA1) | MW__NUMBER_BIT(BETA2) | MW__NUMBER_BIT(EPSILON),
+    .start = {.beta1 = 0.9f, .beta2 = 0.999f},
     .epsilon = 1e-8,
     .reach = adam_reach,
     .usual = {roles, {{"adam_step_size", step_size}, {"adam_correction", correction}, MW__SCALAR_DECAY}, adam_change},

@@ -16,12 +16,12 @@
 #define CHANGE    0x1p101
 #define PARAMETER 0x1p20 /* weights are smaller: a limit below would refuse what is sound */
 
-static bool divides_by_epsilon(const mw_optimizer *o) { return mw__optimizer_epsilon(o) != 0.0; }
+static bool divides_by_epsilon(const mw__optimizer *o) { return mw__optimizer_epsilon(o) != 0.0; }
 
 static double summed(double change, double momentum) { return 2.0 * change / (1.0 - momentum); }
 
 /* What the sum of steps can become; 2 is for rounding. */
-double mw__momentum_limit(const mw_optimizer *o, double loss_scale)
+double mw__momentum_limit(const mw__optimizer *o, double loss_scale)
 {
     const double one = divides_by_epsilon(o) ? GRADIENT / ((double)o->epsilon * loss_scale) : GRADIENT / loss_scale;
     return summed(one, (double)o->momentum);
@@ -29,9 +29,9 @@ double mw__momentum_limit(const mw_optimizer *o, double loss_scale)
 
 /* ---- the limits ---- */
 
-static bool decays_after(const mw_optimizer *o) { return o->decoupled && o->weight_decay != 0.0f; }
+static bool decays_after(const mw__optimizer *o) { return o->decoupled && o->weight_decay != 0.0f; }
 
-static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning_rate)
+static bool is_bounded(const mw__optimizer *o, double loss_scale, double learning_rate)
 {
     if (o->rule != NULL || o->compensated || !(learning_rate <= MW__RATE_MAX))
         return false;
@@ -43,7 +43,7 @@ static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning
     return rate * mw__optimizer_reach(o, loss_scale) <= CHANGE;
 }
 
-mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *o, double loss_scale, double learning_rate)
+mw__optimizer_limits mw__optimizer_limit(const mw__optimizer *o, double loss_scale, double learning_rate)
 {
     mw__optimizer_limits limits = {.gradient = 0.0, .parameter = INFINITY};
     if (!is_bounded(o, loss_scale, learning_rate))
@@ -58,7 +58,7 @@ mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *o, double loss_scal
 
 /* ---- states ---- */
 
-static double role_limit(const mw_optimizer *o, mw__optimizer_role role, double loss_scale)
+static double role_limit(const mw__optimizer *o, mw__optimizer_role role, double loss_scale)
 {
     switch (role) {
     case MW__ROLE_MOMENTUM:
@@ -75,7 +75,7 @@ static double role_limit(const mw_optimizer *o, mw__optimizer_role role, double 
     }
 }
 
-void mw__optimizer_state_range(const mw_optimizer *o, bool half, size_t index, double loss_scale, bool bounded,
+void mw__optimizer_state_range(const mw__optimizer *o, bool half, size_t index, double loss_scale, bool bounded,
                                double *out_least, double *out_most)
 {
     const mw__optimizer_role role = mw__optimizer_role_at(o, half, index);

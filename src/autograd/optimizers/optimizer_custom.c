@@ -16,18 +16,21 @@ _Static_assert(MW_UPDATE_SCALARS_MAX <= MW__OPTIMIZER_SCALARS, "room for each");
 
 enum { NAME_MAX_BYTES = 63, SETTINGS_MAX_BYTES = 255 };
 
-static double custom_reach(const mw_optimizer *o, double loss_scale)
+static double custom_reach(const mw__optimizer *o, double loss_scale)
 {
     (void)o, (void)loss_scale;
     return INFINITY;
 }
 
 /* The rest is the user's. */
-const mw__optimizer_row mw__optimizer_custom = {.name = "custom", .reach = custom_reach};
+const mw__optimizer_row mw__optimizer_custom = {
+    .name = "custom", .numbers = MW__NUMBER_BIT(LEARNING_RATE) | MW__NUMBER_BIT(WEIGHT_DECAY), .reach = custom_reach};
 
 mw_optimizer mw_optimizer_custom(float learning_rate, const mw_optimizer_rule *rule)
 {
-    return (mw_optimizer){.kind = MW_CUSTOM, .learning_rate = learning_rate, .rule = rule};
+    mw__optimizer o = mw__optimizer_begin(MW__CUSTOM, learning_rate);
+    o.rule = rule;
+    return mw__optimizer_hide(&o);
 }
 
 mw_optimizer_rule mw_optimizer_rule_defaults(const char *name, mw_update_function *update)
@@ -98,14 +101,11 @@ static mw_status check_settings(const mw_optimizer_rule *rule, mw_error *err)
                          : mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\": its settings %s", rule->name, fault);
 }
 
-mw_status mw__optimizer_rule_check(const mw_optimizer *o, mw_error *err)
+mw_status mw__optimizer_rule_check(const mw__optimizer *o, mw_error *err)
 {
     const mw_optimizer_rule *rule = o->rule;
-    if (o->kind != MW_CUSTOM)
-        return rule == NULL
-                   ? MW_OK
-                   : mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: a rule is for mw_optimizer_custom; %s has none",
-                              mw__optimizer_kind_name(o->kind));
+    if (o->kind != MW__CUSTOM)
+        return MW_OK;
     if (rule == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: mw_optimizer_custom got no rule");
     if (rule->struct_size != sizeof *rule)
@@ -115,10 +115,6 @@ mw_status mw__optimizer_rule_check(const mw_optimizer *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: the name of the rule %s", fault);
     if (rule->update == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\": there is no update", rule->name);
-    if (o->decoupled || o->compensated)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "optimizer \"%s\": %s is for built-in optimizers; a rule does as it likes", rule->name,
-                        o->decoupled ? "decoupled" : "compensated");
     MW_TRY(check_settings(rule, err));
     return check_scalars(rule, err);
 }
@@ -331,7 +327,7 @@ static mw_status ask(const mw__optimizer_request *r, const mw_update_call *call,
 mw_status mw__optimizer_rule_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state,
                                    mw_error *err)
 {
-    const mw_optimizer *o = r->optimizer;
+    const mw__optimizer *o = r->optimizer;
     mw_tensor *new_p = NULL, *new_state[MW__OPTIMIZER_STATES] = {NULL};
     const mw_update_parameter parameter = {.name = mw_tensor_name(r->p),
                                            .dtype = mw_tensor_dtype(r->p),

@@ -5,8 +5,8 @@
 #include "autograd/optimizers/optimizer_rows.h"
 #include "base/memory/alloc.h"
 
-/* What needs no parameter; the optimizer's kind and rule agree. */
-mw_status mw__optimizer_rule_check(const mw_optimizer *optimizer, mw_error *err);
+/* What needs no parameter; MW_OK for a built-in one. */
+mw_status mw__optimizer_rule_check(const mw__optimizer *optimizer, mw_error *err);
 /* Everything but what `user` points to, with its scalars listed. */
 const mw_optimizer_rule *mw__optimizer_rule_copy(const mw_optimizer_rule *rule, mw__arena *arena, mw_error *err);
 void mw__optimizer_rule_describe(const mw_optimizer_rule *rule, mw__text *text);

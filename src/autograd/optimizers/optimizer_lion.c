@@ -3,21 +3,18 @@
 
 mw_optimizer mw_lion(float learning_rate, float weight_decay)
 {
-    return (mw_optimizer){.kind = MW_LION,
-                          .learning_rate = learning_rate,
-                          .weight_decay = weight_decay,
-                          .decoupled = true,
-                          .beta1 = 0.9f,
-                          .beta2 = 0.99f};
+    mw__optimizer o = mw__optimizer_begin(MW__LION, learning_rate);
+    o.weight_decay = weight_decay;
+    return mw__optimizer_hide(&o);
 }
 
-static unsigned roles(const mw_optimizer *o)
+static unsigned roles(const mw__optimizer *o)
 {
     (void)o;
     return MW__ROLE_BIT(M);
 }
 
-static double lion_reach(const mw_optimizer *o, double loss_scale)
+static double lion_reach(const mw__optimizer *o, double loss_scale)
 {
     (void)o, (void)loss_scale;
     return 1.0;
@@ -36,6 +33,7 @@ static mw_tensor *lion_change(mw__optimizer_update *u)
 
 const mw__optimizer_row mw__optimizer_lion = {
     .name = "lion",
-    .numbers = MW__NUMBER_BETA1 | MW__NUMBER_BETA2,
+    .numbers = MW__NUMBERS_COMMON | MW__NUMBER_BIT(BETA1) | MW__NUMBER_BIT(BETA2),
+    .start = {.beta1 = 0.9f, .beta2 = 0.99f, .decoupled = true},
     .reach = lion_reach,
     .usual = {roles, {{"learning_rate", mw__optimizer_value_step}, MW__SCALAR_DECAY}, lion_change}};

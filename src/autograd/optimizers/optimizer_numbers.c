@@ -1,20 +1,26 @@
-/* The numbers of an optimizer, one row each. From the rows follow the checks of what a user gave, the constants of a
- * program, and the line that a checkpoint must agree with, in their order. */
+/* The numbers of an optimizer, one row each. From the rows follow what may be set, the checks of what a user gave, the
+ * constants of a program, and the line that a checkpoint must agree with, in their order. Which optimizer has which
+ * numbers, and their defaults, is in the row of the optimizer. */
 #include "autograd/optimizers/optimizer_custom.h"
 #include "autograd/optimizers/optimizer_update.h"
+#include "base/number/float_mode.h"
 #include "base/number/number.h"
 #include "base/text/error.h"
+#include "base/text/printable.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
-typedef enum number_range {
-    POSITIVE,
-    NOT_NEGATIVE,
-    FRACTION, /* in [0, 1) */
-    SWITCH,   /* a bool; false for the kinds that have it not */
-    OPTION    /* a bool; in the line only if it is set */
-} number_range;
+typedef enum number_range { POSITIVE, NOT_NEGATIVE, FRACTION, SWITCH } number_range;
+
+static const struct {
+    double least, most; /* both allowed */
+    const char *rule;
+} ranges[] = {[POSITIVE] = {0x1p-149, FLT_MAX, "positive and finite"},
+              [NOT_NEGATIVE] = {0.0, FLT_MAX, "0 or more, and finite"},
+              [FRACTION] = {0.0, 1.0 - 0x1p-24, "in [0, 1)"},
+              [SWITCH] = {0.0, 1.0, "0 or 1"}};
 
 /* How a number stands in the program. */
 typedef enum number_unit {
@@ -25,98 +31,185 @@ typedef enum number_unit {
     ROOT    /* its root times the loss scale */
 } number_unit;
 
-#define EVERY ~0u
+/* When the line of a checkpoint has it. */
+typedef enum number_line {
+    NEVER, /* a schedule may change it */
+    IF_HAD,
+    ALWAYS,
+    IF_SET
+} number_line;
 
 typedef struct number_row {
     const char *name;
     size_t offset; /* of the field: a float, or a bool */
-    unsigned bit;  /* whose line has it: the rows with this bit, or EVERY; 0 = none, as a schedule may change it */
+    number_line line;
     number_range range;
     number_unit unit;
 } number_row;
 
-#define NUMBER(field, bit, range, unit)                                                                                \
+#define NUMBER(field, line, range, unit)                                                                               \
     {                                                                                                                  \
-#field, offsetof(mw_optimizer, field), bit, range, unit                                                        \
+#field, offsetof(mw__optimizer, field), line, range, unit                                                      \
     }
 
 static const number_row numbers[] = {
-    NUMBER(learning_rate, 0u, POSITIVE, NO_CONSTANT),
-    NUMBER(beta1, MW__NUMBER_BETA1, FRACTION, PLAIN),
-    NUMBER(beta2, MW__NUMBER_BETA2, FRACTION, PLAIN),
-    NUMBER(alpha, MW__NUMBER_ALPHA, FRACTION, PLAIN),
-    NUMBER(centered, MW__NUMBER_CENTERED, SWITCH, NO_CONSTANT),
-    NUMBER(momentum, MW__NUMBER_MOMENTUM, FRACTION, PLAIN),
-    NUMBER(nesterov, MW__NUMBER_NESTEROV, SWITCH, NO_CONSTANT),
-    NUMBER(lr_decay, MW__NUMBER_LR_DECAY, NOT_NEGATIVE, NO_CONSTANT),
-    NUMBER(initial_accumulator, MW__NUMBER_INITIAL_ACCUMULATOR, NOT_NEGATIVE, ROOT),
-    NUMBER(epsilon, MW__NUMBER_EPSILON, NOT_NEGATIVE, SCALED),
-    NUMBER(weight_decay, EVERY, NOT_NEGATIVE, DECAY),
-    NUMBER(decoupled, EVERY, SWITCH, NO_CONSTANT),
-    NUMBER(compensated, EVERY, OPTION, NO_CONSTANT),
+    [MW_OPTIMIZER_LEARNING_RATE] = NUMBER(learning_rate, NEVER, POSITIVE, NO_CONSTANT),
+    [MW_OPTIMIZER_BETA1] = NUMBER(beta1, IF_HAD, FRACTION, PLAIN),
+    [MW_OPTIMIZER_BETA2] = NUMBER(beta2, IF_HAD, FRACTION, PLAIN),
+    [MW_OPTIMIZER_ALPHA] = NUMBER(alpha, IF_HAD, FRACTION, PLAIN),
+    [MW_OPTIMIZER_CENTERED] = NUMBER(centered, IF_HAD, SWITCH, NO_CONSTANT),
+    [MW_OPTIMIZER_MOMENTUM] = NUMBER(momentum, IF_HAD, FRACTION, PLAIN),
+    [MW_OPTIMIZER_NESTEROV] = NUMBER(nesterov, IF_HAD, SWITCH, NO_CONSTANT),
+    [MW_OPTIMIZER_LR_DECAY] = NUMBER(lr_decay, IF_HAD, NOT_NEGATIVE, NO_CONSTANT),
+    [MW_OPTIMIZER_INITIAL_ACCUMULATOR] = NUMBER(initial_accumulator, IF_HAD, NOT_NEGATIVE, ROOT),
+    [MW_OPTIMIZER_EPSILON] = NUMBER(epsilon, IF_HAD, NOT_NEGATIVE, SCALED),
+    [MW_OPTIMIZER_WEIGHT_DECAY] = NUMBER(weight_decay, ALWAYS, NOT_NEGATIVE, DECAY),
+    [MW_OPTIMIZER_DECOUPLED] = NUMBER(decoupled, ALWAYS, SWITCH, NO_CONSTANT),
+    [MW_OPTIMIZER_COMPENSATED] = NUMBER(compensated, IF_SET, SWITCH, NO_CONSTANT),
 };
 
 _Static_assert(sizeof numbers / sizeof *numbers == MW__OPTIMIZER_NUMBERS, "room for each");
 
-static bool is_switch(const number_row *row) { return row->range == SWITCH || row->range == OPTION; }
-
-static bool read_switch(const mw_optimizer *o, const number_row *row)
+static double read_number(const mw__optimizer *o, const number_row *row)
 {
-    return *(const bool *)((const char *)o + row->offset);
+    const char *field = (const char *)o + row->offset;
+    return row->range == SWITCH ? (double)*(const bool *)field : (double)*(const float *)(const void *)field;
 }
 
-static float read_number(const mw_optimizer *o, const number_row *row)
+static void write_number(mw__optimizer *o, const number_row *row, double value)
 {
-    return *(const float *)(const void *)((const char *)o + row->offset);
+    char *field = (char *)o + row->offset;
+    if (row->range == SWITCH)
+        *(bool *)field = value != 0.0;
+    else
+        *(float *)(void *)field = (float)value;
 }
 
-static bool is_of(const number_row *row, mw_optimizer_kind kind)
+static bool is_number(int number) { return number >= 0 && number < MW__OPTIMIZER_NUMBERS; }
+
+static bool has_number(const mw__optimizer *o, int number)
 {
-    return row->bit == EVERY || mw__optimizer_has(kind, row->bit);
+    return is_number(number) && mw__optimizer_has(o->kind, (mw_optimizer_number)number);
+}
+
+/* As it would be held, in single precision: that may make 0 or 1 of a number beside them. */
+static bool is_in_range(number_range range, double value)
+{
+    if (!(fabs(value) <= FLT_MAX))
+        return false;
+    const double held = (double)(float)value;
+    if (range == SWITCH)
+        return value == 0.0 || value == 1.0;
+    return held >= ranges[range].least && held <= ranges[range].most && (held != 0.0 || value == 0.0);
+}
+
+bool mw__optimizer_takes(mw_optimizer_number number, double value) { return is_in_range(numbers[number].range, value); }
+
+const char *mw__optimizer_range_rule(mw_optimizer_number number) { return ranges[numbers[number].range].rule; }
+
+/* ---- setting and reading ---- */
+
+bool mw_optimizer_set(mw_optimizer *optimizer, mw_optimizer_number number, double value)
+{
+    MW__FLOAT_SCOPE;
+    if (optimizer == NULL)
+        return false;
+    mw__optimizer o = mw__optimizer_of(optimizer);
+    const bool good = has_number(&o, (int)number) && is_in_range(numbers[number].range, value);
+    if (good) {
+        write_number(&o, &numbers[number], value);
+    } else if (!o.was_refused) {
+        o.was_refused = true;
+        o.refused = (int)number;
+        o.refused_value = value;
+    }
+    *optimizer = mw__optimizer_hide(&o);
+    return good;
+}
+
+double mw_optimizer_get(const mw_optimizer *optimizer, mw_optimizer_number number)
+{
+    MW__FLOAT_SCOPE;
+    if (optimizer == NULL)
+        return 0.0;
+    const mw__optimizer o = mw__optimizer_of(optimizer);
+    return has_number(&o, (int)number) ? read_number(&o, &numbers[number]) : 0.0;
+}
+
+bool mw_optimizer_number_at(const mw_optimizer *optimizer, size_t index, mw_optimizer_number_info *out)
+{
+    MW__FLOAT_SCOPE;
+    if (optimizer == NULL || out == NULL)
+        return false;
+    const mw__optimizer o = mw__optimizer_of(optimizer);
+    for (int i = 0; i < MW__OPTIMIZER_NUMBERS; i++) {
+        if (!has_number(&o, i) || index-- > 0)
+            continue;
+        const number_row *row = &numbers[i];
+        *out = (mw_optimizer_number_info){.number = (mw_optimizer_number)i,
+                                          .name = row->name,
+                                          .value = read_number(&o, row),
+                                          .least = ranges[row->range].least,
+                                          .most = ranges[row->range].most,
+                                          .is_switch = row->range == SWITCH};
+        return true;
+    }
+    return false;
 }
 
 /* ---- checks ---- */
 
-static bool is_good(number_range range, float value)
+/* `adam`, or `"momentum"` of a rule: how messages call it. */
+static const char *title_of(const mw__optimizer *o, char *out, size_t size)
 {
-    if (range == FRACTION)
-        return value >= 0.0f && value < 1.0f;
-    return isfinite(value) && (range == POSITIVE ? value > 0.0f : value >= 0.0f);
+    const bool ruled = o->rule != NULL && o->rule->struct_size == sizeof *o->rule && o->rule->name != NULL;
+    if (ruled)
+        mw__printable_printf(out, size, "\"%.63s\"", o->rule->name);
+    return ruled ? out : mw__optimizer_kind_name(o->kind);
 }
 
-/* Another kind would ignore it. */
-static mw_status check_switch(const mw_optimizer *o, const number_row *row, mw_error *err)
+static const char *list_numbers(const mw__optimizer *o, char *out, size_t size)
 {
-    if (!read_switch(o, row) || is_of(row, o->kind))
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < MW__OPTIMIZER_NUMBERS; i++)
+        if (has_number(o, i))
+            used += mw__printable_printf(out + used, size - used, "%s%s", used > 0 ? ", " : "", numbers[i].name);
+    return out;
+}
+
+static mw_status check_set(const mw__optimizer *o, mw_error *err)
+{
+    char title[80], list[200];
+    if (!o->was_refused)
         return MW_OK;
-    mw_optimizer_kind owner = MW_SGD;
-    while (!is_of(row, owner))
-        owner++;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: %s is for %s; %s has none", row->name,
-                    mw__optimizer_kind_name(owner), mw__optimizer_kind_name(o->kind));
+    if (!is_number(o->refused))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "optimizer %s: mw_optimizer_set got number %d, which is none; it has %s",
+                        title_of(o, title, sizeof title), o->refused, list_numbers(o, list, sizeof list));
+    const number_row *row = &numbers[o->refused];
+    if (!has_number(o, o->refused))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer %s: %s was set to %g, but it has none; it has %s",
+                        title_of(o, title, sizeof title), row->name, o->refused_value,
+                        list_numbers(o, list, sizeof list));
+    return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer %s: %s was set to %g; it must be %s, in single precision",
+                    title_of(o, title, sizeof title), row->name, o->refused_value, ranges[row->range].rule);
 }
 
-static mw_status check_number(const mw_optimizer *o, const number_row *row, mw_error *err)
+/* What a function that makes optimizers was given. */
+static mw_status check_number(const mw__optimizer *o, const number_row *row, mw_error *err)
 {
-    static const char *const rules[] = {
-        [POSITIVE] = "positive and finite", [NOT_NEGATIVE] = "0 or more, and finite", [FRACTION] = "in [0, 1)"};
-    const float value = read_number(o, row);
-    if (is_good(row->range, value))
+    char title[80];
+    const double value = read_number(o, row);
+    if (is_in_range(row->range, value))
         return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: %s is %g; it must be %s", row->name, (double)value,
-                    rules[row->range]);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer %s: %s is %g; it must be %s", title_of(o, title, sizeof title),
+                    row->name, value, ranges[row->range].rule);
 }
 
-/* A rule has its own; what it would not read is refused. */
-static mw_status check_rule(const mw_optimizer *o, mw_error *err)
+static mw_status check_rule(const mw__optimizer *o, mw_error *err)
 {
     MW_TRY(mw__optimizer_rule_check(o, err));
-    for (size_t i = 0; o->rule != NULL && i < MW__OPTIMIZER_NUMBERS; i++) {
-        const number_row *row = &numbers[i];
-        if (row->bit != EVERY && row->bit != 0 && !is_switch(row) && read_number(o, row) != 0.0f)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer \"%s\": %s is for built-in optimizers", o->rule->name,
-                            row->name);
-    }
     if (o->rule != NULL && o->weight_decay != 0.0f && !o->rule->decays)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "optimizer \"%s\": weight_decay is %g, but the rule does not say `decays`", o->rule->name,
@@ -124,7 +217,7 @@ static mw_status check_rule(const mw_optimizer *o, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
+mw_status mw__optimizer_check(const mw__optimizer *o, mw_error *err)
 {
     if (mw__optimizer_kind_name(o->kind) == NULL)
         return mw__fail(
@@ -132,19 +225,21 @@ mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
             "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad, mw_lion or "
             "mw_optimizer_custom",
             (int)o->kind);
+    MW_TRY(check_set(o, err));
     for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++)
-        MW_TRY(is_switch(&numbers[i]) ? check_switch(o, &numbers[i], err) : check_number(o, &numbers[i], err));
+        MW_TRY(check_number(o, &numbers[i], err));
     MW_TRY(check_rule(o, err));
     if (o->nesterov && o->momentum == 0.0f)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: nesterov needs a momentum above 0");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer %s: nesterov needs a momentum above 0",
+                        mw__optimizer_kind_name(o->kind));
     return MW_OK;
 }
 
 /* ---- constants ---- */
 
-static double in_unit(const mw_optimizer *o, const number_row *row, double loss_scale)
+static double in_unit(const mw__optimizer *o, const number_row *row, double loss_scale)
 {
-    const double value = (double)read_number(o, row);
+    const double value = read_number(o, row);
     switch (row->unit) {
     case SCALED:
         return value * loss_scale;
@@ -157,7 +252,7 @@ static double in_unit(const mw_optimizer *o, const number_row *row, double loss_
     }
 }
 
-size_t mw__optimizer_constants(const mw_optimizer *o, double loss_scale,
+size_t mw__optimizer_constants(const mw__optimizer *o, double loss_scale,
                                mw__optimizer_constant out[MW__OPTIMIZER_NUMBERS])
 {
     size_t count = 0;
@@ -176,18 +271,26 @@ void mw__describe_number(mw__text *text, const char *name, double value)
     mw__text_printf(text, " %s=%s", name, number);
 }
 
-void mw__optimizer_describe(const mw_optimizer *o, mw__text *text)
+static bool is_in_line(const mw__optimizer *o, int number)
+{
+    const number_row *row = &numbers[number];
+    if (row->line == IF_HAD)
+        return has_number(o, number);
+    return row->line == ALWAYS || (row->line == IF_SET && read_number(o, row) != 0.0);
+}
+
+void mw__optimizer_describe(const mw__optimizer *o, mw__text *text)
 {
     mw__text_puts(text, mw__optimizer_kind_name(o->kind));
     if (o->rule != NULL)
         mw__optimizer_rule_describe(o->rule, text);
-    for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++) {
+    for (int i = 0; i < MW__OPTIMIZER_NUMBERS; i++) {
         const number_row *row = &numbers[i];
-        if (!is_of(row, o->kind) || (row->range == OPTION && !read_switch(o, row)))
+        if (!is_in_line(o, i))
             continue;
-        if (is_switch(row))
-            mw__text_printf(text, " %s=%d", row->name, read_switch(o, row));
+        if (row->range == SWITCH)
+            mw__text_printf(text, " %s=%d", row->name, (int)read_number(o, row));
         else
-            mw__describe_number(text, row->name, (double)read_number(o, row));
+            mw__describe_number(text, row->name, read_number(o, row));
     }
 }

@@ -3,17 +3,18 @@
 
 mw_optimizer mw_rmsprop(float learning_rate)
 {
-    return (mw_optimizer){.kind = MW_RMSPROP, .learning_rate = learning_rate, .alpha = 0.99f};
+    const mw__optimizer o = mw__optimizer_begin(MW__RMSPROP, learning_rate);
+    return mw__optimizer_hide(&o);
 }
 
-static unsigned roles(const mw_optimizer *o)
+static unsigned roles(const mw__optimizer *o)
 {
     return mw__roles_momentum(o) | (o->centered ? MW__ROLE_BIT(MEAN) : 0u) | mw__roles_root(o);
 }
 
 static double fall(const mw__moment *m) { return mw__optimizer_value_dithered(m, (double)m->optimizer->alpha); }
 
-static double rmsprop_reach(const mw_optimizer *o, double loss_scale)
+static double rmsprop_reach(const mw__optimizer *o, double loss_scale)
 {
     const double one = MW__GRADIENT_LIMIT / ((double)o->epsilon * loss_scale);
     return o->momentum == 0.0f ? one : mw__momentum_limit(o, loss_scale);
@@ -24,7 +25,7 @@ static double rmsprop_reach(const mw_optimizer *o, double loss_scale)
  * would cancel in fp16 and could be negative. */
 static mw_tensor *rmsprop_change(mw__optimizer_update *u)
 {
-    const mw_optimizer *o = u->optimizer;
+    const mw__optimizer *o = u->optimizer;
     const double alpha = (double)o->alpha;
     mw_tensor *g = mw__update_decayed(u), *x = g;
     if (o->centered) {
@@ -42,7 +43,9 @@ static mw_tensor *rmsprop_change(mw__optimizer_update *u)
 
 const mw__optimizer_row mw__optimizer_rmsprop = {
     .name = "rmsprop",
-    .numbers = MW__NUMBER_ALPHA | MW__NUMBER_CENTERED | MW__NUMBER_MOMENTUM | MW__NUMBER_EPSILON,
+    .numbers = MW__NUMBERS_COMMON | MW__NUMBER_BIT(ALPHA) | MW__NUMBER_BIT(CENTERED) | MW__NUMBER_BIT(MOMENTUM) |
+               MW__NUMBER_BIT(EPSILON),
+    .start = {.alpha = 0.99f},
     .epsilon = 1e-8,
     .reach = rmsprop_reach,
     .usual = {roles, {{"learning_rate", mw__optimizer_value_step}, MW__SCALAR_DECAY}, rmsprop_change},

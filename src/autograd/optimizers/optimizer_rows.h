@@ -17,11 +17,41 @@ typedef struct mw__optimizer_scalars {
     bool half;         /* the parameters are stored in fp16 */
 } mw__optimizer_scalars;
 
-/* Every number in its range; the message names the field. */
-mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
+typedef enum mw__optimizer_kind {
+    MW__OPTIMIZER_NONE = 0, /* of a struct of zeros */
+    MW__SGD,
+    MW__ADAM,
+    MW__RMSPROP,
+    MW__ADAGRAD,
+    MW__LION,
+    MW__CUSTOM
+} mw__optimizer_kind;
+
+/* What an mw_optimizer holds. A number that the kind does not have is 0. */
+typedef struct mw__optimizer {
+    mw__optimizer_kind kind;
+    float learning_rate, weight_decay, momentum, beta1, beta2, epsilon, alpha, lr_decay, initial_accumulator;
+    bool decoupled, nesterov, centered, compensated;
+    const mw_optimizer_rule *rule; /* of a custom one */
+    bool was_refused;              /* a call of mw_optimizer_set: the first one was this */
+    int refused;
+    double refused_value;
+} mw__optimizer;
+
+mw__optimizer mw__optimizer_of(const mw_optimizer *optimizer);
+mw_optimizer mw__optimizer_hide(const mw__optimizer *optimizer);
+/* With the defaults of the kind's row. */
+mw__optimizer mw__optimizer_begin(mw__optimizer_kind kind, float learning_rate);
+
+/* Whether a number may have that value, in single precision; and the rule, "in [0, 1)". */
+bool mw__optimizer_takes(mw_optimizer_number number, double value);
+const char *mw__optimizer_range_rule(mw_optimizer_number number);
+
+/* Nothing that mw_optimizer_set refused, and every number in its range; the message names the number. */
+mw_status mw__optimizer_check(const mw__optimizer *optimizer, mw_error *err);
 
 /* Replaces an epsilon of 0 by the default of the arithmetic: `half` if parameters are stored in fp16. */
-void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale);
+void mw__optimizer_set_epsilon(mw__optimizer *optimizer, bool half, double loss_scale);
 
 /* What stays beside a parameter, in its type. */
 typedef struct mw__optimizer_state {
@@ -37,29 +67,29 @@ typedef struct mw__optimizer_states {
 /* Those of one parameter. `bounded`: its gradients are compared with a limit (mw__optimizer_limit). What the user names
  * is copied into the arena.
  *  errors  what the function of a custom optimizer says */
-mw_status mw__optimizer_states_of(const mw_optimizer *optimizer, const mw_update_parameter *parameter,
+mw_status mw__optimizer_states_of(const mw__optimizer *optimizer, const mw_update_parameter *parameter,
                                   double loss_scale, bool bounded, mw__arena *arena, mw__optimizer_states *out,
                                   mw_error *err);
 
 /* Replaces what the user holds of a custom one by a copy in the arena. */
-mw_status mw__optimizer_keep(mw_optimizer *optimizer, mw__arena *arena, mw_error *err);
+mw_status mw__optimizer_keep(mw__optimizer *optimizer, mw__arena *arena, mw_error *err);
 
 /* Of the built-in ones: state tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum".
  * `half`: of parameters that are stored in fp16, which keep other states and are fed other scalars. */
-size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half);
+size_t mw__optimizer_state_count(const mw__optimizer *optimizer, bool half);
 #define MW__OPTIMIZER_LOW "low" /* the name of the second term of a compensated parameter */
-const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index);
+const char *mw__optimizer_state_name(const mw__optimizer *optimizer, bool half, size_t index);
 /* The value of all its elements before the first step. */
-double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale);
+double mw__optimizer_state_initial(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale);
 
 /* Scalars of a step. `step` counts from 1. With compensated weights some are in the unit of the low term: they are what
  * the program needs, not what the user gave. */
-size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half);
-const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index);
-double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
+size_t mw__optimizer_scalar_count(const mw__optimizer *optimizer, bool half);
+const char *mw__optimizer_scalar_name(const mw__optimizer *optimizer, bool half, size_t index);
+double mw__optimizer_scalar_value(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale,
                                   double learning_rate, int64_t step);
 
-/* The numbers that become constants of the program or initial state, by the names of their fields, as they stand there.
+/* The numbers that become constants of the program or initial state, by the names of the numbers, as they stand there.
  * 1 - beta and 1 - alpha are not among them: they are at least 2^-24, which fp16 holds. */
 #define MW__OPTIMIZER_NUMBERS 13
 typedef struct mw__optimizer_constant {
@@ -67,11 +97,11 @@ typedef struct mw__optimizer_constant {
     double value;
 } mw__optimizer_constant;
 /* Returns how many there are. */
-size_t mw__optimizer_constants(const mw_optimizer *optimizer, double loss_scale,
+size_t mw__optimizer_constants(const mw__optimizer *optimizer, double loss_scale,
                                mw__optimizer_constant out[MW__OPTIMIZER_NUMBERS]);
 
 /* Kind and numbers as one line, but for the learning rate: what a checkpoint must agree with. */
-void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text);
+void mw__optimizer_describe(const mw__optimizer *optimizer, mw__text *text);
 /* " name=value", as such lines have numbers. */
 void mw__describe_number(mw__text *text, const char *name, double value);
 
@@ -85,14 +115,14 @@ typedef struct mw__optimizer_limits {
     double gradient;  /* in the loss scale */
     double parameter; /* INFINITY = any that is finite */
 } mw__optimizer_limits;
-mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *optimizer, double loss_scale, double learning_rate);
+mw__optimizer_limits mw__optimizer_limit(const mw__optimizer *optimizer, double loss_scale, double learning_rate);
 /* What the elements of a state may be: second moments are not negative, and `bounded` ones have the proof's limits. */
-void mw__optimizer_state_range(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale, bool bounded,
+void mw__optimizer_state_range(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale, bool bounded,
                                double *out_least, double *out_most);
 
 /* What one update of a parameter reads. */
 typedef struct mw__optimizer_request {
-    const mw_optimizer *optimizer;
+    const mw__optimizer *optimizer;
     const mw__optimizer_scalars *scalars;
     mw_graph *graph;
     mw_tensor *p, *gradient;

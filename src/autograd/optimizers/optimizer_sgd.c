@@ -1,17 +1,20 @@
 /* SGD with momentum. */
 #include "autograd/optimizers/optimizer_update.h"
 
-mw_optimizer mw_sgd(float learning_rate) { return (mw_optimizer){.kind = MW_SGD, .learning_rate = learning_rate}; }
+mw_optimizer mw_sgd(float learning_rate) { return mw_sgd_momentum(learning_rate, 0.0f, false); }
 
 mw_optimizer mw_sgd_momentum(float learning_rate, float momentum, bool nesterov)
 {
-    return (mw_optimizer){.kind = MW_SGD, .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov};
+    mw__optimizer o = mw__optimizer_begin(MW__SGD, learning_rate);
+    o.momentum = momentum;
+    o.nesterov = nesterov;
+    return mw__optimizer_hide(&o);
 }
 
 /* The unit of its change is in its gradient already. */
 static double value_rate(const mw__moment *m) { return m->rate; }
 
-static double sgd_reach(const mw_optimizer *o, double loss_scale)
+static double sgd_reach(const mw__optimizer *o, double loss_scale)
 {
     const double g = MW__GRADIENT_LIMIT / loss_scale;
     if (o->momentum == 0.0f)
@@ -29,7 +32,7 @@ static mw_tensor *in_unit(const mw__optimizer_update *u, mw_tensor *b)
 /* The scale is divided out first. */
 static mw_tensor *sgd_change(mw__optimizer_update *u)
 {
-    const mw_optimizer *o = u->optimizer;
+    const mw__optimizer *o = u->optimizer;
     const double factor = mw__optimizer_unit(o) / u->scalars->loss_scale;
     mw_tensor *g = mw__update_decayed(u);
     if (factor != 1.0)
@@ -44,6 +47,6 @@ static mw_tensor *sgd_change(mw__optimizer_update *u)
 
 const mw__optimizer_row mw__optimizer_sgd = {
     .name = "sgd",
-    .numbers = MW__NUMBER_MOMENTUM | MW__NUMBER_NESTEROV,
+    .numbers = MW__NUMBERS_COMMON | MW__NUMBER_BIT(MOMENTUM) | MW__NUMBER_BIT(NESTEROV),
     .reach = sgd_reach,
     .usual = {mw__roles_momentum, {{"learning_rate", value_rate}, MW__SCALAR_DECAY}, sgd_change}};

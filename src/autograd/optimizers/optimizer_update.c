@@ -16,7 +16,7 @@ mw_tensor *mw__update_held(const update *u, mw_tensor *x)
 /* g + weight_decay p, in the scale of the gradients */
 mw_tensor *mw__update_decayed(const update *u)
 {
-    const mw_optimizer *o = u->optimizer;
+    const mw__optimizer *o = u->optimizer;
     if (o->weight_decay == 0.0f || o->decoupled)
         return u->gradient;
     return mw_add(u->gradient, mw_mul_scalar(u->p, (double)o->weight_decay * u->scalars->loss_scale));
@@ -41,7 +41,7 @@ static mw_tensor *subtract(mw_tensor *high, mw_tensor *low, mw_tensor *change, d
 
 void mw__update_parameter(update *u, mw_tensor *change)
 {
-    const mw_optimizer *o = u->optimizer;
+    const mw__optimizer *o = u->optimizer;
     if (o->decoupled && o->weight_decay != 0.0f)
         change = mw_add(change, mw_mul(u->p, u->scalars->scalar[mw__optimizer_scalar_count(o, u->scalars->half) - 1]));
     if (o->compensated)
@@ -142,9 +142,9 @@ double mw__optimizer_value_dithered(const mw__moment *m, double keep)
 
 /* ---- states ---- */
 
-unsigned mw__roles_root(const mw_optimizer *o)
+unsigned mw__roles_root(const mw__optimizer *o)
 {
     return MW__ROLE_BIT(ROOT) | (o->compensated ? MW__ROLE_BIT(ROOT_LOW) : 0u);
 }
 
-unsigned mw__roles_momentum(const mw_optimizer *o) { return o->momentum != 0.0f ? MW__ROLE_BIT(MOMENTUM) : 0u; }
+unsigned mw__roles_momentum(const mw__optimizer *o) { return o->momentum != 0.0f ? MW__ROLE_BIT(MOMENTUM) : 0u; }

@@ -26,7 +26,7 @@ _Static_assert((int)MW__ROLE_COUNT <= MW__OPTIMIZER_STATES, "one state per role"
 #define MW__ROOT_UNIT 16.0
 
 /* What the change of the parameter is multiplied by until it is subtracted. */
-static inline double mw__optimizer_unit(const mw_optimizer *optimizer)
+static inline double mw__optimizer_unit(const mw__optimizer *optimizer)
 {
     return optimizer->compensated ? MW__LOW_UNIT : 1.0;
 }
@@ -35,13 +35,13 @@ static inline double mw__optimizer_unit(const mw_optimizer *optimizer)
 #define MW__HALF_LEAST 0x1p-24
 
 /* Whether roots have one term of fp16, whose rounding has to be dithered. */
-static inline bool mw__optimizer_dithers(const mw_optimizer *optimizer, bool half)
+static inline bool mw__optimizer_dithers(const mw__optimizer *optimizer, bool half)
 {
     return half && !optimizer->compensated;
 }
 
 typedef struct mw__optimizer_update {
-    const mw_optimizer *optimizer;
+    const mw__optimizer *optimizer;
     const mw__optimizer_scalars *scalars;
     mw_tensor *p, *gradient;
     mw_tensor *state[MW__ROLE_COUNT]; /* by role; NULL if the optimizer keeps none */
@@ -52,7 +52,7 @@ typedef struct mw__optimizer_update {
 
 /* When a scalar is fed. */
 typedef struct mw__moment {
-    const mw_optimizer *optimizer;
+    const mw__optimizer *optimizer;
     double rate, loss_scale;
     int64_t step;
 } mw__moment;
@@ -64,33 +64,27 @@ typedef struct mw__scalar_row {
 
 /* How parameters of a type are updated. */
 typedef struct mw__optimizer_form {
-    unsigned (*roles)(const mw_optimizer *optimizer); /* of its states, but for LOW, as a set of MW__ROLE_BIT */
-    mw__scalar_row scalars[MW__OPTIMIZER_SCALARS];    /* the last one only with decoupled weight decay */
+    unsigned (*roles)(const mw__optimizer *optimizer); /* of its states, but for LOW, as a set of MW__ROLE_BIT */
+    mw__scalar_row scalars[MW__OPTIMIZER_SCALARS];     /* the last one only with decoupled weight decay */
     /* Returns the change: p' = p - change / unit, before decoupled weight decay. */
     mw_tensor *(*update)(mw__optimizer_update *u);
 } mw__optimizer_form;
 
-/* Numbers that not every optimizer has: bits of a row's set. */
-typedef enum mw__optimizer_number {
-    MW__NUMBER_BETA1 = 1,
-    MW__NUMBER_BETA2 = 2,
-    MW__NUMBER_ALPHA = 4,
-    MW__NUMBER_CENTERED = 8,
-    MW__NUMBER_MOMENTUM = 16,
-    MW__NUMBER_NESTEROV = 32,
-    MW__NUMBER_LR_DECAY = 64,
-    MW__NUMBER_INITIAL_ACCUMULATOR = 128,
-    MW__NUMBER_EPSILON = 256
-} mw__optimizer_number;
+/* Numbers as a set. What all optimizers of the library have is in MW__NUMBERS_COMMON. */
+#define MW__NUMBER_BIT(name) (1u << MW_OPTIMIZER_##name)
+#define MW__NUMBERS_COMMON                                                                                             \
+    (MW__NUMBER_BIT(LEARNING_RATE) | MW__NUMBER_BIT(WEIGHT_DECAY) | MW__NUMBER_BIT(DECOUPLED) |                        \
+     MW__NUMBER_BIT(COMPENSATED))
 
 /* In fp16 some have one root for a mean or sum of squares, whose rounding is dithered by what it forgets at a step. */
 typedef struct mw__optimizer_row {
     const char *name;
-    unsigned numbers; /* that it has, as a set of mw__optimizer_number */
-    double epsilon;   /* the default in fp32; 0 = it has none */
+    unsigned numbers;    /* that it has, as a set of MW__NUMBER_BIT */
+    mw__optimizer start; /* their defaults that are not 0 */
+    double epsilon;      /* the default in fp32; 0 = it has none */
     /* The largest |change| of an fp32 parameter for 1 of the first scalar, if gradients and states are within the
      * limits of optimizer_bounds.c. */
-    double (*reach)(const mw_optimizer *optimizer, double loss_scale);
+    double (*reach)(const mw__optimizer *optimizer, double loss_scale);
     mw__optimizer_form usual;
     mw__optimizer_form dithered; /* no update: as usual */
 } mw__optimizer_row;
@@ -102,8 +96,8 @@ typedef struct mw__optimizer_row {
 /* ---- what rows are made of ---- */
 
 #define MW__ROLE_BIT(name) (1u << MW__ROLE_##name)
-unsigned mw__roles_root(const mw_optimizer *optimizer);
-unsigned mw__roles_momentum(const mw_optimizer *optimizer);
+unsigned mw__roles_root(const mw__optimizer *optimizer);
+unsigned mw__roles_momentum(const mw__optimizer *optimizer);
 
 /* Scalars in the unit of the change. */
 double mw__optimizer_value_step(const mw__moment *m);
@@ -120,7 +114,7 @@ double mw__optimizer_value_dithered(const mw__moment *m, double keep);
 #define MW__GRADIENT_LIMIT 0x1p50 /* 1.1e15 */
 #define MW__MEAN_LIMIT     (4.0 * MW__GRADIENT_LIMIT)
 /* What the sum of steps can become. */
-double mw__momentum_limit(const mw_optimizer *optimizer, double loss_scale);
+double mw__momentum_limit(const mw__optimizer *optimizer, double loss_scale);
 
 /* Infinity becomes the largest number of fp16: for what may overflow although the gradients did not. */
 mw_tensor *mw__update_held(const mw__optimizer_update *u, mw_tensor *x);
@@ -139,15 +133,15 @@ mw_tensor *mw__update_normalized(const mw__optimizer_update *u, mw_tensor *x, mw
 /* ---- asking the rows ---- */
 
 /* That of the optimizer's row. */
-double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale);
-/* Whether it has one of those numbers. */
-bool mw__optimizer_has(mw_optimizer_kind kind, unsigned numbers);
+double mw__optimizer_reach(const mw__optimizer *optimizer, double loss_scale);
+/* Whether it has that number. */
+bool mw__optimizer_has(mw__optimizer_kind kind, mw_optimizer_number number);
 /* "adam"; NULL for what is no kind. */
-const char *mw__optimizer_kind_name(mw_optimizer_kind kind);
+const char *mw__optimizer_kind_name(mw__optimizer_kind kind);
 /* The default in fp32; 0 = the optimizer divides by nothing. */
-double mw__optimizer_epsilon(const mw_optimizer *optimizer);
+double mw__optimizer_epsilon(const mw__optimizer *optimizer);
 /* What a state is for, by its index. */
-mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *optimizer, bool half, size_t index);
+mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *optimizer, bool half, size_t index);
 
 /* Subtracts the change from p, or from p and its low term. */
 void mw__update_parameter(mw__optimizer_update *u, mw_tensor *change);

@@ -38,7 +38,7 @@ static mw_status begin_averaging(averaging *a, mw_error *err)
     if (left != NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "mw_tensors_average: \"%.96s\" is not read: %.200s", left->key,
                         left->value);
-    a->count = mw_tensors_count(a->first);
+    a->count = mw_tensors_get_info(a->first).count;
     a->values = mw__alloc(a->allocator, a->count + 1, sizeof *a->values, err);
     if (a->values == NULL)
         return MW_ERROR_MEMORY;

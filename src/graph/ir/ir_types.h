@@ -6,6 +6,7 @@
 #include "base/memory/live.h"
 #include "base/memory/map.h"
 #include "base/visible.h"
+#include "graph/random/init.h"
 
 #include <millwright/autograd.h>
 #include <millwright/graph.h>
@@ -108,7 +109,7 @@ struct mw_tensor {
     const mw__payload *payload;   /* not NULL: a constant */
     const mw__payload *expanded;  /* what a constexpr operation makes, once asked for (constants/compressed.h) */
     const mw__compressed *packed; /* in the engine: how a constant is stored whose payload has no data */
-    const mw_init *init;          /* MW__PARAMETER, MW__RESIDENT */
+    const mw__init *init;         /* MW__PARAMETER, MW__RESIDENT */
     mw_tensor *next;              /* MW__RESIDENT: its value after a training step, or NULL */
     const struct mw__composite *composite; /* a record over this value, or NULL */
     bool is_output;                        /* of its block */

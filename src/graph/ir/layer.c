@@ -73,7 +73,7 @@ static mw_status check_same(const mw_layer *layer, const resident *known, mw_dty
     return layer->graph->error.status;
 }
 
-bool mw__layer_reuse(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, const mw_init *init,
+bool mw__layer_reuse(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, const mw__init *init,
                      mw__role role, mw_tensor **out)
 {
     const mw_layer *layer = graph->layer;

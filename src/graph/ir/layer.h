@@ -8,7 +8,7 @@
 
 /* True if a layer is being applied again, so that *out is the tensor that its first application made, or NULL with an
  * error on the graph. */
-bool mw__layer_reuse(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, const mw_init *init,
+bool mw__layer_reuse(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, const mw__init *init,
                      mw__role role, mw_tensor **out);
 /* A parameter or state that was made belongs to the layer that is being applied, if one is. */
 mw_status mw__layer_note(mw_graph *graph, mw_tensor *value);

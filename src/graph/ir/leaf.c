@@ -122,9 +122,9 @@ mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape 
 }
 
 /* The record of how a parameter starts, with a copy of its data. */
-static const mw_init *copy_init(mw_graph *graph, const mw__type *type, mw_init init)
+static const mw__init *copy_init(mw_graph *graph, const mw__type *type, mw__init init)
 {
-    mw_init *copy = mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error);
+    mw__init *copy = mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error);
     if (copy == NULL)
         return NULL;
     *copy = init;
@@ -141,9 +141,10 @@ static const mw_init *copy_init(mw_graph *graph, const mw__type *type, mw_init i
     return copy;
 }
 
-static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init,
+static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init start,
                                mw__role role)
 {
+    const mw__init init = mw__init_of(&start);
     if (graph == NULL || graph->error.status != MW_OK)
         return NULL;
     const char *shown = shown_name(name), *what = role_name(role);

@@ -24,21 +24,38 @@ enum {
     INIT_COUNT
 };
 
+_Static_assert(sizeof(mw__init) <= sizeof(mw_init), "it holds one");
+
+mw__init mw__init_of(const mw_init *init)
+{
+    mw__init own;
+    memcpy(&own, init, sizeof own);
+    return own;
+}
+
+static mw_init hide(int kind, float a, float b, const void *data)
+{
+    const mw__init own = {.kind = kind, .a = a, .b = b, .data = data};
+    mw_init hidden = {{0}};
+    memcpy(&hidden, &own, sizeof own);
+    return hidden;
+}
+
 mw_init mw_init_zeros(void) { return mw_init_constant(0.0f); }
-mw_init mw_init_constant(float value) { return (mw_init){.kind = INIT_CONSTANT, .a = value}; }
-mw_init mw_init_uniform(float low, float high) { return (mw_init){.kind = INIT_UNIFORM, .a = low, .b = high}; }
-mw_init mw_init_normal(float mean, float stddev) { return (mw_init){.kind = INIT_NORMAL, .a = mean, .b = stddev}; }
-mw_init mw_init_kaiming_uniform(void) { return (mw_init){.kind = INIT_KAIMING_UNIFORM}; }
-mw_init mw_init_kaiming_normal(void) { return (mw_init){.kind = INIT_KAIMING_NORMAL}; }
-mw_init mw_init_xavier_uniform(void) { return (mw_init){.kind = INIT_XAVIER_UNIFORM}; }
-mw_init mw_init_xavier_normal(void) { return (mw_init){.kind = INIT_XAVIER_NORMAL}; }
-mw_init mw_init_data(const void *data) { return (mw_init){.kind = INIT_DATA, .data = data}; }
+mw_init mw_init_constant(float value) { return hide(INIT_CONSTANT, value, 0.0f, NULL); }
+mw_init mw_init_uniform(float low, float high) { return hide(INIT_UNIFORM, low, high, NULL); }
+mw_init mw_init_normal(float mean, float stddev) { return hide(INIT_NORMAL, mean, stddev, NULL); }
+mw_init mw_init_kaiming_uniform(void) { return hide(INIT_KAIMING_UNIFORM, 0.0f, 0.0f, NULL); }
+mw_init mw_init_kaiming_normal(void) { return hide(INIT_KAIMING_NORMAL, 0.0f, 0.0f, NULL); }
+mw_init mw_init_xavier_uniform(void) { return hide(INIT_XAVIER_UNIFORM, 0.0f, 0.0f, NULL); }
+mw_init mw_init_xavier_normal(void) { return hide(INIT_XAVIER_NORMAL, 0.0f, 0.0f, NULL); }
+mw_init mw_init_data(const void *data) { return hide(INIT_DATA, 0.0f, 0.0f, data); }
 
-mw_init mw__init_integers(int bound) { return (mw_init){.kind = INIT_INTEGERS, .a = (float)bound}; }
+mw_init mw__init_integers(int bound) { return hide(INIT_INTEGERS, (float)bound, 0.0f, NULL); }
 
-bool mw__init_draws_integers(const mw_init *init) { return init != NULL && init->kind == INIT_INTEGERS; }
+bool mw__init_draws_integers(const mw__init *init) { return init != NULL && init->kind == INIT_INTEGERS; }
 
-mw_status mw__init_check(const mw_init *init, mw_error *err)
+mw_status mw__init_check(const mw__init *init, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)
@@ -66,7 +83,7 @@ static void find_fans(mw_shape shape, double *fan_in, double *fan_out)
 }
 
 /* Every kind as one of constant, uniform [a, b) and normal(a, b). */
-static mw_init resolve_init(const mw_init *init, mw_shape shape)
+static mw__init resolve_init(const mw__init *init, mw_shape shape)
 {
     double fan_in, fan_out;
     find_fans(shape, &fan_in, &fan_out);
@@ -74,20 +91,20 @@ static mw_init resolve_init(const mw_init *init, mw_shape shape)
     switch (init->kind) {
     case INIT_KAIMING_UNIFORM:
         bound = 1.0 / sqrt(fan_in);
-        return mw_init_uniform((float)-bound, (float)bound);
+        return (mw__init){INIT_UNIFORM, (float)-bound, (float)bound, NULL};
     case INIT_KAIMING_NORMAL:
-        return mw_init_normal(0.0f, (float)sqrt(2.0 / fan_in));
+        return (mw__init){INIT_NORMAL, 0.0f, (float)sqrt(2.0 / fan_in), NULL};
     case INIT_XAVIER_UNIFORM:
         bound = sqrt(6.0 / (fan_in + fan_out));
-        return mw_init_uniform((float)-bound, (float)bound);
+        return (mw__init){INIT_UNIFORM, (float)-bound, (float)bound, NULL};
     case INIT_XAVIER_NORMAL:
-        return mw_init_normal(0.0f, (float)sqrt(2.0 / (fan_in + fan_out)));
+        return (mw__init){INIT_NORMAL, 0.0f, (float)sqrt(2.0 / (fan_in + fan_out)), NULL};
     default:
         return *init;
     }
 }
 
-static float draw_number(const mw_init *init, mw__random *random)
+static float draw_number(const mw__init *init, mw__random *random)
 {
     if (init->kind == INIT_UNIFORM)
         return init->a + (init->b - init->a) * mw__random_uniform(random);
@@ -113,8 +130,8 @@ static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
     }
 }
 
-mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
-                        mw_error *err)
+mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed,
+                        void *out, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     const int64_t count = mw_shape_count(shape);
@@ -131,7 +148,7 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
         fill_constant(init->a, dtype, (size_t)count, out);
         return MW_OK;
     }
-    const mw_init simple = resolve_init(init, shape);
+    const mw__init simple = resolve_init(init, shape);
     mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
     float *wide = out;
     uint16_t *half = out;

@@ -4,19 +4,28 @@
 
 #include <millwright/graph.h>
 
+/* What an mw_init holds. */
+typedef struct mw__init {
+    int kind;
+    float a, b;
+    const void *data;
+} mw__init;
+
+mw__init mw__init_of(const mw_init *init);
+
 /* Writes the elements of a parameter to `out`, dense and row-major. The stream of random numbers is chosen by `name`
  * alone, so that adding a parameter does not change the others; element i takes the i-th draw of its stream.
  *  shape   known extents
  *  dtype   MW_F32 or MW_F16 (drawn in fp32 and rounded once)
  *  errors  MW_ERROR_ARGUMENT for an initializer that no mw_init_* made or bad bounds, MW_ERROR_SHAPE, MW_ERROR_DTYPE */
-mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
-                        mw_error *err);
+mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed,
+                        void *out, mw_error *err);
 
 /* Each integer of [-bound, bound] equally likely. */
 mw_init mw__init_integers(int bound);
-bool mw__init_draws_integers(const mw_init *init);
+bool mw__init_draws_integers(const mw__init *init);
 
 /* Refuses an initializer that no mw_init_* made, and bad numbers. */
-mw_status mw__init_check(const mw_init *init, mw_error *err);
+mw_status mw__init_check(const mw__init *init, mw_error *err);
 
 #endif

@@ -171,7 +171,7 @@ static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error
     if (table == NULL || view->measures == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < view->measure_count; i++) {
-        mw_tensor *value = i == 0 ? t->model.loss : t->model.metrics[i - 1].value;
+        mw_tensor *value = i == 0 ? t->model.loss : t->model.metrics[i - 1].tensor;
         MW_TRY(mw__terms_make(&view->arena, table, value, &view->measures[i], err));
         count += count_slots(view->measures[i]);
     }

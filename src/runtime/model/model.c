@@ -40,6 +40,9 @@ static mw_status check_options(const mw_model_options *options, mw_error *err)
     if (options->shapes == NULL && options->shape_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the shapes of a model are NULL, their count is %zu",
                         options->shape_count);
+    if (options->weights.path == NULL && options->weights.options != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "the model has weights.options, but no weights.path, the file that they are for");
     return options->compile != NULL ? check_compile(options->compile, err) : MW_OK;
 }
 
@@ -199,9 +202,24 @@ static mw_model *begin_model(const mw_model_options *options, mw_error *err)
     return NULL;
 }
 
-/* With its graph there: the first plan, and the user's. */
+/* A copy of the graph with the weights of a file takes its place; what describes the model stays. */
+static mw_status load_weights(mw_model *model, const mw_model_options *options, mw_error *err)
+{
+    if (options->weights.path == NULL)
+        return MW_OK;
+    mw_graph *loaded = mw_graph_load_weights(model->graph, options->weights.path, options->weights.options, err);
+    if (loaded == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    mw_graph_destroy(model->owned);
+    model->graph = model->owned = loaded;
+    return MW_OK;
+}
+
+/* With its graph there: its weights, the first plan, and the user's. */
 static mw_model *finish_model(mw_model *model, const mw_model_options *options, mw_status status, mw_error *err)
 {
+    if (status == MW_OK)
+        status = load_weights(model, options, err);
     if (status == MW_OK && !options->read_only)
         status = make_first(model, options, err);
     if (status == MW_OK)

@@ -80,6 +80,7 @@ typedef struct mw__model_run {
 struct mw_predictor {
     const mw_allocator *allocator;
     mw__guard guard;
+    const char *call; /* the function that predicts, or makes it, for messages */
     mw_model *model;
     mw_shape *shapes; /* that are chosen */
     mw__model_state *states;
@@ -134,6 +135,8 @@ mw_status mw__model_copy(void *out, mw_dtype to, const void *data, mw_dtype from
 
 /* ---- predictor.c ---- */
 
+/* mw_predictor_create, under the name that `call` has in messages. */
+mw_predictor *mw__predictor_make(mw_model *model, const char *call, mw_error *err);
 /* Around a public call.
  *  errors  MW_ERROR_STATE if the predictor is destroyed, or in use (base/memory/guard.h) */
 mw_status mw__predictor_enter(mw__entry *out, mw_predictor *predictor, const char *call, mw_error *err);

@@ -15,11 +15,10 @@ static const mw__model_result *find_result(const mw__model_plan *plan, const cha
     return NULL;
 }
 
-static mw_status unknown_result(const mw__model_plan *plan, const char *name, mw_error *err)
+static mw_status unknown_result(const mw__model_plan *plan, const char *name, const char *call, mw_error *err)
 {
-    return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "mw_predictor_predict: the model has no result \"%.96s\"; it has %zu, the first is \"%s\"",
-                    name != NULL ? name : "(NULL)", plan->result_count,
+    return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the model has no result \"%.96s\"; it has %zu, the first is \"%s\"",
+                    call, name != NULL ? name : "(NULL)", plan->result_count,
                     plan->result_count > 0 ? plan->results[0].name : "");
 }
 
@@ -32,25 +31,28 @@ static size_t count_of(const mw__model_plan *plan, const mw__model_result *resul
     return result->kind == MW__BATCH_NONE ? run : run * (size_t)(examples / plan->examples);
 }
 
-static mw_status check_result(const mw__model_plan *plan, const mw_result *wanted, int64_t examples, mw_error *err)
+static mw_status check_result(const mw_predictor *predictor, const mw_result *wanted, int64_t examples, mw_error *err)
 {
+    const mw__model_plan *plan = predictor->main->plan;
+    const char *call = predictor->call;
     const mw__model_result *result = find_result(plan, wanted->name);
     if (result == NULL)
-        return unknown_result(plan, wanted->name, err);
+        return unknown_result(plan, wanted->name, call, err);
+    if (!mw__is_host_type(wanted->dtype))
+        return mw__fail(err, MW_ERROR_DTYPE, "%s: result \"%s\" cannot be given as %s", call, wanted->name,
+                        mw_dtype_name(wanted->dtype));
     if (result->kind == MW__BATCH_MIXED && examples % plan->examples != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_predictor_predict: result \"%s\" brings the %" PRId64
-                        " examples of a run together: of %" PRId64 " some would be left over",
-                        wanted->name, plan->examples, examples);
+                        "%s: result \"%s\" brings the %" PRId64 " examples of a run together: of %" PRId64
+                        " some would be left over",
+                        call, wanted->name, plan->examples, examples);
     const size_t count = count_of(plan, result, examples);
     if (wanted->count != count)
-        return mw__fail(err, MW_ERROR_SHAPE,
-                        "mw_predictor_predict: result \"%s\" of %" PRId64 " examples has %zu elements, not %zu",
-                        wanted->name, examples, count, wanted->count);
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: result \"%s\" of %" PRId64 " examples has %zu elements, not %zu",
+                        call, wanted->name, examples, count, wanted->count);
     return wanted->data != NULL || count == 0
                ? MW_OK
-               : mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: the memory for result \"%s\" is NULL",
-                          wanted->name);
+               : mw__fail(err, MW_ERROR_ARGUMENT, "%s: the memory for result \"%s\" is NULL", call, wanted->name);
 }
 
 static mw_status check_call(const mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
@@ -58,19 +60,19 @@ static mw_status check_call(const mw_predictor *predictor, const mw_batch *batch
 {
     const mw__model_plan *plan = predictor->main->plan;
     if (batch == NULL || batch->examples < 1 || (batch->feeds == NULL && batch->feed_count > 0))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: %s",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s", predictor->call,
                         batch == NULL         ? "the batch is NULL"
                         : batch->examples < 1 ? "the batch has no example"
                                               : "the feeds are NULL");
     if (results == NULL && result_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_predictor_predict: the results are NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the results are NULL", predictor->call);
     if (predictor->state_count > 0 && batch->examples % plan->examples != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "mw_predictor_predict: each run of the program takes %" PRId64
+                        "%s: each run of the program takes %" PRId64
                         " examples and changes its states, so that %" PRId64 " cannot be filled up",
-                        plan->examples, batch->examples);
+                        predictor->call, plan->examples, batch->examples);
     for (size_t i = 0; i < result_count; i++)
-        MW_TRY(check_result(plan, &results[i], batch->examples, err));
+        MW_TRY(check_result(predictor, &results[i], batch->examples, err));
     return MW_OK;
 }
 
@@ -92,10 +94,8 @@ static mw_status take_result(const mw__model_run *run, const mw_result *wanted, 
 {
     const mw__model_plan *plan = run->plan;
     const mw__model_result *r = find_result(plan, wanted->name);
-    if (r == NULL || !mw__is_host_type(wanted->dtype))
-        return r == NULL ? unknown_result(plan, wanted->name, err)
-                         : mw__fail(err, MW_ERROR_DTYPE, "mw_predictor_predict: result \"%s\" cannot be given as %s",
-                                    wanted->name, mw_dtype_name(wanted->dtype));
+    if (r == NULL) /* a plan of the same program has the same results */
+        return mw__fail(err, MW_ERROR_STATE, "the plan of one example has no result \"%s\"", wanted->name);
     const mw_dtype from = plan->program->ports[r->port].dtype;
     const size_t size = (size_t)mw_dtype_bits(from) / 8, out_size = (size_t)mw_dtype_bits(wanted->dtype) / 8;
     const char *data = mw__model_run_data(run, r->port);
@@ -145,5 +145,23 @@ mw_status mw_predictor_predict(mw_predictor *predictor, const mw_batch *batch, c
         return err->status;
     mw__entry entry;
     MW_TRY(mw__predictor_enter(&entry, predictor, __func__, err));
+    predictor->call = __func__;
     return mw__predictor_leave(&entry, predict(predictor, batch, results, result_count, err), err);
+}
+
+/* Nobody else has this predictor, so that it needs no entry. */
+mw_status mw_model_predict(mw_model *model, const mw_batch *batch, const mw_result *results, size_t result_count,
+                           mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return err->status;
+    mw_predictor *predictor = mw__predictor_make(model, __func__, err);
+    if (predictor == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    const mw_status status = predict(predictor, batch, results, result_count, err);
+    mw_predictor_destroy(predictor);
+    return status;
 }

@@ -166,14 +166,30 @@ static mw_status make_predictor(mw_predictor *predictor, mw_error *err)
 }
 
 /* The use of the model that is the predictor's. */
-static mw_status hold(mw_model *model, mw_error *err)
+static mw_status hold(mw_model *model, const char *call, mw_error *err)
 {
-    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, "mw_predictor_create", err));
-    MW_TRY(mw__model_is_ready(model, "mw_predictor_create", err));
+    MW_TRY(mw__live_check(model, MW__LIVE_MODEL, call, err));
+    MW_TRY(mw__model_is_ready(model, call, err));
     pthread_mutex_lock(&model->mutex);
     model->users++;
     pthread_mutex_unlock(&model->mutex);
     return MW_OK;
+}
+
+mw_predictor *mw__predictor_make(mw_model *model, const char *call, mw_error *err)
+{
+    if (hold(model, call, err) != MW_OK)
+        return NULL;
+    mw_predictor *predictor = mw__alloc(model->allocator, 1, sizeof *predictor, err);
+    if (predictor == NULL) {
+        mw__model_release(model);
+        return NULL;
+    }
+    *predictor = (mw_predictor){.allocator = model->allocator, .call = call, .model = model};
+    if (make_predictor(predictor, err) == MW_OK && mw__live_add(predictor, MW__LIVE_PREDICTOR, err) == MW_OK)
+        return predictor;
+    free_predictor(predictor);
+    return NULL;
 }
 
 mw_predictor *mw_predictor_create(mw_model *model, mw_error *err)
@@ -181,18 +197,7 @@ mw_predictor *mw_predictor_create(mw_model *model, mw_error *err)
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    if (mw__skips(err) || hold(model, err) != MW_OK)
-        return NULL;
-    mw_predictor *predictor = mw__alloc(model->allocator, 1, sizeof *predictor, err);
-    if (predictor == NULL) {
-        mw__model_release(model);
-        return NULL;
-    }
-    *predictor = (mw_predictor){.allocator = model->allocator, .model = model};
-    if (make_predictor(predictor, err) == MW_OK && mw__live_add(predictor, MW__LIVE_PREDICTOR, err) == MW_OK)
-        return predictor;
-    free_predictor(predictor);
-    return NULL;
+    return mw__skips(err) ? NULL : mw__predictor_make(model, __func__, err);
 }
 
 void mw_predictor_destroy(mw_predictor *predictor)

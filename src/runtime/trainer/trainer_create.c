@@ -24,7 +24,8 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
         mw__state_owner_lend(lender);
         t->owner.lender = lender;
     }
-    t->numbers.learning_rate = o->optimizer.learning_rate;
+    const mw__optimizer optimizer = mw__optimizer_of(&o->optimizer);
+    t->numbers.learning_rate = optimizer.learning_rate;
     t->numbers.clip_value = (double)o->clipping.value;
     t->numbers.clip_norm = (double)o->clipping.norm;
     t->numbers.average_decay = (double)o->average_decay;
@@ -38,11 +39,11 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     }
     t->numbers.dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(mw__trainer_join_ranks(t, o, err));
-    if (t->strategy->sums_gradients && o->optimizer.rule != NULL && o->optimizer.rule->probe != NULL)
+    if (t->strategy->sums_gradients && optimizer.rule != NULL && optimizer.rule->probe != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: the optimizer \"%.63s\" has a probe, whose gradient ranks do not exchange: set "
                         "ranks.local_steps, or leave the communicator out",
-                        o->optimizer.rule->name);
+                        optimizer.rule->name);
     MW_TRY(mw__trainer_copy_model(t, o, err));
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));

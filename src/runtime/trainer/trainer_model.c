@@ -17,7 +17,7 @@ static mw_tensor **held_at(mw_trainer *t, size_t i)
     if (i == 0)
         return &t->model.loss;
     if (i - 1 < t->model.metric_count)
-        return &t->model.metrics[i - 1].value;
+        return &t->model.metrics[i - 1].tensor;
     i -= 1 + t->model.metric_count;
     if (t->model.prediction != NULL && i-- == 0)
         return &t->model.prediction;
@@ -120,7 +120,8 @@ mw_status mw__trainer_copy_model(mw_trainer *t, const mw_trainer_options *o, mw_
     MW_TRY(mw__trainer_list_watched(t, o, err));
     t->model.loss = o->loss;
     t->model.prediction = o->prediction;
-    t->model.probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    const mw_optimizer_rule *rule = mw__optimizer_of(&o->optimizer).rule;
+    t->model.probe = rule != NULL ? rule->probe : NULL;
     MW_TRY(mw__trainer_hold_roots(t, &held, err));
     const mw_graph *source = o->loss->graph;
     model_rules rules = {.open = mw__wants_specializing(mw__graph_main(source))};

@@ -95,10 +95,11 @@ static void put_start(const filling *f, mw__clone *clone, const mw_tensor *value
     if (copy == NULL ||
         mw__payload_blank(to, mw_tensor_dtype(value), mw_tensor_shape(value), &data, &to->error) == NULL)
         return;
-    mw_init *init = mw__arena_alloc(&to->arena, 1, sizeof *init, &to->error);
+    mw__init *init = mw__arena_alloc(&to->arena, 1, sizeof *init, &to->error);
     if (init == NULL || mw__tensors_read(f->file, item, mw_tensor_dtype(value), data, true, &to->error) != MW_OK)
         return;
-    *init = mw_init_data(data);
+    const mw_init start = mw_init_data(data);
+    *init = mw__init_of(&start);
     copy->init = init;
 }
 

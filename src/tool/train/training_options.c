@@ -31,6 +31,26 @@ static mw_optimizer begin_optimizer(optimizer_name name, float rate)
     }
 }
 
+/* Whether a recipe says it: the learning rate is asked for before. */
+static bool is_said(const mw_optimizer_number_info *number, char *path, size_t size)
+{
+    snprintf(path, size, "optimizer.%s", number->name);
+    return number->number != MW_OPTIMIZER_LEARNING_RATE && field_is_there(path);
+}
+
+/* Those that this optimizer has. */
+static void take_numbers(config *c, const config_node *o, mw_optimizer *made)
+{
+    mw_optimizer_number_info n;
+    char path[64];
+    for (size_t i = 0; mw_optimizer_number_at(made, i, &n); i++) {
+        const bool without = n.number == MW_OPTIMIZER_NESTEROV && mw_optimizer_get(made, MW_OPTIMIZER_MOMENTUM) == 0.0;
+        if (is_said(&n, path, sizeof path) && !without)
+            mw_optimizer_set(made, n.number,
+                             n.is_switch ? field_bool(c, o, path, n.value != 0.0) : field_number(c, o, path, n.value));
+    }
+}
+
 static mw_optimizer make_optimizer(training *t)
 {
     config *c = &t->c;
@@ -39,15 +59,7 @@ static mw_optimizer make_optimizer(training *t)
     const double standard = name == SGD ? 0.01 : name == LION ? 1e-4 : 1e-3;
     const double said = field_number(c, o, "optimizer.learning_rate", standard);
     mw_optimizer made = begin_optimizer(name, (float)(t->over->learning_rate > 0 ? t->over->learning_rate : said));
-    made.weight_decay = (float)field_number(c, o, "optimizer.weight_decay", (double)made.weight_decay);
-    if (name == SGD || name == RMSPROP)
-        made.momentum = (float)field_number(c, o, "optimizer.momentum", 0);
-    if (name == SGD && made.momentum > 0.0f)
-        made.nesterov = field_bool(c, o, "optimizer.nesterov", false);
-    if (name == ADAM || name == ADAMW || name == LION) {
-        made.beta1 = (float)field_number(c, o, "optimizer.beta1", (double)made.beta1);
-        made.beta2 = (float)field_number(c, o, "optimizer.beta2", (double)made.beta2);
-    }
+    take_numbers(c, o, &made);
     return made;
 }
 
@@ -237,21 +249,14 @@ static bool find_number(const char *line, const char *key, double *out)
 /* The state of an optimizer belongs to its numbers, which the step program has: other ones are refused. */
 static bool check_numbers(training *t, const char *line)
 {
-    const mw_optimizer *o = &t->optimizer;
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {{"beta1", (double)o->beta1},
-                   {"beta2", (double)o->beta2},
-                   {"momentum", (double)o->momentum},
-                   {"nesterov", o->nesterov},
-                   {"weight_decay", (double)o->weight_decay}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    mw_optimizer_number_info n;
+    char path[64];
+    for (size_t i = 0; mw_optimizer_number_at(&t->optimizer, i, &n); i++) {
         double saved;
-        if (find_number(line, numbers[i].key, &saved) && (float)saved != (float)numbers[i].value) {
+        if (is_said(&n, path, sizeof path) && find_number(line, n.name, &saved) && (float)saved != (float)n.value) {
             tool_complain("%.200s was trained with \"%s\" %g, the settings say %g: a run goes on with the optimizer "
                           "that it began with; begin another with --run",
-                          t->checkpoint, numbers[i].key, saved, numbers[i].value);
+                          t->checkpoint, n.name, saved, n.value);
             return false;
         }
     }
@@ -261,12 +266,11 @@ static bool check_numbers(training *t, const char *line)
 /* That of the checkpoint goes before the one of the settings, as plateaus may have lowered it. */
 static void say_rate(const training *t, const char *saved)
 {
-    const float rate = strtof(saved, NULL);
-    if (rate != t->optimizer.learning_rate)
+    const double rate = (double)strtof(saved, NULL), ours = mw_optimizer_get(&t->optimizer, MW_OPTIMIZER_LEARNING_RATE);
+    if (rate != ours)
         tool_complain("the run goes on with the learning rate %g of %.200s; %g of %s is not taken (begin another with "
                       "--run)",
-                      (double)rate, t->checkpoint, (double)t->optimizer.learning_rate,
-                      t->over->learning_rate > 0 ? "--lr" : "the settings");
+                      rate, t->checkpoint, ours, t->over->learning_rate > 0 ? "--lr" : "the settings");
 }
 
 /* The scores of the run stand for the classes that it began with. */

@@ -6,6 +6,7 @@
 #include "base/number/fp16.h"
 #include "runtime/trainer/object/trainer_access.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the problem ---- */
 
@@ -71,60 +72,64 @@ void problem_read_sum(mw_trainer *trainer, double *out)
 
 /* ---- the optimizers ---- */
 
+#define OF(number) mw_optimizer_get(o, MW_OPTIMIZER_##number)
+
+static bool is(const mw_optimizer *o, const char *name) { return strcmp(mw_optimizer_name(o), name) == 0; }
+
 /* PyTorch's documentation of torch.optim.SGD, dampening 0. */
 static double sgd(const mw_optimizer *o, reference *e, double g)
 {
-    e->momentum = (double)o->momentum * e->momentum + g;
-    return o->nesterov ? g + (double)o->momentum * e->momentum : e->momentum;
+    e->momentum = OF(MOMENTUM) * e->momentum + g;
+    return OF(NESTEROV) != 0.0 ? g + OF(MOMENTUM) * e->momentum : e->momentum;
 }
 
 /* Kingma and Ba 2015, algorithm 1. */
 static double adam(const mw_optimizer *o, reference *e, double g, int64_t t)
 {
-    const double beta1 = (double)o->beta1, beta2 = (double)o->beta2;
+    const double beta1 = OF(BETA1), beta2 = OF(BETA2);
     e->m = beta1 * e->m + (1.0 - beta1) * g;
     e->v = beta2 * e->v + (1.0 - beta2) * g * g;
     const double m = e->m / (1.0 - pow(beta1, (double)t)), v = e->v / (1.0 - pow(beta2, (double)t));
-    return m / (sqrt(v) + (double)o->epsilon);
+    return m / (sqrt(v) + OF(EPSILON));
 }
 
 /* PyTorch's documentation of torch.optim.RMSprop. */
 static double rmsprop(const mw_optimizer *o, reference *e, double g)
 {
-    const double alpha = (double)o->alpha;
+    const double alpha = OF(ALPHA);
     e->v = alpha * e->v + (1.0 - alpha) * g * g;
     e->mean = alpha * e->mean + (1.0 - alpha) * g;
-    const double square = o->centered ? fmax(e->v - e->mean * e->mean, 0.0) : e->v;
-    e->momentum = (double)o->momentum * e->momentum + g / (sqrt(square) + (double)o->epsilon);
+    const double square = OF(CENTERED) != 0.0 ? fmax(e->v - e->mean * e->mean, 0.0) : e->v;
+    e->momentum = OF(MOMENTUM) * e->momentum + g / (sqrt(square) + OF(EPSILON));
     return e->momentum;
 }
 
 /* Duchi et al. 2011, the diagonal form, with the decay of PyTorch's documentation. */
 static double adagrad(const mw_optimizer *o, reference *e, double g, int64_t t)
 {
-    e->v = (t == 1 ? (double)o->initial_accumulator : e->v) + g * g;
-    return g / (sqrt(e->v) + (double)o->epsilon) / (1.0 + (double)(t - 1) * (double)o->lr_decay);
+    e->v = (t == 1 ? OF(INITIAL_ACCUMULATOR) : e->v) + g * g;
+    return g / (sqrt(e->v) + OF(EPSILON)) / (1.0 + (double)(t - 1) * OF(LR_DECAY));
 }
 
 /* Chen et al. 2023, algorithm 2. */
 static double lion(const mw_optimizer *o, reference *e, double g)
 {
-    const double c = (double)o->beta1 * e->m + (1.0 - (double)o->beta1) * g;
-    e->m = (double)o->beta2 * e->m + (1.0 - (double)o->beta2) * g;
+    const double c = OF(BETA1) * e->m + (1.0 - OF(BETA1)) * g;
+    e->m = OF(BETA2) * e->m + (1.0 - OF(BETA2)) * g;
     return c > 0.0 ? 1.0 : c < 0.0 ? -1.0 : 0.0;
 }
 
 void reference_step(const mw_optimizer *o, reference *e, double g, int64_t t)
 {
-    const double rate = (double)o->learning_rate, decay = (double)o->weight_decay;
-    if (!o->decoupled)
+    const double rate = OF(LEARNING_RATE), decay = OF(WEIGHT_DECAY);
+    if (OF(DECOUPLED) == 0.0)
         g += decay * e->p;
-    double change = o->kind == MW_SGD       ? sgd(o, e, g)
-                    : o->kind == MW_ADAM    ? adam(o, e, g, t)
-                    : o->kind == MW_RMSPROP ? rmsprop(o, e, g)
-                    : o->kind == MW_ADAGRAD ? adagrad(o, e, g, t)
-                                            : lion(o, e, g);
-    if (o->decoupled)
+    double change = is(o, "sgd")       ? sgd(o, e, g)
+                    : is(o, "adam")    ? adam(o, e, g, t)
+                    : is(o, "rmsprop") ? rmsprop(o, e, g)
+                    : is(o, "adagrad") ? adagrad(o, e, g, t)
+                                       : lion(o, e, g);
+    if (OF(DECOUPLED) != 0.0)
         change += decay * e->p;
     e->p -= rate * change;
 }
@@ -133,32 +138,32 @@ void reference_step(const mw_optimizer *o, reference *e, double g, int64_t t)
 
 mw_optimizer problem_with_decay(mw_optimizer optimizer, float weight_decay)
 {
-    optimizer.weight_decay = weight_decay;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, weight_decay);
     return optimizer;
 }
 
 mw_optimizer problem_decoupled(mw_optimizer optimizer)
 {
-    optimizer.decoupled = true;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_DECOUPLED, true);
     return optimizer;
 }
 
 mw_optimizer problem_rmsprop(float alpha, float epsilon, bool centered, float momentum)
 {
     mw_optimizer optimizer = mw_rmsprop(0.01f);
-    optimizer.alpha = alpha;
-    optimizer.epsilon = epsilon;
-    optimizer.centered = centered;
-    optimizer.momentum = momentum;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_ALPHA, alpha);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_EPSILON, epsilon);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_CENTERED, centered);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_MOMENTUM, momentum);
     return optimizer;
 }
 
 mw_optimizer problem_other_adagrad(void)
 {
     mw_optimizer optimizer = problem_with_decay(mw_adagrad(0.05f), 0.1f);
-    optimizer.lr_decay = 0.1f;
-    optimizer.initial_accumulator = 0.01f;
-    optimizer.epsilon = 1e-3f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_LR_DECAY, 0.1f);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_INITIAL_ACCUMULATOR, 0.01f);
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_EPSILON, 1e-3f);
     return optimizer;
 }
 
@@ -177,7 +182,7 @@ size_t problem_all_kinds(mw_optimizer *out)
     out[count++] = mw_lion(0.01f, 0.1f);
     out[count++] = problem_with_decay(mw_sgd(0.05f), 0.1f);
     for (size_t i = 0; i < count; i++)
-        if (out[i].kind != MW_SGD && out[i].kind != MW_LION && out[i].epsilon == 0.0f)
-            out[i].epsilon = 1e-4f;
+        if (!is(&out[i], "sgd") && !is(&out[i], "lion") && mw_optimizer_get(&out[i], MW_OPTIMIZER_EPSILON) == 0.0)
+            mw_optimizer_set(&out[i], MW_OPTIMIZER_EPSILON, 1e-4f);
     return count;
 }

@@ -4,8 +4,10 @@
 #include "optimizer_problem.h"
 #include "support/check.h"
 #include "support/on_engine.h"
+#include "support/optimizers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- steps below half a unit in the last place ---- */
 
@@ -66,8 +68,8 @@ static size_t tiny_rates(mw_optimizer *out)
     out[count++] = mw_adagrad(1e-4f);
     out[count++] = mw_lion(1e-5f, 0.1f);
     for (size_t i = 0; i < count; i++)
-        if (out[i].kind != MW_SGD && out[i].kind != MW_LION)
-            out[i].epsilon = 1e-6f;
+        if (strcmp(mw_optimizer_name(&out[i]), "sgd") != 0 && strcmp(mw_optimizer_name(&out[i]), "lion") != 0)
+            mw_optimizer_set(&out[i], MW_OPTIMIZER_EPSILON, 1e-6f);
     return count;
 }
 
@@ -84,14 +86,14 @@ static void test_compensated_weights_move_where_plain_ones_stall(void)
         drift(kinds[k], 600, ours, expected);
         for (int i = 0; i < PROBLEM_COUNT; i++)
             check_note(ours[i] == 0.0 && fabs(expected[i]) > 5e-4, __FILE__, __LINE__,
-                       "kind %d: plain fp16 moved %d by %.3g, fp64 by %.3g", (int)kinds[k].kind, i, ours[i],
+                       "%s: plain fp16 moved %d by %.3g, fp64 by %.3g", mw_optimizer_name(&kinds[k]), i, ours[i],
                        expected[i]);
-        kinds[k].compensated = true;
+        mw_optimizer_set(&kinds[k], MW_OPTIMIZER_COMPENSATED, true);
         drift(kinds[k], 600, ours, expected);
         for (int i = 0; i < PROBLEM_COUNT; i++)
             off = fmax(off, fabs(ours[i] / expected[i] - 1.0));
-        check_note(off <= 5e-3, __FILE__, __LINE__, "kind %d: two terms are off by %.3g of the way", (int)kinds[k].kind,
-                   off);
+        check_note(off <= 5e-3, __FILE__, __LINE__, "%s: two terms are off by %.3g of the way",
+                   mw_optimizer_name(&kinds[k]), off);
     }
 }
 
@@ -112,7 +114,7 @@ static void follow_falling(mw_optimizer optimizer, bool sparse, double *out_low,
             /* held exactly by fp16, times 256 */
             gradient[i] = skip ? 0.0f : rintf(hashed_uniform(place, 70) * 512.0f) * expf(-(float)(t / 200) / 3.2f);
             gradient[i] = ldexpf(gradient[i], -20);
-            const double beta2 = (double)optimizer.beta2, g = (double)gradient[i];
+            const double beta2 = mw_optimizer_get(&optimizer, MW_OPTIMIZER_BETA2), g = (double)gradient[i];
             v[i] = beta2 * v[i] + (1.0 - beta2) * g * g;
         }
         problem_step(trainer, gradient, &err);
@@ -141,7 +143,7 @@ static void test_the_second_moment_follows_falling_gradients(void)
         follow_falling(optimizer, sparse == 1, &low, &high);
         check_note(low >= 0.9 && high <= 1.1, __FILE__, __LINE__, "root over the true one is %.4f to %.4f", low, high);
         printf("one term: %.4f to %.4f of the true root\n", low, high);
-        optimizer.compensated = true;
+        mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, true);
         follow_falling(optimizer, sparse == 1, &low, &high);
         check_note(low >= 0.998 && high <= 1.002, __FILE__, __LINE__, "root over the true one is %.4f to %.4f", low,
                    high);
@@ -190,7 +192,8 @@ static void test_compensated_fp16_trains_as_fp32_does(void)
     mw_optimizer common = mw_adam(3e-3f), small = mw_adam(1e-5f);
     const double single = train(MW_DEVICE_CPU, common, 800), small_single = train(MW_DEVICE_CPU, small, 800);
     const double small_plain = train(MW_DEVICE_ANE, small, 800);
-    common.compensated = small.compensated = true;
+    common = optimizer_compensated(common);
+    small = optimizer_compensated(small);
     CHECK_NEAR(train(MW_DEVICE_ANE, common, 800), single, 0.02 * single);
     CHECK_NEAR(train(MW_DEVICE_ANE, small, 800), small_single, 1e-3 * small_single);
     CHECK(small_plain > 1.03 * small_single);

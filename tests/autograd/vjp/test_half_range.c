@@ -55,10 +55,10 @@ static void test_steps_do_not_depend_on_the_size_of_gradients(void)
                             optimizer_centered(mw_rmsprop(1e-3f)),
                             optimizer_with_momentum(mw_rmsprop(1e-3f))};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        kinds[k].epsilon = 1e-8f;
+        mw_optimizer_set(&kinds[k], MW_OPTIMIZER_EPSILON, 1e-8f);
         const double off = farthest(kinds[k], 40);
-        check_note(off <= 0.02, __FILE__, __LINE__, "kind %d, row %zu: a weight is off by %.3g of its way",
-                   (int)kinds[k].kind, k, off);
+        check_note(off <= 0.02, __FILE__, __LINE__, "%s, row %zu: a weight is off by %.3g of its way",
+                   mw_optimizer_name(&kinds[k]), k, off);
     }
 }
 
@@ -117,7 +117,7 @@ static void test_states_survive_the_largest_gradients(void)
                             mw_lion(1e-3f, 0.01f)};
     const size_t count = sizeof kinds / sizeof *kinds;
     for (size_t k = 0; k < 2 * count; k++) {
-        kinds[k / 2].compensated = k % 2 == 1;
+        mw_optimizer_set(&kinds[k / 2], MW_OPTIMIZER_COMPENSATED, k % 2 == 1);
         survive_extremes(kinds[k / 2], k);
     }
 }

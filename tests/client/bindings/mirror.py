@@ -46,7 +46,8 @@ def test_a_wrong_mirror_is_found(compiler, folder):
     text = python_abi.write(headers)
     for right, wrong in {'("line", c_int)': '("line", c_int64)', '("tensor", c_char * 96)': '("tensor", c_char * 95)',
                          '("loss_scale", c_float)': '("loss_scale", c_int)', '("seed", c_uint64)': '("seed", c_int64)',
-                         '("decoupled", c_bool)': '("decoupled", c_ubyte)', '("dim", c_int64': '("dims", c_int64',
+                         '("gradient_norms", c_bool)': '("gradient_norms", c_ubyte)',
+                         '("hidden", c_uint64 * 12)': '("hidden", c_uint64 * 11)', '("dim", c_int64': '("dims", c_int64',
                          "MW_ERROR_STATE = 9": "MW_ERROR_STATE = 8",
                          '("rank", c_int), ("dim"': '("dim0", c_int), ("dim"'}.items():
         check(right in text, right)

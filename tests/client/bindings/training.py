@@ -135,6 +135,12 @@ def test_options_reach_the_trainer():
 def test_makers_of_values_are_those_of_the_library():
     check(mw.optim.adamw(1e-3, 0.5).weight_decay == 0.5 and mw.optim.adam(1e-3, beta1=0.5).beta1 == 0.5, "optimizers")
     check({"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion"} <= set(vars(mw.optim)), "all of them")
+    raises(TypeError, lambda: mw.optim.sgd(0.1, beta1=0.5), "beta1", "learning_rate, momentum, nesterov, weight_decay")
+    raises(ValueError, lambda: mw.optim.adam(0.1, beta2=1.0), "beta2 cannot be 1.0")
+    raises(AttributeError, lambda: mw.optim.sgd(0.1).beta1, "no beta1")
+    check(mw.optim.sgd_momentum(0.1, 0.5, nesterov=True).nesterov == 1.0, "a switch")
+    raises(TypeError, lambda: mw.group("a.*", rate=2.0), "a group has no rate")
+    raises(ValueError, lambda: mw.group("a.*", rate_factor=-1.0), "rate_factor cannot be -1.0")
     cosine = mw.schedule.cosine(0.0, warmup_steps=10)
     factor = mw.library.library.mw_schedule_factor
     check(factor(ctypes.byref(cosine), 10, 20) == 1.0, "warm-up")

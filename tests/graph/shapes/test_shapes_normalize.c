@@ -111,7 +111,8 @@ static void test_rms_norm(void)
 static void check_parameters(mw_graph *g, const char *weight, const char *bias, mw_shape shape)
 {
     const mw_tensor *w = mw_graph_find(g, weight), *b = mw_graph_find(g, bias);
-    const mw_init ones = mw_init_constant(1.0f), zeros = mw_init_zeros();
+    const mw_init one = mw_init_constant(1.0f), zero = mw_init_zeros();
+    const mw__init ones = mw__init_of(&one), zeros = mw__init_of(&zero);
     REQUIRE(w != NULL && w->init != NULL);
     CHECK_TYPE(w, MW_F32, shape);
     CHECK(w->init->kind == ones.kind && w->init->a == ones.a);

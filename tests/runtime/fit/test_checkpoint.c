@@ -25,7 +25,7 @@ static mw_trainer *make_trainer(setup how, mw_error *err)
 {
     small_net net = small_create(NULL);
     mw_trainer_options options =
-        mw_trainer_defaults(net.loss, how.optimizer.kind != MW_OPTIMIZER_NONE ? how.optimizer : mw_adam(0.01f));
+        mw_trainer_defaults(net.loss, mw_optimizer_name(&how.optimizer)[0] != '?' ? how.optimizer : mw_adam(0.01f));
     options.compile.device = how.device != MW_DEVICE_AUTO ? how.device : MW_DEVICE_CPU;
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.threads = 1;
@@ -119,12 +119,12 @@ static void test_checkpoint_resumes_every_optimizer_bit_for_bit(void)
 {
     mw_optimizer optimizers[] = {mw_sgd(0.05f),     mw_adamw(0.01f, 0.1f), mw_rmsprop(0.01f), mw_rmsprop(0.01f),
                                  mw_adagrad(0.05f), mw_lion(0.01f, 0.1f),  mw_adagrad(0.05f)};
-    optimizers[3].centered = true;
-    optimizers[3].momentum = 0.9f;
-    optimizers[6].initial_accumulator = 0.1f;
+    mw_optimizer_set(&optimizers[3], MW_OPTIMIZER_CENTERED, true);
+    mw_optimizer_set(&optimizers[3], MW_OPTIMIZER_MOMENTUM, 0.9f);
+    mw_optimizer_set(&optimizers[6], MW_OPTIMIZER_INITIAL_ACCUMULATOR, 0.1f);
     for (size_t i = 0; i < 4 * (sizeof optimizers / sizeof *optimizers); i++) {
         mw_optimizer optimizer = optimizers[i / 4];
-        optimizer.compensated = i % 2 == 1;
+        mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, i % 2 == 1);
         check_resumes_bit_for_bit((setup){.optimizer = optimizer, .device = i % 4 < 2 ? MW_DEVICE_CPU : MW_DEVICE_ANE});
     }
 }
@@ -176,10 +176,10 @@ static void test_checkpoint_of_something_else_is_refused(void)
     mw_trainer *adam = make_trainer((setup){0}, &err);
     mw_trainer *sgd = make_trainer((setup){.optimizer = mw_sgd(0.1f)}, &err);
     mw_optimizer other = mw_adam(0.01f);
-    other.beta2 = 0.99f;
+    mw_optimizer_set(&other, MW_OPTIMIZER_BETA2, 0.99f);
     mw_trainer *other_beta = make_trainer((setup){.optimizer = other}, &err);
     other = mw_adam(0.01f);
-    other.compensated = true;
+    mw_optimizer_set(&other, MW_OPTIMIZER_COMPENSATED, true);
     mw_trainer *two_terms = make_trainer((setup){.optimizer = other}, &err);
     mw_trainer *halves = make_trainer((setup){.device = MW_DEVICE_ANE}, &err);
     REQUIRE(adam != NULL && sgd != NULL && other_beta != NULL && two_terms != NULL && halves != NULL);

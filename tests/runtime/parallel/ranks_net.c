@@ -75,7 +75,7 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.ranks.outer_momentum = s->outer_momentum;
     if (s->sgd)
         o.optimizer = mw_sgd(0.1f);
-    if (s->optimizer.kind != MW_OPTIMIZER_NONE)
+    if (mw_optimizer_name(&s->optimizer)[0] != '?')
         o.optimizer = s->optimizer;
     o.ranks.shard_states = s->shards;
     o.groups = s->groups;

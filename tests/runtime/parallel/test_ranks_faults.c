@@ -90,7 +90,7 @@ static void scale_job(mw_communicator *c, int rank, void *user)
         for (int i = 0; rank == s->bad && step == 2 && i < NET_BATCH * NET_IN; i++)
             e.x[i] *= 3e4f; /* its gradients overflow fp16 */
         mw_trainer_step(t, &e.batch, &s->loss[rank], &s->err[rank]);
-        s->before[rank][step] = mw_trainer_loss_scale(t);
+        s->before[rank][step] = mw_trainer_get_info(t).loss_scale;
     }
     net_read(t, s->after[rank], &s->err[rank]);
     s->counters[rank] = mw_trainer_get_info(t).counters;

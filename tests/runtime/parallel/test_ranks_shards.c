@@ -84,7 +84,7 @@ static void go(run *r, int ranks)
 
 static mw_optimizer compensated(mw_optimizer o)
 {
-    o.compensated = true;
+    mw_optimizer_set(&o, MW_OPTIMIZER_COMPENSATED, true);
     return o;
 }
 
@@ -104,13 +104,15 @@ static void check_sharded(const net_setting *setting, int accumulate, int ranks,
     read_file("sharded", &files[1]);
     CHECK(is_same(&files[0], &files[1]));
     if (check_global.failures_here > 0)
-        printf("%d ranks, optimizer %d, half %d\n", ranks, (int)setting->optimizer.kind, setting->half);
+        printf("%d ranks, optimizer %s, half %d\n", ranks, mw_optimizer_name(&setting->optimizer), setting->half);
 }
 
 static void test_every_optimizer_has_the_bits_of_whole_states(void)
 {
     mw_optimizer momentum = mw_sgd_momentum(0.05f, 0.9f, true), rms = mw_rmsprop(3e-3f), adamw = mw_adamw(1e-2f, 0.1f);
-    rms.centered = true, rms.momentum = 0.8f, momentum.weight_decay = 0.01f;
+    mw_optimizer_set(&rms, MW_OPTIMIZER_CENTERED, 1);
+    mw_optimizer_set(&rms, MW_OPTIMIZER_MOMENTUM, 0.8);
+    mw_optimizer_set(&momentum, MW_OPTIMIZER_WEIGHT_DECAY, 0.01);
     const mw_optimizer optimizers[] = {mw_sgd(0.1f),
                                        momentum,
                                        mw_adam(1e-2f),
@@ -130,7 +132,9 @@ static void test_every_optimizer_has_the_bits_of_whole_states(void)
 
 static void test_all_options_have_the_bits_of_whole_states(void)
 {
-    const mw_parameter_group bias = {.pattern = "*.bias", .rate_factor = 2.0f, .weight_decay = 0.0f};
+    mw_parameter_group bias = mw_parameter_group_defaults("*.bias");
+    mw_parameter_group_set(&bias, MW_GROUP_RATE_FACTOR, 2);
+    mw_parameter_group_set(&bias, MW_GROUP_WEIGHT_DECAY, 0);
     const mw_parameter_group frozen = mw_parameter_group_frozen("fc1.*");
     const mw_optimizer adamw = mw_adamw(1e-2f, 0.1f);
     const net_setting settings[] = {

@@ -264,7 +264,7 @@ static void probe_trainer(const char *name)
     CHECK(mw_trainer_create(&options, &err) == NULL);
     expect_clean(&err, "a pattern");
     options.group_count = 0;
-    const mw_metric metric = {.name = name, .value = loss};
+    const mw_metric metric = {.name = name, .tensor = loss};
     options.metrics = &metric;
     options.metric_count = 1;
     mw_trainer_destroy(mw_trainer_create(&options, &err)); /* refused, or shown by mw_trainer_fit */

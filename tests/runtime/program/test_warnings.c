@@ -388,7 +388,7 @@ static void test_an_optimizers_epsilon_is_replaced_and_its_rate_refused(void)
     for (size_t i = 0; i < 2; i++) {
         mw_error err = {0};
         mw_optimizer tiny = mw_adam(1e-2F);
-        tiny.epsilon = cases[i].epsilon;
+        mw_optimizer_set(&tiny, MW_OPTIMIZER_EPSILON, cases[i].epsilon);
         CHECK(trainer_with(tiny, cases[i].loss_scale, true, &err) == NULL);
         CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
         err = (mw_error){0};

@@ -110,13 +110,13 @@ mw_optimizer_rule custom_adam_rule(void)
 mw_optimizer custom_adam(float rate, float weight_decay, const mw_optimizer_rule *rule)
 {
     mw_optimizer optimizer = mw_optimizer_custom(rate, rule);
-    optimizer.weight_decay = weight_decay;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, weight_decay);
     return optimizer;
 }
 
 mw_optimizer built_in_adam(float rate, float weight_decay)
 {
     mw_optimizer optimizer = mw_adamw(rate, weight_decay);
-    optimizer.epsilon = epsilon;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_EPSILON, epsilon);
     return optimizer;
 }

@@ -37,8 +37,8 @@ static mw_trainer *make(const setting *s, mw_optimizer optimizer, mw_error *err)
 {
     mw_graph *g = mw_graph_create(NULL, NULL);
     mw_parameter_group groups[2] = {mw_parameter_group_defaults("fc1.*"), mw_parameter_group_frozen("fc2.bias")};
-    groups[0].rate_factor = 0.3f;
-    groups[0].weight_decay = 0.25f;
+    mw_parameter_group_set(&groups[0], MW_GROUP_RATE_FACTOR, 0.3f);
+    mw_parameter_group_set(&groups[0], MW_GROUP_WEIGHT_DECAY, 0.25f);
     mw_trainer_options o = mw_trainer_defaults(build(g, s->half ? MW_F16 : MW_F32), optimizer);
     o.compile = engine_options(s->device, 1);
     o.groups = groups;

@@ -275,8 +275,7 @@ static void test_rules_that_are_wrong_are_refused(void)
                                   nameless[] = {{.name = NULL}};
     static char settings[300];
     memset(settings, 's', sizeof settings - 1);
-    WRONG(optimizer.rule = NULL, "got no rule");
-    WRONG(optimizer.kind = MW_SGD, "sgd has none");
+    WRONG(optimizer = mw_optimizer_custom(0.1f, NULL), "got no rule");
     WRONG(rule.struct_size = 3, "not made by mw_optimizer_rule_defaults");
     WRONG(rule.name = NULL, "the name of the rule is missing");
     WRONG(rule.name = "", "the name of the rule ");
@@ -289,11 +288,14 @@ static void test_rules_that_are_wrong_are_refused(void)
     WRONG((rule.scalars = twice, rule.scalar_count = SIZE_MAX), "at most 8 are fed");
     WRONG((rule.scalars = dotted, rule.scalar_count = 1), "scalar 0 has a .");
     WRONG((rule.scalars = nameless, rule.scalar_count = 1), "scalar 0 is missing");
-    WRONG(optimizer.compensated = true, "compensated is for built-in");
-    WRONG(optimizer.decoupled = true, "decoupled is for built-in");
-    WRONG(optimizer.momentum = 0.9f, "momentum is for built-in");
-    WRONG(optimizer.epsilon = 1e-4f, "epsilon is for built-in");
-    WRONG(optimizer.weight_decay = 0.1f, "weight_decay is 0.1, but the rule does not say");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, 1), "compensated was set to 1, but it has none");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_DECOUPLED, 1), "decoupled was set to 1, but it has none");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_MOMENTUM, 0.9), "it has learning_rate, weight_decay");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_EPSILON, 1e-4), "epsilon was set to 0.0001, but it has none");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, -1),
+          "weight_decay was set to -1; it must be 0 or more");
+    WRONG(mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, 0.1),
+          "weight_decay is 0.1, but the rule does not say");
 }
 
 static void test_a_group_with_decay_needs_a_rule_that_decays(void)
@@ -303,7 +305,7 @@ static void test_a_group_with_decay_needs_a_rule_that_decays(void)
     const mw_optimizer_rule rule = rule_of(&a);
     const mw_optimizer optimizer = mw_optimizer_custom(0.1f, &rule);
     mw_parameter_group group = mw_parameter_group_defaults("w");
-    group.weight_decay = 0.5f;
+    mw_parameter_group_set(&group, MW_GROUP_WEIGHT_DECAY, 0.5f);
     CHECK(try_rule(&a, &optimizer, &group, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "weight_decay is 0.5, but the rule");
 }

@@ -5,6 +5,7 @@
 #include "runtime/small.h"
 #include "runtime/trainer/object/trainer_access.h"
 #include "support/check.h"
+#include "support/optimizers.h"
 #include "support/setting.h"
 
 #include <float.h>
@@ -192,12 +193,9 @@ static void test_a_gradient_that_is_not_finite_is_refused(void)
 
 /* ---- every optimizer at every size ---- */
 
-static mw_optimizer with(mw_optimizer o, float decay, bool compensated, bool centered, float momentum)
+static mw_optimizer with(mw_optimizer o, mw_optimizer_number number, double value)
 {
-    o.weight_decay = decay > 0.0f ? decay : o.weight_decay;
-    o.compensated = compensated;
-    o.centered = centered;
-    o.momentum = momentum > 0.0f ? momentum : o.momentum;
+    mw_optimizer_set(&o, number, value);
     return o;
 }
 
@@ -210,14 +208,14 @@ static size_t list_optimizers(mw_optimizer out[32])
                                   mw_adam(rate),
                                   mw_adamw(rate, 0.01f),
                                   mw_rmsprop(rate),
-                                  with(mw_rmsprop(rate), 0.0f, false, true, 0.9f),
+                                  optimizer_centered(optimizer_with_momentum(mw_rmsprop(rate))),
                                   mw_adagrad(rate),
                                   mw_lion(rate, 0.01f)};
     size_t count = 0;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         out[count++] = plain[i];
-        out[count++] = with(plain[i], 0.1f, false, plain[i].centered, plain[i].momentum);
-        out[count++] = with(plain[i], 0.0f, true, plain[i].centered, plain[i].momentum);
+        out[count++] = with(plain[i], MW_OPTIMIZER_WEIGHT_DECAY, 0.1);
+        out[count++] = with(plain[i], MW_OPTIMIZER_COMPENSATED, 1);
     }
     return count;
 }

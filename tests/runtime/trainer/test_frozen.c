@@ -136,7 +136,7 @@ static void test_a_frozen_layer_is_the_one_of_evaluation(void)
 static void test_statistics_move_where_that_is_asked_for(void)
 {
     mw_parameter_group frozen = mw_parameter_group_frozen("bn.*");
-    frozen.moving_statistics = true;
+    mw_parameter_group_set(&frozen, MW_GROUP_MOVING_STATISTICS, true);
     for (int k = 0; k < 2; k++)
         check_group(&(setup){devices[k], &frozen, 1, 0.1f, 1, false}, false, true);
 }
@@ -219,7 +219,7 @@ static void test_checkpoints_tell_the_choice(void)
     mw_parameter_group frozen = mw_parameter_group_frozen("bn.*");
     mw_error err = {0};
     mw_trainer *one = make(&(setup){MW_DEVICE_CPU, &frozen, 1, 0.1f, 1, false}, &err);
-    frozen.moving_statistics = true;
+    mw_parameter_group_set(&frozen, MW_GROUP_MOVING_STATISTICS, true);
     mw_trainer *other = make(&(setup){MW_DEVICE_CPU, &frozen, 1, 0.1f, 1, false}, &err);
     mw_trainer_save(one, scratch("frozen.safetensors"), NULL, &err);
     CHECK_OK(err);

@@ -72,7 +72,7 @@ static void check_low(way how)
     mw_batch batch;
     mw_feed feed;
     mw_optimizer optimizer = mw_sgd(0.0303f);
-    optimizer.compensated = true;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_COMPENSATED, true);
     mw_trainer *trainer = create(optimizer, MW_F16, &err);
     REQUIRE(CHECK_OK(err));
     float low[4] = {0}, w[4] = {0};

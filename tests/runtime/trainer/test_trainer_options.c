@@ -114,11 +114,11 @@ static void test_a_group_has_a_rate_and_a_decay_of_its_own(void)
     mw_error err = {0};
     small_net net = small_create(NULL);
     mw_parameter_group groups[] = {mw_parameter_group_defaults("*.bias"), mw_parameter_group_defaults("fc?.weight")};
-    groups[0].rate_factor = 0.25f;
-    groups[0].weight_decay = 0.0f;
-    groups[1].rate_factor = 2.0f;
+    mw_parameter_group_set(&groups[0], MW_GROUP_RATE_FACTOR, 0.25f);
+    mw_parameter_group_set(&groups[0], MW_GROUP_WEIGHT_DECAY, 0.0f);
+    mw_parameter_group_set(&groups[1], MW_GROUP_RATE_FACTOR, 2.0f);
     mw_optimizer optimizer = mw_sgd(0.5f);
-    optimizer.weight_decay = 0.125f;
+    mw_optimizer_set(&optimizer, MW_OPTIMIZER_WEIGHT_DECAY, 0.125f);
     mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, optimizer);
     options.groups = groups;
     options.group_count = 2;
@@ -492,10 +492,9 @@ static void test_a_refused_step_of_a_dispatch_is_named(void)
 
 static mw_trainer *create_full(const mw_allocator *allocator, mw_error *err)
 {
-    static const mw_parameter_group groups[] = {
-        {.pattern = "fc1.bias", .frozen = true},
-        {.pattern = "*.bias", .rate_factor = 0.5f, .weight_decay = 0.0f},
-    };
+    mw_parameter_group groups[] = {mw_parameter_group_frozen("fc1.bias"), mw_parameter_group_defaults("*.bias")};
+    mw_parameter_group_set(&groups[1], MW_GROUP_RATE_FACTOR, 0.5);
+    mw_parameter_group_set(&groups[1], MW_GROUP_WEIGHT_DECAY, 0);
     small_net net = small_create_stateful(NULL);
     mw_trainer_options options = options_of(&net, MW_DEVICE_ANE, mw_adamw(0.02f, 0.01f));
     options.compile.allocator = allocator;
@@ -553,29 +552,62 @@ static void test_another_configuration_is_refused_by_the_checkpoint(void)
 
 typedef void change(mw_trainer_options *options);
 
-static const mw_parameter_group nothing[] = {{.pattern = "fc3.*", .rate_factor = 1.0f}};
-static const mw_parameter_group twice[] = {{.pattern = "*", .rate_factor = 1.0f},
-                                           {.pattern = "fc1.*", .rate_factor = 1.0f}};
-static const mw_parameter_group zeroed[] = {{.pattern = "fc1.*"}};
-static const mw_parameter_group nameless[] = {{.pattern = "", .rate_factor = 1.0f}};
-static const mw_parameter_group broken[] = {{.pattern = "*[!\xff]", .rate_factor = 1.0f}};
-static const mw_parameter_group all_frozen[] = {{.pattern = "fc*", .frozen = true}};
-static const mw_parameter_group nan_decay[] = {{.pattern = "*", .rate_factor = 1.0f, .weight_decay = NAN}};
+static mw_parameter_group used[2]; /* by the options of the case that runs */
 
-static void use(mw_trainer_options *o, const mw_parameter_group *groups, size_t count)
+static void use(mw_trainer_options *o, mw_parameter_group group)
 {
-    o->groups = groups;
-    o->group_count = count;
+    used[0] = group;
+    o->groups = used;
+    o->group_count = 1;
 }
 
-static void group_nothing(mw_trainer_options *o) { use(o, nothing, 1); }
-static void group_twice(mw_trainer_options *o) { use(o, twice, 2); }
-static void group_zeroed(mw_trainer_options *o) { use(o, zeroed, 1); }
-static void group_nameless(mw_trainer_options *o) { use(o, nameless, 1); }
-static void group_broken(mw_trainer_options *o) { use(o, broken, 1); }
-static void group_all_frozen(mw_trainer_options *o) { use(o, all_frozen, 1); }
-static void group_nan(mw_trainer_options *o) { use(o, nan_decay, 1); }
-static void group_null(mw_trainer_options *o) { use(o, NULL, 2); }
+static void use_with(mw_trainer_options *o, mw_parameter_group group, mw_parameter_group_number number, double value)
+{
+    mw_parameter_group_set(&group, number, value);
+    use(o, group);
+}
+
+static mw_parameter_group all(void) { return mw_parameter_group_defaults("*"); }
+static void group_nothing(mw_trainer_options *o) { use(o, mw_parameter_group_defaults("fc3.*")); }
+static void group_twice(mw_trainer_options *o)
+{
+    use(o, all());
+    used[1] = mw_parameter_group_defaults("fc1.*");
+    o->group_count = 2;
+}
+static void group_zeroed(mw_trainer_options *o) { use(o, (mw_parameter_group){{0}}); }
+static void group_nameless(mw_trainer_options *o) { use(o, mw_parameter_group_defaults("")); }
+static void group_broken(mw_trainer_options *o) { use(o, mw_parameter_group_defaults("*[!\xff]")); }
+static void group_all_frozen(mw_trainer_options *o) { use(o, mw_parameter_group_frozen("fc*")); }
+static void group_nan(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_WEIGHT_DECAY, NAN); }
+static void group_negative(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_WEIGHT_DECAY, -1); }
+static void group_of_0(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_RATE_FACTOR, 0); }
+static void group_tiny(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_RATE_FACTOR, 1e-60); }
+static void group_half_frozen(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_FROZEN, 0.5); }
+static void group_unknown(mw_trainer_options *o) { use_with(o, all(), (mw_parameter_group_number)4, 1); }
+static void group_below(mw_trainer_options *o) { use_with(o, all(), (mw_parameter_group_number)-1, 1); }
+static void group_moving(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_MOVING_STATISTICS, 1); }
+static void group_frozen_rate(mw_trainer_options *o)
+{
+    use_with(o, mw_parameter_group_frozen("fc1.*"), MW_GROUP_RATE_FACTOR, 2);
+}
+static void group_frozen_decay(mw_trainer_options *o)
+{
+    use_with(o, mw_parameter_group_frozen("fc1.*"), MW_GROUP_WEIGHT_DECAY, 0);
+}
+/* What was refused is not forgotten for a good number behind it. */
+static void group_mended(mw_trainer_options *o)
+{
+    mw_parameter_group group = all();
+    CHECK(!mw_parameter_group_set(&group, MW_GROUP_RATE_FACTOR, -2));
+    CHECK(mw_parameter_group_set(&group, MW_GROUP_RATE_FACTOR, 2));
+    use(o, group);
+}
+static void group_null(mw_trainer_options *o)
+{
+    o->groups = NULL;
+    o->group_count = 2;
+}
 static void clip_negative(mw_trainer_options *o) { o->clipping.norm = -1.0f; }
 static void clip_nan(mw_trainer_options *o) { o->clipping.value = NAN; }
 static void accumulate_negative(mw_trainer_options *o) { o->accumulate = -2; }
@@ -594,7 +626,7 @@ static void scale_too_large(mw_trainer_options *o)
     o->precision.loss_scale = 65536.0f;
 }
 static void interval_too_long(mw_trainer_options *o) { o->precision.interval = 2001; }
-static void rate_nan(mw_trainer_options *o) { o->optimizer.learning_rate = NAN; }
+static void rate_nan(mw_trainer_options *o) { mw_optimizer_set(&o->optimizer, MW_OPTIMIZER_LEARNING_RATE, NAN); }
 
 static void test_bad_configurations_are_named(void)
 {
@@ -605,11 +637,21 @@ static void test_bad_configurations_are_named(void)
         {group_nothing, "group 1 \"fc3.*\" gets no parameter"},
         {group_nothing, "the parameters are \"fc1.weight\", \"fc1.bias\", \"fc2.weight\", \"fc2.bias\""},
         {group_twice, "group 2 \"fc1.*\" gets no parameter: the pattern matches none, or an earlier group"},
-        {group_zeroed, "group 1 \"fc1.*\" has rate_factor 0"},
+        {group_zeroed, "group 1 has no pattern (mw_parameter_group_defaults makes a group)"},
         {group_nameless, "group 1 has no pattern"},
+        {group_of_0, "group 1 \"*\": rate_factor was set to 0; it must be positive and finite (frozen"},
+        {group_tiny, "rate_factor was set to 1e-60; it must be positive"},
+        {group_negative, "weight_decay was set to -1; it must be 0 or more, and finite"},
+        {group_half_frozen, "frozen was set to 0.5; it must be 0 or 1"},
+        {group_unknown, "mw_parameter_group_set got number 4, which is none; there are rate_factor, weight_decay,"},
+        {group_below, "mw_parameter_group_set got number -1"},
+        {group_moving, "moving_statistics is for a frozen group"},
+        {group_frozen_rate, "group 1 \"fc1.*\" is frozen: its rate_factor has no effect"},
+        {group_frozen_decay, "is frozen: its weight_decay has no effect"},
+        {group_mended, "rate_factor was set to -2"},
         {group_broken, "the pattern of group 1 is not valid UTF-8"},
         {group_all_frozen, "every parameter is frozen"},
-        {group_nan, "weight_decay nan"},
+        {group_nan, "weight_decay was set to nan"},
         {group_null, "groups is NULL, group_count 2"},
         {clip_negative, "clipping.norm is -1"},
         {clip_nan, "clipping.value is nan"},
@@ -621,7 +663,7 @@ static void test_bad_configurations_are_named(void)
         {scale_of_three, "loss_scale is 3; it must be a power of two"},
         {scale_too_large, "a dynamic one starts between 1 and 32768"},
         {interval_too_long, "precision.interval is 2001"},
-        {rate_nan, "learning_rate is nan"},
+        {rate_nan, "optimizer sgd: learning_rate was set to nan; it must be positive and finite"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mw_error err = {0};

@@ -44,12 +44,12 @@ enum { NONE, ALL, VALUES };
 static size_t list_watches(mw_watch *out, const small_net *net, mw_watch_kind kind)
 {
     size_t count = 0;
-    out[count++] = (mw_watch){.kind = kind, .tensor = net->logits, .name = "logits"};
-    out[count++] = (mw_watch){.kind = kind, .tensor = net->loss, .name = "loss"};
-    out[count++] = (mw_watch){.kind = kind, .tensor = net->accuracy, .name = "accuracy"};
-    out[count++] = (mw_watch){.kind = kind, .of = MW_WATCH_GRADIENT, .pattern = "*"};
-    out[count++] = (mw_watch){.kind = kind, .of = MW_WATCH_PARAMETER, .pattern = "fc1.*"};
-    out[count++] = (mw_watch){.kind = kind, .of = MW_WATCH_UPDATE, .pattern = "fc?.weight"};
+    out[count++] = mw_watch_tensor(net->logits, "logits", kind);
+    out[count++] = mw_watch_tensor(net->loss, "loss", kind);
+    out[count++] = mw_watch_tensor(net->accuracy, "accuracy", kind);
+    out[count++] = mw_watch_parameters(MW_WATCH_GRADIENT, "*", kind);
+    out[count++] = mw_watch_parameters(MW_WATCH_PARAMETER, "fc1.*", kind);
+    out[count++] = mw_watch_parameters(MW_WATCH_UPDATE, "fc?.weight", kind);
     return count;
 }
 
@@ -323,7 +323,8 @@ static mw_trainer *make_net(mw_communicator *c, int accumulate, bool watched, mw
     mw_tensor *y = mw_input(g, "y", MW_I32, MW_SHAPE(NET_BATCH));
     mw_tensor *logits = mw_dense(mw_tanh(mw_dense(x, NET_HIDDEN, "fc1")), NET_OUT, "fc2");
     mw_tensor *loss = mw_cross_entropy(logits, y);
-    const mw_watch watches[] = {mw_watch_tensor(loss, "loss"), mw_watch_parameters(MW_WATCH_GRADIENT, "fc2.weight")};
+    const mw_watch watches[] = {mw_watch_tensor(loss, "loss", MW_WATCH_STATISTICS),
+                                mw_watch_parameters(MW_WATCH_GRADIENT, "fc2.weight", MW_WATCH_STATISTICS)};
     mw_trainer_options options = mw_trainer_defaults(loss, mw_adam(0.01f));
     options.ranks.communicator = c;
     options.accumulate = accumulate;
@@ -387,7 +388,7 @@ static void test_ranks_show_the_mean_gradient(void)
 static void check_refused(const small_net *net, mw_watch watch, mw_status status, const char *why)
 {
     mw_error err = {0};
-    const mw_watch watches[] = {{.tensor = net->logits, .name = "logits"}, watch};
+    const mw_watch watches[] = {mw_watch_tensor(net->logits, "logits", MW_WATCH_STATISTICS), watch};
     mw_trainer_options options = mw_trainer_defaults(net->loss, mw_sgd(0.1f));
     options.watch.gradient_norms = true;
     options.watch.values = watches;
@@ -400,18 +401,22 @@ static void test_watches_are_checked(void)
 {
     small_net net = small_create(NULL), other = small_create(NULL);
     mw_tensor *apart = mw_dense(net.logits, 2, "apart"), *nameless = mw_relu(net.logits);
-    check_refused(&net, (mw_watch){.of = (mw_watch_of)9}, MW_ERROR_ARGUMENT, "of 9");
-    check_refused(&net, (mw_watch){.kind = (mw_watch_kind)9}, MW_ERROR_ARGUMENT, "kind 9");
-    check_refused(&net, (mw_watch){.tensor = NULL}, MW_ERROR_ARGUMENT, "watch 1 is NULL");
-    check_refused(&net, mw_watch_tensor(other.loss, "x"), MW_ERROR_ARGUMENT, "another graph");
-    check_refused(&net, mw_watch_tensor(net.y, "y"), MW_ERROR_DTYPE, "int32");
-    check_refused(&net, mw_watch_tensor(nameless, NULL), MW_ERROR_ARGUMENT, "is empty");
-    check_refused(&net, mw_watch_tensor(net.loss, "a\nb"), MW_ERROR_ARGUMENT, "control");
-    check_refused(&net, mw_watch_tensor(net.loss, "logits"), MW_ERROR_ARGUMENT, "twice");
-    check_refused(&net, mw_watch_tensor(apart, "apart"), MW_ERROR_ARGUMENT, "apart.weight");
-    check_refused(&net, mw_watch_parameters(MW_WATCH_UPDATE, NULL), MW_ERROR_ARGUMENT, "no pattern");
-    check_refused(&net, mw_watch_parameters(MW_WATCH_UPDATE, "fc9*"), MW_ERROR_ARGUMENT, "\"fc9*\"");
-    check_refused(&net, (mw_watch){MW_WATCH_GRADIENT, MW_WATCH_NORM, NULL, NULL, "fc1.*"}, MW_ERROR_ARGUMENT, "twice");
+    check_refused(&net, mw_watch_parameters((mw_watch_of)9, "*", MW_WATCH_NORM), MW_ERROR_ARGUMENT, "of 9");
+    check_refused(&net, mw_watch_tensor(net.loss, "loss", (mw_watch_kind)9), MW_ERROR_ARGUMENT, "kind 9");
+    check_refused(&net, (mw_watch){{0}}, MW_ERROR_ARGUMENT, "watch 1 is NULL");
+    check_refused(&net, mw_watch_tensor(NULL, "x", MW_WATCH_NORM), MW_ERROR_ARGUMENT, "watch 1 is NULL");
+    check_refused(&net, mw_watch_parameters(MW_WATCH_TENSOR, "*", MW_WATCH_NORM), MW_ERROR_ARGUMENT, "watch 1 is NULL");
+    check_refused(&net, mw_watch_tensor(other.loss, "x", MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT, "another graph");
+    check_refused(&net, mw_watch_tensor(net.y, "y", MW_WATCH_STATISTICS), MW_ERROR_DTYPE, "int32");
+    check_refused(&net, mw_watch_tensor(nameless, NULL, MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT, "is empty");
+    check_refused(&net, mw_watch_tensor(net.loss, "a\nb", MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT, "control");
+    check_refused(&net, mw_watch_tensor(net.loss, "logits", MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT, "twice");
+    check_refused(&net, mw_watch_tensor(apart, "apart", MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT, "apart.weight");
+    check_refused(&net, mw_watch_parameters(MW_WATCH_UPDATE, NULL, MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT,
+                  "no pattern");
+    check_refused(&net, mw_watch_parameters(MW_WATCH_UPDATE, "fc9*", MW_WATCH_STATISTICS), MW_ERROR_ARGUMENT,
+                  "\"fc9*\"");
+    check_refused(&net, mw_watch_parameters(MW_WATCH_GRADIENT, "fc1.*", MW_WATCH_NORM), MW_ERROR_ARGUMENT, "twice");
     mw_error err = {0};
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
     options.ranks.shard_states = options.watch.gradient_norms = true;

@@ -111,9 +111,9 @@ static mw_status carry(mw__clone *clone, const mw_tensor *source, size_t before)
 
 /* ---- inputs and parameters ---- */
 
-static const mw_init *convert_init(mw_graph *to, const mw_tensor *source, mw_dtype dtype)
+static const mw__init *convert_init(mw_graph *to, const mw_tensor *source, mw_dtype dtype)
 {
-    mw_init *copy = mw__arena_alloc(&to->arena, 1, sizeof *copy, &to->error);
+    mw__init *copy = mw__arena_alloc(&to->arena, 1, sizeof *copy, &to->error);
     if (copy == NULL)
         return NULL;
     *copy = *source->init;

@@ -139,7 +139,7 @@ static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
     mw_tensor *roots[MW_METRICS_MAX + 2] = {t->model.loss};
     size_t count = 1;
     for (size_t i = 0; i < t->model.metric_count; i++)
-        roots[count++] = t->model.metrics[i].value;
+        roots[count++] = t->model.metrics[i].tensor;
     if (t->model.prediction != NULL)
         roots[count++] = t->model.prediction;
     const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};

@@ -140,7 +140,7 @@ static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *n
 static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t group, mw__trainer_changes *out,
                                   mw_error *err)
 {
-    const mw_optimizer *optimizer = &b->trainer->optimizer.groups[group].optimizer;
+    const mw__optimizer *optimizer = &b->trainer->optimizer.groups[group].optimizer;
     mw_tensor *p = b->parameters[index], *new_p = NULL;
     mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
     mw__optimizer_scalars *scalars;

@@ -29,7 +29,7 @@ typedef struct mw__trainer_group {
     const char *pattern;
     bool frozen, moving_statistics;
     double rate_factor;
-    mw_optimizer optimizer;      /* with the device's defaults and the group's weight decay */
+    mw__optimizer optimizer;     /* with the device's defaults and the group's weight decay */
     mw__optimizer_limits limits; /* of its fp32 parameters */
 } mw__trainer_group;
 
@@ -124,11 +124,19 @@ typedef struct mw__trainer_views {
     bool noted;         /* what evaluation cannot put together from single examples has been logged */
 } mw__trainer_views;
 
+/* What an mw_watch holds. */
+typedef struct mw__watch {
+    mw_watch_of of;
+    mw_watch_kind kind;
+    mw_tensor *tensor; /* of MW_WATCH_TENSOR */
+    const char *text;  /* of MW_WATCH_TENSOR the name that is shown, or NULL; of the others the pattern */
+} mw__watch;
+
 /* What is watched. */
 typedef struct mw__trainer_watched {
     struct mw__watched_tensor *tensors;
     size_t count, capacity;
-    mw_watch *patterns; /* that name no tensors yet */
+    mw__watch *patterns; /* that name no tensors yet */
     size_t pattern_count;
     const mw__trainer_pass *update_pass; /* has the update: the step, or a pass behind the exchange */
 } mw__trainer_watched;

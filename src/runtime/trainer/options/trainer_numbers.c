@@ -41,7 +41,7 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
  * A larger scale gains nothing there and lets gradients above 65504 / scale overflow. */
 #define HALF_LOSS_SCALE 256.0
 
-static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimizer, mw_dtype dtype, mw_error *err)
+static mw_status check_constants(const mw_trainer *t, const mw__optimizer *optimizer, mw_dtype dtype, mw_error *err)
 {
     mw__optimizer_constant constants[MW__OPTIMIZER_NUMBERS];
     const size_t count = mw__optimizer_constants(optimizer, t->numbers.loss_scale, constants);

@@ -9,7 +9,7 @@ mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
 /* True if a number other than 0 becomes 0 or infinite in `dtype`. */
 bool mw__trainer_number_is_lost(double value, mw_dtype dtype);
 /* An epsilon that would be 0 in fp16 becomes the smallest that keeps a divisor from 0, with a warning. */
-mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err);
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw__optimizer *optimizer, mw_error *err);
 /* Parameters that train but get no gradient: a warning of each, whose `argument` is this. */
 #define MW__UNREACHED "gradient"
 mw_status mw__trainer_keep_unreached(mw_trainer *trainer, mw_tensor *const *parameters, size_t count, mw_error *err);

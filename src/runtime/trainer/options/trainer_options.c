@@ -18,18 +18,6 @@ mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer)
                                 .compile = mw_compile_defaults()};
 }
 
-mw_parameter_group mw_parameter_group_defaults(const char *pattern)
-{
-    return (mw_parameter_group){.pattern = pattern, .rate_factor = 1.0f, .weight_decay = -1.0f};
-}
-
-mw_parameter_group mw_parameter_group_frozen(const char *pattern)
-{
-    mw_parameter_group group = mw_parameter_group_defaults(pattern);
-    group.frozen = true;
-    return group;
-}
-
 /* ---- metrics ---- */
 
 enum { METRIC_NAME_MAX = 63 };
@@ -53,7 +41,7 @@ static mw_status add_metric(mw_trainer *t, const char *name, mw_tensor *value, m
     const char *copy = mw__arena_string(&t->arena, name, strlen(name), err);
     if (copy == NULL)
         return MW_ERROR_MEMORY;
-    t->model.metrics[t->model.metric_count++] = (mw_metric){.name = copy, .value = value};
+    t->model.metrics[t->model.metric_count++] = (mw_metric){.name = copy, .tensor = value};
     return MW_OK;
 }
 
@@ -62,7 +50,7 @@ mw_status mw__trainer_list_metrics(mw_trainer *t, const mw_trainer_options *o, m
     if (o->metric != NULL)
         MW_TRY(add_metric(t, usual_name(o->metric), o->metric, err));
     for (size_t i = 0; i < o->metric_count; i++)
-        MW_TRY(add_metric(t, o->metrics[i].name, o->metrics[i].value, err));
+        MW_TRY(add_metric(t, o->metrics[i].name, o->metrics[i].tensor, err));
     return MW_OK;
 }
 
@@ -96,12 +84,12 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
         const char *name = o->metrics[i].name;
         mw__printable_printf(what, sizeof what, "metric %zu \"%.64s\"", i,
                              name != NULL && name[0] != '\0' ? name : "(no name)");
-        if (o->metrics[i].value == NULL)
+        if (o->metrics[i].tensor == NULL)
             return mw__fail_null(err, "trainer: %s is NULL", what);
         if (!is_fit_name(name))
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: %s needs a name of 1 to 63 bytes of UTF-8 without control characters", what);
-        MW_TRY(check_tensor(o->metrics[i].value, what, o->loss->graph, true, err));
+        MW_TRY(check_tensor(o->metrics[i].tensor, what, o->loss->graph, true, err));
     }
     return MW_OK;
 }
@@ -121,7 +109,8 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
 
 static mw_status check_probe(const mw_trainer_options *o, mw_error *err)
 {
-    const mw_tensor *probe = o->optimizer.rule != NULL ? o->optimizer.rule->probe : NULL;
+    const mw_optimizer_rule *rule = mw__optimizer_of(&o->optimizer).rule;
+    const mw_tensor *probe = rule != NULL ? rule->probe : NULL;
     if (probe == NULL)
         return MW_OK;
     MW_TRY(check_tensor(probe, "the probe of the optimizer", o->loss->graph, true, err));
@@ -134,7 +123,8 @@ static mw_status check_probe(const mw_trainer_options *o, mw_error *err)
 static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
 {
     MW_TRY(mw__trainer_check_rows(o, err));
-    MW_TRY(mw__optimizer_check(&o->optimizer, err));
+    const mw__optimizer optimizer = mw__optimizer_of(&o->optimizer);
+    MW_TRY(mw__optimizer_check(&optimizer, err));
     return check_probe(o, err);
 }
 

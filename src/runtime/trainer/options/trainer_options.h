@@ -26,7 +26,8 @@ bool mw__trainer_freezes(void *trainer, const mw_tensor *state);
 /* ---- trainer_watches.c ---- */
 
 mw_status mw__trainer_check_watches(const mw_trainer_options *options, mw_error *err);
-/* As it is shown. */
-const char *mw__watch_name(const mw_watch *watch);
+mw__watch mw__watch_of_value(const mw_watch *watch);
+/* Of a tensor, as it is shown. */
+const char *mw__watch_name(const mw__watch *watch);
 
 #endif

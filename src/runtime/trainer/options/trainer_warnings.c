@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* The constant in the program is in the loss scale. */
-mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err)
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw__optimizer *optimizer, mw_error *err)
 {
     const double value = (double)optimizer->epsilon * trainer->numbers.loss_scale;
     if (!mw__trainer_number_is_lost(value, MW_F16) || value > 1.0)

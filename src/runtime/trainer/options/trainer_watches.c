@@ -4,19 +4,39 @@
 
 #include <string.h>
 
-mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name)
+_Static_assert(sizeof(mw__watch) <= sizeof(mw_watch), "it holds one");
+
+static mw_watch hide(const mw__watch *watch)
 {
-    return (mw_watch){.of = MW_WATCH_TENSOR, .tensor = tensor, .name = name};
+    mw_watch hidden = {{0}};
+    memcpy(&hidden, watch, sizeof *watch);
+    return hidden;
 }
 
-mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern) { return (mw_watch){.of = of, .pattern = pattern}; }
-
-const char *mw__watch_name(const mw_watch *watch)
+mw__watch mw__watch_of_value(const mw_watch *hidden)
 {
-    return watch->name != NULL ? watch->name : mw_tensor_name(watch->tensor);
+    mw__watch watch;
+    memcpy(&watch, hidden, sizeof watch);
+    return watch;
 }
 
-static mw_status check_tensor(const mw_trainer_options *o, const mw_watch *watch, size_t index, mw_error *err)
+mw_watch mw_watch_tensor(mw_tensor *tensor, const char *name, mw_watch_kind kind)
+{
+    return hide(&(mw__watch){.of = MW_WATCH_TENSOR, .kind = kind, .tensor = tensor, .text = name});
+}
+
+/* MW_WATCH_TENSOR is refused by its tensor, which is NULL. */
+mw_watch mw_watch_parameters(mw_watch_of of, const char *pattern, mw_watch_kind kind)
+{
+    return hide(&(mw__watch){.of = of, .kind = kind, .text = pattern});
+}
+
+const char *mw__watch_name(const mw__watch *watch)
+{
+    return watch->text != NULL ? watch->text : mw_tensor_name(watch->tensor);
+}
+
+static mw_status check_tensor(const mw_trainer_options *o, const mw__watch *watch, size_t index, mw_error *err)
 {
     if (watch->tensor == NULL)
         return mw__fail_null(err, "trainer: the tensor of watch %zu is NULL", index);
@@ -43,18 +63,18 @@ mw_status mw__trainer_check_watches(const mw_trainer_options *o, mw_error *err)
                         o->watch.count);
     bool whole = o->watch.gradient_norms;
     for (size_t i = 0; i < o->watch.count; i++)
-        whole = whole || o->watch.values[i].of != MW_WATCH_TENSOR;
+        whole = whole || mw__watch_of_value(&o->watch.values[i]).of != MW_WATCH_TENSOR;
     if (whole && o->ranks.shard_states)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: with ranks.shard_states no rank has whole gradients: only tensors can be watched");
     for (size_t i = 0; i < o->watch.count; i++) {
-        const mw_watch *watch = &o->watch.values[i];
-        if ((unsigned)watch->of > MW_WATCH_UPDATE || (unsigned)watch->kind > MW_WATCH_NORM)
+        const mw__watch watch = mw__watch_of_value(&o->watch.values[i]);
+        if ((unsigned)watch.of > MW_WATCH_UPDATE || (unsigned)watch.kind > MW_WATCH_NORM)
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu is of %d and kind %d, which there is not", i,
-                            (int)watch->of, (int)watch->kind);
-        if (watch->of == MW_WATCH_TENSOR)
-            MW_TRY(check_tensor(o, watch, i, err));
-        else if (watch->pattern == NULL || watch->pattern[0] == '\0')
+                            (int)watch.of, (int)watch.kind);
+        if (watch.of == MW_WATCH_TENSOR)
+            MW_TRY(check_tensor(o, &watch, i, err));
+        else if (watch.text == NULL || watch.text[0] == '\0')
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch %zu has no pattern of parameters", i);
     }
     return MW_OK;

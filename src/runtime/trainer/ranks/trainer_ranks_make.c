@@ -50,7 +50,7 @@ static mw_status share_states(mw_trainer *t, const mw_trainer_options *o, mw_err
 {
     if (!o->ranks.shard_states)
         return MW_OK;
-    if (o->optimizer.kind == MW_CUSTOM)
+    if (mw__optimizer_of(&o->optimizer).kind == MW__CUSTOM)
         return mw__fail(
             err, MW_ERROR_UNSUPPORTED,
             "trainer: ranks.shard_states is for the library's optimizers, which change each element by itself; "

@@ -32,14 +32,14 @@ static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_err
         return MW_ERROR_MEMORY;
     if (o->watch.gradient_norms)
         t->watched.patterns[t->watched.pattern_count++] =
-            (mw_watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .pattern = "*"};
+            (mw__watch){.of = MW_WATCH_GRADIENT, .kind = MW_WATCH_NORM, .text = "*"};
     for (size_t i = 0; i < o->watch.count; i++) {
-        mw_watch watch = o->watch.values[i];
+        mw__watch watch = mw__watch_of_value(&o->watch.values[i]);
         if (watch.of == MW_WATCH_TENSOR)
             continue;
-        watch.pattern = mw__arena_string(&t->arena, watch.pattern, strlen(watch.pattern), err);
+        watch.text = mw__arena_string(&t->arena, watch.text, strlen(watch.text), err);
         t->watched.patterns[t->watched.pattern_count++] = watch;
-        if (watch.pattern == NULL)
+        if (watch.text == NULL)
             return MW_ERROR_MEMORY;
     }
     return MW_OK;
@@ -48,19 +48,19 @@ static mw_status copy_watches(mw_trainer *t, const mw_trainer_options *o, mw_err
 mw_status mw__trainer_list_watched(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     for (size_t i = 0; i < o->watch.count; i++) {
-        const mw_watch *watch = &o->watch.values[i];
-        if (watch->of != MW_WATCH_TENSOR)
+        const mw__watch watch = mw__watch_of_value(&o->watch.values[i]);
+        if (watch.of != MW_WATCH_TENSOR)
             continue;
-        const char *name = mw__arena_string(&t->arena, mw__watch_name(watch), strlen(mw__watch_name(watch)), err);
+        const char *name = mw__arena_string(&t->arena, mw__watch_name(&watch), strlen(mw__watch_name(&watch)), err);
         if (name == NULL)
             return MW_ERROR_MEMORY;
-        const mw__watched_tensor watched = {.name = name, .of = watch->of, .kind = watch->kind, .value = watch->tensor};
+        const mw__watched_tensor watched = {.name = name, .of = watch.of, .kind = watch.kind, .value = watch.tensor};
         MW_TRY(add_watched(t, &watched, err));
     }
     return copy_watches(t, o, err);
 }
 
-static mw_status add_of_parameter(mw__trainer_build *b, const mw_watch *watch, const mw_tensor *parameter,
+static mw_status add_of_parameter(mw__trainer_build *b, const mw__watch *watch, const mw_tensor *parameter,
                                   mw_error *err)
 {
     static const char *const words[] = {"", "gradient", "parameter", "update"};
@@ -85,12 +85,12 @@ mw_status mw__trainer_name_watched(mw__trainer_build *b, mw_error *err)
     for (size_t i = 0; i < t->watched.pattern_count; i++) {
         const size_t before = t->watched.count;
         for (size_t k = 0; k < b->count; k++)
-            if (fnmatch(t->watched.patterns[i].pattern, mw_tensor_name(b->parameters[k]), 0) == 0)
+            if (fnmatch(t->watched.patterns[i].text, mw_tensor_name(b->parameters[k]), 0) == 0)
                 MW_TRY(add_of_parameter(b, &t->watched.patterns[i], b->parameters[k], err));
         if (t->watched.count == before)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: the pattern \"%.100s\" of a watch matches no parameter that is trained",
-                            t->watched.patterns[i].pattern);
+                            t->watched.patterns[i].text);
     }
     t->watched.pattern_count = 0; /* they are watched tensors now */
     return MW_OK;
