@@ -2,10 +2,10 @@
 #include "base/memory/guard.h"
 #include "base/number/float_mode.h"
 #include "base/text/error.h"
+#include "runtime/fit/fitting.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <millwright/schedule.h>
 
 static const double pi = 3.141592653589793;
 
