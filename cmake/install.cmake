@@ -40,6 +40,7 @@ foreach(name ${mw_siblings})
         string(APPEND mw_component_uses "set(millwright_${name}_uses ${mw_uses_${name}})\n")
     endif()
 endforeach()
+string(APPEND mw_component_uses "set(millwright_mpi_uses ranks)\n")
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/millwright-config.cmake.in
     ${PROJECT_BINARY_DIR}/millwright-config.cmake INSTALL_DESTINATION ${mw_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/millwright-config-version.cmake

@@ -48,6 +48,7 @@ mw_room(format ${mw_format_folders})
 mw_room(runtime compare data dispatch evaluate fit metrics model parallel plan program state trainer trainer/build
     trainer/object trainer/options trainer/ranks trainer/step trainer/watch weights)
 mw_room(inspect)
+mw_room(ranks)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
@@ -248,6 +249,7 @@ function(mw_sibling_uses name other)
 endfunction()
 mw_sibling(inspect inspect.h "What looks into programs, beside Millwright" inspect)
 mw_sibling(chip chip_all.h "The ANE's compiler and its files, beside Millwright" chip cost netplist)
+mw_sibling(ranks communicator.h "Training with several processes, beside Millwright" ranks)
 mw_sibling(view view.h "Pictures and reports, beside Millwright" view)
 mw_sibling_uses(view inspect) # a report shows the plan of a step
 if(MW_HAVE_PLIST)

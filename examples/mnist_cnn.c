@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     options_fit(&o, trainer, train, test, &err);
     options_report(trainer, test, "test accuracy", &err);
-    if (o.model != NULL && mw_communicator_get_info(ranks).rank == 0)
+    if (o.model != NULL && options_rank(ranks) == 0)
         mw_trainer_export(trainer, NULL, o.model, NULL, &err);
 
     mw_trainer_destroy(trainer);

@@ -202,6 +202,17 @@ static inline int64_t options_share(void)
 }
 #endif
 
+/* The number of this process among the ranks; 0 if it is alone. */
+static inline int options_rank(const mw_communicator *ranks)
+{
+#if defined(EXAMPLES_MPI)
+    return mw_communicator_get_info(ranks).rank;
+#else
+    (void)ranks;
+    return 0;
+#endif
+}
+
 /* The ranks that --mpi asks for, of which the first speaks for all; NULL without it. */
 static inline mw_communicator *options_ranks(example_options *o, int *argc, char ***argv, mw_error *err)
 {
@@ -220,8 +231,8 @@ static inline mw_communicator *options_ranks(example_options *o, int *argc, char
         "--mpi needs libmillwright_mpi, which is built where an MPI is found: install openmpi-bin and libopenmpi-dev "
         "(Debian; mpich and libmpich-dev will do, too) or open-mpi (Homebrew), and build Millwright again");
 #endif
-    if (mw_communicator_get_info(ranks).rank > 0 && freopen("/dev/null", "w", stdout) == NULL)
-        fprintf(stderr, "rank %d cannot be made silent\n", mw_communicator_get_info(ranks).rank);
+    if (options_rank(ranks) > 0 && freopen("/dev/null", "w", stdout) == NULL)
+        fprintf(stderr, "rank %d cannot be made silent\n", options_rank(ranks));
     return ranks;
 }
 
@@ -287,9 +298,13 @@ static inline int options_exit_code(const mw_error *err)
 static inline int options_end(mw_communicator *ranks, mw_error *err)
 {
     const int code = options_exit_code(err);
-    if (ranks == NULL || mw_communicator_finish(ranks, err) == MW_OK || code != 0)
-        return code;
-    return options_exit_code(err);
+#if defined(EXAMPLES_MPI)
+    if (ranks != NULL && mw_communicator_finish(ranks, err) != MW_OK && code == 0)
+        return options_exit_code(err);
+#else
+    (void)ranks;
+#endif
+    return code;
 }
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--with chip,inspect,view] [--headers DIR] [--without-protobuf] [--root DIR]
-    --with NAMES         libraries beside the core that are joined to it, by commas: chip, inspect, view;
+usage: tools/amalgamate.py OUT [--with chip,inspect,ranks,view] [--headers DIR] [--without-protobuf] [--root DIR]
+    --with NAMES         libraries beside the core that are joined to it, by commas: chip, inspect, ranks, view;
                          what one of them uses comes with it
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)
     --without-protobuf   leave out Core ML packages and ONNX, whose schemas become C by protoc-c

@@ -16,7 +16,7 @@ function may_include_public(room, name,    from, to) {
         from = library_of(substr(FILENAME, length("include/") + 1))
     else if (room == "public" || room == "tool")
         return 1
-    return to == "core" || to == from || (from == "view" && to == "inspect") ||
+    return to == "core" || to == from || (from == "view" && to == "inspect") || (from == "mpi" && to == "ranks") ||
         index(" " types_for[room] " ", " " name " ") > 0
 }
 
@@ -112,6 +112,7 @@ BEGIN {
     allowed["engine/surface"] = "base graph mil rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
     allowed["view"] = "base graph"
     allowed["inspect"] = "base graph autograd rules mil format runtime"
+    allowed["ranks"] = "base runtime"
     allowed["mpi"] = ""
     allowed["tool"] = "base"
     allowed["public"] = ""
@@ -120,14 +121,16 @@ BEGIN {
     for (i in rooms)
         library[rooms[i]] = "chip"
     library["inspect"] = "inspect"
+    library["ranks"] = "ranks"
     library["view"] = "view"
     library["mpi"] = "mpi"
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
+    join_library("ranks", "communicator")
     join_library("view", "draw plot report summary view")
     join_library("mpi", "mpi")
     types_for["mil"] = "millwright/chip.h"
-    types_for["runtime"] = "millwright/compare.h millwright/plan.h"
+    types_for["runtime"] = "millwright/communicator.h millwright/compare.h millwright/plan.h"
 
     private_to["graph/ir/rule.h"] = "graph"
     private_to["graph/ir/copy.h"] = "graph"

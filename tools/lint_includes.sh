@@ -22,10 +22,15 @@ refuses src/runtime/x.c chip/cost/engine.h
 refuses src/mil/x.c chip/place.h
 refuses src/format/x.c view/draw.h
 refuses src/runtime/x.c inspect/feed.h
+refuses src/runtime/x.c ranks/x.h
 refuses src/runtime/x.c millwright/ranges.h
 refuses src/graph/x.c millwright/plan.h
+refuses src/graph/x.c millwright/communicator.h
 refuses src/inspect/x.c millwright/view.h
+refuses src/ranks/x.c millwright/mpi.h
+refuses src/ranks/x.c graph/ir/ir.h
 refuses include/millwright/trainer.h millwright/compare.h
+refuses include/millwright/trainer_options.h millwright/communicator.h
 refuses include/millwright/model.h millwright/view.h
 refuses src/engine/core/x.c engine/kernels/gemm/gemm.h
 refuses src/engine/kernels/conv/x.c engine/compile/passes.h

@@ -15,6 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from c_file import lex, lex_body  # noqa: E402
+from interface import LIBRARIES  # noqa: E402
 from migrate_calls import Calls, add_functions, arguments_of, count, new_arguments  # noqa: E402
 from migrate_table import ADDED, WRITERS, Malformed, Table  # noqa: E402
 from migrate_types import Scopes, Types, base_type, cast_type, declared, further, is_type, text_at  # noqa: E402
@@ -49,7 +50,7 @@ class File(Calls, Values):
         for number in range(len(self.tokens)):
             self.visit(number)
         self.migrate_calls()
-        self.migrate_library()
+        self.migrate_libraries()
         add_functions(self.all, self.added)
         lines = lines if keep_lines else line_numbers(self.all)
         self.by_hand = sorted((lines[at], *what) for at, *what in self.by_hand)
@@ -71,20 +72,25 @@ class File(Calls, Values):
                 for old, new in self.table.headers.items():
                     token[1] = token[1].replace(f"<{old}>", f"<{new}>").replace(f'"{old}"', f'"{new}"')
 
-    def migrate_library(self):
-        """Functions that the core had and a library beside it has: their header, and a word of the library."""
-        texts = [t[1] for t in self.all if is_code(t)] + [ADDED[name] for name in self.added]
-        called = {name for text in texts for name in re.findall(r"\bmw_\w+", text)} & BESIDE
+    def migrate_libraries(self):
+        """Functions that the core had and a library beside it has: their headers, and a word of each library."""
+        texts = [t[1] for t in self.all if is_code(t) or t[0] == "line" and "define" in t[1]]
+        texts += [ADDED[name] for name in self.added]
+        called = {name for text in texts for name in re.findall(r"\bmw_\w+", text)}
         includes = [t for t in self.all if t[0] == "line" and "include" in t[1]]
-        if not called or any(header in t[1] for t in includes for header in BESIDE_HEADERS):
-            return
-        core = next((t for t in includes if "millwright/millwright.h" in t[1]), None)
-        sentence = "link libmillwright_inspect, which has it now"
-        if core is None:
-            sentence += f", and include <{BESIDE_HEADERS[0]}> where it is called"
-        else:
-            core[1] = core[1].replace("millwright/millwright.h", BESIDE_HEADERS[0]) + "\n" + core[1]
-        self.notes.append((self.all.index(core) if core else 0, min(called), sentence))
+        places = sorted((t for t in includes if "millwright/" in t[1]), key=lambda t: "millwright/millwright.h" not in t[1])
+        lacking = [name for name, (headers, functions) in BESIDE.items()
+                   if called & functions and not any(header in t[1] for t in includes for header in headers)]
+        for name in lacking:
+            headers, functions = BESIDE[name]
+            sentence = f"link libmillwright_{name}, which has it now"
+            if not places:
+                sentence += f", and include <{headers[0]}> where it is called"
+            self.notes.append((self.all.index(places[0]) if places else 0, min(called & functions), sentence))
+        if places:
+            added = [re.sub(r"millwright/[\w/]+\.h", header, places[0][1])
+                     for header in sorted(BESIDE[name][0][0] for name in lacking)]
+            places[0][1] = "\n".join([*added, places[0][1]])
 
     def migrate_macros(self):
         for at, token in enumerate(self.all):
@@ -245,16 +251,10 @@ HEADERS = os.path.join(HERE, "..", "include", "millwright")
 
 def read_beside(name):
     """The headers of a library beside the core, the one that has all of them first, and its functions."""
-    with open(os.path.join(HEADERS, name + ".h"), encoding="utf-8") as file:
-        headers = re.findall(r"#include <millwright/(\w+\.h)>", file.read())
-    functions = set()
-    for header in headers:
-        with open(os.path.join(HEADERS, header), encoding="utf-8") as file:
-            functions.update(re.findall(r"^MW_API [^(]*?\b(mw_\w+)\(", file.read(), re.M))
-    return [f"millwright/{header}" for header in (name + ".h", *headers)], functions
-
-
-BESIDE_HEADERS, BESIDE = read_beside("inspect")
+    headers = sorted(LIBRARIES[name], key=lambda header: header != name)
+    texts = [read(os.path.join(HEADERS, header + ".h")) for header in headers]
+    functions = {found for text in texts for found in re.findall(r"^MW_API [^(]*?\b(mw_\w+)\(", text, re.M)}
+    return [f"millwright/{header}.h" for header in headers], functions
 
 
 def line_numbers(tokens):
@@ -278,6 +278,10 @@ def sources(paths):
 def read(path):
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()
+
+
+# Those of which the core had the functions.
+BESIDE = {name: read_beside(name) for name in ("inspect", "ranks")}
 
 
 def write(path, text):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds src/mpi and tests/mpi with MPICH against the core of a build folder, and runs the tests.
+# Builds src/mpi and tests/mpi with MPICH against the core and libmillwright_ranks of a build folder, and runs the tests.
 # usage: tools/second_mpi.sh BUILD_FOLDER
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,6 @@
-/* Several processes that train one model: ranks 0 to size - 1, each with the same program and data of its own.
+/* Several processes that train one model: ranks 0 to size - 1, each with the same program and data of its own. All of
+ * libmillwright_ranks, beside the core. One process needs none of it, so <millwright/millwright.h> does not include
+ * it: the core's trainer only takes a communicator.
  *
  *     mw_communicator *ranks = mw_mpi_start(&argc, &argv, &err);    // <millwright/mpi.h>, library millwright_mpi
  *     options.ranks.communicator = ranks;                           // of the trainer; docs/many-machines.md
@@ -9,6 +11,9 @@
  * own. What is made of them stands here once for all transports: sums in the order of the ranks, so that their bits
  * depend on the number of ranks alone and never on timing; the time after which a rank that does not answer is named;
  * the message by which a rank that fails ends the others.
+ *
+ * Programs that include this link with libmillwright_ranks too: find_package(millwright COMPONENTS ranks), or
+ * pkg-config millwright_ranks. libmillwright_mpi brings it.
  *
  * All ranks make the same calls in the same order. After the first failure of a call with messages a communicator is
  * dead on all ranks: the others learn the reason, and each later call is MW_ERROR_STATE with it.

@@ -1,6 +1,7 @@
 /* The core: the one header that a training loop, a fine-tuning or an inference includes. Beside it stand
  * <millwright/inspect.h> (plans, comparisons, ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler
- * and its files), <millwright/view.h> (pictures and reports) and <millwright/mpi.h>, each with a library of its own.
+ * and its files), <millwright/view.h> (pictures and reports), <millwright/communicator.h> (several processes) and
+ * <millwright/mpi.h>, each with a library of its own.
  *
  * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
  * different objects know nothing of each other. */
@@ -8,7 +9,6 @@
 #define MILLWRIGHT_MILLWRIGHT_H
 
 #include <millwright/autograd.h>
-#include <millwright/communicator.h>
 #include <millwright/compile.h>
 #include <millwright/compress.h>
 #include <millwright/confusion.h>

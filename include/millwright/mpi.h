@@ -1,5 +1,5 @@
-/* Communicators over MPI. A library of its own, millwright_mpi, which needs an MPI (Open MPI, MPICH, ..); this header
- * includes <mpi.h>, and millwright.h does not include this one.
+/* Communicators over MPI. A library of its own, millwright_mpi, which needs an MPI (Open MPI, MPICH, ..) and brings
+ * libmillwright_ranks; this header includes <mpi.h>, and millwright.h does not include this one.
  *
  *     int main(int argc, char **argv)                       // mpiexec -n 4 ./program
  *     {

@@ -8,7 +8,6 @@
 #ifndef MILLWRIGHT_TRAINER_OPTIONS_H
 #define MILLWRIGHT_TRAINER_OPTIONS_H
 
-#include <millwright/communicator.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
 #include <millwright/watch.h>
@@ -17,6 +16,7 @@
 extern "C" {
 #endif
 
+typedef struct mw_communicator mw_communicator;       /* of <millwright/communicator.h> */
 typedef struct mw_compare_options mw_compare_options; /* of <millwright/compare.h> */
 
 /** Parameters whose names match a pattern, to be frozen or trained with numbers of their own:

@@ -423,6 +423,31 @@ def test_what_looks_into_programs():
     check(new.count("static inline const mw_compared *comparison_first(") == 1, new)
 
 
+def test_libraries_beside_the_core():
+    table = (TOOLS.parent / "CHANGELOG.md").read_text()
+    core, inspect, ranks = (f"#include <millwright/{name}.h>\n" for name in ("millwright", "inspect", "communicator"))
+    for text, now, libraries in (
+            (f"{core}x = mw_communicator_rank(r);", f"{ranks}{core}x = mw_communicator_get_info(r).rank;", ["ranks"]),
+            (f"{core}#define W(r) mw_communicator_barrier(r, 0)\n", f"{ranks}{core}#define W(r) mw_communicator_barrier(r, 0)\n",
+             ["ranks"]),
+            (f"{core}mw_plan_create(p, e), mw_communicator_barrier(r, e);",
+             f"{ranks}{inspect}{core}mw_plan_create(p, e), mw_communicator_barrier(r, e);", ["inspect", "ranks"]),
+            ("#include <millwright/trainer.h>\nmw_communicator_destroy(r);",
+             f"{ranks}#include <millwright/trainer.h>\nmw_communicator_destroy(r);", ["ranks"]),
+            ('#include "millwright/millwright.h"\nmw_communicator_destroy(r);',
+             '#include "millwright/communicator.h"\n#include "millwright/millwright.h"\nmw_communicator_destroy(r);', ["ranks"])):
+        file, new = migrated_file(text, "x.c", table)
+        check(new == now and not file.by_hand, new)
+        told = sorted(re.search(r"link libmillwright_(\w+),", note[2]).group(1) for note in file.notes)
+        check(told == libraries and all(note[0] == 1 for note in file.notes), f"{text}: {file.notes}")
+        check(migrated(new, "x.c", table) == (new, []), migrated(new, "x.c", table))
+    file, new = migrated_file('#include "mine.h"\nmw_communicator_destroy(r);', "x.c", table)
+    check(ranks not in new and "include <millwright/communicator.h> where" in file.notes[0][2], file.notes)
+    for text in (f"{core}mw_program_run(p, e);", f"{ranks}mw_communicator_destroy(r);", f"{core}mw_communicator *r;"):
+        file, new = migrated_file(text, "x.c", table)
+        check(new == text and not file.notes, f"{text}: {new}, {file.notes}")
+
+
 def test_metrics():
     table = (TOOLS.parent / "CHANGELOG.md").read_text()
     kept = "mw_metrics_create(path, &o, &err); o = mw_metrics_defaults(); mw_metrics *mw_metrics_create(const mw_o *o);"
@@ -479,6 +504,7 @@ def main():
     test_what_is_no_call_stays()
     test_ends_of_files()
     test_what_looks_into_programs()
+    test_libraries_beside_the_core()
     test_metrics()
     test_the_table_names_what_there_is(include)
     print(f"{passed} passed, {failed} failed")

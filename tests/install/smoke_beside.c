@@ -1,5 +1,6 @@
 /* The libraries beside the core, linked: each works on a graph of the core's, and what they register the core knows. */
 #include <millwright/chip_all.h>
+#include <millwright/communicator.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
@@ -23,6 +24,54 @@ static bool names_registration(void)
     return strstr(err.message, "mw_chip_register") != NULL;
 }
 
+/* ---- a transport of one rank, which sends nothing ---- */
+
+static mw_status send_nothing(void *user, int to, int tag, const void *data, size_t size, void **request, mw_error *err)
+{
+    (void)user, (void)to, (void)tag, (void)data, (void)size, (void)request, (void)err;
+    return MW_ERROR_STATE;
+}
+
+static mw_status receive_nothing(void *user, int from, int tag, void *data, size_t size, void **request, mw_error *err)
+{
+    (void)user, (void)from, (void)tag, (void)data, (void)size, (void)request, (void)err;
+    return MW_ERROR_STATE;
+}
+
+static mw_status test_nothing(void *user, void *request, bool *done, size_t *size, mw_error *err)
+{
+    (void)user, (void)request, (void)done, (void)size, (void)err;
+    return MW_ERROR_STATE;
+}
+
+static void cancel_nothing(void *user, void *request) { (void)user, (void)request; }
+
+/* A trainer of the core takes a communicator of the library beside it. */
+static bool trains_with_ranks(mw_tensor *loss)
+{
+    mw_error err = {0};
+    mw_transport transport = mw_transport_defaults("none", 0, 1);
+    transport.send = send_nothing;
+    transport.receive = receive_nothing;
+    transport.test = test_nothing;
+    transport.cancel = cancel_nothing;
+    mw_communicator *ranks = mw_communicator_create(&transport, NULL, &err);
+    mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
+    options.ranks.communicator = ranks;
+    mw_trainer_destroy(mw_trainer_create(&options, &err));
+    mw_communicator_finish(ranks, &err);
+    if (err.status != MW_OK)
+        fprintf(stderr, "%s\n", err.message);
+    return ranks != NULL && err.status == MW_OK;
+}
+
+static mw_tensor *make_loss(mw_graph *graph)
+{
+    mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(2, 3), mw_init_constant(1));
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
+    return mw_mse(mw_mul(x, w), mw_input(graph, "y", MW_F32, MW_SHAPE(2, 3)));
+}
+
 int main(void)
 {
     mw_error err = {0};
@@ -42,5 +91,8 @@ int main(void)
     mw_chip_register();
     check_claim(!names_registration(), "the core does not know of what was registered");
     mw_graph_destroy(graph);
+    mw_graph *net = mw_graph_create(NULL, NULL);
+    check_claim(trains_with_ranks(make_loss(net)), "a trainer of the core takes no communicator of ranks");
+    mw_graph_destroy(net);
     return bad;
 }

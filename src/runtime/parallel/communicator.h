@@ -4,6 +4,7 @@
 
 #include "base/memory/alloc.h"
 #include "base/memory/guard.h"
+#include "base/visible.h"
 
 #include <millwright/communicator.h>
 
@@ -57,9 +58,21 @@ int mw__communicator_size(const mw_communicator *c);
 /* The tag of the next call of all ranks, and the one behind it. */
 int mw__communicator_take_tags(mw_communicator *c);
 /* MW_ERROR_STATE if it is dead. */
-mw_status mw__communicator_check(const mw_communicator *c, const char *call, mw_error *err);
+MW__SIBLING mw_status mw__communicator_check(const mw_communicator *c, const char *call, mw_error *err);
 /* After a failure of a call: all others are told, and it is dead. Returns `status`. */
-mw_status mw__communicator_end(mw_communicator *c, mw_status status, mw_error *err);
+MW__SIBLING mw_status mw__communicator_end(mw_communicator *c, mw_status status, mw_error *err);
+
+/* ---- for src/ranks, which users call ---- */
+
+/* Over a transport that was checked. If it fails, the transport is still the caller's to finish. */
+MW__SIBLING mw_communicator *mw__communicator_create(const mw_transport *transport, const mw_allocator *allocator,
+                                                     mw_error *err);
+/* Tells the others that this rank has left, if nobody has failed yet. */
+MW__SIBLING void mw__communicator_depart(mw_communicator *c);
+/* Frees what is not freed yet, and finishes the transport. `clean`: all ranks are here. */
+MW__SIBLING void mw__communicator_free(mw_communicator *c, bool clean, const char *call);
+/* Begins a public call: checks the communicator, and that nobody is inside. mw__guard_leave ends it. */
+MW__SIBLING mw_status mw__communicator_enter(mw__entry *entry, mw_communicator *c, const char *call, mw_error *err);
 
 /* ---- exchange.c ---- */
 
@@ -130,8 +143,8 @@ mw_status mw__reduction_advance(mw__rank_sum *r, bool *out_done, mw_error *err);
 
 /* ---- collective.c: calls that wait. They end the communicator when they fail. ---- */
 
-mw_status mw__ranks_gather(mw_communicator *c, const void *record, size_t size, void *out, mw_error *err);
-mw_status mw__ranks_broadcast(mw_communicator *c, int root, void *data, size_t size, mw_error *err);
-mw_status mw__ranks_allreduce(mw_communicator *c, void *data, size_t count, mw_dtype dtype, mw_error *err);
+MW__SIBLING mw_status mw__ranks_gather(mw_communicator *c, const void *record, size_t size, void *out, mw_error *err);
+MW__SIBLING mw_status mw__ranks_broadcast(mw_communicator *c, int root, void *data, size_t size, mw_error *err);
+MW__SIBLING mw_status mw__ranks_allreduce(mw_communicator *c, void *data, size_t count, mw_dtype dtype, mw_error *err);
 
 #endif

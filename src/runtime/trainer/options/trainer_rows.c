@@ -1,6 +1,7 @@
 /* The numbers of a trainer's options as rows, in the order in which they are checked: field, range, rule, sentence.
  * What does not go together is a row, too. */
 #include "base/text/printable.h"
+#include "runtime/parallel/communicator.h"
 #include "runtime/trainer/options/trainer_options.h"
 
 #include <float.h>
