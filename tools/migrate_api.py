@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from c_file import lex, lex_body  # noqa: E402
 from interface import LIBRARIES  # noqa: E402
-from migrate_calls import Calls, add_functions, arguments_of, count, new_arguments  # noqa: E402
+from migrate_calls import Calls, add_functions, arguments_of, count, insertion, new_arguments  # noqa: E402
 from migrate_table import ADDED, WRITERS, Malformed, Table  # noqa: E402
 from migrate_types import Scopes, Types, base_type, cast_type, declared, further, is_type, text_at  # noqa: E402
 from migrate_values import Values  # noqa: E402
@@ -73,24 +73,26 @@ class File(Calls, Values):
                     token[1] = token[1].replace(f"<{old}>", f"<{new}>").replace(f'"{old}"', f'"{new}"')
 
     def migrate_libraries(self):
-        """Functions that the core had and a library beside it has: their headers, and a word of each library."""
+        """What the core had and a library beside it has now: its header, and a word of the library."""
         texts = [t[1] for t in self.all if is_code(t) or t[0] == "line" and "define" in t[1]]
         texts += [ADDED[name] for name in self.added]
-        called = {name for text in texts for name in re.findall(r"\bmw_\w+", text)}
+        used = {name for text in texts for name in re.findall(r"\bmw_\w+", text)}
         includes = [t for t in self.all if t[0] == "line" and "include" in t[1]]
-        places = sorted((t for t in includes if "millwright/" in t[1]), key=lambda t: "millwright/millwright.h" not in t[1])
-        lacking = [name for name, (headers, functions) in BESIDE.items()
-                   if called & functions and not any(header in t[1] for t in includes for header in headers)]
-        for name in lacking:
-            headers, functions = BESIDE[name]
-            sentence = f"link libmillwright_{name}, which has it now"
-            if not places:
-                sentence += f", and include <{headers[0]}> where it is called"
-            self.notes.append((self.all.index(places[0]) if places else 0, min(called & functions), sentence))
-        if places:
-            added = [re.sub(r"millwright/[\w/]+\.h", header, places[0][1])
-                     for header in sorted(BESIDE[name][0][0] for name in lacking)]
-            places[0][1] = "\n".join([*added, places[0][1]])
+        core = next((t for t in includes if "millwright/millwright.h" in t[1]), None)
+        lines = []
+        for library, (umbrella, names) in BESIDE.items():
+            wanted = {names[name] for name in used & set(names)}
+            if not wanted or all(any(h in t[1] for t in includes for h in (umbrella, header)) for header in wanted):
+                continue
+            lines.append(core[1].replace("millwright/millwright.h", umbrella) if core else f"#include <{umbrella}>")
+            at = self.all.index(core) if core else insertion(self.all)
+            self.notes.append((at, min(used & set(names)), f"link libmillwright_{library}, which has it now"))
+        if core:
+            core[1] = "\n".join([*lines, core[1]])
+        elif lines:  # behind the first includes: the core's header is in one of them
+            at = insertion(self.all)
+            text = "\n".join(lines)
+            self.all[at][1] += "\n" + text if at else text + "\n"
 
     def migrate_macros(self):
         for at, token in enumerate(self.all):
@@ -249,12 +251,15 @@ def is_code(token):
 HEADERS = os.path.join(HERE, "..", "include", "millwright")
 
 
-def read_beside(name):
-    """The headers of a library beside the core, the one that has all of them first, and its functions."""
-    headers = sorted(LIBRARIES[name], key=lambda header: header != name)
-    texts = [read(os.path.join(HEADERS, header + ".h")) for header in headers]
-    functions = {found for text in texts for found in re.findall(r"^MW_API [^(]*?\b(mw_\w+)\(", text, re.M)}
-    return [f"millwright/{header}.h" for header in headers], functions
+def read_beside(library):
+    """The header that has all of a library beside the core, and what its headers declare: name -> header."""
+    umbrella = library if library in LIBRARIES[library] else LIBRARIES[library][0]
+    declared_in = {}
+    for header in LIBRARIES[library]:
+        text = read(os.path.join(HEADERS, header + ".h"))
+        names = re.findall(r"^MW_API [^(]*?\b(mw_\w+)\(|^\} (mw_\w+);|^typedef [^(]*?\b(mw_\w+)\(", text, re.M)
+        declared_in.update((name, f"millwright/{header}.h") for name in map("".join, names))
+    return f"millwright/{umbrella}.h", declared_in
 
 
 def line_numbers(tokens):
@@ -280,8 +285,8 @@ def read(path):
         return file.read()
 
 
-# Those of which the core had the functions.
-BESIDE = {name: read_beside(name) for name in ("inspect", "ranks")}
+# Libraries whose functions the core had.
+BESIDE = {library: read_beside(library) for library in ("data", "inspect", "ranks")}
 
 
 def write(path, text):

@@ -7,6 +7,7 @@
 
 #include <millwright/chip_all.h>
 #include <millwright/communicator.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
