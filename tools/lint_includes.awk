@@ -126,7 +126,7 @@ BEGIN {
     library["ranks"] = "ranks"
     library["view"] = "view"
     library["mpi"] = "mpi"
-    join_library("data", "data dataset_derived dataset_files")
+    join_library("data", "data dataset_derived dataset_files tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("ranks", "communicator")

@@ -16,6 +16,7 @@
 #include <millwright/compile.h>
 #include <millwright/e5.h>
 #include <millwright/hwx.h>
+#include <millwright/millwright.h>
 #include <millwright/netplist.h>
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* All of libmillwright_data: files as data sets, and data sets that change or join others, beside the core. Data sets
+/* All of libmillwright_data: files as data sets, data sets that change or join others, and files of tensors made of
+ * others, beside the core. Data sets
  * in memory, random splits, loaders and batches are in the core, <millwright/dataset.h>.
  *
  *     mw_dataset *train = mw_dataset_open_idx("data/mnist", "train", &err);
@@ -13,5 +14,7 @@
 
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
+#include <millwright/millwright.h>
+#include <millwright/tensors_derived.h>
 
 #endif

@@ -12,6 +12,7 @@
 #include <millwright/chip.h>
 #include <millwright/compare.h>
 #include <millwright/gradcheck.h>
+#include <millwright/millwright.h>
 #include <millwright/onnx_check.h>
 #include <millwright/plan.h>
 #include <millwright/ranges.h>

@@ -113,23 +113,6 @@ typedef struct mw_tensor_values {
  *          one tensor for .npy; MW_ERROR_DTYPE for a type that the format does not have; MW_ERROR_FILE */
 MW_API mw_status mw_tensors_write(const char *path, const mw_tensor_values *tensors, size_t count, mw_error *err);
 
-/** Writes all tensors of an open file into another, in the formats of mw_tensors_write. One tensor is in memory at a
- *  time; a safetensors file reads each of them twice, for its checksum stands in front.
- *  path    may be that of the file itself, which is replaced when all is written
- *  dtype   of floating-point tensors, converted as by mw_tensors_read; MW_DTYPE_NONE = as they are. Others stay
- *  errors  those of mw_tensors_read and mw_tensors_write */
-MW_API mw_status mw_tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err);
-
-/** Writes the mean of the tensors of several files, as of weights that were trained apart: sums in double precision in
- *  the order of the files, rounded once to fp32. Every file has the tensors of the first, by name and shape; others of
- *  its are not read. Integers and truth values, which have no mean, must be equal in all, and stay.
- *  paths   [count], 1 or more, of any format that mw_tensors_open takes
- *  path    as mw_tensors_write; may be one of `paths`
- *  errors  those of mw_tensors_open, mw_tensors_read and mw_tensors_write; MW_ERROR_ARGUMENT for no file, or integers
- *          that differ
- *  source  McMahan et al. 2017 (federated averaging); Wortsman et al. 2022 (model soups) */
-MW_API mw_status mw_tensors_average(const char *const *paths, size_t count, const char *path, mw_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -39,18 +39,16 @@ typedef enum mw_weight_role {
     MW_WEIGHT_SCALE      /* multiplies or divides what layers make: a layer scale, a temperature */
 } mw_weight_role;
 
-/** "kernel", "bias", ..; "none" for anything else. */
-MW_API const char *mw_weight_role_name(mw_weight_role role);
-
 /** A weight of a program: a named fp16 or fp32 constant of "main", or a parameter. Strings live as long as the graph.
  */
 typedef struct mw_weight {
     const char *name;
     mw_dtype dtype;
     mw_shape shape;
-    size_t size;         /* bytes */
-    bool is_parameter;   /* or a constant */
-    mw_weight_role role; /* NONE if any use is no weight's: a constant that is both weight and scale */
+    size_t size;           /* bytes */
+    bool is_parameter;     /* or a constant */
+    mw_weight_role role;   /* NONE if any use is no weight's: a constant that is both weight and scale */
+    const char *role_name; /* "none", "kernel", "bias", .. */
     const char
         *operation; /* that uses it (if there is an obstacle or a reason, the one that is in the way), "" = none */
     const char *argument; /* as which it is used there */

@@ -9,6 +9,7 @@
 #define MILLWRIGHT_VIEW_H
 
 #include <millwright/draw.h>
+#include <millwright/millwright.h>
 #include <millwright/plot.h>
 #include <millwright/report.h>
 #include <millwright/summary.h>

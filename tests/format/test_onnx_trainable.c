@@ -2,6 +2,7 @@
  * all elements of its weights again, and no other, whatever operations the file spells the layer with. */
 #include "base/number/fp16.h"
 #include "base/number/random.h"
+#include "graph/transform/tune/trainable.h"
 #include "support/check.h"
 #include "support/folder.h"
 
@@ -484,7 +485,7 @@ static void note(void *user, const mw_tune_choice *choice)
         f->elements += mw_shape_count(choice->weight->shape);
     snprintf(f->left + used, sizeof f->left - used, "\n      %s of %lld: %s", choice->weight->name,
              (long long)mw_shape_count(choice->weight->shape),
-             choice->reason != NULL ? choice->reason : mw_weight_role_name(choice->weight->role));
+             choice->reason != NULL ? choice->reason : mw__tune_role_name(choice->weight->role));
 }
 
 static int64_t count_parameters(const mw_graph *graph, mw_error *err)

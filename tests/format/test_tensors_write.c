@@ -7,6 +7,7 @@
 #include "support/folder.h"
 #include "support/meter.h"
 
+#include <millwright/tensors_derived.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -992,12 +992,6 @@ FUNCTIONS = {
     "mw_tensors_write": (c_int, [
         ("path", c_char_p), ("tensors", POINTER(mw_tensor_values)), ("count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_tensors_convert": (c_int, [
-        ("tensors", POINTER(mw_tensors)), ("path", c_char_p), ("dtype", c_int), ("err", POINTER(mw_error)),
-    ]),
-    "mw_tensors_average": (c_int, [
-        ("paths", POINTER(c_char_p)), ("count", c_size_t), ("path", c_char_p), ("err", POINTER(mw_error)),
-    ]),
     "mw_weights_defaults": (mw_weights_options, []),
     "mw_trainer_save_weights": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("err", POINTER(mw_error)),

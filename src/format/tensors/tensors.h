@@ -116,7 +116,11 @@ void mw__strided_copy(void *out, const void *in, const mw__strided *from);
 /* Reverses the bytes of each element. */
 void mw__swap_bytes(void *data, size_t item, size_t count);
 
-/* write.c: mw_tensors_write with an allocator. */
+/* write.c */
+
+/* mw_tensors_convert. */
+MW__SIBLING mw_status mw__tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err);
+/* mw_tensors_write with an allocator. */
 mw_status mw__tensors_write(const mw_allocator *allocator, const char *path, const mw_tensor_values *tensors,
                             size_t count, mw_error *err);
 

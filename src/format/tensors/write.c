@@ -274,16 +274,16 @@ static mw_status convert_all(mw_tensors *from, const char *path, mw_dtype dtype,
     return status;
 }
 
-mw_status mw_tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err)
+mw_status mw__tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_convert: no path");
-    MW_TRY(mw__live_check(tensors, MW__LIVE_TENSORS, __func__, err));
+    MW_TRY(mw__live_check(tensors, MW__LIVE_TENSORS, "mw_tensors_convert", err));
     mw__entry entry;
-    MW_TRY(mw__guard_enter(&entry, &tensors->guard, "tensor file", __func__, MW__LENT_NEVER, err));
+    MW_TRY(mw__guard_enter(&entry, &tensors->guard, "tensor file", "mw_tensors_convert", MW__LENT_NEVER, err));
     const mw_status status = convert_all(tensors, path, dtype, err);
     if (mw__guard_leave(&entry))
         mw__tensors_free(tensors);

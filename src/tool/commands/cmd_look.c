@@ -73,13 +73,12 @@ static void say_weight(const mw_weight *weight, const tool_call *call)
         mw__json_add_string(call->json, "dtype", mw_dtype_name(weight->dtype));
         tool_json_shape(call->json, "shape", weight->shape);
         mw__json_add_integer(call->json, "bytes", (int64_t)weight->size);
-        mw__json_add_string(call->json, "role", mw_weight_role_name(weight->role));
+        mw__json_add_string(call->json, "role", weight->role_name);
         mw__json_add_string(call->json, "obstacle", weight->obstacle);
         mw__json_close(call->json, '}');
         return;
     }
-    tool_print("  %-10s %-10s ", tool_bytes(size, sizeof size, (double)weight->size),
-               mw_weight_role_name(weight->role));
+    tool_print("  %-10s %-10s ", tool_bytes(size, sizeof size, (double)weight->size), weight->role_name);
     tool_show(weight->name);
     tool_print("  %s %s%s", mw_dtype_name(weight->dtype), tool_shape(shape, sizeof shape, weight->shape),
                weight->obstacle != NULL ? "  not trainable: " : "");
@@ -101,13 +100,13 @@ static void say_trainable(const mw_weight *weight, const tool_call *call)
         mw__json_open(call->json, NULL, '{');
         mw__json_add_string(call->json, "name", weight->name);
         tool_json_shape(call->json, "shape", weight->shape);
-        mw__json_add_string(call->json, "role", mw_weight_role_name(weight->role));
+        mw__json_add_string(call->json, "role", weight->role_name);
         mw__json_add_string(call->json, "trained", trained_by(weight));
         mw__json_add_string(call->json, "why", why);
         mw__json_close(call->json, '}');
         return;
     }
-    tool_print("  %-8s %-10s ", trained_by(weight), mw_weight_role_name(weight->role));
+    tool_print("  %-8s %-10s ", trained_by(weight), weight->role_name);
     tool_show(weight->name);
     tool_print("  %s %s%s", mw_dtype_name(weight->dtype), tool_shape(shape, sizeof shape, weight->shape),
                why != NULL ? "  " : "");

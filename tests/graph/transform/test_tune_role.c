@@ -1,6 +1,7 @@
 /* What the constants of a program are, and which of them patterns take: scales, masks, statistics and what is both a
  * weight and a scale are left alone unless they are named, and every match is reported. */
 #include "graph/ir/ir.h"
+#include "graph/transform/tune/trainable.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>
@@ -79,7 +80,7 @@ static void test_constants_are_told_by_their_uses(void)
             weight = strcmp(weights[k].name, wanted[i].name) == 0 ? &weights[k] : weight;
         REQUIRE(weight != NULL);
         check_note(weight->role == wanted[i].role, __FILE__, __LINE__, "%s is %s, not %s", weight->name,
-                   mw_weight_role_name(weight->role), mw_weight_role_name(wanted[i].role));
+                   mw__tune_role_name(weight->role), mw__tune_role_name(wanted[i].role));
         CHECK_STR(weight->operation, wanted[i].operation);
         CHECK_STR(weight->argument, wanted[i].argument);
         if (CHECK((weight->reason != NULL) == (wanted[i].reason != NULL)) && weight->reason != NULL)
@@ -378,7 +379,7 @@ static void test_what_a_framework_calls_a_parameter_is_taken(void)
         for (size_t k = 0; k < count; k++)
             if (strcmp(weights[k].name, safe) == 0)
                 check_note(weights[k].role == g->role, __FILE__, __LINE__, "%s is %s, not %s", g->use,
-                           mw_weight_role_name(weights[k].role), mw_weight_role_name(g->role));
+                           mw__tune_role_name(weights[k].role), mw__tune_role_name(g->role));
         CHECK_INT(count, 2);
         check_note(graph != NULL && is_trained(graph, safe) == (g->role != MW_WEIGHT_NONE), __FILE__, __LINE__,
                    "%s is %s", g->name, g->role != MW_WEIGHT_NONE ? "left" : "trained");

@@ -1,5 +1,6 @@
 /* Programs that nobody here wrote, with every weight that can be one as a parameter, and with every adapter that can
  * be: both compute what the program does. Most of these programs came without their weight files; they get numbers. */
+#include "graph/transform/tune/trainable.h"
 #include "runtime/program/corpus.h"
 #include "support/check.h"
 
@@ -171,7 +172,7 @@ static void test_copies_compute_what_the_programs_do(void)
     CHECK(t.trainable >= 12); /* the others have no weight of a layer */
     CHECK(t.weights >= 60);
     for (int i = 0; i < 9; i++)
-        printf("       %d %s\n", t.roles[i], mw_weight_role_name((mw_weight_role)i));
+        printf("       %d %s\n", t.roles[i], mw__tune_role_name((mw_weight_role)i));
     CHECK(t.roles[MW_WEIGHT_KERNEL] >= 150 && t.roles[MW_WEIGHT_BIAS] >= 90 && t.roles[MW_WEIGHT_NORM] >= 50);
     CHECK(t.roles[MW_WEIGHT_TABLE] >= 1 && t.roles[MW_WEIGHT_STATISTIC] >= 6);
     CHECK(t.adapted >= 12);

@@ -61,6 +61,8 @@ typedef struct mw__tune_role {
     const mw__use *use;
     const char *reason;
 } mw__tune_role;
+/* "none", "kernel", "bias", .. */
+const char *mw__tune_role_name(mw_weight_role role);
 MW__SIBLING mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
 
 /* trainable_follow.c. How many operations a constant is followed through: a kernel of three axes that is spread with

@@ -85,6 +85,7 @@ static void refuse_repeated(mw__tune_item *item, const mw__map *nested)
         (mw__map_get(nested, value->name) == value && mw_graph_find(value->graph, value->name) == NULL))
         return;
     item->weight.role = MW_WEIGHT_NONE;
+    item->weight.role_name = mw__tune_role_name(MW_WEIGHT_NONE);
     item->weight.obstacle = item->weight.reason = "another constant has its name";
 }
 
@@ -102,6 +103,7 @@ static void add_item(mw__tune_items *items, const mw_tensor *value, const mw__ma
         item->weight.size = 0;
     const mw__tune_role role = mw__tune_find_role(value, items->uses);
     item->weight.role = role.role;
+    item->weight.role_name = mw__tune_role_name(role.role);
     item->weight.reason = role.reason;
     find_obstacle(item, items->uses[value->id], &role);
     refuse_repeated(item, nested);
@@ -176,7 +178,7 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
 
 /* ---- listing ---- */
 
-const char *mw_weight_role_name(mw_weight_role role)
+const char *mw__tune_role_name(mw_weight_role role)
 {
     static const char *const names[] = {"none",  "kernel",    "bias",      "norm", "table",
                                         "slope", "statistic", "parameter", "scale"};

@@ -2,8 +2,9 @@
 #include "base/memory/alloc.h"
 #include "base/number/float_mode.h"
 #include "base/text/error.h"
+#include "format/tensors/tensors.h"
 
-#include <millwright/tensors.h>
+#include <millwright/tensors_derived.h>
 #include <string.h>
 
 /* What is averaged: the tensors of the first file, with their sums, or their own values where there is no mean. */
@@ -109,6 +110,11 @@ static mw_status average(averaging *a, const char *const *paths, size_t count, c
         MW_TRY(add_file(a, paths[i], err));
     finish_means(a, count);
     return mw_tensors_write(path, a->values, a->count, err);
+}
+
+mw_status mw_tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err)
+{
+    return mw__tensors_convert(tensors, path, dtype, err);
 }
 
 mw_status mw_tensors_average(const char *const *paths, size_t count, const char *path, mw_error *err)
