@@ -1,4 +1,5 @@
 /* Schedules against PyTorch's (data/torch/schedules.py), at their ends, and what they refuse. */
+#include "runtime/fit/fitting.h"
 #include "support/check.h"
 
 #include "base/number/number.h"
