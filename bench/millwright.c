@@ -3,6 +3,7 @@
 #include "models.h"
 #include "workloads.h"
 
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 
 enum { BATCH = 128 };

@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <math.h>
+#include <millwright/data.h>
 
 enum { CLASSES = 10, PIXELS = 784, N = CLASSES * PIXELS };
 

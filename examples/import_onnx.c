@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <math.h>
+#include <millwright/data.h>
 #include <unistd.h>
 
 enum { PIXELS = 784, HIDDEN = 512, CLASSES = 10, SHOWN = 16, ASKED = 100 };

@@ -7,6 +7,7 @@
 #include "options.h"
 
 #include <math.h>
+#include <millwright/data.h>
 
 /* ---- the optimizer ---- */
 

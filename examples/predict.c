@@ -2,6 +2,7 @@
  * one set of weights, then one picture at a time. `mnist_cnn --model DIR` writes a model for it. */
 #include "options.h"
 
+#include <millwright/data.h>
 #include <pthread.h>
 #include <time.h>
 

@@ -2,6 +2,7 @@
  * here, with the metrics that mw_trainer_fit writes. */
 #include "options.h"
 
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/view.h>
 

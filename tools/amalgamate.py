@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--with chip,inspect,view] [--headers DIR] [--without-protobuf] [--root DIR]
-    --with NAMES         libraries beside the core that are joined to it, by commas: chip, inspect, view;
+usage: tools/amalgamate.py OUT [--with chip,data,inspect,view] [--headers DIR] [--without-protobuf] [--root DIR]
+    --with NAMES         libraries beside the core that are joined to it, by commas: chip, data, inspect, view;
                          what one of them uses comes with it
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)
     --without-protobuf   leave out Core ML packages and ONNX, whose schemas become C by protoc-c
@@ -333,8 +333,8 @@ HEAD = """/* Millwright @VERSION@ as one file, beside millwright.h. Made of its 
  * gcc or clang, C11 or later, Linux or macOS (without -ldl). What needs a library is left out unless its macro is 1:
  *
  *     -DMW_HAVE_ZLIB=1      -lz           gzipped data sets, compressed archives
- *     -DMW_HAVE_PNG=1       -lpng         PNG pictures
- *     -DMW_HAVE_JPEG=1      -ljpeg        JPEG pictures
+ *     -DMW_HAVE_PNG=1       -lpng         PNG pictures (--with data)
+ *     -DMW_HAVE_JPEG=1      -ljpeg        JPEG pictures (--with data)
  *     -DMW_HAVE_PROTOBUF=1  -lprotobuf-c  Core ML packages, ONNX@SCHEMAS@
  *     -DMW_HAVE_PLIST=1     -lplist-2.0   netplists
  *     -DMW_HAVE_AVX512=0                  leaves out the kernels of AVX-512, which are chosen when the program runs

@@ -17,6 +17,10 @@ fail() {
 sources=tests/install/smoke.c
 [ ! -f examples/mnist_mlp.c ] || sources="$sources examples/mnist_mlp.c"
 
+package_of() { # package_of SOURCE: the one package that it is linked with
+    if grep -q '<millwright/data.h>' "$1"; then echo millwright_data; else echo millwright; fi
+}
+
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$prefix"
 lib=$(dirname "$(find "$prefix" -name 'libmillwright.so' | head -n 1)")
@@ -31,14 +35,17 @@ check_symbols() { # check_symbols LIBRARY PATTERN: exports at least one name, an
 }
 private=MILLWRIGHT_PRIVATE_$(sed -n 's/^project(millwright VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 check_symbols "$lib/libmillwright.so" "^(mw_[a-z0-9].*@@MILLWRIGHT_[0-9]+|ane_e5rt_.*@@MILLWRIGHT_[0-9]+|mw__[a-z0-9_]*@@$private|MILLWRIGHT_[0-9]+|$private)\$"
-for name in inspect chip view; do check_symbols "$lib/libmillwright_$name.so" '^mw_[a-z0-9]'; done
+for name in data inspect chip view; do check_symbols "$lib/libmillwright_$name.so" '^mw_[a-z0-9]'; done
 # The core shows of its inside what its siblings use, and no more.
 nm -D --defined-only "$lib/libmillwright.so" | sed -n 's/.* \(mw__[a-z0-9_]*\)@@.*/\1/p' | sort >"$work/shown"
-for name in inspect chip view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
+for name in data inspect chip view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
     sed -n 's/.* \(mw__[a-z0-9_]*\)@.*/\1/p' | sort -u >"$work/used"
 cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(comm -23 "$work/shown" "$work/used")"
 [ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_create_mpi|mpi_start)$'
 [ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
+
+# What unpacks pictures is needed by libmillwright_data alone.
+! objdump -p "$lib/libmillwright.so" | grep -E 'NEEDED.*lib(png|jpeg)' || fail "the core needs libpng or libjpeg"
 
 # --- headers: all of ours, nothing else ---
 with_mpi=
@@ -64,11 +71,11 @@ export PKG_CONFIG_PATH
 for source in $sources; do
     name=$(basename "$source" .c)
     # shellcheck disable=SC2046 # pkg-config prints a list of flags
-    ${CC:-cc} -std=c11 "$source" -o "$work/$name" $(pkg-config --cflags --libs millwright)
-    # The static archive by its own name: -lmillwright would choose the shared library beside it.
+    ${CC:-cc} -std=c11 "$source" -o "$work/$name" $(pkg-config --cflags --libs "$(package_of "$source")")
+    # The static archives by their own names: -lmillwright would choose the shared library beside it.
     # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 "$source" -o "$work/${name}_static" $(pkg-config --cflags millwright) "$lib/libmillwright.a" \
-        $(pkg-config --static --libs millwright | tr ' ' '\n' | grep -v '^-lmillwright$')
+    ${CC:-cc} -std=c11 "$source" -o "$work/${name}_static" $(pkg-config --cflags millwright) \
+        $(pkg-config --static --libs "$(package_of "$source")" | sed -E "s#-l(millwright[a-z_]*)#$lib/lib\1.a#g")
 done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
@@ -81,7 +88,7 @@ fi
 
 # --- libraries beside the core: by pkg-config, opened later, and refused beside a core of another release ---
 # shellcheck disable=SC2046
-${CC:-cc} -std=c11 tests/install/smoke_beside.c -o "$work/beside" $(pkg-config --cflags --libs millwright_chip millwright_view)
+${CC:-cc} -std=c11 tests/install/smoke_beside.c -o "$work/beside" $(pkg-config --cflags --libs millwright_chip millwright_data millwright_view)
 LD_LIBRARY_PATH=$lib "$work/beside"
 # shellcheck disable=SC2046
 ${CC:-cc} -std=c11 tests/install/smoke_opened.c -o "$work/opened" $(pkg-config --cflags --libs millwright) -ldl
@@ -123,6 +130,6 @@ fi
 "$work/cmake/smoke_mpi_millwright_mpi_static"
 for source in tests/install/smoke_mpi.c examples/mnist_mlp.c; do
     # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -DEXAMPLES_MPI "$source" -o "$work/mpi" $(pkg-config --cflags --libs millwright_mpi)
+    ${CC:-cc} -std=c11 -DEXAMPLES_MPI "$source" -o "$work/mpi" $(pkg-config --cflags --libs millwright_mpi "$(package_of "$source")")
 done
 LD_LIBRARY_PATH=$lib "$work/mpi" --help >/dev/null

@@ -16,8 +16,8 @@ done
 for snippet in "$work"/*.c; do
     [ -e "$snippet" ] || break
     if ! grep -q 'int main' "$snippet"; then
-        { echo '#include <millwright/chip_all.h>'; echo '#include <millwright/inspect.h>'
-            echo '#include <millwright/millwright.h>'
+        { echo '#include <millwright/chip_all.h>'; echo '#include <millwright/data.h>'
+            echo '#include <millwright/inspect.h>'; echo '#include <millwright/millwright.h>'
             echo '#include <millwright/view.h>'; echo 'void snippet(void);'; echo 'void snippet(void) {';
             cat "$snippet"; echo '}'; } >"$snippet.tmp"
         mv "$snippet.tmp" "$snippet"

@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 168, 58
 ROOMS = {
     "public": (0.0, 0, "include/millwright", "what a user may say"),
     "inspect": (1.1, 0, "inspect", "looks into programs"),
+    "data": (2.1, 0, "data", "files as data sets"),
     "runtime": (0.0, 1, "runtime", "programs, state, trainers"),
     "engine/surface": (2.55, 1, "engine/surface", "the e5rt functions"),
     "engine/run": (2.1, 2, "engine/run", "phases, memory, threads"),

@@ -11,6 +11,7 @@ HEADERS = ROOT / "include" / "millwright"
 DOCUMENT = ROOT / "docs" / "interface.md"
 BEGIN, END = "<!-- list: begin -->", "<!-- list: end -->"
 LIBRARIES = {
+    "data": "data dataset_derived dataset_files".split(),
     "inspect": "chip compare gradcheck inspect plan ranges replay".split(),
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
     "view": "draw plot report summary view".split(),

@@ -59,10 +59,10 @@ function check_third_party(header) {
         bad("xxhash belongs to src/base/number/hash.c")
     if (header == "zlib.h" && FILENAME != "src/base/file/inflate.c")
         bad("zlib belongs to src/base/file/inflate.c")
-    if (header == "png.h" && FILENAME != "src/format/image/png.c")
-        bad("libpng belongs to src/format/image/png.c")
-    if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/format/image/jpeg.c")
-        bad("libjpeg belongs to src/format/image/jpeg.c")
+    if (header == "png.h" && FILENAME != "src/data/image/png.c")
+        bad("libpng belongs to src/data/image/png.c")
+    if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/data/image/jpeg.c")
+        bad("libjpeg belongs to src/data/image/jpeg.c")
     if (header ~ /^protobuf-c\// || header ~ /\.pb-c\.h$/) {
         if (room != "format")
             bad("protobuf-c belongs to src/format")
@@ -111,6 +111,7 @@ BEGIN {
     allowed["engine/run"] = "base graph engine/core engine/compile"
     allowed["engine/surface"] = "base graph mil rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
     allowed["view"] = "base graph"
+    allowed["data"] = "base graph format runtime"
     allowed["inspect"] = "base graph autograd rules mil format runtime"
     allowed["mpi"] = ""
     allowed["tool"] = "base"
@@ -119,11 +120,13 @@ BEGIN {
     split("chip/hwx chip/task chip/plan chip/cost chip/e5 chip/netplist chip", rooms, " ")
     for (i in rooms)
         library[rooms[i]] = "chip"
+    library["data"] = "data"
     library["inspect"] = "inspect"
     library["view"] = "view"
     library["mpi"] = "mpi"
+    join_library("data", "data dataset_derived dataset_files")
     join_library("inspect", "chip compare gradcheck inspect plan ranges replay")
-    join_library("chip", "chip_all chip_cost chip_place chip_plan chip_run e5 hwx netplist")
+    join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("view", "draw plot report summary view")
     join_library("mpi", "mpi")
     types_for["mil"] = "millwright/chip.h"

@@ -21,6 +21,11 @@ refuses src/runtime/x.c engine/compile/compiled.h
 refuses src/runtime/x.c chip/cost/engine.h
 refuses src/mil/x.c chip/place.h
 refuses src/format/x.c view/draw.h
+refuses src/runtime/x.c data/data.h
+refuses src/runtime/x.c millwright/dataset_derived.h
+refuses src/view/x.c millwright/dataset_files.h
+refuses src/format/x.c png.h
+refuses include/millwright/fit.h millwright/data.h
 refuses src/runtime/x.c inspect/feed.h
 refuses src/runtime/x.c millwright/ranges.h
 refuses src/graph/x.c millwright/plan.h

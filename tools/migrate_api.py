@@ -15,8 +15,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from c_file import lex, lex_body  # noqa: E402
-from migrate_calls import Calls, add_functions, arguments_of, count, new_arguments  # noqa: E402
-from migrate_table import WRITERS, Malformed, Table  # noqa: E402
+from migrate_calls import Calls, add_functions, arguments_of, count, insertion, new_arguments  # noqa: E402
+from migrate_table import ADDED, WRITERS, Malformed, Table  # noqa: E402
 from migrate_types import Scopes, Types, base_type, cast_type, declared, further, is_type, text_at  # noqa: E402
 
 CPP_ENDINGS = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
@@ -48,6 +48,7 @@ class File(Calls):
         for number in range(len(self.tokens)):
             self.visit(number)
         self.migrate_calls()
+        self.migrate_libraries()
         add_functions(self.all, self.added)
         lines = lines if keep_lines else line_numbers(self.all)
         self.by_hand = sorted((lines[at], *what) for at, *what in self.by_hand)
@@ -68,6 +69,27 @@ class File(Calls):
             if token[0] == "line" and "include" in token[1]:
                 for old, new in self.table.headers.items():
                     token[1] = token[1].replace(f"<{old}>", f"<{new}>").replace(f'"{old}"', f'"{new}"')
+
+    def migrate_libraries(self):
+        """What the core had and a library beside it has now: its header, and a word of the library."""
+        texts = [t[1] for t in self.all if is_code(t)] + [ADDED[name] for name in self.added]
+        used = {name for text in texts for name in re.findall(r"\bmw_\w+", text)}
+        includes = [t for t in self.all if t[0] == "line" and "include" in t[1]]
+        core = next((t for t in includes if "millwright/millwright.h" in t[1]), None)
+        lines = []
+        for library, (umbrella, names) in BESIDE.items():
+            wanted = {names[name] for name in used & set(names)}
+            if not wanted or all(any(h in t[1] for t in includes for h in (umbrella, header)) for header in wanted):
+                continue
+            lines.append(core[1].replace("millwright/millwright.h", umbrella) if core else f"#include <{umbrella}>")
+            at = self.all.index(core) if core else insertion(self.all)
+            self.notes.append((at, min(used & set(names)), f"link libmillwright_{library}, which has it now"))
+        if core:
+            core[1] = "\n".join([*lines, core[1]])
+        elif lines:  # behind the first includes: the core's header is in one of them
+            at = insertion(self.all)
+            text = "\n".join(lines)
+            self.all[at][1] += "\n" + text if at else text + "\n"
 
     def migrate_macros(self):
         for at, token in enumerate(self.all):
@@ -217,6 +239,16 @@ def is_code(token):
 HEADERS = os.path.join(HERE, "..", "include", "millwright")
 
 
+def read_beside(library):
+    """The header that has all of a library beside the core, and what its headers declare: name -> header."""
+    umbrella, declared_in = f"millwright/{library}.h", {}
+    for header in re.findall(r"#include <(millwright/\w+\.h)>", read(os.path.join(HEADERS, "..", umbrella))):
+        text = read(os.path.join(HEADERS, "..", header))
+        names = re.findall(r"^MW_API [^(]*?\b(mw_\w+)\(|^\} (mw_\w+);|^typedef [^(]*?\b(mw_\w+)\(", text, re.M)
+        declared_in.update((name, header) for name in map("".join, names))
+    return umbrella, declared_in
+
+
 def line_numbers(tokens):
     out, line = [], 1
     for _, text in tokens:
@@ -238,6 +270,10 @@ def sources(paths):
 def read(path):
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()
+
+
+# Libraries whose functions the core had.
+BESIDE = {library: read_beside(library) for library in ("data", "inspect")}
 
 
 def write(path, text):

@@ -1,6 +1,9 @@
-/* Data: columns of examples, and loaders that serve them in batches.
+/* Data: columns of examples, and loaders that serve them in batches. Files as data sets, and sets that change or join
+ * others, are in <millwright/data.h>.
  *
- *     mw_dataset *train = mw_dataset_open_idx("data/mnist", "train", &err);
+ *     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(4), .data = x},
+ *                                  {.name = "y", .dtype = MW_I64, .data = y}};
+ *     mw_dataset *train = mw_dataset_create(columns, 2, 150, false, &err);
  *     mw_loader_options options = mw_loader_defaults(train, 128);
  *     mw_loader *loader = mw_loader_create(&options, &err);
  *     for (const mw_batch *batch; (batch = mw_loader_next(loader, &err)) != NULL;)
@@ -33,14 +36,6 @@ typedef struct mw_column {
 
 typedef struct mw_dataset mw_dataset;
 
-/** Opens <folder>/<prefix>-images-idx3-ubyte and <prefix>-labels-idx1-ubyte (also with .gz, where zlib is built in) as
- *  columns "x" (U8, [28, 28] or what the file says, scale 1/255) and "y" (U8).
- *  prefix  "train" or "t10k" in the MNIST family
- *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size or the two counts
- *          disagree, or a .gz announces more than 64 MiB and 128 times its own size, MW_ERROR_UNSUPPORTED for .gz
- *          without zlib */
-MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
-
 /** Wraps arrays in memory; copied if `copy`, else they must outlive the data set. */
 MW_API mw_dataset *mw_dataset_create(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
                                      mw_error *err);
@@ -62,6 +57,35 @@ MW_API void mw_dataset_destroy(mw_dataset *dataset);
 MW_API int64_t mw_dataset_examples(const mw_dataset *dataset);
 /** Column by index, NULL past the last; lives as long as the data set. */
 MW_API const mw_column *mw_dataset_column_at(const mw_dataset *dataset, size_t index);
+
+/** The classes of a column by its name; none if it has none. A data set that is made of others has those of its first
+ *  source that has some. Lives as long as the data set. */
+MW_API mw_classes mw_dataset_classes(const mw_dataset *dataset, const char *column);
+
+/* ---- made of another set, which it keeps alive, so that this may be destroyed at once ---- */
+
+/** Deals the examples of `source` out at random: part i has counts[i] of them, in the order they were dealt, and no two
+ *  parts share one. The order is Fisher-Yates over 0, 1, .. with Philox 4x32-10(seed, stream = 2^64 - 1): the same on
+ *  every machine, and none that a loader shuffles with.
+ *  counts     [part_count], each at least 1 and in all as many as there are; one of them may be -1, the rest
+ *  out_parts  [part_count]; all NULL on failure
+ *  errors     MW_ERROR_ARGUMENT if the counts do not add up; MW_ERROR_UNSUPPORTED for more than 2^32 - 1 examples */
+MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
+                                  mw_dataset **out_parts, mw_error *err);
+
+/** A data set of the same examples, in batches that a thread makes ahead. Each loader on this set has such a thread,
+ *  also a loader that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses
+ *  one. The batches have the same bits as without prefetch; an error comes with its own batch. The thread never starts
+ *  an epoch that the caller has not begun. Destroying the loader ends the thread, after the example that it is making.
+ *  The thread calls the functions of the data set, one at a time.
+ *  Prefetch works only on the outermost set: a set that is derived from this one has no thread. If the system gives no
+ *  thread, the call makes the batches. In a child of fork(), a loader whose thread had started returns MW_ERROR_STATE:
+ *  make a new loader there.
+ *  batches  1 to 64; the loader holds that many, and one, in memory
+ *  errors   MW_ERROR_ARGUMENT */
+MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
+
+/* ---- serving ---- */
 
 /** Data for one port. */
 typedef struct mw_feed {

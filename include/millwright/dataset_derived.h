@@ -1,5 +1,5 @@
-/* Data sets that are made of others: parts of one, several behind one another, examples changed on their way, batches
- * made ahead by a thread.
+/* Data sets that are made of others: parts of one, several behind one another, examples changed on their way.
+ * mw_dataset_split and mw_dataset_prefetch are in <millwright/dataset.h>.
  *
  *     mw_dataset *all = mw_dataset_open_idx("data/fashion", "train", &err), *parts[2];
  *     const int64_t counts[] = {55000, -1};                                  // the rest
@@ -38,15 +38,6 @@ MW_API mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *ex
  *  errors  MW_ERROR_ARGUMENT for a rank that is not there, or fewer examples than ranks */
 MW_API mw_dataset *mw_dataset_shard(const mw_dataset *source, int rank, int ranks, mw_error *err);
 
-/** Deals the examples of `source` out at random: part i has counts[i] of them, in the order they were dealt, and no two
- *  parts share one. The order is Fisher-Yates over 0, 1, .. with Philox 4x32-10(seed, stream = 2^64 - 1): the same on
- *  every machine, and none that a loader shuffles with.
- *  counts     [part_count], each at least 1 and in all as many as there are; one of them may be -1, the rest
- *  out_parts  [part_count]; all NULL on failure
- *  errors     MW_ERROR_ARGUMENT if the counts do not add up; MW_ERROR_UNSUPPORTED for more than 2^32 - 1 examples */
-MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
-                                  mw_dataset **out_parts, mw_error *err);
-
 /** The examples of sources[0], then those of sources[1], and so on. All must have the same columns: names, order,
  *  dtypes, shapes, scales and offsets; classes that have names must have the same numbers.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE or MW_ERROR_DTYPE, naming the source and the column that differs */
@@ -79,18 +70,6 @@ MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *col
 /** Number `index` that this example draws, uniform in [0, 1) with 24 bits: word `index` of Philox 4x32-10 with the
  *  example's seed as its key. Any index at any time; the same one is the same number. */
 MW_API float mw_map_example_uniform(const mw_map_example *example, uint64_t index);
-
-/** A data set of the same examples, in batches that a thread makes ahead. Each loader on this set has such a thread,
- *  also a loader that a trainer makes for itself. The thread makes up to `batches` batches ahead while the caller uses
- *  one. The batches have the same bits as without prefetch; an error comes with its own batch. The thread never starts
- *  an epoch that the caller has not begun. Destroying the loader ends the thread, after the example that it is making.
- *  The thread calls the functions of the data set, one at a time.
- *  Prefetch works only on the outermost set: a set that is derived from this one has no thread. If the system gives no
- *  thread, the call makes the batches. In a child of fork(), a loader whose thread had started returns MW_ERROR_STATE:
- *  make a new loader there.
- *  batches  1 to 64; the loader holds that many, and one, in memory
- *  errors   MW_ERROR_ARGUMENT */
-MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
 
 /** How mw_dataset_augment changes images. Fill with mw_augment_defaults, which changes nothing. In this order: */
 typedef struct mw_augment_options {

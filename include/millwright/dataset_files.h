@@ -1,5 +1,5 @@
-/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines, folders of pictures, and tensors as
- * .npz, .npy, safetensors or any other that mw_tensors_open takes.
+/* Data sets from files that others wrote: the MNIST family, tables as CSV (RFC 4180) and JSON Lines, folders of
+ * pictures, and tensors as .npz, .npy, safetensors or any other that mw_tensors_open takes.
  *
  *     static const char *const measured[] = {"petal length", "petal width"};
  *     const mw_table_column columns[] = {{.name = "x", .dtype = MW_F32, .fields = measured, .field_count = 2},
@@ -20,6 +20,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Opens <folder>/<prefix>-images-idx3-ubyte and <prefix>-labels-idx1-ubyte (also with .gz, where zlib is built in) as
+ *  columns "x" (U8, [28, 28] or what the file says, scale 1/255) and "y" (U8).
+ *  prefix  "train" or "t10k" in the MNIST family
+ *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size or the two counts
+ *          disagree, or a .gz announces more than 64 MiB and 128 times its own size, MW_ERROR_UNSUPPORTED for .gz
+ *          without zlib */
+MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
 
 /** What becomes one column of the data set: numbers, or the words of one field as classes. */
 typedef struct mw_table_column {
@@ -105,10 +113,6 @@ MW_API mw_image_options mw_image_defaults(void);
  *          first, or larger than pixels_max; MW_ERROR_UNSUPPORTED for more than bytes_max, and where libpng or libjpeg
  *          was left out at build time */
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
-
-/** The classes of a column by its name; none if it has none. A data set that is made of others has those of its first
- *  source that has some. Lives as long as the data set. */
-MW_API mw_classes mw_dataset_classes(const mw_dataset *dataset, const char *column);
 
 #ifdef __cplusplus
 }

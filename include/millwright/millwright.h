@@ -1,6 +1,7 @@
 /* The core: the one header that a training loop, a fine-tuning or an inference includes. Beside it stand
- * <millwright/inspect.h> (plans, comparisons, ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler
- * and its files), <millwright/view.h> (pictures and reports) and <millwright/mpi.h>, each with a library of its own.
+ * <millwright/data.h> (files as data sets, and sets made of others), <millwright/inspect.h> (plans, comparisons,
+ * ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler and its files), <millwright/view.h>
+ * (pictures and reports) and <millwright/mpi.h>, each with a library of its own.
  *
  * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
  * different objects know nothing of each other. */
@@ -14,8 +15,6 @@
 #include <millwright/confusion.h>
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
-#include <millwright/dataset_derived.h>
-#include <millwright/dataset_files.h>
 #include <millwright/description.h>
 #include <millwright/fit.h>
 #include <millwright/function.h>

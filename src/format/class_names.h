@@ -2,9 +2,11 @@
 #ifndef MW__FORMAT_CLASS_NAMES_H
 #define MW__FORMAT_CLASS_NAMES_H
 
+#include "base/visible.h"
+
 #include <stddef.h>
 
 /* Sorts [count] names in place. */
-void mw__sort_class_names(const char **names, size_t count);
+MW__SIBLING void mw__sort_class_names(const char **names, size_t count);
 
 #endif

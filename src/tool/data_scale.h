@@ -3,6 +3,7 @@
 #ifndef MW__TOOL_DATA_SCALE_H
 #define MW__TOOL_DATA_SCALE_H
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 
 /* Of each element of an example, over a data set. */

@@ -9,7 +9,7 @@
 #include "base/text/text.h"
 
 #include <math.h>
-#include <millwright/dataset_files.h>
+#include <millwright/dataset.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "tiny.h"
 
 #include <millwright/chip_all.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>

@@ -5,6 +5,7 @@
 #include "support/on_engine.h"
 
 #include <ctype.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 

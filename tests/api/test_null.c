@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <millwright/ane_e5rt.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <millwright/chip_all.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>

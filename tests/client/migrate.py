@@ -352,6 +352,27 @@ def test_ends_of_files():
             check(False, f"{whole[:end]!r} or the rest")
 
 
+def test_what_a_library_beside_the_core_has():
+    table = (TOOLS.parent / "CHANGELOG.md").read_text()
+    core, data, inspect = (f"#include <millwright/{name}.h>\n" for name in ("millwright", "data", "inspect"))
+    opened, options = "f(mw_dataset_open_idx(p, q, e));", "mw_augment_options o;"
+    for text in (opened, options, "mw_dataset_shard(d, 0, 1, e);", "mw_map_example_uniform(x, 0);"):
+        file, new = migrated_file(core + text, "x.c", table)
+        check(new == data + core + text and not file.by_hand, new)
+        check([note[0] for note in file.notes] == [1] and "libmillwright_data" in file.notes[0][2], file.notes)
+        check(migrated(new, "x.c", table) == (new, []), migrated(new, "x.c", table))
+    file, new = migrated_file(f"{core}{opened} mw_plan_create(p, e);", "x.c", table)
+    check(new.startswith(data + inspect + core + opened) and len(file.notes) == 2, new)
+    local = '#include "options.h"\n#include <math.h>\n'
+    check(migrated(local + opened, "x.c", table)[0].split() == (local + data + opened).split(), "a header that has the core's")
+    check(migrated(opened, "x.c", table)[0] == data + opened, migrated(opened, "x.c", table))
+    old = "#include <millwright/dataset.h>\n"  # which had it
+    check(migrated(old + opened, "x.c", table)[0].split() == (old + data + opened).split(), "dataset.h")
+    for text in (f"#include <millwright/dataset_files.h>\n{opened}", f"{core}mw_dataset_split(d, c, 2, 1, p, e);",
+                 f"{core}mw_dataset_prefetch(d, 2, e); // mw_dataset_map"):
+        check(migrated(text, "x.c", table) == (text, []), migrated(text, "x.c", table))
+
+
 def test_metrics():
     table = (TOOLS.parent / "CHANGELOG.md").read_text()
     kept = "mw_metrics_create(path, &o, &err); o = mw_metrics_defaults(); mw_metrics *mw_metrics_create(const mw_o *o);"
@@ -366,7 +387,7 @@ def test_metrics():
 
 def test_the_table_names_what_there_is(include):
     table = Table((TOOLS.parent / "CHANGELOG.md").read_text())
-    headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").glob("*.h"))
+    headers = "\n".join(p.read_text() for p in (pathlib.Path(include) / "millwright").rglob("*.h"))
     known = {t[1] for t in migrate_api.tokens_of("x.h", headers)} | set(re.findall(r"#define (\w+)", headers))
     new = [call.text for call in table.calls.values()] + list(table.names.values()) + list(ADDED.values())
     for name in sorted(set(re.findall(r"\b(?:mw|MW)_\w+", "\n".join(new)))):
@@ -405,6 +426,7 @@ def main():
     test_comments_of_calls_are_kept()
     test_what_is_no_call_stays()
     test_ends_of_files()
+    test_what_a_library_beside_the_core_has()
     test_metrics()
     test_the_table_names_what_there_is(include)
     print(f"{passed} passed, {failed} failed")

@@ -2,7 +2,7 @@
  */
 #include "fuzz/replay.h"
 
-#include <millwright/dataset.h>
+#include <millwright/data.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

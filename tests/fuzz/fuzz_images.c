@@ -4,6 +4,7 @@
 #include "fuzz/replay.h"
 #include "support/meter.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <stdlib.h>

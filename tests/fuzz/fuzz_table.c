@@ -3,6 +3,7 @@
 #include "fuzz/replay.h"
 #include "support/meter.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The libraries beside the core, linked: each works on a graph of the core's, and what they register the core knows. */
 #include <millwright/chip_all.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
@@ -38,6 +39,13 @@ int main(void)
     mw_chip_report *report = mw_chip_report_create(graph, MW_CHIP_H13, NULL, &err);
     check_claim(report != NULL, "inspect does not check a graph of the core");
     mw_chip_report_destroy(report);
+    float values[] = {1.0f, 2.0f, 3.0f};
+    const mw_column column = {.name = "x", .dtype = MW_F32, .data = values};
+    mw_dataset *dataset = mw_dataset_create(&column, 1, 3, false, &err);
+    mw_dataset *part = mw_dataset_shard(dataset, 1, 3, &err);
+    check_claim(mw_dataset_examples(part) == 1, "data does not divide a data set of the core");
+    mw_dataset_destroy(part);
+    mw_dataset_destroy(dataset);
     check_claim(names_registration(), "the core reads a netplist before anybody registered");
     mw_chip_register();
     check_claim(!names_registration(), "the core does not know of what was registered");

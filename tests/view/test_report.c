@@ -5,6 +5,7 @@
 #include "support/failing.h"
 #include "support/folder.h"
 
+#include <millwright/data.h>
 #include <millwright/report.h>
 #include <stdlib.h>
 #include <string.h>

@@ -891,9 +891,6 @@ FUNCTIONS = {
     "mw_schedule_custom": (mw_schedule, [("function", mw_schedule_function), ("user", c_void_p)]),
     "mw_schedule_check": (c_int, [("schedule", POINTER(mw_schedule)), ("steps", c_int64), ("err", POINTER(mw_error))]),
     "mw_schedule_factor": (c_double, [("schedule", POINTER(mw_schedule)), ("step", c_int64), ("steps", c_int64)]),
-    "mw_dataset_open_idx": (POINTER(mw_dataset), [
-        ("folder", c_char_p), ("prefix", c_char_p), ("err", POINTER(mw_error)),
-    ]),
     "mw_dataset_create": (POINTER(mw_dataset), [
         ("columns", POINTER(mw_column)), ("column_count", c_size_t), ("examples", c_int64), ("copy", c_bool),
         ("err", POINTER(mw_error)),
@@ -905,6 +902,14 @@ FUNCTIONS = {
     "mw_dataset_destroy": (None, [("dataset", POINTER(mw_dataset))]),
     "mw_dataset_examples": (c_int64, [("dataset", POINTER(mw_dataset))]),
     "mw_dataset_column_at": (POINTER(mw_column), [("dataset", POINTER(mw_dataset)), ("index", c_size_t)]),
+    "mw_dataset_classes": (mw_classes, [("dataset", POINTER(mw_dataset)), ("column", c_char_p)]),
+    "mw_dataset_split": (c_int, [
+        ("source", POINTER(mw_dataset)), ("counts", POINTER(c_int64)), ("part_count", c_size_t), ("seed", c_uint64),
+        ("out_parts", POINTER(POINTER(mw_dataset))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_prefetch": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
+    ]),
     "mw_loader_defaults": (mw_loader_options, [("dataset", POINTER(mw_dataset)), ("batch", c_int64)]),
     "mw_loader_create": (POINTER(mw_loader), [("options", POINTER(mw_loader_options)), ("err", POINTER(mw_error))]),
     "mw_loader_destroy": (None, [("loader", POINTER(mw_loader))]),
@@ -913,6 +918,9 @@ FUNCTIONS = {
     "mw_loader_tell": (mw_loader_position, [("loader", POINTER(mw_loader))]),
     "mw_loader_seek": (c_int, [
         ("loader", POINTER(mw_loader)), ("position", mw_loader_position), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_open_idx": (POINTER(mw_dataset), [
+        ("folder", c_char_p), ("prefix", c_char_p), ("err", POINTER(mw_error)),
     ]),
     "mw_table_defaults": (mw_table_options, [("columns", POINTER(mw_table_column)), ("column_count", c_size_t)]),
     "mw_dataset_open_csv": (POINTER(mw_dataset), [
@@ -929,17 +937,12 @@ FUNCTIONS = {
     "mw_dataset_open_images": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_image_options)), ("err", POINTER(mw_error)),
     ]),
-    "mw_dataset_classes": (mw_classes, [("dataset", POINTER(mw_dataset)), ("column", c_char_p)]),
     "mw_dataset_subset": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("examples", POINTER(c_int64)), ("count", c_int64),
         ("err", POINTER(mw_error)),
     ]),
     "mw_dataset_shard": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("rank", c_int), ("ranks", c_int), ("err", POINTER(mw_error)),
-    ]),
-    "mw_dataset_split": (c_int, [
-        ("source", POINTER(mw_dataset)), ("counts", POINTER(c_int64)), ("part_count", c_size_t), ("seed", c_uint64),
-        ("out_parts", POINTER(POINTER(mw_dataset))), ("err", POINTER(mw_error)),
     ]),
     "mw_dataset_concatenate": (POINTER(mw_dataset), [
         ("sources", POINTER(POINTER(mw_dataset))), ("source_count", c_size_t), ("err", POINTER(mw_error)),
@@ -949,9 +952,6 @@ FUNCTIONS = {
         ("function", mw_map_function), ("user", c_void_p), ("seed", c_uint64), ("err", POINTER(mw_error)),
     ]),
     "mw_map_example_uniform": (c_float, [("example", POINTER(mw_map_example)), ("index", c_uint64)]),
-    "mw_dataset_prefetch": (POINTER(mw_dataset), [
-        ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
-    ]),
     "mw_augment_defaults": (mw_augment_options, [("column", c_char_p)]),
     "mw_dataset_augment": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("options", POINTER(mw_augment_options)), ("err", POINTER(mw_error)),

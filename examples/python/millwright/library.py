@@ -44,6 +44,32 @@ def candidates():
     return found + ([elsewhere] if elsewhere else [])
 
 
+class Loaded:
+    """The core and libmillwright_data of the same release, which lies beside it, or in it: a function is of whichever has
+    it."""
+
+    def __init__(self, path):
+        self.core = ctypes.CDLL(path)
+        self.libraries = [self.core]
+        if not hasattr(self.core, "mw_dataset_open_csv"):
+            self.libraries.append(ctypes.CDLL(beside(path, "data")))
+
+    def library_of(self, name):
+        return next((one for one in self.libraries if hasattr(one, name)), self.core)
+
+    def __getattr__(self, name):
+        return getattr(self.library_of(name), name)
+
+    def __getitem__(self, name):
+        return self.library_of(name)[name]
+
+
+def beside(path, name):
+    """The path of a library beside the core: libmillwright_data.so.0 in the folder of libmillwright.so.0."""
+    file = pathlib.Path(path).name.replace("millwright", f"millwright_{name}", 1)
+    return str(pathlib.Path(path).with_name(file)) if os.path.dirname(path) else file
+
+
 class Functions:
     """The functions of abi.FUNCTIONS by their names. Handles among the arguments become their pointers here and not in
     ctypes, which would make its own error of what a closed one raises."""
@@ -95,10 +121,10 @@ def load():
     if not paths:
         raise ImportError("libmillwright is not found: set MILLWRIGHT_LIBRARY to its path")
     try:
-        loaded = ctypes.CDLL(paths[0])
+        loaded = Loaded(paths[0])
         functions = Functions(loaded)
         check_sizes(loaded)
-        register_chip(paths[0], loaded)
+        register_chip(paths[0], loaded.core)
         return functions
     except (OSError, AttributeError) as error:
         raise ImportError(f"{paths[0]} is no libmillwright for this module: {error}") from error

@@ -3,11 +3,13 @@
 #ifndef MW__BASE_FILE_DESCRIPTOR_H
 #define MW__BASE_FILE_DESCRIPTOR_H
 
+#include "base/visible.h"
+
 #include <stdio.h>
 
 /* The same open file from 3 on, closed on exec; `descriptor` is closed if it was below. Negative numbers stay, errno
  * too. -1 with errno set if there is none left. */
-int mw__descriptor_above(int descriptor);
+MW__SIBLING int mw__descriptor_above(int descriptor);
 /* A file for reading, by such a descriptor; NULL if it cannot be opened. */
 FILE *mw__descriptor_stream(const char *path);
 

@@ -16,11 +16,11 @@ typedef struct mw__file {
     uint64_t size;
 } mw__file;
 
-mw_status mw__file_open(mw__file *file, const char *path, mw_error *err);
+MW__SIBLING mw_status mw__file_open(mw__file *file, const char *path, mw_error *err);
 MW__SIBLING void mw__file_close(mw__file *file);
 /* As mw__file_read, of a file that is open; *out has file->size bytes and a NUL. */
-mw_status mw__file_read_open(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
-                             char **out, mw_error *err);
+MW__SIBLING mw_status mw__file_read_open(const mw_allocator *allocator, const mw__file *file, const char *path,
+                                         size_t limit, char **out, mw_error *err);
 /* True if `path` still leads to this file. */
 bool mw__file_is_at(const mw__file *file, const char *path);
 /* Reads exactly `size` bytes at `offset`; a short file is MW_ERROR_FORMAT. */

@@ -26,14 +26,14 @@ bool mw__inflate_available(void);
 
 /* Starts a stream; *out is NULL on failure.
  *  errors  MW_ERROR_MEMORY, MW_ERROR_UNSUPPORTED */
-mw_status mw__inflate_begin(mw__inflate **out, const mw_allocator *allocator, const mw__inflate_source *source,
-                            mw_error *err);
+MW__SIBLING mw_status mw__inflate_begin(mw__inflate **out, const mw_allocator *allocator,
+                                        const mw__inflate_source *source, mw_error *err);
 /* Fills out[0..size) as far as the stream goes; *out_got < size only at its end.
  *  errors  MW_ERROR_FORMAT if the stream is damaged, or cut off before its end */
-mw_status mw__inflate_read(mw__inflate *stream, void *out, size_t size, size_t *out_got, mw_error *err);
+MW__SIBLING mw_status mw__inflate_read(mw__inflate *stream, void *out, size_t size, size_t *out_got, mw_error *err);
 /* True if the stream has ended, with a sound checksum where it has one, and no byte of the source is left behind it. */
-bool mw__inflate_is_whole(const mw__inflate *stream);
+MW__SIBLING bool mw__inflate_is_whole(const mw__inflate *stream);
 /* NULL is fine. */
-void mw__inflate_end(mw__inflate *stream);
+MW__SIBLING void mw__inflate_end(mw__inflate *stream);
 
 #endif

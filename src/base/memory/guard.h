@@ -84,7 +84,7 @@ typedef struct mw__callback {
     mw__lent lent;
     const char *what;
 } mw__callback;
-mw__callback mw__callback_begin(const char *what, mw__lent lent);
-void mw__callback_end(mw__callback outer);
+MW__SIBLING mw__callback mw__callback_begin(const char *what, mw__lent lent);
+MW__SIBLING void mw__callback_end(mw__callback outer);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct mw__random {
 } mw__random;
 
 /* One block: four words from a 128-bit counter and a 64-bit key. */
-void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
+MW__SIBLING void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 
 /* A number of one block, as <millwright/ops/random.h> has it: normal, a mean, b standard deviation; uniform in [a, b);
  * 1 with probability a, else 0 (b is not used). */

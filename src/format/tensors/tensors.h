@@ -67,12 +67,12 @@ struct mw_tensors {
 };
 
 /* mw_tensors_open with an allocator, which must outlive the object. */
-mw_tensors *mw__tensors_open(const mw_allocator *allocator, const char *path, mw_error *err);
+MW__SIBLING mw_tensors *mw__tensors_open(const mw_allocator *allocator, const char *path, mw_error *err);
 /* The same for a file that a folder has by convention: links of the folder do not lead out of it. */
 mw_tensors *mw__tensors_open_in_folder(const mw_allocator *allocator, const char *path, mw_error *err);
 /* mw_tensors_read of the item, as the guard of the caller. */
-mw_status mw__tensors_read(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, void *out, bool finite,
-                           mw_error *err);
+MW__SIBLING mw_status mw__tensors_read(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, void *out,
+                                       bool finite, mw_error *err);
 /* Constants of a graph, as the guard of the caller: dense; or of a tensor that has them the blocks, as
  * mw_tensors_constant. An error may be left on the graph, too. */
 mw_tensor *mw__tensors_dense(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, bool finite,
@@ -82,9 +82,9 @@ mw_tensor *mw__tensors_compressed(mw_tensors *tensors, const mw__tensors_item *i
                                   mw_error *err);
 /* As mw_tensors_destroy, for one that is not open for users any more. */
 void mw__tensors_free(mw_tensors *tensors);
-const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);
+MW__SIBLING const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);
 /* Says that there is no tensor of this name, or why it is not read. */
-mw_status mw__tensors_missing(const mw_tensors *tensors, const char *name, mw_error *err);
+MW__SIBLING mw_status mw__tensors_missing(const mw_tensors *tensors, const char *name, mw_error *err);
 
 /* ---- for formats ---- */
 

@@ -1,11 +1,12 @@
-/* Data sets from inside: what dataset.c, the readers of files, loader.c and data/ share. */
+/* Data sets from inside: what these files share with libmillwright_data, which makes sets of files and of other sets.
+ */
 #ifndef MW__RUNTIME_DATA_DATA_H
 #define MW__RUNTIME_DATA_DATA_H
 
 #include "base/memory/alloc.h"
 #include "base/memory/guard.h"
 #include "base/memory/live.h"
-#include <millwright/dataset_derived.h>
+#include <millwright/dataset.h>
 
 /* Which example is asked for. */
 typedef struct mw__example_place {
@@ -30,21 +31,19 @@ struct mw_dataset {
     mw_dataset **sources; /* [source_count], each retained */
     size_t source_count;
     int64_t *index;       /* subset: [examples] numbers in the source; concatenation: [source_count + 1] firsts */
-    mw_map_function *map; /* a map's, with `user` */
-    void *map_state;      /* freed with the set; NULL = none */
-    uint64_t map_key;     /* of the generator of its examples' seeds */
+    void *state;          /* of whoever wrote `make`; freed with the set, NULL = none */
     int map_count;        /* maps from here down */
     int depth;            /* sets one on another, from 0 */
     size_t scratch_bytes; /* for making one example */
-    bool is_part;         /* made by mw_dataset_shard */
+    bool is_part;         /* each rank has its own (mw_dataset_shard) */
     int prefetch;         /* batches that a loader's thread makes ahead; 0 = none */
-    struct mw__class_table *classes; /* of a file (data/files.h); NULL = none */
+    struct mw__class_table *classes; /* of a file (classes.h); NULL = none */
     atomic_int references;           /* the user's, and one of each loader and each set that is made of it */
 };
 
 /* MW_ERROR_ARGUMENT for NULL, MW_ERROR_STATE for one that was destroyed; `what` begins the message: the call, or the
  * call and its option. Whoever is given a data set asks this before anything of it is read. */
-mw_status mw__dataset_check(const mw_dataset *dataset, const char *what, mw_error *err);
+MW__SIBLING mw_status mw__dataset_check(const mw_dataset *dataset, const char *what, mw_error *err);
 /* Returns the data set. */
 mw_dataset *mw__dataset_retain(const mw_dataset *dataset);
 void mw__dataset_release(mw_dataset *dataset);
@@ -54,19 +53,21 @@ mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *c
                                int64_t examples, mw_error *err);
 
 /* A set of these sources, which are retained, with room for `index_count` numbers in `index`. */
-mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count, const mw_column *columns,
-                               size_t column_count, int64_t examples, size_t index_count, mw_error *err);
+MW__SIBLING mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count,
+                                           const mw_column *columns, size_t column_count, int64_t examples,
+                                           size_t index_count, mw_error *err);
+/* A subset of so many examples; their numbers go into `index`, which the caller fills. */
+MW__SIBLING mw_dataset *mw__dataset_derive_subset(const mw_dataset *source, int64_t count, mw_error *err);
 
 /* Whether it, or what it is made of, is the part of a rank. */
 bool mw__dataset_is_part(const mw_dataset *dataset);
 
 /* One example of any data set. */
-mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
-                           mw_error *err);
+MW__SIBLING mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                                       mw_error *err);
 
-/* As the public functions, with an allocator. */
-mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_column *columns, size_t column_count,
-                                    int64_t examples, bool copy, mw_error *err);
-mw_dataset *mw__dataset_open_idx(const mw_allocator *allocator, const char *folder, const char *prefix, mw_error *err);
+/* mw_dataset_create with an allocator. */
+MW__SIBLING mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_column *columns,
+                                                size_t column_count, int64_t examples, bool copy, mw_error *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* Data sets: columns of examples in memory or from a function. Files are read by idx.c, sets of others made in data/,
- * batches there, too. */
+/* Data sets: columns of examples in memory or from a function. Sets of other sets are made in derive.c and in
+ * libmillwright_data, which reads files, too; batches in batch.c. */
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "graph/values/values.h"
-#include "runtime/data/files.h"
+#include "runtime/data/classes.h"
 
 #include <string.h>
 
@@ -220,7 +220,7 @@ void mw__dataset_release(mw_dataset *dataset)
     mw__free(allocator, dataset->owned);
     mw__free(allocator, dataset->sources);
     mw__free(allocator, dataset->index);
-    mw__free(allocator, dataset->map_state);
+    mw__free(allocator, dataset->state);
     mw__class_table_destroy(dataset->classes, allocator);
     mw__free(allocator, dataset);
 }

@@ -3,7 +3,7 @@
 #include "base/number/float_mode.h"
 #include "graph/values/convert.h"
 #include "graph/values/feeds.h"
-#include "runtime/data/files.h"
+#include "runtime/data/classes.h"
 #include "runtime/evaluate/view.h"
 #include "runtime/trainer/object/trainer_object.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"

@@ -1,8 +1,8 @@
 /* mw_trainer_fit on several ranks: rank 0 has the files, and what one rank decides by itself (a signal, the clock, a
  * callback) all do at the same step, as the records of the steps carry it. */
 #include "base/number/hash.h"
+#include "runtime/data/classes.h"
 #include "runtime/data/data.h"
-#include "runtime/data/files.h"
 #include "runtime/fit/fitting.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 

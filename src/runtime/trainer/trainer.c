@@ -3,7 +3,7 @@
 #include "base/text/printable.h"
 #include "graph/transform/clone/clone.h"
 #include "graph/values/convert.h"
-#include "runtime/data/files.h"
+#include "runtime/data/classes.h"
 #include "runtime/evaluate/view.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_programs.h"

@@ -2,6 +2,7 @@
 #include "tool/commands/commands.h"
 
 #include <millwright/chip_all.h>
+#include <millwright/data.h>
 
 #include <errno.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "tool/data_scale.h"
 #include "tool/train/data_fields.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 
 enum { DATA_COLUMNS_MAX = 16 };

@@ -1,4 +1,4 @@
-/* The first row of a table. It is read as format/table reads it, which says what is wrong with the rest of the file. */
+/* The first row of a table. It is read as data/table reads it, which says what is wrong with the rest of the file. */
 #include "tool/train/data_fields.h"
 
 #include "base/file/file.h"

@@ -6,6 +6,7 @@
 #include "support/folder.h"
 #include "support/ranks.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
 #include <stdlib.h>

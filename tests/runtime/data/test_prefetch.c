@@ -5,6 +5,7 @@
 #include "support/check.h"
 #include "support/child.h"
 
+#include <millwright/data.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <millwright/ane_e5rt.h>
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <unistd.h>

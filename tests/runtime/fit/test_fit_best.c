@@ -11,6 +11,7 @@
 #include "support/folder.h"
 
 #include <math.h>
+#include <millwright/data.h>
 #include <stdlib.h>
 #include <unistd.h>
 

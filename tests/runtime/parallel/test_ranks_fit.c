@@ -5,6 +5,7 @@
 #include "support/folder.h"
 
 #include <math.h>
+#include <millwright/data.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

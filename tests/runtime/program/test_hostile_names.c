@@ -5,6 +5,7 @@
 #include "support/clean.h"
 
 #include <millwright/ane_e5rt.h>
+#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "support/evaluated.h"
 
 #include <math.h>
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

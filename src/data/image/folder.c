@@ -1,5 +1,5 @@
 /* Lists pictures by their names alone; they are opened later, below the folder. */
-#include "format/image/folder.h"
+#include "data/image/folder.h"
 
 #include "base/file/descriptor.h"
 #include "format/class_names.h"

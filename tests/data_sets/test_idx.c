@@ -1,6 +1,6 @@
 /* IDX files, sound and hostile. The gzip files here are made by hand from stored blocks; real compression is read from
  * Debian's Fashion-MNIST where it is installed. */
-#include "runtime/data/data.h"
+#include "data/data.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -330,7 +330,7 @@ static void test_idx_refuses_a_bomb_before_it_unpacks(void)
     size_t largest = 0;
     const mw_allocator allocator = {.resize = bounded_resize, .user = &largest};
     mw_error err = {0};
-    CHECK(mw__dataset_open_idx(&allocator, scratch("."), "train", &err) == NULL);
+    CHECK(mw__data_open_idx(&allocator, scratch("."), "train", &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_FORMAT, "270532608 bytes of data, more than 128 times the size of the file (1703");
     check_note(largest < 1 << 20, __FILE__, __LINE__, "%zu bytes were asked for", largest);
     remove_all();
@@ -349,7 +349,7 @@ static void test_idx_survives_failing_allocations(void)
             failing_allocator failing = {.fail_at = n};
             const mw_allocator allocator = failing_allocator_of(&failing);
             mw_error err = {0};
-            mw_dataset *dataset = mw__dataset_open_idx(&allocator, scratch("."), "train", &err);
+            mw_dataset *dataset = mw__data_open_idx(&allocator, scratch("."), "train", &err);
             finished = !failing.failed;
             CHECK((dataset != NULL) == (err.status == MW_OK));
             if (failing.failed)

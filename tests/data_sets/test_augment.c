@@ -1,6 +1,7 @@
 /* Augmented images against numpy: data/datasets/derived.py recorded what each case makes of small images. */
 #include "support/check.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

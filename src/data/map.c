@@ -2,6 +2,7 @@
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "base/number/random.h"
+#include "data/data.h"
 #include "runtime/data/data.h"
 
 /* ---- the numbers of an example ---- */
@@ -50,11 +51,11 @@ static char *place_columns(const mw_dataset *source, char *scratch)
     return at;
 }
 
-static mw_status call_map(const mw_dataset *dataset, const mw_map_example *example, mw_error *err)
+static mw_status call_map(const mw__data_map *map, const mw_map_example *example, mw_error *err)
 {
     mw_error reason = {0};
     const mw__callback outer = mw__callback_begin("function of a map", MW__LENT_NEVER);
-    const mw_status status = dataset->map(dataset->user, example, &reason);
+    const mw_status status = map->function(map->user, example, &reason);
     mw__callback_end(outer);
     if (status == MW_OK)
         return MW_OK;
@@ -66,14 +67,15 @@ static mw_status make_mapped(const mw_dataset *dataset, mw__example_place at, vo
                              mw_error *err)
 {
     const mw_dataset *source = dataset->sources[0];
+    const mw__data_map *map = dataset->state;
     void **in = (void **)(void *)scratch;
     MW_TRY(mw__dataset_make(source, at, in, place_columns(source, scratch), err));
     const mw_map_example example = {.epoch = at.epoch,
                                     .example = at.example,
-                                    .seed = draw_seed(dataset->map_key, (uint64_t)at.example, (uint64_t)at.epoch),
+                                    .seed = draw_seed(map->key, (uint64_t)at.example, (uint64_t)at.epoch),
                                     .in = (const void *const *)in,
                                     .out = out};
-    return call_map(dataset, &example, err);
+    return call_map(map, &example, err);
 }
 
 static mw_status check_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
@@ -86,12 +88,9 @@ static mw_status check_map(const mw_dataset *source, const mw_column *columns, s
     return mw__dataset_check(source, "mw_dataset_map", err);
 }
 
-mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
-                           mw_map_function *function, void *user, uint64_t seed, mw_error *err)
+mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                              mw__data_map *map, uint64_t seed, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err) || check_map(source, columns, column_count, function, err) != MW_OK)
-        return NULL;
     const bool same = column_count == 0;
     mw_dataset *dataset = mw__dataset_derive(&source, 1, same ? source->columns : columns,
                                              same ? source->column_count : column_count, source->examples, 0, err);
@@ -102,10 +101,25 @@ mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, s
         mw_dataset_destroy(dataset);
         return NULL;
     }
+    map->key = draw_seed(seed, (uint64_t)dataset->map_count, UINT64_MAX);
     dataset->make = make_mapped;
-    dataset->map = function;
-    dataset->user = user;
-    dataset->map_key = draw_seed(seed, (uint64_t)dataset->map_count, UINT64_MAX);
+    dataset->state = map;
     dataset->map_count++;
+    return dataset;
+}
+
+mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                           mw_map_function *function, void *user, uint64_t seed, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || check_map(source, columns, column_count, function, err) != MW_OK)
+        return NULL;
+    mw__data_map *map = mw__alloc(source->allocator, 1, sizeof *map, err);
+    if (map == NULL)
+        return NULL;
+    *map = (mw__data_map){.function = function, .user = user};
+    mw_dataset *dataset = mw__data_map_make(source, columns, column_count, map, seed, err);
+    if (dataset == NULL)
+        mw__free(source->allocator, map);
     return dataset;
 }

@@ -1,5 +1,5 @@
 /* PNG by libpng, whose errors jump: everything that it calls lies in one state, which one function frees. */
-#include "format/image/image.h"
+#include "data/image/image.h"
 
 #if MW_HAVE_PNG
 #include <png.h>

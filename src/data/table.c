@@ -1,7 +1,7 @@
-/* Data sets of tables (format/table), and the names of their classes. */
-#include "format/table/table.h"
+/* Data sets of tables (data/table), with the names of their classes. */
+#include "data/table/table.h"
 #include "base/number/float_mode.h"
-#include "runtime/data/files.h"
+#include "runtime/data/classes.h"
 
 #include <string.h>
 
@@ -12,59 +12,6 @@ mw_table_options mw_table_defaults(const mw_table_column *columns, size_t column
 }
 
 /* ---- classes ---- */
-
-void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator)
-{
-    if (table == NULL)
-        return;
-    mw__arena_deinit(&table->arena);
-    mw__free(allocator, table);
-}
-
-const mw__class_list *mw__dataset_find_classes(const mw_dataset *dataset, const char *column)
-{
-    if (column == NULL || !mw__live_has(dataset, MW__LIVE_DATASET))
-        return NULL;
-    for (; dataset != NULL; dataset = dataset->source_count > 0 ? dataset->sources[0] : NULL) {
-        for (size_t i = 0; dataset->classes != NULL && i < dataset->column_count; i++)
-            if (strcmp(dataset->columns[i].name, column) == 0)
-                return &dataset->classes->lists[i];
-    }
-    return NULL;
-}
-
-mw_classes mw__class_list_classes(const mw__class_list *list)
-{
-    return list != NULL && list->count > 0 ? (mw_classes){.count = list->count, .names = list->names} : (mw_classes){0};
-}
-
-mw_classes mw_dataset_classes(const mw_dataset *dataset, const char *column)
-{
-    return mw__class_list_classes(mw__dataset_find_classes(dataset, column));
-}
-
-mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err)
-{
-    struct mw__class_table *classes = mw__alloc(dataset->allocator, 1, sizeof *classes, err);
-    if (classes == NULL)
-        return MW_ERROR_MEMORY;
-    dataset->classes = classes;
-    mw__arena_init(&classes->arena, dataset->allocator);
-    classes->lists = mw__arena_alloc(&classes->arena, dataset->column_count, sizeof *classes->lists, err);
-    if (classes->lists == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < dataset->column_count; i++) {
-        const char **names = mw__arena_alloc(&classes->arena, lists[i].count, sizeof *names, err);
-        if (names == NULL)
-            return MW_ERROR_MEMORY;
-        for (size_t k = 0; k < lists[i].count; k++)
-            if ((names[k] = mw__arena_string(&classes->arena, lists[i].names[k], strlen(lists[i].names[k]), err)) ==
-                NULL)
-                return MW_ERROR_MEMORY;
-        classes->lists[i] = (mw__class_list){names, lists[i].count};
-    }
-    return MW_OK;
-}
 
 static mw_status keep_classes(mw_dataset *dataset, const mw__table *table, mw_error *err)
 {

@@ -1,5 +1,5 @@
 /* JPEG by libjpeg-turbo, whose errors jump and never end the process. Its own memory is the C library's. */
-#include "format/image/image.h"
+#include "data/image/image.h"
 
 #if MW_HAVE_JPEG
 #include <setjmp.h>

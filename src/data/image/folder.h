@@ -1,6 +1,6 @@
 /* A folder with a folder of pictures for each class. */
-#ifndef MW__FORMAT_IMAGE_FOLDER_H
-#define MW__FORMAT_IMAGE_FOLDER_H
+#ifndef MW__DATA_IMAGE_FOLDER_H
+#define MW__DATA_IMAGE_FOLDER_H
 
 #include "base/memory/alloc.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/data/derived_sets.h"
+#include "data_sets/derived_sets.h"
 
 #include "runtime/data/data.h"
 

@@ -1,7 +1,8 @@
 /* A data set of every kind that is made of others, over a small one in memory. */
-#ifndef TESTS_RUNTIME_DATA_DERIVED_SETS_H
-#define TESTS_RUNTIME_DATA_DERIVED_SETS_H
+#ifndef TESTS_DATA_SETS_DERIVED_SETS_H
+#define TESTS_DATA_SETS_DERIVED_SETS_H
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 
 /* x [H, W] U8 and y I32: x of example i is i, i + 1, .. and y is i. */

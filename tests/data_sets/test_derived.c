@@ -1,6 +1,6 @@
 /* Data sets made of others: which examples they have, what they refuse, and that what is served depends on the position
  * alone: with and without a thread, from wherever a run begins. */
-#include "runtime/data/derived_sets.h"
+#include "data_sets/derived_sets.h"
 #include "support/check.h"
 #include "support/failing.h"
 

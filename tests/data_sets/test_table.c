@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

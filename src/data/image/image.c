@@ -1,5 +1,5 @@
 /* Which decoder a picture is for, and what both share. */
-#include "format/image/image.h"
+#include "data/image/image.h"
 #include "base/memory/checked.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Data sets of tensors (format/tensors): the first axis counts the examples. */
 #include "format/tensors/tensors.h"
 #include "base/number/float_mode.h"
+#include "data/data.h"
 #include "graph/ir/ir.h"
-#include "runtime/data/files.h"
+#include "runtime/data/data.h"
 
-#include <millwright/dataset_files.h>
 #include <string.h>
 
 typedef struct opening {
@@ -120,8 +120,8 @@ static mw_dataset *read_columns(opening *o, const mw_tensor_column *asked, mw_er
     return dataset;
 }
 
-mw_dataset *mw__dataset_open_tensors(const mw_allocator *allocator, const char *path, const mw_tensor_column *columns,
-                                     size_t column_count, mw_error *err)
+mw_dataset *mw__data_open_tensors(const mw_allocator *allocator, const char *path, const mw_tensor_column *columns,
+                                  size_t column_count, mw_error *err)
 {
     opening o = {.allocator = mw__allocator_or_default(allocator), .count = column_count, .examples = -1};
     if ((columns == NULL) != (column_count == 0) || (path == NULL && column_count == 0)) {
@@ -147,5 +147,5 @@ mw_dataset *mw_dataset_open_tensors(const char *path, const mw_tensor_column *co
     MW__FLOAT_SCOPE;
     mw_error own = {0};
     err = err != NULL ? err : &own;
-    return mw__skips(err) ? NULL : mw__dataset_open_tensors(NULL, path, columns, column_count, err);
+    return mw__skips(err) ? NULL : mw__data_open_tensors(NULL, path, columns, column_count, err);
 }

@@ -1,6 +1,7 @@
 /* The usual changes of images, as a map. Letters: H, W of the source; h, w of what comes out; pixels are `pixel` bytes
  * in `planes` planes: one plane of all channels, or one per channel with channels_first. */
 #include "base/number/float_mode.h"
+#include "data/data.h"
 #include "runtime/data/data.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@ enum { PAD_MAX = 4096, SHIFT_MAX = 4096 };
 typedef enum draw { CROP_Y, CROP_X, SHIFT_Y, SHIFT_X, FLIP, FLIP_VERTICAL, BRIGHTNESS, CONTRAST } draw;
 
 typedef struct augmentation {
+    mw__data_map map; /* first, as of every map */
     mw_augment_options options;
     const mw_dataset *source; /* outlives it */
     size_t column;
@@ -239,10 +241,8 @@ static mw_dataset *map_images(augmentation *a, mw_error *err)
     memcpy(columns, source->columns, source->column_count * sizeof *columns);
     mw_dataset *dataset = NULL;
     if (measure_image(a, &columns[a->column], err) == MW_OK)
-        dataset = mw_dataset_map(source, columns, source->column_count, augment, a, a->options.seed, err);
+        dataset = mw__data_map_make(source, columns, source->column_count, &a->map, a->options.seed, err);
     mw__free(source->allocator, columns);
-    if (dataset != NULL)
-        dataset->map_state = a;
     return dataset;
 }
 
@@ -263,6 +263,7 @@ mw_dataset *mw_dataset_augment(const mw_dataset *source, const mw_augment_option
     augmentation *a = mw__alloc(source->allocator, 1, sizeof *a, err);
     if (a == NULL)
         return NULL;
+    a->map = (mw__data_map){.function = augment, .user = a};
     a->options = *options;
     a->source = source;
     mw_dataset *dataset = find_column(a, err) == MW_OK ? map_images(a, err) : NULL;

@@ -2,9 +2,11 @@
 #include "base/file/file.h"
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
-#include "format/image/folder.h"
-#include "format/image/image.h"
-#include "runtime/data/files.h"
+#include "data/image/folder.h"
+#include "data/image/image.h"
+#include "runtime/data/classes.h"
+
+#include <millwright/dataset_files.h>
 
 #include <millwright/dataset_files.h>
 #include <stdio.h>

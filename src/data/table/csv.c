@@ -4,7 +4,7 @@
  *     field  ::= plain | '"' (any but '"' | '""')* '"' */
 #include "base/file/file.h"
 #include "base/text/printable.h"
-#include "format/table/table.h"
+#include "data/table/table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/text/json.h"
 #include "base/text/string.h"
 #include "base/text/text.h"
-#include "format/table/table.h"
+#include "data/table/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

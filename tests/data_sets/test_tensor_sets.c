@@ -1,10 +1,12 @@
 /* Data sets of tensors: what numpy wrote (data/tensors/make.py) and what is written here, in one file or one a column;
  * what holds no examples is refused, and so is every failed allocation. */
-#include "runtime/data/files.h"
+#include "data/data.h"
+#include "runtime/data/data.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <string.h>
 
@@ -123,7 +125,7 @@ static void test_tensor_sets_survive_failing_allocations(void)
         failing_allocator failing = {.fail_at = n};
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
-        mw_dataset *set = mw__dataset_open_tensors(&allocator, path, NULL, 0, &err);
+        mw_dataset *set = mw__data_open_tensors(&allocator, path, NULL, 0, &err);
         finished = !failing.failed;
         CHECK((set != NULL) == finished);
         CHECK_INT(err.status, finished ? MW_OK : MW_ERROR_MEMORY);

@@ -6,6 +6,7 @@
 #include "support/folder.h"
 #include "support/meter.h"
 
+#include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,10 +1,8 @@
-/* Data sets of files: names of classes that came with one, and files of tensors. */
-#ifndef MW__RUNTIME_DATA_FILES_H
-#define MW__RUNTIME_DATA_FILES_H
+/* Names of classes that came with a data set, and those that a trainer learned. */
+#ifndef MW__RUNTIME_DATA_CLASSES_H
+#define MW__RUNTIME_DATA_CLASSES_H
 
 #include "runtime/data/data.h"
-
-#include <millwright/dataset_files.h>
 
 /* The classes of one column; the names are in `arena` of the set's mw__class_table. */
 typedef struct mw__class_list {
@@ -21,11 +19,11 @@ struct mw__class_table {
 };
 
 /* Copies the names: a list for each column. What fails stays with the set. */
-mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
+MW__SIBLING mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
 /* The classes of a column by name, those of the first source of a set that is made of others; NULL if it has none. */
 const mw__class_list *mw__dataset_find_classes(const mw_dataset *dataset, const char *column);
 /* Gives a set of several sources the classes that any of them has; all that have some must agree. */
-mw_status mw__dataset_join_classes(mw_dataset *dataset, const char *who, mw_error *err);
+MW__SIBLING mw_status mw__dataset_join_classes(mw_dataset *dataset, const char *who, mw_error *err);
 /* Of the names of all columns; 0 if none has any. */
 uint64_t mw__dataset_hash_classes(const mw_dataset *dataset);
 /* Whether the classes of `second` have the numbers that they have in `first`, in each column that both name; the
@@ -41,9 +39,5 @@ const mw__class_list *mw__learned_classes_find(const mw__learned_classes *learne
 mw_status mw__learned_classes_check(const mw__learned_classes *learned, const mw_dataset *dataset, const char *who,
                                     mw_error *err);
 void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator);
-
-/* The public function with an allocator; err is not NULL. */
-mw_dataset *mw__dataset_open_tensors(const mw_allocator *allocator, const char *path, const mw_tensor_column *columns,
-                                     size_t column_count, mw_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Pictures: PNG and JPEG as rows of bytes, by libpng and libjpeg. Each is optional at build time. */
-#ifndef MW__FORMAT_IMAGE_H
-#define MW__FORMAT_IMAGE_H
+#ifndef MW__DATA_IMAGE_IMAGE_H
+#define MW__DATA_IMAGE_IMAGE_H
 
 #include "base/memory/alloc.h"
 

@@ -1,7 +1,7 @@
 /* Tables: columns of numbers and classes that grow row by row. csv.c and jsonl.c read the text, table.c keeps what it
- * says; src/runtime makes a data set of it. */
-#ifndef MW__FORMAT_TABLE_H
-#define MW__FORMAT_TABLE_H
+ * says; data/table.c makes a data set of it. */
+#ifndef MW__DATA_TABLE_TABLE_H
+#define MW__DATA_TABLE_TABLE_H
 
 #include "base/memory/alloc.h"
 #include "base/memory/map.h"

@@ -1,5 +1,5 @@
 /* Values of tables: text to numbers of the dtype asked for, words to classes. */
-#include "format/table/table.h"
+#include "data/table/table.h"
 #include "base/number/number.h"
 #include "base/number/types.h"
 #include "base/text/printable.h"

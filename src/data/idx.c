@@ -5,6 +5,7 @@
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "base/text/text.h"
+#include "data/data.h"
 #include "runtime/data/data.h"
 
 #include <string.h>
@@ -224,7 +225,7 @@ static mw_dataset *make_dataset(idx_file *images, idx_file *labels, mw_error *er
     return dataset;
 }
 
-mw_dataset *mw__dataset_open_idx(const mw_allocator *allocator, const char *folder, const char *prefix, mw_error *err)
+mw_dataset *mw__data_open_idx(const mw_allocator *allocator, const char *folder, const char *prefix, mw_error *err)
 {
     if (mw__failed(err))
         return NULL;
@@ -249,5 +250,5 @@ mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
-    return mw__dataset_open_idx(NULL, folder, prefix, err);
+    return mw__data_open_idx(NULL, folder, prefix, err);
 }

@@ -1,0 +1,17 @@
+/* All of libmillwright_data: files as data sets, and data sets that change or join others, beside the core. Data sets
+ * in memory, random splits, loaders and batches are in the core, <millwright/dataset.h>.
+ *
+ *     mw_dataset *train = mw_dataset_open_idx("data/mnist", "train", &err);
+ *     fit.data.training = train;
+ *
+ * Programs that include this link with libmillwright_data, which brings the core: find_package(millwright COMPONENTS
+ * data), or pkg-config millwright_data.
+ *
+ * Threads: as <millwright/dataset.h>. */
+#ifndef MILLWRIGHT_DATA_H
+#define MILLWRIGHT_DATA_H
+
+#include <millwright/dataset_derived.h>
+#include <millwright/dataset_files.h>
+
+#endif

@@ -1,0 +1,24 @@
+/* Inside of the library: readers with an allocator, so that tests see each allocation fail, and what all maps have. */
+#ifndef MW__DATA_DATA_H
+#define MW__DATA_DATA_H
+
+#include <millwright/dataset_derived.h>
+#include <millwright/dataset_files.h>
+
+mw_dataset *mw__data_open_idx(const mw_allocator *allocator, const char *folder, const char *prefix, mw_error *err);
+/* err is not NULL. */
+mw_dataset *mw__data_open_tensors(const mw_allocator *allocator, const char *path, const mw_tensor_column *columns,
+                                  size_t column_count, mw_error *err);
+
+/* The beginning of every map's state. */
+typedef struct mw__data_map {
+    mw_map_function *function;
+    void *user;
+    uint64_t key; /* of the generator of its examples' seeds; mw__data_map_make sets it */
+} mw__data_map;
+
+/* As mw_dataset_map; the set takes `map` and frees it, on failure it stays the caller's. */
+mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                              mw__data_map *map, uint64_t seed, mw_error *err);
+
+#endif
