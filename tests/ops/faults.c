@@ -36,7 +36,7 @@ static long run_once(const loop *l, long fail_at, bool and_after)
     return failing.requests;
 }
 
-enum { NIGHTS = 8 }; /* after so many each request of what has many has failed */
+enum { NIGHTS = 8 };  /* after so many each request of what has many has failed */
 #define SPREAD 40503u /* 2^16 over the golden ratio: the first requests of neighboring turns lie apart */
 
 static void run_form(loop *l, long samples, size_t turn)
@@ -46,7 +46,8 @@ static void run_form(loop *l, long samples, size_t turn)
     const bool outside = strstr(err.message, "of the table that it looks into") != NULL; /* which a trainer refuses */
     check_note(l->chip || l->usual == MW_OK || outside, __FILE__, __LINE__, "%s: %s", l->name, err.message);
     const long requests = run_once(l, -1, false);
-    const long few = requests > samples ? requests / samples : 1, stride = night_has_come() && few > NIGHTS ? NIGHTS : few;
+    const long few = requests > samples ? requests / samples : 1,
+               stride = night_has_come() && few > NIGHTS ? NIGHTS : few;
     const long first = night_has_come() ? night_share(stride) : (long)(turn * SPREAD % (size_t)stride);
     for (long n = first; n < requests; n += stride)
         run_once(l, n, n / stride % 2 == 1);
