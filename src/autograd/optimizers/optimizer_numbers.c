@@ -115,6 +115,8 @@ bool mw_optimizer_set(mw_optimizer *optimizer, mw_optimizer_number number, doubl
     if (optimizer == NULL)
         return false;
     mw__optimizer o = mw__optimizer_of(optimizer);
+    if (mw__optimizer_kind_name(o.kind) == NULL) /* it is refused anyway; what else it holds may be anything */
+        return false;
     const bool good = has_number(&o, (int)number) && is_in_range(numbers[number].range, value);
     if (good) {
         write_number(&o, &numbers[number], value);
