@@ -2,8 +2,6 @@
  * mean squared error beside that of the mean image, and a few images with what became of them. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 enum { CODE = 32, SHOWN = 3 };
 
 static mw_tensor *network(mw_tensor *x)

@@ -2,8 +2,6 @@
  * epoch, the first predictions are shown, and the weights are saved. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 /* One epoch; the mean loss. The end of the epoch and an error both end the loop: err tells them apart. */
 static double run_epoch(mw_trainer *trainer, mw_loader *loader, mw_error *err)
 {

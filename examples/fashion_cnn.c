@@ -2,8 +2,6 @@
  * cosine schedule behind a warm-up, and an average of the weights for the evaluation. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 /* 3x3 convolution without bias, batch norm, ReLU: [N, C, H, W] -> [N, channels, H, W] */
 static mw_tensor *convolve(mw_tensor *x, int64_t channels, const char *name)
 {

@@ -3,8 +3,6 @@
  * of all layers but the last get adapters of rank 8 instead. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 enum { SHOWN = 12 };
 
 /* What there is to be tuned. */

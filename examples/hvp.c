@@ -4,7 +4,6 @@
 #include "options.h"
 
 #include <math.h>
-#include <millwright/data.h>
 
 enum { CLASSES = 10, PIXELS = 784, N = CLASSES * PIXELS };
 

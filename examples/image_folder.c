@@ -2,8 +2,6 @@
  * at random, and batches are made by a thread while the network trains. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 static mw_tensor *network(mw_tensor *x, int64_t classes)
 {
     mw_conv_options same = mw_conv_defaults();

@@ -4,7 +4,6 @@
 #include "options.h"
 
 #include <math.h>
-#include <millwright/data.h>
 #include <unistd.h>
 
 enum { PIXELS = 784, HIDDEN = 512, CLASSES = 10, SHOWN = 16, ASKED = 100 };
@@ -73,18 +72,15 @@ static void ask(const char *path, const char *copy, const mw_dataset *test, floa
 {
     const mw_column *x = test != NULL ? mw_dataset_column_at(test, 0) : NULL;
     mw_model *model = mw_model_open(path, NULL, err);
-    mw_predictor *predictor = mw_predictor_create(model, err);
-    mw_tensor *in = mw_graph_input_at(mw_model_get_info(model).graph, 0),
-              *out = mw_graph_output_at(mw_model_get_info(model).graph, 0);
+    const mw_graph *graph = mw_model_get_info(model).graph;
+    mw_tensor *in = mw_graph_input_at(graph, 0), *out = mw_graph_output_at(graph, 0);
     if (err->status == MW_OK && in != NULL && out != NULL) {
         const mw_feed feed = {mw_tensor_name(in), x->dtype, x->data, (size_t)ASKED * PIXELS, x->scale, x->offset};
         const mw_result result = {mw_tensor_name(out), MW_F32, scores, (size_t)ASKED * CLASSES};
-        mw_predictor_predict(predictor, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = ASKED}, &result, 1,
-                             err);
+        mw_model_predict(model, &(mw_batch){.feeds = &feed, .feed_count = 1, .examples = ASKED}, &result, 1, err);
         if (copy != NULL && mw_model_write(model, copy, NULL, err) == MW_OK)
             printf("written to %s\n", copy);
     }
-    mw_predictor_destroy(predictor);
     mw_model_destroy(model);
 }
 

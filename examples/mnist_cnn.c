@@ -2,8 +2,6 @@
  * --model DIR, writes the trained network as model.mil. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 /* 3x3 convolution, ReLU, 2x2 max pooling: x [N, C, H, W] -> [N, channels, H / 2, W / 2] */
 static mw_tensor *convolve(mw_tensor *x, int64_t channels, const char *name)
 {

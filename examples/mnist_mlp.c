@@ -1,8 +1,6 @@
 /* Trains a 784-256-10 network on MNIST and prints its accuracy on the test set. */
 #include "options.h"
 
-#include <millwright/data.h>
-
 int main(int argc, char **argv)
 {
     example_options o = {.data = "data/mnist", .epochs = 5, .batch = 128, .learning_rate = 3e-3f, .takes_mpi = true};

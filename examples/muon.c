@@ -7,7 +7,6 @@
 #include "options.h"
 
 #include <math.h>
-#include <millwright/data.h>
 
 /* ---- the optimizer ---- */
 

@@ -3,7 +3,7 @@
 #define EXAMPLES_OPTIONS_H
 
 #include <float.h>
-#include <millwright/millwright.h>
+#include <millwright/data.h>
 #if defined(EXAMPLES_MPI) /* with libmillwright_mpi */
 #include <millwright/mpi.h>
 #include <unistd.h>

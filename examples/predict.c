@@ -2,7 +2,6 @@
  * one set of weights, then one picture at a time. `mnist_cnn --model DIR` writes a model for it. */
 #include "options.h"
 
-#include <millwright/data.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -17,12 +16,11 @@ typedef struct job {
     mw_error err;
 } job;
 
-static const char *name_of(const mw_model *model, bool output, size_t elements)
+static const char *name_of(const mw_model *model, bool output, int64_t elements)
 {
     static mw_port port;
     for (size_t i = 0; mw_model_port_at(model, i, &port); i++)
-        if (port.is_output == output &&
-            (size_t)mw_shape_count(port.shape) == elements * (size_t)mw_model_get_info(model).batch)
+        if (port.is_output == output && mw_shape_count(port.shape) == elements * mw_model_get_info(model).batch)
             return port.name;
     return NULL;
 }
@@ -101,7 +99,7 @@ int main(int argc, char **argv)
     const int64_t each = mw_dataset_examples(test) / THREADS;
     for (int i = 0; i < THREADS; i++) {
         jobs[i] = (job){.model = model, .x = x, .y = y, .first = i * each, .count = each};
-        jobs[i].input = name_of(model, false, (size_t)mw_shape_count(x->shape));
+        jobs[i].input = name_of(model, false, mw_shape_count(x->shape));
         jobs[i].result = name_of(model, true, CLASSES);
         pthread_create(&threads[i], NULL, work, &jobs[i]);
     }

@@ -2,7 +2,6 @@
  * here, with the metrics that mw_trainer_fit writes. */
 #include "options.h"
 
-#include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/view.h>
 

@@ -7,8 +7,6 @@
  * Source: Liu et al. 2024, "Sophia: A Scalable Stochastic Second-order Optimizer", algorithms 2 and 3 */
 #include "options.h"
 
-#include <millwright/data.h>
-
 /* ---- the optimizer ---- */
 
 static mw_status states(void *user, const mw_update_parameter *of, mw_update_state *out, size_t *out_count,
