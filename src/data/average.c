@@ -114,7 +114,7 @@ static mw_status average(averaging *a, const char *const *paths, size_t count, c
 
 mw_status mw_tensors_convert(mw_tensors *tensors, const char *path, mw_dtype dtype, mw_error *err)
 {
-    return mw__tensors_convert(tensors, path, dtype, err);
+    return mw__skips(err) ? err->status : mw__tensors_convert(tensors, path, dtype, err);
 }
 
 mw_status mw_tensors_average(const char *const *paths, size_t count, const char *path, mw_error *err)

@@ -126,7 +126,7 @@ static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_da
     if (!mw__lora_name(item->weight.name, MW__LORA_A, name_a) ||
         !mw__lora_name(item->weight.name, MW__LORA_B, name_b) ||
         !read_scale(t, item->weight.name, item->weight.dtype, &m.scale) ||
-        mw__lora_find_site(item->value, t->items.uses[item->value->id], &m.site) != NULL)
+        mw__lora_find_site(item->value, t->items.uses, &m.site) != NULL)
         return MW_OK;
     const mw__state_entry *a = find_entry(t, name_a), *b = find_entry(t, name_b);
     if (a == NULL || b == NULL)

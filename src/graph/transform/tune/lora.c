@@ -77,21 +77,43 @@ static const char *read_use(const mw__use *use, mw__lora_layout *out_layout, boo
 
 static bool is_in_main(const mw__op *op) { return op->block == op->block->function->body; }
 
-const char *mw__lora_find_site(const mw_tensor *weight, const mw__use *uses, mw__lora_site *out)
+/* ONNX has no product with a transposed operand, so a matrix may stand behind a transpose of its own. */
+static bool turns_matrix(const mw__op *op)
+{
+    int64_t perm[MW_RANK_MAX];
+    size_t count = 0;
+    return strcmp(op->kind, "transpose") == 0 && mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count) && count == 2 &&
+           (perm[0] == 1 || perm[0] == -1);
+}
+
+/* The one use of a weight, behind a transpose the use of that. */
+static const mw__use *find_use(const mw_tensor *weight, const mw__use *const *uses, bool *out_turned)
+{
+    const mw__use *use = uses[weight->id];
+    *out_turned = use != NULL && use->next == NULL && turns_matrix(use->op);
+    const mw__use *behind = *out_turned ? uses[use->op->results[0]->id] : NULL;
+    *out_turned = behind != NULL && behind->next == NULL;
+    return *out_turned ? behind : use;
+}
+
+const char *mw__lora_find_site(const mw_tensor *weight, const mw__use *const *uses, mw__lora_site *out)
 {
     const mw_shape shape = mw_tensor_shape(weight);
-    bool branch = false;
+    bool branch = false, turned;
     *out = (mw__lora_site){.weight = weight};
-    if (uses == NULL || uses->op->row == NULL)
+    const mw__use *use = find_use(weight, uses, &turned);
+    if (use == NULL || use->op->row == NULL)
         return "it is no weight of linear, matmul or conv";
-    const char *reason = read_use(uses, &out->layout, &branch);
+    const char *reason = read_use(use, &out->layout, &branch);
     if (reason != NULL)
         return reason;
+    if (turned)
+        out->layout = out->layout == MW__LORA_OUT_IN ? MW__LORA_IN_OUT : MW__LORA_OUT_IN;
     if (out->layout != MW__LORA_CONV && shape.rank != 2)
         return "an adapter of a matrix product wants a weight of two axes";
     if (mw_shape_count(shape) <= 0)
         return "it has no elements";
-    out->op = branch && uses->next == NULL && is_in_main(uses->op) ? uses->op : NULL;
+    out->op = branch && use->next == NULL && is_in_main(use->op) ? use->op : NULL;
     out->out = out->layout == MW__LORA_IN_OUT ? shape.dim[1] : shape.dim[0];
     out->in = out->layout == MW__LORA_IN_OUT ? shape.dim[0] : mw__shape_span(shape, 1, shape.rank);
     return NULL;

@@ -40,7 +40,7 @@ typedef struct mw__lora_site {
 } mw__lora_site;
 
 /* NULL if the weight can be adapted, else why not. */
-const char *mw__lora_find_site(const mw_tensor *weight, const mw__use *uses, mw__lora_site *out);
+const char *mw__lora_find_site(const mw_tensor *weight, const mw__use *const *uses, mw__lora_site *out);
 
 typedef struct mw__lora {
     int rank;

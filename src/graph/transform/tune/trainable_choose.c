@@ -60,7 +60,7 @@ static mw_status choose_item(const mw__tuning *t, mw__tune_item *item, const cha
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: patterns and full_patterns both match \"%.96s\"", t->call,
                         item->weight.name);
     if (fate == MW__TUNE_ADAPT) {
-        const char *unfit = mw__lora_find_site(item->value, t->items.uses[item->value->id], &item->site);
+        const char *unfit = mw__lora_find_site(item->value, t->items.uses, &item->site);
         if (unfit != NULL)
             obstacle = unfit;
         else if (item->site.op != NULL)
