@@ -696,6 +696,7 @@ static int count_in_folder(const char *folder)
 {
     int found = 0;
     DIR *headers = opendir(folder);
+    CHECK(headers != NULL);
     if (headers == NULL)
         return 0;
     for (const struct dirent *entry; (entry = readdir(headers)) != NULL;) {
