@@ -72,7 +72,7 @@ static mw_status profile(mw_program *program, size_t runs, mw_error *err)
 mw_status mw__program_profile(mw_program *program, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_program_profile"))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__program_enter(&entry, program, "mw_program_profile", err));
@@ -89,7 +89,7 @@ static mw_status profile_part(mw_trainer *trainer, mw_trainer_part part, size_t 
 mw_status mw__trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_trainer_profile"))
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, "mw_trainer_profile", MW__LENT_IN_PROGRESS, err));
@@ -282,7 +282,8 @@ mw_plan *mw__program_plan_create(mw_program *program, mw_error *err)
     MW__FLOAT_SCOPE;
     mw_plan *plan = NULL;
     mw__entry entry;
-    if (mw__skips(err) || mw__program_enter(&entry, program, "mw_plan_create", err) != MW_OK)
+    if ((mw__failed(err) && mw__skipped(err, "mw_plan_create")) ||
+        mw__program_enter(&entry, program, "mw_plan_create", err) != MW_OK)
         return NULL;
     mw__program_leave(&entry, create_plan(program, &plan, err), err);
     return plan;
@@ -291,7 +292,7 @@ mw_plan *mw__program_plan_create(mw_program *program, mw_error *err)
 mw_plan *mw__trainer_plan_create(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, "mw_plan_create_trainer"))
         return NULL;
     mw_program *program;
     mw_plan *plan = NULL;

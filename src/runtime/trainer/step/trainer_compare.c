@@ -129,7 +129,7 @@ mw_status mw__trainer_look_at_step(mw_trainer *trainer, const mw_batch *batch, c
     mw_error own = {0};
     mw__entry entry;
     err = err != NULL ? err : &own;
-    if (mw__skips(err))
+    if (mw__failed(err) && mw__skipped(err, call))
         return err->status;
     MW_TRY(mw__trainer_enter(&entry, trainer, call, MW__LENT_NEVER, err));
     mw_status status = feed_step(trainer, batch, call, err);
