@@ -23,7 +23,8 @@ extern "C" {
  *  several labels in an example; NaN counts as the largest. Every example counts once, whatever the batch; labels below
  *  0 are ignored. */
 typedef struct mw_confusion {
-    const char *labels; /* name of the column with the labels; NULL = the only column of integers */
+    const char *labels; /* name of the column with the labels; NULL = the only column of integers without a scale:
+                         * pixels have one, labels none */
     int64_t classes;    /* 1 to MW_CONFUSION_CLASSES_MAX */
     int64_t *counts;    /* [classes * classes], memory of the caller: counts[i * classes + j]; undefined after a failure
                          */

@@ -31,7 +31,8 @@ typedef struct mw_column {
     mw_shape shape;   /* of one example; rank 0 for a label */
     float scale;      /* what the port receives is value * scale + offset; 0 means 1 */
     float offset;
-    const void *data; /* examples in order, dense; NULL where examples are made when they are asked for */
+    const void *data; /* examples in order, dense, as they are stored: without scale and offset. A data set of a file
+                       * has it; NULL where a function makes the examples (a callback, a map) */
 } mw_column;
 
 typedef struct mw_dataset mw_dataset;

@@ -160,7 +160,8 @@ MW_API mw_status mw_trainer_log(mw_trainer *trainer, const mw_metrics_field *fie
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; progress.quiet turns it off.
- *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it, MW_ERROR_NUMERIC at the first refused step; what
+ *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it (mw_error_clear before the next call with this
+ *          error), MW_ERROR_NUMERIC at the first refused step; what
  *          mw_trainer_evaluate says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if
  *          another mw_trainer_fit, here or in another process, has this checkpoint, if one cannot be written, or the
  *          progress (nobody reads the pipe, the disk is full): the weights in the trainer are those of the last step */

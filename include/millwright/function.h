@@ -10,8 +10,8 @@
  *
  * Most programs have one function. Every other call that takes a graph means its function "main".
  * A program whose inputs have `?` extents is compiled for one shape after the other (mw_program_set_shapes); training
- * wants it specialized. The constructors of operations are made for known extents: give inputs of a graph that you
- * build numbers.
+ * wants it specialized. An input of a graph that you build may have `?` where the constructors behind it need no
+ * number: a batch before mw_dense, say. A constructor that needs one refuses it (mw_graph_check).
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_FUNCTION_H

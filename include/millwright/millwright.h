@@ -1,4 +1,19 @@
-/* The core: the one header that a training loop, a fine-tuning or an inference includes. Beside it stand
+/* The core: the one header that a training loop, a fine-tuning or an inference includes.
+ *
+ *     mw_error err = {0};
+ *     mw_graph *g = mw_graph_create(NULL, &err);                               // graph.h, ops/ and loss.h: a network
+ *     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(128, 784)), *y = mw_input(g, "y", MW_I32, MW_SHAPE(128));
+ *     mw_tensor *logits = mw_dense(mw_relu(mw_dense(x, 256, "fc1")), 10, "fc2");
+ *     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(3e-3f));
+ *     mw_trainer *trainer = mw_trainer_create(&options, &err);                 // trainer_options.h, trainer.h
+ *     mw_fit_options fit = mw_fit_defaults(digits, 5);                         // fit.h; dataset.h: columns "x" and "y"
+ *     if (mw_trainer_fit(trainer, &fit, &err) != MW_OK)                        // a call after an error does nothing
+ *         fprintf(stderr, "%s\n", err.message);
+ *
+ * Where to begin: a loop of one's own: trainer.h, and dataset.h for batches; a model of a file: model.h; training a
+ * part of it, adapters: tune.h and weights.h; files of it: write.h; one program, port by port: compile.h and program.h.
+ *
+ * Beside it stand
  * <millwright/data.h> (files as data sets, and sets made of others), <millwright/inspect.h> (plans, comparisons,
  * ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler and its files), <millwright/view.h>
  * (pictures and reports), <millwright/communicator.h> (several processes) and <millwright/mpi.h>, each with a library

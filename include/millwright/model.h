@@ -130,7 +130,8 @@ MW_API mw_status mw_model_write(const mw_model *model, const char *path, const m
  *  number of examples, and the other formats one, unless operations hold the program at the batch of the training
  *  (mw_graph_rebatch) or options->keep_batch asks for that. Noise becomes MIL's random_*. Without adapters it computes,
  *  at the batch of the trainer, on the same device what the trainer predicts, bit for bit; on MW_DEVICE_ANE within
- *  rounding if there are convolutions, which are matrix products as long as their weights are trained.
+ *  rounding if there are convolutions, which are matrix products as long as their weights are trained. The result is
+ *  called as the prediction (mw_name), else "prediction"; inputs that it does not need, such as labels, are left out.
  *  With options->check_only, before the first step: what it would fail of after the last.
  *  trainer  with a source: of a graph that mw_graph_trainable or mw_graph_lora made from it
  *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation. NULL = none

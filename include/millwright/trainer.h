@@ -5,6 +5,8 @@
  *     mw_trainer *trainer = mw_trainer_create(&options, &err);
  *     mw_trainer_step(trainer, batch, &loss, &err);    // or the whole loop: fit.h
  *
+ *     options.compile.share.trainer = trainer;         // of another: both train the same weights (compile.h)
+ *
  * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
  * read only for checkpoints.
  *
@@ -195,8 +197,8 @@ typedef struct mw_trainer_info {
     int64_t steps;        /* updates, those before the checkpoint that was loaded too */
     float learning_rate;  /* of the next step, without the factors of groups */
     float loss_scale;     /* the static one, or where the dynamic one stands */
-    double gradient_norm; /* of the step that ran last, over all watched gradients: the root of the sum of the squares
-                           * of their norms. NaN if there is none */
+    double gradient_norm; /* of the step that ran last, before clipping: the root of the sum of the squares of the
+                           * norms of all gradients that are watched so (watch.gradient_norms). NaN if none is */
     size_t warning_count; /* of mw_trainer_warning_at */
     size_t watch_count;   /* of mw_trainer_watch_at */
     mw_trainer_counters counters;

@@ -159,7 +159,8 @@ typedef struct mw_trainer_ranks {
 
 /** What is looked at while a step runs, and what is kept of a step that is refused. */
 typedef struct mw_trainer_watch {
-    bool gradient_norms;    /* the norm of each parameter's gradient and of all, as mw_trainer_info.gradient_norm */
+    bool gradient_norms;    /* the norm of each parameter's gradient before clipping, and of all of them together
+                             * (mw_trainer_info.gradient_norm) */
     const mw_watch *values; /* what else of a step is watched; copied. The device computes it in the step, which then
                              * takes longer; the results of the step keep their bits. Without watched values nothing
                              * is added. All ranks must have the same; with shard_states only tensors can be watched */
@@ -202,7 +203,8 @@ typedef struct mw_trainer_options {
     mw_trainer_memory memory;
     mw_trainer_ranks ranks;
     mw_trainer_watch watch;
-    mw_compile_options compile; /* device, threads, seed, allocator, share.trainer ..; share.program is refused */
+    mw_compile_options compile; /* device, threads, seed, allocator, ..; share.trainer: the weights of another trainer,
+                                 * which both train; share.program is refused */
 } mw_trainer_options;
 
 /** Returns options with everything else at its default. */

@@ -39,23 +39,40 @@ static int64_t elements(const mw_column *column)
     return count;
 }
 
-/* The column of that name, or the only one of integers. */
+/* Pixels are integers with a scale, which labels never have. */
+static bool may_be_labels(const mw_column *column)
+{
+    const bool scaled = (column->scale != 0.0f && column->scale != 1.0f) || column->offset != 0.0f;
+    return is_integer(column->dtype) && !scaled;
+}
+
+static mw_status fail_labels(const mw_dataset *data, const char *name, size_t found, mw_error *err)
+{
+    char list[256] = "";
+    const mw_column *column;
+    for (size_t i = 0; (column = mw_dataset_column_at(data, i)) != NULL && strlen(list) < sizeof list / 2; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%.64s\"", i > 0 ? ", " : "", column->name);
+    if (name != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "confusion: the data set has no column \"%.100s\"; it has %s", name,
+                        list);
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "confusion: %zu columns of the data set hold integers without a scale; say by `labels` which has "
+                    "the labels: it has %s",
+                    found, list);
+}
+
+/* The column of that name, or the only one that may have labels. */
 static mw_status find_labels(const mw_dataset *data, const char *name, const mw_column **out, mw_error *err)
 {
     size_t found = 0;
     const mw_column *column;
     for (size_t i = 0; (column = mw_dataset_column_at(data, i)) != NULL; i++) {
-        if (name != NULL ? strcmp(column->name, name) != 0 : !is_integer(column->dtype))
+        if (name != NULL ? strcmp(column->name, name) != 0 : !may_be_labels(column))
             continue;
         *out = column;
         found++;
     }
-    if (found == 1)
-        return MW_OK;
-    if (name != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "confusion: the data set has no column \"%.100s\"", name);
-    return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "confusion: the data set has %zu columns of integers; say which has the labels", found);
+    return found == 1 ? MW_OK : fail_labels(data, name, found, err);
 }
 
 static mw_status check_shapes(counting *c, const mw_column *labels, mw_error *err)

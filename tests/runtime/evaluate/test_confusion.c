@@ -115,6 +115,29 @@ static void test_examples_with_several_labels(void)
     mw_graph_destroy(g);
 }
 
+/* As a file of MNIST gives them: pixels are integers too, with a scale. */
+static void test_pixels_are_no_labels(void)
+{
+    mw_error err = {0};
+    static uint8_t pixels[SMALL_N * SMALL_D];
+    static const uint8_t classes[SMALL_N] = {0};
+    int64_t counts[CELLS];
+    mw_trainer *t = small_trainer(MW_DEVICE_CPU, mw_adam(0.02f), 0.0f, &err);
+    mw_column columns[] = {
+        {.name = "x", .dtype = MW_U8, .shape = MW_SHAPE(SMALL_D), .scale = 1.0f / 255.0f, .data = pixels},
+        {.name = "y", .dtype = MW_U8, .data = classes}};
+    mw_dataset *set = mw_dataset_create(columns, 2, SMALL_N, false, &err);
+    count_classes(t, set, NULL, SMALL_C, counts, &err);
+    CHECK_OK(err);
+    mw_dataset_destroy(set);
+    columns[0].scale = 0.0f; /* now both could be */
+    set = mw_dataset_create(columns, 2, SMALL_N, false, &err);
+    CHECK_INT(count_classes(t, set, NULL, SMALL_C, counts, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "it has \"x\", \"y\"");
+    mw_dataset_destroy(set);
+    mw_trainer_destroy(t);
+}
+
 static void test_what_does_not_fit_is_refused(void)
 {
     mw_error err = {0};
@@ -191,6 +214,7 @@ int main(void)
     RUN(test_every_example_counts_once);
     RUN(test_figures_are_those_of_the_definitions);
     RUN(test_examples_with_several_labels);
+    RUN(test_pixels_are_no_labels);
     RUN(test_what_does_not_fit_is_refused);
     RUN(test_ranks_count_together);
     return check_finish();

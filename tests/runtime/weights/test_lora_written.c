@@ -1,5 +1,5 @@
-/* Adapters on networks that the library wrote itself, in each format: all dense layers take one, whatever operations the
- * format makes of them; merged into the source they compute what the trainer predicts. */
+/* Adapters on networks that the library wrote itself, in each format: all dense layers take one, whatever operations
+ * the format makes of them; merged into the source they compute what the trainer predicts. */
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/on_engine.h"
