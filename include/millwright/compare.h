@@ -106,7 +106,10 @@ typedef struct mw_comparison_info {
     size_t count; /* of the results that were compared, for mw_comparison_at */
     const mw_compared *first_local; /* the first whose local difference is beyond its tolerance; NULL if none is */
     const mw_compared *first_accumulated; /* the first whose accumulated difference is */
-    const char *where[2];                 /* what ran a side, as mw_program_info.where: the reference, then the other */
+    const mw_compared *largest_local; /* whose local difference is the largest part of its tolerance; NULL if none was
+                                       * compared */
+    const mw_compared *largest_accumulated; /* whose accumulated difference is */
+    const char *where[2]; /* what ran a side, as mw_program_info.where: the reference, then the other */
     size_t changed[2]; /* of a side: outputs of the program that have other bits when inner values are outputs, too */
 } mw_comparison_info;
 

@@ -8,9 +8,34 @@
 #include "runtime/compare/compare.h"
 #include "runtime/trainer/step/trainer_compare.h"
 
+#include <math.h>
+
 void mw_comparison_destroy(mw_comparison *c) { mw__comparison_destroy(c, __func__); }
 
 const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer) { return mw__trainer_comparison(trainer); }
+
+static double part_of_tolerance(const mw_difference *d)
+{
+    if (d->beyond > 0 && d->not_finite > 0)
+        return INFINITY;
+    return d->tolerance > 0.0 ? d->max_absolute / d->tolerance : d->max_absolute > 0.0 ? INFINITY : 0.0;
+}
+
+/* The largest part of a tolerance, of equal ones the first. */
+static const mw_compared *find_largest(const mw_comparison *c, bool accumulated)
+{
+    const mw_compared *largest = NULL;
+    double most = -1.0;
+    for (size_t i = 0; i < c->count; i++) {
+        const mw_difference *d = accumulated ? &c->items[i].accumulated : &c->items[i].local;
+        const double part = d->compared ? part_of_tolerance(d) : -1.0;
+        if (part > most) {
+            largest = &c->items[i];
+            most = part;
+        }
+    }
+    return largest;
+}
 
 mw_comparison_info mw_comparison_get_info(const mw_comparison *c)
 {
@@ -20,6 +45,8 @@ mw_comparison_info mw_comparison_get_info(const mw_comparison *c)
                                 .count = c->count,
                                 .first_local = mw__comparison_first(c, false),
                                 .first_accumulated = mw__comparison_first(c, true),
+                                .largest_local = find_largest(c, false),
+                                .largest_accumulated = find_largest(c, true),
                                 .where = {c->where[0], c->where[1]},
                                 .changed = {c->changed[0], c->changed[1]}};
 }

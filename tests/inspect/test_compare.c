@@ -84,6 +84,21 @@ static const mw_compared *find(const mw_comparison *c, const char *tensor)
     return NULL;
 }
 
+/* No result uses up more of its tolerance than the ones that the comparison names. */
+static void check_largest(const mw_comparison *c)
+{
+    const mw_comparison_info info = mw_comparison_get_info(c);
+    REQUIRE(info.largest_accumulated != NULL);
+    const mw_difference *most = &info.largest_accumulated->accumulated;
+    CHECK(most->compared && most->max_absolute > 0.0);
+    for (size_t k = 0; k < info.count; k++) {
+        const mw_difference *d = &mw_comparison_at(c, k)->accumulated, *l = &mw_comparison_at(c, k)->local;
+        CHECK(!d->compared || d->max_absolute * most->tolerance <= most->max_absolute * d->tolerance);
+        CHECK(!l->compared || l->max_absolute * info.largest_local->local.tolerance <=
+                                  info.largest_local->local.max_absolute * l->tolerance);
+    }
+}
+
 static void test_one_device_agrees_with_itself(void)
 {
     static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
@@ -138,6 +153,7 @@ static void test_half_precision_differs_within_the_tolerance(void)
     c = mw_comparison_create(g, &options, &err);
     CHECK_OK(err);
     CHECK(mw_comparison_get_info(c).passes && mw_comparison_get_info(c).first_local == NULL);
+    check_largest(c);
     const mw_compared *hidden = find(c, "hidden"), *y = find(c, "y");
     REQUIRE(hidden != NULL && y != NULL);
     CHECK_STR(hidden->operation, "tanh");

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <millwright/confusion.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One count over a data set. */
