@@ -1,9 +1,10 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under every profile of
-# a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
-# about two hours on two cores, and MW_COMBINE_SECONDS (default 3600) that of random nets with options. Words choose stages: examples slow avx2 asan tsan qemu valgrind (after slow) interpreter programs
-# onnxruntime page networks profiles compilers amalgamation combinations fuzz.
+# interpreter of MIL, real programs against it, models of ONNX in onnxruntime, a report in a browser, every example under
+# every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one
+# fuzz target, MW_COMBINE_SECONDS (default 3600) that of random nets with options; with 20 and 600 all takes about three
+# hours on two idle cores. Words choose stages: examples slow avx2 asan tsan (after slow: only what starts threads) qemu
+# valgrind (after slow) interpreter programs onnxruntime page networks profiles compilers amalgamation combinations fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
