@@ -39,7 +39,7 @@ readme_program() {
     mkdir "$work/data"
     ln -s "$data" "$work/data/mnist"
     awk '/^```c$/ { inside = 1; next } /^```/ && inside { exit } inside' README.md >"$work/program.c"
-    cc -std=c11 -O2 -Iinclude "$work/program.c" "$build/libmillwright.a" -lm -lz -lpthread -ldl -o "$work/program" &&
+    cc -std=c11 -O2 -Iinclude "$work/program.c" "$build/libmillwright_data.a" "$build/libmillwright.a" -lm -lz -lpthread -ldl -o "$work/program" &&
         (cd "$work" && ./program 2>/dev/null) | awk '/^test accuracy/ { print $3 }'
     rm -rf "$work"
 }

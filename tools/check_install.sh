@@ -18,7 +18,7 @@ sources=tests/install/smoke.c
 [ ! -f examples/mnist_mlp.c ] || sources="$sources examples/mnist_mlp.c"
 
 package_of() { # package_of SOURCE: the one package that it is linked with
-    if grep -q '<millwright/data.h>' "$1"; then echo millwright_data; else echo millwright; fi
+    if grep -qE '<millwright/data.h>|"options.h"' "$1"; then echo millwright_data; else echo millwright; fi
 }
 
 cmake --install "$build" --prefix "$work/first" >/dev/null
@@ -59,7 +59,7 @@ absolute=
 for source in $sources; do absolute="$absolute;$PWD/$source"; done
 cmake -G Ninja -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" \
     -DBESIDE="$PWD/tests/install/smoke_beside.c" ${with_mpi:+-DMPI_SOURCES="$PWD/tests/install/smoke_mpi.c"} >/dev/null
-cmake --build "$work/cmake" >/dev/null
+cmake --build "$work/cmake" >"$work/said" || fail "what find_package gives does not build:" "$(tail -n 20 "$work/said")"
 "$work/cmake/smoke_millwright"
 "$work/cmake/smoke_millwright_static"
 "$work/cmake/smoke_beside_shared"
