@@ -36,6 +36,7 @@ ROOMS = ("base", "graph", "autograd", "rules", "mil", "format", "runtime", "engi
 # Libraries beside the core: the header that has all of one, each with a room of that name.
 with open(os.path.join(ROOT, "cmake", "library.cmake"), encoding="utf-8") as _rows:
     _text = _rows.read()
+CORE = "millwright/millwright.h"
 SIBLINGS = {name: "millwright/" + header for name, header in re.findall(r"^mw_sibling\((\w+) (\S+\.h) ", _text, re.M)}
 USES = dict(re.findall(r"^mw_sibling_uses\((\w+) (\w+)\)", _text, re.M))
 NOT_HERE = ("engine/surface/export/",)
@@ -107,8 +108,8 @@ class Tree:
         """Public headers that no library which is here has: those of `siblings` that the others do not reach. Of some the
         core takes the types: these are in millwright.c only."""
         apart = [SIBLINGS[name] for name in siblings if SIBLINGS[name] in self.files]
-        roots = [p for p in self.files if p.startswith("millwright/") and p not in apart]
-        own = self.reached(apart) - self.reached(p for p in roots if p not in self.reached(apart))
+        theirs = self.reached(apart, without=(CORE,))  # the header that has all of a library brings the core's
+        own = theirs - self.reached(p for p in self.files if p.startswith("millwright/") and p not in theirs)
         self.hidden = own & self.reached(p for p in self.files if not p.startswith("millwright/"))
         for path in own - self.hidden:
             del self.files[path]
@@ -116,14 +117,14 @@ class Tree:
     def is_public(self, path):
         return path.startswith("millwright/") and path not in self.hidden
 
-    def reached(self, paths):
-        """Those headers and all that they include."""
+    def reached(self, paths, without=()):
+        """Those headers and all that they include, but not through `without`."""
         found, todo = set(), list(paths)
         while todo:
             path = todo.pop()
             if path not in found:
                 found.add(path)
-                todo += [p for p, _, _ in self.files[path].includes if p in self.files]
+                todo += [p for p, _, _ in self.files[path].includes if p in self.files and p not in without]
         return found
 
     def make_schemas(self, root, made):
