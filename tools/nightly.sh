@@ -33,11 +33,11 @@ asan_tests() {
         --timeout 3600
 }
 
-# Only the tests that start a thread, if the slow tests have found out which.
+# Only the tests that start a thread, if the slow tests have found out which, and those of other programs that do.
 tsan_tests() {
     started=$(sed -n 's/^test_\([a-z0-9]*\)_\(.*\)/\1\/\2/p' build/thread_witness.txt 2>/dev/null | sort -u | paste -sd "|")
     build clang-tsan &&
-        MW_TEST_PROGRAMS=2000 tools/test.sh build/clang-tsan ${started:+-R "^($started)\$"} --timeout 3600
+        MW_TEST_PROGRAMS=2000 tools/test.sh build/clang-tsan ${started:+-R "^($started|tool/.*|client/.*)\$"} --timeout 3600
 }
 
 emulated_tests() { MW_TEST_PROGRAMS=2000 tools/cross_linux_arm64.sh; }
