@@ -151,8 +151,9 @@ MW_API mw_lora_options mw_lora_defaults(const char *const *patterns, size_t coun
  *      conv            W [out, in / groups, k..]     A [r, in / groups, k..] B [out, r, 1..]
  *  W "fc1.weight", "fc1_weight" or "fc1_weight_to_fp16" gives "fc1.lora_A.weight" and "fc1.lora_B.weight", in the dtype
  *  of W or that of the options. A starts uniform in +-1/sqrt(fan_in), B at 0, so that the copy first computes what the
- *  source does. W is frozen: a constant stays one, a parameter becomes a state. Where W has one use, the adapter is a
- *  branch beside it, (x A') B', and no gradient of W's size exists; else B A is added to W.
+ *  source does. W is frozen: a constant stays one, a parameter becomes a state. Where W has one use, directly
+ *  or behind a transpose of its own, the adapter is a branch beside it, (x A') B', and no gradient of W's size exists;
+ *  else B A is added to W.
  *  return  as mw_graph_trainable
  *  errors  as mw_graph_trainable; MW_ERROR_ARGUMENT for a rank below 1, an alpha that is not positive, a weight that
  *          both lists match; MW_ERROR_UNSUPPORTED for a match that is no weight of linear, matmul or conv

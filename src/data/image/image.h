@@ -13,9 +13,9 @@ typedef struct mw__image {
 } mw__image;
 
 /* A picture in memory, by its first bytes. Its size is looked at before anything is allocated for it; then it is at
- * most 3 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG) and 16 MiB. pixels_max
- * refused beyond errors      MW_ERROR_FORMAT, naming `path`; MW_ERROR_UNSUPPORTED if the library was left out at build
- * time */
+ * most 3 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG) and 16 MiB.
+ *  pixels_max  refused beyond
+ *  errors      MW_ERROR_FORMAT, naming `path`; MW_ERROR_UNSUPPORTED if the library was left out at build time */
 mw_status mw__image_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
                          int64_t pixels_max, mw__image *out, mw_error *err);
 

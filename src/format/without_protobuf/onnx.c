@@ -19,8 +19,6 @@ mw_graph *mw__onnx_read(const char *path, const mw_onnx_options *options, mw__on
 
 mw_status mw__onnx_check_file(const char *path, mw_error *err)
 {
-    if (mw__skips(err))
-        return err->status;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot check \"%.200s\": built without protobuf-c",
                     path != NULL ? path : "");
 }

@@ -154,8 +154,8 @@ static void test_models_of_files_take_weights_too(void)
     mw_graph_destroy(first);
 }
 
-static void refuse(const mw_graph *graph, const char *path, const mw_weights_options *how, mw_status status,
-                   const char *part)
+static void refuse_weights(const mw_graph *graph, const char *path, const mw_weights_options *how, mw_status status,
+                           const char *part)
 {
     mw_error err = {0};
     CHECK(make_model(graph, path, how, &err) == NULL);
@@ -168,12 +168,12 @@ static void test_what_does_not_fit_is_refused(void)
     mw_graph *graph = make_graph(0, false);
     write_weights("w.npz", 10, 2);
     write_weights("part.npz", 10, 1);
-    refuse(graph, NULL, &how, MW_ERROR_ARGUMENT, "weights.options, but no weights.path");
-    refuse(graph, "gone.npz", &how, MW_ERROR_FILE, "gone.npz");
-    refuse(graph, "w.npz", NULL, MW_ERROR_FORMAT, "\"fc1.weight\", \"fc2.weight\""); /* the prefix is missing */
-    refuse(graph, "part.npz", &how, MW_ERROR_FORMAT, "\"fc2.weight\"; with `partial`");
+    refuse_weights(graph, NULL, &how, MW_ERROR_ARGUMENT, "weights.options, but no weights.path");
+    refuse_weights(graph, "gone.npz", &how, MW_ERROR_FILE, "gone.npz");
+    refuse_weights(graph, "w.npz", NULL, MW_ERROR_FORMAT, "\"fc1.weight\", \"fc2.weight\""); /* the prefix is missing */
+    refuse_weights(graph, "part.npz", &how, MW_ERROR_FORMAT, "\"fc2.weight\"; with `partial`");
     how.struct_size = 0;
-    refuse(graph, "w.npz", &how, MW_ERROR_ARGUMENT, "mw_weights_defaults");
+    refuse_weights(graph, "w.npz", &how, MW_ERROR_ARGUMENT, "mw_weights_defaults");
     mw_graph_destroy(graph);
 }
 

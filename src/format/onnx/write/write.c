@@ -140,8 +140,6 @@ mw_status mw__onnx_check_file(const char *path, mw_error *err)
     char *data;
     size_t size;
     bool outline;
-    if (mw__skips(err))
-        return err->status;
     err = err != NULL ? err : &own;
     if (path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_check: path is NULL");

@@ -1,4 +1,4 @@
-/* The mean of the tensors of several files. */
+/* Files of tensors made of others: in another format or type, and the mean of several. */
 #include "base/memory/alloc.h"
 #include "base/number/float_mode.h"
 #include "base/text/error.h"
