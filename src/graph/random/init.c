@@ -55,6 +55,11 @@ mw_init mw__init_integers(int bound) { return hide(INIT_INTEGERS, (float)bound, 
 
 bool mw__init_draws_integers(const mw__init *init) { return init != NULL && init->kind == INIT_INTEGERS; }
 
+bool mw__init_is_zeros(const mw__init *init)
+{
+    return init->kind == INIT_CONSTANT && init->a == 0.0f && !signbit(init->a);
+}
+
 mw_status mw__init_check(const mw__init *init, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -113,8 +118,6 @@ static float draw_number(const mw__init *init, mw__random *random)
     return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a; /* INIT_INTEGERS */
 }
 
-/* Writes only where something else stands: of a large cache that starts at zeros, the system gives no page before it is
- * used. */
 static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
 {
     enum { CHUNK = 4096 };
@@ -123,11 +126,8 @@ static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
     const uint16_t half = mw__fp16_from_float(value);
     for (size_t at = 0; at < CHUNK; at += size)
         memcpy(chunk + at, dtype == MW_F32 ? (const void *)&value : (const void *)&half, size);
-    for (size_t at = 0; at < all; at += CHUNK) {
-        const size_t part = all - at < CHUNK ? all - at : CHUNK;
-        if (memcmp((char *)out + at, chunk, part) != 0)
-            memcpy((char *)out + at, chunk, part);
-    }
+    for (size_t at = 0; at < all; at += CHUNK)
+        memcpy((char *)out + at, chunk, all - at < CHUNK ? all - at : CHUNK);
 }
 
 mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed,

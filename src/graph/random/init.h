@@ -24,6 +24,8 @@ mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, co
 /* Each integer of [-bound, bound] equally likely. */
 mw_init mw__init_integers(int bound);
 bool mw__init_draws_integers(const mw__init *init);
+/* Every element is 0, all bits of it. */
+bool mw__init_is_zeros(const mw__init *init);
 
 /* Refuses an initializer that no mw_init_* made, and bad numbers. */
 mw_status mw__init_check(const mw__init *init, mw_error *err);

@@ -35,7 +35,9 @@ mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_
                              void *out, mw_error *err)
 {
     const mw__type *type = parameter->type;
-    if (parameter->init == NULL) /* read from text, where parameters are inputs: zeros */
+    /* Without one it was read from text, where parameters are inputs: zeros. Memory that stays as it is costs no page
+     * before it is used, which counts for a large cache. */
+    if (parameter->init == NULL || mw__init_is_zeros(parameter->init))
         return MW_OK;
     if (dtype != type->dtype)
         MW_TRY(fill_converted(parameter, dtype, seed, allocator, out, err));

@@ -205,7 +205,7 @@ void *mw__program_data(const mw_program *program, size_t port);
 /* The same as a buffer that other programs may be bound to; false if the device has only copies of its parts. */
 bool mw__program_buffer(const mw_program *program, size_t port, mw__device_buffer *out);
 MW__SIBLING size_t mw__program_elements(const mw_program *program, size_t port);
-/* The first values of a parameter, drawn in its declared type and rounded to `dtype`.
+/* The first values of a parameter into memory that is zero, drawn in its declared type and rounded to `dtype`.
  *  errors  MW_ERROR_NUMERIC if one is not finite there */
 mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
                              void *out, mw_error *err);
