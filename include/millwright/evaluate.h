@@ -1,16 +1,21 @@
-/* Which classes a model takes for which, and the figures of each class.
+/* How good a model is on a data set: loss, metrics, and which classes it takes for which.
+ *
+ *     mw_evaluation found;
+ *     mw_trainer_evaluate(trainer, test, NULL, &found, &err);
+ *     printf("loss %.3f accuracy %.3f\n", found.loss, found.metrics[0].value);
  *
  *     int64_t counts[10 * 10];    // [true class][predicted class]
  *     const mw_confusion confusion = {.classes = 10, .counts = counts};
- *     mw_trainer_evaluate(trainer, test, &confusion, &evaluation, &err);
+ *     mw_trainer_evaluate(trainer, test, &confusion, &found, &err);
  *     for (int i = 0; i < 10; i++)
  *         printf("%d: recall %.3f\n", i, mw_confusion_class(counts, 10, i).recall);
  *
- * Threads: these functions read what they are given, and may be called from any thread. */
-#ifndef MILLWRIGHT_CONFUSION_H
-#define MILLWRIGHT_CONFUSION_H
+ * Threads: mw_trainer_evaluate as the trainer (trainer.h); the other functions read what they are given, and may be
+ * called from any thread. */
+#ifndef MILLWRIGHT_EVALUATE_H
+#define MILLWRIGHT_EVALUATE_H
 
-#include <millwright/types.h>
+#include <millwright/trainer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +34,45 @@ typedef struct mw_confusion {
     int64_t *counts;    /* [classes * classes], memory of the caller: counts[i * classes + j]; undefined after a failure
                          */
 } mw_confusion;
+
+/* ---- the evaluation ---- */
+
+/** A metric's value over a data set. */
+typedef struct mw_measure {
+    const char *name; /* lives as long as the trainer */
+    double value;
+} mw_measure;
+
+/** What an evaluation found. */
+typedef struct mw_evaluation {
+    double loss;
+    int64_t examples;
+    size_t metric_count;
+    mw_measure metrics[MW_METRICS_MAX]; /* `metric` of the options first, then `metrics` in their order */
+} mw_evaluation;
+
+/** Loss and metrics over a data set, on the current parameters, in the evaluation form: batch norm with its running
+ *  statistics, dropout as the identity, noise from the current state of its generator. Changes no state. With a
+ *  communicator all ranks call it, and all get the values of the whole set.
+ *
+ *  Every example counts once, for any batch size and any size of the last batch, where the value is made of
+ *    - means over examples: the losses of loss.h, mw_reduce_mean over rows that depend on one example each;
+ *    - quotients of two such means, as of weighted labels: computed over the whole set;
+ *    - terms without examples, as the L2 norm of parameters;
+ *    - sums of these, times constants or parameters.
+ *  A sum over the examples of a batch counts as batch size times their mean. Anything else, such as the root of a mean,
+ *  is averaged over the batches, weighted by their examples, and the log hook gets one warning that names the term and
+ *  the reason (docs/training.md).
+ *  confusion  not NULL: classes are counted, too, by the trainer's prediction
+ *  out        may be NULL, with `confusion` also if loss and metrics are not wanted; zeros on failure
+ *  errors     MW_ERROR_NUMERIC if a quotient divides by 0, because every label is ignored or has weight 0; for a batch
+ *             that cannot be fed, the errors of mw_trainer_step; for `confusion`: MW_ERROR_ARGUMENT without such a
+ *             column or a prediction, or for a label from `classes` on, naming the example, MW_ERROR_SHAPE if labels
+ *             and prediction do not fit */
+MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
+                                     mw_evaluation *out, mw_error *err);
+
+/* ---- figures of classes ---- */
 
 /** Figures of one class. A quotient by 0 is 0. */
 typedef struct mw_class_figures {

@@ -11,9 +11,9 @@
 #ifndef MILLWRIGHT_FIT_H
 #define MILLWRIGHT_FIT_H
 
+#include <millwright/evaluate.h>
 #include <millwright/metrics.h>
 #include <millwright/schedule.h>
-#include <millwright/trainer.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,14 +10,14 @@
  *     if (mw_trainer_fit(trainer, &fit, &err) != MW_OK)                        // a call after an error does nothing
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Where to begin: a loop of one's own: trainer.h, and dataset.h for batches; a model of a file: model.h; training a
- * part of it, adapters: tune.h and weights.h; files of it: write.h; one program, port by port: compile.h and program.h.
+ * Where to begin: a loop of one's own: trainer.h, and dataset.h for batches; how good a model is: evaluate.h; a model
+ * of a file: model.h; training a part of it, adapters: tune.h and weights.h; files of it: write.h; one program, port by
+ * port: compile.h and program.h.
  *
- * Beside it stand
- * <millwright/data.h> (files as data sets, and sets made of others), <millwright/inspect.h> (plans, comparisons,
- * ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler and its files), <millwright/view.h>
- * (pictures and reports), <millwright/communicator.h> (several processes) and <millwright/mpi.h>, each with a library
- * of its own.
+ * Beside it stand <millwright/data.h> (files as data sets, and sets made of others), <millwright/inspect.h> (plans,
+ * comparisons, ranges, checks of gradients), <millwright/chip_all.h> (the ANE's compiler and its files),
+ * <millwright/view.h> (pictures and reports), <millwright/communicator.h> (several processes) and <millwright/mpi.h>,
+ * each with a library of its own.
  *
  * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
  * different objects know nothing of each other. */
@@ -26,21 +26,18 @@
 
 #include <millwright/autograd.h>
 #include <millwright/compile.h>
-#include <millwright/compress.h>
-#include <millwright/confusion.h>
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
 #include <millwright/description.h>
+#include <millwright/evaluate.h>
 #include <millwright/fit.h>
 #include <millwright/function.h>
 #include <millwright/graph.h>
-#include <millwright/layer.h>
 #include <millwright/loss.h>
 #include <millwright/metrics.h>
 #include <millwright/mil.h>
 #include <millwright/model.h>
 #include <millwright/onnx.h>
-#include <millwright/operation.h>
 #include <millwright/ops/activation.h>
 #include <millwright/ops/attention.h>
 #include <millwright/ops/compare.h>
@@ -49,8 +46,10 @@
 #include <millwright/ops/elementwise.h>
 #include <millwright/ops/gather.h>
 #include <millwright/ops/image.h>
+#include <millwright/ops/layer.h>
 #include <millwright/ops/matmul.h>
 #include <millwright/ops/normalize.h>
+#include <millwright/ops/operation.h>
 #include <millwright/ops/pool.h>
 #include <millwright/ops/quantize.h>
 #include <millwright/ops/random.h>

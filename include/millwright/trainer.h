@@ -17,7 +17,6 @@
 #ifndef MILLWRIGHT_TRAINER_H
 #define MILLWRIGHT_TRAINER_H
 
-#include <millwright/confusion.h>
 #include <millwright/dataset.h>
 #include <millwright/trainer_options.h>
 #include <millwright/watch.h>
@@ -46,34 +45,23 @@ MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error
  *  if it takes an error. Both hold only until a new object gets the same address. */
 MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
-/** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
- *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
- *  scale the trainer skips a refused batch without an error, and the next batch takes its place; the loss and
- *  counters.refused_steps of mw_trainer_get_info show it.
+/** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. With
+ *  accumulate = k each call takes one batch, and every k-th call updates.
  *
- *  The device refuses a step if the loss, a gradient, a new parameter or a new state is not finite. Such a step changes
- *  no bit of parameters and states. If parameters are stored in fp32 and nothing is compensated, the device checks the
- *  gradients instead of the new parameters. It then also refuses a step with
- *    - a gradient beyond 2^50, or beyond 2^49 with weight decay that is not decoupled: an update by it could overflow.
- *      These limits apply to gradients multiplied by the loss scale;
- *    - a parameter beyond 2^100, if averages are kept;
- *    - a parameter beyond 2^49 / (weight_decay * loss scale), with weight decay that is not decoupled.
- *  On MW_DEVICE_ANE, as on a chip, an operation gives 0 where IEEE gives NaN (docs/chip.md), so no step is refused
- *  because of such a value.
- *
- *  If the loss exceeds 1,000 times its running mean, the log hook gets one warning (docs/training.md).
+ *  The device refuses a step whose loss, gradients, new parameters or new states are not all finite, and a step that
+ *  comes close to that (the limits are in docs/training.md, "A step that is refused"). Such a step changes no bit of
+ *  parameters and states, and is not counted. With a dynamic loss scale it is skipped instead, without an error: the
+ *  next batch takes its place, and counters.refused_steps of mw_trainer_get_info shows it.
  *  out_loss  may be NULL; 0 on failure
- *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused. The message names the step and the
- *            feed, and example ids if the batch has them. The trainer also runs the batch once more with every value
- *            watched. The message then names the first operation whose result is not finite, with its forward operation
- *            and its parameter. If the step shares a dispatch, this second run uses the state after the dispatch.
- *            Parameters and state are as before, and the step is not counted;
- *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
- *            MW_ERROR_NUMERIC if the first step is compared (options.watch.compare) and does not pass. The message
- *            names the first operation that differs; mw_trainer_comparison has all. Nothing was run, and the next step
- *            is compared again. The call also returns the errors of mw_comparison_create; MW_ERROR_DEVICE if the first
- *            step shows that the library (not the engine) cannot update state in place: the trainer is dead then: steps
- *            and files are MW_ERROR_STATE */
+ *  errors    MW_ERROR_ARGUMENT   a missing feed, an index out of range
+ *            MW_ERROR_NUMERIC    the batch is not finite, or the step is refused: the message names step, feed and
+ *                                examples, and the first operation whose result is not finite, found by running the
+ *                                batch once more (within a shared dispatch: on the state after it). Or the first step
+ *                                is compared (options.watch.compare) and does not pass: the message names the first
+ *                                operation that differs, mw_trainer_comparison has all, nothing was run, and the next
+ *                                step is compared again. The errors of mw_comparison_create come, too
+ *            MW_ERROR_DEVICE     the library (never the engine) cannot update state in place, as the first step shows;
+ *                                from then on steps and files are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** Runs one step for each batch. Each dispatch takes options.dispatch_steps steps; the remaining steps run one by one.
@@ -87,7 +75,7 @@ MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batch
                                       mw_error *err);
 
 /** Sets the learning rate of the next steps, 0 or more. Each group multiplies it by its rate_factor. The product has
- *  limits where parameters are stored in fp32 (see mw_trainer_step): if it was at most 1024 when the trainer was
+ *  limits where parameters are stored in fp32 (docs/training.md): if it was at most 1024 when the trainer was
  *  created, it must stay at most 1024; with decoupled weight decay, also at most 1 / weight_decay.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
@@ -95,46 +83,6 @@ MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learnin
 /** Whether evaluation, prediction and written weights use the moving averages of the parameters; at first they do not.
  *  errors  MW_ERROR_STATE if the trainer keeps none */
 MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err);
-
-/** A metric's value over a data set. */
-typedef struct mw_measure {
-    const char *name; /* lives as long as the trainer */
-    double value;
-} mw_measure;
-
-/** What an evaluation found. */
-typedef struct mw_evaluation {
-    double loss;
-    int64_t examples;
-    size_t metric_count;
-    mw_measure metrics[MW_METRICS_MAX]; /* `metric` of the options first, then `metrics` in their order */
-} mw_evaluation;
-
-/** Loss and metrics over a data set, on the current parameters, in the evaluation form: batch norm with its running
- *  statistics, dropout as the identity, noise from the current state of its generator. Changes no state. With a
- *  communicator all ranks call it, and all get the values of the whole set.
- *
- *  Example: the loss mean(cross entropy) + 0.01 * norm(w) is exact. Exact means that every example counts once, for any
- *  batch size B and any size of the last batch. A value is exact if it has the form
- *      sum of c_i m_i + sum of d_j
- *  where m are means over examples, d are terms without examples (the L2 norm of parameters), and the coefficients c
- *  are constants or parameters.
- *  A mean is a loss of loss.h, or mw_reduce_mean over rows. Each row must depend on one example; an example may have
- *  several rows. A sum over the examples counts as B times their mean. A weighted mean (class weights, ignored labels)
- *  is computed as a quotient over the whole set, and so is any other quotient of two such sums, for example sum(mask*l)
- *  / sum(mask).
- *
- *  Any other value, such as the root of a mean or a loss that compares examples with each other, is averaged over the
- *  batches, weighted by their numbers of examples. A short last batch is filled up with copies of its last example. The
- *  log hook gets one message that names the term and the reason (MW_LOG_WARNING).
- *  confusion  not NULL: classes are counted, too, by the trainer's prediction
- *  out        may be NULL, with `confusion` also if loss and metrics are not wanted; zeros on failure
- *  errors     MW_ERROR_NUMERIC if a quotient divides by 0, because every label is ignored or has weight 0; for a batch
- *             that cannot be fed, the errors of mw_trainer_step; for `confusion`: MW_ERROR_ARGUMENT without such a
- *             column or a prediction, or for a label from `classes` on, naming the example, MW_ERROR_SHAPE if labels
- *             and prediction do not fit */
-MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, const mw_confusion *confusion,
-                                     mw_evaluation *out, mw_error *err);
 
 /** The classes of a column that the trainer has learned: those that this column of the training data of the last
  *  mw_trainer_fit has; none if it has none. mw_trainer_evaluate and similar calls refuse a data set that has other

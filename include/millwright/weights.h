@@ -1,5 +1,5 @@
 /* Weights from any file of tensors into a trainer, a program or a graph that is there: a part of them, under other
- * names, beside a new head, or under adapters.
+ * names, beside a new head, or under adapters; and weights that take less.
  *
  *     const mw_weights_prefix names[] = {{"module.", ""}};
  *     mw_weights_options options = mw_weights_defaults();
@@ -123,6 +123,59 @@ MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, 
  *           program whose other weights were not read; the graph's own first error */
 MW_API mw_graph *mw_graph_load_weights(const mw_graph *source, const char *path, const mw_weights_options *options,
                                        mw_error *err);
+
+/* ---- weights that take less ----
+ *
+ *     mw_compress_options options = mw_compress_defaults(MW_WEIGHTS_I8);
+ *     options.report = print_error;                                     // of each tensor
+ *     mw_graph *small = mw_graph_compress(graph, &options, &err);
+ *     mw_graph_write(small, "Small.mlpackage", NULL, &err);
+ *
+ * A copy of a program whose large constants are stored in fp16, int8 or a palette computes as before, with constants
+ * that differ a little: each is expanded to its old type where it is used (constexpr_cast,
+ * constexpr_affine_dequantize, constexpr_blockwise_shift_scale, constexpr_lut_to_dense of MIL, which Core ML and the
+ * engine keep as they are stored). It is written, compiled and read like any other program. */
+
+/** How weights are stored. */
+typedef enum mw_weight_form {
+    MW_WEIGHTS_F16 = 1, /* fp32 rounded to fp16; fp16 stays */
+    MW_WEIGHTS_I8,      /* q = round(w / s) in [-127, 127], s = max |w| / 127 of each index of the first axis (of the
+                         * whole tensor, if it has one axis) */
+    MW_WEIGHTS_PALETTE  /* an index of `bits` bits into a table of each tensor, made by k-means in one dimension */
+} mw_weight_form;
+
+/** What became of a constant. */
+typedef struct mw_compress_choice {
+    const char *name; /* of the constant, "" if it has none; valid during the call */
+    mw_shape shape;
+    mw_dtype dtype;
+    size_t size_before, size_after; /* bytes; equal: it stayed as it was */
+    double largest_error;           /* max |stored - w| */
+    double relative_error;          /* sqrt(sum (stored - w)^2 / sum w^2) */
+    const char *reason;             /* why it stayed, or NULL */
+} mw_compress_choice;
+
+typedef void mw_compress_report(void *user, const mw_compress_choice *choice);
+
+/** What to do. Fill with mw_compress_defaults. */
+typedef struct mw_compress_options {
+    size_t struct_size;
+    mw_weight_form form;
+    int bits;                   /* of a palette: 1, 2, 4, 6 or 8; default 4 */
+    int64_t least_elements;     /* from 1; smaller constants stay; default 2048 */
+    mw_compress_report *report; /* told of each fp16 or fp32 constant of that size, in the order of the program */
+    void *report_user;
+} mw_compress_options;
+
+/** Returns options with everything else at its default. */
+MW_API mw_compress_options mw_compress_defaults(mw_weight_form form);
+
+/** A copy of "main" (or the only function) with its constants compressed. Constants that are compressed already, that
+ *  are not finite, or that fp16 does not hold, stay.
+ *  return  owned by the caller, by the allocator of the graph; NULL with err set on failure
+ *  errors  the graph's own first error; MW_ERROR_ARGUMENT for options out of range; MW_ERROR_UNSUPPORTED for a program
+ *          of ios15, which has no such constants; MW_ERROR_STATE for one whose weights were not read */
+MW_API mw_graph *mw_graph_compress(const mw_graph *graph, const mw_compress_options *options, mw_error *err);
 
 #ifdef __cplusplus
 }

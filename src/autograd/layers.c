@@ -1,4 +1,4 @@
-/* The layers of millwright/layer.h that there are: the constructors of single layers, with their numbers kept. */
+/* The layers of millwright/ops/layer.h that there are: the constructors of single layers, with their numbers kept. */
 #include "graph/ir/layer.h"
 
 #include <millwright/millwright.h>

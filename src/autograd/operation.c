@@ -2,7 +2,7 @@
 #include "autograd/vjp/rules.h"
 #include "graph/ir/op_table.h"
 
-#include <millwright/operation.h>
+#include <millwright/ops/operation.h>
 
 bool mw_operation_at(size_t index, mw_operation *out)
 {

@@ -8,8 +8,8 @@
 #include "support/on_engine.h"
 
 #include <errno.h>
-#include <millwright/compress.h>
 #include <millwright/coreml.h>
+#include <millwright/weights.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include "support/failing.h"
 #include "support/on_engine.h"
 
-#include <millwright/compress.h>
 #include <millwright/mil.h>
+#include <millwright/weights.h>
 #include <stdlib.h>
 
 enum { ROWS = 6, COLUMNS = 10, COUNT = ROWS * COLUMNS };
@@ -42,11 +42,11 @@ static mw_graph *build(mw_opset opset, mw_dtype dtype)
     return graph;
 }
 
-static mw_weight_report last;
+static mw_compress_choice last;
 static char last_name[64];
 static int reports;
 
-static void keep_report(void *user, const mw_weight_report *report)
+static void keep_report(void *user, const mw_compress_choice *report)
 {
     (void)user;
     last = *report;

@@ -2,7 +2,7 @@
 #ifndef MW_TEST_EVALUATED_H
 #define MW_TEST_EVALUATED_H
 
-#include <millwright/trainer.h>
+#include <millwright/evaluate.h>
 
 /* Loss and first metric; either may be NULL. 0 on failure, the metric also if there is none. */
 static inline mw_status evaluated(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,

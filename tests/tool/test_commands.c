@@ -4,7 +4,7 @@
 #include "tool/shell.h"
 
 #include <millwright/millwright.h>
-#include <millwright/operation.h>
+#include <millwright/ops/operation.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -20,6 +20,7 @@ MW_NAME_MAX = 1000
 MW_IGNORE_NOTHING = -2147483648
 MW_METRICS_MAX = 16
 MW_SEGMENTS_AUTO = -1
+MW_CONFUSION_CLASSES_MAX = 32768
 MW_TRANSPOSE_NONE = 0
 MW_TRANSPOSE_X = 1
 MW_TRANSPOSE_Y = 2
@@ -90,12 +91,6 @@ class mw_opset(IntEnum):
     MW_IOS26 = 26
 
 
-class mw_operation_gradient(IntEnum):
-    MW_GRADIENT_NONE = 0
-    MW_GRADIENT_ZERO = 1
-    MW_GRADIENT_RULE = 2
-
-
 class mw_admission(IntEnum):
     MW_ADMITS_ONE = 0
     MW_ADMITS_RANGES = 1
@@ -133,6 +128,12 @@ class mw_weights_outcome(IntEnum):
     MW_WEIGHTS_MISSING = 1
     MW_WEIGHTS_SHAPE = 2
     MW_WEIGHTS_UNUSED = 3
+
+
+class mw_weight_form(IntEnum):
+    MW_WEIGHTS_F16 = 1
+    MW_WEIGHTS_I8 = 2
+    MW_WEIGHTS_PALETTE = 3
 
 
 class mw_feature_kind(IntEnum):
@@ -218,6 +219,12 @@ class mw_fit_end(IntEnum):
     MW_FIT_FAILED = 3
 
 
+class mw_operation_gradient(IntEnum):
+    MW_GRADIENT_NONE = 0
+    MW_GRADIENT_ZERO = 1
+    MW_GRADIENT_RULE = 2
+
+
 class mw_gelu_mode(IntEnum):
     MW_GELU_EXACT = 0
     MW_GELU_TANH = 1
@@ -296,7 +303,6 @@ class mw_pad_mode(IntEnum):
 # Known by name alone.
 mw_communicator = _struct("mw_communicator")
 mw_compare_options = _struct("mw_compare_options")
-mw_confusion = _struct("mw_confusion")
 mw_coreml = _struct("mw_coreml")
 mw_dataset = _struct("mw_dataset")
 mw_graph = _struct("mw_graph")
@@ -321,8 +327,6 @@ mw_graph_options = _struct("mw_graph_options")
 mw_init = _struct("mw_init")
 mw_argument = _struct("mw_argument")
 mw_input_shape = _struct("mw_input_shape")
-mw_operation = _struct("mw_operation")
-mw_operation_argument = _struct("mw_operation_argument")
 mw_admitted_shapes = _struct("mw_admitted_shapes")
 mw_pullback = _struct("mw_pullback")
 mw_custom_vjp_call = _struct("mw_custom_vjp_call")
@@ -348,6 +352,8 @@ mw_tensor_values = _struct("mw_tensor_values")
 mw_weights_prefix = _struct("mw_weights_prefix")
 mw_weights_choice = _struct("mw_weights_choice")
 mw_weights_options = _struct("mw_weights_options")
+mw_compress_choice = _struct("mw_compress_choice")
+mw_compress_options = _struct("mw_compress_options")
 mw_format_problem = _struct("mw_format_problem")
 mw_write_options = _struct("mw_write_options")
 mw_onnx_extent = _struct("mw_onnx_extent")
@@ -382,12 +388,15 @@ mw_trainer_memory = _struct("mw_trainer_memory")
 mw_trainer_ranks = _struct("mw_trainer_ranks")
 mw_trainer_watch = _struct("mw_trainer_watch")
 mw_trainer_options = _struct("mw_trainer_options")
-mw_measure = _struct("mw_measure")
-mw_evaluation = _struct("mw_evaluation")
 mw_trainer_recomputation = _struct("mw_trainer_recomputation")
 mw_trainer_parts = _struct("mw_trainer_parts")
 mw_trainer_counters = _struct("mw_trainer_counters")
 mw_trainer_info = _struct("mw_trainer_info")
+mw_confusion = _struct("mw_confusion")
+mw_measure = _struct("mw_measure")
+mw_evaluation = _struct("mw_evaluation")
+mw_class_figures = _struct("mw_class_figures")
+mw_confusion_figures = _struct("mw_confusion_figures")
 mw_progress = _struct("mw_progress")
 mw_fit_summary = _struct("mw_fit_summary")
 mw_fit_data = _struct("mw_fit_data")
@@ -397,6 +406,8 @@ mw_fit_stopping = _struct("mw_fit_stopping")
 mw_fit_metrics = _struct("mw_fit_metrics")
 mw_fit_progress = _struct("mw_fit_progress")
 mw_fit_options = _struct("mw_fit_options")
+mw_operation = _struct("mw_operation")
+mw_operation_argument = _struct("mw_operation_argument")
 mw_conv_options = _struct("mw_conv_options")
 mw_pool_options = _struct("mw_pool_options")
 mw_recurrent_weights = _struct("mw_recurrent_weights")
@@ -412,15 +423,16 @@ mw_non_maximum_suppression_options = _struct("mw_non_maximum_suppression_options
 mw_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 mw_thread_run = CFUNCTYPE(c_void_p, c_void_p)
 mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
-mw_layer_function = CFUNCTYPE(c_void_p, c_void_p, POINTER(mw_graph), c_char_p, POINTER(POINTER(mw_tensor)), c_size_t)
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
 mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
 mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
+mw_compress_report = CFUNCTYPE(None, c_void_p, POINTER(mw_compress_choice))
 mw_parameter_source = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_format_report = CFUNCTYPE(None, c_void_p, POINTER(mw_format_problem))
 mw_progress_function = CFUNCTYPE(c_bool, c_void_p, POINTER(mw_progress))
+mw_layer_function = CFUNCTYPE(c_void_p, c_void_p, POINTER(mw_graph), c_char_p, POINTER(POINTER(mw_tensor)), c_size_t)
 mw_loop_condition = CFUNCTYPE(c_void_p, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t)
 mw_loop_body = CFUNCTYPE(None, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t, POINTER(POINTER(mw_tensor)))
 mw_branch = CFUNCTYPE(None, c_void_p, POINTER(POINTER(mw_tensor)), c_size_t)
@@ -441,8 +453,6 @@ mw_graph_options._fields_ = [("struct_size", c_size_t), ("allocator", POINTER(mw
 mw_init._fields_ = [("hidden", c_uint64 * 3)]
 mw_argument._fields_ = [("name", c_char_p), ("values", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]
 mw_input_shape._fields_ = [("input", c_char_p), ("shape", mw_shape)]
-mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
-mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
 mw_admitted_shapes._fields_ = [
     ("kind", c_int), ("declared", mw_shape), ("has_standard", c_bool), ("standard", mw_shape),
     ("low", mw_shape), ("high", mw_shape), ("count", c_size_t),
@@ -529,6 +539,14 @@ mw_weights_options._fields_ = [
     ("struct_size", c_size_t), ("prefixes", POINTER(mw_weights_prefix)), ("prefix_count", c_size_t),
     ("name", mw_weights_name), ("name_user", c_void_p), ("partial", c_bool), ("new_heads", c_bool),
     ("base", c_bool), ("compressed", c_bool), ("report", mw_weights_report), ("report_user", c_void_p),
+]
+mw_compress_choice._fields_ = [
+    ("name", c_char_p), ("shape", mw_shape), ("dtype", c_int), ("size_before", c_size_t),
+    ("size_after", c_size_t), ("largest_error", c_double), ("relative_error", c_double), ("reason", c_char_p),
+]
+mw_compress_options._fields_ = [
+    ("struct_size", c_size_t), ("form", c_int), ("bits", c_int), ("least_elements", c_int64),
+    ("report", mw_compress_report), ("report_user", c_void_p),
 ]
 mw_format_problem._fields_ = [("node", c_char_p), ("operation", c_char_p), ("opset", c_int64), ("reason", c_char_p)]
 mw_write_options._fields_ = [
@@ -635,10 +653,6 @@ mw_trainer_options._fields_ = [
     ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
     ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
-mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
-mw_evaluation._fields_ = [
-    ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
-]
 mw_trainer_recomputation._fields_ = [
     ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),
     ("flops_before", c_double),
@@ -656,6 +670,19 @@ mw_trainer_info._fields_ = [
     ("steps", c_int64), ("learning_rate", c_float), ("loss_scale", c_float), ("gradient_norm", c_double),
     ("warning_count", c_size_t), ("watch_count", c_size_t), ("counters", mw_trainer_counters),
     ("parts", mw_trainer_parts), ("recomputation", mw_trainer_recomputation),
+]
+mw_confusion._fields_ = [("labels", c_char_p), ("classes", c_int64), ("counts", POINTER(c_int64))]
+mw_measure._fields_ = [("name", c_char_p), ("value", c_double)]
+mw_evaluation._fields_ = [
+    ("loss", c_double), ("examples", c_int64), ("metric_count", c_size_t), ("metrics", mw_measure * 16),
+]
+mw_class_figures._fields_ = [
+    ("support", c_int64), ("predicted", c_int64), ("correct", c_int64), ("precision", c_double),
+    ("recall", c_double), ("f1", c_double),
+]
+mw_confusion_figures._fields_ = [
+    ("labels", c_int64), ("correct", c_int64), ("accuracy", c_double), ("macro_precision", c_double),
+    ("macro_recall", c_double), ("macro_f1", c_double),
 ]
 mw_progress._fields_ = [
     ("epoch", c_int64), ("epochs", c_int64), ("step", c_int64), ("steps", c_int64), ("loss", c_double),
@@ -691,6 +718,8 @@ mw_fit_options._fields_ = [
     ("checkpoint", mw_fit_checkpoint), ("stopping", mw_fit_stopping), ("metrics", mw_fit_metrics),
     ("progress", mw_fit_progress), ("summary", POINTER(mw_fit_summary)),
 ]
+mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
+mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
 mw_conv_options._fields_ = [
     ("struct_size", c_size_t), ("stride", c_int64 * 3), ("dilation", c_int64 * 3), ("groups", c_int64),
     ("pad_type", c_int), ("pad", c_int64 * 6), ("bias", c_bool), ("output_shape", mw_shape),
@@ -785,10 +814,6 @@ FUNCTIONS = {
     "mw_tensor_graph": (POINTER(mw_graph), [("x", POINTER(mw_tensor))]),
     "mw_graph_print": (POINTER(c_char), [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
     "mw_string_free": (None, [("string", c_char_p)]),
-    "mw_operation_at": (c_bool, [("index", c_size_t), ("out", POINTER(mw_operation))]),
-    "mw_operation_argument_at": (c_bool, [
-        ("index", c_size_t), ("argument", c_size_t), ("out", POINTER(mw_operation_argument)),
-    ]),
     "mw_graph_function_at": (c_char_p, [("graph", POINTER(mw_graph)), ("index", c_size_t)]),
     "mw_graph_opset": (c_int, [("graph", POINTER(mw_graph))]),
     "mw_graph_function": (POINTER(mw_graph), [
@@ -837,27 +862,6 @@ FUNCTIONS = {
     "mw_custom_vjp": (POINTER(mw_tensor), [
         ("name", c_char_p), ("y", POINTER(mw_tensor)), ("inputs", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
         ("rule", mw_custom_vjp_rule), ("user", c_void_p),
-    ]),
-    "mw_layer_create": (POINTER(mw_layer), [
-        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("function", mw_layer_function), ("user", c_void_p),
-    ]),
-    "mw_layer_apply": (POINTER(mw_tensor), [
-        ("layer", POINTER(mw_layer)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
-    ]),
-    "mw_layer_apply_one": (POINTER(mw_tensor), [("layer", POINTER(mw_layer)), ("x", POINTER(mw_tensor))]),
-    "mw_layer_dense": (POINTER(mw_layer), [("graph", POINTER(mw_graph)), ("units", c_int64), ("name", c_char_p)]),
-    "mw_layer_conv": (POINTER(mw_layer), [
-        ("graph", POINTER(mw_graph)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
-        ("options", POINTER(mw_conv_options)),
-    ]),
-    "mw_layer_embedding": (POINTER(mw_layer), [
-        ("graph", POINTER(mw_graph)), ("count", c_int64), ("dim", c_int64), ("name", c_char_p),
-    ]),
-    "mw_layer_layer_norm": (POINTER(mw_layer), [
-        ("graph", POINTER(mw_graph)), ("axis_count", c_int), ("epsilon", c_float), ("name", c_char_p),
-    ]),
-    "mw_layer_batch_norm": (POINTER(mw_layer), [
-        ("graph", POINTER(mw_graph)), ("momentum", c_float), ("epsilon", c_float), ("name", c_char_p),
     ]),
     "mw_cross_entropy": (POINTER(mw_tensor), [("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
     "mw_cross_entropy_defaults": (mw_cross_entropy_options, []),
@@ -1010,6 +1014,10 @@ FUNCTIONS = {
     "mw_graph_load_weights": (POINTER(mw_graph), [
         ("source", POINTER(mw_graph)), ("path", c_char_p), ("options", POINTER(mw_weights_options)),
         ("err", POINTER(mw_error)),
+    ]),
+    "mw_compress_defaults": (mw_compress_options, [("form", c_int)]),
+    "mw_graph_compress": (POINTER(mw_graph), [
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_compress_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_write_defaults": (mw_write_options, []),
     "mw_graph_write": (c_int, [
@@ -1176,10 +1184,6 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("learning_rate", c_float), ("err", POINTER(mw_error)),
     ]),
     "mw_trainer_use_averages": (c_int, [("trainer", POINTER(mw_trainer)), ("use", c_bool), ("err", POINTER(mw_error))]),
-    "mw_trainer_evaluate": (c_int, [
-        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("confusion", POINTER(mw_confusion)),
-        ("out", POINTER(mw_evaluation)), ("err", POINTER(mw_error)),
-    ]),
     "mw_trainer_classes": (mw_classes, [("trainer", POINTER(mw_trainer)), ("column", c_char_p)]),
     "mw_trainer_predict": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("batch", POINTER(mw_batch)), ("dtype", c_int), ("out_data", c_void_p),
@@ -1206,6 +1210,12 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("path", c_char_p), ("out_position", POINTER(mw_loader_position)),
         ("err", POINTER(mw_error)),
     ]),
+    "mw_trainer_evaluate": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("dataset", POINTER(mw_dataset)), ("confusion", POINTER(mw_confusion)),
+        ("out", POINTER(mw_evaluation)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_confusion_class": (mw_class_figures, [("counts", POINTER(c_int64)), ("classes", c_int64), ("index", c_int64)]),
+    "mw_confusion_all": (mw_confusion_figures, [("counts", POINTER(c_int64)), ("classes", c_int64)]),
     "mw_fit_defaults": (mw_fit_options, [("training", POINTER(mw_dataset)), ("epochs", c_int64)]),
     "mw_trainer_log": (c_int, [
         ("trainer", POINTER(mw_trainer)), ("fields", POINTER(mw_metrics_field)), ("count", c_size_t),
@@ -1215,6 +1225,10 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("options", POINTER(mw_fit_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_fit_signal": (c_int, []),
+    "mw_operation_at": (c_bool, [("index", c_size_t), ("out", POINTER(mw_operation))]),
+    "mw_operation_argument_at": (c_bool, [
+        ("index", c_size_t), ("argument", c_size_t), ("out", POINTER(mw_operation_argument)),
+    ]),
     "mw_relu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
     "mw_sigmoid": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
     "mw_silu": (POINTER(mw_tensor), [("x", POINTER(mw_tensor))]),
@@ -1257,6 +1271,27 @@ FUNCTIONS = {
     "mw_conv_transpose_layer": (POINTER(mw_tensor), [
         ("x", POINTER(mw_tensor)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
         ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_layer_create": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("name", c_char_p), ("function", mw_layer_function), ("user", c_void_p),
+    ]),
+    "mw_layer_apply": (POINTER(mw_tensor), [
+        ("layer", POINTER(mw_layer)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+    ]),
+    "mw_layer_apply_one": (POINTER(mw_tensor), [("layer", POINTER(mw_layer)), ("x", POINTER(mw_tensor))]),
+    "mw_layer_dense": (POINTER(mw_layer), [("graph", POINTER(mw_graph)), ("units", c_int64), ("name", c_char_p)]),
+    "mw_layer_conv": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("channels", c_int64), ("kernel", mw_shape), ("name", c_char_p),
+        ("options", POINTER(mw_conv_options)),
+    ]),
+    "mw_layer_embedding": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("count", c_int64), ("dim", c_int64), ("name", c_char_p),
+    ]),
+    "mw_layer_layer_norm": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("axis_count", c_int), ("epsilon", c_float), ("name", c_char_p),
+    ]),
+    "mw_layer_batch_norm": (POINTER(mw_layer), [
+        ("graph", POINTER(mw_graph)), ("momentum", c_float), ("epsilon", c_float), ("name", c_char_p),
     ]),
     "mw_one_hot": (POINTER(mw_tensor), [
         ("indices", POINTER(mw_tensor)), ("size", c_int64), ("axis", c_int), ("dtype", c_int), ("on", c_double),

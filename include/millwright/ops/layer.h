@@ -8,8 +8,8 @@
  * The gradient of a parameter is the sum over its uses. In files, trainers and messages it is as any other.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread. */
-#ifndef MILLWRIGHT_LAYER_H
-#define MILLWRIGHT_LAYER_H
+#ifndef MILLWRIGHT_OPS_LAYER_H
+#define MILLWRIGHT_OPS_LAYER_H
 
 #include <millwright/ops/conv.h>
 

@@ -5,8 +5,8 @@
  *         puts(operation.name);
  *
  * Threads: every function here may be called from any thread at any time. */
-#ifndef MILLWRIGHT_OPERATION_H
-#define MILLWRIGHT_OPERATION_H
+#ifndef MILLWRIGHT_OPS_OPERATION_H
+#define MILLWRIGHT_OPS_OPERATION_H
 
 #include <millwright/graph.h>
 

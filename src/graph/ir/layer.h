@@ -4,7 +4,7 @@
 
 #include "graph/ir/ir.h"
 
-#include <millwright/layer.h>
+#include <millwright/ops/layer.h>
 
 /* True if a layer is being applied again, so that *out is the tensor that its first application made, or NULL with an
  * error on the graph. */

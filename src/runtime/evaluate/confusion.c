@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <millwright/confusion.h>
+#include <millwright/evaluate.h>
 #include <stdio.h>
 #include <string.h>
 

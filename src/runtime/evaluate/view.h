@@ -3,7 +3,7 @@
 #define MW__RUNTIME_EVALUATE_VIEW_H
 
 #include "runtime/trainer/object/trainer_object.h"
-#include <millwright/confusion.h>
+#include <millwright/evaluate.h>
 
 void mw__trainer_view_deinit(mw__trainer_view *view);
 /* Both make the view if it is not there. */

@@ -33,7 +33,7 @@ const tool_option tool_convert_options[] = {
 
 /* ---- weights that take less ---- */
 
-static void say_compressed(void *user, const mw_weight_report *report)
+static void say_compressed(void *user, const mw_compress_choice *report)
 {
     const tool_call *call = user;
     char before[32], after[32];

@@ -5,7 +5,7 @@
 #include "tool/tool.h"
 
 #include <millwright/inspect.h>
-#include <millwright/operation.h>
+#include <millwright/ops/operation.h>
 
 tool_run tool_info, tool_ops, tool_tensors, tool_convert, tool_average, tool_run_model, tool_bench, tool_profile,
     tool_compare, tool_gradcheck, tool_check, tool_plan, tool_inspect, tool_doctor, tool_man, tool_completion,

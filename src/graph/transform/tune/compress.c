@@ -7,8 +7,8 @@
 #include "graph/transform/tune/palette.h"
 
 #include <math.h>
-#include <millwright/compress.h>
 #include <millwright/ops/quantize.h>
+#include <millwright/weights.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 256 };
@@ -235,14 +235,14 @@ static void report(const compression *c, const weight *w, const char *reason)
         error += difference * difference;
         whole += (double)w->given[i] * (double)w->given[i];
     }
-    const mw_weight_report said = {.name = mw_tensor_name(w->value),
-                                   .shape = w->shape,
-                                   .dtype = w->dtype,
-                                   .size_before = before,
-                                   .size_after = reason == NULL ? w->size_after : before,
-                                   .largest_error = largest,
-                                   .relative_error = whole > 0 ? sqrt(error / whole) : 0,
-                                   .reason = reason};
+    const mw_compress_choice said = {.name = mw_tensor_name(w->value),
+                                     .shape = w->shape,
+                                     .dtype = w->dtype,
+                                     .size_before = before,
+                                     .size_after = reason == NULL ? w->size_after : before,
+                                     .largest_error = largest,
+                                     .relative_error = whole > 0 ? sqrt(error / whole) : 0,
+                                     .reason = reason};
     if (c->options->report != NULL)
         c->options->report(c->options->report_user, &said);
 }
