@@ -16,7 +16,7 @@ import python_abi  # noqa: E402
 
 # Of libraries of their own, or with prototypes of Apple's.
 APART = {"millwright", "mpi", "ane_e5rt"}
-FIRST = ["status", "types", "graph", "operation", "function"]
+FIRST = ["status", "types", "graph", "function"]
 
 # What a row cannot do, and why.
 LEFT_OUT = {
