@@ -67,7 +67,6 @@ endfunction()
 # mw_export_only(<target> <map> <pattern>...): what a shared library shows, whatever its objects mark as public.
 function(mw_export_only target map)
     if(APPLE)
-        include(CheckLinkerFlag)
         check_linker_flag(C "-Wl,-exported_symbol,_main" MW_LINKER_HAS_EXPORTED_SYMBOL)
         if(MW_LINKER_HAS_EXPORTED_SYMBOL)
             foreach(pattern ${ARGN})
@@ -75,8 +74,13 @@ function(mw_export_only target map)
             endforeach()
         endif()
     else()
-        # Calls of its own names stay inside, whatever a program or a plugin with the static library in it shows.
-        target_link_options(${target} PRIVATE "-Wl,--version-script=${map}" -Wl,-Bsymbolic-functions)
+        # Calls of its own names stay inside, whatever a program or a plugin with the static library in it shows. zig's
+        # linker has no such option.
+        check_linker_flag(C "-Wl,-Bsymbolic-functions" MW_LINKER_HAS_SYMBOLIC_FUNCTIONS)
+        target_link_options(${target} PRIVATE "-Wl,--version-script=${map}")
+        if(MW_LINKER_HAS_SYMBOLIC_FUNCTIONS)
+            target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
+        endif()
         set_property(TARGET ${target} PROPERTY LINK_DEPENDS ${map})
         if(NOT MW_SANITIZE AND NOT MW_TSAN AND NOT MW_FUZZ) # the sanitizers' symbols come with the program
             target_link_options(${target} PRIVATE -Wl,--no-undefined)
