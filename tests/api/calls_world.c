@@ -110,13 +110,22 @@ static void make_running(calls_world *w, mw_graph *small, mw_error *e)
     w->mw_ranges = mw_ranges_create(small, NULL, e);
 }
 
+/* A library without protobuf-c reads and writes no packages: NULL is one of the values that calls are given. */
+static void make_package(calls_world *w, mw_graph *small, mw_error *e)
+{
+    mw_error own = {0};
+    mw_graph_write(small, "world.mlpackage", NULL, &own);
+    w->mw_coreml = mw_coreml_open("world.mlpackage", NULL, &own);
+    if (own.status != MW_OK && strstr(own.message, "without protobuf-c") == NULL && e->status == MW_OK)
+        *e = own;
+}
+
 static void make_files(calls_world *w, mw_graph *small, mw_error *e)
 {
     mw_hwx_emission emission = {0};
     mw_trainer_save(w->mw_trainer, "world.safetensors", NULL, e);
     w->mw_tensors = mw_tensors_open("world.safetensors", e);
-    mw_graph_write(small, "world.mlpackage", NULL, e);
-    w->mw_coreml = mw_coreml_open("world.mlpackage", NULL, e);
+    make_package(w, small, e);
     w->mw_metrics = mw_metrics_create(w == &now ? "now.jsonl" : "gone.jsonl", NULL, e);
     mw_hwx_emit(small, NULL, &emission, e);
     w->mw_hwx = mw_hwx_parse(emission.data, emission.size, NULL, e);
