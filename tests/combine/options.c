@@ -86,8 +86,27 @@ static const char *unfit_batch(const net *n)
 /* Of a gradient that is nearly 0 these take the sign, so that a difference in the last bit becomes one in the first. */
 static bool takes_signs(const net *n) { return n->optimizer != NET_SGD && n->optimizer != NET_MOMENTUM; }
 
+static bool has_protobuf(void)
+{
+    static int has = -1;
+    mw_error err = {0};
+    if (has < 0)
+        mw_graph_destroy(mw_graph_open_onnx("nowhere.onnx", NULL, &err));
+    has = has < 0 ? strstr(err.message, "without protobuf-c") == NULL : has;
+    return has != 0;
+}
+
+const char *option_lacks(option o)
+{
+    const bool needs =
+        o == OPTION_FROM_PACKAGE || o == OPTION_FROM_ONNX || o == OPTION_TO_PACKAGE || o == OPTION_TO_ONNX;
+    return needs && !has_protobuf() ? "the library was built without protobuf-c" : NULL;
+}
+
 const char *option_unfit(option o, option_set set, const net *n)
 {
+    if (option_lacks(o) != NULL)
+        return option_lacks(o);
     if (rows[o].kind != OPTION_OF_NET && takes_signs(n) && option_allowance(set | 1ULL << o, n).all > 0.0)
         return "the sign of what is nearly 0 counts";
     switch (o) {

@@ -67,6 +67,8 @@ typedef struct option_row {
 } option_row;
 
 const option_row *option_row_of(option o);
+/* What the library was built without that the option needs; NULL = nothing. */
+const char *option_lacks(option o);
 /* Why the option says nothing about a net; NULL if it does. */
 const char *option_unfit(option o, option_set set, const net *n);
 /* How far a run may be from the plain one, relative to the largest element of a tensor; 0 = bits. */

@@ -62,7 +62,8 @@ static void show(const tally *t)
 static void check_every_option(const tally *t)
 {
     for (int o = 0; o < OPTIONS; o++)
-        check_note(t->of[o] > 0, __FILE__, __LINE__, "no case with %s was right", option_row_of((option)o)->name);
+        check_note(t->of[o] > 0 || option_lacks((option)o) != NULL, __FILE__, __LINE__, "no case with %s was right",
+                   option_row_of((option)o)->name);
 }
 
 static void report(uint64_t seed, net n, option_set set, const char *why)
