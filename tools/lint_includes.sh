@@ -59,7 +59,7 @@ refuses src/tool/x.c graph/ir/ir.h
 refuses src/runtime/x.c popt.h
 refuses include/millwright/x.h millwright/mpi.h
 refuses src/engine/compile/x.c graph/ir/rule.h
-refuses src/engine/compile/x.c mil/rewrite.h
+refuses src/engine/compile/x.c mil/legalize/rewrite.h
 refuses include/millwright/x.h base/text/error.h
 
 find src include examples tools \( -name '*.[ch]' -o -name '*.def' \) -not -path 'tools/same_bits/*' 2>/dev/null |

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds documents and comments to the tree: every file that they name by its path (src/mil/parse.c, engine/run/order.c)
+# Holds documents and comments to the tree: every file that they name by its path (src/mil/text/parse.c, engine/run/order.c)
 # is there. Made-up names of the lint's own tests are left out, and the small tree of the test of the amalgamation.
 set -eu
 cd "$(dirname "$0")/.."

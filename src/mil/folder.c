@@ -4,7 +4,7 @@
 
 #include "base/file/descriptor.h"
 
-#include "mil/print.h"
+#include "mil/text/print.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define MW__MIL_FOLDER_H
 
 #include "base/text/text.h"
-#include "mil/blob.h"
+#include "mil/weights/blob.h"
 
 /* Replaces the model in `folder`, which is made if it is missing, as a whole or not at all; all other files stay.
  *

@@ -3,7 +3,7 @@
 #include "base/file/file.h"
 #include "base/number/float_mode.h"
 #include "mil/folder.h"
-#include "mil/print.h"
+#include "mil/text/print.h"
 #include "mil/write_use.h"
 #include <stdio.h>
 #include <string.h>

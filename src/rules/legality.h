@@ -1,5 +1,6 @@
 /* What the ANE refuses or does silently otherwise, as rows: operation, chips, stage, predicate, rule, source. The rows
- * stand by family in legality_<family>.c; mil/legality.h refuses by them, mw_chip_report_create reports all of them.
+ * stand by family in legality_<family>.c; mil/legalize/legality.h refuses by them, mw_chip_report_create reports all of
+ * them.
  *
  * A row holds for the chips of its set. MW__ON_ANY in it: also where no chip is named; without it a program for "every
  * chip" is not held to the row, as it may run on another one. */
@@ -86,7 +87,7 @@ typedef struct mw__legality_row {
     const char *rule;      /* with a hint; {limit}, {there} and {what} stand for what was found */
     const char *validator; /* Apple's words as recorded, or NULL */
     const char *source;    /* if several disagree, each of them, and which is taken */
-    const char *rewrite;   /* a row of mil/rewrite.h, "blocks" or "fp16" that stands for it, or NULL */
+    const char *rewrite;   /* a row of mil/legalize/rewrite.h, "blocks" or "fp16" that stands for it, or NULL */
 } mw__legality_row;
 
 typedef struct mw__legality_family {

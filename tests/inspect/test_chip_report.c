@@ -1,6 +1,6 @@
 /* mw_chip_report_create: every row where it trips and where it just does not, what the report says, and what it is
  * given. */
-#include "mil/legal_form.h"
+#include "mil/legalize/legal_form.h"
 #include "rules/legality.h"
 #include "support/check.h"
 #include "support/chip/legality_cases.h"

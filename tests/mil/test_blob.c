@@ -1,6 +1,6 @@
 /* Weight files: the layout byte for byte, reading by offset, and what a hostile file may try. */
 #include "base/file/file.h"
-#include "mil/blob.h"
+#include "mil/weights/blob.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <millwright/mil.h>

@@ -2,7 +2,7 @@
  * file, and what hostile texts claim. */
 #include "base/file/file.h"
 #include "graph/constants/compressed.h"
-#include "mil/blob.h"
+#include "mil/weights/blob.h"
 #include "support/check.h"
 #include "support/failing.h"
 

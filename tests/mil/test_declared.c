@@ -1,5 +1,5 @@
 /* What a text declares against its rule is refused by whatever copies the program: compiling, training, other files. */
-#include "mil/legal_form.h"
+#include "mil/legalize/legal_form.h"
 #include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"

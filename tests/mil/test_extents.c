@@ -1,7 +1,7 @@
 /* Numbers that shapes follow from keep their precision on a device that computes in fp16: every extent is the CPU's. */
 #include "base/number/fp16.h"
 #include "graph/transform/clone/clone.h"
-#include "mil/legal_form.h"
+#include "mil/legalize/legal_form.h"
 #include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"

@@ -1,6 +1,6 @@
 /* What a device accepts: the fp16 form of programs, the identity form of outputs, and refusals by name. */
-#include "mil/legalize.h"
-#include "mil/narrow.h"
+#include "mil/legalize/legalize.h"
+#include "mil/legalize/numbers/narrow.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <math.h>

@@ -1,8 +1,8 @@
-/* The rewrites of mil/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil, and is
- * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
+/* The rewrites of mil/legalize/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil,
+ * and is switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
 #include "golden.h"
-#include "mil/legalize.h"
-#include "mil/rewrite.h"
+#include "mil/legalize/legalize.h"
+#include "mil/legalize/rewrite.h"
 #include "support/check.h"
 #include "support/failing.h"
 

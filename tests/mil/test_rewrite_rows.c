@@ -1,6 +1,7 @@
-/* Every row of mil/rewrite.c: a program that it writes in another form, and what it writes. Axes are at most 1024. */
-#include "mil/legal_form.h"
-#include "mil/rewrite.h"
+/* Every row of mil/legalize/rewrite.c: a program that it writes in another form, and what it writes. Axes are at most
+ * 1024. */
+#include "mil/legalize/legal_form.h"
+#include "mil/legalize/rewrite.h"
 #include "support/check.h"
 
 #include <millwright/mil.h>

@@ -1,8 +1,8 @@
 /* What a chip cannot hold, cut: each form turns data/mil/split_<name>_before.mil into split_<name>_after.mil with axes
  * of at most 1024, and is switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
 #include "golden.h"
-#include "mil/legalize.h"
-#include "mil/split.h"
+#include "mil/legalize/legalize.h"
+#include "mil/legalize/split.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,5 +1,5 @@
 /* Every case of the operation table, and its gradient, with its longest axis cut in two: the same numbers. */
-#include "mil/split.h"
+#include "mil/legalize/split.h"
 #include "support/cases/op_cases.h"
 #include "support/check.h"
 #include "support/on_engine.h"

@@ -57,7 +57,7 @@ static const char rules_head[] =
     "*validator* of Apple's compiler, in its *lowering* to code, at *load*, or not at all (*run*: it runs with other\n"
     "numbers). Refused unless it says *warned* (it runs, not as it should, or sources disagree) or *noted*. *Written "
     "as*\n"
-    "is the rewrite by which `mw_program_create` stands for it where it can (`src/mil/rewrite.c`).\n";
+    "is the rewrite by which `mw_program_create` stands for it where it can (`src/mil/legalize/rewrite.c`).\n";
 
 /* ---- limits ---- */
 

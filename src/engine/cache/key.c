@@ -53,7 +53,7 @@ static mw_status open_file(weighing *w, const char *path, weight_file **out, mw_
     return mw__map_set(&w->files, path, file, err);
 }
 
-/* What the reader of weight files looks at: the used half of the entry, and its data (mil/blob.h). */
+/* What the reader of weight files looks at: the used half of the entry, and its data (mil/weights/blob.h). */
 static mw_status add_entry(weighing *w, weight_file *file, uint64_t offset, const char *path, mw_error *err)
 {
     unsigned char entry[ENTRY], version[8];

@@ -1,4 +1,5 @@
-/* The lexical rules are those of mil/lex.c; what is malformed stays as it is, so that it is equal to itself only. */
+/* The lexical rules are those of mil/text/lex.c; what is malformed stays as it is, so that it is equal to itself only.
+ */
 #include "engine/cache/normal.h"
 
 #include "base/number/number.h"

@@ -11,7 +11,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "graph/ir/count.h"
 #include "mil/io.h"
-#include "mil/legalize.h"
+#include "mil/legalize/legalize.h"
 
 #include <stdio.h>
 #include <stdlib.h>

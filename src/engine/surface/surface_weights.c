@@ -1,7 +1,7 @@
 /* e5rt: weights of a function that are exchanged without a compile. */
 #include "base/number/float_mode.h"
 #include "engine/surface/surface_options.h"
-#include "mil/blob.h"
+#include "mil/weights/blob.h"
 
 #include <string.h>
 

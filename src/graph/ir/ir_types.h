@@ -81,7 +81,7 @@ typedef enum mw__index_use {
     MW__INDEX_STRICT,  /* some use makes nothing of it */
 } mw__index_use;
 
-/* What an input or result of a program holds of a longer one, which the user sees as a whole (mil/split.h). */
+/* What an input or result of a program holds of a longer one, which the user sees as a whole (mil/legalize/split.h). */
 typedef struct mw__part {
     const char *whole; /* the user's name */
     mw_dtype dtype;    /* as the user sees it */

@@ -1,6 +1,7 @@
 /* The embedding pattern: the gradient of elements that were taken by index, in two forms. The native one is a scatter,
  * which no ANE runs; the decomposed lowering compares the indices with a constant range and sums products with that.
- * How that is computed where fp16 cannot count so far, or no axis is so long: graph/patterns/digits.h and mil/split.h.
+ * How that is computed where fp16 cannot count so far, or no axis is so long: graph/patterns/digits.h and
+ * mil/legalize/split.h.
  */
 #ifndef MW__GRAPH_PATTERNS_EMBEDDING_H
 #define MW__GRAPH_PATTERNS_EMBEDDING_H

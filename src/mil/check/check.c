@@ -5,7 +5,7 @@
 #include "base/text/string.h"
 #include "mil/check/form.h"
 #include "mil/check/report.h"
-#include "mil/narrow.h"
+#include "mil/legalize/numbers/narrow.h"
 #include "rules/arithmetic.h"
 
 #include <string.h>

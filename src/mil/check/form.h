@@ -4,8 +4,8 @@
 #define MW__MIL_CHECK_FORM_H
 
 #include "base/visible.h"
-#include "mil/flat_form.h"
-#include "mil/legal_form.h"
+#include "mil/legalize/flat_form.h"
+#include "mil/legalize/legal_form.h"
 #include "rules/legality.h"
 
 /* A copy of a function as it is declared, its values named as its text would name them. Weights whose files were not

@@ -2,7 +2,7 @@
 #include "mil/check/report.h"
 
 #include "base/memory/live.h"
-#include "mil/legal_form.h"
+#include "mil/legalize/legal_form.h"
 
 mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw__legality_row *row,
                               const char *message, mw_error *err)

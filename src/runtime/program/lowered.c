@@ -1,7 +1,7 @@
 /* Programs of graphs in their flat form: next values of states are bound to the states' own ports. */
 #include "runtime/program/lowered.h"
 
-#include "mil/flat_form.h"
+#include "mil/legalize/flat_form.h"
 
 static mw_program *create_lowered(const mw__flat_form *lowered, const mw__program_request *request, mw_error *err)
 {

@@ -1,5 +1,5 @@
 /* Ports that the device holds in parts: digits of integers too large for fp16, blocks of an axis too long for the chip
- * (mil/split.h). The user sees one port under one name; feeding, reading and running go through here. */
+ * (mil/legalize/split.h). The user sees one port under one name; feeding, reading and running go through here. */
 #ifndef MW__RUNTIME_PROGRAM_PARTS_H
 #define MW__RUNTIME_PROGRAM_PARTS_H
 

@@ -5,7 +5,7 @@
 #include "base/text/log.h"
 #include "graph/ir/uses.h"
 #include "mil/io.h"
-#include "mil/legal_form.h"
+#include "mil/legalize/legal_form.h"
 #include "runtime/program/flexible.h"
 #include "runtime/program/program_folder.h"
 #include "runtime/program/program_object.h"

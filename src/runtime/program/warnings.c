@@ -4,7 +4,7 @@
 #include "base/number/number.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
-#include "mil/narrow.h"
+#include "mil/legalize/numbers/narrow.h"
 #include "runtime/program/program_object.h"
 
 #include <string.h>

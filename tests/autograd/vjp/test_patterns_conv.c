@@ -5,7 +5,7 @@
 
 #include "base/number/random.h"
 #include "graph/patterns/conv.h"
-#include "mil/legalize.h"
+#include "mil/legalize/legalize.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

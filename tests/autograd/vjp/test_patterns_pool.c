@@ -5,8 +5,8 @@
 
 #include "base/number/random.h"
 #include "graph/ir/ir.h"
-#include "mil/legality.h"
-#include "mil/legalize.h"
+#include "mil/legalize/legality.h"
+#include "mil/legalize/legalize.h"
 #include <float.h>
 #include <millwright/millwright.h>
 

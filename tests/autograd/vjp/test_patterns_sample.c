@@ -3,7 +3,7 @@
 #include "support/cases/op_cases.h"
 #include "support/check.h"
 
-#include "mil/legality.h"
+#include "mil/legalize/legality.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define MW__FORMAT_ONNX_READ_STORE_H
 
 #include "format/onnx/read/literal.h"
-#include "mil/blob.h"
+#include "mil/weights/blob.h"
 
 /* A tensor of the model: an initializer, or what a Constant gives. */
 typedef struct mw__onnx_kept {

@@ -3,7 +3,7 @@
 #include "base/number/number.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
-#include "mil/narrow.h"
+#include "mil/legalize/numbers/narrow.h"
 #include "runtime/program/warnings.h"
 #include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/options/trainer_options.h"

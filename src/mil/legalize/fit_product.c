@@ -1,0 +1,116 @@
+/* Products, norms and attention in forms that a chip has: of fewer axes, and of several operations. */
+#include "mil/legalize/fit.h"
+
+#include "graph/patterns/attention.h"
+
+#include <millwright/millwright.h>
+
+/* All axes but the last `kept` as one. */
+static mw_shape merged(mw_shape shape, int kept)
+{
+    mw_shape out = {.rank = kept + 1, .dim = {1}};
+    for (int i = 0; i < shape.rank; i++)
+        if (i < shape.rank - kept)
+            out.dim[0] *= shape.dim[i];
+        else
+            out.dim[1 + i - (shape.rank - kept)] = shape.dim[i];
+    return out;
+}
+
+static bool leading_equal(mw_shape x, mw_shape y)
+{
+    bool equal = x.rank == y.rank;
+    for (int i = 0; equal && i + 2 < x.rank; i++)
+        equal = x.dim[i] == y.dim[i];
+    return equal;
+}
+
+/* Batches that are the same on both sides; or one matrix on the right. */
+bool mw__workaround_is_product(const mw__legality *legality, const mw__op *op)
+{
+    const mw_shape x = mw_tensor_shape(mw__arg(op, "x")), y = mw_tensor_shape(mw__arg(op, "y"));
+    (void)legality;
+    return mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw_shape_count(x) > 0 && x.rank > 3 &&
+           (leading_equal(x, y) || y.rank == 2);
+}
+
+mw_tensor *mw__workaround_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+{
+    bool turn_x = false, turn_y = false;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y");
+    (void)legality;
+    mw__arg_bool(op, "transpose_x", &turn_x);
+    mw__arg_bool(op, "transpose_y", &turn_y);
+    if (x == NULL || y == NULL)
+        return NULL;
+    const mw_transposes turns = (mw_transposes)((turn_x ? MW_TRANSPOSE_X : 0) | (turn_y ? MW_TRANSPOSE_Y : 0));
+    x = mw__reshape_to(x, merged(mw_tensor_shape(x), 2));
+    if (mw_tensor_shape(y).rank > 2)
+        y = mw__reshape_to(y, merged(mw_tensor_shape(y), 2));
+    return mw__reshape_to(mw_matmul(x, y, turns), mw_tensor_shape(op->results[0]));
+}
+
+bool mw__workaround_is_linear(const mw__legality *legality, const mw__op *op)
+{
+    (void)legality;
+    return mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
+}
+
+mw_tensor *mw__workaround_linear(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+{
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
+    (void)legality;
+    if (x == NULL)
+        return NULL;
+    x = mw__reshape_to(x, merged(mw_tensor_shape(x), 1));
+    mw_tensor *weight = mw__decompose_arg(clone, op, "weight"), *bias = mw__decompose_arg(clone, op, "bias");
+    mw_tensor *y = mw_linear(x, weight, bias);
+    return mw__reshape_to(y, mw_tensor_shape(op->results[0]));
+}
+
+/* ---- normalization of the last axes ---- */
+
+static int normalized(const mw__op *op)
+{
+    int64_t axes[MW_RANK_MAX];
+    size_t count = 0;
+    const int rank = mw_tensor_shape(mw__arg(op, "x")).rank;
+    bool last = mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) && count > 0 && (int)count < rank;
+    for (size_t i = 0; last && i < count; i++)
+        last = (axes[i] < 0 ? axes[i] + rank : axes[i]) == rank - (int)count + (int)i;
+    return last ? (int)count : 0;
+}
+
+bool mw__workaround_is_norm(const mw__legality *legality, const mw__op *op)
+{
+    (void)legality;
+    return normalized(op) > 0 && normalized(op) < 3 && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
+}
+
+mw_tensor *mw__workaround_norm(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+{
+    double epsilon = 0.0;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
+    const int count = normalized(op);
+    (void)legality;
+    mw__arg_float(op, "epsilon", &epsilon);
+    if (x == NULL)
+        return NULL;
+    x = mw__reshape_to(x, merged(mw_tensor_shape(x), count));
+    const mw_axes axes = count == 1 ? MW_AXES(1) : MW_AXES(1, 2);
+    mw_tensor *gamma = mw__decompose_arg(clone, op, "gamma"), *beta = mw__decompose_arg(clone, op, "beta");
+    mw_tensor *y = mw_layer_norm(x, axes, gamma, beta, (float)epsilon);
+    return mw__reshape_to(y, mw_tensor_shape(op->results[0]));
+}
+
+/* ---- attention ---- */
+
+mw_tensor *mw__workaround_attention(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+{
+    mw_tensor *query = mw__decompose_arg(clone, op, "query"), *key = mw__decompose_arg(clone, op, "key");
+    mw_tensor *value = mw__decompose_arg(clone, op, "value"), *mask = mw__decompose_arg(clone, op, "attn_mask");
+    (void)legality;
+    return query != NULL && key != NULL && value != NULL
+               ? mw__attention(query, key, value, mask, MW__LOWERING_DECOMPOSED)
+               : NULL;
+}
