@@ -27,6 +27,7 @@ mw_room(base file memory number text thread)
 mw_room(graph ir constants geometry ops/array ops/network patterns random transform transform/batch transform/clone
     transform/extents transform/flatten transform/segment transform/tune values)
 mw_room(autograd losses optimizers vjp)
+mw_room(passes)
 mw_room(rules)
 # Rooms apart: costs are a part of libmillwright_e5rt too, and what needs libplist has its own include folders.
 mw_room_at(cost chip/cost)
@@ -90,7 +91,8 @@ target_compile_definitions(millwright_objects_engine PRIVATE ${mw_kernel_definit
 
 # What the engine is known by in a cache: any of its sources changes it.
 file(GLOB_RECURSE mw_engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/base/*
-    ${PROJECT_SOURCE_DIR}/src/graph/* ${PROJECT_SOURCE_DIR}/src/rules/* ${PROJECT_SOURCE_DIR}/src/chip/cost/*
+    ${PROJECT_SOURCE_DIR}/src/graph/* ${PROJECT_SOURCE_DIR}/src/passes/* ${PROJECT_SOURCE_DIR}/src/rules/*
+    ${PROJECT_SOURCE_DIR}/src/chip/cost/*
     ${PROJECT_SOURCE_DIR}/src/mil/*
     ${PROJECT_SOURCE_DIR}/src/engine/*)
 list(JOIN mw_engine_sources "\n" mw_engine_list)
@@ -194,7 +196,7 @@ function(mw_shared target)
 endfunction()
 
 # The core. What siblings use of its inside leaves it under a version that is private to this release.
-mw_objects(mw_core_objects base graph autograd rules mil format runtime engine)
+mw_objects(mw_core_objects base graph passes autograd rules mil format runtime engine)
 # By name: with a wildcard a sanitized build, whose objects hide nothing, would show all of its inside.
 file(GLOB_RECURSE mw_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${mw_headers})
@@ -289,7 +291,7 @@ endif()
 # The engine as an e5rt of its own: only the e5rt_* names, for other clients of that API.
 file(GLOB mw_export_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/surface/export/*.c)
 if(mw_export_sources)
-    mw_objects(mw_engine_objects base graph rules cost mil engine)
+    mw_objects(mw_engine_objects base graph passes rules cost mil engine)
     add_library(millwright_e5rt SHARED ${mw_export_sources} ${mw_engine_objects})
     mw_product(millwright_e5rt)
     target_include_directories(millwright_e5rt PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -32,7 +32,7 @@ from c_macros import Pasting
 from c_rename import Renamer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ("base", "graph", "autograd", "rules", "mil", "format", "runtime", "engine")
+ROOMS = ("base", "graph", "passes", "autograd", "rules", "mil", "format", "runtime", "engine")
 # Libraries beside the core: the header that has all of one, each with a room of that name.
 with open(os.path.join(ROOT, "cmake", "library.cmake"), encoding="utf-8") as _rows:
     _text = _rows.read()

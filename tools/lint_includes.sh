@@ -30,6 +30,9 @@ refuses src/runtime/x.c inspect/feed.h
 refuses src/runtime/x.c ranks/x.h
 refuses src/runtime/x.c millwright/ranges.h
 refuses src/graph/x.c millwright/plan.h
+refuses src/graph/x.c passes/rule.h
+refuses src/passes/x.c mil/io.h
+refuses src/passes/x.c rules/legality.h
 refuses src/graph/x.c millwright/communicator.h
 refuses src/inspect/x.c millwright/view.h
 refuses src/ranks/x.c millwright/mpi.h
@@ -59,7 +62,7 @@ refuses src/tool/x.c graph/ir/ir.h
 refuses src/runtime/x.c popt.h
 refuses include/millwright/x.h millwright/mpi.h
 refuses src/engine/compile/x.c graph/ir/rule.h
-refuses src/engine/compile/x.c mil/legalize/rewrite.h
+refuses src/engine/compile/x.c mil/legalize/rewrites.h
 refuses include/millwright/x.h base/text/error.h
 
 find src include examples tools \( -name '*.[ch]' -o -name '*.def' \) -not -path 'tools/same_bits/*' 2>/dev/null |

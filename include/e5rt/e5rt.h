@@ -137,6 +137,36 @@ E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, 
 /* Not 0: the folder of what is compiled is the caller's alone, and no file in it changes or gets shorter as long as the
  * library lives, though it may be removed: weights are mapped and not read. */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *options, e5rt_bool value); /* M */
+/* What a pass of the compiler did; all of it is valid during the call alone (millwright/passes.h has the words). */
+typedef struct e5rt_mw_pass_rule {
+    const char *name;
+    uint64_t hits, refusals;
+} e5rt_mw_pass_rule;
+
+typedef struct e5rt_mw_pass_note {
+    const char *rule, *operation, *refused;
+} e5rt_mw_pass_note;
+
+typedef struct e5rt_mw_pass {
+    const char *name, *stage, *sentence, *function;
+    double seconds;
+    uint64_t before, after;
+    e5rt_bool changed;
+    const e5rt_mw_pass_rule *rules;
+    uint64_t rule_count;
+    const e5rt_mw_pass_note *notes;
+    uint64_t note_count;
+    const char *text, *broken; /* or NULL */
+} e5rt_mw_pass;
+
+typedef void e5rt_mw_pass_report(void *user, const e5rt_mw_pass *pass);
+
+/* `report` is called for each pass of a compilation, on its thread; NULL = none. What is fetched from a cache has none.
+ *  why    the operation that notes are made of, "*" = all; NULL = none
+ *  texts  not 0: steps are listed after each pass over them */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_pass_report(void *options, e5rt_mw_pass_report *report,
+                                                                     void *user, const char *why,
+                                                                     e5rt_bool texts); /* M */
 /* Weight files, as the text spells them ("@model_path/weights/adapter.bin"), whose constants are exchanged when an
  * operation is made; compile refuses a path that it does not have, and such a constant where only a constant can be. */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_mutable_weight_paths(void *options, const char *const *paths,

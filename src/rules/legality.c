@@ -121,14 +121,14 @@ bool mw__legality_ask_function(const mw__legality *legality, const mw__function 
     return true;
 }
 
-bool mw__legality_wants(const mw__legality *legality, const mw__op *op, const char *rewrite)
+bool mw__legality_names_rewrite(const mw__legality *legality, const mw__op *op, mw__rule_id rewrite)
 {
     const unsigned bit = chip_bit(legality) & MW__ON_NAMED;
     const mw__legality_row *row;
     for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {0};
-        if ((row->chips & bit) != 0 && row->op != NULL && row->rewrite != NULL && strcmp(row->rewrite, rewrite) == 0 &&
-            is_for(row, op->kind) && row->op(legality, op, &trip))
+        if ((row->chips & bit) != 0 && row->op != NULL && row->rewrite == rewrite && is_for(row, op->kind) &&
+            row->op(legality, op, &trip))
             return true;
     }
     return false;

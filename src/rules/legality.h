@@ -10,6 +10,7 @@
 #include "base/visible.h"
 #include "graph/ir/device_traits.h"
 #include "graph/ir/ir.h"
+#include "passes/rule.h"
 #include "rules/chips.h"
 
 /* ---- what is asked about ---- */
@@ -87,7 +88,7 @@ typedef struct mw__legality_row {
     const char *rule;      /* with a hint; {limit}, {there} and {what} stand for what was found */
     const char *validator; /* Apple's words as recorded, or NULL */
     const char *source;    /* if several disagree, each of them, and which is taken */
-    const char *rewrite;   /* a row of mil/legalize/rewrite.h, "blocks" or "fp16" that stands for it, or NULL */
+    mw__rule_id rewrite;   /* the rewrite, pass or analysis that stands for it; MW__RULE_NONE = none */
 } mw__legality_row;
 
 typedef struct mw__legality_family {
@@ -115,7 +116,7 @@ MW__SIBLING bool mw__legality_ask_function(const mw__legality *legality, const m
                                            mw__legality_sink *sink, void *user);
 
 /* True if a row that names that rewrite holds for the operation on a chip that is named. */
-bool mw__legality_wants(const mw__legality *legality, const mw__op *op, const char *rewrite);
+bool mw__legality_names_rewrite(const mw__legality *legality, const mw__op *op, mw__rule_id rewrite);
 
 /* The rule with what was found in it. Returns its length; `out` is terminated. */
 MW__SIBLING size_t mw__legality_describe(const mw__legality_row *row, const mw__trip *trip, char *out, size_t size);
@@ -130,7 +131,7 @@ MW__SIBLING size_t mw__legality_describe(const mw__legality_row *row, const mw__
     {                                                                                                                  \
         .id = operation_, .operations = MW__OPERATIONS(operation_), .chips = MW__ON_ALL, .stage = MW__STAGE_LOWERING,  \
         .op = mw__legality_always, .rule = "the ANE does not run it",                                                  \
-        .source = "operation sweep of ANEForge on the ANE", .rewrite = rewrite_                                        \
+        .source = "operation sweep of ANEForge on the ANE", .rewrite = MW__RULE_##rewrite_                             \
     }
 
 mw__legality_op mw__legality_always;

@@ -162,7 +162,7 @@ static const mw__legality_row rows[] = {
      .validator = "Invalid conv kernel %s = %zd, It should be in [%zd,%zd]",
      .source = "ANEForge, limits by chip: 13 on h13, 13 untried on h14 and h15, 15 from h16 on; ane-guide, appendix A: "
                "13 on h13 (measured, chapter 17), 16 from h14 on. 15 is taken from h14 on, and where no chip is named",
-     .rewrite = "wide_conv"},
+     .rewrite = MW__RULE_wide_conv},
     {.id = "conv_computed_weight",
      .operations = MW__OPERATIONS("conv"),
      .chips = MW__ON_ALL,
@@ -170,7 +170,7 @@ static const mw__legality_row rows[] = {
      .op = computed_weight_batched,
      .rule = "a weight that is not a constant needs a batch of 1; use the decomposed form",
      .source = "ANEForge, dynamic convolution",
-     .rewrite = "conv_decomposed"},
+     .rewrite = MW__RULE_conv_decomposed},
     {.id = "conv_transpose_computed_weight",
      .operations = MW__OPERATIONS("conv_transpose"),
      .chips = MW__ON_ALL,
@@ -193,7 +193,7 @@ static const mw__legality_row rows[] = {
      .rule = "a weight that is not a constant may be ignored",
      .source = "ANEForge: a convolution of its own for a batch of 1, and a report that the weight is ignored; it is "
                "let through, and not written",
-     .rewrite = "conv_decomposed"},
+     .rewrite = MW__RULE_conv_decomposed},
     {.id = "conv_transpose_kernel_width",
      .operations = MW__OPERATIONS("conv_transpose"),
      .chips = MW__ON_NAMED,

@@ -24,20 +24,20 @@ static bool batched_data(const mw__legality *legality, const mw__op *op, mw__tri
 
 #define HALF(operation_, source_)                                                                                      \
     {                                                                                                                  \
-        .id = operation_ "_half", .operations = MW__OPERATIONS(operation_), .chips = MW__ON_ALL, .op = half_indices,   \
+        .id = #operation_ "_half", .operations = MW__OPERATIONS(#operation_), .chips = MW__ON_ALL, .op = half_indices, \
         .rule = "its int32 indices come from an input, which is an fp16 port on the ANE, and fp16 cannot be an index", \
-        .source = source_, .rewrite = operation_                                                                       \
+        .source = source_, .rewrite = MW__RULE_##operation_                                                            \
     }
 
 static const mw__legality_row rows[] = {
-    HALF("gather", "MIL reference, gather takes integer indices"),
-    HALF("gather_along_axis", "MIL reference, gather_along_axis takes integer indices"),
-    HALF("gather_nd", "MIL reference, gather_nd takes integer indices"),
-    HALF("one_hot", "MIL reference, one_hot takes integer indices"),
-    MW__NO_CHIP("non_zero", "non_zero"),
-    MW__NO_CHIP("scatter", "put"),
-    MW__NO_CHIP("scatter_along_axis", "put"),
-    MW__NO_CHIP("scatter_nd", "put"),
+    HALF(gather, "MIL reference, gather takes integer indices"),
+    HALF(gather_along_axis, "MIL reference, gather_along_axis takes integer indices"),
+    HALF(gather_nd, "MIL reference, gather_nd takes integer indices"),
+    HALF(one_hot, "MIL reference, one_hot takes integer indices"),
+    MW__NO_CHIP("non_zero", non_zero),
+    MW__NO_CHIP("scatter", put),
+    MW__NO_CHIP("scatter_along_axis", put),
+    MW__NO_CHIP("scatter_nd", put),
     {.id = "gather_batch",
      .operations = MW__OPERATIONS("gather", "gather_along_axis", "gather_nd"),
      .chips = MW__ON_BELOW_H14,
@@ -60,7 +60,7 @@ static const mw__legality_row rows[] = {
      .op = mw__legality_always,
      .rule = "the ANE does not run it; compare with a range",
      .source = "operation sweep of ANEForge on M5; ane-guide, appendix A",
-     .rewrite = "one_hot"},
+     .rewrite = MW__RULE_one_hot},
 };
 
 const mw__legality_family mw__legality_gather = {"gather", rows, sizeof rows / sizeof *rows};

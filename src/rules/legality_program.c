@@ -188,7 +188,7 @@ static const mw__legality_row rows[] = {
      .rule = "an axis has {there} elements, at most {limit} are taken",
      .source = "ane-guide, appendix A, measured on M1; ANEForge, limits by chip. Of the batch of rank 4 ANEForge says "
                "nothing; the 65536 of the guide is taken",
-     .rewrite = "blocks"},
+     .rewrite = MW__RULE_blocks},
     {.id = "open_extent",
      .chips = MW__ON_NAMED,
      .stage = MW__STAGE_LOWERING,
@@ -203,7 +203,7 @@ static const mw__legality_row rows[] = {
      .rule = "{there} results are {what}; the ANE computes in fp16",
      .source = "ANEForge: its questions and answers have fp32 between casts, its plans and its sweep do not; refusal "
                "is taken",
-     .rewrite = "fp16"},
+     .rewrite = MW__RULE_fp16},
     {.id = "fp8_type",
      .chips = MW__ON_NAMED,
      .op = is_fp8,
@@ -217,7 +217,7 @@ static const mw__legality_row rows[] = {
      .rule = "a cast to int32 is refused; round with floor, which stays fp16",
      .source = "ane-guide, chapter 22, measured on M1; ANEForge has casts as not implemented on M5 too (the form of "
                "its sweep), of which only this one is taken",
-     .rewrite = "same_cast"},
+     .rewrite = MW__RULE_same_cast},
     {.id = "argument_computed",
      .chips = MW__ON_NAMED,
      .op = computed_constant,

@@ -8,7 +8,7 @@
 
 const char *mw__variable_e5rt_library(void) { return mw__environment("MW_E5RT_LIBRARY"); }
 
-const char *mw__variable_kept_rewrites(void) { return mw__environment("MW_MIL_KEEP"); }
+const char *mw__variable_passes_off(void) { return mw__environment("MW_PASSES_OFF"); }
 
 static bool is_on(const char *name)
 {

@@ -6,8 +6,8 @@
 
 /* MW_E5RT_LIBRARY: the library in place of the usual e5rt; NULL = not set. Valid until the environment is changed. */
 const char *mw__variable_e5rt_library(void);
-/* MW_MIL_KEEP: rewrites that are left out (mw__mil_parse_kept); NULL = none. */
-const char *mw__variable_kept_rewrites(void);
+/* MW_PASSES_OFF: passes and rules that are left out, with commas between them; NULL = none. */
+const char *mw__variable_passes_off(void);
 /* MW_ANE_E5RT_QUIET: failed ane_e5rt_* calls print nothing. */
 bool mw__variable_silent(void);
 /* ANEFORGE_PROFILE: programs of the ane_e5rt_* calls are compiled with profiling. */

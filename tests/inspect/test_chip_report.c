@@ -109,8 +109,6 @@ static void test_rows_are_complete(void)
                    "%s lacks something", row->id);
         check_note((row->op != NULL) + (row->port != NULL) + (row->function != NULL) == 1, __FILE__, __LINE__,
                    "%s asks not one thing", row->id);
-        check_note(row->rewrite == NULL || mw__legal_reason(row->rewrite) != NULL, __FILE__, __LINE__,
-                   "%s: there is no rewrite %s", row->id, row->rewrite);
         for (size_t k = 0; k < i; k++)
             check_note(strcmp(mw__legality_at(k)->id, row->id) != 0, __FILE__, __LINE__, "two rows %s", row->id);
         for (const char *const *name = row->operations; name != NULL && *name != NULL; name++)

@@ -1,8 +1,8 @@
-/* The rewrites of mil/legalize/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil,
- * and is switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
+/* The rewrites of passes/rewrites.def that have a golden: each turns data/mil/rewrite_<name>_before.mil into
+ * rewrite_<name>_after.mil, and is switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
 #include "golden.h"
 #include "mil/legalize/legalize.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 #include "support/check.h"
 #include "support/failing.h"
 
@@ -12,12 +12,13 @@
 static const char *const names[] = {"conv_decomposed"};
 
 /* The legal form of a text, freed with mw_string_free; NULL with err set. */
-static char *legalize(const char *text, const char *kept, const mw__device_traits *device, mw_error *err)
+static char *legalize(const char *text, const char *off, const mw__device_traits *device, mw_error *err)
 {
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL, NULL);
     char *result = NULL;
-    mw__legalize_options how = {.device = device};
-    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_parse_kept(kept, &how.kept, err) == MW_OK &&
+    mw__pass_log log = {0};
+    const mw__legalize_options how = {.device = device, .log = &log};
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__pass_set_parse(&log.off, "off", off, err) == MW_OK &&
         mw__mil_legalize_with(from, to, &how, err) == MW_OK && mw_graph_verify(to, err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);

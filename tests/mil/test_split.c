@@ -14,13 +14,14 @@ enum { AXIS_MAX = 1024 };
 static const char *const names[] = {"digits", "blocks"};
 
 /* The program in parts, freed with mw_string_free; NULL if there was nothing to split. */
-static char *split(const char *text, const char *kept, mw_error *err)
+static char *split(const char *text, const char *off, mw_error *err)
 {
     bool any = false;
     char *result = NULL;
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL, NULL);
-    mw__split_options how = {.axis_max = AXIS_MAX};
-    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_parse_kept(kept, &how.kept, err) == MW_OK &&
+    mw__pass_log log = {0};
+    const mw__split_options how = {.axis_max = AXIS_MAX, .log = &log};
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__pass_set_parse(&log.off, "off", off, err) == MW_OK &&
         mw__mil_split(from, to, &how, &any, err) == MW_OK && any && mw_graph_verify(to, err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);

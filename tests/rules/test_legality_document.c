@@ -57,7 +57,7 @@ static const char rules_head[] =
     "*validator* of Apple's compiler, in its *lowering* to code, at *load*, or not at all (*run*: it runs with other\n"
     "numbers). Refused unless it says *warned* (it runs, not as it should, or sources disagree) or *noted*. *Written "
     "as*\n"
-    "is the rewrite by which `mw_program_create` stands for it where it can (`src/mil/legalize/rewrite.c`).\n";
+    "is the rewrite by which `mw_program_create` stands for it where it can (`src/passes/rewrites.def`).\n";
 
 /* ---- limits ---- */
 
@@ -183,8 +183,8 @@ static void put_rule(page *p, const mw__legality_row *row)
     page_put(p, " | %s | %s%s | %s | %s%s%s | %s | %s%s%s |\n", chips_of(row->chips), stages[row->stage],
              verdicts[row->verdict], row->rule, row->validator != NULL ? "\"" : "",
              row->validator != NULL ? row->validator : "", row->validator != NULL ? "\"" : "", row->source,
-             row->rewrite != NULL ? "`" : "", row->rewrite != NULL ? row->rewrite : "",
-             row->rewrite != NULL ? "`" : "");
+             row->rewrite != MW__RULE_NONE ? "`" : "", mw__pass_rule_of(row->rewrite)->name,
+             row->rewrite != MW__RULE_NONE ? "`" : "");
 }
 
 static void put_rules(page *p)

@@ -230,6 +230,9 @@ static void put_config(mw__text *record, const mw__config *config)
     put_number(record, "flush", config->flush);
     put_number(record, "unsound_streams", config->unsound_streams);
     mw__record_put(record, "blas", config->blas);
+    for (size_t i = MW__RULE_NONE + 1; i < MW__RULE_COUNT; i++)
+        if (mw__pass_set_has(&config->off, (mw__rule_id)i))
+            mw__record_put(record, "off", mw__pass_rule_of((mw__rule_id)i)->name);
 }
 
 void mw__key_record(mw__text *record, const char *text, const char *weights, const mw__cache_request *request)

@@ -133,29 +133,6 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-/* The function without lists and states in *out, if it has any; with an output for each state that it writes. */
-static mw_status lower(mw__library *library, size_t index, mw__function **out, mw__lowered *out_lowered, mw_error *err)
-{
-    const mw__function *from = library->graph->functions[index];
-    *out = library->graph->functions[index];
-    *out_lowered = (mw__lowered){0};
-    if (!mw__wants_lowering(from, false))
-        return MW_OK;
-    mw_graph_options options = mw_graph_defaults();
-    options.allocator = &library->object.allocator;
-    options.opset = from->opset;
-    mw_graph *to = library->lowered[index] = mw__graph_make(&options, err);
-    if (to == NULL)
-        return MW_ERROR_MEMORY;
-    *out = mw__function_create(to, from->name, from->opset, err);
-    if (*out == NULL)
-        return MW_ERROR_MEMORY;
-    MW_TRY(mw__lower(from, to, &(mw__lower_options){.role = MW__INPUT}, out_lowered, err));
-    for (size_t i = 0; i < out_lowered->state_count; i++)
-        MW_TRY(mw__block_add_output((*out)->body, out_lowered->states[i].last, err));
-    return MW_OK;
-}
-
 /* The configuration with the arithmetic of the device. */
 static const mw__config *configure(mw__library *library, const mw__device_traits *device,
                                    const mw__compile_options *options, mw_error *err)
@@ -175,11 +152,116 @@ static const mw__config *configure(mw__library *library, const mw__device_traits
     return config;
 }
 
-static mw_status plan_all(mw__library *library, const mw__device_traits *device, const mw__compile_options *options,
-                          mw_error *err)
+/* ---- a function, pass by pass ---- */
+
+/* What exists while a function is compiled. */
+typedef struct planning {
+    mw__library *library;
+    const mw__device_traits *device;
+    const mw__config *config;
+    const mw__function *source; /* as it was read */
+    mw__function *function;
+    mw__lowered lowered;
+    mw__plan_request request;
+    size_t index;
+} planning;
+
+/* Without lists and states, if it has any; with an output for each state that it writes. */
+static mw_status lower(planning *p, mw_error *err)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = &p->library->object.allocator;
+    options.opset = p->source->opset;
+    if (!mw__wants_lowering(p->source, false))
+        return MW_OK;
+    mw_graph *to = p->library->lowered[p->index] = mw__graph_make(&options, err);
+    if (to == NULL)
+        return MW_ERROR_MEMORY;
+    p->function = mw__function_create(to, p->source->name, p->source->opset, err);
+    if (p->function == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__lower(p->source, to, &(mw__lower_options){.role = MW__INPUT}, &p->lowered, err));
+    for (size_t i = 0; i < p->lowered.state_count; i++)
+        MW_TRY(mw__block_add_output(p->function->body, p->lowered.states[i].last, err));
+    return MW_OK;
+}
+
+static mw_status prepare_weights(planning *p, mw_error *err)
+{
+    return mw__prepare_weights(p->function, &p->library->arena, p->config, err);
+}
+
+static mw_status unmix(planning *p, mw_error *err) { return mw__function_unmix(p->function, err); }
+
+/* The reference rounds after each operation as it is written, where IEEE is all there is to it. */
+static mw_status store(planning *p, mw_error *err)
+{
+    p->request.function = p->function;
+    if (p->config->level == MW__LEVEL_REF && p->config->arithmetic == MW__ARITHMETIC_IEEE)
+        return MW_OK;
+    return mw__store_as_fp32(p->function, p->config->arithmetic, p->library->stored, &p->library->arena,
+                             &p->request.function, &p->request.rounding, err);
+}
+
+typedef struct function_pass {
+    mw__rule_id id;
+    mw_status (*run)(planning *p, mw_error *err);
+} function_pass;
+
+static const function_pass passes[] = {
+#define MW_PASS_FUNCTION(id, need, function, invariant, sentence) {MW__RULE_##id, function},
+#include "passes/pipeline.def"
+};
+
+/* What is compiled next. */
+static const mw__function *function_of(const planning *p)
+{
+    return p->request.function != NULL ? p->request.function : p->function;
+}
+
+static mw_status run_passes(planning *p, mw_error *err)
+{
+    mw__pass_log *log = p->request.log;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        mw__pass_run run;
+        const mw__function *before = function_of(p);
+        const size_t ops = before->body->op_count, values = before->graph->value_count;
+        mw__pass_begin(&run, log, passes[i].id, p->source->name,
+                       mw__pass_is_watched(log) ? mw__pass_count_function(before) : 0);
+        MW_TRY(passes[i].run(p, err));
+        const mw__function *after = function_of(p);
+        const bool changed = after != before || ops != after->body->op_count || values != after->graph->value_count;
+        if (mw__pass_is_watched(log))
+            mw__pass_end(&run, &(mw__pass_result){.after = mw__pass_count_function(after), .changed = changed});
+    }
+    return MW_OK;
+}
+
+static mw_status describe_program(planning *p, mw__program *program, mw_error *err)
+{
+    mw__library *library = p->library;
+    program->name = p->function->name;
+    program->weights = library->open[p->index];
+    program->flush = p->config->flush;
+    program->loaded = p->device->half_ports ? p->config->loaded : MW__LOADED_NONE;
+    program->unsound_streams = p->device->half_ports && p->config->unsound_streams;
+    program->live = mw__arena_alloc(&library->arena, 1, sizeof *program->live, err);
+    return program->live != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status plan_one(planning *p, mw_error *err)
+{
+    mw__program *program = &p->library->programs[p->index];
+    MW_TRY(run_passes(p, err));
+    MW_TRY(describe_program(p, program, err));
+    MW_TRY(mw__plan_function(&p->request, program, err));
+    return summarize(p->library, p->device, &p->request, program, err);
+}
+
+static mw_status plan_all(mw__library *library, const mw__compile_options *options, mw__pass_log *log, mw_error *err)
 {
     const mw_graph *graph = library->graph;
-    const mw__config *config = configure(library, device, options, err);
+    const mw__config *config = configure(library, library->device, options, err);
     if (config == NULL)
         return MW_ERROR_MEMORY;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
@@ -188,31 +270,15 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
         return MW_ERROR_MEMORY;
     library->count = graph->function_count;
     for (size_t i = 0; i < graph->function_count; i++) {
-        mw__program *program = &library->programs[i];
-        mw__function *function;
-        mw__lowered lowered;
-        MW_TRY(lower(library, i, &function, &lowered, err));
-        mw__plan_request request = {.function = function,
-                                    .arena = &library->arena,
-                                    .config = config,
-                                    .partitions = mw__compile_threads(options),
-                                    .lowered = &lowered};
-        MW_TRY(mw__prepare_weights(function, &library->arena, config, err));
-        MW_TRY(mw__function_unmix(function, err));
-        /* The reference rounds after each operation as it is written, where IEEE is all there is to it. */
-        if (config->level != MW__LEVEL_REF || config->arithmetic != MW__ARITHMETIC_IEEE)
-            MW_TRY(mw__store_as_fp32(function, config->arithmetic, library->stored, &library->arena, &request.function,
-                                     &request.rounding, err));
-        program->name = function->name;
-        program->weights = library->open[i];
-        program->flush = config->flush;
-        program->loaded = device->half_ports ? config->loaded : MW__LOADED_NONE;
-        program->unsound_streams = device->half_ports && config->unsound_streams;
-        program->live = mw__arena_alloc(&library->arena, 1, sizeof *program->live, err);
-        if (program->live == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw__plan_function(&request, program, err));
-        MW_TRY(summarize(library, device, &request, program, err));
+        planning p = {.library = library, .device = library->device, .config = config, .index = i};
+        p.source = p.function = graph->functions[i];
+        p.request = (mw__plan_request){.arena = &library->arena,
+                                       .config = config,
+                                       .partitions = mw__compile_threads(options),
+                                       .lowered = &p.lowered,
+                                       .log = log,
+                                       .name = p.source->name};
+        MW_TRY(plan_one(&p, err));
     }
     return MW_OK;
 }
@@ -247,7 +313,16 @@ static mw_status compile_source(mw__library *library, const mw__source *source, 
     MW_TRY(check_legal(library, next, err));
     MW_TRY(mw__open_mutable_weights(library->graph, options->mutable_paths, options->mutable_path_count,
                                     &library->arena, &library->open, err));
-    return plan_all(library, library->device, options, err);
+    mw__pass_log log;
+    mw__pass_log_init(&log, &library->object.allocator);
+    log.off = options->config->off;
+    log.report = options->report.call;
+    log.user = options->report.user;
+    log.why = options->report.why;
+    log.texts = options->report.texts;
+    const mw_status status = plan_all(library, options, &log, err);
+    mw__pass_log_deinit(&log);
+    return status;
 }
 
 mw__library *mw__library_compile_source(const mw__source *source, const mw__compile_options *options, mw_error *err)

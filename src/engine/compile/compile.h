@@ -7,7 +7,16 @@
 #include "engine/core/object.h"
 #include "engine/core/segmenter.h"
 #include "graph/ir/device_traits.h"
+#include "passes/log.h"
 #include "rules/chips.h"
+
+/* Who hears of the passes; `call` NULL = nobody. */
+typedef struct mw__compile_report {
+    mw__pass_report *call;
+    void *user;
+    const char *why; /* or NULL */
+    bool texts;
+} mw__compile_report;
 
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
@@ -20,6 +29,7 @@ typedef struct mw__compile_options {
     const char *const *mutable_paths; /* of weight files, as the text has them: their constants are exchanged */
     size_t mutable_path_count;
     mw__segmenter segmenter; /* of the analytics */
+    mw__compile_report report;
 } mw__compile_options;
 
 /* How many a program is compiled for. */

@@ -4,6 +4,7 @@
 
 #include "engine/compile/compiled.h"
 #include "graph/transform/lower.h"
+#include "passes/log.h"
 
 /* Plans `function`; everything that stays is in `arena`. */
 typedef struct mw__plan_request {
@@ -14,6 +15,8 @@ typedef struct mw__plan_request {
     int partitions;
     const mw__lowered *lowered; /* its last outputs are those of the states; NULL = it has none */
     bool nested;                /* a block: its ports have no names */
+    mw__pass_log *log;          /* or NULL */
+    const char *name;           /* of the function, for the log */
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
 /* Adds to counts[id] as how many operands of its operations each value is read. */

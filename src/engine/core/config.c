@@ -69,6 +69,14 @@ static mw_status check_profile(const char *text, mw_error *err)
 
 static void set_blas(mw__config *config, const char *text) { snprintf(config->blas, sizeof config->blas, "%s", text); }
 
+static void set_off(mw__config *config, const char *text) { mw__pass_set_parse(&config->off, "", text, NULL); }
+
+static mw_status check_off(const char *text, mw_error *err)
+{
+    mw__rule_set ignored = {0};
+    return mw__pass_set_parse(&ignored, "MW_PASSES_OFF", text, err);
+}
+
 static const variable_row rows[] = {
     {.name = "MW_ENGINE_THREADS", .least = 1, .rule = "a number above 0", .set = set_threads},
     {.name = "MW_ENGINE_WAKE", .least = 0, .rule = "a whole number of ns", .set = set_wake},
@@ -85,6 +93,7 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_CACHE_BYTES", .least = 0, .rule = "a whole number of bytes", .set = set_cache_bytes},
     {.name = "MW_ENGINE_CACHE_ENTRIES", .least = 1, .rule = "a number above 0", .set = set_cache_entries},
     {.name = "MW_ENGINE_PROFILE", .check = check_profile, .set = set_profile},
+    {.name = "MW_PASSES_OFF", .check = check_off, .set = set_off},
     {.name = "MW_BLAS", .set = set_blas},
 };
 

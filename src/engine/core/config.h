@@ -4,6 +4,7 @@
 #ifndef MW__ENGINE_CORE_CONFIG_H
 #define MW__ENGINE_CORE_CONFIG_H
 
+#include "passes/rule.h"
 #include "rules/arithmetic.h"
 
 #include <stdbool.h>
@@ -44,7 +45,8 @@ typedef struct mw__config {
     bool unsound_streams;      /* MW_ENGINE_STREAMS: on the ANE, of streams in flight the first alone notifies */
     uint64_t cache_bytes;      /* MW_ENGINE_CACHE_BYTES, MW_ENGINE_CACHE_ENTRIES: what a cache holds at most */
     uint64_t cache_entries;
-    char blas[1024]; /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
+    mw__rule_set off; /* MW_PASSES_OFF: passes and rules that are left out */
+    char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 
 /* What holds where nothing is set. */

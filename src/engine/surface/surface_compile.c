@@ -61,6 +61,11 @@ static mw_status make_request(void *by, const char *path, void *handle, mw__cach
                                .other = other->data,
                                .force_new = options->force_recompilation,
                                .force_fetch = options->force_fetch_from_cache};
+    if (options->listener != NULL)
+        out->compile.report = (mw__compile_report){.call = mw__surface_report_pass,
+                                                   .user = options->listener,
+                                                   .why = options->listener->why,
+                                                   .texts = options->listener->texts};
     return MW_OK;
 }
 

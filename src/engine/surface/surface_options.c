@@ -139,6 +139,34 @@ e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *handle, uint64_t t
     return mw__surface_end(err);
 }
 
+static mw_status set_listener(mw__compiler_options *options, const mw__pass_listener *what, mw_error *err)
+{
+    mw__options *base = &options->options;
+    options->listener = NULL;
+    if (what->report == NULL)
+        return MW_OK;
+    mw__pass_listener *copy = mw__arena_alloc(&base->arena, 1, sizeof *copy, err);
+    if (copy == NULL)
+        return MW_ERROR_MEMORY;
+    *copy = *what;
+    copy->why = what->why != NULL ? mw__arena_keep(&base->arena, what->why, err) : NULL;
+    if (what->why != NULL && copy->why == NULL)
+        return MW_ERROR_MEMORY;
+    options->listener = copy;
+    return MW_OK;
+}
+
+e5rt_error_code e5rt_mw_e5_compiler_options_set_pass_report(void *handle, e5rt_mw_pass_report *report, void *user,
+                                                            const char *why, e5rt_bool texts)
+{
+    mw_error *err = mw__surface_begin();
+    mw__compiler_options *options = mw__surface_get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL)
+        set_listener(options, &(mw__pass_listener){.report = report, .user = user, .why = why, .texts = texts != 0},
+                     err);
+    return mw__surface_end(err);
+}
+
 e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *handle, e5rt_bool value)
 {
     mw_error *err = mw__surface_begin();

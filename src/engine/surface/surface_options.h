@@ -27,7 +27,8 @@ typedef struct mw__compiler_options {
     const mw__chip_row *chip;  /* that the latter name; NULL = none */
     const char **entry_points; /* all functions if there is none */
     size_t entry_point_count;
-    const char **mutable_paths; /* weight files whose constants are exchanged */
+    struct mw__pass_listener *listener; /* of the passes; NULL = none */
+    const char **mutable_paths;         /* weight files whose constants are exchanged */
     size_t mutable_path_count;
     uint32_t preferred_cpu_backend;
     const uint32_t *preferred_cpu_backends;
@@ -40,6 +41,17 @@ typedef struct mw__compiler_options {
     bool experimental_match_e5_minimal_cpu_patterns, experimental_match_e5_minimal_cpu_patterns_for_states;
     bool force_bnns_graph, force_classic_aot_old_hw;
 } mw__compiler_options;
+
+/* Who hears of the passes of a compilation. */
+typedef struct mw__pass_listener {
+    e5rt_mw_pass_report *report;
+    void *user;
+    const char *why; /* or NULL */
+    bool texts;
+} mw__pass_listener;
+
+/* Hands a pass on to the listener that is `user` (mw__pass_report). In surface_report.c. */
+void mw__surface_report_pass(void *user, const mw_pass *pass);
 
 typedef struct mw__compiler_object {
     mw__object object;

@@ -135,6 +135,6 @@ mw_status mw__chip_form_make(mw__chip_form *f, const mw_graph *source, const mw_
         MW_TRY(specialize(f, main, err));
         source = f->specialized;
     }
-    MW_TRY(mw__flat_form_make(source, f->legality->device, &f->flat, err));
+    MW_TRY(mw__flat_form_make(source, f->legality->device, NULL, &f->flat, err));
     return mw__legal_form_make(f->flat.graph != NULL ? f->flat.graph : source, &how, &f->legal, err);
 }

@@ -2,11 +2,11 @@
 #include "mil/check/report.h"
 
 #include "base/memory/live.h"
-#include "mil/legalize/legal_form.h"
 
 mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw__legality_row *row,
                               const char *message, mw_error *err)
 {
+    const mw__rule *rewrite = row->rewrite != MW__RULE_NONE ? mw__pass_rule_of(row->rewrite) : NULL;
     mw__finding *finding = mw__arena_alloc(arena, 1, sizeof *finding, err);
     if (finding == NULL)
         return NULL;
@@ -15,8 +15,8 @@ mw__finding *mw__findings_add(mw__findings *findings, mw__arena *arena, const mw
                                         .stage = (mw_chip_stage)row->stage,
                                         .validator = row->validator,
                                         .source = row->source,
-                                        .rewrite = row->rewrite,
-                                        .reason = mw__legal_reason(row->rewrite)}};
+                                        .rewrite = rewrite != NULL ? rewrite->name : NULL,
+                                        .reason = rewrite != NULL ? rewrite->reason : NULL}};
     finding->public.message = mw__arena_keep(arena, message, err);
     if (finding->public.message == NULL)
         return NULL;

@@ -4,22 +4,23 @@
 
 #include "graph/patterns/digits.h"
 #include "mil/legalize/decompose_index.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 
 /* ---- the clone ---- */
 
 typedef struct decomposer {
-    const mw__legality *legality;
+    mw__rewriting pass;
+    mw__rewrites rows;
 } decomposer;
 
 static bool decompose_op(void *user, mw__clone *clone, const mw__op *op)
 {
-    const decomposer *self = user;
-    const mw__rewrite *row = mw__rewrite_decompose(self->legality, op);
+    decomposer *self = user;
+    const mw__rewrite *row = mw__rewrite_find(&self->pass, &self->rows, op);
     if (row != NULL)
-        mw__clone_set(clone, op->results[0], row->decompose.emit(self->legality, clone, op));
+        mw__rewrite_apply(&self->pass, row, clone, op);
     return row != NULL;
 }
 
@@ -29,10 +30,11 @@ static bool may_decompose(const mw__device_traits *device)
     return device->lowering == MW__LOWERING_DECOMPOSED || device->is_chip;
 }
 
-mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legality *legality, bool *out_any,
-                            mw_error *err)
+mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legality *legality, mw__pass_log *log,
+                            bool *out_any, mw_error *err)
 {
-    decomposer self = {.legality = legality};
+    decomposer self = {.pass = {.pass = MW__RULE_decompose, .log = log, .legality = legality},
+                       .rows = mw__mil_rewrites(MW__RULE_decompose, legality->device->half_ports)};
     const mw__clone_options how = {.rule = decompose_op, .user = &self, .keep_outputs = true};
     const mw__function *main = mw__graph_main(from);
     *out_any = false;
@@ -40,8 +42,7 @@ mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legali
         return err->status;
     if (main == NULL || !may_decompose(legality->device))
         return MW_OK;
-    for (size_t i = 0; i < main->body->op_count && !*out_any; i++)
-        *out_any = mw__rewrite_decompose(legality, main->body->ops[i]) != NULL;
+    *out_any = mw__rewrite_finds_any(&self.pass, &self.rows, main->body);
     return *out_any ? mw__clone_ports(main, to, &how, NULL, err) : MW_OK;
 }
 
@@ -56,9 +57,9 @@ mw_tensor *mw__decompose_arg(mw__clone *clone, const mw__op *op, const char *nam
     return mw_constant(clone->to, mw_tensor_dtype(value), mw_tensor_shape(value), value->payload->data);
 }
 
-bool mw__decompose_always(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_always(const mw__rewriting *pass, const mw__op *op)
 {
-    return legality->device->lowering == MW__LOWERING_DECOMPOSED &&
+    return pass->legality->device->lowering == MW__LOWERING_DECOMPOSED &&
            mw_shape_count(mw_tensor_shape(op->results[0])) >= 0;
 }
 
@@ -69,25 +70,25 @@ static mw_tensor *number_of(mw__clone *clone, const mw__op *op, const char *name
     return mw__decompose_chosen(mw__decompose_arg(clone, op, name), MW_F32);
 }
 
-mw_tensor *mw__decompose_and(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_and(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     mw_tensor *both = mw_mul(x, y);
     return mw_greater(both, mw_scalar(clone->to, MW_F32, 0.5));
 }
 
-mw_tensor *mw__decompose_or(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_or(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     mw_tensor *both = mw_add(x, y);
     return mw_greater(both, mw_scalar(clone->to, MW_F32, 0.5));
 }
 
-mw_tensor *mw__decompose_xor(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_xor(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     return mw_not_equal(x, y);
 }
@@ -102,10 +103,10 @@ static int axis_of(const mw__op *op, int rank)
 }
 
 /* An axis that two digits count. */
-bool mw__decompose_counts(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_counts(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
-    return mw__decompose_always(legality, op) && shape.rank > 0 && mw_shape_count(shape) > 0 &&
+    return mw__decompose_always(pass, op) && shape.rank > 0 && mw_shape_count(shape) > 0 &&
            shape.dim[axis_of(op, shape.rank)] <= MW__DIGITS_MAX;
 }
 
@@ -127,9 +128,9 @@ static mw_tensor *positions(mw_graph *to, mw_tensor *x, int axis, bool largest)
     return mw_tensor_dtype(x) == MW_I32 ? found : mw_select(mw_not_equal(x, x), range, found);
 }
 
-mw_tensor *mw__decompose_argument(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_argument(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     bool keep = false;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int axis = axis_of(op, mw_tensor_shape(mw__arg(op, "x")).rank);
@@ -160,15 +161,15 @@ static bool has_zero(mw_dtype dtype)
     return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32 || dtype == MW_BOOL;
 }
 
-bool mw__decompose_is_band(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_band(const mw__rewriting *pass, const mw__op *op)
 {
-    const int64_t count = mw__decompose_always(legality, op) ? mw_shape_count(matrix_of(op)) : 0;
+    const int64_t count = mw__decompose_always(pass, op) ? mw_shape_count(matrix_of(op)) : 0;
     return count > 0 && count <= BAND_MAX && has_zero(mw_tensor_dtype(op->results[0]));
 }
 
-bool mw__decompose_is_sum(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_sum(const mw__rewriting *pass, const mw__op *op)
 {
-    return mw__decompose_is_band(legality, op) && mw_tensor_dtype(op->results[0]) != MW_I32;
+    return mw__decompose_is_band(pass, op) && mw_tensor_dtype(op->results[0]) != MW_I32;
 }
 
 /* True where from <= column - row <= to. */
@@ -182,9 +183,9 @@ static mw_tensor *band(mw_graph *graph, mw_shape matrix, int64_t from, int64_t t
     return inside != NULL ? mw_constant(graph, MW_BOOL, matrix, inside) : NULL;
 }
 
-mw_tensor *mw__decompose_band(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_band(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     int64_t lower = -1, upper = -1; /* a negative number is no bound */
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw__arg_int(op, "lower", &lower);
@@ -227,9 +228,9 @@ mw_tensor *mw__decompose_sum(mw_tensor *x)
 }
 
 /* The product with a triangle of ones. */
-mw_tensor *mw__decompose_cumsum(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_cumsum(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
     const int axis = axis_of(op, shape.rank);
@@ -246,9 +247,9 @@ mw_tensor *mw__decompose_cumsum(const mw__legality *legality, mw__clone *clone, 
 static mw_tensor *half_of(mw_tensor *x) { return mw_mul(x, mw_scalar(mw_tensor_graph(x), mw_tensor_dtype(x), 0.5)); }
 
 /* e^x and e^-x, each halved before they are added, so that their sum is finite wherever the result is. */
-mw_tensor *mw__decompose_cosh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_cosh(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *rising = half_of(mw_exp(x));
     return mw_add(rising, half_of(mw_exp(mw_neg(x))));
 }
@@ -264,18 +265,18 @@ static mw_tensor *sinh_near_zero(mw_tensor *x)
     return mw_mul(x, mw_add(one, mw_mul(sixth, last)));
 }
 
-mw_tensor *mw__decompose_sinh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_sinh(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *rising = half_of(mw_exp(x)), *size = mw_abs(x);
     mw_tensor *far = mw_sub(rising, half_of(mw_exp(mw_neg(x))));
     mw_tensor *near = mw_less(size, mw_scalar(clone->to, mw_tensor_dtype(x), 0.5));
     return mw_select(near, sinh_near_zero(x), far);
 }
 
-mw_tensor *mw__decompose_tan(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_tan(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw_tensor *sine = mw_sin(x);
     return mw_real_div(sine, mw_cos(x));

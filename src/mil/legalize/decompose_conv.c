@@ -6,6 +6,7 @@
 #include "graph/patterns/conv.h"
 #include "graph/patterns/conv_decomposed.h"
 #include "mil/legalize/decompose.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/ops/conv.h>
 #include <millwright/ops/shape.h>
@@ -31,14 +32,14 @@ static bool is_short(const mw_tensor *value, const mw__legality *legality)
     return shape.rank > 2 && shape.dim[shape.rank - 1] <= mw__legality_chip(legality)->kernel_width_max;
 }
 
-bool mw__decompose_is_wide_conv(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_wide_conv(const mw__rewriting *pass, const mw__op *op)
 {
     mw__conv conv;
     const mw_tensor *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
     const bool copied = bias == NULL || bias->payload == NULL || is_loaded(bias);
-    return legality->device->is_chip && weight != NULL && !is_short(weight, legality) && is_loaded(weight) && copied &&
-           mw__conv_read(op, &conv) && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 &&
-           mw_tensor_shape(weight).rank > 2;
+    return pass->legality->device->is_chip && weight != NULL && !is_short(weight, pass->legality) &&
+           is_loaded(weight) && copied && mw__conv_read(op, &conv) &&
+           mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw_tensor_shape(weight).rank > 2;
 }
 
 static wide plan(const mw__legality *legality, const mw__op *op)
@@ -118,9 +119,9 @@ static mw_tensor *side_by_side(mw_graph *to, const wide *w, mw_tensor *x)
     return mw__reshape_to(mw_concat(all, (size_t)w->parts, w->conv.groups == 1 ? 1 : 2), shape);
 }
 
-mw_tensor *mw__decompose_wide_conv(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_wide_conv(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    const wide w = plan(legality, op);
+    const wide w = plan(pass->legality, op);
     mw_conv_options options = mw_conv_defaults();
     for (int i = 0; i < w.conv.axes; i++) {
         options.stride[i] = w.conv.stride[i];

@@ -3,6 +3,7 @@
 #include "mil/legalize/decompose_index.h"
 #include "graph/ir/op_build.h"
 #include "graph/patterns/digits.h"
+#include "mil/legalize/rewrites.h"
 #include "mil/legalize/split.h"
 
 #include <millwright/millwright.h>
@@ -121,20 +122,20 @@ static int batch_of(const mw__op *op)
     return (int)batch;
 }
 
-bool mw__decompose_is_gather_nd(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_gather_nd(const mw__rewriting *pass, const mw__op *op)
 {
     coordinates c;
-    return mw__decompose_always(legality, op) && !mw__is_constant(mw__arg(op, "indices")) &&
+    return mw__decompose_always(pass, op) && !mw__is_constant(mw__arg(op, "indices")) &&
            read_coordinates(op, mw_tensor_shape(mw__arg(op, "x")), batch_of(op), &c);
 }
 
-mw_tensor *mw__decompose_gather_nd(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_gather_nd(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     coordinates c;
     const mw_tensor *result = op->results[0];
     const mw_shape table = mw_tensor_shape(mw__arg(op, "x"));
     const int64_t batch = mw__shape_span(table, 0, batch_of(op));
-    (void)legality;
+    (void)pass;
     if (!read_coordinates(op, table, batch_of(op), &c))
         return NULL;
     mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
@@ -149,12 +150,11 @@ mw_tensor *mw__decompose_gather_nd(const mw__legality *legality, mw__clone *clon
 
 /* ---- non_zero ---- */
 
-bool mw__decompose_is_non_zero(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_non_zero(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x");
     const int64_t count = mw_shape_count(mw_tensor_shape(x)), rows = mw_shape_count(mw_tensor_shape(op->results[0]));
-    return mw__decompose_always(legality, op) && rows > 0 && count > 0 && count <= MW__COUNTED_MAX &&
-           !mw__is_constant(x);
+    return mw__decompose_always(pass, op) && rows > 0 && count > 0 && count <= MW__COUNTED_MAX && !mw__is_constant(x);
 }
 
 /* The coordinates of all elements: [count, rank] */
@@ -171,11 +171,11 @@ static mw_tensor *all_coordinates(mw_graph *graph, mw_shape shape)
 }
 
 /* The k-th element that is not 0 is where the running count of those becomes k: its row of the coordinates. */
-mw_tensor *mw__decompose_non_zero(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_non_zero(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_graph *to = clone->to;
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x")), result = mw_tensor_shape(op->results[0]);
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
     if (x == NULL)
         return NULL;
@@ -229,12 +229,12 @@ static bool read_putting(const mw__op *op, putting *p)
 
 /* Sums at indices that are fed are the rows' that come later, of longer tables too; integers are divided by no form,
  * as their fractions are dropped at each update. */
-bool mw__decompose_is_put(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_put(const mw__rewriting *pass, const mw__op *op)
 {
     putting p;
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]);
     const bool is_float = dtype == MW_F32 || dtype == MW_F16;
-    if (!mw__decompose_always(legality, op) || !read_putting(op, &p))
+    if (!mw__decompose_always(pass, op) || !read_putting(op, &p))
         return false;
     if (mw__op_is(op, "scatter") && strcmp(p.mode, "add") == 0 && is_float && !mw__is_constant(mw__arg(op, "indices")))
         return false;
@@ -303,11 +303,11 @@ static mw_tensor *combine(const putting *p)
                                     : mw_minimum(p->data, mw_reduce_min(all, MW_AXES(1), true));
 }
 
-mw_tensor *mw__decompose_put(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_put(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     putting p;
     const mw_tensor *result = op->results[0];
-    (void)legality;
+    (void)pass;
     if (!read_putting(op, &p))
         return NULL;
     p.data = mw__decompose_number(mw__decompose_arg(clone, op, "data"));

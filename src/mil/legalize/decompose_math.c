@@ -1,6 +1,7 @@
 /* Functions that a chip lacks, from those that it has. */
 #include "graph/ir/op_table.h"
 #include "mil/legalize/decompose.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 
@@ -40,9 +41,9 @@ static mw_tensor *half_angle(mw_tensor *x)
 static mw_tensor *is_near_zero(mw_tensor *x) { return mw_less(mw_abs(x), number_like(x, 0.5)); }
 
 /* asin x = sign(x) (pi / 2 - 2 half_angle) */
-mw_tensor *mw__decompose_asin(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_asin(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *angle = half_angle(x);
     mw_tensor *far = mw_sub(number_like(x, PI / 2.0), mw_add(angle, angle));
     mw_tensor *signed_far = mw_mul(mw_sign(x), far), *near = asin_near_zero(x);
@@ -50,9 +51,9 @@ mw_tensor *mw__decompose_asin(const mw__legality *legality, mw__clone *clone, co
 }
 
 /* pi / 2 - asin x near 0, 2 half_angle near 1, pi less that near -1. */
-mw_tensor *mw__decompose_acos(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_acos(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *half = half_angle(x), *angle = mw_add(half, half);
     mw_tensor *behind = mw_sub(number_like(x, PI), angle);
     mw_tensor *far = mw_select(mw_greater(x, number_like(x, 0.0)), angle, behind);
@@ -61,10 +62,10 @@ mw_tensor *mw__decompose_acos(const mw__legality *legality, mw__clone *clone, co
 }
 
 /* Half the logarithm of (1 + x) / (1 - x); near 0, where that is nearly 1, the series, 9e-5 of itself off at 0.5. */
-mw_tensor *mw__decompose_atanh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_atanh(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     static const double series[] = {1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0};
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *one = number_like(x, 1.0);
     mw_tensor *above = mw_add(one, x), *below = mw_sub(one, x);
     mw_tensor *far = mw_mul(mw_log(mw_real_div(above, below), 0.0F), number_like(x, 0.5));
@@ -74,9 +75,9 @@ mw_tensor *mw__decompose_atanh(const mw__legality *legality, mw__clone *clone, c
 
 /* x - floor(x / y) y, MIL's definition. In fp16 off by half a unit of x where the product is rounded; exact of integers
  * up to 2048. */
-mw_tensor *mw__decompose_mod(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_mod(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y");
     return mw_sub(x, mw_mul(mw_floor_div(x, y), y));
 }
@@ -106,17 +107,17 @@ mw_tensor *mw__decompose_multiply(mw_tensor *x, int axis)
     return x;
 }
 
-bool mw__decompose_is_product(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_product(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
-    return mw__decompose_always(legality, op) && mw_shape_count(shape) > 0;
+    return mw__decompose_always(pass, op) && mw_shape_count(shape) > 0;
 }
 
-mw_tensor *mw__decompose_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_product(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     int64_t axes[MW_RANK_MAX];
     size_t count = 0;
-    (void)legality;
+    (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int rank = x != NULL ? mw_tensor_shape(x).rank : 0;
     if (!mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) || count == 0)
@@ -129,15 +130,15 @@ mw_tensor *mw__decompose_product(const mw__legality *legality, mw__clone *clone,
 
 /* ---- casts ---- */
 
-bool mw__decompose_is_same(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_same(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x");
-    return mw__legality_wants(legality, op, "same_cast") && x->payload == NULL &&
+    return mw__legality_names_rewrite(pass->legality, op, MW__RULE_same_cast) && x->payload == NULL &&
            mw_tensor_dtype(x) == mw_tensor_dtype(op->results[0]);
 }
 
-mw_tensor *mw__decompose_same(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_same(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     return mw__decompose_arg(clone, op, "x");
 }

@@ -1,6 +1,7 @@
 /* Parts of a tensor and extents: windows, and numbers that are computed though they follow from the declared shapes. */
 #include "graph/ir/op_build.h"
 #include "mil/legalize/decompose.h"
+#include "mil/legalize/rewrites.h"
 #include "mil/legalize/split.h"
 
 #include <millwright/millwright.h>
@@ -28,10 +29,10 @@ static bool read_windows(const mw__op *op, windows *w)
     return mw_shape_count(result) > 0;
 }
 
-bool mw__decompose_is_windows(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_windows(const mw__rewriting *pass, const mw__op *op)
 {
     windows w;
-    return mw__decompose_always(legality, op) && read_windows(op, &w) && (w.by_place ? w.size : w.count) <= PIECES_MAX;
+    return mw__decompose_always(pass, op) && read_windows(op, &w) && (w.by_place ? w.size : w.count) <= PIECES_MAX;
 }
 
 static mw_tensor *piece(const windows *w, mw_tensor *x, int64_t index)
@@ -45,11 +46,11 @@ static mw_tensor *piece(const windows *w, mw_tensor *x, int64_t index)
     return mw_slice_by_index(x, slices);
 }
 
-mw_tensor *mw__decompose_windows(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_windows(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     windows w;
     mw_tensor *pieces[PIECES_MAX];
-    (void)legality;
+    (void)pass;
     if (!read_windows(op, &w))
         return NULL;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
@@ -105,19 +106,19 @@ static bool read_extents(const mw__op *op, int32_t out[MW_RANK_MAX], size_t *out
     return count > 0 && count <= MW_RANK_MAX && !mw__is_constant(value) && declared_numbers(op, *out_count, out);
 }
 
-bool mw__decompose_is_declared(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_declared(const mw__rewriting *pass, const mw__op *op)
 {
     int32_t numbers[MW_RANK_MAX];
     size_t count;
-    return mw__decompose_always(legality, op) && extent_argument(op) != NULL && read_extents(op, numbers, &count);
+    return mw__decompose_always(pass, op) && extent_argument(op) != NULL && read_extents(op, numbers, &count);
 }
 
 /* The operation with the extents of its declared result in the place of those that are fed. */
-mw_tensor *mw__decompose_declared(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_declared(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     int32_t numbers[MW_RANK_MAX];
     size_t count;
-    (void)legality;
+    (void)pass;
     if (!read_extents(op, numbers, &count))
         return NULL;
     const mw_tensor *value = mw__arg(op, extent_argument(op));

@@ -2,6 +2,7 @@
  * with matrices of 0 and 1. A begin is moved so that the part lies within x, as the kernels of the CPU do. */
 #include "graph/ir/op_build.h"
 #include "mil/legalize/decompose_index.h"
+#include "mil/legalize/rewrites.h"
 #include "mil/legalize/split.h"
 #include "rules/legality.h"
 
@@ -54,19 +55,19 @@ static bool read_placing(const mw__op *op, const mw_tensor *part, placing *p)
     return from == shape.rank;
 }
 
-bool mw__decompose_is_placed(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_placed(const mw__rewriting *pass, const mw__op *op)
 {
     placing p;
     const mw_tensor *size = mw__op_is(op, "slice_by_size") ? mw__arg(op, "size") : mw__arg(op, "end");
-    return mw__decompose_always(legality, op) &&
+    return mw__decompose_always(pass, op) &&
            (mw__legality_computed(mw__arg(op, "begin")) || mw__legality_computed(size)) &&
            read_placing(op, op->results[0], &p);
 }
 
-bool mw__decompose_is_update(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_update(const mw__rewriting *pass, const mw__op *op)
 {
     placing p;
-    return mw__decompose_always(legality, op) &&
+    return mw__decompose_always(pass, op) &&
            (mw__legality_computed(mw__arg(op, "begin")) || mw__legality_computed(mw__arg(op, "end"))) &&
            read_placing(op, mw__arg(op, "update"), &p);
 }
@@ -116,11 +117,11 @@ static mw_tensor *along(mw_tensor *matrix, mw_tensor *x, int axis, int64_t rows)
     return mw__reshape_to(y, shape);
 }
 
-mw_tensor *mw__decompose_placed(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_placed(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     placing p;
     const mw_tensor *result = op->results[0];
-    (void)legality;
+    (void)pass;
     if (!read_placing(op, result, &p))
         return NULL;
     mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
@@ -133,12 +134,12 @@ mw_tensor *mw__decompose_placed(const mw__legality *legality, mw__clone *clone, 
 
 /* The update in its place with zeros around, and 1 where it is. Along an axis of which it has one element select
  * spreads it, which is as good: what is outside is not taken. */
-mw_tensor *mw__decompose_update(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_update(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     placing p;
     mw_tensor *inside = NULL;
     const mw_tensor *result = op->results[0];
-    (void)legality;
+    (void)pass;
     if (!read_placing(op, mw__arg(op, "update"), &p))
         return NULL;
     mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
@@ -192,10 +193,10 @@ static bool read_turning(const mw__op *op, turning *t)
     return t->length <= MW__HOT_MAX / t->length / t->batch;
 }
 
-bool mw__decompose_is_turned(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_turned(const mw__rewriting *pass, const mw__op *op)
 {
     turning t;
-    return mw__decompose_always(legality, op) && read_turning(op, &t);
+    return mw__decompose_always(pass, op) && read_turning(op, &t);
 }
 
 /* Which element comes to each place: lengths[b] - 1 - s before lengths[b], s behind; [batch, length] */
@@ -210,11 +211,11 @@ static mw_tensor *turned_places(mw__clone *clone, const mw__op *op, const turnin
     return mw_select(is_before, mw_sub(last, place), place);
 }
 
-mw_tensor *mw__decompose_turned(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_turned(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     turning t;
     const mw_tensor *result = op->results[0];
-    (void)legality;
+    (void)pass;
     if (!read_turning(op, &t))
         return NULL;
     mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));

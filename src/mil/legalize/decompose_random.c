@@ -2,6 +2,7 @@
 #include "base/number/fp16.h"
 #include "base/number/random.h"
 #include "mil/legalize/decompose.h"
+#include "mil/legalize/rewrites.h"
 #include "mil/legalize/split.h"
 
 #include <math.h>
@@ -43,12 +44,12 @@ static bool read_distribution(const mw__op *op, distribution *d)
     return good;
 }
 
-bool mw__decompose_is_drawn(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_drawn(const mw__rewriting *pass, const mw__op *op)
 {
     distribution d;
     const mw_tensor *result = op->results[0];
     const bool is_float = mw_tensor_dtype(result) == MW_F32 || mw_tensor_dtype(result) == MW_F16;
-    return mw__decompose_always(legality, op) && is_float && read_distribution(op, &d) &&
+    return mw__decompose_always(pass, op) && is_float && read_distribution(op, &d) &&
            (d.single || (d.seed >= 0 && mw_shape_count(mw_tensor_shape(result)) <= DRAWN_MAX));
 }
 
@@ -68,13 +69,13 @@ static uint16_t drawn(const distribution *d, int64_t i)
     return (double)mw__fp16_to_float(half) >= d->below ? next_below(half) : half;
 }
 
-mw_tensor *mw__decompose_drawn(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_drawn(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     distribution d;
     mw_graph *to = clone->to;
     const mw_tensor *result = op->results[0];
     const mw_shape shape = mw_tensor_shape(result);
-    (void)legality;
+    (void)pass;
     if (!read_distribution(op, &d))
         return NULL;
     if (d.single)

@@ -1,6 +1,7 @@
 /* Crops in constant boxes, and other samples where no chip engine makes them, as products, which a chip has. */
 #include "graph/patterns/sample.h"
 #include "mil/legalize/decompose.h"
+#include "mil/legalize/rewrites.h"
 
 enum { WEIGHTS_MAX = 1 << 22 }; /* along an axis, of all boxes */
 
@@ -20,27 +21,28 @@ static bool fits_sample(const mw__sample *s)
 }
 
 /* Of a chip that is named and has no texture engine. */
-bool mw__decompose_is_sampling(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_sampling(const mw__rewriting *pass, const mw__op *op)
 {
     mw__sample s;
     mw_error err = {0};
-    return mw__legality_wants(legality, op, "sampling") && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 &&
-           mw__sample_read(op, &s, &err) == MW_OK && fits_sample(&s);
+    return mw__legality_names_rewrite(pass->legality, op, MW__RULE_sampling) &&
+           mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw__sample_read(op, &s, &err) == MW_OK &&
+           fits_sample(&s);
 }
 
-bool mw__decompose_is_crop(const mw__legality *legality, const mw__op *op)
+bool mw__decompose_is_crop(const mw__rewriting *pass, const mw__op *op)
 {
     mw__sample s;
     mw_error err = {0};
-    if (!mw__decompose_always(legality, op) || mw_shape_count(mw_tensor_shape(op->results[0])) == 0 ||
+    if (!mw__decompose_always(pass, op) || mw_shape_count(mw_tensor_shape(op->results[0])) == 0 ||
         mw__sample_read(op, &s, &err) != MW_OK || !fits_sample(&s))
         return false;
     return mw__sample_is_constant(&s, mw__arg(op, s.places), index_of(op, &s));
 }
 
-mw_tensor *mw__decompose_crop(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_crop(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     mw__sample s;
     if (mw__sample_read(op, &s, &clone->to->error) != MW_OK)
         return NULL;

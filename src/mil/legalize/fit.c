@@ -1,16 +1,21 @@
 /* The clone that fits a program to its chip. */
 #include "mil/legalize/fit.h"
 
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/ops/shape.h>
 
+typedef struct fitter {
+    mw__rewriting pass;
+    mw__rewrites rows;
+} fitter;
+
 static bool fit_op(void *user, mw__clone *clone, const mw__op *op)
 {
-    const mw__legality *legality = user;
-    const mw__rewrite *row = mw__rewrite_fit(legality, op);
+    fitter *self = user;
+    const mw__rewrite *row = mw__rewrite_find(&self->pass, &self->rows, op);
     if (row != NULL)
-        mw__clone_set(clone, op->results[0], row->fit.emit(legality, clone, op));
+        mw__rewrite_apply(&self->pass, row, clone, op);
     return row != NULL;
 }
 
@@ -33,21 +38,24 @@ static mw_status add_outputs(void *user, const mw__clone *clone, mw_error *err)
     return mw_graph_check(to, err);
 }
 
-mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *legality, bool *out_any, mw_error *err)
+mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *legality, mw__pass_log *log,
+                      bool *out_any, mw_error *err)
 {
-    mw__legality own = *legality;
-    const mw__clone_options how = {.rule = fit_op, .user = &own};
+    fitter self = {.pass = {.pass = MW__RULE_fit, .log = log, .legality = legality},
+                   .rows = mw__mil_rewrites(MW__RULE_fit, legality->device->half_ports)};
+    const mw__clone_options how = {.rule = fit_op, .user = &self};
     const mw__function *main = mw__graph_main(from);
     *out_any = false;
     if (mw__failed(err))
         return err->status;
-    for (size_t i = 0; main != NULL && i < main->body->op_count && !*out_any; i++)
-        *out_any = mw__rewrite_fit(legality, main->body->ops[i]) != NULL;
+    if (main == NULL || mw__legality_chip(legality)->chip == MW_CHIP_AUTO)
+        return MW_OK;
+    *out_any = mw__rewrite_finds_any(&self.pass, &self.rows, main->body);
     return *out_any ? mw__clone_ports(main, to, &how, add_outputs, err) : MW_OK;
 }
 
-bool mw__workaround_always(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_always(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     return mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }

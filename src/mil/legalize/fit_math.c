@@ -1,5 +1,6 @@
 /* Functions that one chip lacks, or gets wrong for some numbers, in fp16 from those that it has. */
 #include "mil/legalize/fit.h"
+#include "mil/legalize/rewrites.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -57,11 +58,11 @@ static mw_tensor *sign_of(mw_tensor *whole)
 }
 
 /* sin(k pi + r) = (-1)^k sin r, cos((k + 1/2) pi + r) = -(-1)^k sin r */
-mw_tensor *mw__workaround_sine(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_sine(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     const bool cosine = strcmp(op->kind, "cos") == 0;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     if (x == NULL)
         return NULL;
     mw_tensor *k = multiple(x, cosine), *sine = series(remainder_of(x, k));
@@ -71,35 +72,35 @@ mw_tensor *mw__workaround_sine(const mw__legality *legality, mw__clone *clone, c
 
 /* ---- beyond what a chip computes right ---- */
 
-mw_tensor *mw__workaround_softplus(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_softplus(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     mw_tensor *low = mw_softplus(mw_minimum(x, number_like(x, 10.0)));
     mw_tensor *high = mw_relu(mw_sub(x, number_like(x, 10.0)));
     return mw_add(low, high);
 }
 
-mw_tensor *mw__workaround_round(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_round(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     mw_tensor *near = mw_less(mw_abs(x), number_like(x, 1024.0)), *rounded = mw_round(x);
     return mw_select(near, rounded, x);
 }
 
 /* ---- products ---- */
 
-bool mw__workaround_is_wide_square(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_wide_square(const mw__rewriting *pass, const mw__op *op)
 {
     mw__trip trip = {0};
-    return mw__legality_chip(legality)->chip != MW_CHIP_AUTO && mw__legality_square_is_wide(op, &trip);
+    return mw__legality_chip(pass->legality)->chip != MW_CHIP_AUTO && mw__legality_square_is_wide(op, &trip);
 }
 
-mw_tensor *mw__workaround_square(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_square(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     return mw_mul(x, x);
 }
 
@@ -110,37 +111,37 @@ static const char *computed(const mw__op *op)
     return x != NULL && mw__is_constant(x) ? "y" : "x";
 }
 
-bool mw__workaround_is_zero(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_zero(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     return mw_shape_equal(mw_tensor_shape(mw__arg(op, computed(op))), mw_tensor_shape(op->results[0]));
 }
 
-mw_tensor *mw__workaround_zero(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_zero(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, computed(op));
-    (void)legality;
+    (void)pass;
     return mw_sub(x, x);
 }
 
 enum { SCALE_MAX = 1 << 22 }; /* elements of a constant */
 
-bool mw__workaround_is_scale(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_scale(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     const int64_t count = mw_shape_count(mw_tensor_shape(op->results[0]));
     return count > 1 && count <= SCALE_MAX && mw_tensor_dtype(op->results[0]) == MW_F16;
 }
 
 /* The number in every element of a constant, which is data and no splat. */
-mw_tensor *mw__workaround_scale(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_scale(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     const char *x = computed(op);
     const mw_tensor *scale = mw__arg(op, x[0] == 'x' ? "y" : "x");
     const mw_shape shape = mw_tensor_shape(op->results[0]);
     const size_t count = (size_t)mw_shape_count(shape);
     uint16_t *data = mw__arena_alloc(&clone->to->arena, count, sizeof *data, &clone->to->error);
-    (void)legality;
+    (void)pass;
     for (size_t i = 0; data != NULL && i < count; i++)
         memcpy(&data[i], scale->payload->data, sizeof *data);
     mw_tensor *copy = mw__decompose_arg(clone, op, x);

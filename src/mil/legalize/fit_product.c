@@ -1,5 +1,6 @@
 /* Products, norms and attention in forms that a chip has: of fewer axes, and of several operations. */
 #include "mil/legalize/fit.h"
+#include "mil/legalize/rewrites.h"
 
 #include "graph/patterns/attention.h"
 
@@ -26,19 +27,19 @@ static bool leading_equal(mw_shape x, mw_shape y)
 }
 
 /* Batches that are the same on both sides; or one matrix on the right. */
-bool mw__workaround_is_product(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_product(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x")), y = mw_tensor_shape(mw__arg(op, "y"));
-    (void)legality;
+    (void)pass;
     return mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw_shape_count(x) > 0 && x.rank > 3 &&
            (leading_equal(x, y) || y.rank == 2);
 }
 
-mw_tensor *mw__workaround_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_product(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     bool turn_x = false, turn_y = false;
     mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y");
-    (void)legality;
+    (void)pass;
     mw__arg_bool(op, "transpose_x", &turn_x);
     mw__arg_bool(op, "transpose_y", &turn_y);
     if (x == NULL || y == NULL)
@@ -50,16 +51,16 @@ mw_tensor *mw__workaround_product(const mw__legality *legality, mw__clone *clone
     return mw__reshape_to(mw_matmul(x, y, turns), mw_tensor_shape(op->results[0]));
 }
 
-bool mw__workaround_is_linear(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_linear(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     return mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }
 
-mw_tensor *mw__workaround_linear(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_linear(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     if (x == NULL)
         return NULL;
     x = mw__reshape_to(x, merged(mw_tensor_shape(x), 1));
@@ -81,18 +82,18 @@ static int normalized(const mw__op *op)
     return last ? (int)count : 0;
 }
 
-bool mw__workaround_is_norm(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_norm(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legality;
+    (void)pass;
     return normalized(op) > 0 && normalized(op) < 3 && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
 }
 
-mw_tensor *mw__workaround_norm(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_norm(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     double epsilon = 0.0;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int count = normalized(op);
-    (void)legality;
+    (void)pass;
     mw__arg_float(op, "epsilon", &epsilon);
     if (x == NULL)
         return NULL;
@@ -105,11 +106,11 @@ mw_tensor *mw__workaround_norm(const mw__legality *legality, mw__clone *clone, c
 
 /* ---- attention ---- */
 
-mw_tensor *mw__workaround_attention(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_attention(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *query = mw__decompose_arg(clone, op, "query"), *key = mw__decompose_arg(clone, op, "key");
     mw_tensor *value = mw__decompose_arg(clone, op, "value"), *mask = mw__decompose_arg(clone, op, "attn_mask");
-    (void)legality;
+    (void)pass;
     return query != NULL && key != NULL && value != NULL
                ? mw__attention(query, key, value, mask, MW__LOWERING_DECOMPOSED)
                : NULL;

@@ -1,5 +1,6 @@
 /* Moves of elements that one chip lacks, from those that it has. */
 #include "mil/legalize/fit.h"
+#include "mil/legalize/rewrites.h"
 
 #include "base/number/fp16.h"
 
@@ -10,24 +11,24 @@
 
 enum { RANGE_MAX = 1 << 22 }; /* elements of a constant */
 
-bool mw__workaround_is_range(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_range(const mw__rewriting *pass, const mw__op *op)
 {
     double start, end, step;
     const int64_t count = mw_shape_count(mw_tensor_shape(op->results[0]));
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]);
-    (void)legality;
+    (void)pass;
     return count > 0 && count <= RANGE_MAX && (dtype == MW_F16 || dtype == MW_I32) &&
            mw__arg_float(op, "start", &start) && mw__arg_float(op, "end", &end) && mw__arg_float(op, "step", &step);
 }
 
-mw_tensor *mw__workaround_range(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_range(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     double start = 0.0, step = 1.0;
     const mw_shape shape = mw_tensor_shape(op->results[0]);
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]);
     const size_t count = (size_t)mw_shape_count(shape), size = dtype == MW_F16 ? sizeof(uint16_t) : sizeof(int32_t);
     char *data = mw__arena_alloc(&clone->to->arena, count, size, &clone->to->error);
-    (void)legality;
+    (void)pass;
     mw__arg_float(op, "start", &start);
     mw__arg_float(op, "step", &step);
     for (size_t i = 0; data != NULL && i < count; i++) {
@@ -39,18 +40,18 @@ mw_tensor *mw__workaround_range(const mw__legality *legality, mw__clone *clone, 
     return data != NULL ? mw_constant(clone->to, dtype, shape, data) : NULL;
 }
 
-bool mw__workaround_is_known_shape(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_known_shape(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
-    (void)legality;
+    (void)pass;
     return x.rank > 0 && mw_shape_count(x) > 0 && mw_tensor_dtype(op->results[0]) == MW_I32;
 }
 
-mw_tensor *mw__workaround_known_shape(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_known_shape(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     int32_t extents[MW_RANK_MAX] = {0};
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
-    (void)legality;
+    (void)pass;
     for (int i = 0; i < x.rank; i++)
         extents[i] = (int32_t)x.dim[i];
     return mw_constant(clone->to, MW_I32, MW_SHAPE(x.rank), extents);
@@ -76,13 +77,13 @@ static size_t reps_of(const mw__op *op, int64_t out[MW_RANK_MAX])
     return mw__arg_ints(op, "reps", out, MW_RANK_MAX, &count) ? count : 0;
 }
 
-bool mw__workaround_is_tile(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_tile(const mw__rewriting *pass, const mw__op *op)
 {
     int64_t reps[MW_RANK_MAX];
     const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
     const size_t count = reps_of(op, reps);
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]);
-    (void)legality;
+    (void)pass;
     bool fits = (int)count == x.rank && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && dtype == MW_F16;
     for (size_t i = 0; fits && i < count; i++)
         fits = x.dim[i] == 1 || other_factor(reps[i]) <= COPIES_MAX;
@@ -105,14 +106,14 @@ static mw_tensor *repeat(mw_tensor *x, int axis, int64_t times)
     return mw_concat(copies, (size_t)times, axis);
 }
 
-mw_tensor *mw__workaround_tile(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_tile(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     int64_t reps[MW_RANK_MAX];
     const size_t count = reps_of(op, reps);
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw_shape rest = {.rank = (int)count};
     bool any = false;
-    (void)legality;
+    (void)pass;
     for (size_t i = 0; x != NULL && i < count; i++) {
         const bool single = mw_tensor_shape(x).dim[i] == 1;
         const int64_t factor = single ? reps[i] : other_factor(reps[i]);
@@ -125,10 +126,10 @@ mw_tensor *mw__workaround_tile(const mw__legality *legality, mw__clone *clone, c
 
 /* ---- concat and pads ---- */
 
-mw_tensor *mw__workaround_concat_one(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_concat_one(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     const mw__operand *values;
-    (void)legality;
+    (void)pass;
     if (mw__arg_values(op, "values", &values) != 1)
         return NULL;
     return mw_identity(mw__clone_operand(clone, values[0].value, mw_tensor_dtype(values[0].value)));
@@ -156,10 +157,10 @@ static bool read_pads(const mw__op *op, pads *out)
     return out->mirrored || (strcmp(mode, "constant") == 0 && mw__arg_float(op, "constant_val", &out->value));
 }
 
-bool mw__workaround_is_pad(const mw__legality *legality, const mw__op *op)
+bool mw__workaround_is_pad(const mw__rewriting *pass, const mw__op *op)
 {
     pads p;
-    (void)legality;
+    (void)pass;
     bool fits = read_pads(op, &p) && mw_shape_count(mw_tensor_shape(op->results[0])) > 0;
     for (int i = 0; fits && i < p.rank; i++)
         fits = p.before[i] >= 0 && p.after[i] >= 0;
@@ -203,11 +204,11 @@ static mw_tensor *pad_axis(mw_tensor *x, const pads *p, int axis)
 }
 
 /* Axis by axis, but for constants at the last two, which stay pads. */
-mw_tensor *mw__workaround_pad(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__workaround_pad(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     pads p;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)legality;
+    (void)pass;
     if (x == NULL || !read_pads(op, &p))
         return NULL;
     const int plane = p.mirrored || p.rank < 2 ? p.rank : p.rank - 2;

@@ -2,6 +2,8 @@
 #include "mil/legalize/flat_form.h"
 
 #include "graph/transform/lower.h"
+#include "mil/pass_text.h"
+#include "passes/invariant.h"
 #include <millwright/ops/shape.h>
 
 #include <stdio.h>
@@ -40,8 +42,15 @@ static mw_status add_next(mw__flat_form *out, const mw__lowered *lowered, mw_err
     return MW_OK;
 }
 
-static mw_status lower_states(mw__flat_form *out, const mw_graph *graph, const mw__function *main, mw_error *err)
+/* *out_any false: there is nothing to do. */
+static mw_status lower_states(mw__flat_form *out, const mw_graph *graph, const mw__device_traits *device, bool *out_any,
+                              mw_error *err)
 {
+    const mw__function *main = mw__graph_main(graph);
+    (void)device;
+    *out_any = mw__wants_lowering(main, true);
+    if (!*out_any)
+        return MW_OK;
     mw_graph_options options = mw_graph_defaults();
     options.allocator = graph->allocator;
     options.opset = main->opset;
@@ -53,10 +62,14 @@ static mw_status lower_states(mw__flat_form *out, const mw_graph *graph, const m
     return add_next(out, &lowered, err);
 }
 
-static mw_status flatten(mw__flat_form *out, const mw_graph *graph, mw_error *err)
+static mw_status flatten(mw__flat_form *out, const mw_graph *graph, const mw__device_traits *device, bool *out_any,
+                         mw_error *err)
 {
     mw_error why = {0};
-    mw_graph *flat = mw_graph_flatten(out->graph != NULL ? out->graph : graph, &why);
+    *out_any = device->half_ports && mw__wants_lowering(mw__graph_main(graph), false);
+    if (!*out_any)
+        return MW_OK;
+    mw_graph *flat = mw_graph_flatten(graph, &why);
     if (flat == NULL) {
         mw__fail(err, why.status,
                  "the ANE runs no loops, branches and lists (source: operation sweep of ANEForge, where they do not "
@@ -85,16 +98,43 @@ static mw_status flatten(mw__flat_form *out, const mw_graph *graph, mw_error *er
     return states != NULL && next != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__flat_form *out, mw_error *err)
+/* ---- in order ---- */
+
+typedef struct form_pass {
+    mw__rule_id id;
+    mw_status (*make)(mw__flat_form *out, const mw_graph *graph, const mw__device_traits *device, bool *out_any,
+                      mw_error *err);
+    mw__invariant *holds;
+    const char *invariant;
+} form_pass;
+
+static const form_pass passes[] = {
+#define MW_PASS_FORM(id, need, function, invariant, sentence)                                                          \
+    {MW__RULE_##id, function, mw__holds_##invariant, #invariant},
+#include "passes/pipeline.def"
+};
+
+static mw_status run_pass(mw__flat_form *out, const form_pass *pass, const mw_graph *source,
+                          const mw__device_traits *device, mw__pass_log *log, mw_error *err)
+{
+    bool any = false;
+    mw__pass_run run;
+    const mw_graph *from = out->graph != NULL ? out->graph : source;
+    mw__mil_begin_pass(&run, log, pass->id, from);
+    MW_TRY(pass->make(out, from, device, &any, err));
+    const mw_graph *made = out->graph != NULL ? out->graph : source;
+    return mw__mil_end_pass(&run, made, any, pass->holds(made, device) ? NULL : pass->invariant, err);
+}
+
+mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__pass_log *log,
+                             mw__flat_form *out, mw_error *err)
 {
     *out = (mw__flat_form){0};
-    const mw__function *main = mw__graph_main(graph);
-    if (main == NULL)
+    if (mw__graph_main(graph) == NULL)
         return MW_OK; /* refused later */
-    if (mw__wants_lowering(main, true))
-        MW_TRY(lower_states(out, graph, main, err));
-    main = mw__graph_main(out->graph != NULL ? out->graph : graph);
-    return device->half_ports && mw__wants_lowering(main, false) ? flatten(out, graph, err) : MW_OK;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        MW_TRY(run_pass(out, &passes[i], graph, device, log, err));
+    return MW_OK;
 }
 
 void mw__flat_form_deinit(const mw__flat_form *form)

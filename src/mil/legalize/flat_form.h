@@ -4,6 +4,7 @@
 #define MW__MIL_LEGALIZE_FLAT_FORM_H
 
 #include "graph/ir/device_traits.h"
+#include "passes/log.h"
 
 /* States are inputs that start at zero and outputs "<name>_next", to be shared with them. */
 typedef struct mw__flat_form {
@@ -13,9 +14,11 @@ typedef struct mw__flat_form {
     size_t state_count;
 } mw__flat_form;
 
-/* Freed with mw__flat_form_deinit, also after a failure.
+/* The passes of the stage FORM in passes/pipeline.def. Freed with mw__flat_form_deinit, also after a failure.
+ *  log     or NULL
  *  errors  those of mw_graph_flatten, saying that the ANE runs no loops */
-mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__flat_form *out, mw_error *err);
+mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__pass_log *log,
+                             mw__flat_form *out, mw_error *err);
 void mw__flat_form_deinit(const mw__flat_form *form);
 
 #endif

@@ -5,11 +5,10 @@
 #include "mil/legalize/fit.h"
 #include "mil/legalize/numbers/narrow.h"
 #include "mil/legalize/numbers/overflow.h"
-#include "mil/legalize/rewrite.h"
 #include "mil/legalize/split.h"
 #include "mil/legalize/widen.h"
-
-#include <string.h>
+#include "mil/pass_text.h"
+#include "passes/invariant.h"
 
 typedef struct making {
     const mw__legal_options *options;
@@ -28,13 +27,13 @@ static mw_status widen_form(making *m, const mw_graph *from, mw_graph *to, bool 
 
 static mw_status decompose(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
-    return mw__mil_decompose(from, to, &m->legality, out_any, err);
+    return mw__mil_decompose(from, to, &m->legality, m->options->log, out_any, err);
 }
 
 /* With what the chip cannot hold in parts. */
 static mw_status split_form(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
-    const mw__split_options how = {.axis_max = mw__legality_chip(&m->legality)->axis_max, .kept = m->options->kept};
+    const mw__split_options how = {.axis_max = mw__legality_chip(&m->legality)->axis_max, .log = m->options->log};
     if (!m->options->device->half_ports && !m->options->device->is_chip)
         return MW_OK;
     return mw__mil_split(from, to, &how, out_any, err);
@@ -43,7 +42,7 @@ static mw_status split_form(making *m, const mw_graph *from, mw_graph *to, bool 
 static mw_status legalize(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
     const mw__legalize_options how = {.device = m->options->device,
-                                      .kept = m->options->kept,
+                                      .log = m->options->log,
                                       .strict = m->options->strict,
                                       .unchecked = m->options->unchecked,
                                       .out_narrowed = &m->out->narrowed};
@@ -53,7 +52,7 @@ static mw_status legalize(making *m, const mw_graph *from, mw_graph *to, bool *o
 
 static mw_status fit(making *m, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
-    return m->options->device->is_chip ? mw__mil_fit(from, to, &m->legality, out_any, err) : MW_OK;
+    return m->options->device->is_chip ? mw__mil_fit(from, to, &m->legality, m->options->log, out_any, err) : MW_OK;
 }
 
 static mw_graph *fresh(const making *m, mw_error *err)
@@ -67,28 +66,56 @@ static mw_graph *fresh(const making *m, mw_error *err)
     return graph;
 }
 
-static mw_status make_form(making *m, form_maker *make, const mw_graph *from, mw_graph **out, mw_error *err)
+typedef struct text_pass {
+    mw__rule_id id;
+    form_maker *make;
+    mw__invariant *holds;
+    const char *invariant;
+} text_pass;
+
+static const text_pass passes[] = {
+#define MW_PASS_TEXT(id, need, function, invariant, sentence)                                                          \
+    {MW__RULE_##id, function, mw__holds_##invariant, #invariant},
+#include "passes/pipeline.def"
+};
+
+enum { PASSES = sizeof passes / sizeof *passes };
+_Static_assert((size_t)PASSES == (size_t)MW__LEGAL_FORMS, "each pass may make a form");
+
+static mw_status make_form(making *m, const text_pass *pass, const mw_graph *from, mw_graph **out, mw_error *err)
 {
     bool any = false;
     mw_graph *graph = fresh(m, err);
-    const mw_status status = graph != NULL ? make(m, from, graph, &any, err) : MW_ERROR_MEMORY;
+    mw_status status = graph != NULL ? MW_OK : MW_ERROR_MEMORY;
+    if (status == MW_OK && !mw__pass_is_off(m->options->log, pass->id))
+        status = pass->make(m, from, graph, &any, err);
     *out = status == MW_OK && any ? graph : NULL;
     if (*out == NULL)
         mw__graph_free(graph);
     return status;
 }
 
+/* With what is told of it. */
+static mw_status run_pass(making *m, const text_pass *pass, const mw_graph *from, mw_graph **out, mw_error *err)
+{
+    mw__pass_run run;
+    mw__mil_begin_pass(&run, m->options->log, pass->id, from);
+    MW_TRY(make_form(m, pass, from, out, err));
+    const mw_graph *made = *out != NULL ? *out : from;
+    return mw__mil_end_pass(&run, made, *out != NULL, pass->holds(made, m->options->device) ? NULL : pass->invariant,
+                            err);
+}
+
 /* A form goes when the next one is there, but for the one that lists what was narrowed. */
 static mw_status make_forms(making *m, const mw_graph *from, mw_error *err)
 {
-    static form_maker *const makers[] = {widen_form, decompose, split_form, legalize, fit};
     mw__legal_form *out = m->out;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        MW_TRY(make_form(m, makers[i], out->graph != NULL ? out->graph : from, &out->forms[i], err));
+    for (size_t i = 0; i < PASSES; i++) {
+        MW_TRY(run_pass(m, &passes[i], out->graph != NULL ? out->graph : from, &out->forms[i], err));
         if (out->forms[i] == NULL)
             continue;
         out->graph = out->forms[i];
-        for (size_t k = 0; k < i && makers[i] != fit; k++) {
+        for (size_t k = 0; k < i && passes[i].id != MW__RULE_fit; k++) {
             mw__graph_free(out->forms[k]);
             out->forms[k] = NULL;
         }
@@ -120,16 +147,4 @@ void mw__legal_form_deinit(mw__legal_form *form)
     for (size_t i = 0; i < MW__LEGAL_FORMS; i++)
         mw__graph_free(form->forms[i]);
     *form = (mw__legal_form){0};
-}
-
-const char *mw__legal_reason(const char *rewrite)
-{
-    if (rewrite == NULL)
-        return NULL;
-    if (strcmp(rewrite, "blocks") == 0)
-        return "an axis beyond the limit is cut into blocks where every operation on it can be";
-    if (strcmp(rewrite, "fp16") == 0)
-        return "floating point is fp16, integers and truths that pass a port are fp16 numbers";
-    const mw__rewrite *row = mw__rewrite_named(rewrite);
-    return row != NULL ? row->reason : NULL;
 }

@@ -1,4 +1,5 @@
-/* A program in the form that a device accepts: one clone after the other, by the rows of rewrite.h. */
+/* A program in the form that a device accepts: one clone after the other, the passes of the stage TEXT in
+ * passes/pipeline.def. */
 #ifndef MW__MIL_LEGALIZE_LEGAL_FORM_H
 #define MW__MIL_LEGALIZE_LEGAL_FORM_H
 
@@ -8,7 +9,7 @@
 typedef struct mw__legal_options {
     const mw__device_traits *device;
     const mw__chip_row *chip;  /* NULL = every chip */
-    unsigned kept;             /* rewrites that are left out (mw__mil_parse_kept) */
+    mw__pass_log *log;         /* or NULL */
     mw__arithmetic arithmetic; /* of the chip, for what it makes of large numbers */
     bool strict;               /* refuse constants that fp16 does not hold */
     bool unchecked;            /* what no rewrite stands for is left in, for whoever lists it */
@@ -31,8 +32,5 @@ typedef struct mw__legal_form {
 mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *options, mw__legal_form *out,
                               mw_error *err);
 void mw__legal_form_deinit(mw__legal_form *form);
-
-/* What a rewrite writes, by its name in rewrite.c, or "blocks" (split.h) or "fp16" (legalize.h); NULL of others. */
-const char *mw__legal_reason(const char *rewrite);
 
 #endif

@@ -1,7 +1,7 @@
 /* Refuses what a row of rules/legality.h refuses; what a device accepts in a decomposed lowering is rewritten by
- * the rows of rewrite.c or by the patterns. */
+ * rewrites or by the patterns. */
 #include "mil/legalize/legality.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static const char *tried(const mw__op *op, char *buffer, size_t size)
 {
     size_t at = 0, length = 0;
     buffer[0] = '\0';
-    for (const mw__rewrite *row; length < size && (row = mw__rewrite_wanting(op->kind, &at)) != NULL;)
+    for (const mw__rule *row; length < size && (row = mw__mil_rewrite_wanting(op, &at)) != NULL;)
         length += (size_t)snprintf(buffer + length, size - length, "; rewrite %s did not apply, which wants %s",
                                    row->name, row->wants);
     return buffer;

@@ -1,9 +1,9 @@
-/* Makes a program that a device accepts: a clone by the rows of rewrite.c, with outputs brought into a form that the
- * compiler takes. What cannot be rewritten is refused by name here or by the rows of rules. */
+/* Makes a program that a device accepts: a clone by the rewrites of the pass fp16, with outputs brought into a form
+ * that the compiler takes. What cannot be rewritten is refused by name here or by the rows of rules. */
 #include "mil/legalize/legalize.h"
 
 #include "base/number/number.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/ops/compare.h>
 #include <millwright/ops/elementwise.h>
@@ -101,14 +101,19 @@ static void note_function(mw__legalizer *legalizer, const mw__function *function
 
 /* ---- the clone ---- */
 
+typedef struct making {
+    mw__rewriting pass;
+    mw__rewrites rows;
+} making;
+
 static bool rewrite(void *user, mw__clone *clone, const mw__op *op)
 {
-    mw__legalizer *self = user;
-    const mw__rewrite *row = mw__rewrite_legalize(self, op);
+    making *self = user;
+    const mw__rewrite *row = mw__rewrite_find(&self->pass, &self->rows, op);
     if (row == NULL)
         return false;
     if (op->row->id == MW__OP_const || mw__op_verify(op, &clone->to->error) == MW_OK) /* a text may declare anything */
-        row->legalize.emit(self, clone, op);
+        mw__rewrite_apply(&self->pass, row, clone, op);
     return true;
 }
 
@@ -122,7 +127,7 @@ static mw_dtype port_dtype(void *user, const mw_tensor *value)
 /* A truth that is fed enters as 0 or 1. */
 static bool read_truth(void *user, mw__clone *clone, const mw_tensor *value)
 {
-    const mw__legalizer *self = user;
+    const mw__legalizer *self = ((making *)user)->pass.legalizer;
     if (!self->legality.device->half_ports || mw_tensor_dtype(value) != MW_BOOL || value->role != MW__INPUT)
         return false;
     mw_tensor *port = mw_input(self->to, value->name, MW_F16, mw_tensor_shape(value));
@@ -242,7 +247,7 @@ static mw_status declare_output(mw__legalizer *legalizer, const mw__clone *clone
 
 static mw_status declare_outputs(void *user, const mw__clone *clone, mw_error *err)
 {
-    mw__legalizer *legalizer = user;
+    mw__legalizer *legalizer = ((making *)user)->pass.legalizer;
     mw__map given;
     mw_status status = MW_OK;
     mw__map_init(&given, legalizer->to->allocator);
@@ -254,12 +259,16 @@ static mw_status declare_outputs(void *user, const mw__clone *clone, mw_error *e
 
 /* ---- the whole ---- */
 
-static mw_status check_source(const mw__legalizer *legalizer, const mw__function *function, mw_error *err)
+static bool stands_in(const mw__rewrite *row)
 {
-    const mw__legality *legality = &legalizer->legality;
+    return row != NULL && (mw__pass_rule_of(row->id)->flags & MW__RULE_STANDS_IN) != 0;
+}
+
+static mw_status check_source(making *self, const mw__function *function, mw_error *err)
+{
+    const mw__legality *legality = self->pass.legality;
     for (size_t i = 0; legality->device->is_chip && i < function->body->op_count; i++) {
-        const mw__rewrite *row = mw__rewrite_legalize(legalizer, function->body->ops[i]);
-        if (row == NULL || !row->legalize.refused)
+        if (!stands_in(mw__rewrite_find(&self->pass, &self->rows, function->body->ops[i])))
             MW_TRY(mw__legalizer_check_op(legality, function->body->ops[i], err));
     }
     return MW_OK;
@@ -269,11 +278,15 @@ static mw_status check_source(const mw__legalizer *legalizer, const mw__function
 static mw_status run_legalizer(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
     const bool half = legalizer->legality.device->half_ports;
+    making self = {.pass = {.pass = MW__RULE_fp16, .log = legalizer->log, .legality = &legalizer->legality},
+                   .rows = mw__mil_rewrites(MW__RULE_fp16, legalizer->legality.device->half_ports)};
     const mw__clone_options options = {
-        .rule = rewrite, .dtype = half ? port_dtype : NULL, .input = read_truth, .user = legalizer};
+        .rule = rewrite, .dtype = half ? port_dtype : NULL, .input = read_truth, .user = &self};
+    self.pass.legalizer = legalizer;
     if (half)
         note_function(legalizer, function);
-    MW_TRY(check_source(legalizer, function, err));
+    MW_TRY(check_source(&self, function, err));
+    self.pass.counts = true;
     MW_TRY(mw__clone_ports(function, legalizer->to, &options, declare_outputs, err));
     return legalizer->unchecked ? MW_OK : mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);
 }
@@ -295,7 +308,7 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
     mw__legalizer self = {.from = from,
                           .to = to,
-                          .kept = options->kept,
+                          .log = options->log,
                           .strict = options->strict,
                           .unchecked = options->unchecked,
                           .narrowed = options->out_narrowed};

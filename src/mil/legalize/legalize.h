@@ -2,16 +2,13 @@
 #ifndef MW__MIL_LEGALIZE_LEGALIZE_H
 #define MW__MIL_LEGALIZE_LEGALIZE_H
 
+#include "passes/log.h"
 #include "rules/legality.h"
-
-/* Rewrites (rewrite.h) that are left out, from names with commas between them, as a set. `names` may be NULL;
- * MW_ERROR_ARGUMENT for one that no rewrite is switched by. */
-mw_status mw__mil_parse_kept(const char *names, unsigned *out_kept, mw_error *err);
 
 /* How to make a program legal. */
 typedef struct mw__legalize_options {
     const mw__device_traits *device;
-    unsigned kept;                       /* rewrites that are left out (mw__mil_parse_kept) */
+    mw__pass_log *log;                   /* or NULL */
     bool strict;                         /* refuse constants that fp16 does not hold */
     bool unchecked;                      /* do not hold what was made to the rows of rules */
     struct mw__narrowing **out_narrowed; /* receives the list of those that were replaced (narrow.h); or NULL */

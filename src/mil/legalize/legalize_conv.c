@@ -1,13 +1,14 @@
 /* A convolution whose weight is computed, written in the decomposed form (graph/patterns/conv.h). */
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include "graph/patterns/conv.h"
 
 /* A literal in an argument has no value of its own in the copy. */
 static bool is_copied(const mw_tensor *value) { return value == NULL || value->payload == NULL || value->op != NULL; }
 
-bool mw__conv_has_computed_weight(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__conv_has_computed_weight(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__legalizer *legalizer = pass->legalizer;
     mw__conv conv;
     const mw_tensor *weight = mw__arg(op, "weight");
     return legalizer->legality.device->constant_weights && weight != NULL && !mw__is_constant(weight) &&
@@ -28,8 +29,9 @@ static mw_tensor *write_conv(mw__clone *clone, const mw__op *op)
     return bias != NULL ? mw__conv_add_bias(y, mw__clone_get(clone, bias)) : y;
 }
 
-void mw__conv_decompose(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__conv_decompose(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    (void)legalizer;
+    (void)pass;
     mw__clone_set(clone, op->results[0], write_conv(clone, op));
+    return NULL;
 }

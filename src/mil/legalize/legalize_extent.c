@@ -2,7 +2,7 @@
  * step of 0.1 an eleventh element. */
 #include "base/number/fp16.h"
 #include "graph/constants/compressed.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <string.h>
 
@@ -13,19 +13,20 @@ static bool is_exact(double number) { return (double)mw__fp16_to_float(mw__fp16_
 
 /* ---- ranges ---- */
 
-bool mw__extent_is_rounded_range(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__extent_is_rounded_range(const mw__rewriting *pass, const mw__op *op)
 {
     double start, end, step;
     const int64_t count = mw_shape_count(mw_tensor_shape(op->results[0]));
-    (void)legalizer;
+    (void)pass;
     return mw_tensor_dtype(op->results[0]) == MW_F32 && count >= 0 && count <= RANGE_MAX &&
            mw__arg_float(op, "start", &start) && mw__arg_float(op, "end", &end) && mw__arg_float(op, "step", &step) &&
            !(is_exact(start) && is_exact(end) && is_exact(step));
 }
 
 /* Each number as fp32 has it, rounded once more. */
-void mw__extent_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__extent_range(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     mw_graph *to = legalizer->to;
     const mw_tensor *result = op->results[0];
     const size_t count = (size_t)mw_shape_count(mw_tensor_shape(result));
@@ -38,6 +39,7 @@ void mw__extent_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *
     const mw__payload numbers = {.type = result->type, .data = (const void *)data, .size = count * sizeof *data};
     if (data != NULL)
         mw__clone_set(clone, result, mw__half_of_payload(legalizer, result, &numbers));
+    return NULL;
 }
 
 /* ---- factors ---- */
@@ -50,10 +52,10 @@ bool mw__extent_is_rounded_factor(const mw__op *op, size_t slot)
            mw__arg_float(op, op->row->args[slot].name, &number) && !is_exact(number);
 }
 
-bool mw__extent_is_factor(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__extent_is_factor(const mw__rewriting *pass, const mw__op *op)
 {
     bool any = false;
-    (void)legalizer;
+    (void)pass;
     for (size_t i = 0; op->row != NULL && i < op->slot_count; i++)
         any = any || mw__extent_is_rounded_factor(op, i);
     return any;
@@ -73,7 +75,9 @@ static mw_tensor *exact_operand(void *user, mw__clone *clone, const mw__op *op, 
                : NULL;
 }
 
-void mw__extent_factor(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__extent_factor(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     mw__clone_op_with(clone, op, exact_operand, legalizer);
+    return NULL;
 }

@@ -3,7 +3,7 @@
 #include "base/number/number.h"
 #include "graph/constants/compressed.h"
 #include "graph/patterns/digits.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <math.h>
 #include <millwright/ops/elementwise.h>
@@ -136,19 +136,21 @@ mw_tensor *mw__half_of_payload(mw__legalizer *legalizer, const mw_tensor *value,
     return payload != NULL ? mw__payload_emit(legalizer->to, payload, value->hint, &legalizer->to->error) : NULL;
 }
 
-bool mw__half_is_constant(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_constant(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legalizer;
+    (void)pass;
     return mw_tensor_dtype(op->results[0]) == MW_F32;
 }
 
-void mw__half_constant(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_constant(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     const mw_tensor *value = op->results[0];
     const bool exact = legalizer->facts[value->id].factor_only;
     mw__clone_set(clone, value,
                   exact ? mw__half_literal(legalizer->to, value)
                         : mw__half_of_payload(legalizer, value, value->payload));
+    return NULL;
 }
 
 /* A scale that fp16 rounds would move all weights of its block, each of which is then rounded again. Where there is one
@@ -168,16 +170,17 @@ static bool is_rounded(const mw_tensor *value)
     return false;
 }
 
-bool mw__half_is_scaled(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_scaled(const mw__rewriting *pass, const mw__op *op)
 {
     const bool affine = strcmp(op->kind, "constexpr_affine_dequantize") == 0;
-    (void)legalizer;
+    (void)pass;
     return mw_tensor_dtype(op->results[0]) == MW_F32 &&
            (is_rounded(mw__arg(op, "scale")) || is_rounded(mw__arg(op, affine ? "zero_point" : "offset")));
 }
 
-void mw__half_scaled(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_scaled(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     mw_graph *to = legalizer->to;
     const mw__payload *dense = mw__constant_payload(op->results[0], &to->error);
     if (dense != NULL)
@@ -185,6 +188,7 @@ void mw__half_scaled(mw__legalizer *legalizer, mw__clone *clone, const mw__op *o
     else
         mw__graph_fail(to, MW_ERROR_STATE, "%s: its operands have no values; read the program with its weight files",
                        op->kind);
+    return NULL;
 }
 
 /* ---- operands ---- */
@@ -232,8 +236,9 @@ static bool has_inlined_single(const mw__op *op)
     return false;
 }
 
-bool mw__half_has_operands(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_has_operands(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__legalizer *legalizer = pass->legalizer;
     return has_half_operand(legalizer, op) || has_inlined_single(op);
 }
 
@@ -251,36 +256,40 @@ static mw_tensor *half_of_operand(void *user, mw__clone *clone, const mw__op *op
 }
 
 /* Copies an operation with some operands in fp16 form, for this operation only. */
-void mw__half_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_operands(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     halving h = {.legalizer = legalizer, .with_half = has_half_operand(legalizer, op)};
     mw__clone_op_with(clone, op, half_of_operand, &h);
+    return NULL;
 }
 
 /* ---- results ---- */
 
-static bool makes_integer(const mw__legalizer *legalizer, const mw__op *op)
+static bool makes_integer(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__legalizer *legalizer = pass->legalizer;
     return op->result_count > 0 && legalizer->half[op->results[0]->id] && mw_tensor_dtype(op->results[0]) == MW_I32 &&
-           mw__half_has_operands(legalizer, op);
+           mw__half_has_operands(pass, op);
 }
 
-bool mw__half_is_fraction(const mw__legalizer *legalizer, const mw__op *op) { return makes_integer(legalizer, op); }
+bool mw__half_is_fraction(const mw__rewriting *pass, const mw__op *op) { return makes_integer(pass, op); }
 
-bool mw__half_is_mixed_fraction(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_mixed_fraction(const mw__rewriting *pass, const mw__op *op)
 {
-    return makes_integer(legalizer, op) && mw__op_is_mixed(op);
+    return makes_integer(pass, op) && mw__op_is_mixed(op);
 }
 
 /* What the CPU drops behind the point is dropped here. */
-void mw__half_fraction(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_fraction(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    mw__half_operands(legalizer, clone, op);
+    mw__half_operands(pass, clone, op);
     mw_tensor *result = mw__clone_get(clone, op->results[0]);
     if (result == NULL)
-        return;
+        return NULL;
     mw_tensor *sign = mw_sign(result);
     mw__clone_set(clone, op->results[0], mw_mul(sign, mw_floor(mw_abs(result))));
+    return NULL;
 }
 
 /* ---- ranges ---- */
@@ -298,28 +307,33 @@ bool mw__half_counts_range(const mw__op *op)
     return read_range(op, &start, &end, &step) && is_counted(start) && is_counted(end) && is_counted(step);
 }
 
-bool mw__half_is_range(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_range(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__legalizer *legalizer = pass->legalizer;
     int64_t start, end, step;
     return legalizer->half[op->results[0]->id] && read_range(op, &start, &end, &step);
 }
 
-void mw__half_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_range(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     int64_t start = 0, end = 0, step = 1;
     read_range(op, &start, &end, &step);
     mw__clone_set(clone, op->results[0], mw_range_1d(legalizer->to, MW_F16, (double)start, (double)end, (double)step));
+    return NULL;
 }
 
-bool mw__half_is_far_range(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_far_range(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__legalizer *legalizer = pass->legalizer;
     int64_t start, end, step;
     return legalizer->facts[op->results[0]->id].used_with_half && read_range(op, &start, &end, &step) &&
            (!is_counted(start) || !is_counted(end - step));
 }
 
-void mw__half_refuse_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_refuse_range(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     char subject[160];
     int64_t start = 0, end = 0, step = 1;
     (void)clone;
@@ -329,29 +343,31 @@ void mw__half_refuse_range(mw__legalizer *legalizer, mw__clone *clone, const mw_
         "%s: integers from %lld to %lld meet an integer input, which is an fp16 port on the ANE; they are "
         "exact up to 2048 there (source: fp16, and ports of ANEForge), so that more classes need another device",
         mw__op_subject(op, subject, sizeof subject), (long long)start, (long long)(end - step));
+    return NULL;
 }
 
 /* ---- casts ---- */
 
 /* Of a value that has a copy, which a literal in the argument has not. */
-bool mw__half_is_cast(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_cast(const mw__rewriting *pass, const mw__op *op)
 {
     const char *dtype = mw__arg_string(op, "dtype");
     const mw_tensor *x = mw__arg(op, "x");
-    (void)legalizer;
+    (void)pass;
     return dtype != NULL && strcmp(dtype, "fp32") == 0 && x != NULL && (x->payload == NULL || x->op != NULL);
 }
 
-void mw__half_cast(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_cast(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
-    (void)legalizer;
+    (void)pass;
     mw__clone_set(clone, op->results[0], mw_tensor_dtype(x) == MW_F16 ? x : mw_cast(x, MW_F16));
+    return NULL;
 }
 
-bool mw__half_is_constexpr_cast(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__half_is_constexpr_cast(const mw__rewriting *pass, const mw__op *op)
 {
-    (void)legalizer;
+    (void)pass;
     return mw__arg(op, "source_val") != NULL;
 }
 
@@ -375,11 +391,13 @@ mw_tensor *mw__half_literal(mw_graph *to, const mw_tensor *source)
     return mw__payload_emit(to, payload, source->hint, &to->error);
 }
 
-void mw__half_constexpr_cast(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__half_constexpr_cast(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__legalizer *legalizer = pass->legalizer;
     const mw_tensor *source = mw__arg(op, "source_val");
     mw_tensor *copy = mw__clone_get(clone, source);
     if (copy == NULL && source->payload != NULL)
         copy = mw__half_literal(legalizer->to, source);
     mw__clone_set(clone, op->results[0], copy);
+    return NULL;
 }

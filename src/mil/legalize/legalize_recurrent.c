@@ -1,12 +1,12 @@
 /* A recurrent network, which the ANE does not run, written out over time (graph/patterns/recurrent.h). */
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include "graph/patterns/recurrent.h"
 
-bool mw__recurrent_is_refused(const mw__legalizer *legalizer, const mw__op *op)
+bool mw__recurrent_is_refused(const mw__rewriting *pass, const mw__op *op)
 {
     mw__recurrent r;
-    (void)legalizer;
+    (void)pass;
     return mw__recurrent_read(op, &r);
 }
 
@@ -19,20 +19,20 @@ static void copy_half(mw__clone *clone, mw_recurrent_weights *half, mw_dtype dty
     half->input_bias = mw__clone_operand(clone, half->input_bias, dtype);
 }
 
-void mw__recurrent_decompose(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__recurrent_decompose(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw__recurrent r;
     mw_tensor *results[3];
     char subject[160];
-    (void)legalizer;
+    (void)pass;
     if (!mw__recurrent_read(op, &r))
-        return;
+        return NULL;
     if (mw_tensor_shape(r.x).dim[0] < 0 || mw_tensor_shape(op->results[0]).dim[2] < 0) {
         mw__graph_fail(clone->to, MW_ERROR_UNSUPPORTED,
                        "%s: the ANE does not run it (source: operation sweep of ANEForge on the ANE); to be written "
                        "out over time the number of steps and the hidden elements must be known",
                        mw__op_subject(op, subject, sizeof subject));
-        return;
+        return NULL;
     }
     const mw_dtype dtype = mw_tensor_dtype(mw__clone_get(clone, r.x));
     r.x = mw__clone_operand(clone, r.x, dtype);
@@ -41,8 +41,9 @@ void mw__recurrent_decompose(mw__legalizer *legalizer, mw__clone *clone, const m
     copy_half(clone, &r.half[0], dtype);
     copy_half(clone, &r.half[1], dtype);
     if (mw_graph_check(clone->to, NULL) != MW_OK)
-        return;
+        return NULL;
     mw__recurrent_write(&r, results);
     for (size_t i = 0; i < op->result_count; i++)
         mw__clone_set(clone, op->results[i], results[i]);
+    return NULL;
 }

@@ -25,7 +25,7 @@ typedef struct mw__legalizer {
     mw__legality legality;
     mw__value_facts *facts; /* by value id */
     bool *half;             /* likewise */
-    unsigned kept;          /* rewrites that are left out: 1 << mw__rewrite_switch */
+    mw__pass_log *log;      /* or NULL */
     bool strict;            /* what fp16 does not hold is refused */
     bool unchecked;         /* what was made is not held to the rows */
     mw__narrow_flow flow;

@@ -1,9 +1,15 @@
-/* The clone that splits: ports in parts, operations by the rows of rewrite.c. */
-#include "mil/legalize/rewrite.h"
+/* The clone that splits: ports in parts, operations by the rewrites of the pass parts. */
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <string.h>
+
+typedef struct splitter {
+    mw__split split;
+    mw__rewriting pass;
+    mw__rewrites rows;
+} splitter;
 
 /* ---- ports ---- */
 
@@ -60,7 +66,7 @@ static void add_input(mw__split *split, mw__clone *clone, const mw_tensor *value
 
 static bool split_input(void *user, mw__clone *clone, const mw_tensor *value)
 {
-    mw__split *split = user;
+    mw__split *split = &((splitter *)user)->split;
     const int digits = mw__split_is_wide(split, value) ? 2 : 1;
     const int64_t blocks = mw__split_blocks_of(split, value);
     for (int64_t b = 0; b < blocks && blocks * digits > 1; b++)
@@ -89,7 +95,7 @@ static void add_output_parts(mw__split *split, const mw_tensor *value, size_t in
 
 static mw_status add_outputs(void *user, const mw__clone *clone, mw_error *err)
 {
-    mw__split *split = user;
+    mw__split *split = &((splitter *)user)->split;
     const mw__block *body = split->from->body;
     mw_graph *to = split->to;
     for (size_t i = 0; i < body->output_count; i++) {
@@ -107,21 +113,31 @@ static mw_status add_outputs(void *user, const mw__clone *clone, mw_error *err)
 
 static bool split_op(void *user, mw__clone *clone, const mw__op *op)
 {
-    mw__split *split = user;
+    splitter *self = user;
+    const mw__split *split = &self->split;
     if (op->row == NULL || op->block_count > 0 || op->result_count == 0 || mw__split_is_source(split, op->results[0]))
         return false;
-    const mw__rewrite *row = mw__rewrite_split(split, op);
+    const mw__rewrite *row = mw__rewrite_find(&self->pass, &self->rows, op);
     if (row != NULL)
-        row->split.emit(split, clone, op);
+        mw__rewrite_apply(&self->pass, row, clone, op);
     return row != NULL;
 }
 
 /* ---- the whole ---- */
 
-static mw_status run_split(mw__split *split, mw_error *err)
+static mw_status run_split(splitter *self, mw_error *err)
 {
-    const mw__clone_options how = {.rule = split_op, .input = split_input, .user = split};
-    return mw__clone_ports(split->from, split->to, &how, add_outputs, err);
+    const mw__clone_options how = {.rule = split_op, .input = split_input, .user = self};
+    return mw__clone_ports(self->split.from, self->split.to, &how, add_outputs, err);
+}
+
+static splitter begin_splitter(const mw_graph *from, mw_graph *to, const mw__split_options *options)
+{
+    splitter self = {.rows = mw__mil_rewrites(MW__RULE_parts, false)};
+    self.pass = (mw__rewriting){.pass = MW__RULE_parts, .log = options->log, .counts = true};
+    self.split = (mw__split){.from = mw__graph_main(from), .to = to, .log = options->log, .count = from->value_count};
+    self.split.axis_max = mw__pass_is_off(options->log, MW__RULE_blocks) ? INT64_MAX : options->axis_max;
+    return self;
 }
 
 static mw_status allocate(mw__split *split, mw_error *err)
@@ -144,22 +160,20 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_opti
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
-    mw__split split = {.from = mw__graph_main(from), .to = to, .axis_max = options->axis_max};
-    split.keeps_indices = (options->kept & 1u << MW__REWRITE_DIGITS) != 0;
-    if ((options->kept & 1u << MW__REWRITE_BLOCKS) != 0)
-        split.axis_max = INT64_MAX;
-    if (split.from == NULL)
+    if (mw__graph_main(from) == NULL)
         return MW_OK; /* an error of mw__mil_legalize */
-    split.count = from->value_count;
-    mw_status status = allocate(&split, err);
-    if (status == MW_OK && mw__split_plan(&split)) {
+    splitter self = begin_splitter(from, to, options);
+    mw__split *split = &self.split;
+    self.pass.split = split;
+    mw_status status = allocate(split, err);
+    if (status == MW_OK && mw__split_plan(split)) {
         *out_split = true;
-        status = run_split(&split, err);
+        status = run_split(&self, err);
     }
-    mw__free(to->allocator, split.parents);
-    mw__free(to->allocator, split.marks);
-    mw__free(to->allocator, split.forms);
-    mw__free(to->allocator, split.sources);
-    mw__free(to->allocator, split.hots);
+    mw__free(to->allocator, split->parents);
+    mw__free(to->allocator, split->marks);
+    mw__free(to->allocator, split->forms);
+    mw__free(to->allocator, split->sources);
+    mw__free(to->allocator, split->hots);
     return status;
 }

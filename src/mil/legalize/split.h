@@ -2,14 +2,15 @@
  * (graph/patterns/digits.h), axes beyond its limit become blocks. A clone of the program in which every operation on
  * such a value is written for its parts; the user's graph is unchanged.
  *
- * What is split together is a group: if one operation of it has no row in rewrite.c, all of the group stays as it is,
- * and the rows of rules accept or refuse it. Constants, ranges and fills are sources: they belong to no group, and
- * each part of them is made where it is used. */
+ * What is split together is a group: if one operation of it has no row in split_transfer.c, all of the group stays as
+ * it is, and the rows of rules accept or refuse it. Constants, ranges and fills are sources: they belong to no group,
+ * and each part of them is made where it is used. */
 #ifndef MW__MIL_LEGALIZE_SPLIT_H
 #define MW__MIL_LEGALIZE_SPLIT_H
 
 #include "graph/patterns/digits.h"
 #include "graph/transform/clone/clone.h"
+#include "passes/log.h"
 
 /* ---- for the runtime ---- */
 
@@ -17,8 +18,8 @@
  * split, or an index that is fed to an operation that takes it only in another form.
  *  to  a fresh graph, which receives the program; untouched if there is nothing to do */
 typedef struct mw__split_options {
-    int64_t axis_max; /* a multiple of MW__DIGIT_BASE; less only where no index has two digits */
-    unsigned kept;    /* left out: digits, blocks (mw__mil_parse_kept) */
+    int64_t axis_max;  /* a multiple of MW__DIGIT_BASE; less only where no index has two digits */
+    mw__pass_log *log; /* or NULL */
 } mw__split_options;
 mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_options *options, bool *out_split,
                         mw_error *err);
@@ -36,7 +37,7 @@ typedef struct mw__split {
     const mw__function *from;
     mw_graph *to;
     int64_t axis_max;
-    bool keeps_indices;      /* digits are left out */
+    const mw__pass_log *log; /* what is left out; or NULL */
     size_t count;            /* of values in the source */
     uint32_t *parents;       /* [2][count]: of the groups, for indices and for long axes */
     unsigned char *marks;    /* [count]: mw__split_mark */
@@ -54,6 +55,34 @@ typedef enum mw__split_mark {
     MW__SPLIT_NO_LONG = 32,  /* of a group of long axes: stays whole */
     MW__SPLIT_INDEX = 64     /* an index is made of it: an integer, or a truth that chooses one */
 } mw__split_mark;
+
+/* split_transfer.c */
+
+/* How an operation takes indices that may be in digits. */
+typedef struct mw__split_indexing {
+    const char *table; /* the argument that they look into; NULL = the result */
+    bool puts;         /* they are positions to write; else, positions to read */
+    bool batched;      /* from ios16 on it has batch_dims */
+} mw__split_indexing;
+
+/* How an operation takes indices; NULL if it takes none, or breaks its own rule. */
+const mw__split_indexing *mw__split_indexing_of(const mw__split *split, const mw__op *op);
+/* Whether integers in digits may pass through an operation, and whether it may have a long axis in blocks. */
+bool mw__split_takes_digits(const mw__split *split, const mw__op *op);
+bool mw__split_takes_blocks(const mw__split *split, const mw__op *op);
+/* What they ask, in split_plan.c, split_index.c, split_long.c and split_sum.c. */
+bool mw__split_always(const mw__split *split, const mw__op *op);
+bool mw__split_index_fits(const mw__split *split, const mw__op *op);
+bool mw__split_makes_index(const mw__split *split, const mw__op *op);
+bool mw__split_casts_integers(const mw__split *split, const mw__op *op);
+bool mw__split_x_is_long(const mw__split *split, const mw__op *op);
+bool mw__split_result_is_long(const mw__split *split, const mw__op *op);
+bool mw__split_reshape_fits(const mw__split *split, const mw__op *op);
+bool mw__split_linear_fits(const mw__split *split, const mw__op *op);
+bool mw__split_matmul_fits(const mw__split *split, const mw__op *op);
+bool mw__split_concat_fits(const mw__split *split, const mw__op *op);
+bool mw__split_slice_fits(const mw__split *split, const mw__op *op);
+bool mw__split_tile_fits(const mw__split *split, const mw__op *op);
 
 /* split_plan.c: what is split; true if anything is. */
 bool mw__split_plan(mw__split *split);

@@ -1,14 +1,15 @@
 /* Operations on integers in digits, and those that take an index: products with one-hot matrices. */
 #include "mil/legalize/decompose_index.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
 
 /* ---- comparisons ---- */
 
-bool mw__split_compares(const mw__split *split, const mw__op *op)
+bool mw__split_compares(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     return mw__split_is_wide(split, mw__arg(op, "x")) || mw__split_is_wide(split, mw__arg(op, "y"));
 }
 
@@ -55,14 +56,15 @@ static mw_tensor *match_block(mw__split *split, mw__clone *clone, const mw__op *
     return mw__digits_equal(&a, &b, MW_F32);
 }
 
-void mw__split_comparison(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_comparison(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *result = op->results[0];
     const int64_t blocks = mw__split_blocks_of(split, result);
     mw__split_form *hot = &split->hots[result->id];
     hot->parts = mw__arena_alloc(&split->to->arena, (size_t)blocks, sizeof(mw_tensor *), &split->to->error);
     if (hot->parts == NULL)
-        return;
+        return NULL;
     hot->blocks = blocks;
     hot->digits = 1;
     for (int64_t b = 0; b < blocks; b++) {
@@ -71,6 +73,7 @@ void mw__split_comparison(mw__split *split, mw__clone *clone, const mw__op *op)
         mw__split_set(split, clone, result, b, 1, 0,
                       mw__op_is(op, "equal") ? mw_greater(match, half) : mw_less(match, half));
     }
+    return NULL;
 }
 
 static bool is_number(const mw_tensor *value, double number)
@@ -80,8 +83,9 @@ static bool is_number(const mw_tensor *value, double number)
 }
 
 /* select(a = b, 1, 0) */
-bool mw__split_is_match(const mw__split *split, const mw__op *op)
+bool mw__split_is_match(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     const mw_tensor *hit = mw__arg(op, "cond"), *result = op->results[0];
     const mw_dtype dtype = mw_tensor_dtype(result);
     return split->hots[hit->id].digits != 0 && mw_shape_equal(mw_tensor_shape(hit), mw_tensor_shape(result)) &&
@@ -89,19 +93,22 @@ bool mw__split_is_match(const mw__split *split, const mw__op *op)
            is_number(mw__arg(op, "b"), 0.0);
 }
 
-void mw__split_match(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_match(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *result = op->results[0];
     const mw__split_form *hot = &split->hots[mw__arg(op, "cond")->id];
     const mw_dtype dtype = mw_tensor_dtype(result);
     for (int64_t b = 0; b < hot->blocks; b++)
         mw__split_set(split, clone, result, b, 1, 0, dtype == MW_F32 ? hot->parts[b] : mw_cast(hot->parts[b], dtype));
+    return NULL;
 }
 
 /* ---- the smallest and the largest ---- */
 
-bool mw__split_result_is_wide(const mw__split *split, const mw__op *op)
+bool mw__split_result_is_wide(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     return mw__split_is_wide(split, op->results[0]);
 }
 
@@ -157,8 +164,9 @@ static void extreme_of(mw__split *split, mw__clone *clone, const mw__op *op, int
     mw__split_set(split, clone, result, result_block, 2, 1, mw_reshape(low, shape));
 }
 
-void mw__split_extreme(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_extreme(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     axes over = {.count = 0};
     const mw_tensor *x = mw__arg(op, "x");
     const int64_t blocks = mw__split_blocks_of(split, x);
@@ -167,13 +175,16 @@ void mw__split_extreme(mw__split *split, mw__clone *clone, const mw__op *op)
             over.axis[over.count] = (int64_t)over.count;
     if (blocks == 1 || !mw__split_is_long(split, op->results[0])) {
         extreme_of(split, clone, op, 0, blocks, &over, 0);
-        return;
+        return NULL;
     }
     for (int64_t b = 0; b < blocks; b++)
         extreme_of(split, clone, op, b, 1, &over, b);
+    return NULL;
 }
 
 /* ---- operations that take indices ---- */
+
+bool mw__split_is_taken(const mw__rewriting *pass, const mw__op *op) { return mw__split_takes(pass->split, op); }
 
 /* A table seen as [batch, outer, extent, inner], and the indices that choose of extent: [batch, count]. */
 typedef struct table {
@@ -197,13 +208,13 @@ static mw__digits read_indices(mw__split *split, mw__clone *clone, const mw__op 
     mw__digits digits = mw__split_digits(split, clone, indices, 0, mw__split_is_wide(split, indices) ? 2 : 1);
     if (digits.count == 1)
         digits.digit[0] = mw__decompose_int(digits.digit[0]);
-    const bool wraps = op->row->since < MW_IOS17 && mw__rewrite_indexing(op)->table != NULL;
+    const bool wraps = op->row->since < MW_IOS17 && mw__split_indexing_of(split, op)->table != NULL;
     return wraps ? mw__digits_wrap(&digits, extent) : digits;
 }
 
 static table read_table(mw__split *split, mw__clone *clone, const mw__op *op)
 {
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     const mw_tensor *value = mw__arg(op, indexing->table);
     const mw_shape shape = mw_tensor_shape(value);
     int64_t batch = 0;
@@ -264,9 +275,10 @@ static mw_tensor *as_rows(const table *t, mw_tensor *x, int64_t rows)
 static bool is_empty(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 0; }
 
 /* Without elements there is nothing to match: what is taken is 0 (or not there), and nothing is put. */
-bool mw__split_takes_nothing(const mw__split *split, const mw__op *op)
+bool mw__split_takes_nothing(const mw__rewriting *pass, const mw__op *op)
 {
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw__split *split = pass->split;
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     const mw_tensor *result = op->results[0];
     if (indexing == NULL)
         return false;
@@ -274,18 +286,21 @@ bool mw__split_takes_nothing(const mw__split *split, const mw__op *op)
     return mw__split_takes(split, op) && (is_empty(result) || is_empty(moved)) && !mw__split_is_long(split, result);
 }
 
-void mw__split_nothing(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_nothing(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    mw__split *split = pass->split;
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     const mw_tensor *result = op->results[0];
     mw__clone_set(clone, result,
                   indexing->puts ? mw_identity(mw__clone_get(clone, mw__arg(op, indexing->table)))
                                  : mw_fill(split->to, mw_tensor_dtype(result), mw_tensor_shape(result), 0.0));
+    return NULL;
 }
 
 /* The sum over the blocks is exact: every index finds its row in one of them, and zeros in the others. */
-void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_gather(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     mw_tensor *sum = NULL;
@@ -298,6 +313,7 @@ void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
         sum = sum == NULL ? found : mw_add(sum, found);
     }
     set_found(clone, result, sum);
+    return NULL;
 }
 
 static bool is_zeros(const mw_tensor *value)
@@ -308,8 +324,9 @@ static bool is_zeros(const mw_tensor *value)
     return is_number(value, 0.0);
 }
 
-void mw__split_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_scatter(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     mw_tensor *updates =
@@ -321,10 +338,12 @@ void mw__split_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
             sum = mw_add(part_of(split, clone, &t, b), sum);
         mw__split_set(split, clone, result, b, 1, 0, sum);
     }
+    return NULL;
 }
 
-void mw__split_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_one_hot(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *result = op->results[0];
     const mw_dtype dtype = mw_tensor_dtype(result), number = number_dtype(result);
     const mw_shape whole = mw_tensor_shape(result);
@@ -347,11 +366,13 @@ void mw__split_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
         }
         mw__split_set(split, clone, result, b, 1, 0, mw_reshape(hot, shape));
     }
+    return NULL;
 }
 
 /* y[a, j, b] = sum over i of x[a, i, b] where i is the index at [a, j, b] */
-void mw__split_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_along_axis(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     const int64_t lookups = mw_tensor_shape(result).dim[t.axis];
@@ -368,14 +389,17 @@ void mw__split_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
         sum = sum == NULL ? found : mw_add(sum, found);
     }
     set_found(clone, result, sum);
+    return NULL;
 }
 
 /* ---- casts ---- */
 
-void mw__split_cast(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_cast(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++)
         for (int d = 0; d < 2; d++)
             mw__split_set(split, clone, result, b, 2, d, mw__split_part(split, clone, x, b, 2, d));
+    return NULL;
 }

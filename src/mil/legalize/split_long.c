@@ -1,5 +1,5 @@
 /* Operations on values whose long axis is partitioned into blocks. */
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -53,18 +53,21 @@ static bool gives_digits(const mw__split *split, const mw__op *op)
     return wide;
 }
 
-bool mw__split_has_parts(const mw__split *split, const mw__op *op)
+bool mw__split_has_parts(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     return count_blocks(split, op) > 1 || gives_digits(split, op);
 }
 
-void mw__split_each_part(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_each_part(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const int64_t blocks = count_blocks(split, op);
     const int digits = gives_digits(split, op) ? 2 : 1;
     for (int64_t b = 0; b < blocks; b++)
         for (int d = 0; d < digits; d++)
             mw__split_copy_op(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE, digits, d);
+    return NULL;
 }
 
 /* ---- matmul ---- */
@@ -98,14 +101,16 @@ bool mw__split_matmul_fits(const mw__split *split, const mw__op *op)
                      : mw__split_axis(split, op->results[0]) >= 0;
 }
 
-bool mw__split_contracts_blocks(const mw__split *split, const mw__op *op)
+bool mw__split_contracts_blocks(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     return count_blocks(split, op) > 1 && is_contraction(split, op);
 }
 
 /* sum over k of the products of blocks */
-void mw__split_contraction(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_contraction(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *result = op->results[0];
     const int64_t blocks = mw__split_blocks_of(split, mw__arg(op, "x"));
     mw_tensor *sum = NULL;
@@ -115,6 +120,7 @@ void mw__split_contraction(mw__split *split, mw__clone *clone, const mw__op *op)
         sum = sum == NULL ? product : mw_add(sum, product);
     }
     mw__clone_set(clone, result, sum);
+    return NULL;
 }
 
 /* ---- linear ---- */
@@ -130,8 +136,9 @@ bool mw__split_linear_fits(const mw__split *split, const mw__op *op)
            mw__split_axis(split, op->results[0]) >= 0;
 }
 
-void mw__split_linear(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_linear(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *bias = bias_of(op), *result = op->results[0];
     mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
     for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++) {
@@ -141,6 +148,7 @@ void mw__split_linear(mw__split *split, mw__clone *clone, const mw__op *op)
             y = mw_add(y, mw__split_part(split, clone, bias, b, 1, 0));
         mw__split_set(split, clone, result, b, 1, 0, y);
     }
+    return NULL;
 }
 
 /* ---- shapes ---- */
@@ -185,8 +193,9 @@ bool mw__split_slice_fits(const mw__split *split, const mw__op *op)
            mw_tensor_shape(op->results[0]).dim[mw__split_axis(split, op->results[0])] == mw_tensor_shape(x).dim[along];
 }
 
-void mw__split_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_reshape(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const int digits = mw__split_is_wide(split, result) ? 2 : 1;
     const int64_t blocks = mw__split_blocks_of(split, result);
@@ -195,6 +204,7 @@ void mw__split_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
             mw_tensor *part = mw__split_part(split, clone, x, blocks > 1 ? b : MW__SPLIT_WHOLE, digits, d);
             mw__split_set(split, clone, result, b, digits, d, mw_reshape(part, mw__split_extents(split, result, b)));
         }
+    return NULL;
 }
 
 /* ---- reductions ---- */
@@ -221,8 +231,9 @@ static mw_tensor **allocate(mw__split *split, int64_t count)
     return mw__arena_alloc(&split->to->arena, (size_t)count, sizeof(mw_tensor *), &split->to->error);
 }
 
-bool mw__split_reduces_blocks(const mw__split *split, const mw__op *op)
+bool mw__split_reduces_blocks(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     return count_blocks(split, op) > 1 && !mw__split_is_long(split, op->results[0]);
 }
 
@@ -262,25 +273,32 @@ static void reduce_blocks(mw__split *split, mw__clone *clone, const mw__op *op, 
     mw__clone_set(clone, result, mw_reshape(y, mw_tensor_shape(result)));
 }
 
-void mw__split_reduction(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_reduction(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     reduce_blocks(split, clone, op, op->kind, false);
+    return NULL;
 }
 
-void mw__split_sum(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_sum(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     reduce_blocks(split, clone, op, "reduce_sum", false);
+    return NULL;
 }
 
-void mw__split_mean(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_mean(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     reduce_blocks(split, clone, op, "reduce_sum", true);
+    return NULL;
 }
 
 /* ---- softmax ---- */
 
-bool mw__split_normalizes_blocks(const mw__split *split, const mw__op *op)
+bool mw__split_normalizes_blocks(const mw__rewriting *pass, const mw__op *op)
 {
+    const mw__split *split = pass->split;
     int64_t axis = -1;
     const mw_tensor *x = mw__arg(op, "x");
     mw__arg_int(op, "axis", &axis);
@@ -290,15 +308,16 @@ bool mw__split_normalizes_blocks(const mw__split *split, const mw__op *op)
 
 /* exp(x - max) / sum of all of it. The sum of that many ones would pass the largest number of fp16, so that what is
  * summed is halved until it cannot. */
-void mw__split_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_softmax(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const int axis = mw__split_axis(split, x);
     const int64_t blocks = mw__split_blocks_of(split, x);
     double unit = 1.0;
     mw_tensor **each = allocate(split, blocks), **partials = allocate(split, blocks);
     if (each == NULL || partials == NULL)
-        return;
+        return NULL;
     while ((double)mw_tensor_shape(x).dim[axis] * unit > 32752.0) /* what a matmul of the ANE can sum to */
         unit /= 2.0;
     for (int64_t b = 0; b < blocks; b++)
@@ -313,4 +332,5 @@ void mw__split_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
     mw_tensor *sum = mw__split_join(partials, blocks, "reduce_sum", axis);
     for (int64_t b = 0; b < blocks; b++)
         mw__split_set(split, clone, result, b, 1, 0, mw_real_div(each[b], sum));
+    return NULL;
 }

@@ -1,6 +1,6 @@
 /* What is split: which values belong together, and whether every operation on them has a rule. */
 #include "base/number/types.h"
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <string.h>
 
@@ -207,7 +207,7 @@ static bool has_form(const mw__op *op, const mw__split_indexing *indexing)
 
 bool mw__split_takes(const mw__split *split, const mw__op *op)
 {
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     if (indexing == NULL || op->row == NULL)
         return false;
     const mw_tensor *indices = mw__arg(op, "indices");
@@ -222,7 +222,7 @@ bool mw__split_takes(const mw__split *split, const mw__op *op)
 bool mw__split_index_fits(const mw__split *split, const mw__op *op)
 {
     int64_t axis = 0;
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     if (indexing == NULL)
         return false;
     const mw_tensor *table = indexing->table == NULL ? op->results[0] : mw__arg(op, indexing->table);
@@ -273,7 +273,7 @@ static void gather_group(mw__split *split, const mw__op *op, const mw__arg_row *
 
 static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
 {
-    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw__split_indexing *indexing = mw__split_indexing_of(split, op);
     const bool form = indexing != NULL && strcmp(row->name, "indices") == 0 && has_form(op, indexing);
     if (!mw__split_is_int(value) || row->kind == MW__CONST || mw__split_is_source(split, value))
         return;
@@ -286,7 +286,7 @@ static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *
 static void plan_index(mw__split *split, const mw__op *op)
 {
     visit(split, op, pass_fed);
-    const bool known = mw__rewrite_takes_digits(split, op);
+    const bool known = mw__split_takes_digits(split, op);
     visit(split, op, known ? gather_group : refuse_index);
     for (size_t i = 0; i < op->result_count; i++) {
         const mw_tensor *result = op->results[i];
@@ -352,7 +352,7 @@ static bool fits_blocks(const mw__split *split, const mw__op *op)
     for (size_t i = 0; i < op->result_count; i++)
         if (mw__split_axis(split, op->results[i]) == -2)
             return false;
-    return mw__rewrite_takes_blocks(split, op);
+    return mw__split_takes_blocks(split, op);
 }
 
 static void plan_long(mw__split *split, const mw__op *op)
@@ -378,7 +378,7 @@ static void plan_input(mw__split *split, const mw_tensor *value)
 {
     const int axis = mw__split_axis(split, value);
     const bool counts = value->index_ignored >= -MW__COUNTED_MAX && value->index_ignored <= MW__COUNTED_MAX;
-    if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32 && !split->keeps_indices)
+    if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32 && !mw__pass_is_off(split->log, MW__RULE_digits))
         split->marks[value->id] |= MW__SPLIT_FED;
     else if (mw__split_is_int(value)) /* no fp16 port */
         put_mark(split, INDEX, value, MW__SPLIT_NO_INDEX);
@@ -430,7 +430,7 @@ static void find_indices(mw__split *split)
     const mw__block *body = split->from->body;
     for (size_t i = body->op_count; i-- > 0;) {
         const mw__op *op = body->ops[i];
-        const mw__split_indexing *indexing = is_opaque(op) ? NULL : mw__rewrite_indexing(op);
+        const mw__split_indexing *indexing = is_opaque(op) ? NULL : mw__split_indexing_of(split, op);
         if (indexing != NULL)
             split->marks[mw__arg(op, "indices")->id] |= MW__SPLIT_INDEX;
         else if (!is_opaque(op) && op->result_count == 1 && (split->marks[op->results[0]->id] & MW__SPLIT_INDEX) != 0)

@@ -1,6 +1,6 @@
 /* What programs of others do to an index before they look it up: numbers below 0 that count from the end, an offset
  * into a table of several, a limit. Written for both digits, where no device would take the index otherwise. */
-#include "mil/legalize/rewrite.h"
+#include "mil/legalize/rewrites.h"
 
 #include <millwright/millwright.h>
 
@@ -61,11 +61,13 @@ static void sum_block(mw__split *split, mw__clone *clone, const mw__op *op, int6
                mw_sub(low, mw_mul(carry, number_tensor(split, MW__DIGIT_BASE))));
 }
 
-void mw__split_digit_sum(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_digit_sum(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const int64_t blocks = mw__split_blocks_of(split, op->results[0]);
     for (int64_t b = 0; b < blocks; b++)
         sum_block(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE);
+    return NULL;
 }
 
 /* ---- order ---- */
@@ -80,17 +82,20 @@ static mw_tensor *compare_parts(mw__split *split, const mw__op *op, const operan
     return mw__op_is(op, "greater") ? mw_greater(sign, zero) : mw_greater_equal(sign, zero);
 }
 
-void mw__split_order(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_order(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const int64_t blocks = mw__split_blocks_of(split, op->results[0]);
     for (int64_t b = 0; b < blocks; b++) {
         const operands o = read_operands(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE);
         mw__split_set(split, clone, op->results[0], b, 1, 0, compare_parts(split, op, &o));
     }
+    return NULL;
 }
 
-void mw__split_bound(mw__split *split, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__split_bound(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
+    mw__split *split = pass->split;
     const int64_t blocks = mw__split_blocks_of(split, op->results[0]);
     for (int64_t b = 0; b < blocks; b++) {
         const int64_t block = blocks > 1 ? b : MW__SPLIT_WHOLE;
@@ -100,4 +105,5 @@ void mw__split_bound(mw__split *split, mw__clone *clone, const mw__op *op)
         set_digits(split, clone, op->results[0], block, mw_select(takes_x, o.x.digit[0], o.y.digit[0]),
                    mw_select(takes_x, o.x.digit[1], o.y.digit[1]));
     }
+    return NULL;
 }

@@ -4,6 +4,7 @@
 #define MW__RUNTIME_DISPATCH_H
 
 #include "base/memory/alloc.h"
+#include "passes/log.h"
 #include "runtime/dispatch/symbols.h"
 
 /* An e5rt buffer object and its memory. */
@@ -35,6 +36,8 @@ typedef struct mw__dispatch_options {
     bool flush_subnormals;
     const char *custom;  /* custom ANE compiler options, or NULL */
     const char *profile; /* of the ANE model, or NULL */
+    const char *off;     /* passes and rules that the engine leaves out, or NULL */
+    mw__pass_log *log;   /* who hears of its passes, or NULL */
     const char *name;    /* of the operation, e.g. "main"; NULL = none is made: a function of a chain */
     size_t port_count;   /* how many mw__dispatch_add_port will add */
 } mw__dispatch_options;

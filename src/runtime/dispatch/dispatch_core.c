@@ -80,6 +80,7 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
         MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_set_cache_bundle_location, set->config, o->cache_folder));
     MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_PROFILE", o->profile, err));
     MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_SUBNORMALS", o->flush_subnormals ? "flushed" : NULL, err));
+    MW_TRY(set_variable(symbols, set->config, "MW_PASSES_OFF", o->off, err));
     MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));
@@ -89,6 +90,9 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
         MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_enable_profiling, set->options, 1));
     if (o->threads != 0 && symbols->mw_e5_compiler_options_set_threads != NULL)
         MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_threads, set->options, o->threads));
+    if (mw__pass_is_watched(o->log) && symbols->mw_e5_compiler_options_set_pass_report != NULL)
+        MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_pass_report, set->options, mw__dispatch_hear_pass, o->log,
+                        o->log->why, o->log->texts));
     if (o->owned && symbols->mw_e5_compiler_options_set_private != NULL)
         MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_private, set->options, 1));
     return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;

@@ -39,6 +39,11 @@ struct mw__dispatch {
     struct mw__call_watch *watch; /* events of a chain's calls; or NULL */
 };
 
+/* ---- dispatch_passes.c ---- */
+
+/* Hands a pass on to the mw__pass_log that is `user` (e5rt_mw_pass_report). */
+void mw__dispatch_hear_pass(void *user, const e5rt_mw_pass *pass);
+
 /* ---- dispatch_chain.c ---- */
 
 /* Room for what `times` calls of mw__calls_add make. */

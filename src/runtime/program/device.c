@@ -1,6 +1,7 @@
 /* Which library and device a program gets, and their names in messages. */
 #include "base/text/text.h"
 #include "runtime/program/program_object.h"
+#include "runtime/variables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,23 @@ static mw_status choose_cache(const mw_compile_options *options, mw__target *out
     return MW_OK;
 }
 
+static mw_status choose_passes(const mw_compile_options *options, mw__target *out, mw_error *err)
+{
+    out->off = (mw__rule_set){0};
+    MW_TRY(mw__pass_set_parse(&out->off, "MW_PASSES_OFF", mw__variable_passes_off(), err));
+    return mw__pass_set_parse(&out->off, "compile option passes.off", options->passes.off, err);
+}
+
+void mw__program_log_init(mw__pass_log *log, const mw_compile_options *options, const mw__target *target)
+{
+    mw__pass_log_init(log, mw__allocator_or_default(options->allocator));
+    log->off = target->off;
+    log->report = options->passes.report;
+    log->user = options->passes.report_user;
+    log->why = options->passes.why;
+    log->texts = options->passes.texts;
+}
+
 mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err)
 {
     if (options->struct_size != sizeof *options)
@@ -53,6 +71,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
                         out->chip->name);
     MW_TRY(choose_profile(options, out, err));
     MW_TRY(choose_cache(options, out, err));
+    MW_TRY(choose_passes(options, out, err));
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
     if (device == MW_DEVICE_AUTO)
         out->device = mw__device_find(default_device(&out->symbols));

@@ -35,9 +35,14 @@ bool mw__has_state(const mw__function *function)
 mw_program *mw__lowered_create(const mw__program_request *request, mw_error *err)
 {
     mw__flat_form form;
-    mw_program *program = mw__flat_form_make(request->graph, request->target->device, &form, err) == MW_OK
-                              ? create_lowered(&form, request, err)
+    mw__pass_log log;
+    mw__program_request heard = *request;
+    mw__program_log_init(&log, request->options, request->target);
+    heard.log = &log;
+    mw_program *program = mw__flat_form_make(request->graph, request->target->device, &log, &form, err) == MW_OK
+                              ? create_lowered(&form, &heard, err)
                               : NULL;
     mw__flat_form_deinit(&form);
+    mw__pass_log_deinit(&log);
     return program;
 }

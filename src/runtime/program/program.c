@@ -10,7 +10,6 @@
 #include "runtime/program/program_folder.h"
 #include "runtime/program/program_object.h"
 #include "runtime/program/program_segments.h"
-#include "runtime/variables.h"
 
 #include <string.h>
 
@@ -20,6 +19,7 @@
 typedef struct compilation {
     const mw__program_request *request;
     mw_program *program;
+    mw__pass_log own_log, *log;
     mw__legal_form form;
     const mw_graph *legal; /* the graph as the device accepts it */
     mw__arena scratch;
@@ -51,12 +51,12 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
 static mw_status legalize(compilation *c, mw_error *err)
 {
     const mw__target *target = c->request->target;
-    mw__legal_options how = {.device = target->device,
-                             .chip = target->chip,
-                             .arithmetic = target->arithmetic,
-                             .strict = c->request->options->strict,
-                             .allocator = c->program->allocator};
-    MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &how.kept, err));
+    const mw__legal_options how = {.device = target->device,
+                                   .chip = target->chip,
+                                   .arithmetic = target->arithmetic,
+                                   .log = c->log,
+                                   .strict = c->request->options->strict,
+                                   .allocator = c->program->allocator};
     MW_TRY(mw__legal_form_make(c->request->graph, &how, &c->form, err));
     c->legal = c->form.graph;
     return MW_OK;
@@ -219,11 +219,13 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .symbols = &target->symbols,
                                           .mil_path = c->path,
                                           .cache_folder = asked ? target->cache_folder : bundle_folder(c),
-                                          .reuse = asked,
+                                          .reuse = asked && !mw__pass_is_watched(c->log),
                                           .owned = c->private_folder.top.path != NULL,
                                           .mask = target->device->mask,
                                           .threads = target->threads,
                                           .profile = target->profile,
+                                          .off = c->request->options->passes.off,
+                                          .log = c->log,
                                           .flush_subnormals = target->flush_subnormals,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
@@ -267,6 +269,7 @@ static void compilation_deinit(compilation *c, bool good)
     mw__names_deinit(&c->names);
     mw__arena_deinit(&c->scratch);
     mw__legal_form_deinit(&c->form);
+    mw__pass_log_deinit(&c->own_log);
 }
 
 mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err)
@@ -288,6 +291,8 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     if (program == NULL)
         return NULL;
     compilation c = {.request = request, .program = program};
+    mw__program_log_init(&c.own_log, request->options, request->target);
+    c.log = request->log != NULL ? request->log : &c.own_log;
     mw__arena_init(&c.scratch, allocator);
     mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
     const bool good = compile_program(&c, err) == MW_OK;

@@ -7,6 +7,7 @@
 #include "base/visible.h"
 #include "graph/ir/device_traits.h"
 #include "graph/values/values.h"
+#include "passes/log.h"
 #include "rules/arithmetic.h"
 #include "rules/chips.h"
 #include "runtime/dispatch/dispatch.h"
@@ -34,6 +35,7 @@ typedef struct mw__target {
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
     mw__arithmetic arithmetic;         /* which that is */
     char cache_folder[1024];           /* "" = none */
+    mw__rule_set off;                  /* passes and rules that are left out */
 } mw__target;
 
 /* "engine", "espresso" or what stands for another library; static. */
@@ -59,12 +61,16 @@ typedef struct mw__program_request {
     const mw__target *target;
     mw__program_binder *bind; /* or NULL */
     void *user;
+    mw__pass_log *log;      /* of the passes; NULL = one of its own, as the options say */
     bool watched;           /* if it is cut, its calls tell when they are done (dispatch_watch.c) */
     size_t calls_max;       /* over 1: it may be cut into as many functions (graph/transform/segment/segment.h) */
     bool cut_automatically; /* only if that is worth it */
     size_t held_times;      /* how often each operation of a program that is cut will be there, .. */
     size_t held, held_max;  /* .. beside those that are; a process holds held_max, 0 = any number */
 } mw__program_request;
+
+/* What a compilation with these options leaves out, and who hears of it; freed with mw__pass_log_deinit. */
+void mw__program_log_init(mw__pass_log *log, const mw_compile_options *options, const mw__target *target);
 
 /* An empty one, among the live objects. */
 mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err);

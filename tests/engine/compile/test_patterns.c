@@ -220,12 +220,13 @@ static const pattern_case cases[] = {
 };
 
 /* Of several attempts, one that found it counts before those that declined. */
-static void check_notes(const pattern_case *c, const mw__pattern_notes *notes)
+static void check_notes(void *user, const mw_pass *pass)
 {
+    const pattern_case *c = user;
     const char *outcome = "never applied";
-    for (size_t i = 0; i < notes->count && strcmp(outcome, "found") != 0; i++)
-        if (strcmp(notes->notes[i].pattern, c->pattern) == 0)
-            outcome = notes->notes[i].declined != NULL ? notes->notes[i].declined : "found";
+    for (size_t i = 0; i < pass->note_count && strcmp(outcome, "found") != 0; i++)
+        if (strcmp(pass->notes[i].rule, c->pattern) == 0)
+            outcome = pass->notes[i].refused != NULL ? pass->notes[i].refused : "found";
     const char *wanted = c->declined != NULL ? c->declined : "found";
     check_note(strcmp(outcome, wanted) == 0, __FILE__, __LINE__, "%s: \"%s\", not \"%s\"", c->pattern, outcome, wanted);
 }
@@ -235,16 +236,22 @@ static void explain(const pattern_case *c, const mw__library *library)
     mw_error err = {0};
     mw__arena arena;
     mw__arena_init(&arena, NULL);
-    mw__pattern_notes notes;
+    mw__pass_log log;
+    mw__pass_run run;
     mw__config config;
+    mw__pass_log_init(&log, mw__allocator_default());
+    log.report = check_notes;
+    log.user = (void *)(uintptr_t)c;
+    log.why = "*";
     run_config(&config, &err);
     CHECK_OK(err);
     const mw__plan_request request = {
-        .function = library->graph->functions[0], .arena = &arena, .config = &config, .partitions = 1};
-    mw__patterns_explain(&request, &notes, &err);
+        .function = library->graph->functions[0], .arena = &arena, .config = &config, .partitions = 1, .log = &log};
+    mw__pass_begin(&run, &log, MW__RULE_patterns, NULL, 0);
+    CHECK(mw__patterns_find(&request, &err) != NULL);
     CHECK_OK(err);
-    if (err.status == MW_OK)
-        check_notes(c, &notes);
+    mw__pass_end(&run, &(mw__pass_result){0});
+    mw__pass_log_deinit(&log);
     mw__arena_deinit(&arena);
 }
 

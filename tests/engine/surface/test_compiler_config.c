@@ -86,7 +86,7 @@ static void test_what_is_no_variable_or_no_value_is_refused(void)
     static const char *const wrong[][2] = {
         {"MW_ENGINE_FUSE", "2"},   {"MW_ENGINE_REF", "yes"},  {"MW_ENGINE_WIDE", "128"},
         {"MW_ENGINE_WAKE", "-1"},  {"MW_ENGINE_WAKE", "1.5"}, {"MW_ENGINE_THREADS", "0"},
-        {"MW_MIL_KEEP", "blocks"}, {"mw_engine_fuse", "1"},   {"", "1"},
+        {"MW_PASSES_OFF", "fp16"}, {"mw_engine_fuse", "1"},   {"", "1"},
         {"MW_ENGINE_FUSE", "0 "},
     };
     void *options = NULL, *compiler = NULL;

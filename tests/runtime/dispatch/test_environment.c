@@ -26,15 +26,17 @@ static const variable_row malformed[] = {
     {"MW_ENGINE_REF", "yes"},
     {"MW_ENGINE_WIDE", "128"},
     {"MW_ENGINE_FUSE", "off"},
-    {"MW_MIL_KEEP", "conv_decomposed,nothing"},
+    {"MW_PASSES_OFF", "conv_decomposed,nothing"},
     {"TMPDIR", "/nonexistent"},
 };
 
-static const variable_row sound[] = {{"MW_BLAS", "none"},        {"MW_BLAS", ""},           {"MW_E5RT_LIBRARY", ""},
-                                     {"MW_ENGINE_THREADS", "2"}, {"MW_ENGINE_THREADS", ""}, {"MW_ENGINE_WAKE", "0"},
-                                     {"MW_ENGINE_REF", "0"},     {"MW_ENGINE_REF", "1"},    {"MW_ENGINE_WIDE", "256"},
-                                     {"MW_ENGINE_WIDE", "0"},    {"MW_ENGINE_FUSE", "0"},   {"MW_ENGINE_FUSE", "1"},
-                                     {"MW_MIL_KEEP", "blocks"},  {"MW_MIL_KEEP", "digits"}};
+static const variable_row sound[] = {{"MW_BLAS", "none"},         {"MW_BLAS", ""},
+                                     {"MW_E5RT_LIBRARY", ""},     {"MW_ENGINE_THREADS", "2"},
+                                     {"MW_ENGINE_THREADS", ""},   {"MW_ENGINE_WAKE", "0"},
+                                     {"MW_ENGINE_REF", "0"},      {"MW_ENGINE_REF", "1"},
+                                     {"MW_ENGINE_WIDE", "256"},   {"MW_ENGINE_WIDE", "0"},
+                                     {"MW_ENGINE_FUSE", "0"},     {"MW_ENGINE_FUSE", "1"},
+                                     {"MW_PASSES_OFF", "blocks"}, {"MW_PASSES_OFF", "digits,fuse"}};
 
 /* ---- the program that runs itself: compiles something and prints why it could not ---- */
 

@@ -1,5 +1,4 @@
-/* The table of fusion patterns, and what applies it to a function. A row that reads what an earlier row has found, or
- * takes its place, stands after it. */
+/* The rows of passes/patterns.def, and what applies them to a function. */
 #include "engine/compile/patterns/patterns.h"
 #include "engine/kernels/pattern_plans.h"
 
@@ -26,7 +25,7 @@ const mw_tensor *mw__pattern_below_relu(const mw__op *pool)
     return below != NULL && mw__pattern_compare_types(below, x) ? below : NULL; /* a port of fp16 is not held as fp32 */
 }
 
-static mw_status match_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
+mw_status mw__match_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__op *pool = f->body->ops[at];
     const mw_tensor *x = mw__pattern_below_relu(pool);
@@ -62,95 +61,19 @@ static const char *refuse_rounded(const mw__finder *f, const mw__op *op)
 
 /* ---- the table ---- */
 
-/* plan_<name>: mw__plan_<name>, with the payload that the row's match function has put. */
-#define PLAN(name)                                                                                                     \
-    static mw_status plan_##name(mw__planner *planner, const void *match, mw_error *err)                               \
+/* plan_<id>: mw__plan_<plan>, with the payload that the row's match function has put. */
+#define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason)                            \
+    static mw_status plan_##id(mw__planner *planner, const void *payload, mw_error *err)                               \
     {                                                                                                                  \
-        return mw__plan_##name(planner, match, err);                                                                   \
+        return mw__plan_##plan(planner, payload, err);                                                                 \
     }
+#include "passes/patterns.def"
 
-PLAN(conv_columns)
-PLAN(conv_columns_dweight)
-PLAN(conv_dweight)
-PLAN(relu_max_pool)
-PLAN(max_pool_gradient)
-PLAN(all_within)
-PLAN(conv_max_pool)
-PLAN(unpool)
-PLAN(conv_dweight_argmax)
-PLAN(conv_by_argmax)
-PLAN(conv_columns_argmax)
-PLAN(conv_dx)
-PLAN(conv_dilated)
-PLAN(lookup)
-PLAN(matmul_sum)
-
-#define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
-
-static const char no_gradient[] = "no later operation has the structure of its gradient";
-
-/* clang-format off */
 static const mw__pattern_row rows[] = {
-    {.name = "conv.columns", .root = "matmul", .off = FUSE_REF,
-     .match = mw__match_conv_columns, .plan = plan_conv_columns,
-     .declined = "the columns are not those of its convolution"},
-    {.name = "conv.columns.bias", .root = "add", .off = FUSE_REF,
-     .match = mw__match_conv_columns_bias, .plan = plan_conv_columns},
-    {.name = "conv.columns.dx", .off = FUSE_REF, .over = mw__match_conv_columns,
-     .match = mw__match_conv_columns_dx, .plan = plan_conv_columns, .declined = "it is not written as a gradient"},
-    {.name = "conv.columns.dweight", .root = "matmul", .off = FUSE_REF,
-     .match = mw__match_conv_columns_dweight, .plan = plan_conv_columns_dweight,
-     .declined = "it is no sum over examples of products with their columns"},
-    {.name = "conv.pointwise.dweight", .root = "matmul", .off = FUSE_REF,
-     .match = mw__match_conv_pointwise_dweight, .plan = plan_conv_columns_dweight,
-     .declined = "it is no sum over examples of products with their planes"},
-    {.name = "conv.dweight", .root = "conv", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
-     .match = mw__match_conv_dweight, .plan = plan_conv_dweight, .declined = no_gradient},
-    {.name = "relu.max_pool", .root = "max_pool", .off = FUSE_REF, .guard = refuse_unchecked,
-     .match = match_relu_max_pool, .plan = plan_relu_max_pool},
-    {.name = "max_pool.gradient", .root = "max_pool", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
-     .match = mw__match_max_pool_gradient, .plan = plan_max_pool_gradient, .declined = no_gradient},
-    {.name = "relu.max_pool.gradient", .root = "max_pool", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
-     .match = mw__match_relu_max_pool_gradient, .plan = plan_max_pool_gradient, .declined = no_gradient},
-    {.name = "all_within", .root = "mul", .off = FUSE_REF, .backwards = true,
-     .match = mw__match_all_within, .plan = plan_all_within},
-    {.name = "all_within.one", .root = "reduce_min", .off = FUSE_REF, .backwards = true,
-     .match = mw__match_all_within, .plan = plan_all_within},
-    {.name = "conv.relu.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
-     .over = match_relu_max_pool, .match = mw__match_conv_relu_max_pool, .plan = plan_conv_max_pool},
-    {.name = "conv.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
-     .match = mw__match_conv_max_pool, .plan = plan_conv_max_pool},
-    {.name = "max_pool.unpool", .off = FUSE_REF, .over = mw__match_max_pool_gradient,
-     .match = mw__match_unpool, .plan = plan_unpool},
-    {.name = "relu.max_pool.unpool", .off = FUSE_REF, .over = mw__match_relu_max_pool_gradient,
-     .match = mw__match_unpool, .plan = plan_unpool},
-    {.name = "conv.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_dweight,
-     .guard = refuse_rounded, .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
-    {.name = "conv.columns.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
-     .over = mw__match_conv_columns_dweight, .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
-    {.name = "conv.columns.argmax", .root = "matmul", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
-     .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
-    {.name = "conv.columns.by_argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_columns_dx,
-     .match = mw__match_conv_columns_by_argmax, .plan = plan_conv_by_argmax},
-    {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
-     .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
-    {.name = "conv.dx", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
-     .match = mw__match_conv_dx, .plan = plan_conv_dx, .declined = "it is not written as a gradient"},
-    {.name = "conv.dweight.alone", .root = "transpose", .off = FUSE_REF, .guard = refuse_unchecked,
-     .match = mw__match_conv_dweight_alone, .plan = plan_conv_dweight, .declined = "it is not written as a gradient"},
-    {.name = "conv.dilated", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
-     .match = mw__match_conv_dilated, .plan = plan_conv_dilated, .declined = "its kernel is not spread with zeros"},
-    {.name = "conv.dx.dilated", .off = FUSE_REF, .over = mw__match_conv_dx,
-     .match = mw__match_conv_dilated_dx, .plan = plan_conv_dx, .declined = "its kernel is not spread with zeros"},
-    {.name = "conv.dweight.dilated", .root = "reshape", .off = FUSE_REF,
-     .match = mw__match_conv_dilated_dweight, .plan = plan_conv_dweight,
-     .declined = "it takes no elements of a gradient by the weight"},
-    {.name = "lookup", .root = "matmul", .off = FUSE_REF, .guard = refuse_unchecked,
-     .match = mw__match_lookup, .plan = plan_lookup, .declined = "x is no matrix with a one in each row"},
-    {.name = "matmul.sum", .root = "add", .off = FUSE_REF, .as_written = true,
-     .match = mw__match_matmul_sum, .plan = plan_matmul_sum, .declined = "not three products that nothing else needs"},
+#define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason)                            \
+    {MW__RULE_##id, over, level, how, guard, mw__match_##match, plan_##id, declined},
+#include "passes/patterns.def"
 };
-/* clang-format on */
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 _Static_assert(ROW_COUNT < 64, "a row has a bit of mw__finder.roots");
@@ -163,9 +86,9 @@ mw_status mw__pattern_decline(mw__finder *finder, const char *reason)
     return MW_OK;
 }
 
-bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match)
+bool mw__pattern_is(const mw__pattern *pattern, mw__rule_id id)
 {
-    return pattern != NULL && pattern->row != NULL && pattern->row->match == match;
+    return pattern != NULL && pattern->row != NULL && pattern->row->id == id;
 }
 
 mw__pattern *mw__pattern_put(mw__finder *finder, size_t at, const void *match, mw_error *err)
@@ -207,19 +130,15 @@ mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw_
 
 static void note_op(const mw__finder *f, const mw__op *op)
 {
-    const char *reason = f->declined != NULL ? f->declined : f->row->declined;
-    if (f->notes != NULL)
-        f->notes->notes[f->notes->count++] =
-            (mw__pattern_note){.op = op, .pattern = f->row->name, .declined = f->found ? NULL : reason};
+    if (f->found)
+        mw__pass_hit(f->log, f->row->id, op);
+    else
+        mw__pass_refuse(f->log, f->row->id, op, f->declined != NULL ? f->declined : f->row->declined);
 }
 
 void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *pattern, const char *reason)
 {
-    for (size_t i = 0; finder->notes != NULL && i < finder->notes->count; i++) {
-        mw__pattern_note *note = &finder->notes->notes[i];
-        if (note->op == finder->body->ops[at] && strcmp(note->pattern, pattern->row->name) == 0)
-            note->declined = reason;
-    }
+    mw__pass_take_back(finder->log, pattern->row->id, finder->body->ops[at], reason);
 }
 
 void mw__pattern_take_back(mw__finder *finder, size_t at, const char *reason)
@@ -260,8 +179,8 @@ static uint64_t rows_of(const mw__row *operation)
 {
     uint64_t found = 0;
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (rows[i].root != NULL && strcmp(rows[i].root, operation->name) == 0)
-            found |= UINT64_C(1) << i;
+        for (const char *const *root = mw__pass_rule_of(rows[i].id)->roots; root != NULL && *root != NULL; root++)
+            found |= strcmp(*root, operation->name) == 0 ? UINT64_C(1) << i : 0;
     return found;
 }
 
@@ -283,27 +202,29 @@ static mw_status find_roots(mw__finder *f, mw_error *err)
 
 /* ---- applying the rows ---- */
 
-static const char *switched_off(const mw__pattern_row *row, const mw__config *config)
+static const char *switched_off(const mw__finder *f, const mw__pattern_row *row)
 {
-    if ((row->off & MW__OFF_BY_REF) != 0 && config->reference)
+    const mw__config *config = f->config;
+    if (config->reference)
         return "MW_ENGINE_REF=1";
-    if ((row->off & MW__OFF_BY_FUSE) != 0 && !config->fuse)
+    if (!config->fuse)
         return "MW_ENGINE_FUSE=0";
-    if ((row->off & MW__OFF_BY_REF) != 0 && config->level == MW__LEVEL_REF)
+    if (config->level == MW__LEVEL_REF)
         return "products as a chip adds them run the plain kernels, which compute no patterns";
     return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }
 
 static bool has_root(const mw__finder *f, size_t at)
 {
-    return f->row->root != NULL ? (f->roots[at] >> (f->row - rows) & 1) != 0
-                                : mw__pattern_is(f->patterns[at], f->row->over);
+    return mw__pass_rule_of(f->row->id)->roots != NULL ? (f->roots[at] >> (f->row - rows) & 1) != 0
+                                                       : mw__pattern_is(f->patterns[at], f->row->over);
 }
 
 static bool has_place(const mw__finder *f, size_t at)
 {
     const mw__pattern *there = f->patterns[at];
-    return f->row->gradient || (f->row->over != NULL ? mw__pattern_is(there, f->row->over) : there == NULL);
+    return (f->row->how & MW__PATTERN_GRADIENT) != 0 ||
+           (f->row->over != MW__RULE_NONE ? mw__pattern_is(there, f->row->over) : there == NULL);
 }
 
 static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *err)
@@ -325,11 +246,11 @@ static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *e
 
 static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
 {
-    const char *off = switched_off(row, f->config);
-    const size_t count = f->body->op_count;
+    const char *off = switched_off(f, row);
+    const size_t count = mw__pass_is_off(f->log, row->id) ? 0 : f->body->op_count;
     f->row = row;
     for (size_t i = 0; i < count; i++)
-        MW_TRY(apply_at(f, row->backwards ? count - 1 - i : i, off, err));
+        MW_TRY(apply_at(f, (row->how & MW__PATTERN_BACKWARDS) != 0 ? count - 1 - i : i, off, err));
     return MW_OK;
 }
 
@@ -352,22 +273,14 @@ static mw__finder begin_finder(const mw__plan_request *request)
                         .config = request->config,
                         .rounding = &request->rounding,
                         .partitions = request->partitions,
-                        .arena = request->arena};
+                        .arena = request->arena,
+                        .log = request->log};
 }
 
 mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err)
 {
     mw__finder f = begin_finder(request);
     return apply_all(&f, err) == MW_OK ? f.patterns : NULL;
-}
-
-mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err)
-{
-    mw__finder f = begin_finder(request);
-    f.notes = out;
-    *out = (mw__pattern_notes){0};
-    out->notes = mw__arena_alloc(f.arena, ROW_COUNT * f.body->op_count, sizeof *out->notes, err);
-    return out->notes != NULL ? apply_all(&f, err) : MW_ERROR_MEMORY;
 }
 
 mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err)

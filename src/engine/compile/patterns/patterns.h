@@ -1,4 +1,4 @@
-/* Fusion patterns: groups of operations that one kernel computes. Each is a row of the table in patterns.c. Only the
+/* Fusion patterns: groups of operations that one kernel computes. Each is a row of passes/patterns.def. Only the
  * operation that a pattern is put at gets another plan; the other operations, where nothing else needs them, are
  * dropped with all steps that no output depends on. Gradients are recognized by running the builder that wrote them
  * (graph/patterns/) on placeholders and comparing structure, so that writer and recognizer cannot drift. */
@@ -43,7 +43,7 @@ typedef struct mw__finder {
     const mw__pattern_row *row;         /* being applied */
     bool found;                         /* by this row at this operation */
     const char *declined;               /* why not */
-    struct mw__pattern_notes *notes;    /* or NULL */
+    mw__pass_log *log;                  /* or NULL */
 } mw__finder;
 
 /* ---- the rows ---- */
@@ -51,21 +51,19 @@ typedef struct mw__finder {
 /* Applied to one operation: puts a pattern, or declines with a reason. Fails only where memory does not suffice. */
 typedef mw_status mw__pattern_match(mw__finder *finder, size_t at, mw_error *err);
 
-/* Environment variables that turn a row off. */
-typedef enum mw__pattern_switch {
-    MW__OFF_BY_FUSE = 1, /* MW_ENGINE_FUSE=0 */
-    MW__OFF_BY_REF = 2,  /* MW_ENGINE_REF=1 */
-} mw__pattern_switch;
+/* How a row is applied. */
+enum {
+    MW__PATTERN_GRADIENT = 1,  /* the root is the forward operation, and the pattern is put at later ones */
+    MW__PATTERN_BACKWARDS = 2, /* from the end of the text */
+    MW__PATTERN_AS_WRITTEN = 4 /* its plan reads what its operations do, and `reads` is empty */
+};
 
+/* A row of passes/patterns.def. */
 struct mw__pattern_row {
-    const char *name;
-    const char *root;        /* MIL's name of the operation it is applied to; NULL = any that has the pattern `over` */
-    int off;                 /* mw__pattern_switch */
-    mw__level level;         /* the least that its kernel needs */
-    bool gradient;           /* the root is the forward operation, and the pattern is put at later ones */
-    bool backwards;          /* applied from the end of the text */
-    bool as_written;         /* its plan reads what its operations do, and `reads` is empty */
-    mw__pattern_match *over; /* it takes the place of what that found; NULL = of none */
+    mw__rule_id id;
+    mw__rule_id over; /* it takes the place of that pattern; MW__RULE_NONE = of none */
+    mw__level level;  /* the least that its kernel needs */
+    unsigned how;     /* MW__PATTERN_* */
     /* Why it is not even tried; NULL = it is. */
     const char *(*guard)(const mw__finder *finder, const mw__op *op);
     mw__pattern_match *match;
@@ -73,15 +71,9 @@ struct mw__pattern_row {
     const char *declined; /* where `match` finds nothing and gives no reason */
 };
 
-mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx,
-    mw__match_conv_columns_dweight, mw__match_conv_pointwise_dweight;
-mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
-mw__pattern_match mw__match_conv_dilated, mw__match_conv_dilated_dx, mw__match_conv_dilated_dweight;
-mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
-mw__pattern_match mw__match_all_within, mw__match_lookup, mw__match_matmul_sum;
-mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
-mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
-mw__pattern_match mw__match_conv_columns_argmax, mw__match_conv_columns_by_argmax;
+#define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason)                            \
+    mw__pattern_match mw__match_##match;
+#include "passes/patterns.def"
 
 /* ---- for match functions ---- */
 
@@ -98,8 +90,8 @@ mw_status mw__pattern_put_made(mw__finder *finder, size_t at, const mw_tensor *m
 mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw__op *op, mw_error *err);
 /* The pattern of the operation that made the value; NULL if it has none. */
 const mw__pattern *mw__pattern_of(const mw__finder *finder, const mw_tensor *value);
-/* True if that function found it; `pattern` may be NULL. */
-bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match);
+/* True if it is of that row; `pattern` may be NULL. */
+bool mw__pattern_is(const mw__pattern *pattern, mw__rule_id id);
 /* By name: a new opset may give an operation a new row. `op` may be NULL. */
 bool mw__pattern_is_named(const mw__op *op, const char *name);
 /* What the operation `name` that made the value takes; NULL if another did, or `value` is NULL. */
@@ -168,22 +160,7 @@ mw_status mw__patterns_undo(mw__finder *finder, mw_error *err);
 /* Plans the group as steps of its own. */
 mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
 
-/* ---- for tests ---- */
-
-/* What a row made of an operation that has its root. */
-typedef struct mw__pattern_note {
-    const mw__op *op;
-    const char *pattern;
-    const char *declined; /* NULL: it was found */
-} mw__pattern_note;
-
-typedef struct mw__pattern_notes {
-    mw__pattern_note *notes; /* in the order in which the rows were applied */
-    size_t count;
-} mw__pattern_notes;
-
-/* What mw__patterns_find does, with a note for each attempt. */
-mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err);
+/* Tells the log that what was found at an operation has been taken back. */
 void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *pattern, const char *reason);
 
 #endif

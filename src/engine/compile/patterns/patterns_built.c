@@ -157,7 +157,7 @@ bool mw__pattern_is_rounded(const mw__finder *f, const mw_tensor *value)
 const mw__pattern *mw__pattern_product(const mw__finder *f, const mw_tensor *product)
 {
     const mw__pattern *const pattern = mw__pattern_of(f, product);
-    return mw__pattern_is(pattern, mw__match_conv_columns) && f->uses[product->id] == 1 ? pattern : NULL;
+    return mw__pattern_is(pattern, MW__RULE_conv_columns) && f->uses[product->id] == 1 ? pattern : NULL;
 }
 
 /* The product of columns that y, a convolution's result, is another shape of, where nothing else needs either. */

@@ -173,7 +173,7 @@ static size_t find_gradient(const mw__finder *f, const mw_tensor *gradient)
     while (i < f->body->op_count && f->body->ops[i] != gradient->op)
         i++;
     const mw__pattern *pattern = i < f->body->op_count ? f->patterns[i] : NULL;
-    return mw__pattern_is(pattern, mw__match_conv_dweight) || mw__pattern_is(pattern, mw__match_conv_dweight_alone)
+    return mw__pattern_is(pattern, MW__RULE_conv_dweight) || mw__pattern_is(pattern, MW__RULE_conv_dweight_alone)
                ? i
                : f->body->op_count;
 }

@@ -14,7 +14,7 @@ static const mw__conv_columns_match *find_columns(const mw__finder *f, const mw_
 {
     for (size_t i = 0; i < f->body->op_count; i++)
         if (f->body->ops[i] == y->op)
-            return mw__pattern_is(f->patterns[i], mw__match_conv_columns_bias) ? f->patterns[i]->match : NULL;
+            return mw__pattern_is(f->patterns[i], MW__RULE_conv_columns_bias) ? f->patterns[i]->match : NULL;
     return NULL;
 }
 
@@ -80,7 +80,7 @@ mw_status mw__match_conv_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
 
 static bool is_joined(const mw__pattern *pattern)
 {
-    return mw__pattern_is(pattern, mw__match_conv_max_pool) || mw__pattern_is(pattern, mw__match_conv_relu_max_pool);
+    return mw__pattern_is(pattern, MW__RULE_conv_max_pool) || mw__pattern_is(pattern, MW__RULE_conv_relu_max_pool);
 }
 
 /* ---- its gradient ---- */
@@ -128,7 +128,8 @@ mw_status mw__match_unpool(mw__finder *f, size_t at, mw_error *err)
 static const mw__pattern *find_source(const mw__finder *f, const mw_tensor *value)
 {
     for (size_t i = 0; i < f->body->op_count; i++)
-        if (mw__pattern_is(f->patterns[i], mw__match_unpool) &&
+        if ((mw__pattern_is(f->patterns[i], MW__RULE_max_pool_unpool) ||
+             mw__pattern_is(f->patterns[i], MW__RULE_relu_max_pool_unpool)) &&
             ((const mw__unpool_match *)f->patterns[i]->match)->dx == value)
             return f->patterns[i];
     return NULL;
@@ -230,7 +231,7 @@ static void need(bool *needed, const mw_tensor *value)
 /* What the steps of an operation read. */
 static void need_reads(bool *needed, const mw__op *op, const mw__pattern *pattern)
 {
-    if (pattern != NULL && pattern->row != NULL && pattern->row->as_written)
+    if (pattern != NULL && pattern->row != NULL && (pattern->row->how & MW__PATTERN_AS_WRITTEN) != 0)
         pattern = NULL;
     for (size_t i = 0; pattern != NULL && i < MW__PATTERN_READS; i++)
         need(needed, pattern->reads[i]);

@@ -82,7 +82,7 @@ mw_status mw__match_matmul_sum(mw__finder *f, size_t at, mw_error *err)
         return MW_ERROR_MEMORY;
     if (kept->count < LEAST)
         return MW_OK;
-    if (mw__pattern_is(mw__pattern_of(f, other), mw__match_matmul_sum) && kept->before != other)
+    if (mw__pattern_is(mw__pattern_of(f, other), MW__RULE_matmul_sum) && kept->before != other)
         mw__pattern_take_back(f, f->maker[other->id] - 1, "the next sum goes on with it");
     return put_matmul_sum(f, at, kept, err);
 }

@@ -3,6 +3,7 @@
 #include "engine/compile/compiled.h"
 #include "engine/compile/passes.h"
 #include "engine/compile/patterns/patterns.h"
+#include "engine/compile/plan/step_pass.h"
 #include "engine/core/planner.h"
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/kernel_table.h"
@@ -15,10 +16,12 @@
 #include <string.h>
 
 /* The function on its way, beside what the kernels fill. */
-typedef struct driver {
+typedef struct mw__plan_driver {
     mw__planner planner;
     const mw__plan_request *request;
     mw__program *program;
+    mw__pattern *const *patterns; /* by operation; NULL = there are none */
+    bool left_out;                /* the pass that runs */
 } driver;
 
 /* ---- the function's ports ---- */
@@ -265,7 +268,7 @@ static mw_status plan_op(driver *d, const mw__op *op, const mw__pattern *pattern
 /* ---- finishing ---- */
 
 /* An output that is a view of an intermediate: the intermediate is computed in the output's memory. */
-static void elide_copies(mw__planner *planner)
+static void elide_all_copies(mw__planner *planner)
 {
     size_t kept = 0;
     for (size_t s = 0; s < planner->step_count; s++) {
@@ -288,7 +291,7 @@ static void elide_copies(mw__planner *planner)
 }
 
 /* Keeps the steps that an output depends on. */
-static mw_status drop_dead_steps(mw__planner *planner, mw_error *err)
+static mw_status keep_needed_steps(mw__planner *planner, mw_error *err)
 {
     bool *needed = mw__alloc(planner->arena->allocator, planner->buffer_count, sizeof *needed, err);
     if (needed == NULL)
@@ -331,6 +334,92 @@ static mw_status keep_plan(const driver *d, mw_error *err)
     return MW_OK;
 }
 
+/* ---- the passes, in order ---- */
+
+static mw_status find_patterns(driver *d, mw_error *err)
+{
+    if (d->left_out)
+        return MW_OK;
+    d->patterns = mw__patterns_find(d->request, err);
+    return d->patterns != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status plan_ops(driver *d, mw_error *err)
+{
+    const mw__block *body = d->request->function->body;
+    for (size_t i = 0; i < body->op_count; i++)
+        MW_TRY(plan_op(d, body->ops[i], d->patterns != NULL ? d->patterns[i] : NULL, err));
+    copy_outputs(d);
+    return mw__plan_check(&d->planner, err);
+}
+
+static mw_status elide_copies(driver *d, mw_error *err)
+{
+    (void)err;
+    elide_all_copies(&d->planner);
+    return MW_OK;
+}
+
+static mw_status drop_dead_steps(driver *d, mw_error *err)
+{
+    return d->planner.step_count > 0 ? keep_needed_steps(&d->planner, err) : MW_OK;
+}
+
+static mw_status hoist_watches(driver *d, mw_error *err)
+{
+    mw__planner *planner = &d->planner;
+    return mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator,
+                             err);
+}
+
+static mw__pass pass_over(driver *d)
+{
+    mw__planner *planner = &d->planner;
+    return (mw__pass){.arena = planner->arena,
+                      .config = planner->config,
+                      .buffers = planner->buffers,
+                      .buffer_count = planner->buffer_count,
+                      .partitions = planner->partitions,
+                      .planner = planner};
+}
+
+static mw_status fold_steps(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return d->left_out ? MW_OK : mw__plan_fold_steps(&pass, d->planner.steps, &d->planner.step_count, err);
+}
+
+static mw_status defer_products(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return d->left_out ? MW_OK : mw__defer_products(&pass, err);
+}
+
+static mw_status fuse_steps(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return d->left_out ? MW_OK : mw__fuse_steps(&pass, err);
+}
+
+static mw_status fuse_loop_tiles(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return d->left_out ? MW_OK : mw__fuse_loop_tiles(&pass, err);
+}
+
+static const mw__step_pass passes[] = {
+#define MW_PASS_STEPS(id, need, function, invariant, sentence)                                                         \
+    {MW__RULE_##id, function, mw__steps_##invariant, #invariant},
+#include "passes/pipeline.def"
+};
+
+/* MW_ENGINE_FUSE=0 leaves out all that can be, but for patterns, which say so of each operation. */
+static bool is_left_out(const driver *d, mw__rule_id id)
+{
+    const bool optional = (mw__pass_rule_of(id)->flags & MW__RULE_REQUIRED) == 0 && id != MW__RULE_patterns;
+    return mw__pass_is_off(d->request->log, id) || (optional && !d->planner.config->fuse);
+}
+
 static mw_status run_planner(driver *d, mw_error *err)
 {
     mw__planner *planner = &d->planner;
@@ -338,30 +427,12 @@ static mw_status run_planner(driver *d, mw_error *err)
     mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL});
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(d, err));
-    const mw__block *body = d->request->function->body;
-    mw__pattern *const *patterns = mw__patterns_find(d->request, err);
-    if (patterns == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < body->op_count; i++)
-        MW_TRY(plan_op(d, body->ops[i], patterns[i], err));
-    copy_outputs(d);
-    MW_TRY(mw__plan_check(planner, err));
-    elide_copies(planner);
-    if (planner->step_count > 0)
-        MW_TRY(drop_dead_steps(planner, err));
-    const mw__pass pass = {.arena = planner->arena,
-                           .config = planner->config,
-                           .buffers = planner->buffers,
-                           .buffer_count = planner->buffer_count,
-                           .partitions = planner->partitions,
-                           .planner = planner};
-    MW_TRY(
-        mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
-    if (planner->config->fuse) {
-        MW_TRY(mw__plan_fold_steps(&pass, planner->steps, &planner->step_count, err));
-        MW_TRY(mw__defer_products(&pass, err));
-        MW_TRY(mw__fuse_steps(&pass, err));
-        MW_TRY(mw__fuse_loop_tiles(&pass, err));
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        mw__step_run run;
+        MW_TRY(mw__step_pass_begin(&run, d->request, planner, &passes[i], err));
+        d->left_out = is_left_out(d, passes[i].id);
+        MW_TRY(passes[i].run(d, err));
+        MW_TRY(mw__step_pass_end(&run, planner, err));
     }
     return keep_plan(d, err);
 }

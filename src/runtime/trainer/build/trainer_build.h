@@ -4,10 +4,14 @@
 
 #include "runtime/trainer/object/trainer_pass.h"
 
-/* Turns the copy of the loss in b->graph into the step: outputs loss and ok, then the next value of every state tensor.
- */
-mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
-/* Its last part: what follows from the gradients and the flag. */
+/* The passes of the stage TRAINING in passes/pipeline.def. They make b->graph the step: outputs loss and ok, then the
+ * next value of every state tensor. The first copies the model, in trainer_programs.c. */
+mw_status mw__trainer_copy_step(mw__trainer_build *b, mw_error *err);
+mw_status mw__trainer_build_gradients(mw__trainer_build *b, mw_error *err);
+/* Adds earlier gradients, clips, and makes the flag, unless the build ends before it. */
+mw_status mw__trainer_build_checked(mw__trainer_build *b, mw_error *err);
+mw_status mw__trainer_build_ends(mw__trainer_build *b, mw_error *err);
+/* What follows from the gradients and the flag. */
 mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err);
 /* The three strings as one, in the build's arena. */
 const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *middle, const char *end, mw_error *err);

@@ -123,7 +123,7 @@ static mw_status build_results(mw__trainer_build *b, mw_error *err)
     return mw_graph_check(b->graph, err);
 }
 
-mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_build_gradients(mw__trainer_build *b, mw_error *err)
 {
     MW_TRY(collect_parameters(b, err));
     b->graph->stage = MW__STEP_FORWARD;
@@ -133,7 +133,11 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     b->graph->stage = MW__STEP_BACKWARD;
     MW_TRY(build_gradients(b, err));
     MW_TRY(build_probe(b, err));
-    MW_TRY(check_gradients(b, err));
+    return check_gradients(b, err);
+}
+
+mw_status mw__trainer_build_checked(mw__trainer_build *b, mw_error *err)
+{
     b->graph->stage = MW__STEP_GATE;
     mw__trainer_rescale(b);
     MW_TRY(add_earlier(b, err));
@@ -146,7 +150,13 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(build_results(b, err));
     if (b->kind != MW__PASS_SUM)
         MW_TRY(mw__trainer_name_watched(b, err));
-    MW_TRY(mw__trainer_show_values(b, err));
+    return mw__trainer_show_values(b, err);
+}
+
+mw_status mw__trainer_build_ends(mw__trainer_build *b, mw_error *err)
+{
+    if (b->ends_before_check)
+        return MW_OK;
     if (b->kind != MW__PASS_EXCHANGE)
         return mw__trainer_build_updates(b, err);
     MW_TRY(mw__trainer_show_norms(b, err));

@@ -1,6 +1,9 @@
 /* Making the programs of a trainer. Their operations are made in trainer_graph.c. */
 #include "runtime/trainer/build/trainer_programs.h"
 
+#include "mil/pass_text.h"
+#include "passes/invariant.h"
+
 #include "graph/random/generator.h"
 #include "graph/random/noise.h"
 #include "graph/transform/clone/clone.h"
@@ -75,7 +78,7 @@ mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *pr
 /* ---- passes ---- */
 
 /* The training form of the loss, and the states of the model that are assigned, whether the loss needs them or not. */
-static mw_status copy_step(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_copy_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__graph_main(t->model.graph)->body;
@@ -103,6 +106,7 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     b->graph = mw__clone_graph(t->allocator, t->model.graph, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
+    b->graph->lowering = t->target.device->lowering;
     b->loss = copies[0];
     const size_t probes = t->model.probe != NULL && b->kind != MW__PASS_SUM;
     b->probe = probes > 0 ? copies[1 + b->state_count] : NULL;
@@ -133,6 +137,43 @@ static mw_status check_drawn(const mw__trainer_build *b, mw_error *err)
         drawn);
 }
 
+typedef struct training_pass {
+    mw__rule_id id;
+    mw_status (*run)(mw__trainer_build *b, mw_error *err);
+    mw__invariant *holds;
+    const char *invariant;
+} training_pass;
+
+static const training_pass passes[] = {
+#define MW_PASS_TRAINING(id, need, function, invariant, sentence)                                                      \
+    {MW__RULE_##id, function, mw__holds_##invariant, #invariant},
+#include "passes/pipeline.def"
+};
+
+static mw_status run_pass(mw__trainer_build *b, mw__pass_log *log, const training_pass *pass, mw_error *err)
+{
+    mw__pass_run run;
+    const mw_trainer *t = b->trainer;
+    const mw_graph *before = b->graph != NULL ? b->graph : t->model.graph;
+    const size_t values = before->value_count;
+    mw__mil_begin_pass(&run, log, pass->id, before);
+    MW_TRY(pass->run(b, err));
+    const bool changed = b->graph != before || b->graph->value_count != values;
+    return mw__mil_end_pass(&run, b->graph, changed, pass->holds(b->graph, t->target.device) ? NULL : pass->invariant,
+                            err);
+}
+
+static mw_status run_passes(mw__trainer_build *b, mw_error *err)
+{
+    mw__pass_log log;
+    mw_status status = MW_OK;
+    mw__program_log_init(&log, &b->trainer->compile, &b->trainer->target);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes && status == MW_OK; i++)
+        status = run_pass(b, &log, &passes[i], err);
+    mw__pass_log_deinit(&log);
+    return status;
+}
+
 mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
@@ -140,9 +181,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
     b->scalars = mw__arena_alloc(&b->arena, 2 * t->optimizer.group_count, sizeof *b->scalars, err);
     if (b->scalars == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(copy_step(b, err));
-    b->graph->lowering = t->target.device->lowering;
-    MW_TRY(mw__trainer_build_graph(b, err));
+    MW_TRY(run_passes(b, err));
     return check_drawn(b, err);
 }
 

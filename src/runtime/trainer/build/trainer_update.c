@@ -151,7 +151,7 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
         const char *suffix = mw__trainer_join(b, "#", states->items[i].name, "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
-        const bool in_parts = mw__pass_has_parts(b->kind); /* then a state has the shape of its parameter */
+        const bool in_parts = mw__trainer_pass_has_parts(b->kind); /* then a state has the shape of its parameter */
         const mw_shape shape = in_parts ? mw_tensor_shape(p) : states->items[i].shape;
         MW_TRY(resident(b, p, suffix, shape, &state[i], err));
     }

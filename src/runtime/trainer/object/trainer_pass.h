@@ -24,7 +24,7 @@ typedef enum mw__trainer_pass_kind {
 } mw__trainer_pass_kind;
 
 /* Whether it is about the parts of parameters that this rank has. */
-static inline bool mw__pass_has_parts(mw__trainer_pass_kind kind)
+static inline bool mw__trainer_pass_has_parts(mw__trainer_pass_kind kind)
 {
     return kind == MW__PASS_PARTS_CHECK || kind == MW__PASS_PARTS_UPDATE;
 }

@@ -41,7 +41,7 @@ static mw_tensor *input_like(mw__trainer_build *b, const mw_tensor *like)
 
 static mw_status count_sums(mw__trainer_build *b, size_t count, mw_error *err)
 {
-    if (b->trainer->numbers.accumulate == 1 || mw__pass_has_parts(b->kind))
+    if (b->trainer->numbers.accumulate == 1 || mw__trainer_pass_has_parts(b->kind))
         return MW_OK;
     b->sums = mw__arena_alloc(&b->arena, count, sizeof *b->sums, err);
     return b->sums != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -201,7 +201,7 @@ mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build 
     if (b->kind == MW__PASS_AVERAGES)
         return build_averages(b, from, err);
     MW_TRY(take_numbers(b, from, err));
-    MW_TRY(mw__pass_has_parts(b->kind) ? take_parts(b, from, err) : take_parameters(b, from, err));
+    MW_TRY(mw__trainer_pass_has_parts(b->kind) ? take_parts(b, from, err) : take_parameters(b, from, err));
     MW_TRY(take_states(b, from, err));
     MW_TRY(clip(b, err));
     if (b->kind == MW__PASS_PARTS_UPDATE)

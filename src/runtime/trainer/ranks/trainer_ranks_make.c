@@ -289,7 +289,7 @@ static mw_status resolve_scalars(mw__trainer_build *b, mw__trainer_apply *apply,
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    const bool in_parts = mw__pass_has_parts(b->kind);
+    const bool in_parts = mw__trainer_pass_has_parts(b->kind);
     pass->program =
         mw__trainer_compile(t, b->graph, in_parts ? mw__trainer_bind_parts : mw__trainer_bind, NULL, NULL, err);
     if (pass->program == NULL)

@@ -1,0 +1,35 @@
+/* Passes to and over steps: what is told of them (passes/log.h), with a line for each step as their text. */
+#ifndef MW__ENGINE_COMPILE_PLAN_STEP_PASS_H
+#define MW__ENGINE_COMPILE_PLAN_STEP_PASS_H
+
+#include "engine/compile/passes.h"
+#include "engine/core/planner.h"
+
+struct mw__plan_driver;
+
+typedef bool mw__step_invariant(const mw__planner *planner);
+
+/* Nothing that could be told from outside. */
+mw__step_invariant mw__steps_anything;
+/* What a step reads of what is made while the program runs, a step before it has written. */
+mw__step_invariant mw__steps_ordered;
+
+typedef struct mw__step_pass {
+    mw__rule_id id;
+    mw_status (*run)(struct mw__plan_driver *driver, mw_error *err);
+    mw__step_invariant *holds;
+    const char *invariant;
+} mw__step_pass;
+
+typedef struct mw__step_run {
+    mw__pass_run run;
+    const mw__step_pass *pass;
+    mw__step **before; /* the steps, in their order; NULL = nobody listens */
+    size_t count;
+} mw__step_run;
+
+mw_status mw__step_pass_begin(mw__step_run *run, const mw__plan_request *request, const mw__planner *planner,
+                              const mw__step_pass *pass, mw_error *err);
+mw_status mw__step_pass_end(mw__step_run *run, const mw__planner *planner, mw_error *err);
+
+#endif
