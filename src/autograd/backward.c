@@ -231,7 +231,7 @@ static void mark_dependent(backward *b)
 static mw_status refuse_op_without_vjp(const backward *b, const mw__op *op)
 {
     char subject[160];
-    const bool flattened = op->block_count > 0 || mw__row_is_lowered(op->row);
+    const bool flattened = op->block_count > 0 || mw__op_has(op, MW__TRAIT_LOWERED);
     const char *hint = flattened ? "mw_graph_flatten gives a graph without loops and branches"
                                  : "use mw_stop_gradient on its input if none should flow";
     mw_status status = mw__fail(b->err, MW_ERROR_UNSUPPORTED, "%s has no gradient; %s",

@@ -12,10 +12,7 @@ enum { NEEDED = 1, BOUNDARY = 2, LISTED = 4 };
 
 /* ---- which operations ---- */
 
-bool mw__recompute_keeps(const mw__op *op)
-{
-    return (op->row != NULL && op->row->id == MW__OP_const) || strncmp(op->kind, "random_", 7) == 0;
-}
+bool mw__recompute_keeps(const mw__op *op) { return mw__op_is_const(op) || mw__op_has(op, MW__TRAIT_RANDOM); }
 
 static void visit_operands(const mw__operand *operands, size_t count, mw__read_visit *visit, void *user)
 {

@@ -112,7 +112,7 @@ static bool broadcasts_depth(const mw__legality *legality, const mw__op *op, mw_
 {
     const mw_shape result = op->result_count == 1 ? mw_tensor_shape(op->results[0]) : (mw_shape){0};
     (void)legality;
-    if (op->row == NULL || !mw__row_is_elementwise(op->row) || result.rank != 5 || result.dim[2] <= 1)
+    if (!mw__op_has(op, MW__TRAIT_ELEMENTWISE) || result.rank != 5 || result.dim[2] <= 1)
         return false;
     for (size_t i = 0; i < op->slot_count; i++) {
         const mw_tensor *value = op->slots[i].count == 1 ? op->slots[i].operands[0].value : NULL;

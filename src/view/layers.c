@@ -90,10 +90,9 @@ static mw_status index_uses(mw__view *view, mw_error *err)
 
 static bool is_fixed_op(const mw__view *view, const mw__view_op *o)
 {
-    const char *kind = o->op->kind;
-    if (o->op->block_count > 0 || o->op->row == NULL || mw__string_begins(kind, "random_"))
+    if (o->op->block_count > 0 || o->op->row == NULL || mw__op_has(o->op, MW__TRAIT_RANDOM))
         return false;
-    if (strcmp(kind, "shape") == 0)
+    if (o->op->row->id == MW__OP_shape)
         return true;
     for (uint32_t k = 0; k < o->read_count; k++)
         if (!mw__view_is_fixed(view, view->reads[o->first_read + k]))
@@ -201,6 +200,11 @@ bool mw__view_is(const mw__view *view, uint32_t op, const char *kind)
     return op != MW__VIEW_NONE && strcmp(view->ops[op].op->kind, kind) == 0;
 }
 
+bool mw__view_has(const mw__view *view, uint32_t op, unsigned traits)
+{
+    return op != MW__VIEW_NONE && mw__op_has(view->ops[op].op, traits);
+}
+
 bool mw__view_is_one_of(const mw__view *view, uint32_t op, const char *const *kinds)
 {
     for (; *kinds != NULL; kinds++)
@@ -262,20 +266,14 @@ const mw_tensor *mw__view_only_operand(const mw__view *view, uint32_t op)
 
 bool mw__view_is_light(const mw__view *view, uint32_t op)
 {
-    const mw__op *o = view->ops[op].op;
-    return o->row != NULL && o->block_count == 0 &&
-           (mw__row_is_elementwise(o->row) || mw__is_move(o) ||
-            MW__VIEW_IS_ONE_OF(view, op, "reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "reduce_sum_square",
-                               "reduce_l2_norm", "select", "concat", "stack", "split", "fill_like", "softmax", "gather",
-                               "one_hot", "reduce_argmax", "gather_along_axis", "reduce_log_sum_exp", "fill", "cast",
-                               "reduce_l1_norm", "clip", "logical_and", "band_part"));
+    return view->ops[op].op->block_count == 0 &&
+           (mw__view_has(view, op, MW__TRAIT_ELEMENTWISE) || mw__view_has(view, op, MW__TRAIT_MOVES) ||
+            mw__view_has(view, op, MW__TRAIT_LIGHT));
 }
 
 bool mw__view_is_heavy(const mw__view *view, uint32_t op)
 {
-    const bool product = MW__VIEW_IS_ONE_OF(view, op, "conv", "conv_transpose", "linear", "matmul", "einsum", "lstm",
-                                            "gru", "rnn", "scaled_dot_product_attention");
-    return product || (view->ops[op].weighted && mw__view_is(view, op, "gather"));
+    return mw__view_has(view, op, MW__TRAIT_PRODUCTS) || (view->ops[op].weighted && mw__view_is(view, op, "gather"));
 }
 
 /* ---- joining ---- */

@@ -4,7 +4,7 @@
 #ifndef MW__VIEW_LAYERS_H
 #define MW__VIEW_LAYERS_H
 
-#include "graph/ir/uses.h"
+#include "graph/ir/op_table.h"
 
 /* A place in an array, or none. */
 #define MW__VIEW_NONE UINT32_MAX
@@ -55,6 +55,8 @@ bool mw__view_is_fixed(const mw__view *view, const mw_tensor *value);
 /* The operation that makes it, NONE for inputs and what is fixed. */
 uint32_t mw__view_maker(const mw__view *view, const mw_tensor *value);
 bool mw__view_is(const mw__view *view, uint32_t op, const char *kind);
+/* All of these traits (graph/ir/op_table.h). */
+bool mw__view_has(const mw__view *view, uint32_t op, unsigned traits);
 #define MW__VIEW_IS_ONE_OF(view, op, ...) mw__view_is_one_of(view, op, (const char *const[]){__VA_ARGS__, NULL})
 bool mw__view_is_one_of(const mw__view *view, uint32_t op, const char *const *kinds);
 /* True if one operation alone uses the results of `op`, and none of them is a result of the program; *out_user is that

@@ -19,7 +19,7 @@ static bool is_pair(const mw__view *view, uint32_t op)
 
 static bool is_order(const mw__view *view, uint32_t op)
 {
-    return MW__VIEW_IS_ONE_OF(view, op, "reshape", "transpose", "expand_dims", "squeeze");
+    return mw__view_has(view, op, MW__TRAIT_REARRANGES) && !mw__view_is(view, op, "identity");
 }
 
 /* The operation before `op` if that has one operand and is the only user of it. */

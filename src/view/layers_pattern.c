@@ -170,8 +170,7 @@ static bool is_elementwise(const mw__view *view, const mw__region *region)
 {
     for (uint32_t i = 0; i < region->count; i++) {
         const mw__op *op = view->ops[region->ops[i]].op;
-        if (view->ops[region->ops[i]].weighted ||
-            !(mw__row_is_elementwise(op->row) || strcmp(op->kind, "cast") == 0 || strcmp(op->kind, "clip") == 0))
+        if (view->ops[region->ops[i]].weighted || !(mw__op_has(op, MW__TRAIT_ELEMENTWISE) || mw__op_is(op, "cast")))
             return false;
     }
     return true;
@@ -197,7 +196,7 @@ static bool find_curve(mw__view *view, uint32_t op, const mw__region *region)
 
 static bool is_elementwise_op(const mw__view *view, uint32_t op)
 {
-    return view->ops[op].op->row != NULL && mw__row_is_elementwise(view->ops[op].op->row);
+    return mw__view_has(view, op, MW__TRAIT_ELEMENTWISE);
 }
 
 enum { PATH_MAX_OPS = 12 };

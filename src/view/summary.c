@@ -252,7 +252,7 @@ static mw_status make_input(making *m, const mw_tensor *input, mw_summary_layer 
 
 static bool keeps_memory(const mw__view *view, uint32_t op)
 {
-    return MW__VIEW_IS_ONE_OF(view, op, "reshape", "expand_dims", "squeeze", "identity");
+    return mw__view_has(view, op, MW__TRAIT_MOVES | MW__TRAIT_VIEW);
 }
 
 /* When each value is used for the last time; one of a reshape counts for what was reshaped. */

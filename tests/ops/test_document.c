@@ -16,12 +16,14 @@ typedef struct line {
 
 static const line lines[] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) {name, (int)since, #vjp},
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG

@@ -24,7 +24,7 @@ static mw_status differentiate(const void *c, const mw_allocator *allocator, boo
         return err->status;
     op_instance_init_in(&instance, graph, c, MW_F32, 11, false);
     const size_t count = float_inputs(&instance, x);
-    if (!mw__row_is_lowered(mw__row_find(((const op_case *)c)->name, MW_IOS18, NULL)))
+    if (!mw__row_has(mw__row_find(((const op_case *)c)->name, MW_IOS18, NULL), MW__TRAIT_LOWERED))
         faults_gradient(graph, instance.y, x, count, err);
     else if (mw_graph_check(graph, err) == MW_OK) /* which is how they get one */
         mw_graph_destroy(mw_graph_flatten(graph, err));

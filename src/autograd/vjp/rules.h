@@ -5,6 +5,7 @@
 #include "autograd/vjp/vjp.h"
 #include "base/visible.h"
 
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
@@ -14,6 +15,7 @@
 #undef MW_OP
 #undef MW_END
 #undef MW_ARG
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 

@@ -2,6 +2,7 @@
  * results, or no float operand. A missing rule is a link error that names it. */
 #include "autograd/vjp/rules.h"
 
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)

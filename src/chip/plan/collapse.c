@@ -44,7 +44,7 @@ static bool is_weight_use(const mw__use *use)
 {
     const char *name = use->op->slots[use->slot].name;
     return use->op->row != NULL &&
-           (strcmp(name, "weight") == 0 || (strcmp(name, "y") == 0 && mw__chip_plan_is_kernel(use->op, "matmul")));
+           (strcmp(name, "weight") == 0 || (strcmp(name, "y") == 0 && use->op->row->id == MW__OP_matmul));
 }
 
 static bool feeds_weights(const collapse *c, const mw_tensor *value)
@@ -74,9 +74,9 @@ static bool fold_constant(collapse *c, size_t at)
         eliminate(c->p, at, MW__PLAN_constant, "of the layers that read it");
         return true;
     }
-    if (mw__row_is_lowered(op->row) || strncmp(op->kind, "random", 6) == 0 || reads_computed(c->p, at))
+    if (mw__op_has(op, MW__TRAIT_LOWERED) || mw__op_has(op, MW__TRAIT_RANDOM) || reads_computed(c->p, at))
         return false;
-    if (mw__chip_plan_is_kernel(op, "constexpr") || op->row->id == MW__OP_dequantize)
+    if (mw__op_has(op, MW__TRAIT_CONSTEXPR) || op->row->id == MW__OP_dequantize)
         fold_compressed(c, at);
     else
         eliminate(c->p, at, MW__PLAN_constant_folding, "all of its operands are constant");
@@ -87,10 +87,7 @@ static bool fold_constant(collapse *c, size_t at)
 
 /* ---- copies ---- */
 
-static bool is_layout(const mw__op *op)
-{
-    return mw__chip_plan_is_kernel(op, "view") || op->row->id == MW__OP_transpose;
-}
+static bool is_layout(const mw__op *op) { return mw__op_has(op, MW__TRAIT_VIEW) || op->row->id == MW__OP_transpose; }
 
 static bool read_perm(const mw__op *op, mw_axes *out)
 {
@@ -229,7 +226,7 @@ static bool is_product_use(const mw__chip_planner *p, const mw__use *use)
 static bool is_conv_use(const mw__chip_planner *p, const mw__use *use)
 {
     (void)p;
-    return mw__chip_plan_is_kernel(use->op, "conv") && strcmp(use->op->slots[use->slot].name, "x") == 0;
+    return mw__op_is(use->op, "conv") && strcmp(use->op->slots[use->slot].name, "x") == 0;
 }
 
 static bool pads_zeros_of_space(const mw__op *op)

@@ -242,12 +242,14 @@ MW__INLINE double mw__cost(double bytes, double additions) { return bytes * 0.1 
 
 /* The plan function of each kernel stem. */
 #define MW_OP(id, name, since, shape, vjp, kernel) mw__kernel_plan mw__kernel_##kernel;
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG

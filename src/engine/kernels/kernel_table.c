@@ -8,12 +8,14 @@
 
 static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__kernel_##kernel,
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG
@@ -22,6 +24,7 @@ static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 
 static const mw__kernel_row rows[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel)
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
@@ -29,6 +32,7 @@ static const mw__kernel_row rows[MW__OP_COUNT] = {
     [MW__OP_##id] = {.storage = MW__STORAGE_##storage_, .rounding = MW__ROUNDING_##rounding_, .listed = true},
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_ARG
 #undef MW_END

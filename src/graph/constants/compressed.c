@@ -9,14 +9,11 @@
 
 enum { RUN = 512 }; /* elements at a time */
 
-bool mw__op_is_constexpr(const mw__op *op)
-{
-    return op != NULL && op->row != NULL && strcmp(op->row->kernel, "constexpr") == 0;
-}
+bool mw__op_is_constexpr(const mw__op *op) { return op != NULL && mw__op_has(op, MW__TRAIT_CONSTEXPR); }
 
 bool mw__row_has_attributes(const mw__row *row)
 {
-    return row != NULL && row->since < MW_IOS18 && strcmp(row->kernel, "constexpr") == 0;
+    return mw__row_has(row, MW__TRAIT_CONSTEXPR) && row->since < MW_IOS18;
 }
 
 /* ---- codes ---- */

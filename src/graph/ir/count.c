@@ -9,12 +9,14 @@
 
 static const mw__count_row rows[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel)
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #define MW_KERNEL(id, storage, rounding, rule_, flops_) [MW__OP_##id] = {.rule = MW__COUNT_##rule_, .flops = (flops_)},
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_ARG
 #undef MW_END

@@ -238,10 +238,10 @@ static bool is_one_of(const mw__op *op, const char *const *kinds, size_t count)
 static mw_status follow_use(finder *f, const mw__use *use, const mw_tensor *value, const trace *at)
 {
     static const char *const gathers[] = {"gather", "gather_along_axis", "gather_nd"};
-    static const char *const ordered[] = {"reshape", "expand_dims", "squeeze", "identity", "cast"};
     static const char *const moved[] = {"transpose", "tile", "concat", "stack", "reverse"};
     static const char *const slices[] = {"slice_by_index", "slice_by_size"};
     const mw__op *op = use->op;
+    const bool ordered = mw__op_has(op, MW__TRAIT_MOVES | MW__TRAIT_VIEW) || is_kind(op, "cast");
     trace next = *at;
     next.is_ordered = at->is_ordered && !is_one_of(op, moved, 5);
     if (is_one_of(op, gathers, 3))
@@ -253,7 +253,7 @@ static mw_status follow_use(finder *f, const mw__use *use, const mw_tensor *valu
     if (is_kind(op, "select"))
         return follow_select(f, use, value, at);
     const bool is_operand = strcmp(name_of_slot(use), "x") == 0 || strcmp(name_of_slot(use), "values") == 0;
-    if (is_operand && op->result_count == 1 && (is_one_of(op, ordered, 5) || is_one_of(op, moved, 5)))
+    if (is_operand && op->result_count == 1 && (ordered || is_one_of(op, moved, 5)))
         return follow_value(f, op->results[0], &next);
     return MW_OK;
 }

@@ -49,12 +49,14 @@ typedef struct mw__arg_row {
 /* Every row has an id; MW__OP_softmax indexes the table of each room. */
 typedef enum mw__op_id {
 #define MW_OP(id, name, since, shape, vjp, kernel) MW__OP_##id,
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG
@@ -84,6 +86,27 @@ typedef mw_status mw__shape_rule(mw__infer *infer);
  * `out_more`, with room for MW__INFER_OWN - 1, receives the others, and is left alone where there are none. */
 typedef mw_tensor *mw__expand_rule(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more);
 
+/* What an operation is, in bits of its row. An operation that the table does not know has none of them. */
+typedef enum mw__trait {
+    MW__TRAIT_ELEMENTWISE = 1 << 0,    /* an element of the result is computed from one of each operand */
+    MW__TRAIT_UNARY = 1 << 1,          /* a function of each element of x; what else it takes is constant */
+    MW__TRAIT_BROADCASTS = 1 << 2,     /* the result has the shape that all operands broadcast to */
+    MW__TRAIT_TRUTHS = 1 << 3,         /* the result is bool: comparisons and what joins them */
+    MW__TRAIT_MOVES = 1 << 4,          /* it is all of x or some, once or more often, in whatever type */
+    MW__TRAIT_REARRANGES = 1 << 5,     /* it has the elements of x, each once, in whatever order and shape */
+    MW__TRAIT_VIEW = 1 << 6,           /* it has the elements of x in their order, and may share the memory */
+    MW__TRAIT_PRODUCTS = 1 << 7,       /* sums of products, of which one factor may be a weight */
+    MW__TRAIT_LIGHT = 1 << 8,          /* others that stand in a layer of a network and make none */
+    MW__TRAIT_RANDOM = 1 << 9,         /* each run draws other numbers */
+    MW__TRAIT_CONSTEXPR = 1 << 10,     /* a constant that is stored compressed */
+    MW__TRAIT_LOWERED = 1 << 11,       /* branches, loops, lists, states, written otherwise for every device: no kernel,
+                                        * of most no VJP (transform/lower.h, transform/flatten.h) */
+    MW__TRAIT_PACKED_WEIGHT = 1 << 12, /* kernels expand its "weight" in parts, which may stay as it is stored */
+    MW__TRAIT_PACKED_X = 1 << 13,      /* the same of "x" */
+    MW__TRAIT_PACKED_Y = 1 << 14,      /* the same of "y" */
+    MW__TRAIT_END = 1 << 15
+} mw__trait;
+
 typedef struct mw__row {
     mw__op_id id;
     const char *name;
@@ -93,14 +116,15 @@ typedef struct mw__row {
     const mw__arg_row *args;
     size_t arg_count;
     const char *kernel; /* the word in the row's kernel column */
+    unsigned traits;    /* of mw__trait */
 } mw__row;
 
-/* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
-MW__SIBLING bool mw__row_is_elementwise(const mw__row *row);
-
-/* True for branches, loops, lists, states and what is written otherwise for every device: no kernel, and of most no
- * VJP, as they are written otherwise first (transform/lower.h, transform/flatten.h). */
-MW__SIBLING bool mw__row_is_lowered(const mw__row *row);
+/* Whether it has all of the traits; no row has none. */
+static inline bool mw__row_has(const mw__row *row, unsigned traits)
+{
+    return row != NULL && (row->traits & traits) == traits;
+}
+static inline bool mw__row_is_elementwise(const mw__row *row) { return mw__row_has(row, MW__TRAIT_ELEMENTWISE); }
 
 /* All rows, by id. */
 extern const mw__row mw__rows[MW__OP_COUNT];
@@ -108,6 +132,8 @@ extern const mw__row mw__rows[MW__OP_COUNT];
 /* The newest row of that name not above `opset`; NULL if there is none. *out_newer (may be NULL) receives a row of the
  * name in a later opset, for messages. */
 const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **out_newer);
+/* The argument that may stay as it is stored, by the row's traits; NULL if there is none. */
+const char *mw__row_packed(const mw__row *row);
 /* The classes of arguments that share one element type: T, and U, which may differ from it. */
 bool mw__arg_type_is_t(mw__arg_type type);
 bool mw__arg_type_is_u(mw__arg_type type);
@@ -116,6 +142,7 @@ bool mw__arg_type_is_u(mw__arg_type type);
 
 /* Whether it has that name, whatever the table knows. */
 static inline bool mw__op_is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+static inline bool mw__op_has(const mw__op *op, unsigned traits) { return mw__row_has(op->row, traits); }
 static inline bool mw__op_is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
 static inline bool mw__is_list(const mw_tensor *value) { return value->type->kind == MW__LIST; }
 static inline bool mw__type_is_scalar(const mw__type *type, mw_dtype dtype)

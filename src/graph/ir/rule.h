@@ -93,12 +93,14 @@ mw_status mw__rule_nd(const mw__infer *infer, const char *arg, int batch, mw_sha
 
 #define MW_OP(id, name, since, shape, vjp, kernel) mw__shape_rule mw__shape_##shape;
 #define MW_ARG(id, arg, kind, type, fallback)
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function) mw__expand_rule mw__expand_##function;
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
 #undef MW_ARG
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_END

@@ -8,6 +8,7 @@
 /* clang-format off: the last element is a sentinel, so that a row without arguments is an array too. */
 #define MW_OP(id, name, since, shape, vjp, kernel) static const mw__arg_row args_##id[] = {
 #define MW_ARG(id, arg, kind, type, fallback)      {#arg, MW__##kind, MW__##type, fallback},
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_END(id)                                                                                                     \
@@ -19,6 +20,7 @@
 #include "graph/ops/all.def"
 #undef MW_OP
 #undef MW_ARG
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_END
@@ -32,6 +34,7 @@
                        .args = args_##stem,                                                                            \
                        .arg_count = sizeof args_##stem / sizeof args_##stem[0] - 1,
 #define MW_ARG(id, arg, kind, type, fallback)
+#define MW_TRAITS(id, traits_)  .traits = (traits_),
 #define MW_EXPAND(id, function) .expand = mw__expand_##function,
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_END(id)                                                                                                     \
@@ -42,18 +45,19 @@ const mw__row mw__rows[MW__OP_COUNT] = {
 };
 #undef MW_OP
 #undef MW_ARG
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_END
 /* clang-format on */
 
-bool mw__row_is_elementwise(const mw__row *row)
+const char *mw__row_packed(const mw__row *row)
 {
-    return strcmp(row->kernel, "unary") == 0 || strcmp(row->kernel, "binary") == 0 ||
-           strcmp(row->kernel, "compare") == 0;
+    return row->traits & MW__TRAIT_PACKED_WEIGHT ? "weight"
+           : row->traits & MW__TRAIT_PACKED_X    ? "x"
+           : row->traits & MW__TRAIT_PACKED_Y    ? "y"
+                                                 : NULL;
 }
-
-bool mw__row_is_lowered(const mw__row *row) { return row != NULL && strcmp(row->kernel, "lowered") == 0; }
 
 /* Rows by the hash of their names: a chain begins at `first`, goes on at `next`, and ends with MW__OP_COUNT. Whatever
  * is built or read asks, so the table is not searched from its top. Written once, then only read. */

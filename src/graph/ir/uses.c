@@ -70,29 +70,9 @@ static bool makes_integers(const mw__op *op)
            mw__arg_type_holds(MW__INT, mw_tensor_dtype(op->results[0]));
 }
 
-static bool is_one_of(const mw__op *op, const char *const *kinds, size_t count)
-{
-    for (size_t i = 0; op->kind != NULL && i < count; i++)
-        if (strcmp(op->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool keeps_elements(const mw__op *op)
-{
-    static const char *const kinds[] = {"reshape", "expand_dims", "squeeze", "transpose", "identity"};
-    return is_one_of(op, kinds, sizeof kinds / sizeof *kinds);
-}
-
-bool mw__is_move(const mw__op *op)
-{
-    static const char *const kinds[] = {"cast", "slice_by_index", "slice_by_size", "tile"};
-    return keeps_elements(op) || is_one_of(op, kinds, sizeof kinds / sizeof *kinds);
-}
-
 bool mw__is_rearrangement(const mw__op *op)
 {
-    if (keeps_elements(op))
+    if (mw__op_has(op, MW__TRAIT_REARRANGES))
         return true;
     const mw_tensor *x = is_cast(op) ? mw__arg(op, "x") : NULL;
     return x != NULL && mw__arg_type_holds(MW__INT, mw_tensor_dtype(x)) && makes_integers(op);

@@ -18,9 +18,6 @@ MW__SIBLING const mw__use *const *mw__uses_make(mw__arena *arena, const mw__func
 /* Whether the result has the elements of "x", integers from integers, in whatever order and shape. */
 bool mw__is_rearrangement(const mw__op *op);
 
-/* Whether the result is "x" in another form: all of its elements or some, once or more often, in whatever type. */
-MW__SIBLING bool mw__is_move(const mw__op *op);
-
 /* Whether a floating-point value is cast to integers, as it is or rearranged: whole numbers in it are indices then. */
 bool mw__becomes_integer(const mw__use *const *uses, const mw_tensor *value);
 

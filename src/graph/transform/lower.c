@@ -409,7 +409,7 @@ static bool block_wants(const mw__block *block, bool keep_lists)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
-        const bool lowered = mw__row_is_lowered(op->row);
+        const bool lowered = mw__op_has(op, MW__TRAIT_LOWERED);
         const bool always =
             lowered && (mw__is_plain_op(op) || mw__op_is(op, "write_state") || mw__op_is(op, "read_state"));
         if (always || (lowered && !keep_lists))

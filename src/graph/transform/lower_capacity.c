@@ -95,7 +95,7 @@ mw_status mw__lower_check(const mw__block *block, mw_error *err)
 {
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
-        const bool own = mw__row_is_lowered(op->row);
+        const bool own = mw__op_has(op, MW__TRAIT_LOWERED);
         if (op->block_count > 0 && !own)
             return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop", err);
         for (size_t b = 0; b < op->block_count; b++)
@@ -140,11 +140,8 @@ static bool constant_of(const mw_tensor *value, int64_t *out_low, int64_t *out_h
 /* What only changes the form. */
 static const mw_tensor *source_of(const mw_tensor *value)
 {
-    static const char *const kinds[] = {"identity", "cast", "reshape", "squeeze", "expand_dims"};
     for (int depth = 0; depth < DEPTH_MAX && value != NULL && value->op != NULL && value->op->row != NULL; depth++) {
-        bool same = false;
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            same = same || mw__op_is(value->op, kinds[i]);
+        const bool same = mw__op_has(value->op, MW__TRAIT_MOVES | MW__TRAIT_VIEW) || mw__op_is(value->op, "cast");
         if (!same || mw__arg(value->op, "x") == NULL)
             break;
         value = mw__arg(value->op, "x");

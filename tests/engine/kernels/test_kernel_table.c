@@ -7,12 +7,14 @@
 
 static const char *const names[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = #id,
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG

@@ -22,12 +22,14 @@ enum {
     TIES_OF_ROUNDS = EVEN,
     TIES_OF_OF_BOOL = EVEN,
 #define MW_OP(id, name, since, shape, vjp, kernel)
+#define MW_TRAITS(id, traits)
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops) TIES_##id = TIES_OF_##rounding,
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
+#undef MW_TRAITS
 #undef MW_EXPAND
 #undef MW_KERNEL
 #undef MW_ARG

@@ -440,7 +440,7 @@ static mw__batch_rule_of *find_rule(const mw__op *op)
 /* What only looks at the shape of its operand. */
 static bool reads_no_value(const mw__op *op)
 {
-    return op->row != NULL && (op->row->shape == mw__shape_shape || op->row->shape == mw__shape_fill_like);
+    return op->row != NULL && (op->row->id == MW__OP_shape || op->row->id == MW__OP_fill_like);
 }
 
 /* The strongest of what the operands are: mixed before rows before none. */
@@ -463,7 +463,7 @@ mw__batch_rows mw__batch_rule(const mw__batch_rows *table, const mw__op *op, siz
 {
     const mw__batch_rows none = {.kind = MW__BATCH_NONE}, mixed = {.kind = MW__BATCH_MIXED, .mixer = op};
     const mw_tensor *value = op->results[result];
-    if (op->block_count > 0 || mw__row_is_lowered(op->row))
+    if (op->block_count > 0 || mw__op_has(op, MW__TRAIT_LOWERED))
         return mixed;
     if (reads_no_value(op) || value->payload != NULL)
         return none;

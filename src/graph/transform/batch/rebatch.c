@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <millwright/function.h>
 #include <millwright/ops/shape.h>
-#include <string.h>
 
 /* ---- which batch ---- */
 
@@ -53,16 +52,6 @@ mw_shape mw__rebatch_shape(const mw__rebatch *rebatch, const mw_tensor *value)
 /* ---- operations ---- */
 
 static mw_shape shape_of_input(void *user, const mw_tensor *input) { return mw__rebatch_shape(user, input); }
-
-/* Operations of one operand that only give it another shape. */
-static bool is_view(const mw__op *op)
-{
-    static const char *const kinds[] = {"reshape", "reshape_like", "flatten2d", "expand_dims", "squeeze"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(op->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
 
 static void check_result(const mw__rebatch *r, mw__clone *clone, const mw__op *op, size_t result)
 {
@@ -113,13 +102,13 @@ static bool copy_plain(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 static bool copy_op(void *user, mw__clone *clone, const mw__op *op)
 {
     const mw__rebatch *r = user;
-    if (mw__row_is_lowered(op->row)) {
+    if (mw__op_has(op, MW__TRAIT_LOWERED)) {
         mw__rebatch_control(r, clone, op);
         return true;
     }
     if (op->result_count == 0 || r->table[op->results[0]->id].kind != MW__BATCH_ROWS)
         return copy_plain(r, clone, op);
-    if (is_view(op))
+    if (mw__op_has(op, MW__TRAIT_VIEW) && op->row->id != MW__OP_identity)
         mw__clone_set(clone, op->results[0],
                       mw_reshape(mw__clone_get(clone, mw__arg(op, "x")), mw__rebatch_shape(r, op->results[0])));
     else

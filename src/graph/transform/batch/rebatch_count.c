@@ -85,7 +85,7 @@ static bool put_followed(const mw__rebatch *r, const mw__clone *clone, const mw_
 /* All elements are the same, or all are drawn anew. */
 static bool is_filled(const mw__op *op)
 {
-    return strcmp(op->kind, "fill") == 0 || strcmp(op->kind, "fill_like") == 0 || strncmp(op->kind, "random_", 7) == 0;
+    return strcmp(op->kind, "fill") == 0 || strcmp(op->kind, "fill_like") == 0 || mw__op_has(op, MW__TRAIT_RANDOM);
 }
 
 static bool repeats_row(const mw__op *op, int axis)
@@ -148,7 +148,7 @@ static void refuse_operation(const mw__rebatch *r, mw__clone *clone, const mw__o
 
 static bool is_loop(const mw__op *op)
 {
-    return op->row != NULL && op->row->shape == mw__shape_while_loop && op->block_count == 2;
+    return op->row != NULL && op->row->id == MW__OP_while_loop && op->block_count == 2;
 }
 
 void mw__rebatch_count_enter(const mw__rebatch *r, const mw__op *op)
@@ -213,7 +213,7 @@ static bool is_shape_of_batch(const mw__rebatch *r, const mw__clone *clone, cons
 void mw__rebatch_count(const mw__rebatch *r, mw__clone *clone, const mw__op *op)
 {
     const char *arg = counting_argument(r, op);
-    const bool is_shape = op->row != NULL && op->row->shape == mw__shape_shape;
+    const bool is_shape = op->row != NULL && op->row->id == MW__OP_shape;
     if (r->trained)
         return;
     if (is_loop(op)) {

@@ -30,13 +30,9 @@ enum { DEPTH_MAX = 32 };
 /* The operation of a condition, behind what only changes its form. */
 static const mw__op *condition_op(const mw_tensor *condition)
 {
-    static const char *const same[] = {"identity", "reshape", "squeeze", "expand_dims"};
     const mw__op *op = condition != NULL ? condition->op : NULL;
     for (int depth = 0; depth < DEPTH_MAX && op != NULL && op->row != NULL; depth++) {
-        bool passes = false;
-        for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-            passes = passes || strcmp(op->kind, same[i]) == 0;
-        if (!passes)
+        if (!mw__op_has(op, MW__TRAIT_MOVES | MW__TRAIT_VIEW))
             return op;
         op = mw__arg(op, "x") != NULL ? mw__arg(op, "x")->op : NULL;
     }

@@ -1,6 +1,5 @@
 /* Operations as nodes, and the order in which they are cut into pieces. */
 #include "graph/ir/ir.h"
-#include "graph/ir/uses.h"
 #include "graph/transform/segment/segment_parts.h"
 
 #include <stdlib.h>
@@ -80,21 +79,13 @@ static bool is_one_of(const mw__op *op, const char *const *kinds, size_t count)
     return false;
 }
 
-/* Comparisons and what joins them: no result is rounded. */
-static bool makes_truths(const mw__op *op)
-{
-    static const char *const kinds[] = {"equal",      "not_equal",   "greater",    "greater_equal", "less",
-                                        "less_equal", "logical_and", "logical_or", "logical_not",   "logical_xor"};
-    return is_one_of(op, kinds, sizeof kinds / sizeof *kinds);
-}
-
 /* What is made of constants without rounding is the same however often it is made. */
 static bool is_exact(const mw__op *op)
 {
     static const char *const kinds[] = {"const",  "fill",      "range_1d", "select",
                                         "concat", "fill_like", "shape",    "band_part"};
-    return is_one_of(op, kinds, sizeof kinds / sizeof *kinds) || strncmp(op->kind, "constexpr_", 10) == 0 ||
-           makes_truths(op) || (mw__is_move(op) && strcmp(op->kind, "identity") != 0);
+    return is_one_of(op, kinds, sizeof kinds / sizeof *kinds) || mw__op_has(op, MW__TRAIT_CONSTEXPR) ||
+           mw__op_has(op, MW__TRAIT_TRUTHS) || (mw__op_has(op, MW__TRAIT_MOVES) && !mw__op_is(op, "identity"));
 }
 
 /* ---- what may be lifted ---- */
@@ -146,7 +137,7 @@ static void judge_node(const mw__sequence *s, mw__node *node)
 {
     uint32_t depth = 0;
     node->hash = mw__segment_hash(node->op, s->liftable);
-    node->constant = strncmp(node->op->kind, "random_", 7) != 0;
+    node->constant = !mw__op_has(node->op, MW__TRAIT_RANDOM);
     bool copies = true;
     for (size_t i = 0; i < node->operand_count; i++) {
         const mw__node *from = producer_of(s, node->operands[i]);
@@ -157,7 +148,7 @@ static void judge_node(const mw__sequence *s, mw__node *node)
     node->depth = depth;
     if (is_output(node->op) || depth > DEPTH_MAX)
         return;
-    const bool truth = makes_truths(node->op) || strcmp(node->op->kind, "cast") == 0;
+    const bool truth = mw__op_has(node->op, MW__TRAIT_TRUTHS) || mw__op_is(node->op, "cast"); /* is not rounded */
     node->copied =
         (copies && node->constant && is_exact(node->op)) || (truth && !mw__segment_passes(s, node->op->results[0]));
 }

@@ -10,7 +10,7 @@ enum { LOOKED_AT = 96 }; /* operations behind a value */
 /* The elements of "x", in whatever order, or some of them. */
 static bool is_moving(const mw__op *op)
 {
-    return mw__is_move(op) || mw__op_is(op, "split") || mw__op_is(op, "reverse");
+    return mw__op_has(op, MW__TRAIT_MOVES) || mw__op_is(op, "split") || mw__op_is(op, "reverse");
 }
 
 const mw_tensor *mw__tune_origin(const mw_tensor *value)

@@ -201,7 +201,7 @@ int mw__guess_channel_axis(const mw_tensor *value)
         if (mw__op_is(op, "linear") || mw__op_is(op, "matmul") || mw__op_is(op, "layer_norm") ||
             mw__op_is(op, "gather"))
             return rank - 1;
-        if (op->row == NULL || !(mw__row_is_elementwise(op->row) || mw__op_is(op, "select") || mw__op_is(op, "prelu")))
+        if (!(mw__op_has(op, MW__TRAIT_ELEMENTWISE) || mw__op_is(op, "select") || mw__op_is(op, "prelu")))
             return -1;
         const mw_tensor *x = mw__arg(op, mw__op_is(op, "select") ? "a" : "x");
         const bool other = x == NULL || mw__tune_is_fixed(x) || mw_tensor_shape(x).rank != rank;

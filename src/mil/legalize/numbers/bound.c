@@ -2,7 +2,6 @@
 #include "mil/legalize/numbers/bound.h"
 
 #include "graph/ir/op_table.h"
-#include "graph/ir/uses.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,7 +109,7 @@ static bool has_one(const mw__op *op, int *steps, mw__bound *out)
 {
     static const char *const kinds[] = {"clip", "relu",       "abs",        "square",
                                         "exp",  "reduce_max", "reduce_min", "reduce_mean"};
-    bool one = mw__is_move(op);
+    bool one = mw__op_has(op, MW__TRAIT_MOVES);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         one = one || mw__op_is(op, kinds[i]);
     if (!one)

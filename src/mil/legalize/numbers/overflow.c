@@ -57,7 +57,7 @@ static size_t passing(const mw__op *op, const mw_tensor *out[2])
 {
     static const char *const one[] = {"reduce_mean", "reduce_sum", "reduce_max", "sqrt", "avg_pool"};
     static const char *const two[] = {"add", "sub", "mul", "maximum"};
-    bool first = mw__is_move(op) || is_power(op, 0.5), second = false;
+    bool first = mw__op_has(op, MW__TRAIT_MOVES) || is_power(op, 0.5), second = false;
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         first = first || mw__op_is(op, one[i]);
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)

@@ -5,7 +5,7 @@
 
 #include "base/text/printable.h"
 #include "graph/ir/names.h"
-#include "graph/ir/uses.h"
+#include "graph/ir/op_table.h"
 #include "runtime/trainer/build/trainer_alias.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_programs.h"
@@ -57,7 +57,7 @@ static bool is_const_finite(const mw_tensor *value)
 static bool moves(const mw__op *op)
 {
     static const char *const kinds[] = {"concat", "split", "stack", "gather", "select", "fill"};
-    bool found = mw__is_move(op);
+    bool found = mw__op_has(op, MW__TRAIT_MOVES);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         found = found || strcmp(op->kind, kinds[i]) == 0;
     return found;
