@@ -126,16 +126,16 @@ static mw__batch_rows shifted(const mw__batch_walk *w, mw__batch_rows rows, int 
 
 static bool walk_list(mw__batch_walk *w, const mw__op *op)
 {
-    mw__shape_rule *const rule = op->row->shape;
+    const mw__op_id id = op->row->id;
     const mw__batch_rows none = {.kind = MW__BATCH_NONE};
-    const bool one = rule == mw__shape_list_read || rule == mw__shape_list_write;
-    const bool many = rule == mw__shape_list_gather || rule == mw__shape_list_scatter;
-    const bool puts = rule == mw__shape_list_write || rule == mw__shape_list_scatter;
+    const bool one = id == MW__OP_list_read || id == MW__OP_list_write;
+    const bool many = id == MW__OP_list_gather || id == MW__OP_list_scatter;
+    const bool puts = id == MW__OP_list_write || id == MW__OP_list_scatter;
     mw__batch_rows at = none, rows = none;
-    if (rule == mw__shape_make_list) {
+    if (id == MW__OP_make_list) {
         at = of_arg(w, op, "init_length");
         rows = w->table[op->results[0]->id]; /* what it is to become, if that is known (rebatch_block.c) */
-    } else if (rule == mw__shape_list_length) {
+    } else if (id == MW__OP_list_length) {
         rows = of_arg(w, op, "ls").kind == MW__BATCH_MIXED ? of_arg(w, op, "ls") : none;
     } else if (one || many) {
         at = of_arg(w, op, one ? "index" : "indices");
@@ -157,9 +157,9 @@ static bool walk_control(mw__batch_walk *w, const mw__op *op)
 {
     if (op->row == NULL || op->result_count == 0 || (w->depth > 0 && ++w->steps > STEPS_MAX))
         return false;
-    if (op->row->shape == mw__shape_while_loop)
+    if (op->row->id == MW__OP_while_loop)
         return walk_loop(w, op);
-    return op->row->shape == mw__shape_cond ? walk_branches(w, op) : walk_list(w, op);
+    return op->row->id == MW__OP_cond ? walk_branches(w, op) : walk_list(w, op);
 }
 
 static void walk_op(mw__batch_walk *w, const mw__op *op)

@@ -52,14 +52,13 @@ static mw_tensor *output_shape(const mw__rebatch *r, mw__clone *clone, const mw_
 /* What enters a loop, or a list, has the rows that it has there. */
 static bool is_handed_on(const mw__op *op, const char *arg)
 {
-    return op->row->shape == mw__shape_while_loop ||
-           (op->row->shape == mw__shape_list_write && strcmp(arg, "value") == 0);
+    return op->row->id == MW__OP_while_loop || (op->row->id == MW__OP_list_write && strcmp(arg, "value") == 0);
 }
 
 /* The rows of the result for which an operand of its slot is used. */
 static mw__batch_rows rows_for(const mw__rebatch *r, const mw__op *op, const mw__slot *slot, const mw__operand *operand)
 {
-    const size_t at = op->row->shape == mw__shape_while_loop ? (size_t)(operand - slot->operands) : 0;
+    const size_t at = op->row->id == MW__OP_while_loop ? (size_t)(operand - slot->operands) : 0;
     return at < op->result_count ? r->table[op->results[at]->id] : (mw__batch_rows){.kind = MW__BATCH_NONE};
 }
 
@@ -67,19 +66,19 @@ static mw__batch_rows rows_for(const mw__rebatch *r, const mw__op *op, const mw_
 static int rows_axis(const mw__op *op, const char *arg, const mw_tensor *value, mw__batch_rows rows)
 {
     const mw_shape result = mw_tensor_shape(op->results[0]), shape = mw_tensor_shape(value);
-    mw__shape_rule *const rule = op->row->shape;
+    const bool joins = op->row->id == MW__OP_concat;
     int axis = -1;
     if (is_handed_on(op, arg))
         return rows.kind == MW__BATCH_ROWS && rows.axis < shape.rank ? rows.axis : -1;
-    if (rule == mw__shape_concat)
+    if (joins)
         axis = strcmp(arg, "values") == 0 ? rows.axis : -1;
     else if (strncmp(arg, "initial_", 8) == 0)
         return 0;
-    else if (rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select)
+    else if (mw__op_has(op, MW__TRAIT_BROADCASTS))
         axis = rows.axis + shape.rank - result.rank;
     if (axis < 0 || axis >= shape.rank || shape.dim[axis] != result.dim[rows.axis])
         return -1;
-    return shape.dim[axis] > 1 || rule == mw__shape_concat ? axis : -1;
+    return shape.dim[axis] > 1 || joins ? axis : -1;
 }
 
 /* What takes its extents from a value with rows has them already. */
@@ -172,8 +171,7 @@ mw_tensor *mw__rebatch_operand(void *user, mw__clone *clone, const mw__op *op, s
         return NULL;
     if (has_followed(r, clone, value, axis))
         return has_followed_alike(r, value, axis, rows.inner) ? NULL : refuse_operand(r, clone, op, arg);
-    mw__shape_rule *const rule = op->row->shape;
-    const bool broadcasts = rule == mw__shape_broadcast || rule == mw__shape_compare || rule == mw__shape_select;
+    const bool broadcasts = mw__op_has(op, MW__TRAIT_BROADCASTS);
     mw_tensor *made = mw__is_constant(value) ? NULL : mw__rebatch_alike(r, clone, value, axis, !broadcasts);
     return made != NULL || clone->to->error.status != MW_OK
                ? made

@@ -83,13 +83,12 @@ static bool crops(const picks *p)
 static bool picks_fixed(const picks *p, const mw_tensor *from)
 {
     const mw__op *op = p->op;
-    mw__shape_rule *const rule = op->row->shape;
     const int rank = mw_tensor_shape(from).rank;
-    if (rule == mw__shape_slice_by_index || rule == mw__shape_slice_by_size)
+    if (mw__op_is(op, "slice_by_index") || mw__op_is(op, "slice_by_size"))
         return slices(p, op->results[0]);
     if (mw__op_is(op, "slice_update"))
         return slices(p, mw__arg(op, "update"));
-    if (rule == mw__shape_crop_resize)
+    if (mw__op_is(op, "crop_resize"))
         return crops(p);
     if (!is_fixed(p, "indices"))
         return false;

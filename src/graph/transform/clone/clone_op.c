@@ -230,7 +230,7 @@ static mw_status infer_results(const mw__clone *clone, const mw__op *source, mw_
     mw__infer infer = {.err = &to->error, .room = source->result_count};
     MW_TRY(mw__op_infer(op, &infer));
     MW_TRY(check_source(to, source, &infer));
-    if (clone->options->follows && source->row->shape == mw__shape_cond)
+    if (clone->options->follows && source->row->id == MW__OP_cond)
         MW_TRY(check_joined(source, &infer));
     MW_TRY(keep_declared(to, source, &infer));
     return mw__op_add_results(op, &infer, &to->error);
