@@ -13,6 +13,7 @@ typedef struct mw__implementation {
     const char *(*declines)(const void *subject);
     mw__kernel_plan *plan; /* of families whose ways differ in their steps */
     mw__kernel *run;       /* of families whose ways differ in the kernel of one step */
+    bool takes_packed;     /* of convolutions: expands a weight that stays as it is stored in parts */
 } mw__implementation;
 
 typedef struct mw__implementations {

@@ -4,8 +4,6 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm/kernel_matmul.h"
 
-#include <string.h>
-
 static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__kernel_##kernel,
 #define MW_TRAITS(id, traits)
@@ -53,10 +51,8 @@ mw_status mw__kernel_constant(mw__planner *planner, const mw__op *op, mw_error *
 
 bool mw__kernel_takes_packed(const mw__op *op)
 {
-    mw__kernel_plan *plan = mw__kernel_find(op->row->id);
-    if (plan == mw__kernel_linear || plan == mw__kernel_matmul)
+    const char *packed = mw__row_packed(op->row);
+    if (op->row->id == MW__OP_linear || op->row->id == MW__OP_matmul)
         return mw__product_takes_packed(op);
-    if (plan == mw__kernel_conv)
-        return mw__is_packed(mw__arg(op, "weight"));
-    return plan == mw__kernel_gather && strcmp(op->kind, "gather") == 0;
+    return packed != NULL && mw__is_packed(mw__arg(op, packed));
 }

@@ -22,14 +22,10 @@ typedef struct preparation {
 /* The kernel expands it in parts, or a step of its own does before each run. */
 static bool takes_packed(const mw__use *use)
 {
-    static const struct {
-        const char *operation, *arg;
-    } places[] = {{"linear", "weight"}, {"matmul", "y"}, {"conv", "weight"}, {"gather", "x"}};
     const mw__op *op = use->op;
-    for (size_t i = 0; op->row != NULL && i < sizeof places / sizeof *places; i++)
-        if (strcmp(op->kind, places[i].operation) == 0 && strcmp(op->slots[use->slot].name, places[i].arg) == 0)
-            return op->block->owner == NULL && !mw__op_is_mixed(op);
-    return false;
+    const char *packed = op->row != NULL ? mw__row_packed(op->row) : NULL;
+    return packed != NULL && strcmp(op->slots[use->slot].name, packed) == 0 && op->block->owner == NULL &&
+           !mw__op_is_mixed(op);
 }
 
 static bool may_stay(const preparation *p, const mw_tensor *value)

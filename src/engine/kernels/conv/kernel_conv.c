@@ -353,15 +353,19 @@ mw__implementations mw__conv_implementations(void)
     { MW__CONV_DEPTHWISE_ROW,
 #if MW_HAVE_AVX512
       {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
-      {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = mw__plan_conv_row_packed},
+      {.name = "packed.avx512",
+       .level = MW__LEVEL_AVX512,
+       .declines = wide_declines,
+       .plan = mw__plan_conv_row_packed,
+       .takes_packed = true},
 #endif
       {.name = "direct",
        .level = MW__LEVEL_BASE,
        .declines = mw__conv_row_direct_declines,
        .plan = mw__plan_conv_row_direct},
       MW__CONV_PACKED_ROW,
-      {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
-      {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
+      {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns, .takes_packed = true},
+      {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns, .takes_packed = true},
     };
     return MW__IMPLEMENTATIONS(rows);
 }
@@ -375,7 +379,7 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
     const mw__implementation *taken = mw__plan_implementation(planner, mw__conv_implementations(), op);
     const mw_tensor *weight = mw__arg(op, "weight");
-    if (taken->plan != plan_columns && taken->plan != mw__plan_conv_row_packed && mw__is_packed(weight))
+    if (!taken->takes_packed && mw__is_packed(weight))
         mw__plan_buffer(planner, weight); /* all of it, before the steps that read it */
     return taken->plan(planner, op, err);
 }

@@ -186,7 +186,7 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
 #define MW__CONV_PACKED_ROW                                                                                            \
     {                                                                                                                  \
         .name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_row_packed_declines,                           \
-        .plan = mw__plan_conv_row_packed                                                                               \
+        .plan = mw__plan_conv_row_packed, .takes_packed = true                                                         \
     }
 #define MW__CONV_DEPTHWISE_ROW                                                                                         \
     {                                                                                                                  \
