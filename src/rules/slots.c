@@ -1,8 +1,6 @@
 /* Which slot an operation wants. */
 #include "rules/slots.h"
 
-#include <string.h>
-
 bool mw__slot_is_vector(const mw_tensor *value)
 {
     const mw_shape shape = mw_tensor_shape(value);
@@ -29,12 +27,6 @@ static mw__slot_kind slot_of_pair(const mw__op *op, mw__slot_kind wanted, const 
     return *out_live != NULL && !divides ? wanted : MW__SLOT_NONE;
 }
 
-/* A function of each element alone, whose parameters are constant. */
-static bool is_function(const mw__op *op)
-{
-    return strcmp(op->row->kernel, "unary") == 0 || strcmp(op->row->kernel, "per_channel") == 0;
-}
-
 mw__slot_kind mw__slot_behind(const mw__op *op, const mw_tensor **out_live)
 {
     *out_live = NULL;
@@ -52,7 +44,7 @@ mw__slot_kind mw__slot_behind(const mw__op *op, const mw_tensor **out_live)
         *out_live = mw__arg(op, "x");
         return MW__SLOT_LAYOUT;
     default:
-        if (!is_function(op))
+        if (!mw__op_has(op, MW__TRAIT_UNARY))
             return MW__SLOT_NONE;
         *out_live = mw__arg(op, "x");
         return MW__SLOT_BEFORE;

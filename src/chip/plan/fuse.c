@@ -88,7 +88,7 @@ static wish wish_of_others(const mw__chip_planner *p, const mw__op *op)
         return wish_for(MW__SLOT_GAIN, MW__SLOT_OFFSET, mw__arg(op, "x"), MW__PLAN_batch_norm);
     if (op->row->id == MW__OP_tile && only_broadcasts(op))
         return wish_for(MW__SLOT_BROADCAST, MW__SLOT_BROADCAST, mw__arg(op, "x"), MW__PLAN_broadcast);
-    if (mw__chip_plan_is_kernel(op, "view"))
+    if (mw__op_has(op, MW__TRAIT_VIEW))
         return wish_for(MW__SLOT_LAYOUT, MW__SLOT_LAYOUT, mw__legality_argument(op, "x"), MW__PLAN_transpose_slot);
     if (mw__chip_plan_kind(p, op)->engine == MW_CHIP_ENGINE_TEXTURE &&
         strcmp(mw__chip_plan_kind(p, op)->name, "sample") == 0)
@@ -156,7 +156,7 @@ static const char *shown_name(const mw__op *op)
 static bool has_constant_weights(const mw__chip_planner *p, const mw__chip_plan_layer *layer)
 {
     const mw__op *op = layer->head;
-    const mw_tensor *weight = mw__legality_argument(op, mw__chip_plan_is_kernel(op, "matmul") ? "y" : "weight");
+    const mw_tensor *weight = mw__legality_argument(op, op->row->id == MW__OP_matmul ? "y" : "weight");
     return layer->kind->class == MW__LAYER_PRODUCT && weight != NULL && mw__chip_plan_is_constant(p, weight);
 }
 
@@ -186,9 +186,9 @@ static void fill_layer(mw__chip_planner *p, size_t at, const wish *w)
 
 bool mw__chip_plan_is_convolution(const mw__chip_planner *p, const mw__op *op)
 {
-    if (!mw__chip_plan_is_kernel(op, "matmul") && !mw__chip_plan_is_kernel(op, "linear"))
+    if (op->row->id != MW__OP_matmul && op->row->id != MW__OP_linear)
         return false;
-    const bool is_linear = mw__chip_plan_is_kernel(op, "linear");
+    const bool is_linear = op->row->id == MW__OP_linear;
     const mw_tensor *x = mw__legality_argument(op, "x"),
                     *weight = mw__legality_argument(op, is_linear ? "weight" : "y");
     const bool constant =
@@ -213,10 +213,7 @@ const mw__chip_layer_kind *mw__chip_plan_kind(const mw__chip_planner *p, const m
     return mw__chip_layer_kind_of(op, p->chip);
 }
 
-static bool is_pair(const mw__op *op)
-{
-    return mw__chip_plan_is_kernel(op, "binary") || mw__chip_plan_is_kernel(op, "compare");
-}
+static bool is_pair(const mw__op *op) { return mw__op_has(op, MW__TRAIT_ELEMENTWISE | MW__TRAIT_BROADCASTS); }
 
 /* Of an operation that wants no slot. */
 static void head_layer(mw__chip_planner *p, size_t at, size_t layer)
@@ -228,12 +225,12 @@ static void head_layer(mw__chip_planner *p, size_t at, size_t layer)
     const char *reason = p->layers[layer].kind->source;
     if (mw__chip_plan_is_convolution(p, op))
         rule = MW__PLAN_matmul_to_convolution, reason = "its weights are constant and fit";
-    else if (mw__chip_plan_is_kernel(op, "matmul") || mw__chip_plan_is_kernel(op, "linear"))
+    else if (op->row->id == MW__OP_matmul || op->row->id == MW__OP_linear)
         rule = MW__PLAN_matmul,
-        reason = both || mw__chip_plan_is_kernel(op, "linear") ? "both sides are computed" : "its weights do not fit";
-    else if (mw__chip_plan_is_kernel(op, "conv") || mw__chip_plan_is_kernel(op, "conv_transpose"))
+        reason = both || op->row->id == MW__OP_linear ? "both sides are computed" : "its weights do not fit";
+    else if (mw__op_is(op, "conv") || op->row->id == MW__OP_conv_transpose)
         rule = MW__PLAN_convolution, reason = "one layer";
-    else if (mw__chip_plan_is_kernel(op, "concat") || mw__chip_plan_is_kernel(op, "stack"))
+    else if (op->row->id == MW__OP_concat || op->row->id == MW__OP_stack)
         rule = MW__PLAN_concat_boundary, reason = "its parts are moved";
     else if (is_pair(op))
         rule = both ? MW__PLAN_two_live_inputs : MW__PLAN_constant_no_vector,

@@ -71,19 +71,19 @@ static const struct kind_row {
     {"sort", {"sort", MW__LAYER_OTHER, PLANAR, "model"}},
 };
 
-bool mw__chip_plan_is_kernel(const mw__op *op, const char *name) { return strcmp(op->row->kernel, name) == 0; }
+/* The families are those of kernels; what an operation is able to do, its traits say. */
+static bool is_kernel(const mw__op *op, const char *name) { return strcmp(op->row->kernel, name) == 0; }
 
 const mw__chip_layer_kind *mw__chip_layer_kind_of(const mw__op *op, const mw__chip_row *chip)
 {
     if (op->row == NULL)
         return &other;
-    if (mw__chip_plan_is_kernel(op, "resample") || mw__chip_plan_is_kernel(op, "sample") ||
-        mw__chip_plan_is_kernel(op, "crop"))
+    if (is_kernel(op, "resample") || is_kernel(op, "sample") || is_kernel(op, "crop"))
         return chip->has_texture_engine ? &sampled : &unsampled;
-    if (mw__chip_plan_is_kernel(op, "gather") || mw__chip_plan_is_kernel(op, "scatter"))
+    if (is_kernel(op, "gather") || is_kernel(op, "scatter"))
         return chip->has_texture_engine ? &gathered : &ungathered;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (mw__chip_plan_is_kernel(op, rows[i].kernel))
+        if (is_kernel(op, rows[i].kernel))
             return &rows[i].kind;
     return &other;
 }

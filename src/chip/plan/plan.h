@@ -37,8 +37,6 @@ typedef struct mw__chip_layer_kind {
     const char *source; /* of the engine */
 } mw__chip_layer_kind;
 
-/* kinds.c. Whether an operation is of the kind that the kernel of that name computes. */
-bool mw__chip_plan_is_kernel(const mw__op *op, const char *name);
 /* Never NULL; for the chip, as some have engines that others lack. */
 const mw__chip_layer_kind *mw__chip_layer_kind_of(const mw__op *op, const mw__chip_row *chip);
 const mw__chip_layer_kind *mw__chip_layer_kind_convolution(void);

@@ -1,8 +1,6 @@
 /* Which of two ready layers is scheduled first: the tie-breaks of the list scheduler, in their order. */
 #include "chip/plan/plan.h"
 
-#include <string.h>
-
 /* ---- ring buffers ---- */
 
 /* Rows of a window that is slid over the operand; 1: none is. */
@@ -12,9 +10,9 @@ static int64_t window_rows(const mw__op *op)
     size_t count = 0;
     if (op->row == NULL)
         return 1;
-    if (strcmp(op->row->kernel, "pool") == 0 && mw__arg_ints(op, "kernel_sizes", size, MW_RANK_MAX, &count))
+    if (mw__arg_exists(op, "kernel_sizes") && mw__arg_ints(op, "kernel_sizes", size, MW_RANK_MAX, &count))
         return size[0];
-    if (strcmp(op->row->kernel, "conv") != 0)
+    if (!mw__op_is(op, "conv"))
         return 1;
     const mw_shape weight = mw_tensor_shape(mw__arg(op, "weight"));
     return weight.rank > 2 ? weight.dim[2] : 1;

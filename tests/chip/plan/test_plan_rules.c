@@ -256,8 +256,7 @@ static void test_every_row_has_a_case(void)
 static void test_functions_of_slots_are_those_of_the_engine(void)
 {
     for (size_t i = 0; i < MW__OP_COUNT; i++) {
-        const char *kernel = mw__rows[i].kernel;
-        const bool is_function = strcmp(kernel, "unary") == 0 || strcmp(kernel, "per_channel") == 0;
+        const bool is_function = mw__row_has(&mw__rows[i], MW__TRAIT_UNARY);
         check_note(is_function == (mw__function1_find((mw__op_id)i, NULL) != NULL), __FILE__, __LINE__, "%s",
                    mw__rows[i].name);
     }
