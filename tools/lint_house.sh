@@ -1,6 +1,6 @@
 #!/bin/sh
 # House rules that no compiler checks: length of files and functions, tabs, trailing blanks, doc blocks, folder READMEs,
-# the families of operations, paths of one machine.
+# the families of operations, how they are told apart, paths of one machine.
 set -eu
 cd "$(dirname "$0")/.."
 status=0
@@ -58,6 +58,15 @@ for name in $named; do
         status=1
     }
 done
+
+# What an operation is, the id and the traits of its row say (graph/ir/op_table.h): a shape rule and a kernel serve
+# several operations, and another one that they are given would go unnoticed. src/chip/plan/kinds.c has a row for each
+# word of the kernel column.
+grep -rnE '[!=]= *mw__(shape|kernel)_[a-z0-9_]+([^a-z0-9_(]|$)|op->row->kernel' src --include='*.[ch]' |
+    grep -vE '^src/graph/(ir|ops)/|^src/chip/plan/kinds\.c:' && {
+    echo "an operation told by its shape rule or kernel, above: by the id or a trait of its row"
+    status=1
+}
 
 # What the library opens never gets the number of a standard descriptor (base/file/descriptor.h).
 # shellcheck disable=SC2016 # awk expands
