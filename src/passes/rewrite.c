@@ -15,7 +15,7 @@ static bool has_name(const char *const *roots, const char *name)
 bool mw__pass_rule_has_root(const mw__rule *rule, const mw__op *op)
 {
     if (rule->roots == mw__pass_roots_elementwise)
-        return op->row != NULL && mw__row_is_elementwise(op->row);
+        return mw__op_has(op, MW__TRAIT_ELEMENTWISE);
     return rule->roots == mw__pass_roots_any || (rule->roots != NULL && has_name(rule->roots, op->kind));
 }
 

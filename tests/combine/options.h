@@ -37,8 +37,10 @@ typedef enum option {
     OPTION_TO_MIL,
     OPTION_TO_PACKAGE,
     OPTION_TO_ONNX,
-    OPTION_TUNED, /* written back into its source */
-    OPTION_MODEL, /* one example after the other */
+    OPTION_TUNED,  /* written back into its source */
+    OPTION_MODEL,  /* one example after the other */
+    OPTION_PASSES, /* each pass is watched, with its invariant */
+    OPTION_OFF,    /* passes over steps are left out */
     /* of the net alone */
     OPTION_NATIVE, /* as it is, and flattened */
     OPTION_GRADIENT,

@@ -26,6 +26,16 @@ static void set_groups(run *r)
     r->options.group_count = count;
 }
 
+/* What a pass must leave is a fault of the library wherever it does not hold. */
+static void hear_pass(void *user, const mw_pass *pass)
+{
+    mw_error *err = &((run *)user)->out->err;
+    if (pass->broken == NULL || err->status != MW_OK)
+        return;
+    err->status = MW_ERROR_STATE;
+    snprintf(err->message, sizeof err->message, "after the pass %s \"%s\" does not hold", pass->name, pass->broken);
+}
+
 static void set_options(run *r)
 {
     mw_trainer_options *o = &r->options;
@@ -33,6 +43,9 @@ static void set_options(run *r)
     o->prediction = r->z;
     o->compile = engine_options(run_device(r->set), 1);
     o->compile.cache_folder = has(r, OPTION_CACHE) ? "cache" : NULL;
+    o->compile.passes.report = has(r, OPTION_PASSES) ? hear_pass : NULL;
+    o->compile.passes.report_user = r;
+    o->compile.passes.off = has(r, OPTION_OFF) ? "fold,defer,fuse,unit_blocks" : NULL;
     o->compile.profile = option_in(r->set, OPTION_ANE) ? "h17,-wide_chains" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;

@@ -1,5 +1,5 @@
-/* The kernels of fusion patterns: for each what was matched, whether the kernel takes it, and its plan. The table is in
- * compile/patterns/patterns.c. */
+/* The kernels of fusion patterns: for each what was matched, whether the kernel takes it, and its plan. The rows are
+ * passes/patterns.def. */
 #ifndef MW__ENGINE_KERNELS_PATTERN_PLANS_H
 #define MW__ENGINE_KERNELS_PATTERN_PLANS_H
 

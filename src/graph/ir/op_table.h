@@ -124,7 +124,6 @@ static inline bool mw__row_has(const mw__row *row, unsigned traits)
 {
     return row != NULL && (row->traits & traits) == traits;
 }
-static inline bool mw__row_is_elementwise(const mw__row *row) { return mw__row_has(row, MW__TRAIT_ELEMENTWISE); }
 
 /* All rows, by id. */
 extern const mw__row mw__rows[MW__OP_COUNT];

@@ -46,7 +46,9 @@ static mw_status legalize(making *m, const mw_graph *from, mw_graph *to, bool *o
                                       .strict = m->options->strict,
                                       .unchecked = m->options->unchecked,
                                       .out_narrowed = &m->out->narrowed};
-    *out_any = true;
+    *out_any = !mw__mil_is_in_form(from, m->options->device);
+    if (!*out_any)
+        return MW_OK;
     return mw__mil_legalize_with(from, to, &how, err);
 }
 
@@ -120,7 +122,16 @@ static mw_status make_forms(making *m, const mw_graph *from, mw_error *err)
             out->forms[k] = NULL;
         }
     }
+    out->graph = out->graph != NULL ? out->graph : from;
     return mw_graph_check(out->graph, err);
+}
+
+static mw_graph *last_form(const mw__legal_form *out)
+{
+    size_t i = PASSES;
+    while (i > 0 && out->forms[i - 1] == NULL)
+        i--;
+    return i > 0 ? out->forms[i - 1] : NULL;
 }
 
 mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *options, mw__legal_form *out,
@@ -136,7 +147,7 @@ mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *opt
                 .out = out};
     mw_status status = make_forms(&m, from, err);
     if (status == MW_OK && options->device->half_ports)
-        status = mw__mil_list_overflows(out->graph, options->arithmetic, &out->narrowed, err);
+        status = mw__mil_list_overflows(last_form(out), options->arithmetic, &out->narrowed, err);
     if (status != MW_OK || options->unchecked || mw__legality_chip(&m.legality)->chip == MW_CHIP_AUTO)
         return status;
     return mw__mil_check_legal_for(out->graph, &m.legality, err);

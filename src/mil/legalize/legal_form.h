@@ -19,14 +19,15 @@ typedef struct mw__legal_options {
 enum { MW__LEGAL_FORMS = 5 };
 
 typedef struct mw__legal_form {
-    mw_graph *graph;                  /* the last of the forms, or NULL */
+    const mw_graph *graph;            /* the last of the forms; the source, if it was in form; NULL after a failure */
     struct mw__narrowing *narrowed;   /* constants that were replaced (narrow.h) and operations that pass
                                        * the range of fp16 (overflow.h); they live as long as this */
     mw_graph *forms[MW__LEGAL_FORMS]; /* private */
 } mw__legal_form;
 
 /* Makes `out` of main of `from`: integers of one width, operations that the device refuses from others, axes and
- * integers in parts, its types (legalize.h), then what the chip lacks (fit.h). The source may go afterwards.
+ * integers in parts, its types (legalize.h), then what the chip lacks (fit.h). The source must stay: it is the form, if
+ * no pass had anything to do.
  *  errors  those of mw__mil_legalize_with; MW_ERROR_UNSUPPORTED naming operation, rule, chip and source
  * Freed with mw__legal_form_deinit, also after a failure. */
 mw_status mw__legal_form_make(const mw_graph *from, const mw__legal_options *options, mw__legal_form *out,

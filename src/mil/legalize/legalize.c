@@ -291,6 +291,72 @@ static mw_status run_legalizer(mw__legalizer *legalizer, const mw__function *fun
     return legalizer->unchecked ? MW_OK : mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);
 }
 
+/* ---- programs that are in form ---- */
+
+static bool is_own_result(const mw_tensor *output)
+{
+    return output->op != NULL && output->payload == NULL && output->role == MW__VALUE && output->name != NULL &&
+           output->type->kind == MW__TENSOR;
+}
+
+/* Marks what the operation reads; false if it is one that the clone may write in another way: with blocks, unknown, or
+ * with a constant of a file. */
+static bool mark_read(const mw__op *op, bool *read)
+{
+    for (size_t i = 0; i < op->result_count; i++)
+        if (op->results[i]->stop_gradient ||
+            (op->results[i]->payload != NULL && op->results[i]->payload->blob_path != NULL))
+            return false;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++) {
+            const mw__operand *operand = &op->slots[i].operands[k];
+            if (operand->value == NULL || operand->member_count > 0)
+                return false;
+            if (operand->value->payload != NULL && operand->value->payload->blob_path != NULL)
+                return false;
+            read[operand->value->id] = true;
+        }
+    return op->row != NULL && op->block_count == 0 && op->line == 0 && op->attribute_count == 0;
+}
+
+static bool is_read(const mw__op *op, const bool *read)
+{
+    for (size_t i = 0; i < op->result_count; i++)
+        if (read[op->results[i]->id])
+            return true;
+    return false;
+}
+
+/* Each output once, and each operation for an output. */
+static bool has_no_rest(const mw__block *body, bool *read)
+{
+    for (size_t i = 0; i < body->output_count; i++) {
+        if (!is_own_result(body->outputs[i]) || read[body->outputs[i]->id])
+            return false;
+        read[body->outputs[i]->id] = true;
+    }
+    for (size_t i = body->op_count; i-- > 0;)
+        if (!is_read(body->ops[i], read) || !mark_read(body->ops[i], read))
+            return false;
+    return true;
+}
+
+bool mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *device)
+{
+    mw_error ignored = {0};
+    const mw__function *main = mw__graph_main(graph);
+    if (device->half_ports || device->is_chip || device->constant_weights || main == NULL ||
+        graph->function_count != 1 || graph->attribute_count + main->attribute_count > 0 ||
+        graph->style != MW__STYLE_NEW || graph->error.status != MW_OK)
+        return false;
+    bool *read = mw__alloc(graph->allocator, graph->value_count, sizeof *read, &ignored);
+    const bool fits = read != NULL && has_no_rest(main->body, read);
+    mw__free(graph->allocator, read);
+    return fits;
+}
+
+/* ---- by device ---- */
+
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err)
 {
     return mw__mil_legalize_with(from, to, &(mw__legalize_options){.device = device}, err);
