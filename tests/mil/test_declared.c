@@ -87,10 +87,68 @@ static void test_another_element_type_is_refused_too(void)
     mw_graph_destroy(graph);
 }
 
+/* What is not copied is what the copy would have been. */
+static bool check_form(const op_case *c)
+{
+    bool in_form = false;
+    op_instance instance;
+    mw_error err = {0};
+    const mw__device_traits *cpu = mw__device_find(MW_DEVICE_CPU);
+    if (!op_instance_init(&instance, c, MW_F32, 7))
+        return false;
+    mw_output(instance.y, "result");
+    mw_graph *copy = mw_graph_create(NULL, NULL);
+    if (mw_graph_check(instance.graph, NULL) == MW_OK)
+        mw__mil_is_in_form(instance.graph, cpu, &in_form, &err);
+    if (in_form && mw__mil_legalize(instance.graph, copy, cpu, &err) == MW_OK) {
+        char *is = mw_graph_print_mil(instance.graph, NULL, &err), *would_be = mw_graph_print_mil(copy, NULL, &err);
+        check_note(is != NULL && would_be != NULL && strcmp(is, would_be) == 0, __FILE__, __LINE__, "%s %s: %s\n%s",
+                   c->name, c->detail, is, would_be);
+        mw_string_free(is);
+        mw_string_free(would_be);
+    }
+    CHECK_OK(err);
+    mw_graph_destroy(copy);
+    op_instance_deinit(&instance);
+    return in_form;
+}
+
+static void test_a_program_in_form_is_what_a_copy_would_be(void)
+{
+    size_t in_form = 0;
+    const op_case *c;
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
+        in_form += check_form(c);
+    check_note(in_form > 200, __FILE__, __LINE__, "only %zu cases are in form", in_form);
+}
+
+/* An operation that nothing needs, an output that is an input, and one that is there twice, are what a copy mends. */
+static void test_a_program_with_a_rest_is_copied(void)
+{
+    static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    for (int kind = 0; kind < 4; kind++) {
+        bool in_form = true;
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL, NULL);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *y = mw_output(mw_relu(x), "y");
+        if (kind == 0)
+            mw_exp(x);
+        else if (kind == 1)
+            mw_output(x, "x");
+        else if (kind == 2)
+            mw_output(y, "y");
+        mw__mil_is_in_form(graph, mw__device_find(devices[kind == 3]), &in_form, &err);
+        check_note(!in_form, __FILE__, __LINE__, "kind %d counts as in form", kind);
+        mw_graph_destroy(graph);
+    }
+}
+
 int main(void)
 {
     RUN(test_every_operation_is_held_to_its_rule_when_it_is_compiled);
     RUN(test_programs_and_trainers_refuse_it);
     RUN(test_another_element_type_is_refused_too);
+    RUN(test_a_program_in_form_is_what_a_copy_would_be);
+    RUN(test_a_program_with_a_rest_is_copied);
     return check_finish();
 }

@@ -46,8 +46,10 @@ static mw_status legalize(making *m, const mw_graph *from, mw_graph *to, bool *o
                                       .strict = m->options->strict,
                                       .unchecked = m->options->unchecked,
                                       .out_narrowed = &m->out->narrowed};
-    *out_any = !mw__mil_is_in_form(from, m->options->device);
-    if (!*out_any)
+    bool in_form;
+    MW_TRY(mw__mil_is_in_form(from, m->options->device, &in_form, err));
+    *out_any = !in_form;
+    if (in_form)
         return MW_OK;
     return mw__mil_legalize_with(from, to, &how, err);
 }

@@ -316,7 +316,9 @@ static bool mark_read(const mw__op *op, bool *read)
                 return false;
             read[operand->value->id] = true;
         }
-    return op->row != NULL && op->block_count == 0 && op->line == 0 && op->attribute_count == 0;
+    mw_error ignored = {0};
+    return op->row != NULL && op->block_count == 0 && op->line == 0 && op->attribute_count == 0 &&
+           mw__op_verify(op, &ignored) == MW_OK;
 }
 
 static bool is_read(const mw__op *op, const bool *read)
@@ -341,18 +343,25 @@ static bool has_no_rest(const mw__block *body, bool *read)
     return true;
 }
 
-bool mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *device)
+static bool may_be_in_form(const mw_graph *graph, const mw__device_traits *device)
 {
-    mw_error ignored = {0};
     const mw__function *main = mw__graph_main(graph);
-    if (device->half_ports || device->is_chip || device->constant_weights || main == NULL ||
-        graph->function_count != 1 || graph->attribute_count + main->attribute_count > 0 ||
-        graph->style != MW__STYLE_NEW || graph->error.status != MW_OK)
-        return false;
-    bool *read = mw__alloc(graph->allocator, graph->value_count, sizeof *read, &ignored);
-    const bool fits = read != NULL && has_no_rest(main->body, read);
+    return !device->half_ports && !device->is_chip && !device->constant_weights && main != NULL &&
+           graph->function_count == 1 && graph->attribute_count + main->attribute_count == 0 &&
+           graph->style == MW__STYLE_NEW && graph->error.status == MW_OK;
+}
+
+mw_status mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *device, bool *out, mw_error *err)
+{
+    *out = false;
+    if (mw__failed(err) || !may_be_in_form(graph, device))
+        return mw__failed(err) ? err->status : MW_OK;
+    bool *read = mw__alloc(graph->allocator, graph->value_count, sizeof *read, err);
+    if (read == NULL)
+        return MW_ERROR_MEMORY;
+    *out = has_no_rest(mw__graph_main(graph)->body, read);
     mw__free(graph->allocator, read);
-    return fits;
+    return MW_OK;
 }
 
 /* ---- by device ---- */

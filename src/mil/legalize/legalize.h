@@ -21,9 +21,9 @@ typedef struct mw__legalize_options {
  * have always are. Other rules are rows of rules, those of
  * every chip, and are refused naming operation, rule and source. */
 mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__legalize_options *options, mw_error *err);
-/* True if that would be the same program: built by constructors, for a device without a type or a rule of its own,
- * every operation needed, every output a result with a name of its own. */
-bool mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *device);
+/* *out: that would be the same program. It was built by constructors, for a device without a type or a rule of its own,
+ * every operation is needed and keeps its rule, every output is a result with a name of its own. */
+mw_status mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *device, bool *out, mw_error *err);
 /* mw__mil_legalize_with, with constants replaced and no list. */
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err);
 

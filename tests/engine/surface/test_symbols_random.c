@@ -34,7 +34,8 @@ static uint64_t draw(world *w, uint64_t limit)
 static bool is_left_out(size_t row)
 {
     static const char *const parts[] = {"set_allocator", "set_thread_hooks", "submit",       "_wait",
-                                        "notify",        "bind_dependent",   "future_value", "cache_bundle_location"};
+                                        "notify",        "bind_dependent",   "future_value", "cache_bundle_location",
+                                        "pass_report"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(symbol_call_name(row), parts[i]) != NULL)
             return true;
