@@ -42,6 +42,7 @@ const tool_option tool_drawing_options[] = {
     TOOL_OPTIONS_END,
 };
 
+const char *tool_device(void) { return given.device; }
 long long tool_batch(void) { return given.batch; }
 unsigned long long tool_seed(void) { return (unsigned long long)given.seed; }
 

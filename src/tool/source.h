@@ -28,7 +28,8 @@ mw_graph *tool_open_graph(const tool_call *call, int *out_code);
 mw_graph *tool_model_graph(const mw_model *model, const tool_call *call);
 /* What models that were opened still need, once they are closed. */
 void tool_source_free(void);
-/* --batch, 0 if it was not given; --seed. */
+/* --device, NULL if it was not given; --batch, 0 if it was not given; --seed. */
+const char *tool_device(void);
 long long tool_batch(void);
 unsigned long long tool_seed(void);
 /* --shape as they were given. */

@@ -164,7 +164,7 @@ static void test_names_that_a_model_has_not_are_refused_by_every_command(void)
         check_names(cells[COMMAND], has_onnx);
         commands++;
     }
-    CHECK_INT(commands, 11);
+    CHECK_INT(commands, 12);
     CHECK(access("other", F_OK) != 0);
     if (has_onnx) {
         CHECK_MW(2, NULL, "is no extent", "convert", "net.onnx", "other", "--extent", "n=-1");

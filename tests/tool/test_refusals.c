@@ -185,9 +185,9 @@ static void check_said(const char *const *words)
 
 static void test_no_command_fails_without_a_sentence(void)
 {
-    static const char *const commands[] = {"info",    "tensors", "convert",   "average", "run",     "bench", "profile",
-                                           "compare", "ranges",  "gradcheck", "check",   "plan",    "draw",  "plot",
-                                           "report",  "replay",  "inspect",   "train",   "finetune"};
+    static const char *const commands[] = {"info",    "tensors", "convert",   "average", "run",      "bench", "profile",
+                                           "compare", "ranges",  "gradcheck", "check",   "plan",     "draw",  "plot",
+                                           "report",  "replay",  "inspect",   "train",   "finetune", "passes"};
     static const char *const files[] = {"gone.mil", "empty.mil", "garbage.mil", "garbage.onnx", "garbage.safetensors",
                                         "folder",   "points.csv"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -218,6 +218,7 @@ static void test_outputs_that_cannot_be_written_are_said(void)
     check_said((const char *const[]){"profile", "net", "--trace", "nowhere/o.json", NULL});
     check_said((const char *const[]){"compare", "net", "--save-inputs", "nowhere/o.safetensors", NULL});
     check_said((const char *const[]){"plan", "net", "--chip", "m1", "--svg", "nowhere/o.svg", NULL});
+    check_said((const char *const[]){"passes", "net", "--dump", "nowhere/passes", NULL});
     check_said((const char *const[]){"train", "net.json", "--data", "points.csv", "--run", "nowhere/run", NULL});
 }
 

@@ -67,6 +67,15 @@ const tool_command tool_commands[] = {
      "of an "
      "ANE would make of it, as others have published it: layers, order, memory. --svg writes a picture of that.",
      tool_plan_options, tool_plan},
+    {"passes", "[FILE]", 0, 1, "what happens to a program while it is compiled",
+     "Compiles a model, or with --training the step of a recipe of mw train, and prints a line for each pass: stage, "
+     "name, time, operations (of the last stage steps) before and after. Below it are the rules that it applied, with "
+     "how often, and how often they left an operation of their kind. --why says it of one operation, with the reason; "
+     "--off leaves passes and rules out, to compare; --dump writes the program as each pass left it. Exit code 1 if "
+     "what a pass promises does not hold.\n\n"
+     "--list prints all passes, what they find out, and rules, and which of them can be left out. docs/passes.md has "
+     "them as tables.",
+     tool_passes_options, tool_passes},
     {"draw", "FILE", 1, 1, "a model as a picture",
      "Draws the layers of a model and what reads what; blocks that repeat are drawn once, with how often.",
      tool_draw_options, tool_draw},

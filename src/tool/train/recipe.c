@@ -193,6 +193,19 @@ static int run_training(training *t)
     return fit_and_measure(t, &fit);
 }
 
+static int build_alone(training *t)
+{
+    bool built = training_place_files(t) && open_data(t) && training_build(t);
+    if (built && t->over->built != NULL)
+        t->over->built(t->over->compile->passes.report_user, t->graph);
+    built = built && training_make_trainer(t);
+    if (built)
+        training_make_fit(t); /* asks for the other fields */
+    if (built)
+        config_finish(&t->c, field_condition);
+    return t->c.refused ? TOOL_USAGE : t->err->status == MW_OK && built ? TOOL_DONE : TOOL_FAILED;
+}
+
 static void close_training(training *t)
 {
     mw_trainer_destroy(t->trainer);
@@ -204,7 +217,8 @@ static void close_training(training *t)
     free(t);
 }
 
-int recipe_train(const char *path, const recipe_overrides *overrides, const tool_call *call)
+static int with_settings(const char *path, const recipe_overrides *overrides, int (*run)(training *t),
+                         const tool_call *call)
 {
     static config_node nothing = {.kind = CONFIG_OBJECT};
     static char no_text[] = "";
@@ -219,9 +233,19 @@ int recipe_train(const char *path, const recipe_overrides *overrides, const tool
         good = config_open(&t->c, path, call->err);
     else
         t->c = (config){.path = "options", .text = no_text, .root = &nothing, .err = call->err};
-    const int code = good ? run_training(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;
+    const int code = good ? run(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;
     if (path != NULL)
         config_close(&t->c);
     close_training(t);
     return code;
+}
+
+int recipe_train(const char *path, const recipe_overrides *overrides, const tool_call *call)
+{
+    return with_settings(path, overrides, run_training, call);
+}
+
+int recipe_build(const char *path, const recipe_overrides *overrides, const tool_call *call)
+{
+    return with_settings(path, overrides, build_alone, call);
 }

@@ -24,10 +24,14 @@ typedef struct recipe_overrides {
     bool head;      /* a dense layer for the classes behind the model */
     long long lora; /* rank; 0 = the weights themselves */
     const char *loss;
+    const mw_compile_options *compile;                /* its chip, profile and passes; NULL = as they are */
+    void (*built)(void *user, const mw_graph *graph); /* recipe_build: gets network and loss, and report_user */
 } recipe_overrides;
 
 /* Trains as the settings say and writes what they ask for.
  *  path  of the settings; NULL = the overrides alone */
 int recipe_train(const char *path, const recipe_overrides *overrides, const tool_call *call);
+/* Makes the trainer as the settings say; trains nothing and writes nothing. */
+int recipe_build(const char *path, const recipe_overrides *overrides, const tool_call *call);
 
 #endif

@@ -96,6 +96,17 @@ static mw_device device_of(training *t)
     return device;
 }
 
+/* Of mw passes. */
+static void take_compile(const training *t, mw_compile_options *out)
+{
+    const mw_compile_options *said = t->over->compile;
+    if (said == NULL)
+        return;
+    out->chip = said->chip;
+    out->profile = said->profile;
+    out->passes = said->passes;
+}
+
 bool training_make_trainer(training *t)
 {
     config *c = &t->c;
@@ -114,6 +125,7 @@ bool training_make_trainer(training *t)
     const int64_t threads = field_integer(c, root, "threads", 0);
     options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
     options.compile.device = device_of(t);
+    take_compile(t, &options.compile);
     t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
     return t->trainer != NULL;
 }
