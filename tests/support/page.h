@@ -19,6 +19,8 @@ void page_free(page *p);
 char *page_read(const char *path);
 /* Notes it if the file does not hold the text. MW_UPDATE_GOLDENS=1 writes the file instead. */
 void page_check(const char *path, const char *text);
+/* The same of what stands between the lines "<!-- begin NAME -->" and "<!-- end NAME -->" of the file. */
+void page_check_section(const char *path, const char *name, const char *text);
 bool page_updates(void);
 
 #endif
