@@ -25,7 +25,7 @@ static const mw__rule rules[MW__RULE_COUNT] = {
 #define MW_REWRITE(id, pass, flags, roots, guard, emit, reason, wants)                                                 \
     [MW__RULE_##id] = {#id, MW__KIND_REWRITE, MW__RULE_##pass, flags, roots, reason, wants},
 #include "passes/rewrites.def"
-#define MW_PATTERN(id, name, root, off, level, how, guard, match, plan, reason, declined)                              \
+#define MW_PATTERN(id, name, root, off, level, how, guard, match, plan, declined, reason)                              \
     [MW__RULE_##id] = {name, MW__KIND_PATTERN, MW__RULE_patterns, 0, root, reason, NULL},
 #include "passes/patterns.def"
 };
