@@ -231,6 +231,47 @@ static void test_every_answer_is_there_as_json(void)
              "--json");
 }
 
+/* ---- the document ---- */
+
+enum { PAGE_MAX = 1 << 14, NAMES_WIDTH = 24 };
+
+/* Of a line of a pass all but its time; lines of rules as they are; not the sum. */
+static void put_line(page *p, const char *line, size_t length)
+{
+    const char *time_end = strstr(line, " ms ");
+    if (strncmp(line, " ", 1) == 0)
+        page_put(p, "    %.*s\n", (int)length, line);
+    else if (time_end != NULL && time_end < line + length)
+        page_put(p, "    %.*s%.*s\n", NAMES_WIDTH, line, (int)(line + length - time_end - 3), time_end + 3);
+}
+
+/* docs/passes.md has what is said now. A processor and its number of threads change neither names nor counts of it. */
+static void check_recorded(const char *section, const char *const *words)
+{
+    char path[512];
+    page p = page_make(PAGE_MAX);
+    REQUIRE(p.text != NULL);
+    shell_result r = shell_mw(words);
+    CHECK_INT(r.code, 0);
+    for (const char *line = r.out; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        put_line(&p, line, length);
+        line += length + (line[length] == '\n');
+    }
+    snprintf(path, sizeof path, "%s/../docs/passes.md", MW_TESTS_DIR);
+    page_check_section(path, section, p.text);
+    shell_free(&r);
+    page_free(&p);
+}
+
+static void test_the_document_has_what_is_said_of_a_training_step(void)
+{
+    static const char recipe[] = MW_TESTS_DIR "/../examples/recipes/moons.json";
+    static const char data[] = MW_TESTS_DIR "/../examples/recipes/moons.csv";
+    check_recorded("cpu", (const char *const[]){"passes", "--training", recipe, "--data", data, "-t", "1", NULL});
+    check_recorded("m4", (const char *const[]){"passes", "--training", recipe, "--data", data, "-t", "1", ON_M4, NULL});
+}
+
 int main(void)
 {
     char folder[512];
@@ -248,6 +289,7 @@ int main(void)
     RUN(test_a_folder_with_something_else_in_it_is_left_alone);
     RUN(test_the_list_has_every_row);
     RUN(test_every_answer_is_there_as_json);
+    RUN(test_the_document_has_what_is_said_of_a_training_step);
     folder_leave(folder);
     return check_finish();
 }
