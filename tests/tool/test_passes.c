@@ -19,6 +19,14 @@ static const char waves[] =
     "tensor<fp32, [4, 8]> a = sin(x = x); tensor<fp32, [4, 8]> b = sinh(x = a); tensor<fp32, [4, 8]> y = add(x = a, y "
     "= b);} -> (y);}\n";
 
+/* The condition and the body of its loop become steps of their own. */
+static const char loop[] =
+    "program(1.3)\n{func main<ios18>(tensor<fp32, [3]> x, int32 n) {int32 zero = const()[val = int32(0)];"
+    "int32 one = const()[val = int32(1)]; int32 m, tensor<fp32, [3]> y = while_loop(loop_vars = (zero, x))"
+    "(int32 i, tensor<fp32, [3]> v) { bool c = less(x = i, y = n); } -> (c)"
+    "(int32 i, tensor<fp32, [3]> v) { tensor<fp32, [3]> s = sqrt(x = v); int32 j = add(x = i, y = one); } -> (j, s);}"
+    " -> (y);}\n";
+
 static void write_files(void)
 {
     FILE *csv = fopen("points.csv", "w");
@@ -29,6 +37,7 @@ static void write_files(void)
     fclose(csv);
     folder_put("net.json", "{\"network\": [{\"dense\": 8}, \"relu\", {\"dense\": \"classes\"}], \"batch\": 8}");
     folder_put("waves.mil", waves);
+    folder_put("loop.mil", loop);
 }
 
 /* ---- lines ---- */
@@ -54,7 +63,7 @@ static void check_stages(const char *const *words, bool training)
     CHECK_INT(count_of(r.out, "training  "), training ? 4 : 0);
     CHECK_INT(count_of(r.out, "form      states "), training ? 0 : 1);
     CHECK_INT(count_of(r.out, " ms "), training ? 22 : 20);
-    CHECK_CONTAINS(r.out, training ? "22 passes in " : "20 passes in ");
+    CHECK_CONTAINS(r.out, training ? "\n22 passes\n" : "\n20 passes\n");
     CHECK_CONTAINS(r.out, ", unchanged\n");
     shell_free(&r);
 }
@@ -66,6 +75,15 @@ static void test_each_pass_has_a_line(void)
     CHECK_STAGES(false, "waves.mil", ON_M4);
     CHECK_STAGES(true, "--training", "net.json", "--data", "points.csv");
     CHECK_STAGES(true, "--training", "net.json", "--data", "points.csv", ON_M4);
+}
+
+static void test_what_a_loop_repeats_has_lines_of_its_own(void)
+{
+    shell_result r = MW("passes", "loop.mil");
+    CHECK_INT(r.code, 0);
+    CHECK_INT(count_of(r.out, "function  lower "), 1);
+    CHECK_INT(count_of(r.out, "steps     kernels "), 3);
+    shell_free(&r);
 }
 
 static void test_a_chip_has_rewrites_that_the_cpu_has_not(void)
@@ -235,7 +253,7 @@ static void test_every_answer_is_there_as_json(void)
 
 enum { PAGE_MAX = 1 << 14, NAMES_WIDTH = 24 };
 
-/* Of a line of a pass all but its time; lines of rules as they are; not the sum. */
+/* Of a line of a pass all but its time; lines of rules as they are; not their number. */
 static void put_line(page *p, const char *line, size_t length)
 {
     const char *time_end = strstr(line, " ms ");
@@ -279,6 +297,7 @@ int main(void)
         return 1;
     RUN(write_files);
     RUN(test_each_pass_has_a_line);
+    RUN(test_what_a_loop_repeats_has_lines_of_its_own);
     RUN(test_a_chip_has_rewrites_that_the_cpu_has_not);
     RUN(test_rules_that_only_refused_are_shown_on_request);
     RUN(test_what_is_left_out_hits_nothing);

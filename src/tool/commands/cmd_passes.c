@@ -36,7 +36,6 @@ const tool_option tool_passes_options[] = {
 typedef struct listener {
     const tool_call *call;
     size_t count, note_count, broken;
-    double seconds;
     mw__fresh_folder folder; /* of --dump; its path is NULL without */
     mw_error err;            /* the first of writing it */
 } listener;
@@ -196,7 +195,6 @@ static void hear_pass(void *user, const mw_pass *pass)
     listener *l = user;
     l->count++;
     l->note_count += pass->note_count;
-    l->seconds += pass->seconds;
     write_pass(l, pass);
     if (l->call->json != NULL)
         json_pass(l->call->json, pass);
@@ -289,7 +287,7 @@ static int compile_with(const tool_call *call, const mw_compile_options *options
     if (call->json != NULL)
         mw__json_close(call->json, ']');
     else if (code == TOOL_DONE)
-        tool_print("%zu passes in %.3f ms\n", l->count, l->seconds * 1e3);
+        tool_print("%zu passes\n", l->count);
     if (call->err->status == MW_OK)
         *call->err = l->err;
     return code;
