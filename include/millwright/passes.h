@@ -39,7 +39,7 @@ typedef struct mw_pass {
     const char *name;
     const char *stage;    /* "training", "form", "text", "function", "steps" */
     const char *sentence; /* what it does */
-    const char *function; /* of the program; of a branch or a loop's body, that in which it is */
+    const char *function; /* of the program; of a branch or a loop's body, "main/while_loop" */
     double seconds;
     size_t before, after;      /* operations without constants; of stage "steps", steps */
     bool changed;              /* false: it had nothing to do, and copied nothing */

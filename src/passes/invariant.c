@@ -2,9 +2,9 @@
 
 #include "graph/ir/op_table.h"
 
-bool mw__holds_anything(const mw_graph *graph, const mw__device_traits *device)
+bool mw__holds_anything(const mw__function *function, const mw__device_traits *device)
 {
-    (void)graph, (void)device;
+    (void)function, (void)device;
     return true;
 }
 
@@ -21,21 +21,19 @@ static bool makes(const mw__op *op, mw__type_kind kind)
     return false;
 }
 
-bool mw__holds_no_states(const mw_graph *graph, const mw__device_traits *device)
+bool mw__holds_no_states(const mw__function *function, const mw__device_traits *device)
 {
-    const mw__function *main = mw__graph_main(graph);
     (void)device;
-    for (size_t i = 0; main != NULL && i < main->body->input_count; i++)
-        if (is_of_kind(main->body->inputs[i], MW__STATE))
+    for (size_t i = 0; function != NULL && i < function->body->input_count; i++)
+        if (is_of_kind(function->body->inputs[i], MW__STATE))
             return false;
     return true;
 }
 
-bool mw__holds_flat(const mw_graph *graph, const mw__device_traits *device)
+bool mw__holds_flat(const mw__function *function, const mw__device_traits *device)
 {
-    const mw__function *main = mw__graph_main(graph);
-    for (size_t i = 0; device->half_ports && main != NULL && i < main->body->op_count; i++)
-        if (main->body->ops[i]->block_count > 0 || makes(main->body->ops[i], MW__LIST))
+    for (size_t i = 0; device->half_ports && function != NULL && i < function->body->op_count; i++)
+        if (function->body->ops[i]->block_count > 0 || makes(function->body->ops[i], MW__LIST))
             return false;
     return true;
 }
@@ -46,16 +44,15 @@ static bool is_half_port(const mw_tensor *port)
     return dtype != MW_F32 && dtype != MW_I32 && dtype != MW_BOOL;
 }
 
-bool mw__holds_half(const mw_graph *graph, const mw__device_traits *device)
+bool mw__holds_half(const mw__function *function, const mw__device_traits *device)
 {
-    const mw__function *main = mw__graph_main(graph);
-    if (!device->half_ports || main == NULL)
+    if (!device->half_ports || function == NULL)
         return true;
-    for (size_t i = 0; i < main->body->input_count; i++)
-        if (!is_half_port(main->body->inputs[i]))
+    for (size_t i = 0; i < function->body->input_count; i++)
+        if (!is_half_port(function->body->inputs[i]))
             return false;
-    for (size_t i = 0; i < main->body->output_count; i++)
-        if (!is_half_port(main->body->outputs[i]))
+    for (size_t i = 0; i < function->body->output_count; i++)
+        if (!is_half_port(function->body->outputs[i]))
             return false;
-    return mw__holds_flat(graph, device);
+    return mw__holds_flat(function, device);
 }

@@ -1,10 +1,10 @@
-/* What holds of a program after a pass: the invariants of pipeline.def, checked where somebody listens. */
+/* What holds of a function after a pass: the invariants of pipeline.def, checked where somebody listens. */
 #ifndef MW__PASSES_INVARIANT_H
 #define MW__PASSES_INVARIANT_H
 
 #include "graph/ir/device_traits.h"
 
-typedef bool mw__invariant(const mw_graph *graph, const mw__device_traits *device);
+typedef bool mw__invariant(const mw__function *function, const mw__device_traits *device);
 
 /* Nothing that could be told from outside. */
 mw__invariant mw__holds_anything;

@@ -12,6 +12,7 @@
 #include "graph/ir/count.h"
 #include "mil/io.h"
 #include "mil/legalize/legalize.h"
+#include "passes/invariant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,10 +207,13 @@ static mw_status store(planning *p, mw_error *err)
 typedef struct function_pass {
     mw__rule_id id;
     mw_status (*run)(planning *p, mw_error *err);
+    mw__invariant *holds;
+    const char *invariant;
 } function_pass;
 
 static const function_pass passes[] = {
-#define MW_PASS_FUNCTION(id, need, function, invariant, sentence) {MW__RULE_##id, function},
+#define MW_PASS_FUNCTION(id, need, function, invariant, sentence)                                                      \
+    {MW__RULE_##id, function, mw__holds_##invariant, #invariant},
 #include "passes/pipeline.def"
 };
 
@@ -232,7 +236,10 @@ static mw_status run_passes(planning *p, mw_error *err)
         const mw__function *after = function_of(p);
         const bool changed = after != before || ops != after->body->op_count || values != after->graph->value_count;
         if (mw__pass_is_watched(log))
-            mw__pass_end(&run, &(mw__pass_result){.after = mw__pass_count_function(after), .changed = changed});
+            mw__pass_end(&run,
+                         &(mw__pass_result){.after = mw__pass_count_function(after),
+                                            .changed = changed,
+                                            .broken = passes[i].holds(after, p->device) ? NULL : passes[i].invariant});
     }
     return MW_OK;
 }

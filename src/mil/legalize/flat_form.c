@@ -123,7 +123,7 @@ static mw_status run_pass(mw__flat_form *out, const form_pass *pass, const mw_gr
     mw__mil_begin_pass(&run, log, pass->id, from);
     MW_TRY(pass->make(out, from, device, &any, err));
     const mw_graph *made = out->graph != NULL ? out->graph : source;
-    return mw__mil_end_pass(&run, made, any, pass->holds(made, device) ? NULL : pass->invariant, err);
+    return mw__mil_end_pass(&run, made, any, pass->holds(mw__graph_main(made), device) ? NULL : pass->invariant, err);
 }
 
 mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__pass_log *log,

@@ -110,6 +110,15 @@ static mw_status fill_ports(const nesting *n, size_t which, mw__block *body, uin
     return MW_OK;
 }
 
+/* "main/while_loop", for those who hear of the passes. */
+static const char *name_of_block(const nesting *n)
+{
+    char name[2 * MW_NAME_MAX];
+    const int length = snprintf(name, sizeof name, "%s/%s", n->request->name, n->op->kind);
+    const size_t kept = length > 0 && (size_t)length < sizeof name ? (size_t)length : 0;
+    return mw__arena_string(n->planner->arena, name, kept, n->err);
+}
+
 static mw_status plan_block(const nesting *n, size_t which)
 {
     mw__arena *arena = n->planner->arena;
@@ -128,6 +137,8 @@ static mw_status plan_block(const nesting *n, size_t which)
     request.rounding = (mw__rounding){0};
     request.lowered = NULL;
     request.nested = true;
+    if (mw__pass_is_watched(request.log))
+        request.name = name_of_block(n);
     n->nested->writes[which] = writes;
     return mw__plan_function(&request, &n->nested->programs[which], n->err);
 }

@@ -92,17 +92,27 @@ static bool has_changed(const mw__step_run *run, const mw__planner *planner)
            (run->count > 0 && memcmp(run->before, planner->steps, run->count * sizeof *run->before) != 0);
 }
 
+/* Patterns change no step: they say whose plan comes next. */
+static bool has_hits(const mw__pass_run *run)
+{
+    bool any = false;
+    for (size_t i = MW__RULE_BEFORE_PATTERNS + 1; i < MW__RULE_COUNT; i++)
+        any = any || run->hits[i] > 0;
+    return any;
+}
+
 mw_status mw__step_pass_end(mw__step_run *run, const mw__planner *planner, mw_error *err)
 {
     mw__text text;
     if (!mw__pass_is_watched(run->run.log))
         return MW_OK;
-    const bool changed = has_changed(run, planner), wanted = changed && mw__pass_wants_text(run->run.log);
+    const bool plans = run->pass->id == MW__RULE_patterns;
+    const bool changed = plans ? has_hits(&run->run) : has_changed(run, planner);
+    const bool wanted = changed && !plans && mw__pass_wants_text(run->run.log);
     mw__text_init(&text, planner->arena->allocator);
     for (size_t s = 0; wanted && s < planner->step_count; s++)
         print_step(&text, planner, planner->steps[s]);
     const mw_status status = mw__text_check(&text, err);
-    const bool plans = run->pass->id == MW__RULE_patterns;
     if (status == MW_OK)
         mw__pass_end(&run->run, &(mw__pass_result){.after = plans ? run->run.before : planner->step_count,
                                                    .changed = changed,
