@@ -27,7 +27,7 @@ typedef struct mw_pass_rule {
     size_t refusals; /* operations of its kind that it left as they were */
 } mw_pass_rule;
 
-/** What a rule made of one operation (mw_pass_options.why). */
+/** What a rule made of one operation (mw_passes.why). */
 typedef struct mw_pass_note {
     const char *rule;
     const char *operation; /* name of its first result, else its kind */
@@ -57,7 +57,7 @@ typedef struct mw_pass {
  *            trainer makes programs later, too
  *  errors    of the call that compiles: MW_ERROR_ARGUMENT for a name in `off` that no pass and no rule has, or that of
  *            one that cannot be left out */
-typedef struct mw_pass_options {
+typedef struct mw_passes {
     const char *off; /* names with commas between them, "fuse,digits"; NULL = none. Those of the variable MW_PASSES_OFF
                       * are left out as well. What a device refuses without the rule is then refused */
     void (*report)(void *user, const mw_pass *pass); /* NULL = none. Called for each pass in its order. What is
@@ -67,7 +67,7 @@ typedef struct mw_pass_options {
     const char *why; /* name of an operation's result: notes are made of it, and of what it becomes ("x", then "x_out");
                       * "*" = of all operations; NULL = of none */
     bool texts;      /* each pass gives its text */
-} mw_pass_options;
+} mw_passes;
 
 #ifdef __cplusplus
 }

@@ -366,7 +366,7 @@ mw_description = _struct("mw_description")
 mw_pass_rule = _struct("mw_pass_rule")
 mw_pass_note = _struct("mw_pass_note")
 mw_pass = _struct("mw_pass")
-mw_pass_options = _struct("mw_pass_options")
+mw_passes = _struct("mw_passes")
 mw_share = _struct("mw_share")
 mw_compile_options = _struct("mw_compile_options")
 mw_coreml_info = _struct("mw_coreml_info")
@@ -592,7 +592,7 @@ mw_pass._fields_ = [
     ("rules", POINTER(mw_pass_rule)), ("rule_count", c_size_t), ("notes", POINTER(mw_pass_note)),
     ("note_count", c_size_t), ("text", c_char_p), ("broken", c_char_p),
 ]
-mw_pass_options._fields_ = [
+mw_passes._fields_ = [
     ("off", c_char_p), ("report", CFUNCTYPE(None, c_void_p, POINTER(mw_pass))), ("report_user", c_void_p),
     ("why", c_char_p), ("texts", c_bool),
 ]
@@ -601,7 +601,7 @@ mw_compile_options._fields_ = [
     ("struct_size", c_size_t), ("device", c_int), ("provider", c_int), ("threads", c_int), ("seed", c_uint64),
     ("allocator", POINTER(mw_allocator)), ("keep_folder", c_char_p), ("chip", c_int), ("strict", c_bool),
     ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
-    ("flush_subnormals", c_bool), ("passes", mw_pass_options), ("cache_folder", c_char_p),
+    ("flush_subnormals", c_bool), ("passes", mw_passes), ("cache_folder", c_char_p),
 ]
 mw_coreml_info._fields_ = [
     ("description", POINTER(mw_description)), ("specification", c_int), ("kind", c_char_p), ("name", c_char_p),

@@ -243,7 +243,7 @@ static bool check_names(mw_compile_options options)
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, &err);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1))), "y");
-    options.passes = (mw_pass_options){.off = o.off};
+    options.passes = (mw_passes){.off = o.off};
     mw_program *program = mw_program_create(graph, &options, &err);
     mw_program_destroy(program);
     mw_graph_destroy(graph);
@@ -273,7 +273,7 @@ static bool take_options(mw_compile_options *out, listener *l)
         return false;
     out->function = NULL;
     out->passes =
-        (mw_pass_options){.off = o.off, .report = hear_pass, .report_user = l, .why = o.why, .texts = o.dump != NULL};
+        (mw_passes){.off = o.off, .report = hear_pass, .report_user = l, .why = o.why, .texts = o.dump != NULL};
     return (o.off == NULL || check_names(*out)) && (o.dump == NULL || may_replace(o.dump));
 }
 
