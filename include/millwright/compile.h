@@ -99,7 +99,7 @@ typedef struct mw_compile_options {
     bool flush_subnormals;    /* fp32 below 2^-126 counts as 0 in arithmetic on the engine's CPU. What vanishes over
                                * hundreds of steps in time, such as gradients, otherwise takes many times longer.
                                * Without effect on the ANE, whose model keeps to its profile, and on Espresso */
-    mw_passes passes;   /* what is left out, and who hears of the passes */
+    mw_passes passes;         /* what is left out, and who hears of the passes */
     const char *cache_folder; /* not NULL: what is compiled is kept there, and taken from there if it was compiled
                                * before (docs/cache.md); made if it is missing. A path of less than 1024 bytes */
 } mw_compile_options;
