@@ -76,10 +76,11 @@ static void note_op(mw__legalizer *legalizer, const mw__op *op)
 }
 
 /* A range of small integers that is combined with half values only is made in fp16, which saves a cast that the ANE
- * lacks. */
+ * lacks: by the row half_range, without which it stays int32. */
 static bool is_half_range(const mw__legalizer *legalizer, const mw__op *op)
 {
-    if (op->row == NULL || op->row->id != MW__OP_range_1d || mw_tensor_dtype(op->results[0]) != MW_I32)
+    if (op->row == NULL || op->row->id != MW__OP_range_1d || mw_tensor_dtype(op->results[0]) != MW_I32 ||
+        mw__pass_is_off(legalizer->log, MW__RULE_half_range))
         return false;
     const mw__value_facts *facts = &legalizer->facts[op->results[0]->id];
     return facts->used_with_half && !facts->needs_integer && mw__half_counts_range(op);

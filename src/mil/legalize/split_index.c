@@ -184,7 +184,11 @@ mw_tensor *mw__split_extreme(mw__rewriting *pass, mw__clone *clone, const mw__op
 
 /* ---- operations that take indices ---- */
 
-bool mw__split_is_taken(const mw__rewriting *pass, const mw__op *op) { return mw__split_takes(pass->split, op); }
+/* What takes nothing is no product, also where its own row is left out. */
+bool mw__split_is_taken(const mw__rewriting *pass, const mw__op *op)
+{
+    return mw__split_takes(pass->split, op) && !mw__split_takes_nothing(pass, op);
+}
 
 /* A table seen as [batch, outer, extent, inner], and the indices that choose of extent: [batch, count]. */
 typedef struct table {
