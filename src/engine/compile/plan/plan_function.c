@@ -293,26 +293,15 @@ static void elide_all_copies(mw__planner *planner)
 /* Keeps the steps that an output depends on. */
 static mw_status keep_needed_steps(mw__planner *planner, mw_error *err)
 {
-    bool *needed = mw__alloc(planner->arena->allocator, planner->buffer_count, sizeof *needed, err);
-    if (needed == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t b = 0; b < planner->buffer_count; b++)
-        needed[b] = planner->buffers[b].kind == MW__BUFFER_OUTPUT;
-    size_t kept = planner->step_count;
-    for (size_t s = planner->step_count; s-- > 0;) {
-        mw__step *step = planner->steps[s];
-        bool live = false;
-        for (size_t i = 0; i < step->write_count; i++)
-            live = live || needed[step->writes[i].buffer];
-        for (size_t i = 0; live && i < step->read_count; i++)
-            needed[step->reads[i].buffer] = true;
-        if (live)
-            planner->steps[--kept] = step;
-    }
-    memmove(planner->steps, planner->steps + kept, (planner->step_count - kept) * sizeof(mw__step *));
-    planner->step_count -= kept;
-    mw__free(planner->arena->allocator, needed);
-    return MW_OK;
+    bool *live = NULL;
+    const mw_status status = mw__steps_find_live(planner, &live, err);
+    size_t kept = 0;
+    for (size_t s = 0; status == MW_OK && s < planner->step_count; s++)
+        if (live[s])
+            planner->steps[kept++] = planner->steps[s];
+    planner->step_count = status == MW_OK ? kept : planner->step_count;
+    mw__free(planner->arena->allocator, live);
+    return status;
 }
 
 static mw_status keep_plan(const driver *d, mw_error *err)

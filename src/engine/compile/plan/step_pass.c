@@ -12,24 +12,47 @@ bool mw__steps_anything(const mw__planner *planner)
     return true;
 }
 
+mw_status mw__steps_find_live(const mw__planner *planner, bool **out, mw_error *err)
+{
+    const mw_allocator *heap = planner->arena->allocator;
+    bool *needed = mw__alloc(heap, planner->buffer_count, sizeof *needed, err);
+    bool *live = *out = mw__alloc(heap, planner->step_count, sizeof *live, err);
+    for (size_t b = 0; needed != NULL && b < planner->buffer_count; b++)
+        needed[b] = planner->buffers[b].kind == MW__BUFFER_OUTPUT;
+    for (size_t s = planner->step_count; needed != NULL && live != NULL && s-- > 0;) {
+        const mw__step *step = planner->steps[s];
+        for (size_t i = 0; i < step->write_count; i++)
+            live[s] = live[s] || needed[step->writes[i].buffer];
+        for (size_t i = 0; live[s] && i < step->read_count; i++)
+            needed[step->reads[i].buffer] = true;
+    }
+    const bool all = needed != NULL && live != NULL;
+    mw__free(heap, needed);
+    return all ? MW_OK : MW_ERROR_MEMORY;
+}
+
 static bool is_there(const mw__planner *planner, const bool *written, uint32_t buffer)
 {
     return planner->buffers[buffer].kind != MW__BUFFER_LOCAL || written[buffer] || planner->buffers[buffer].size == 0;
 }
 
+/* True if memory does not suffice to tell. */
 bool mw__steps_ordered(const mw__planner *planner)
 {
     mw_error ignored = {0};
-    bool holds = true;
-    bool *written = mw__alloc(planner->arena->allocator, planner->buffer_count, sizeof *written, &ignored);
-    for (size_t s = 0; written != NULL && holds && s < planner->step_count; s++) {
+    bool holds = true, *live = NULL;
+    const mw_allocator *heap = planner->arena->allocator;
+    bool *written = mw__alloc(heap, planner->buffer_count, sizeof *written, &ignored);
+    const bool can_tell = written != NULL && mw__steps_find_live(planner, &live, &ignored) == MW_OK;
+    for (size_t s = 0; can_tell && holds && s < planner->step_count; s++) {
         const mw__step *step = planner->steps[s];
-        for (size_t i = 0; i < step->read_count; i++)
+        for (size_t i = 0; live[s] && i < step->read_count; i++)
             holds = holds && is_there(planner, written, step->reads[i].buffer);
         for (size_t i = 0; i < step->write_count; i++)
             written[step->writes[i].buffer] = true;
     }
-    mw__free(planner->arena->allocator, written);
+    mw__free(heap, live);
+    mw__free(heap, written);
     return holds;
 }
 

@@ -11,8 +11,12 @@ typedef bool mw__step_invariant(const mw__planner *planner);
 
 /* Nothing that could be told from outside. */
 mw__step_invariant mw__steps_anything;
-/* What a step reads of what is made while the program runs, a step before it has written. */
+/* What a step that an output depends on reads of what is made while the program runs, a step before it has written.
+ * Others are dropped later; where a pattern computes more than its root, they read what nothing writes. */
 mw__step_invariant mw__steps_ordered;
+
+/* Which steps an output depends on, by step; freed by the caller, also after a failure. */
+mw_status mw__steps_find_live(const mw__planner *planner, bool **out, mw_error *err);
 
 typedef struct mw__step_pass {
     mw__rule_id id;
