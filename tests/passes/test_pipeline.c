@@ -4,6 +4,8 @@
 #include "compiled.h"
 #include "engine/kernels/gemm/blas.h"
 #include "support/check.h"
+#include "support/failing.h"
+#include "support/on_engine.h"
 
 #include <stdlib.h>
 
@@ -182,11 +184,45 @@ static void test_every_required_pass_is_refused_by_its_name(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- without memory ---- */
+
+/* What is only told may be missing then; false once nothing has failed. */
+static bool fail_at(const mw_graph *graph, long n)
+{
+    mw_error err = {0};
+    seen_passes seen = {0};
+    failing_allocator failing = {.fail_at = n};
+    const mw_allocator allocator = failing_allocator_of(&failing);
+    mw_compile_options options = engine_options(MW_DEVICE_ANE, 1);
+    options.allocator = &allocator;
+    options.passes = (mw_pass_options){.report = seen_report, .report_user = &seen, .why = "*", .texts = true};
+    mw_program *program = mw_program_create(graph, &options, &err);
+    check_note(program != NULL || (failing.failed && err.status == MW_ERROR_MEMORY), __FILE__, __LINE__,
+               "allocation %ld: %d %s", n, (int)err.status, err.message);
+    mw_program_destroy(program);
+    CHECK_INT(failing.live, 0);
+    seen_deinit(&seen);
+    return failing.failed;
+}
+
+static void test_a_failed_allocation_leaves_nothing_while_passes_are_reported(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = graph_of(program_of(case_of(MW__RULE_decompose)), &err);
+    CHECK_OK(err);
+    long n = 0;
+    while (n < 100000 && fail_at(graph, n))
+        n += 1 + n / 64;
+    check_note(n > 100 && n < 100000, __FILE__, __LINE__, "%ld allocations", n);
+    mw_graph_destroy(graph);
+}
+
 /* A BLAS adds in an order of its own, and its products do not wait. */
 int main(void)
 {
     mw__blas_choose("none", NULL);
     RUN(test_every_optional_pass_does_something_and_can_be_left_out);
     RUN(test_every_required_pass_is_refused_by_its_name);
+    RUN(test_a_failed_allocation_leaves_nothing_while_passes_are_reported);
     return check_finish();
 }
