@@ -56,12 +56,20 @@ void mw__pass_refuse(mw__pass_log *log, mw__rule_id id, const mw__op *op, const 
     add_note(log, id, op, reason);
 }
 
+/* The note says what became of the operation in the end. */
 void mw__pass_take_back(mw__pass_log *log, mw__rule_id id, const mw__op *op, const char *reason)
 {
     if (!mw__pass_is_watched(log) || log->run == NULL)
         return;
     log->run->hits[id] -= log->run->hits[id] > 0;
-    mw__pass_refuse(log, id, op, reason);
+    log->run->refusals[id]++;
+    for (size_t i = log->note_count; i-- > log->run->first_note;) {
+        mw_pass_note *note = &log->notes[i];
+        if (note->refused == NULL && note->rule == mw__pass_rule_of(id)->name && note->operation == name_of(op)) {
+            note->refused = reason;
+            return;
+        }
+    }
 }
 
 size_t mw__pass_count_function(const mw__function *function)
