@@ -144,18 +144,18 @@ static mw_tensor *build_columns_dweight(mw_graph *graph)
     return build_dweight(graph);
 }
 
-/* Of x with so many channels. */
+/* Of x with so many channels; y has 16. */
 static mw_tensor *columns(mw_graph *graph, int64_t channels)
 {
     graph->lowering = MW__LOWERING_DECOMPOSED;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, channels, 8, 8));
-    return mw__conv_y(&three_by_three, x, mw_input(graph, "w", MW_F32, MW_SHAPE(channels, channels, 3, 3)));
+    return mw__conv_y(&three_by_three, x, mw_input(graph, "w", MW_F32, MW_SHAPE(16, channels, 3, 3)));
 }
 
 static mw_tensor *convolve_for_chip(mw_graph *graph, int64_t channels)
 {
     mw_tensor *y = columns(graph, channels);
-    return mw_add(y, mw_input(graph, "bias", MW_F32, MW_SHAPE(1, channels, 1, 1)));
+    return mw_add(y, mw_input(graph, "bias", MW_F32, MW_SHAPE(1, 16, 1, 1)));
 }
 
 static mw_tensor *build_columns(mw_graph *graph) { return columns(graph, 16); }
