@@ -4,6 +4,12 @@
 
 #include "support/passes/rewrite_cases.h"
 
+/* Multiples of a step, both ends too. */
+#define DRAWN(name, from, to, by)                                                                                      \
+    {                                                                                                                  \
+        .input = (name), .low = (from), .high = (to), .step = (by)                                                     \
+    }
+
 typedef struct rewrite_case_group {
     const rewrite_case *rows;
     size_t count;

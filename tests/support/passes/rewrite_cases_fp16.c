@@ -36,7 +36,7 @@ static const rewrite_case rows[] = {
              "tensor<fp32, [3, 4]> y = select(a = fp32(1), b = fp32(0), cond = h);",
      .operation = "cast",
      .times = 0,
-     .draws = {{"i", 0, 3, 1}}},
+     .draws = {DRAWN("i", 0, 3, 1)}},
     {.row = "rounded_range",
      .inputs = "tensor<fp32, [10]> x",
      .body = "tensor<fp32, [10]> r = range_1d(end = fp32(1), start = fp32(0), step = fp32(0.1));"
@@ -57,7 +57,7 @@ static const rewrite_case rows[] = {
              "tensor<bool, [3]> h = less(x = i, y = r);"
              "tensor<fp32, [3]> y = select(a = fp32(1), b = fp32(0), cond = h);",
      .error = "integers from 3000 to 3000 meet an integer input",
-     .draws = {{"i", 2990, 3010, 1}}},
+     .draws = {DRAWN("i", 2990, 3010, 1)}},
     {.row = "conv_decomposed",
      .inputs = "tensor<fp32, [2, 3, 5]> x, tensor<fp32, [4, 3, 2]> w",
      .body = "tensor<fp32, [2, 4, 4]> y = conv(dilations = tensor<int32, [1]>([1]), groups = int32(1), pad = "
@@ -80,21 +80,21 @@ static const rewrite_case rows[] = {
              "string(\"fp32\"), x = q);",
      .operation = "floor",
      .times = 1,
-     .draws = {{"i", -9, 9, 1}}},
+     .draws = {DRAWN("i", -9, 9, 1)}},
     {.row = "mixed_fraction",
      .inputs = "tensor<int32, [3, 2]> i",
      .body = "tensor<int32, [3, 1]> q = matmul(transpose_x = bool(false), transpose_y = bool(false), x = i, y = "
              "tensor<fp32, [2, 1]>([[0.5], [2]])); tensor<fp32, [3, 1]> y = cast(dtype = string(\"fp32\"), x = q);",
      .operation = "floor",
      .times = 1,
-     .draws = {{"i", -9, 9, 1}}},
+     .draws = {DRAWN("i", -9, 9, 1)}},
     {.row = "half_operands",
      .inputs = "tensor<int32, [3]> i",
      .body = "tensor<int32, [3]> q = add(x = i, y = int32(2)); tensor<fp32, [3]> y = cast(dtype = string(\"fp32\"), x "
              "= q);",
      .operation = "floor",
      .times = 0,
-     .draws = {{"i", -9, 9, 1}}},
+     .draws = {DRAWN("i", -9, 9, 1)}},
 };
 
 const rewrite_case_group rewrite_cases_fp16 = {rows, sizeof rows / sizeof *rows};
