@@ -17,7 +17,7 @@ mw_program *compiled_for(const mw_graph *graph, mw_device device, mw_chip chip, 
     mw_compile_options options = engine_options(device, 2);
     options.chip = chip;
     options.profile = device == MW_DEVICE_ANE ? "ieee" : NULL;
-    options.passes = (mw_pass_options){.off = off, .report = seen_report, .report_user = seen, .texts = true};
+    options.passes = (mw_passes){.off = off, .report = seen_report, .report_user = seen, .texts = true};
     return mw_program_create(graph, &options, err);
 }
 

@@ -195,7 +195,7 @@ static bool fail_at(const mw_graph *graph, long n)
     const mw_allocator allocator = failing_allocator_of(&failing);
     mw_compile_options options = engine_options(MW_DEVICE_ANE, 1);
     options.allocator = &allocator;
-    options.passes = (mw_pass_options){.report = seen_report, .report_user = &seen, .why = "*", .texts = true};
+    options.passes = (mw_passes){.report = seen_report, .report_user = &seen, .why = "*", .texts = true};
     mw_program *program = mw_program_create(graph, &options, &err);
     check_note(program != NULL || (failing.failed && err.status == MW_ERROR_MEMORY), __FILE__, __LINE__,
                "allocation %ld: %d %s", n, (int)err.status, err.message);

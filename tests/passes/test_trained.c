@@ -23,7 +23,7 @@ static mw_trainer *make(mw_device device, const char *off, seen_passes *seen, mw
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, labels), mw_adam(1e-2f));
     options.compile = engine_options(device, 1);
     options.compile.profile = "ieee";
-    options.compile.passes = (mw_pass_options){.off = off, .report = seen_report, .report_user = seen};
+    options.compile.passes = (mw_passes){.off = off, .report = seen_report, .report_user = seen};
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     return trainer;

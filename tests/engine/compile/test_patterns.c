@@ -186,7 +186,7 @@ static void test_every_row_that_the_processor_has_is_run(void)
 static mw_program *compile(const mw_graph *graph, const char *off, seen_passes *seen, mw_error *err)
 {
     mw_compile_options options = engine_options(MW_DEVICE_CPU, 1); /* as explain */
-    options.passes = (mw_pass_options){.off = off, .report = seen_report, .report_user = seen, .texts = true};
+    options.passes = (mw_passes){.off = off, .report = seen_report, .report_user = seen, .texts = true};
     return mw_program_create(graph, &options, err);
 }
 
