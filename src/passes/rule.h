@@ -3,8 +3,6 @@
 #ifndef MW__PASSES_RULE_H
 #define MW__PASSES_RULE_H
 
-#include "base/visible.h"
-
 #include <millwright/types.h>
 
 typedef enum mw__rule_id {
@@ -47,9 +45,9 @@ typedef struct mw__rule {
 
 extern const char *const mw__pass_roots_any[], *const mw__pass_roots_elementwise[];
 
-MW__SIBLING const mw__rule *mw__pass_rule_of(mw__rule_id id);
+const mw__rule *mw__pass_rule_of(mw__rule_id id);
 /* MW__RULE_NONE if there is none of that name. */
-MW__SIBLING mw__rule_id mw__pass_rule_find(const char *name, size_t length);
+mw__rule_id mw__pass_rule_find(const char *name, size_t length);
 
 /* ---- sets ---- */
 
