@@ -15,7 +15,6 @@ typedef struct mw__relu_max_pool_match {
 } mw__relu_max_pool_match;
 
 bool mw__relu_max_pool_suits(const mw__op *pool);
-mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__relu_max_pool_match *match, mw_error *err);
 
 /* The gradient of y = max_pool(x), or of max_pool(relu(x)), by x. */
 typedef struct mw__max_pool_gradient_match {
@@ -26,7 +25,6 @@ typedef struct mw__max_pool_gradient_match {
 
 /* `half`: what is added is rounded to fp16, so that sums of several must stay as they are written. */
 bool mw__max_pool_gradient_suits(const mw__op *pool, bool half);
-mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__max_pool_gradient_match *match, mw_error *err);
 
 /* The same gradient, by what the pooling took: x is not read. */
 typedef struct mw__unpool_match {
@@ -35,8 +33,6 @@ typedef struct mw__unpool_match {
     bool relu;
     const uint32_t *argmax; /* the buffer of what was taken, set when the pooling is planned */
 } mw__unpool_match;
-
-mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, mw_error *err);
 
 /* ---- conv ---- */
 
@@ -47,7 +43,6 @@ typedef struct mw__conv_dx_match {
 } mw__conv_dx_match;
 
 bool mw__conv_dx_suits(const mw__conv_dx_match *match);
-mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err);
 
 /* A convolution by the elements of a kernel that the text spreads with zeros. */
 typedef struct mw__conv_dilated_match {
@@ -56,7 +51,6 @@ typedef struct mw__conv_dilated_match {
 } mw__conv_dilated_match;
 
 bool mw__conv_dilated_suits(const mw__conv_dilated_match *match);
-mw_status mw__plan_conv_dilated(mw__planner *planner, const mw__conv_dilated_match *match, mw_error *err);
 
 /* dweight = the gradient of conv by its weight, dbias = that by its bias. */
 typedef struct mw__conv_dweight_match {
@@ -68,7 +62,6 @@ typedef struct mw__conv_dweight_match {
 
 /* Asks all but dweight and dbias. `weight`: that of conv or of its transpose, whose gradient dweight is. */
 bool mw__conv_dweight_suits(const mw__conv_dweight_match *match, const mw_tensor *weight);
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 
 /* The same, where dy is the gradient of a pooling that is known by what it took. */
 typedef struct mw__conv_dweight_argmax_match {
@@ -77,7 +70,6 @@ typedef struct mw__conv_dweight_argmax_match {
 } mw__conv_dweight_argmax_match;
 
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool);
-mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dweight_argmax_match *match, mw_error *err);
 
 /* A matmul with the columns of a convolution for chips, or its sum with a bias. */
 typedef struct mw__conv_columns_match {
@@ -100,7 +92,6 @@ typedef struct mw__conv_max_pool_match {
 } mw__conv_max_pool_match;
 
 bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__config *config, int partitions);
-mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err);
 
 /* conv of the gradient of a pooling, by what that took. */
 typedef struct mw__conv_by_argmax_match {
@@ -112,7 +103,6 @@ typedef struct mw__conv_by_argmax_match {
 bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool);
 bool mw__conv_columns_by_argmax_suits(const mw__conv_columns_match *match, const mw__op *pool, const mw__config *config,
                                       int partitions);
-mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax_match *match, mw_error *err);
 
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
 bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);
@@ -120,7 +110,6 @@ bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__co
 bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw_tensor *y);
 /* The zeros around another value that x is, as before[axes]; that value, or x where there are none. */
 const mw_tensor *mw__conv_columns_inside(const mw_tensor *x, int axes, int64_t *before);
-mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err);
 
 /* The gradient by the weight in the form for chips: of each example the product of dy with its columns, then the sum of
  * these over the examples, a product with ones. */
@@ -132,8 +121,6 @@ typedef struct mw__conv_columns_dweight_match {
 /* Whether one step does both, in the order of the two products, by so many partitions. */
 bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match, const mw__config *config,
                                     int partitions);
-mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
-                                        mw_error *err);
 
 /* The same, where dy is the gradient of a pooling that is known by what it took. */
 typedef struct mw__conv_columns_argmax_match {
@@ -143,7 +130,6 @@ typedef struct mw__conv_columns_argmax_match {
 
 bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
                                    const mw__config *config, int partitions);
-mw_status mw__plan_conv_columns_argmax(mw__planner *planner, const mw__conv_columns_argmax_match *match, mw_error *err);
 
 /* ---- matmul ---- */
 
@@ -157,7 +143,6 @@ typedef struct mw__lookup_match {
 } mw__lookup_match;
 
 bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config);
-mw_status mw__plan_lookup(mw__planner *planner, const mw__lookup_match *match, mw_error *err);
 
 #define MW__PRODUCTS_MOST 7 /* with `before` what a step may read */
 
@@ -174,7 +159,6 @@ typedef struct mw__matmul_sum_match {
 
 /* Whether a product may be one of them. */
 bool mw__matmul_sum_suits(const mw__op *product, const mw__config *config, int partitions);
-mw_status mw__plan_matmul_sum(mw__planner *planner, const mw__matmul_sum_match *match, mw_error *err);
 
 /* ---- flags ---- */
 
@@ -195,6 +179,13 @@ typedef struct mw__all_within_match {
 /* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes, or without the minimum of a single number; NULL if
  * `good` is not that. */
 const mw_tensor *mw__all_within_read(const mw_tensor *good, float *out_limit);
-mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *match, mw_error *err);
+
+/* ---- the plans ---- */
+
+/* Of each row, by the payload of its name. */
+#define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason)                            \
+    struct mw__##plan##_match;                                                                                         \
+    mw_status mw__plan_##plan(mw__planner *planner, const struct mw__##plan##_match *found, mw_error *err);
+#include "passes/patterns.def"
 
 #endif
