@@ -317,9 +317,7 @@ static bool mark_read(const mw__op *op, bool *read)
                 return false;
             read[operand->value->id] = true;
         }
-    mw_error ignored = {0};
-    return op->row != NULL && op->block_count == 0 && op->line == 0 && op->attribute_count == 0 &&
-           mw__op_verify(op, &ignored) == MW_OK;
+    return op->row != NULL && op->block_count == 0 && op->line == 0 && op->attribute_count == 0;
 }
 
 static bool is_read(const mw__op *op, const bool *read)
@@ -344,6 +342,16 @@ static bool has_no_rest(const mw__block *body, bool *read)
     return true;
 }
 
+/* Asked last, as it is the most work. */
+static bool is_all_sound(const mw__block *body)
+{
+    mw_error ignored = {0};
+    for (size_t i = 0; i < body->op_count; i++)
+        if (mw__op_verify(body->ops[i], &ignored) != MW_OK)
+            return false;
+    return true;
+}
+
 static bool may_be_in_form(const mw_graph *graph, const mw__device_traits *device)
 {
     const mw__function *main = mw__graph_main(graph);
@@ -360,7 +368,8 @@ mw_status mw__mil_is_in_form(const mw_graph *graph, const mw__device_traits *dev
     bool *read = mw__alloc(graph->allocator, graph->value_count, sizeof *read, err);
     if (read == NULL)
         return MW_ERROR_MEMORY;
-    *out = has_no_rest(mw__graph_main(graph)->body, read);
+    const mw__block *body = mw__graph_main(graph)->body;
+    *out = has_no_rest(body, read) && is_all_sound(body);
     mw__free(graph->allocator, read);
     return MW_OK;
 }
