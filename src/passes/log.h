@@ -1,5 +1,4 @@
-/* What is counted and shown while a program is compiled, and what is left out. One log goes with a compilation; where
- * nothing is left out and nobody listens there is none. */
+/* What is counted and shown while a program is compiled, and what is left out. One log goes with a compilation. */
 #ifndef MW__PASSES_LOG_H
 #define MW__PASSES_LOG_H
 

@@ -11,7 +11,6 @@ const char *const mw__pass_roots_any[] = {NULL}, *const mw__pass_roots_elementwi
     (const char *const[]) { __VA_ARGS__, NULL }
 #define MW_ANY         mw__pass_roots_any
 #define MW_ELEMENTWISE mw__pass_roots_elementwise
-#define MW_OVER(name)  NULL
 #define OPTIONAL       0
 #define REQUIRED       MW__RULE_REQUIRED
 
@@ -25,8 +24,8 @@ static const mw__rule rules[MW__RULE_COUNT] = {
 #define MW_REWRITE(id, pass, flags, roots, guard, emit, reason, wants)                                                 \
     [MW__RULE_##id] = {#id, MW__KIND_REWRITE, MW__RULE_##pass, flags, roots, reason, wants},
 #include "passes/rewrites.def"
-#define MW_PATTERN(id, name, root, off, level, how, guard, match, plan, declined, reason)                              \
-    [MW__RULE_##id] = {name, MW__KIND_PATTERN, MW__RULE_patterns, 0, root, reason, NULL},
+#define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason)                            \
+    [MW__RULE_##id] = {name, MW__KIND_PATTERN, MW__RULE_patterns, 0, roots, reason, NULL},
 #include "passes/patterns.def"
 };
 

@@ -51,11 +51,29 @@ static void test_a_name_that_is_unknown_or_required_is_refused(void)
     CHECK_INT(parse(NULL, &err), MW_OK);
 }
 
+/* mw__mil_rewrites takes them from the first to the last, a bit each. */
+static void test_rewrites_of_a_pass_stand_together(void)
+{
+    for (int id = MW__RULE_FIRST_REWRITE; id < MW__RULE_FIRST_PATTERN; id++) {
+        const mw__rule_id pass = mw__pass_rule_of((mw__rule_id)id)->pass;
+        const bool begins = id == MW__RULE_FIRST_REWRITE || mw__pass_rule_of((mw__rule_id)(id - 1))->pass != pass;
+        int count = 0;
+        for (int other = MW__RULE_FIRST_REWRITE; other < MW__RULE_FIRST_PATTERN; other++) {
+            const bool same = mw__pass_rule_of((mw__rule_id)other)->pass == pass;
+            count += same;
+            check_note(!begins || !same || other >= id, __FILE__, __LINE__, "%s is apart from the rows of its pass",
+                       mw__pass_rule_of((mw__rule_id)id)->name);
+        }
+        check_note(count < 64, __FILE__, __LINE__, "pass %d has %d rewrites", (int)pass, count);
+    }
+}
+
 int main(void)
 {
     RUN(test_every_rule_says_why);
     RUN(test_the_reason_of_a_pattern_is_not_why_it_declines);
     RUN(test_a_set_has_what_it_names_and_what_belongs_to_a_pass);
     RUN(test_a_name_that_is_unknown_or_required_is_refused);
+    RUN(test_rewrites_of_a_pass_stand_together);
     return check_finish();
 }

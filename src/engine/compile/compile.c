@@ -232,7 +232,8 @@ static mw_status run_passes(planning *p, mw_error *err)
         const size_t ops = before->body->op_count, values = before->graph->value_count;
         mw__pass_begin(&run, log, passes[i].id, p->source->name,
                        mw__pass_is_watched(log) ? mw__pass_count_function(before) : 0);
-        MW_TRY(passes[i].run(p, err));
+        if (!mw__pass_is_off(log, passes[i].id))
+            MW_TRY(passes[i].run(p, err));
         const mw__function *after = function_of(p);
         const bool changed = after != before || ops != after->body->op_count || values != after->graph->value_count;
         if (mw__pass_is_watched(log))

@@ -121,9 +121,11 @@ static mw_status run_pass(mw__flat_form *out, const form_pass *pass, const mw_gr
     mw__pass_run run;
     const mw_graph *from = out->graph != NULL ? out->graph : source;
     mw__mil_begin_pass(&run, log, pass->id, from);
-    MW_TRY(pass->make(out, from, device, &any, err));
+    if (!mw__pass_is_off(log, pass->id))
+        MW_TRY(pass->make(out, from, device, &any, err));
     const mw_graph *made = out->graph != NULL ? out->graph : source;
-    return mw__mil_end_pass(&run, made, any, pass->holds(mw__graph_main(made), device) ? NULL : pass->invariant, err);
+    const mw__pass_promise promise = {pass->holds, pass->invariant, device};
+    return mw__mil_end_pass(&run, made, any, &promise, err);
 }
 
 mw_status mw__flat_form_make(const mw_graph *graph, const mw__device_traits *device, mw__pass_log *log,

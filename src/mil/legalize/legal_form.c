@@ -106,8 +106,8 @@ static mw_status run_pass(making *m, const text_pass *pass, const mw_graph *from
     mw__mil_begin_pass(&run, m->options->log, pass->id, from);
     MW_TRY(make_form(m, pass, from, out, err));
     const mw_graph *made = *out != NULL ? *out : from;
-    return mw__mil_end_pass(&run, made, *out != NULL,
-                            pass->holds(mw__graph_main(made), m->options->device) ? NULL : pass->invariant, err);
+    const mw__pass_promise promise = {pass->holds, pass->invariant, m->options->device};
+    return mw__mil_end_pass(&run, made, *out != NULL, &promise, err);
 }
 
 /* A form goes when the next one is there, but for the one that lists what was narrowed. */

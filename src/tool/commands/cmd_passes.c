@@ -145,15 +145,6 @@ static void json_pass(mw__json_writer *json, const mw_pass *pass)
     mw__json_close(json, '}');
 }
 
-/* A pattern changes what is planned for operations, not the operations. */
-static bool did_nothing(const mw_pass *pass)
-{
-    bool nothing = !pass->changed;
-    for (size_t i = 0; i < pass->rule_count; i++)
-        nothing = nothing && pass->rules[i].hits == 0;
-    return nothing;
-}
-
 static void say_rules(const mw_pass *pass)
 {
     for (size_t i = 0; i < pass->rule_count; i++) {
@@ -183,7 +174,7 @@ static void say_pass(const mw_pass *pass)
         tool_puts(" in ");
         tool_show(pass->function);
     }
-    tool_puts(did_nothing(pass) ? ", unchanged\n" : "\n");
+    tool_puts(pass->changed ? "\n" : ", unchanged\n");
     say_rules(pass);
     say_notes(pass);
     if (pass->broken != NULL)

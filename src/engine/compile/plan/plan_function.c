@@ -21,7 +21,6 @@ typedef struct mw__plan_driver {
     const mw__plan_request *request;
     mw__program *program;
     mw__pattern *const *patterns; /* by operation; NULL = there are none */
-    bool left_out;                /* the pass that runs */
 } driver;
 
 /* ---- the function's ports ---- */
@@ -327,8 +326,6 @@ static mw_status keep_plan(const driver *d, mw_error *err)
 
 static mw_status find_patterns(driver *d, mw_error *err)
 {
-    if (d->left_out)
-        return MW_OK;
     d->patterns = mw__patterns_find(d->request, err);
     return d->patterns != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -375,25 +372,25 @@ static mw__pass pass_over(driver *d)
 static mw_status fold_steps(driver *d, mw_error *err)
 {
     const mw__pass pass = pass_over(d);
-    return d->left_out ? MW_OK : mw__plan_fold_steps(&pass, d->planner.steps, &d->planner.step_count, err);
+    return mw__plan_fold_steps(&pass, d->planner.steps, &d->planner.step_count, err);
 }
 
 static mw_status defer_products(driver *d, mw_error *err)
 {
     const mw__pass pass = pass_over(d);
-    return d->left_out ? MW_OK : mw__defer_products(&pass, err);
+    return mw__defer_products(&pass, err);
 }
 
 static mw_status fuse_steps(driver *d, mw_error *err)
 {
     const mw__pass pass = pass_over(d);
-    return d->left_out ? MW_OK : mw__fuse_steps(&pass, err);
+    return mw__fuse_steps(&pass, err);
 }
 
 static mw_status fuse_loop_tiles(driver *d, mw_error *err)
 {
     const mw__pass pass = pass_over(d);
-    return d->left_out ? MW_OK : mw__fuse_loop_tiles(&pass, err);
+    return mw__fuse_loop_tiles(&pass, err);
 }
 
 static const mw__step_pass passes[] = {
@@ -419,8 +416,8 @@ static mw_status run_planner(driver *d, mw_error *err)
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         mw__step_run run;
         MW_TRY(mw__step_pass_begin(&run, d->request, planner, &passes[i], err));
-        d->left_out = is_left_out(d, passes[i].id);
-        MW_TRY(passes[i].run(d, err));
+        if (!is_left_out(d, passes[i].id))
+            MW_TRY(passes[i].run(d, err));
         MW_TRY(mw__step_pass_end(&run, planner, err));
     }
     return keep_plan(d, err);

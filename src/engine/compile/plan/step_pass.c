@@ -83,9 +83,9 @@ static void print_step(mw__text *text, const mw__planner *planner, const mw__ste
 /* ---- a run ---- */
 
 /* Operations until there are steps. */
-static size_t count_of(const mw__pass_run *run, const mw__plan_request *request, const mw__planner *planner)
+static size_t count_of(mw__rule_id id, const mw__plan_request *request, const mw__planner *planner)
 {
-    const bool has_steps = run->id != MW__RULE_patterns && run->id != MW__RULE_kernels;
+    const bool has_steps = id != MW__RULE_patterns && id != MW__RULE_kernels;
     return has_steps ? planner->step_count : mw__pass_count_function(request->function);
 }
 
@@ -94,14 +94,13 @@ mw_status mw__step_pass_begin(mw__step_run *run, const mw__plan_request *request
 {
     run->pass = pass;
     run->before = NULL;
-    run->run = (mw__pass_run){.id = pass->id};
     const bool watched = mw__pass_is_watched(request->log);
-    const size_t count = watched ? count_of(&run->run, request, planner) : 0;
+    const size_t count = watched ? count_of(pass->id, request, planner) : 0;
     mw__pass_begin(&run->run, request->log, pass->id, request->name, count);
     if (!watched)
         return MW_OK;
     run->count = planner->step_count;
-    run->before = mw__alloc(planner->arena->allocator, run->count, sizeof *run->before, err);
+    run->before = mw__arena_alloc(planner->arena, run->count, sizeof *run->before, err);
     if (run->before == NULL)
         return MW_ERROR_MEMORY;
     if (run->count > 0)
@@ -119,7 +118,7 @@ static bool has_changed(const mw__step_run *run, const mw__planner *planner)
 static bool has_hits(const mw__pass_run *run)
 {
     bool any = false;
-    for (size_t i = MW__RULE_BEFORE_PATTERNS + 1; i < MW__RULE_COUNT; i++)
+    for (size_t i = MW__RULE_FIRST_PATTERN; i < MW__RULE_COUNT; i++)
         any = any || run->hits[i] > 0;
     return any;
 }
@@ -142,6 +141,5 @@ mw_status mw__step_pass_end(mw__step_run *run, const mw__planner *planner, mw_er
                                                    .text = wanted ? text.data : NULL,
                                                    .broken = run->pass->holds(planner) ? NULL : run->pass->invariant});
     mw__text_deinit(&text);
-    mw__free(planner->arena->allocator, run->before);
     return status;
 }

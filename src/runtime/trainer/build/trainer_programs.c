@@ -159,8 +159,8 @@ static mw_status run_pass(mw__trainer_build *b, mw__pass_log *log, const trainin
     mw__mil_begin_pass(&run, log, pass->id, before);
     MW_TRY(pass->run(b, err));
     const bool changed = b->graph != before || b->graph->value_count != values;
-    return mw__mil_end_pass(&run, b->graph, changed,
-                            pass->holds(mw__graph_main(b->graph), t->target.device) ? NULL : pass->invariant, err);
+    const mw__pass_promise promise = {pass->holds, pass->invariant, t->target.device};
+    return mw__mil_end_pass(&run, b->graph, changed, &promise, err);
 }
 
 static mw_status run_passes(mw__trainer_build *b, mw_error *err)
