@@ -56,7 +56,7 @@ static void feed_both(const rewrite_case *c, uint64_t seed, mw_program *source, 
 
 /* ---- results ---- */
 
-static float *run(mw_program *program, size_t *out_count, mw_error *err)
+static float *run_program(mw_program *program, size_t *out_count, mw_error *err)
 {
     mw_port port = {0};
     for (size_t i = 0; mw_program_port_at(program, i, &port) && !port.is_output; i++)
@@ -100,7 +100,7 @@ void compiled_compare(const rewrite_case *c, const char *what, mw_program *sourc
         mw_error err = {0};
         size_t count = 0, other = 0;
         feed_both(c, seed, source, made, &err);
-        float *wanted = run(source, &count, &err), *got = run(made, &other, &err);
+        float *wanted = run_program(source, &count, &err), *got = run_program(made, &other, &err);
         if (check_note(err.status == MW_OK && count == other, __FILE__, __LINE__, "%s: %s", what, err.message))
             compare(what, bound, got, wanted, count);
         free(wanted);

@@ -11,7 +11,7 @@
 enum { EXAMPLES = 4, CLASSES = 3, STEPS = 3, PIXELS = 2 * 8 * 8 };
 
 /* A convolution, a pooling and a dense layer. */
-static mw_trainer *make(mw_device device, const char *off, seen_passes *seen, mw_error *err)
+static mw_trainer *make_trainer(mw_device device, const char *off, seen_passes *seen, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(EXAMPLES, 2, 8, 8));
@@ -56,7 +56,7 @@ static void check_without(mw_device device, mw__rule_id id, float wanted, double
     mw_error err = {0};
     seen_passes seen = {0};
     const char *name = mw__pass_rule_of(id)->name;
-    mw_trainer *trainer = make(device, name, &seen, &err);
+    mw_trainer *trainer = make_trainer(device, name, &seen, &err);
     check_note(seen.broken == NULL, __FILE__, __LINE__, "without %s: %s breaks its invariant", name, seen.broken);
     check_note(seen.hits[id] == 0, __FILE__, __LINE__, "%s has hits though it is left out", name);
     if (trainer != NULL)
@@ -72,7 +72,7 @@ static void check_device(mw_device device, double bound)
 {
     mw_error err = {0};
     seen_passes seen = {0};
-    mw_trainer *trainer = make(device, NULL, &seen, &err);
+    mw_trainer *trainer = make_trainer(device, NULL, &seen, &err);
     const float wanted = trainer != NULL ? train(trainer, &err) : 0;
     REQUIRE(err.status == MW_OK && seen.broken == NULL);
     for (size_t i = MW__RULE_NONE + 1; i < MW__RULE_COUNT; i++)
