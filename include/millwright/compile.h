@@ -39,7 +39,9 @@ typedef enum mw_chip {
     MW_CHIP_H15 = 15, /* M3 */
     MW_CHIP_H16 = 16, /* M4 */
     MW_CHIP_H17 = 17, /* M5 */
-    MW_CHIP_H18 = 18  /* after M5: known by name, with the limits of M4 and M5 */
+    MW_CHIP_H18 = 18, /* after M5: known by name, with the limits of M4 and M5 */
+    MW_CHIP_H18G = 19, /* M6, measured; two engines */
+    MW_CHIP_H19 = 20   /* after M6: known by name, with the limits of M6 */
 } mw_chip;
 
 /** Which library is behind the e5rt symbols. */

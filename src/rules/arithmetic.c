@@ -13,7 +13,8 @@ enum {
     H15 = 1 << MW_CHIP_H15,
     H16 = 1 << MW_CHIP_H16,
     H17 = 1 << MW_CHIP_H17,
-    EVERY = H13 | H14 | H15 | H16 | H17
+    H18G = 1 << MW_CHIP_H18G,
+    EVERY = H13 | H14 | H15 | H16 | H17 | H18G
 };
 
 static const mw__switch_row rows[MW__SWITCH_COUNT] = {
@@ -27,7 +28,11 @@ _Static_assert(MW__SWITCH_COUNT <= 32, "a set of switches has 32 bits");
 
 const mw__switch_row *mw__switch_rows(void) { return rows; }
 
-bool mw__arithmetic_has(mw_chip chip) { return chip >= MW_CHIP_H13 && chip <= MW_CHIP_H17; }
+bool mw__arithmetic_has(mw_chip chip)
+{
+    const mw__chip_row *row = mw__chip_find(chip);
+    return row != NULL && row->has_arithmetic;
+}
 
 mw__arithmetic mw__arithmetic_of(mw_chip chip)
 {
@@ -49,9 +54,9 @@ static bool find_profile(const char *text, size_t length, mw__arithmetic *out)
     *out = MW__ARITHMETIC_IEEE;
     if (is_word(text, length, "ieee"))
         return true;
-    for (mw_chip chip = MW_CHIP_H13; chip <= MW_CHIP_H17; chip = (mw_chip)(chip + 1)) {
-        *out = mw__arithmetic_of(chip);
-        if (is_word(text, length, mw__chip_find(chip)->name))
+    for (size_t i = 0; mw__chip_at(i) != NULL; i++) {
+        *out = mw__arithmetic_of(mw__chip_at(i)->chip);
+        if (mw__chip_at(i)->has_arithmetic && is_word(text, length, mw__chip_at(i)->name))
             return true;
     }
     return false;
@@ -94,7 +99,7 @@ mw_status mw__arithmetic_parse(const char *text, mw__arithmetic *out, mw_error *
         if (!read_word(&at, first, &set, &more))
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "arithmetic profile \"%.100s\": \"%.60s\" is no %s (docs/chip.md has them)", text, at,
-                            first ? "profile; they are ieee and h13 to h17" : "switch");
+                            first ? "profile; they are ieee, h13 to h17 and h18g" : "switch");
         first = false;
     } while (more);
     *out = set;

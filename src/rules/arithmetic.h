@@ -1,7 +1,7 @@
 /* What a chip's arithmetic does otherwise than IEEE, as switches (arithmetic.def), and the profile of each chip: the
  * set that is on there. The engine's model of the ANE computes by a profile.
  *
- * A profile is written as a name and changes, "h13,product_tiles,-wide_chains": h13 to h17, or ieee, which has none. */
+ * A profile is written as a name and changes, "h13,product_tiles,-wide_chains": h13 to h17 and h18g, or ieee, which has none. */
 #ifndef MW__RULES_ARITHMETIC_H
 #define MW__RULES_ARITHMETIC_H
 

@@ -55,6 +55,8 @@ static const mw__chip_row rows[] = {
     {.chip = MW_CHIP_H12, .name = "h12", .product = "", .architectures = " h12 m9 t0 ", SHARED, OLDER},
     {.chip = MW_CHIP_H13,
      .name = "h13",
+     .called = " m1 a13 ",
+     .has_arithmetic = true,
      .product = "M1",
      .architectures = " h13 h13g t1 ",
      .axis_max = 16384,
@@ -71,6 +73,8 @@ static const mw__chip_row rows[] = {
      FROM_H13},
     {.chip = MW_CHIP_H14,
      .name = "h14",
+     .called = " m2 a14 ",
+     .has_arithmetic = true,
      .product = "M2",
      .architectures = " h14 h14g h14c ",
      .axis_max = 16384,
@@ -82,6 +86,8 @@ static const mw__chip_row rows[] = {
      FROM_H14},
     {.chip = MW_CHIP_H15,
      .name = "h15",
+     .called = " m3 a15 ",
+     .has_arithmetic = true,
      .product = "M3",
      .architectures = " h15 h15g h15c m11 ",
      .axis_max = 16384,
@@ -95,6 +101,8 @@ static const mw__chip_row rows[] = {
      FROM_H14},
     {.chip = MW_CHIP_H16,
      .name = "h16",
+     .called = " m4 a16 ",
+     .has_arithmetic = true,
      .product = "M4",
      .architectures = " h16 h16g h16c h16s ",
      SHARED,
@@ -103,6 +111,8 @@ static const mw__chip_row rows[] = {
      FROM_H16},
     {.chip = MW_CHIP_H17,
      .name = "h17",
+     .called = " m5 a17 ",
+     .has_arithmetic = true,
      .product = "M5",
      .architectures = " h17 h17a h17g h17s h17c h17d ",
      SHARED,
@@ -111,8 +121,29 @@ static const mw__chip_row rows[] = {
      FROM_H16},
     {.chip = MW_CHIP_H18,
      .name = "h18",
+     .called = " a18 ",
      .product = "",
      .architectures = " h18 ",
+     .has_fp8 = true,
+     SHARED,
+     FROM_H13,
+     FROM_H14,
+     FROM_H16},
+    {.chip = MW_CHIP_H18G,
+     .name = "h18g",
+     .called = " m6 ",
+     .has_arithmetic = true,
+     .product = "M6",
+     .architectures = " h18g ",
+     .has_fp8 = true,
+     SHARED,
+     FROM_H13,
+     FROM_H14,
+     FROM_H16},
+    {.chip = MW_CHIP_H19,
+     .name = "h19",
+     .product = "",
+     .architectures = " h19 ",
      .has_fp8 = true,
      SHARED,
      FROM_H13,
@@ -146,6 +177,14 @@ mw_status mw__chip_find_known(mw_chip chip, const mw__chip_row **out, mw_error *
 {
     *out = mw__chip_find(chip);
     return *out != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)chip);
+}
+
+const mw__chip_row *mw__chip_called(const char *word)
+{
+    for (size_t i = 0; i < ROW_COUNT && strchr(word, ' ') == NULL; i++)
+        if (strcasecmp(rows[i].name, word) == 0 || (rows[i].called != NULL && names(rows[i].called, word)))
+            return &rows[i];
+    return word[0] == 'h' || word[0] == 'H' ? mw__chip_named(word) : NULL; /* m9 and t1 are dies, and no M9 */
 }
 
 const mw__chip_row *mw__chip_named(const char *architecture)

@@ -13,6 +13,9 @@ typedef struct mw__chip_row {
     mw_chip chip;
     const char *name;          /* "h13" */
     const char *product;       /* "M1"; "" for dies that are in no M chip */
+    bool has_arithmetic;       /* a profile of its own (arithmetic.def) */
+    const char *called;        /* what people call it, with spaces around each: the M chips, and the A chips as Apple's
+                                  compiler has them beside these (ane-guide, table 34.1) */
     const char *architectures; /* what Apple's compiler calls its dies, with spaces around each */
     bool runs_mil;             /* what is older takes networks in other forms only */
     /* extents of tensors */
@@ -48,6 +51,8 @@ MW__SIBLING const mw__chip_row *mw__chip_find(mw_chip chip);
 MW__SIBLING mw_status mw__chip_find_known(mw_chip chip, const mw__chip_row **out, mw_error *err);
 /* By the name of an architecture, "h13g"; in any case. NULL if there is none. */
 MW__SIBLING const mw__chip_row *mw__chip_named(const char *architecture);
+/* By what people call it: "m4", "a18", "h16", "h16g"; in any case. NULL if there is none. */
+MW__SIBLING const mw__chip_row *mw__chip_called(const char *word);
 /* The rows in order, MW_CHIP_AUTO first; NULL beyond the last. */
 const mw__chip_row *mw__chip_at(size_t index);
 

@@ -1,5 +1,6 @@
 /* Values of options. */
 #include "base/number/number.h"
+#include "rules/chips.h"
 #include "tool/tool.h"
 
 #include <millwright/inspect.h>
@@ -22,20 +23,14 @@ bool tool_parse_device(const char *text, mw_device *out)
 
 bool tool_parse_chip(const char *text, mw_chip *out)
 {
-    static const mw_chip of_m[] = {MW_CHIP_H13, MW_CHIP_H14, MW_CHIP_H15, MW_CHIP_H16, MW_CHIP_H17};
-    if (text[0] == 'm' && text[1] >= '1' && text[1] <= '5' && text[2] == '\0') {
-        *out = of_m[text[1] - '1'];
-        return true;
+    const mw__chip_row *row = mw__chip_called(text);
+    if (row == NULL) {
+        tool_complain("--chip %.60s is none of m1 to m6, a13 to a18, h11 to h19, or a die such as h16g; \"any\" is every chip",
+                      text);
+        return false;
     }
-    for (int chip = MW_CHIP_AUTO; chip <= MW_CHIP_H18; chip++) {
-        const char *name = mw_chip_name((mw_chip)chip);
-        if (name != NULL && strcmp(text, name) == 0) {
-            *out = (mw_chip)chip;
-            return true;
-        }
-    }
-    tool_complain("--chip %.60s is none of m1 to m5, h13 to h18, any", text);
-    return false;
+    *out = row->chip;
+    return true;
 }
 
 bool tool_parse_dtype(const char *text, mw_dtype *out)

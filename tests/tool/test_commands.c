@@ -244,7 +244,7 @@ static void test_gradients_of_a_model_pass(void)
 static void test_check_and_plan_know_chips(void)
 {
     CHECK_MW(0, "h13: takes it", NULL, "check", "net", "--chip", "m1");
-    CHECK_MW(2, NULL, "none of m1 to m5", "check", "net", "--chip", "m9");
+    CHECK_MW(2, NULL, "none of m1 to m6", "check", "net", "--chip", "m9");
     CHECK_MW(0, "layers", NULL, "plan", "net", "--chip", "m5", "--svg", "plan.svg");
     CHECK(access("plan.svg", F_OK) == 0);
     CHECK_MW(0, "steps", NULL, "plan", "net");

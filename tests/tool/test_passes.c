@@ -144,7 +144,7 @@ static void test_what_is_wrong_is_refused_before_anything_is_done(void)
     CHECK_MW(2, NULL, "--why has no effect with --list", "passes", "--list", "--why", "x");
     CHECK_MW(2, NULL, "--shape has no effect with --training", "passes", "--training", "net.json", "--shape", "x=1");
     CHECK_MW(2, NULL, "--cache has no effect here", "passes", "waves.mil", "--cache", "kept");
-    CHECK_MW(2, NULL, "is none of m1 to m5", "passes", "waves.mil", "--device", "ane", "--chip", "m9");
+    CHECK_MW(2, NULL, "is none of m1 to m6", "passes", "waves.mil", "--device", "ane", "--chip", "m9");
     CHECK_MW(1, NULL, "gone.mil", "passes", "gone.mil");
     CHECK_MW(1, NULL, "gone.json", "passes", "--training", "gone.json");
     CHECK_MW(1, NULL, "where is the data?", "passes", "--training", "net.json");

@@ -171,6 +171,8 @@ class mw_chip(IntEnum):
     MW_CHIP_H16 = 16
     MW_CHIP_H17 = 17
     MW_CHIP_H18 = 18
+    MW_CHIP_H18G = 19
+    MW_CHIP_H19 = 20
 
 
 class mw_provider(IntEnum):

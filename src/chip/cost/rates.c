@@ -47,7 +47,7 @@ static mw_chip stands_for(mw_chip chip)
 {
     return chip == MW_CHIP_AUTO  ? MW_CHIP_H13
            : chip == MW_CHIP_H12 ? MW_CHIP_H11
-           : chip == MW_CHIP_H18 ? MW_CHIP_H16
+           : chip >= MW_CHIP_H18 ? MW_CHIP_H16
                                  : chip;
 }
 

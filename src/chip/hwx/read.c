@@ -66,7 +66,7 @@ static const struct {
     const char *name;
 } subtypes[] = {{MW_CHIP_AUTO, "m9"}, {MW_CHIP_H11, "h11"}, {MW_CHIP_AUTO, "t0"}, {MW_CHIP_H12, "h12"},
                 {MW_CHIP_H13, "h13"}, {MW_CHIP_H14, "h14"}, {MW_CHIP_H15, "h15"}, {MW_CHIP_H16, "h16"},
-                {MW_CHIP_AUTO, "?"},  {MW_CHIP_H17, "h17"}, {MW_CHIP_H18, "h18"}, {MW_CHIP_AUTO, "h18g"}};
+                {MW_CHIP_AUTO, "?"},  {MW_CHIP_H17, "h17"}, {MW_CHIP_H18, "h18"}, {MW_CHIP_H18G, "h18g"}};
 
 static void name_chip(mw_hwx_info *info)
 {

@@ -33,7 +33,8 @@ uint16_t mw__chip_round(float value, mw__chip_result kind, mw__arithmetic on)
     const bool products = kind == MW__RESULT_PRODUCTS || kind == MW__RESULT_SINGLE_PRODUCT;
     if (value != value && (on & MW__ARITHMETIC(no_nan)) != 0)
         value = 0.0f;
-    const bool away = kind == MW__RESULT_MUL && (on & MW__ARITHMETIC(mul_ties_away)) != 0;
+    const bool away = (kind == MW__RESULT_MUL && (on & MW__ARITHMETIC(mul_ties_away)) != 0) ||
+                      (products && (on & MW__ARITHMETIC(product_fixed_point)) != 0);
     const uint16_t half = away ? round_away(value) : mw__fp16_from_float(value);
     const float a = fabsf(mw__fp16_to_float(half));
     if (products && (on & MW__ARITHMETIC(product_denormals)) != 0 && a < 0x1p-14f)

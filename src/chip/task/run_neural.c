@@ -5,6 +5,7 @@
 #include "chip/task/coefficients.h"
 #include "chip/task/run.h"
 #include "chip/task/table.h"
+#include "rules/fixed_point.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -313,6 +314,31 @@ static void sum_by_fours(const neural *n, const mw__chip_job *job, int64_t group
             n->sums[y * job->out.width + x] = sum_of_fours(n, job, group, output, y, x);
 }
 
+/* ---- fixed-point sums (arithmetic.def, product_fixed_point) ---- */
+
+static double fixed_sum(const neural *n, const mw__chip_job *job, int64_t group, int64_t output, int64_t y, int64_t x)
+{
+    const int64_t taps = n->kernel_h * n->kernel_w;
+    const bool drops = (n->arithmetic & MW__ARITHMETIC(product_drops)) != 0;
+    double sum = n->layout.bias ? mw__fixed_add(0.0, mw__fixed_units((double)n->numbers[0])) : 0.0;
+    for (int64_t i = 0; i < n->layout.rows; i++) {
+        const int64_t tap = i % taps;
+        const float *plane = input_plane(n, job, group, output, i / taps);
+        const float in = element_at(n, job, plane, y * n->step_h + tap / n->kernel_w - n->top,
+                                    x * n->step_w + tap % n->kernel_w - n->left);
+        const float weight = mw__fixed_operand(n->numbers[n->layout.bias + i]);
+        sum = mw__fixed_add(sum, mw__fixed_product(mw__fixed_operand(in), weight, drops));
+    }
+    return sum;
+}
+
+static void sum_in_fixed_point(const neural *n, const mw__chip_job *job, int64_t group, int64_t output)
+{
+    for (int64_t y = 0; y < job->out.height; y++)
+        for (int64_t x = 0; x < job->out.width; x++)
+            n->sums[y * job->out.width + x] = mw__fixed_sum(fixed_sum(n, job, group, output, y, x));
+}
+
 /* ---- after the sums ---- */
 
 static uint16_t finish_sum(const neural *n, float sum)
@@ -346,6 +372,8 @@ static mw_status sum_channel(const neural *n, const mw__chip_job *job, int64_t g
     MW_TRY(read_numbers(n, group, output, err));
     if ((n->arithmetic & MW__ARITHMETIC(product_tiles)) != 0)
         sum_by_fours(n, job, group, output);
+    else if ((n->arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0)
+        sum_in_fixed_point(n, job, group, output);
     else
         sum_plainly(n, job, group, output);
     return MW_OK;

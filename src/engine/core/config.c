@@ -147,6 +147,13 @@ const char *mw__level_name(mw__level level)
     return names[level];
 }
 
+mw__sums mw__sums_of(const mw__config *config)
+{
+    if ((config->arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0)
+        return MW__SUMS_FIXED;
+    return (config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0 ? MW__SUMS_FOURS : MW__SUMS_FREE;
+}
+
 void mw__config_init(mw__config *config)
 {
     *config = (mw__config){.fuse = true,

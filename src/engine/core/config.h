@@ -26,6 +26,13 @@ const char *mw__level_name(mw__level level);
 /* What counts against the limit of 128 that a process has on the ANE. */
 typedef enum mw__loaded_unit { MW__LOADED_OPERATIONS, MW__LOADED_PROGRAMS, MW__LOADED_NONE } mw__loaded_unit;
 
+/* How products are added up: as the processor likes, or as a chip does, which every product of a program then does. */
+typedef enum mw__sums {
+    MW__SUMS_FREE,
+    MW__SUMS_FOURS, /* kernels/gemm/gemm_chip.h; the level is that of the reference */
+    MW__SUMS_FIXED  /* kernels/gemm/gemm_fixed.h; they may begin with a bias */
+} mw__sums;
+
 /* What is compiled differently by a member must be known by it: engine/cache/key.c. */
 typedef struct mw__config {
     mw__level level;        /* the highest that the processor has and the variables allow */
@@ -48,6 +55,8 @@ typedef struct mw__config {
     mw__rule_set off; /* MW_PASSES_OFF: passes and rules that are left out */
     char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
+
+mw__sums mw__sums_of(const mw__config *config);
 
 /* What holds where nothing is set. */
 void mw__config_init(mw__config *config);

@@ -263,6 +263,12 @@ unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
     return result->id < rounding->count ? rounding->wanted[result->id] : 0;
 }
 
+bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->rounding;
+    return rounding->operand != NULL && result->id < rounding->count && rounding->operand[result->id];
+}
+
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)
 {
     const mw__rounding *rounding = &planner->rounding;

@@ -128,6 +128,7 @@ typedef enum mw__round {
 typedef struct mw__rounding {
     const bool *half;
     const uint8_t *wanted;
+    const bool *operand;    /* widened ports that products alone read, whose largest exponent is one of numbers; or NULL */
     const uint32_t *origin; /* of results: the id in the text; NULL = the values are those of the text */
     size_t count;
 } mw__rounding;
@@ -170,6 +171,8 @@ unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
+/* True for a widened port that fixed-point products alone read: its NaN are numbers (rules/fixed_point.h). */
+bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result);
 /* As how many operands of the function's operations the value is read. */
 uint32_t mw__plan_reads(const mw__planner *planner, const mw_tensor *value);
 /* Of the compiler that plans. */

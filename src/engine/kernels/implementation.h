@@ -14,6 +14,7 @@ typedef struct mw__implementation {
     mw__kernel_plan *plan; /* of families whose ways differ in their steps */
     mw__kernel *run;       /* of families whose ways differ in the kernel of one step */
     bool takes_packed;     /* of convolutions: expands a weight that stays as it is stored in parts */
+    bool adds_freely;      /* adds products in its own order: never where sums are those of a chip */
 } mw__implementation;
 
 typedef struct mw__implementations {

@@ -14,7 +14,7 @@ static struct {
 } o;
 
 const tool_option tool_check_options[] = {
-    {"chip", 'c', TOOL_TEXT, &o.chip, "m1 to m5, h13 to h18, or any (any)", .argument = "CHIP"},
+    {"chip", 'c', TOOL_TEXT, &o.chip, "m1 to m6, a13 to a18, h13 to h19, or any (any)", .argument = "CHIP"},
     {"as-it-is", '\0', TOOL_FLAG, &o.as_it_is, "the program as it stands, not as the library writes it",
      .argument = NULL},
     TOOL_OPTIONS(tool_reading_options),
@@ -82,7 +82,7 @@ int tool_check(const tool_call *call)
 /* ---- plan ---- */
 
 const tool_option tool_plan_options[] = {
-    {"chip", 'c', TOOL_TEXT, &o.chip, "of this chip's compiler: m1 to m5, h13 to h18", .argument = "CHIP"},
+    {"chip", 'c', TOOL_TEXT, &o.chip, "of this chip's compiler: m1 to m6, a13 to a18, h13 to h19", .argument = "CHIP"},
     {"svg", '\0', TOOL_TEXT, &o.svg, "a picture of it", .argument = "FILE", .needs = "chip"},
     {"as-it-is", '\0', TOOL_FLAG, &o.as_it_is, "the program as it stands, not as the library writes it",
      .argument = NULL, .needs = "chip"},

@@ -18,7 +18,7 @@ const tool_option tool_passes_options[] = {
     {"training", '\0', TOOL_TEXT, &o.training, "the step of this recipe of mw train, instead of a model",
      .argument = "RECIPE"},
     {"data", '\0', TOOL_TEXT, &o.data, "that of the recipe", .argument = "PATH", .needs = "training"},
-    {"chip", 'c', TOOL_TEXT, &o.chip, "for this chip: m1 to m5, h13 to h18, or any (any)", .argument = "CHIP",
+    {"chip", 'c', TOOL_TEXT, &o.chip, "for this chip: m1 to m6, a13 to a18, h13 to h19, or any (any)", .argument = "CHIP",
      .needs = "device=ane"},
     {"off", '\0', TOOL_TEXT, &o.off, "passes and rules that are left out, with commas between them",
      .argument = "NAMES"},

@@ -60,7 +60,7 @@ const tool_command tool_commands[] = {
      "and by its inputs with central differences. Exit code 3 if one is wrong.",
      tool_gradcheck_options, tool_gradcheck},
     {"check", "FILE", 1, 1, "what an ANE would refuse of a model, and why",
-     "Holds a model to the published rules of a chip, m1 to m5; no Mac is asked. Exit code 3 if something is refused.",
+     "Holds a model to the published rules of a chip, m1 to m6; no Mac is asked. Exit code 3 if something is refused.",
      tool_check_options, tool_check},
     {"plan", "FILE", 1, 1, "what a compiler makes of a model",
      "Without --chip the plan of the engine: steps, fused operations, buffers, memory. With --chip what the compiler "

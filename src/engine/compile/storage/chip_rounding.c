@@ -18,7 +18,7 @@ static bool has(mw__arithmetic on, mw__arithmetic what) { return (on & what) != 
 /* By MIL's name, which versions of an operation share. */
 static bool is_named(const mw__op *op, const char *name) { return strcmp(op->row->name, name) == 0; }
 
-static bool is_product(const mw__op *op)
+bool mw__storage_is_product(const mw__op *op)
 {
     static const char *const names[] = {"matmul", "linear", "einsum", "conv", "conv_transpose", "conv_quantized"};
     bool found = false;
@@ -41,7 +41,7 @@ static bool adds_products(const mw__op *op)
 
 static unsigned of_product(const mw__op *op, mw__arithmetic on)
 {
-    unsigned how = 0;
+    unsigned how = has(on, MW__ARITHMETIC(product_fixed_point)) ? MW__ROUND_AWAY : 0;
     if (has(on, MW__ARITHMETIC(product_ceiling)) && adds_products(op))
         how |= MW__ROUND_CEILING;
     return how | (has(on, MW__ARITHMETIC(product_denormals)) ? MW__ROUND_FLUSH : 0);
@@ -70,10 +70,12 @@ static unsigned of_operation(const mw__op *op, mw__arithmetic on, bool rounded)
         how |= MW__ROUND_SLICE;
     if (!rounded)
         return how;
-    if (is_product(op))
+    if (mw__storage_is_product(op))
         how |= of_product(op, on);
+    const bool adds = is_named(op, "add") || is_named(op, "sub");
     const mw__arithmetic ties = is_named(op, "mul")          ? MW__ARITHMETIC(mul_ties_away)
                                 : is_named(op, "reduce_sum") ? MW__ARITHMETIC(sum_ties_away)
+                                : adds                       ? MW__ARITHMETIC(add_ties_away)
                                                              : 0;
     return how | (has(on, ties) ? MW__ROUND_AWAY : 0);
 }

@@ -5,6 +5,9 @@
 
 #include "engine/core/step.h"
 
+/* Multiplies and adds: a rule of products holds for it. */
+bool mw__storage_is_product(const mw__op *op);
+
 /* inout: by value id, MW__ROUND_HALF for what is rounded (core/step.h), which becomes what the chip does */
 mw_status mw__storage_chip_rounding(const mw__function *function, mw__arithmetic on, uint8_t *inout, mw_error *err);
 

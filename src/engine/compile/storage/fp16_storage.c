@@ -19,6 +19,7 @@ typedef struct storage {
     mw_tensor **made;         /* what its operation writes in the copy */
     bool *output;
     uint8_t *wanted; /* what is done to it (mw__round) */
+    bool *other;     /* something reads it that is no product; of fixed-point products alone, else NULL */
 } storage;
 
 /* ---- operations ---- */
@@ -237,6 +238,21 @@ static bool suits(const mw__block *body)
     return half;
 }
 
+/* Which values more than products read, where those take a NaN as a number. */
+static mw_status find_other_reads(storage *s, const mw__function *from, mw_error *err)
+{
+    if ((s->arithmetic & MW__ARITHMETIC(product_fixed_point)) == 0)
+        return MW_OK;
+    s->other = mw__alloc(s->to->allocator, from->graph->value_count, sizeof *s->other, err);
+    for (size_t i = 0; s->other != NULL && i < from->body->op_count; i++) {
+        const mw__op *op = from->body->ops[i];
+        for (size_t k = 0; (op->row == NULL || !mw__storage_is_product(op)) && k < op->slot_count; k++)
+            for (size_t j = 0; j < op->slots[k].count; j++)
+                s->other[op->slots[k].operands[j].value->id] = true;
+    }
+    return s->other != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 static mw_status init(storage *s, const mw__function *from, mw_error *err)
 {
     const mw_allocator *allocator = s->to->allocator;
@@ -255,6 +271,7 @@ static mw_status init(storage *s, const mw__function *from, mw_error *err)
         for (size_t r = 0; r < op->result_count; r++)
             s->wanted[op->results[r]->id] = is_half(op->results[r]) && is_rounded(op) ? MW__ROUND_HALF : 0;
     }
+    MW_TRY(find_other_reads(s, from, err));
     return s->arithmetic != 0 ? mw__storage_chip_rounding(from, s->arithmetic, s->wanted, err) : MW_OK;
 }
 
@@ -265,6 +282,7 @@ static void deinit(const storage *s)
     mw__free(s->to->allocator, s->made);
     mw__free(s->to->allocator, s->output);
     mw__free(s->to->allocator, s->wanted);
+    mw__free(s->to->allocator, s->other);
 }
 
 static mw__function *begin_function(mw_graph *to, const mw__function *from, mw_error *err)
@@ -298,17 +316,20 @@ static mw_status describe_rounding(const storage *s, const mw__function *from, m
     bool *half = mw__arena_alloc(arena, count, sizeof *half, err);
     uint8_t *wanted = mw__arena_alloc(arena, count, sizeof *wanted, err);
     uint32_t *origin = mw__arena_alloc(arena, count, sizeof *origin, err);
-    if (half == NULL || wanted == NULL || origin == NULL)
+    bool *operand = mw__arena_alloc(arena, count, sizeof *operand, err);
+    if (half == NULL || wanted == NULL || origin == NULL || operand == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < from->graph->value_count; i++) {
         const mw_tensor *value = from->graph->values[i], *made = s->made[i];
+        if (s->other != NULL && !s->other[i] && value->op == NULL && s->fp32[i] != NULL)
+            operand[s->fp32[i]->id] = true;
         if (made == NULL || value->op == NULL)
             continue;
         half[made->id] = is_half(value);
         wanted[made->id] = s->wanted[i];
         origin[made->id] = value->id;
     }
-    *out = (mw__rounding){.half = half, .wanted = wanted, .origin = origin, .count = count};
+    *out = (mw__rounding){.half = half, .wanted = wanted, .operand = operand, .origin = origin, .count = count};
     return MW_OK;
 }
 

@@ -83,13 +83,14 @@ uint32_t mw__conv_operand(mw__planner *planner, const mw_tensor *value)
 #define TILE_FLOATS 131072 /* of columns: 512 KB, about a second-level cache */
 #define TILE_MOST   512
 #define TILE_LEAST  16
-#define DEPTH       2048 /* rows of columns gathered at a time */
+#define DEPTH       2048 /* rows of columns gathered at a time, at most */
 #define ROWS        256  /* of the weight */
 
 typedef struct conv_block {
     mw__conv_window window;
     int64_t groups, inputs, outputs; /* channels of a group */
     int64_t depth, columns, tile, tiles;
+    int64_t deep; /* rows of columns gathered at a time */
     mw_dtype dtype;
     bool has_bias;
     mw__gemm_code code;
@@ -107,14 +108,14 @@ typedef struct conv_scratch {
 
 static size_t scratch_floats(const conv_block *s)
 {
-    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = mw__i64_min(s->depth, DEPTH);
+    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = s->deep;
     return (size_t)(mw__i64_round_up(depth * s->tile, 16) + 2 * mw__i64_round_up(rows * s->tile, 16) +
                     (s->packed != NULL ? mw__i64_round_up(rows * depth, 16) : 0));
 }
 
 static conv_scratch divide_scratch(const conv_block *s, void *memory)
 {
-    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = mw__i64_min(s->depth, DEPTH);
+    const int64_t rows = mw__i64_min(s->outputs, ROWS), depth = s->deep;
     float *const columns = memory, *const sums = columns + mw__i64_round_up(depth * s->tile, 16);
     float *const weight = sums + 2 * mw__i64_round_up(rows * s->tile, 16);
     return (conv_scratch){.columns = columns,
@@ -179,17 +180,31 @@ static void expand_weight(const conv_block *s, int64_t from, int64_t rows, int64
         mw__unpack(s->code.level, s->packed, from + i * s->depth, depth, weight + i * depth);
 }
 
+static const float *bias_of(const conv_block *s, const mw__kernel_call *call)
+{
+    return s->has_bias ? call->in[s->packed != NULL ? 1 : 2] : NULL;
+}
+
+static bool starts_with_bias(const conv_block *s) { return s->has_bias && s->code.sums == MW__SUMS_FIXED; }
+
 /* sums [rows, count] of channels `row` .. of the group */
 static void multiply_rows(const conv_block *s, const mw__kernel_call *call, const conv_tile *t, int64_t row,
                           int64_t rows, const conv_scratch *scratch)
 {
     const int64_t from = (t->group * s->outputs + row) * s->depth;
+    const float *const start = starts_with_bias(s) ? bias_of(s, call) + t->group * s->outputs + row : NULL;
     const bool packed = s->packed != NULL;
     int64_t at = 0;
     do {
-        const int64_t depth = mw__i64_min(s->depth - at, DEPTH);
-        const mw__gemm_shape shape = {
-            .m = rows, .n = t->count, .k = depth, .lda = packed ? depth : s->depth, .ldb = t->count, .ldc = t->count};
+        const int64_t depth = mw__i64_min(s->depth - at, s->deep);
+        const mw__gemm_shape shape = {.m = rows,
+                                      .n = t->count,
+                                      .k = depth,
+                                      .lda = packed ? depth : s->depth,
+                                      .ldb = t->count,
+                                      .ldc = t->count,
+                                      .start = start,
+                                      .start_of_rows = true};
         gather_columns(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
         if (packed)
             expand_weight(s, from + at, rows, depth, scratch->weight);
@@ -222,6 +237,7 @@ static void conv_run(const mw__kernel_call *call)
 {
     const conv_block *s = call->block;
     const conv_scratch scratch = divide_scratch(s, call->scratch);
+    const bool adds = s->has_bias && !starts_with_bias(s);
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const conv_tile t = tile_of(s, unit);
         for (int64_t row = 0; row < s->outputs; row += ROWS) {
@@ -230,8 +246,8 @@ static void conv_run(const mw__kernel_call *call)
             for (int64_t i = 0; i < rows; i++) {
                 const int64_t channel = t.group * s->outputs + row + i;
                 float *const sums = scratch.sums + i * t.count;
-                const float bias = s->has_bias ? ((const float *)call->in[s->packed != NULL ? 1 : 2])[channel] : 0.0f;
-                for (int64_t k = 0; s->has_bias && k < t.count; k++)
+                const float bias = adds ? bias_of(s, call)[channel] : 0.0f;
+                for (int64_t k = 0; adds && k < t.count; k++)
                     sums[k] += bias;
                 store_channel(s, &t, channel, sums, call->out[0]);
             }
@@ -279,9 +295,12 @@ static void conv_ref(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
+/* Sums of a chip are of all products at once. */
 static void choose_tile(mw__planner *planner, conv_block *s)
 {
-    const int64_t depth = s->depth > 0 ? mw__i64_min(s->depth, DEPTH) : 1;
+    const bool whole = mw__sums_of(mw__plan_config(planner)) != MW__SUMS_FREE;
+    s->deep = whole ? s->depth : mw__i64_min(s->depth, DEPTH);
+    const int64_t depth = s->deep > 0 ? s->deep : 1;
     const int64_t wanted = TILE_FLOATS / depth / TILE_LEAST * TILE_LEAST;
     s->tile = mw__i64_min(mw__i64_clamp(wanted, TILE_LEAST, TILE_MOST), s->columns);
     s->tiles = (s->columns + s->tile - 1) / s->tile;
@@ -314,7 +333,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_tile(planner, s);
     s->packed = mw__is_packed(weight) ? weight->packed : NULL;
-    const bool plain = s->code.level == MW__LEVEL_REF && !s->code.in_fours;
+    const bool plain = s->code.level == MW__LEVEL_REF && s->code.sums == MW__SUMS_FREE;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;
     const double bytes = 4.0 * (double)s->groups * (double)s->depth * (double)s->columns;
     uint32_t in[3];
@@ -325,7 +344,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     step->report.flops = flops;
     step->scratch = plain ? 0
                           : scratch_floats(s) * sizeof(float) +
-                                mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, mw__i64_min(s->depth, DEPTH));
+                                mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, s->deep);
     for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);
@@ -352,17 +371,23 @@ mw__implementations mw__conv_implementations(void)
     static const mw__implementation rows[] =
     { MW__CONV_DEPTHWISE_ROW,
 #if MW_HAVE_AVX512
-      {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
+      {.name = "avx512",
+       .level = MW__LEVEL_AVX512,
+       .declines = mw__conv_avx512_declines,
+       .plan = mw__plan_conv_avx512,
+       .adds_freely = true},
       {.name = "packed.avx512",
        .level = MW__LEVEL_AVX512,
        .declines = wide_declines,
        .plan = mw__plan_conv_row_packed,
-       .takes_packed = true},
+       .takes_packed = true,
+       .adds_freely = true},
 #endif
       {.name = "direct",
        .level = MW__LEVEL_BASE,
        .declines = mw__conv_row_direct_declines,
-       .plan = mw__plan_conv_row_direct},
+       .plan = mw__plan_conv_row_direct,
+       .adds_freely = true},
       MW__CONV_PACKED_ROW,
       {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns, .takes_packed = true},
       {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns, .takes_packed = true},

@@ -138,7 +138,7 @@ static const char *order_declines(const columns_block *s)
 {
     if (s->code.sgemm != NULL)
         return "a BLAS multiplies, in another order";
-    if (s->code.in_fours || s->code.level == MW__LEVEL_REF)
+    if (s->code.sums != MW__SUMS_FREE || s->code.level == MW__LEVEL_REF)
         return "sums of the reference";
     if (s->shape.n < 2 || (s->shape.m < 2 && (s->shape.transpose_b || s->shape.k > MW__GEMM_DEPTH)))
         return "a vector, which is summed in another order";
@@ -209,7 +209,7 @@ static const char *depthwise_declines(const void *subject)
 static const char *dots_decline(const void *subject)
 {
     const columns_block *s = subject;
-    if (s->code.sgemm != NULL || s->code.in_fours || s->code.level == MW__LEVEL_REF || s->code.dots == NULL)
+    if (s->code.sgemm != NULL || s->code.sums != MW__SUMS_FREE || s->code.level == MW__LEVEL_REF || s->code.dots == NULL)
         return "a product that adds in another order";
     if (s->request.dy == NULL || s->shape.m != 1 || s->channels != 1 || s->shape.k < 2)
         return "no gradient by a kernel of one plane, or of one position";

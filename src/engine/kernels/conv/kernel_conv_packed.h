@@ -186,12 +186,12 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
 #define MW__CONV_PACKED_ROW                                                                                            \
     {                                                                                                                  \
         .name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_row_packed_declines,                           \
-        .plan = mw__plan_conv_row_packed, .takes_packed = true                                                         \
+        .plan = mw__plan_conv_row_packed, .takes_packed = true, .adds_freely = true                                    \
     }
 #define MW__CONV_DEPTHWISE_ROW                                                                                         \
     {                                                                                                                  \
         .name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_row_depthwise_declines,                     \
-        .plan = mw__plan_conv_row_depthwise                                                                            \
+        .plan = mw__plan_conv_row_depthwise, .adds_freely = true                                                       \
     }
 
 /* What is taken: elements of a kernel, those along an axis, grids. */

@@ -99,20 +99,6 @@ static void transpose_run(const mw__kernel_call *call)
 
 /* ---- the plain form ---- */
 
-/* The element of x that a tap carries to position `at` of the result; -1 if there is none. */
-static int64_t source(const mw__conv_window *w, int64_t tap, int64_t at)
-{
-    int64_t offset[3], from = 0, rest[3] = {at / (w->in[1] * w->in[2]), at / w->in[2] % w->in[1], at % w->in[2]};
-    mw__conv_tap(w, tap, offset);
-    for (int i = 0; i < 3; i++) {
-        const int64_t spread = rest[i] - offset[i];
-        if (spread < 0 || spread % w->stride[i] != 0 || spread / w->stride[i] >= w->out[i])
-            return -1;
-        from = from * w->out[i] + spread / w->stride[i];
-    }
-    return from;
-}
-
 static void transpose_ref(const mw__kernel_call *call)
 {
     const transpose_block *s = call->block;
@@ -124,7 +110,7 @@ static void transpose_ref(const mw__kernel_call *call)
             const int64_t channel = u.channel + i / w->area_in;
             double sum = s->has_bias ? (double)((const float *)call->in[2])[u.group * s->outputs + channel] : 0.0;
             for (int64_t tap = 0; tap < w->taps; tap++) {
-                const int64_t from = source(w, tap, i % w->area_in);
+                const int64_t from = mw__conv_transpose_source(w, tap, i % w->area_in);
                 const float *weight =
                     (const float *)call->in[1] + (u.group * s->inputs * s->outputs + channel) * w->taps + tap;
                 for (int64_t c = 0; from >= 0 && c < s->inputs; c++)
@@ -173,7 +159,7 @@ static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *
     s->inputs = mw__shape_of(weight).dim[0] / s->groups, s->outputs = mw__shape_of(weight).dim[1];
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_unit(planner, s);
-    const bool plain = mw__plan_level(planner) == MW__LEVEL_REF && !s->code.in_fours;
+    const bool plain = mw__plan_level(planner) == MW__LEVEL_REF;
     const double products = (double)mw__count_of(x) * (double)s->outputs * (double)s->window.taps;
     const uint32_t in[3] = {mw__conv_operand(planner, x), mw__conv_operand(planner, weight),
                             bias != NULL ? mw__conv_operand(planner, bias) : 0};
@@ -196,14 +182,20 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
                                               {.name = "packed.avx512",
                                                .level = MW__LEVEL_AVX512,
                                                .declines = mw__conv_row_packed_declines,
-                                               .plan = mw__plan_conv_row_packed},
+                                               .plan = mw__plan_conv_row_packed,
+                                               .adds_freely = true},
                                               {.name = "direct",
                                                .level = MW__LEVEL_BASE,
                                                .declines = mw__conv_row_direct_declines,
-                                               .plan = mw__plan_conv_row_direct},
+                                               .plan = mw__plan_conv_row_direct,
+                                               .adds_freely = true},
                                               MW__CONV_PACKED_ROW,
-                                              {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
-                                              {.name = "ref", .plan = plan_product}};
+                                              {.name = "product",
+                                               .level = MW__LEVEL_BASE,
+                                               .plan = plan_product,
+                                               .adds_freely = true},
+                                              {.name = "ref", .plan = plan_product, .adds_freely = true},
+                                              {.name = "gathered", .plan = mw__plan_conv_transpose_gathered}};
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), op)->plan(planner, op, err);

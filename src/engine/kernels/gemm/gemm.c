@@ -4,6 +4,7 @@
 #include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 #include "engine/kernels/gemm/gemm_chip.h"
+#include "engine/kernels/gemm/gemm_fixed.h"
 
 #if MW_HAVE_AVX512
 #include "engine/kernels/gemm/gemm_avx512.h"
@@ -22,7 +23,7 @@
 
 /* ---- packing: rows and columns that lack are zeros ---- */
 
-static void pack_lanes(float *out, int64_t width, const mw__gemm_lanes *l)
+void mw__gemm_pack_lanes(float *out, int64_t width, const mw__gemm_lanes *l)
 {
     if (l->count < width)
         memset(out, 0, (size_t)(width * l->k) * sizeof *out);
@@ -112,7 +113,7 @@ static void run_tile(tile_function *tile, const mw__gemm_tile *t)
                                              .columns = TILE_N,                                                        \
                                              .whole = TILE_N,                                                          \
                                              .tile = run_tile_##level,                                                 \
-                                             .pack = pack_lanes,                                                       \
+                                             .pack = mw__gemm_pack_lanes,                                                       \
                                              .across = across_##level,                                                 \
                                              .across_scratch = mw__gemm_across_scratch};
 SET(base)
@@ -163,6 +164,12 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
 static bool is_small(int64_t m, int64_t n, int64_t k)
 {
     return k <= MW__GEMM_DEPTH && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
+}
+
+static const char *chip_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    return mw__sums_of(r->config) == MW__SUMS_FREE ? "sums are not those of a chip" : NULL;
 }
 
 static const char *vector_declines(const void *subject)
@@ -235,6 +242,7 @@ static const char *blas_declines(const void *subject)
 }
 
 static const mw__implementation implementations[] = {
+    {.name = "chip", .level = MW__LEVEL_REF, .declines = chip_declines},
     {.name = "vector", .level = MW__LEVEL_BASE, .declines = vector_declines},
     {.name = "small", .level = MW__LEVEL_BASE, .declines = small_declines},
     {.name = "avx512", .level = MW__LEVEL_BASE, .declines = avx512_declines},
@@ -251,9 +259,10 @@ static mw__gemm_code code_of(const mw__implementation *row, const mw__config *co
 {
     const mw__gemm_kernel *const kernel = config->level != MW__LEVEL_REF ? mw__gemm_kernel_here(config) : NULL;
     return (mw__gemm_code){.level = config->level,
-                           .in_fours = (config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0,
+                           .sums = mw__sums_of(config),
+                           .drops = (config->arithmetic & MW__ARITHMETIC(product_drops)) != 0,
                            .name = row->name,
-                           .dots = kernel != NULL ? kernel->dots : NULL,
+                           .dots = kernel != NULL && row->declines != chip_declines ? kernel->dots : NULL,
                            .kernel = row->declines == avx512_declines ? kernel : NULL,
                            .sgemm = row->declines == blas_declines ? mw__blas_find() : NULL};
 }
@@ -277,7 +286,7 @@ mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t 
 
 const mw__gemm_set *mw__gemm_blocks(const mw__gemm_code *code)
 {
-    if (code->in_fours || code->level == MW__LEVEL_REF || code->sgemm != NULL)
+    if (code->sums != MW__SUMS_FREE || code->level == MW__LEVEL_REF || code->sgemm != NULL)
         return NULL;
     return code->kernel != NULL ? code->kernel->set : SET_OF(code->level);
 }
@@ -298,7 +307,9 @@ static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c,
               void *scratch)
 {
-    if (code->in_fours)
+    if (code->sums == MW__SUMS_FIXED)
+        mw__gemm_fixed(code, s, a, b, c, scratch);
+    else if (code->sums == MW__SUMS_FOURS)
         mw__gemm_chip(s, a, b, c);
     else if (code->level == MW__LEVEL_REF)
         mw__gemm_ref(s, a, b, c);

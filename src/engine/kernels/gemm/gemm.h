@@ -16,6 +16,8 @@ typedef struct mw__gemm_shape {
     int64_t m, n, k;
     int64_t lda, ldb, ldc;
     bool transpose_a, transpose_b;
+    const float *start; /* what sums begin with, of each row or each column; NULL: 0. Of fixed-point sums alone */
+    bool start_of_rows;
 } mw__gemm_shape;
 
 /* Bytes that the built-in code needs as scratch for products of at most m rows. */
@@ -43,7 +45,8 @@ typedef struct mw__gemm_code {
     const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
     const char *name;              /* of the row */
-    bool in_fours;                 /* sums as a chip takes them (gemm_chip.h); the level is that of the reference */
+    mw__sums sums;
+    bool drops; /* of fixed-point sums: small products are 0 (rules/arithmetic.def, product_drops) */
 } mw__gemm_code;
 
 /* The ways to multiply; subject: a request. */

@@ -142,7 +142,7 @@ static void pack_apart(float *out, int64_t width, const float *from, int64_t ste
     }
 }
 
-static void pack_lanes(float *out, int64_t width, const mw__gemm_lanes *l)
+void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *l)
 {
     for (int64_t first = 0; first < l->count; first += LANES) {
         const int64_t lanes = mw__i64_min(LANES, l->count - first);
@@ -195,6 +195,6 @@ const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
                                           .apart = ROWS,
                                           .whole = LANES,
                                           .tile = run_tile,
-                                          .pack = pack_lanes,
+                                          .pack = mw__gemm_avx512_pack,
                                           .across = mw__gemm_avx512_across,
                                           .across_scratch = mw__gemm_avx512_across_scratch};

@@ -40,6 +40,9 @@ typedef struct mw__gemm_set {
     size_t (*across_scratch)(int64_t m, int64_t k);
 } mw__gemm_set;
 
+/* Of any instruction set. */
+void mw__gemm_pack_lanes(float *out, int64_t width, const mw__gemm_lanes *lanes);
+
 /* The way across, of gemm_across.c. Rows of B, at b + r * b_row, times lanes of a packed A [k, 16] or [k, 8]: sums of 6
  * rows and 16 lanes, or of 12 and 8, dense. */
 typedef struct mw__gemm_strips {

@@ -6,6 +6,7 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/reduce/simd_reduce.h"
 
 #include "base/number/fp16.h"
@@ -37,6 +38,7 @@ typedef struct attention_block {
     mw__loop1 *fed;              /* of what is widened; or NULL */
     mw__loop1 *exp;
     void (*softmax)(float *row, int64_t count, mw__loop1 *exp);
+    mw__loop1 *round_scores, *round_weights; /* to fp16, as products of a chip give and take it; or NULL */
 } attention_block;
 
 MW__INLINE void softmax_body(float *row, int64_t count, mw__loop1 *exp)
@@ -127,6 +129,8 @@ static void weigh_keys(const attention_block *s, const rows_of *t, float *scores
     const mw__gemm_shape product = {
         .m = t->rows, .n = keys, .k = s->inner, .lda = s->inner, .ldb = s->inner, .ldc = keys, .transpose_b = true};
     mw__gemm(&s->scores_code, &product, t->q, t->k + t->keys.begin * s->inner, scores, gemm);
+    if (s->round_scores != NULL)
+        s->round_scores(scores, scores, count, 0, 0);
     for (int64_t i = 0; i < count; i++)
         scores[i] *= s->scale;
     if (s->mask != MASK_NONE && keys == s->keys)
@@ -136,6 +140,8 @@ static void weigh_keys(const attention_block *s, const rows_of *t, float *scores
             add_mask(s, t->mask, t->at + i * s->keys + t->keys.begin, keys, scores + i * keys);
         s->softmax(scores + i * keys, keys, s->exp);
     }
+    if (s->round_weights != NULL)
+        s->round_weights(scores, scores, count, 0, 0);
 }
 
 enum { QUERY, KEY, VALUE, MASK }; /* what is read */
@@ -217,6 +223,10 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->dtype = mw__dtype_of(op->results[0]);
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->softmax = MW__DISPATCH_BEST(softmax, level);
+    if (mw__sums_of(mw__plan_config(planner)) == MW__SUMS_FIXED) {
+        s->round_scores = mw__round_loop(level, MW__ROUND_HALF | MW__ROUND_AWAY);
+        s->round_weights = mw__round_loop(level, MW__ROUND_HALF);
+    }
     const int64_t rows = s->block;
     s->half_keys = widens_here(planner, s, mw__arg(op, "key"));
     s->half_values = widens_here(planner, s, mw__arg(op, "value"));

@@ -64,6 +64,7 @@ static void add_bias(float *c, int64_t ldc, int64_t rows, int64_t columns, const
 static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const float *bias, float *c, int64_t ldc,
                          void *scratch)
 {
+    const bool starts = s->code.sums == MW__SUMS_FIXED;
     const mw__gemm_shape shape = {.m = piece->rows,
                                   .n = piece->columns,
                                   .k = s->k,
@@ -71,11 +72,12 @@ static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const
                                   .ldb = s->ldy,
                                   .ldc = ldc,
                                   .transpose_a = s->transpose_x,
-                                  .transpose_b = s->transpose_y};
+                                  .transpose_b = s->transpose_y,
+                                  .start = starts && bias != NULL ? bias + piece->column : NULL};
     const float *x = (const float *)piece->x + (s->transpose_x ? piece->row : piece->row * s->ldx);
     const float *y = (const float *)piece->y + (s->transpose_y ? piece->column * s->ldy : piece->column);
     mw__gemm(&s->code, &shape, x, y, c, scratch);
-    if (bias != NULL)
+    if (bias != NULL && !starts)
         add_bias(c, ldc, piece->rows, piece->columns, bias + piece->column);
 }
 
@@ -350,7 +352,7 @@ static bool widens_in_parts(const matmul_block *s)
 {
     return s->single && s->packed == NULL && s->dtype == MW_F32 && s->m <= WIDENED_ROWS && s->k > 0 &&
            (s->m == 1 || !s->transpose_x) && s->n * s->k >= WIDENED_LEAST && s->n > 1 && s->code.sgemm == NULL &&
-           !s->code.in_fours && s->code.level != MW__LEVEL_REF;
+           s->code.sums == MW__SUMS_FREE && s->code.level != MW__LEVEL_REF;
 }
 
 static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
@@ -498,7 +500,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     mw__step *step =
         mw__plan_step(planner, choose_run(planner, s), op->row->name, units, mw__product_cost(bytes, flops));
     step->block = s;
-    step->fusion.factors = step->run == small_run ? factors_of(planner, o, s) : NULL;
+    step->fusion.factors = step->run == small_run && s->code.sums == MW__SUMS_FREE ? factors_of(planner, o, s) : NULL;
     step->report.flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;

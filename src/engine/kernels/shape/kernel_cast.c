@@ -177,6 +177,8 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     if (!castable(mw__dtype_of(x)) || !castable(mw__dtype_of(result)))
         return mw__kernel_unsupported(op, castable(mw__dtype_of(x)) ? mw__dtype_of(result) : mw__dtype_of(x), err);
     mw__step *step = plan_cast(planner, x, mw__plan_buffer(planner, result), mw__dtype_of(result));
+    if (step != NULL && mw__plan_is_operand(planner, result))
+        ((cast_block *)(uintptr_t)step->block)->fed = NULL;
     if (step == NULL || !mw__number_dtype_is_float(mw__dtype_of(x)) || !mw__number_dtype_is_float(mw__dtype_of(result)))
         return mw__plan_check(planner, err);
     step->rounds = true;

@@ -1,0 +1,173 @@
+/* The vectors that were measured on M4 and M6 (../shared/data/ane-numerics, read there and never copied), each on the
+ * model of its chip. */
+#include "base/number/fp16.h"
+#include "support/check.h"
+#include "support/chip/text_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER MW_SHARED_DATA "/ane-numerics/"
+
+enum { LINE = 1024, FIELDS = 12, CHANNELS = 64 };
+
+/* ---- tables ---- */
+
+typedef struct table {
+    FILE *file;
+    char line[LINE];
+    char *field[FIELDS];
+} table;
+
+static bool begin(table *t, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, FOLDER "%s", name);
+    t->file = fopen(path, "r");
+    return t->file != NULL && fgets(t->line, sizeof t->line, t->file) != NULL;
+}
+
+/* The next row in its fields; those that lack are empty. */
+static bool next(table *t)
+{
+    if (fgets(t->line, sizeof t->line, t->file) == NULL)
+        return false;
+    t->line[strcspn(t->line, "\n")] = '\0';
+    char *at = t->line;
+    for (int i = 0; i < FIELDS; i++) {
+        t->field[i] = at;
+        at += strcspn(at, "\t");
+        if (*at == '\t')
+            *at++ = '\0';
+    }
+    return true;
+}
+
+/* ---- products_fp16.tsv ---- */
+
+typedef struct product_row {
+    float weight[CHANNELS], x[CHANNELS], bias, expected;
+} product_row;
+
+/* "1 each", "0.25 first, else 0" */
+static void read_weights(const char *text, float *weight)
+{
+    const float value = strtof(text, NULL);
+    for (int i = 0; i < CHANNELS; i++)
+        weight[i] = i == 0 || strstr(text, "each") != NULL ? value : 0.0f;
+}
+
+/* Numbers, and '0*61' for so many zeros; "bits 0xFE00". The rest are zeros. */
+static bool read_inputs(const char *text, float *x)
+{
+    int count = 0;
+    memset(x, 0, CHANNELS * sizeof *x);
+    if (strncmp(text, "bits ", 5) == 0) {
+        x[0] = mw__fp16_to_float((uint16_t)strtoul(text + 5, NULL, 16));
+        return true;
+    }
+    while (*text != '\0') {
+        char *end;
+        const bool quoted = *text == '\'';
+        const float value = strtof(text + quoted, &end);
+        const long times = quoted && *end == '*' ? strtol(end + 1, &end, 10) : 1;
+        if (end == text + quoted)
+            return false;
+        for (long i = 0; i < times && count < CHANNELS; i++)
+            x[count++] = value;
+        text = end + quoted;
+        text += strspn(text, " ");
+    }
+    return count > 0;
+}
+
+static void put_list(char *text, size_t size, const float *values, int count)
+{
+    size_t at = 0;
+    for (int i = 0; i < count; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s[[%a]]", i > 0 ? ", " : "", (double)values[i]);
+}
+
+/* A 1x1 conv of 64 channels to one, as it was measured. */
+static float run_conv(const char *profile, const product_row *row, bool has_bias)
+{
+    char weights[CHANNELS * 32], statements[8192], bias[128] = "";
+    float y = NAN;
+    put_list(weights, sizeof weights, row->weight, CHANNELS);
+    if (has_bias)
+        snprintf(bias, sizeof bias, "bias = tensor<fp16, [1]>([%a]), ", (double)row->bias);
+    snprintf(statements, sizeof statements,
+             "tensor<fp16, [1, 64, 1, 1]> w = const()[name = string(\"w\"), val = tensor<fp16, [1, 64, 1, 1]>([[%s]])];\n"
+             "tensor<fp16, [1, 1, 1, 1]> y = conv(%sdilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
+             "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), "
+             "weight = w, x = x)[name = string(\"y\")];",
+             weights, bias);
+    text_run(profile, "tensor<fp16, [1, 64, 1, 1]> x", statements, &(text_port){"x", row->x, CHANNELS}, 1, &y, 1);
+    return y;
+}
+
+typedef struct tally {
+    int right, wrong;
+} tally;
+
+static void check_row(const char *profile, const table *t, float actual, float expected, tally *out)
+{
+    const bool same = actual == expected;
+    out->right += same, out->wrong += !same;
+    check_note(same || out->wrong > 5, __FILE__, __LINE__, "%s: %s, weights %s, bias \"%s\", inputs %s: %.9g, not %.9g",
+               profile, t->field[0], t->field[2], t->field[3], t->field[4], (double)actual, (double)expected);
+}
+
+/* Fields: set, chips, weights, bias, inputs, ane. */
+static void check_products(const char *profile, const char *chip)
+{
+    table t;
+    tally all = {0};
+    if (!begin(&t, "products_fp16.tsv"))
+        SKIP("../shared/data/ane-numerics is not there");
+    while (next(&t)) {
+        product_row row = {.bias = strtof(t.field[3], NULL), .expected = strtof(t.field[5], NULL)};
+        if (strstr(t.field[1], chip) == NULL)
+            continue;
+        read_weights(t.field[2], row.weight);
+        REQUIRE(read_inputs(t.field[4], row.x));
+        check_row(profile, &t, run_conv(profile, &row, t.field[3][0] != '\0'), row.expected, &all);
+    }
+    fclose(t.file);
+    printf("%s: %d of %d products\n", profile, all.right, all.right + all.wrong);
+    CHECK(all.wrong == 0 && all.right > 100);
+}
+
+static void test_products_of_m4(void) { check_products("h16", "M4"); }
+static void test_products_of_m6(void) { check_products("h18g", "M6"); }
+
+/* ---- elementwise_fp16.tsv ---- */
+
+static void test_elements_of_m6(void)
+{
+    table t;
+    tally all = {0};
+    if (!begin(&t, "elementwise_fp16.tsv"))
+        SKIP("../shared/data/ane-numerics is not there");
+    while (next(&t)) {
+        char expression[64];
+        snprintf(expression, sizeof expression, "%s(x = x, y = z)", t.field[0]);
+        const float expected = strtof(t.field[3], NULL);
+        const float actual = text_of_two("h18g", expression, strtof(t.field[1], NULL), strtof(t.field[2], NULL));
+        const bool same = actual == expected;
+        all.right += same, all.wrong += !same;
+        check_note(same, __FILE__, __LINE__, "h18g: %s of %s and %s: %.9g, not %s", t.field[0], t.field[1], t.field[2],
+                   (double)actual, t.field[3]);
+    }
+    fclose(t.file);
+    printf("h18g: %d of %d sums and products of elements\n", all.right, all.right + all.wrong);
+    CHECK(all.wrong == 0 && all.right > 50);
+}
+
+int main(void)
+{
+    RUN(test_products_of_m4);
+    RUN(test_products_of_m6);
+    RUN(test_elements_of_m6);
+    return check_finish();
+}
