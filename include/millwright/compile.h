@@ -31,15 +31,15 @@ typedef enum mw_device {
  *  mw_chip_report_create lists those that hold).
  *  source  ANEForge, limits by chip */
 typedef enum mw_chip {
-    MW_CHIP_AUTO = 0, /* every generation that runs MIL */
-    MW_CHIP_H11 = 11, /* before M1: runs no MIL, so nothing is compiled for it */
-    MW_CHIP_H12 = 12, /* likewise */
-    MW_CHIP_H13 = 13, /* M1 */
-    MW_CHIP_H14 = 14, /* M2 */
-    MW_CHIP_H15 = 15, /* M3 */
-    MW_CHIP_H16 = 16, /* M4 */
-    MW_CHIP_H17 = 17, /* M5 */
-    MW_CHIP_H18 = 18, /* after M5: known by name, with the limits of M4 and M5 */
+    MW_CHIP_AUTO = 0,  /* every generation that runs MIL */
+    MW_CHIP_H11 = 11,  /* before M1: runs no MIL, so nothing is compiled for it */
+    MW_CHIP_H12 = 12,  /* likewise */
+    MW_CHIP_H13 = 13,  /* M1 */
+    MW_CHIP_H14 = 14,  /* M2 */
+    MW_CHIP_H15 = 15,  /* M3 */
+    MW_CHIP_H16 = 16,  /* M4 */
+    MW_CHIP_H17 = 17,  /* M5 */
+    MW_CHIP_H18 = 18,  /* after M5: known by name, with the limits of M4 and M5 */
     MW_CHIP_H18G = 19, /* M6, measured; two engines */
     MW_CHIP_H19 = 20   /* after M6: known by name, with the limits of M6 */
 } mw_chip;

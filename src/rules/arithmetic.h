@@ -1,7 +1,8 @@
 /* What a chip's arithmetic does otherwise than IEEE, as switches (arithmetic.def), and the profile of each chip: the
  * set that is on there. The engine's model of the ANE computes by a profile.
  *
- * A profile is written as a name and changes, "h13,product_tiles,-wide_chains": h13 to h17 and h18g, or ieee, which has none. */
+ * A profile is written as a name and changes, "h13,product_tiles,-wide_chains": h13 to h17 and h18g, or ieee, which has
+ * none. */
 #ifndef MW__RULES_ARITHMETIC_H
 #define MW__RULES_ARITHMETIC_H
 
@@ -43,6 +44,9 @@ bool mw__arithmetic_has(mw_chip chip);
 
 /* The profile of a chip; of MW_CHIP_AUTO, and where none is known, the default. */
 mw__arithmetic mw__arithmetic_of(mw_chip chip);
+
+/* The switch by which an operation of MIL is computed by M6's table; 0: none has it. */
+mw__arithmetic mw__arithmetic_knots(const char *operation);
 
 /* MW_ERROR_ARGUMENT naming the word that is neither a profile nor a switch, or for a text of MW__ARITHMETIC_TEXT bytes
  * and more. */

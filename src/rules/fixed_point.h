@@ -1,5 +1,6 @@
 /* Fixed-point products and sums (arithmetic.def, product_fixed_point, product_drops), one after the other: units of
- * 2^-16 in doubles, which hold every partial sum, so that what passes the ceiling is infinite and stays so by itself. */
+ * 2^-16 in doubles, which hold every partial sum, so that what passes the ceiling is infinite and stays so by itself.
+ */
 #ifndef MW__RULES_FIXED_POINT_H
 #define MW__RULES_FIXED_POINT_H
 

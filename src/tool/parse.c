@@ -25,8 +25,9 @@ bool tool_parse_chip(const char *text, mw_chip *out)
 {
     const mw__chip_row *row = mw__chip_called(text);
     if (row == NULL) {
-        tool_complain("--chip %.60s is none of m1 to m6, a13 to a18, h11 to h19, or a die such as h16g; \"any\" is every chip",
-                      text);
+        tool_complain(
+            "--chip %.60s is none of m1 to m6, a13 to a18, h11 to h19, or a die such as h16g; \"any\" is every chip",
+            text);
         return false;
     }
     *out = row->chip;

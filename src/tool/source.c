@@ -30,7 +30,8 @@ const tool_option tool_reading_options[] = {
 const tool_option tool_running_options[] = {
     {"device", 'd', TOOL_TEXT, &given.device, "auto, cpu, gpu or ane (off a Mac: the model of its arithmetic)",
      .argument = "DEVICE", .choices = "auto, cpu, gpu, ane"},
-    {"profile", '\0', TOOL_TEXT, &given.profile, "arithmetic of that model: h13 to h17, h18g, ieee", .argument = "NAME"},
+    {"profile", '\0', TOOL_TEXT, &given.profile, "arithmetic of that model: h13 to h17, h18g, ieee",
+     .argument = "NAME"},
     {"threads", 't', TOOL_INTEGER, &given.threads, "0 = one for each processor", .argument = "N", .high = 1024},
     {"batch", 'b', TOOL_INTEGER, &given.batch, "examples of one run", .argument = "N", .low = 1, .high = INT32_MAX},
     {"cache", '\0', TOOL_TEXT, &given.cache, "folder where what is compiled is kept", .argument = "FOLDER"},

@@ -13,8 +13,10 @@ static void test_every_call_says_what_is_missing(void)
     CHECK(mw_graph_open_onnx("x.onnx", NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "built without protobuf-c");
     err = (mw_error){0};
-    CHECK_INT(mw_graph_write(NULL, "x.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
+    CHECK_INT(mw_graph_write(graph, "x.onnx", NULL, &err), MW_ERROR_UNSUPPORTED);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "built without protobuf-c");
+    mw_graph_destroy(graph);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/chip/text_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,12 +97,13 @@ static float run_conv(const char *profile, const product_row *row, bool has_bias
     put_list(weights, sizeof weights, row->weight, CHANNELS);
     if (has_bias)
         snprintf(bias, sizeof bias, "bias = tensor<fp16, [1]>([%a]), ", (double)row->bias);
-    snprintf(statements, sizeof statements,
-             "tensor<fp16, [1, 64, 1, 1]> w = const()[name = string(\"w\"), val = tensor<fp16, [1, 64, 1, 1]>([[%s]])];\n"
-             "tensor<fp16, [1, 1, 1, 1]> y = conv(%sdilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
-             "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), "
-             "weight = w, x = x)[name = string(\"y\")];",
-             weights, bias);
+    snprintf(
+        statements, sizeof statements,
+        "tensor<fp16, [1, 64, 1, 1]> w = const()[name = string(\"w\"), val = tensor<fp16, [1, 64, 1, 1]>([[%s]])];\n"
+        "tensor<fp16, [1, 1, 1, 1]> y = conv(%sdilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
+        "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), "
+        "weight = w, x = x)[name = string(\"y\")];",
+        weights, bias);
     text_run(profile, "tensor<fp16, [1, 64, 1, 1]> x", statements, &(text_port){"x", row->x, CHANNELS}, 1, &y, 1);
     return y;
 }
@@ -164,8 +166,127 @@ static void test_elements_of_m6(void)
     CHECK(all.wrong == 0 && all.right > 50);
 }
 
+/* ---- activation_statistics_m6.tsv ---- */
+
+/* A function, as it is written in MIL, and in doubles. The published reference of inverse leaves out its epsilon. */
+typedef struct function {
+    const char *name, *expression;
+    double (*exact)(double x);
+    double abs_slack; /* relative, beside what is printed; of tanh the study's own knots give 1.4 % more */
+} function;
+
+static double sigmoid_exactly(double x) { return 1.0 / (1.0 + exp(-x)); }
+static double silu_exactly(double x) { return x / (1.0 + exp(-x)); }
+static double gelu_exactly(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752); }
+static double gelu_by_tanh(double x)
+{
+    return 0.5 * x * (1.0 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+}
+static double rsqrt_exactly(double x) { return 1.0 / sqrt(x); }
+static double inverse_exactly(double x) { return 1.0 / x; }
+
+static const function functions[] = {
+    {"sigmoid", "sigmoid(x = x)", sigmoid_exactly, 0},
+    {"tanh", "tanh(x = x)", tanh, 0.015},
+    {"gelu", "gelu(mode = string(\"EXACT\"), x = x)", gelu_exactly, 0},
+    {"gelu_tanh", "gelu(mode = string(\"TANH_APPROXIMATION\"), x = x)", gelu_by_tanh, 0},
+    {"silu", "silu(x = x)", silu_exactly, 0},
+    {"exp", "exp(x = x)", exp, 0},
+    {"log", "log(epsilon = fp16(0x0p+0), x = x)", log, 0},
+    {"sqrt", "sqrt(x = x)", sqrt, 0},
+    {"rsqrt", "rsqrt(epsilon = fp16(0x0p+0), x = x)", rsqrt_exactly, 0},
+    {"inverse", "inverse(epsilon = fp16(0x1.a38p-14), x = x)", inverse_exactly, 0},
+    {"erf", "erf(x = x)", erf, 0},
+    {"sin", "sin(x = x)", sin, 0},
+};
+
+enum { POINTS = 2048 * 256 };
+
+/* The different fp16 numbers of POINTS points from low to high, by equal steps or, of positive ranges, equal factors.
+ */
+static size_t range_of(double low, double high, float *out)
+{
+    size_t count = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double place = i / (POINTS - 1.0),
+                     x = low > 0.0 ? low * pow(high / low, place) : low + (high - low) * place;
+        const float half = mw__fp16_to_float(mw__fp16_from_float((float)x));
+        if (count == 0 || half != out[count - 1])
+            out[count++] = half;
+    }
+    return count;
+}
+
+static double ulp_of(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1.0, exponent - 11 < -24 ? -24 : exponent - 11);
+}
+
+typedef struct errors {
+    double most, ulps;
+} errors;
+
+static bool run_function(const function *f, const float *x, size_t count, errors *out)
+{
+    char signature[64], statement[256];
+    float *y = malloc(count * sizeof *y);
+    snprintf(signature, sizeof signature, "tensor<fp16, [%zu]> x", count);
+    snprintf(statement, sizeof statement, "tensor<fp16, [%zu]> y = %s[name = string(\"y\")];", count, f->expression);
+    const bool good = y != NULL && text_run("h18g", signature, statement, &(text_port){"x", x, count}, 1, y, count);
+    *out = (errors){0};
+    for (size_t i = 0; good && i < count; i++) {
+        const double exact = f->exact((double)x[i]), error = fabs((double)y[i] - exact);
+        out->most = fmax(out->most, error);
+        out->ulps = fmax(out->ulps, error / ulp_of(exact));
+    }
+    free(y);
+    return good;
+}
+
+/* Half of the last of four digits that are printed, and of the tenth of an ulp. */
+static void check_statistics(const function *f, const table *t, const float *x, size_t count)
+{
+    errors found;
+    const double most = strtod(t->field[3], NULL), ulps = strtod(t->field[5], NULL);
+    REQUIRE(run_function(f, x, count, &found));
+    printf("h18g: %-9s largest error %.4g (%s), %.1f ulp (%s)\n", f->name, found.most, t->field[3], found.ulps,
+           t->field[5]);
+    check_note(fabs(found.most - most) <= most * (6e-4 + f->abs_slack), __FILE__, __LINE__, "%s: error %.5g, not %s",
+               f->name, found.most, t->field[3]);
+    check_note(fabs(found.ulps - ulps) <= 0.051 + ulps * 1e-5, __FILE__, __LINE__, "%s: %.2f ulp, not %s", f->name,
+               found.ulps, t->field[5]);
+}
+
+static void test_functions_of_m6(void)
+{
+    table t;
+    int rows = 0;
+    if (!begin(&t, "activation_statistics_m6.tsv"))
+        SKIP("../shared/data/ane-numerics is not there");
+    float *x = malloc(POINTS * sizeof *x);
+    REQUIRE(x != NULL);
+    while (next(&t)) {
+        char *const dots = strstr(t.field[1], "..");
+        REQUIRE(dots != NULL);
+        *dots = '\0';
+        const double low = strtod(t.field[1], NULL), high = strtod(dots + 2, NULL);
+        const size_t count = range_of(low, high, x);
+        check_note(count == (size_t)strtoul(t.field[2], NULL, 10), __FILE__, __LINE__, "%s: %zu inputs, not %s",
+                   t.field[0], count, t.field[2]);
+        for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+            if (strcmp(functions[i].name, t.field[0]) == 0)
+                check_statistics(&functions[i], &t, x, count), rows++;
+    }
+    free(x);
+    fclose(t.file);
+    CHECK_INT(rows, sizeof functions / sizeof *functions);
+}
+
 int main(void)
 {
+    RUN(test_functions_of_m6);
     RUN(test_products_of_m4);
     RUN(test_products_of_m6);
     RUN(test_elements_of_m6);

@@ -128,7 +128,7 @@ typedef enum mw__round {
 typedef struct mw__rounding {
     const bool *half;
     const uint8_t *wanted;
-    const bool *operand;    /* widened ports that products alone read, whose largest exponent is one of numbers; or NULL */
+    const bool *operand; /* widened ports that products alone read, whose largest exponent is one of numbers; or NULL */
     const uint32_t *origin; /* of results: the id in the text; NULL = the values are those of the text */
     size_t count;
 } mw__rounding;

@@ -119,7 +119,8 @@ static product product_make(int64_t m, int64_t n, int64_t k, int transposes, kin
                            .transpose_a = ta,
                            .transpose_b = tb}};
     uint32_t state = 7u + (uint32_t)of;
-    p.a = mw__alloc(NULL, (size_t)(m * k), sizeof *p.a, NULL), p.b = mw__alloc(NULL, (size_t)(n * k), sizeof *p.b, NULL);
+    p.a = mw__alloc(NULL, (size_t)(m * k), sizeof *p.a, NULL),
+    p.b = mw__alloc(NULL, (size_t)(n * k), sizeof *p.b, NULL);
     p.fp32_a = mw__alloc(NULL, (size_t)(m * k), sizeof(float), NULL);
     p.fp32_b = mw__alloc(NULL, (size_t)(n * k), sizeof(float), NULL);
     p.start = mw__alloc(NULL, (size_t)(m > n ? m : n), sizeof(float), NULL);
@@ -165,11 +166,12 @@ static void check_product(const product *p, const mw__gemm_code *code, const cha
     for (int64_t i = 0; i < s->m * s->n; i++)
         if (rounded((double)p->c[i]) != expected(p, i / s->n, i % s->n, code->drops) && wrong++ == 0)
             at = i;
-    check_note(wrong == 0, __FILE__, __LINE__,
-               "%s, %s, drops %d: %lld x %lld x %lld, transposes %d%d, start %d: %lld are wrong; [%lld] is %.9g, not %.9g",
-               mw__level_name(code->level), what, code->drops, (long long)s->m, (long long)s->n, (long long)s->k,
-               s->transpose_a, s->transpose_b, s->start != NULL, (long long)wrong, (long long)at, (double)p->c[at],
-               expected(p, at / s->n, at % s->n, code->drops));
+    check_note(
+        wrong == 0, __FILE__, __LINE__,
+        "%s, %s, drops %d: %lld x %lld x %lld, transposes %d%d, start %d: %lld are wrong; [%lld] is %.9g, not %.9g",
+        mw__level_name(code->level), what, code->drops, (long long)s->m, (long long)s->n, (long long)s->k,
+        s->transpose_a, s->transpose_b, s->start != NULL, (long long)wrong, (long long)at, (double)p->c[at],
+        expected(p, at / s->n, at % s->n, code->drops));
 }
 
 static const int64_t extents[][3] = {{1, 1, 1},   {1, 33, 70},   {7, 17, 257}, {8, 32, 64},   {13, 47, 1},
@@ -202,8 +204,8 @@ static void test_tiles(void)
         check_level(level, INT64_MAX);
 }
 
-/* Each product of two fp16 numbers whose bits matter here: what is far above the grid is exact, and what is far below it
- * is 0. 64 exponents of products in all mantissas of 6 bits, and their neighbors. */
+/* Each product of two fp16 numbers whose bits matter here: what is far above the grid is exact, and what is far below
+ * it is 0. 64 exponents of products in all mantissas of 6 bits, and their neighbors. */
 static void test_every_kind_of_product_alone(void)
 {
     enum { SIDE = 130 };
@@ -212,7 +214,9 @@ static void test_every_kind_of_product_alone(void)
             for (uint32_t y = 0; y < 31; y++) {
                 product p = product_make(SIDE, SIDE, 1, 0, PLAIN);
                 for (uint32_t i = 0; i < SIDE; i++) {
-                    const uint32_t fraction = i < 64 ? i << 4 : i < 128 ? (i - 64) << 4 | (i % 2 == 0 ? 1u : 15u) : 1023u;
+                    const uint32_t fraction = i < 64    ? i << 4
+                                              : i < 128 ? (i - 64) << 4 | (i % 2 == 0 ? 1u : 15u)
+                                                        : 1023u;
                     p.a[i] = (uint16_t)(x << 10 | fraction), p.b[i] = (uint16_t)(i % 3 << 15 | y << 10 | fraction);
                 }
                 mw__fp16_to_float_n(p.fp32_a, p.a, SIDE);

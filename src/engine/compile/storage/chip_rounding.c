@@ -77,7 +77,7 @@ static unsigned of_operation(const mw__op *op, mw__arithmetic on, bool rounded)
                                 : is_named(op, "reduce_sum") ? MW__ARITHMETIC(sum_ties_away)
                                 : adds                       ? MW__ARITHMETIC(add_ties_away)
                                                              : 0;
-    return how | (has(on, ties) ? MW__ROUND_AWAY : 0);
+    return how | (has(on, ties) || has(on, mw__arithmetic_knots(op->row->name)) ? MW__ROUND_AWAY : 0);
 }
 
 /* ---- which results stay as they are: the slots of a layer of the hardware ---- */

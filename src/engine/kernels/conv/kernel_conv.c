@@ -342,9 +342,9 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
         mw__plan_step(planner, plain ? conv_ref : conv_run, "conv", s->groups * s->tiles, mw__cost(bytes, flops));
     step->block = s;
     step->report.flops = flops;
-    step->scratch = plain ? 0
-                          : scratch_floats(s) * sizeof(float) +
-                                mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, s->deep);
+    step->scratch =
+        plain ? 0
+              : scratch_floats(s) * sizeof(float) + mw__gemm_scratch(mw__i64_min(s->outputs, ROWS), s->tile, s->deep);
     for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);
@@ -368,29 +368,29 @@ static const char *wide_declines(const void *subject)
 
 mw__implementations mw__conv_implementations(void)
 {
-    static const mw__implementation rows[] =
-    { MW__CONV_DEPTHWISE_ROW,
+    static const mw__implementation rows[] = {
+        MW__CONV_DEPTHWISE_ROW,
 #if MW_HAVE_AVX512
-      {.name = "avx512",
-       .level = MW__LEVEL_AVX512,
-       .declines = mw__conv_avx512_declines,
-       .plan = mw__plan_conv_avx512,
-       .adds_freely = true},
-      {.name = "packed.avx512",
-       .level = MW__LEVEL_AVX512,
-       .declines = wide_declines,
-       .plan = mw__plan_conv_row_packed,
-       .takes_packed = true,
-       .adds_freely = true},
+        {.name = "avx512",
+         .level = MW__LEVEL_AVX512,
+         .declines = mw__conv_avx512_declines,
+         .plan = mw__plan_conv_avx512,
+         .adds_freely = true},
+        {.name = "packed.avx512",
+         .level = MW__LEVEL_AVX512,
+         .declines = wide_declines,
+         .plan = mw__plan_conv_row_packed,
+         .takes_packed = true,
+         .adds_freely = true},
 #endif
-      {.name = "direct",
-       .level = MW__LEVEL_BASE,
-       .declines = mw__conv_row_direct_declines,
-       .plan = mw__plan_conv_row_direct,
-       .adds_freely = true},
-      MW__CONV_PACKED_ROW,
-      {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns, .takes_packed = true},
-      {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns, .takes_packed = true},
+        {.name = "direct",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__conv_row_direct_declines,
+         .plan = mw__plan_conv_row_direct,
+         .adds_freely = true},
+        MW__CONV_PACKED_ROW,
+        {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns, .takes_packed = true},
+        {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns, .takes_packed = true},
     };
     return MW__IMPLEMENTATIONS(rows);
 }

@@ -41,8 +41,8 @@ void mw__conv_inside(const mw__conv_window *window, const mw__conv_run *run, int
 /* An operand in fp32: its buffer, or that of a widened copy. */
 uint32_t mw__conv_operand(mw__planner *planner, const mw_tensor *value);
 
-/* Of a transpose, whose `in` is the result and `out` is x: the element of x that a tap carries to a place of the result;
- * -1 if there is none. */
+/* Of a transpose, whose `in` is the result and `out` is x: the element of x that a tap carries to a place of the
+ * result; -1 if there is none. */
 int64_t mw__conv_transpose_source(const mw__conv_window *window, int64_t tap, int64_t at);
 mw_status mw__plan_conv_transpose_gathered(mw__planner *planner, const mw__op *op, mw_error *err);
 

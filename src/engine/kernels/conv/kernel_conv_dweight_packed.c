@@ -451,7 +451,8 @@ static bool keeps_order(const mw__config *config, int partitions, const packed_d
     const int64_t share = mw__i64_divide_up(s->examples * s->groups * s->outputs, partitions);
     const mw__gemm_code each = mw__gemm_choose(config, mw__i64_min(share, s->outputs), depth, s->window.area_out);
     const mw__gemm_code sum = mw__gemm_choose(config, 1, depth, s->examples);
-    return share > 1 && s->outputs > 1 && depth > 1 && each.sgemm == NULL && each.sums == MW__SUMS_FREE && sum.sgemm == NULL;
+    return share > 1 && s->outputs > 1 && depth > 1 && each.sgemm == NULL && each.sums == MW__SUMS_FREE &&
+           sum.sgemm == NULL;
 }
 
 bool mw__conv_columns_dweight_in_order(const mw__conv_columns_dweight_match *match, const mw__config *config,

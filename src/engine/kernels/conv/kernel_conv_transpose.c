@@ -178,24 +178,22 @@ static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *
 
 mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
 {
-    static const mw__implementation rows[] = {MW__CONV_DEPTHWISE_ROW,
-                                              {.name = "packed.avx512",
-                                               .level = MW__LEVEL_AVX512,
-                                               .declines = mw__conv_row_packed_declines,
-                                               .plan = mw__plan_conv_row_packed,
-                                               .adds_freely = true},
-                                              {.name = "direct",
-                                               .level = MW__LEVEL_BASE,
-                                               .declines = mw__conv_row_direct_declines,
-                                               .plan = mw__plan_conv_row_direct,
-                                               .adds_freely = true},
-                                              MW__CONV_PACKED_ROW,
-                                              {.name = "product",
-                                               .level = MW__LEVEL_BASE,
-                                               .plan = plan_product,
-                                               .adds_freely = true},
-                                              {.name = "ref", .plan = plan_product, .adds_freely = true},
-                                              {.name = "gathered", .plan = mw__plan_conv_transpose_gathered}};
+    static const mw__implementation rows[] = {
+        MW__CONV_DEPTHWISE_ROW,
+        {.name = "packed.avx512",
+         .level = MW__LEVEL_AVX512,
+         .declines = mw__conv_row_packed_declines,
+         .plan = mw__plan_conv_row_packed,
+         .adds_freely = true},
+        {.name = "direct",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__conv_row_direct_declines,
+         .plan = mw__plan_conv_row_direct,
+         .adds_freely = true},
+        MW__CONV_PACKED_ROW,
+        {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product, .adds_freely = true},
+        {.name = "ref", .plan = plan_product, .adds_freely = true},
+        {.name = "gathered", .plan = mw__plan_conv_transpose_gathered}};
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), op)->plan(planner, op, err);

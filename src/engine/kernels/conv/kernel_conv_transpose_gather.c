@@ -157,10 +157,10 @@ mw_status mw__plan_conv_transpose_gathered(mw__planner *planner, const mw__op *o
         in[i] = mw__conv_operand(planner, operands[i]);
     const int64_t units = mw__shape_of(operands[0]).dim[0] * s->groups * s->tiles;
     const double products = (double)mw__count_of(op->results[0]) * (double)s->depth;
-    mw__step *step = mw__plan_step(planner, gather_run, "conv_transpose", units, mw__cost(4.0 * products, 2.0 * products));
+    mw__step *step =
+        mw__plan_step(planner, gather_run, "conv_transpose", units, mw__cost(4.0 * products, 2.0 * products));
     step->block = s;
-    step->report.flops =
-        2.0 * (double)mw__count_of(operands[0]) * (double)s->outputs * (double)s->window.taps;
+    step->report.flops = 2.0 * (double)mw__count_of(operands[0]) * (double)s->outputs * (double)s->window.taps;
     divide_scratch(s, NULL, &step->scratch);
     for (int i = 0; i < 3 && operands[i] != NULL; i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);

@@ -113,7 +113,7 @@ static void run_tile(tile_function *tile, const mw__gemm_tile *t)
                                              .columns = TILE_N,                                                        \
                                              .whole = TILE_N,                                                          \
                                              .tile = run_tile_##level,                                                 \
-                                             .pack = mw__gemm_pack_lanes,                                                       \
+                                             .pack = mw__gemm_pack_lanes,                                              \
                                              .across = across_##level,                                                 \
                                              .across_scratch = mw__gemm_across_scratch};
 SET(base)

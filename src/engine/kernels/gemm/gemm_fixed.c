@@ -62,11 +62,11 @@ static void add_group(const product *t, groups *out, bool rows, int64_t first, i
     const mw__gemm_shape *s = t->s;
     const float *from = rows ? at_a(t, first, 0) : at_b(t, 0, first);
     const bool side_by_side = rows ? s->transpose_a : !s->transpose_b;
-    out->of[out->count++] = (group){
-        .first = first,
-        .count = count,
-        .extent = mw__fixed_extent_of(t->code->level, from, count, s->k, rows ? s->lda : s->ldb, side_by_side),
-        .start = largest_start(t, rows, first, count)};
+    out->of[out->count++] =
+        (group){.first = first,
+                .count = count,
+                .extent = mw__fixed_extent_of(t->code->level, from, count, s->k, rows ? s->lda : s->ldb, side_by_side),
+                .start = largest_start(t, rows, first, count)};
 }
 
 /* Rows in powers of 2. */
@@ -125,16 +125,13 @@ static void run_tile(const product *t, tile_kind kind, const mw__fixed_tile *til
                      const group *columns, int64_t p)
 {
     const mw__gemm_shape *s = t->s;
-    int32_t sums[ROWS_MOST * MW__FIXED_COLUMNS];
-    mw__fixed_tile one = *tile;
-    one.sums = sums;
-    (kind == TILE_NARROW ? t->set->narrow : t->set->wide)(&one);
+    (kind == TILE_NARROW ? t->set->narrow : t->set->wide)(tile);
     const mw__fixed_rows stored = {.rows = rows->count,
                                    .columns = columns->count,
                                    .ldc = s->ldc,
-                                   .sums = sums,
+                                   .sums = tile->sums,
                                    .sums_row = t->set->columns,
-                                   .start = s->start == NULL    ? NULL
+                                   .start = s->start == NULL   ? NULL
                                             : s->start_of_rows ? s->start + rows->first
                                                                : s->start + columns->first,
                                    .start_of_rows = s->start_of_rows,
@@ -161,6 +158,7 @@ static void run_in_order(const product *t, const group *rows, const group *colum
 static void run_depth(const product *t, const groups *rows, const groups *columns, int64_t p, int64_t k)
 {
     const int64_t top = rows->of[0].first;
+    int32_t sums[ROWS_MOST * MW__FIXED_COLUMNS];
     pack_rows(t, rows, p, k);
     for (int64_t h = 0; h < columns->count; h++) {
         pack(t, &columns->of[h], false, p, k, t->set->columns, t->panels_b);
@@ -170,7 +168,8 @@ static void run_depth(const product *t, const groups *rows, const groups *column
                                          .k = k,
                                          .a = t->panels_a + at,
                                          .limits = t->limits != NULL ? t->limits + at : NULL,
-                                         .b = t->panels_b};
+                                         .b = t->panels_b,
+                                         .sums = sums};
             const tile_kind kind = kind_of(t, &rows->of[g], &columns->of[h]);
             if (kind != TILE_IN_ORDER)
                 run_tile(t, kind, &tile, &rows->of[g], &columns->of[h], p);
@@ -229,11 +228,7 @@ void mw__gemm_fixed(const mw__gemm_code *code, const mw__gemm_shape *s, const fl
     if (t.set != NULL && s->k > 0)
         run_blocks(&t, mw__gemm_scratch(s->m, s->n, s->k));
     else
-        mw__fixed_in_order(code->level, &(mw__fixed_part){.shape = s,
-                                                          .a = a,
-                                                          .b = b,
-                                                          .c = c,
-                                                          .rows = s->m,
-                                                          .columns = s->n,
-                                                          .drops = code->drops});
+        mw__fixed_in_order(
+            code->level,
+            &(mw__fixed_part){.shape = s, .a = a, .b = b, .c = c, .rows = s->m, .columns = s->n, .drops = code->drops});
 }

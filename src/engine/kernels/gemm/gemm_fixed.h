@@ -18,7 +18,7 @@
 #define MW__FIXED_COLUMNS 32 /* of a tile, at most */
 
 /* What the tiles are made of. */
-#define MW__FIXED_NARROW      192.0f     /* 1.5 * 2^7: ulp 2^-16, for products below MW__FIXED_NARROW_MOST */
+#define MW__FIXED_NARROW      192.0f /* 1.5 * 2^7: ulp 2^-16, for products below MW__FIXED_NARROW_MOST */
 #define MW__FIXED_NARROW_BITS 0x43400000u
 #define MW__FIXED_NARROW_MOST 63.0f
 #define MW__FIXED_WIDE        3145728.0f /* 1.5 * 2^21: ulp 2^-2, which is 2^14 units */

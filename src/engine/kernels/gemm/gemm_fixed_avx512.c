@@ -53,8 +53,8 @@ MW__INLINE void add_wide(parts *sum, __m512 marked, __m512 z)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000);
     const __m512 x = with_bits(_mm512_and_epi32(bits_of(marked), _mm512_set1_epi32(-2)));
-    const __m512 small = with_bits(_mm512_sub_epi32(_mm512_set1_epi32((int)(260u << 23)),
-                                                    _mm512_and_epi32(bits_of(x), exponent)));
+    const __m512 small =
+        with_bits(_mm512_sub_epi32(_mm512_set1_epi32((int)(260u << 23)), _mm512_and_epi32(bits_of(x), exponent)));
     const __mmask16 ties = _mm512_cmp_ps_mask(_mm512_abs_ps(z), small, _CMP_LT_OQ);
     const __m512 high = _mm512_fmadd_ps(x, z, _mm512_set1_ps(MW__FIXED_WIDE));
     const __m512 rest = _mm512_sub_ps(_mm512_set1_ps(MW__FIXED_WIDE + MW__FIXED_NARROW), high);
@@ -77,18 +77,26 @@ MW__INLINE void wide_body(const int rows, const bool drops, const mw__fixed_tile
             UNROLL for (int r = 0; r < rows; r++)
                 add_wide(&sum[r], _mm512_set1_ps(a[r]), drops ? kept(y, size, limits[r]) : y);
         }
-        UNROLL for (int r = 0; r < rows; r++) _mm512_storeu_si512(
-            t->sums + (r * VECTORS + v) * LANES,
-            _mm512_add_epi32(_mm512_slli_epi32(sum[r].high, MW__FIXED_WIDE_SHIFT), sum[r].low));
+        UNROLL for (int r = 0; r < rows; r++)
+            _mm512_storeu_si512(t->sums + (r * VECTORS + v) * LANES,
+                                _mm512_add_epi32(_mm512_slli_epi32(sum[r].high, MW__FIXED_WIDE_SHIFT), sum[r].low));
     }
 }
 
 #define BY_ROWS(body, drops)                                                                                           \
     switch (t->rows) {                                                                                                 \
-    case 8: body(8, drops, t); break;                                                                                  \
-    case 4: body(4, drops, t); break;                                                                                  \
-    case 2: body(2, drops, t); break;                                                                                  \
-    default: body(1, drops, t); break;                                                                                 \
+    case 8:                                                                                                            \
+        body(8, drops, t);                                                                                             \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        body(4, drops, t);                                                                                             \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        body(2, drops, t);                                                                                             \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        body(1, drops, t);                                                                                             \
+        break;                                                                                                         \
     }
 
 static void narrow(const mw__fixed_tile *t)
@@ -107,8 +115,5 @@ static void wide(const mw__fixed_tile *t)
         BY_ROWS(wide_body, false)
 }
 
-const mw__fixed_set mw__fixed_set_avx512 = {.rows = ROWS,
-                                            .columns = VECTORS * LANES,
-                                            .pack = mw__gemm_avx512_pack,
-                                            .narrow = narrow,
-                                            .wide = wide};
+const mw__fixed_set mw__fixed_set_avx512 = {
+    .rows = ROWS, .columns = VECTORS * LANES, .pack = mw__gemm_avx512_pack, .narrow = narrow, .wide = wide};

@@ -3,7 +3,13 @@
 #include "engine/kernels/gemm/gemm_fixed.h"
 #include "engine/kernels/math/math_scalar.h"
 
-#define PART 256 /* elements that are added in fp32 */
+#include <string.h>
+
+#define PART  256 /* elements that are added in fp32 */
+#define LANES 16
+
+typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef uint32_t words __attribute__((vector_size(LANES * sizeof(uint32_t))));
 
 /* Of `count` numbers the sum of the squares, the bits of the largest, and every bit that one of them has. */
 typedef struct measures {
@@ -11,32 +17,32 @@ typedef struct measures {
     uint32_t most, any;
 } measures;
 
+/* Up to PART numbers. */
+MW__INLINE void measure_part(const float *x, int64_t count, measures *m)
+{
+    floats square = {0};
+    words most = {0}, any = {0};
+    for (int64_t i = 0; i < count; i += LANES) {
+        words bits = {0};
+        memcpy(&bits, x + i, (size_t)(count - i < LANES ? count - i : LANES) * sizeof *x);
+        const words size = bits & 0x7fffffffu, larger = (words)(size > most);
+        square += (floats)bits * (floats)bits;
+        most = (size & larger) | (most & ~larger);
+        any |= bits;
+    }
+    for (int l = 0; l < LANES; l++) {
+        m->square += (double)square[l];
+        m->most = most[l] > m->most ? most[l] : m->most;
+        m->any |= any[l];
+    }
+}
+
 MW__INLINE void measure_row_body(const float *x, int64_t count, measures *m)
 {
-    for (int64_t at = 0; at < count; at += PART) {
-        const int64_t here = count - at < PART ? count - at : PART;
-        float lanes[16] = {0};
-        uint32_t most[16] = {0}, any[16] = {0};
-        for (int64_t i = 0; i < here / 16 * 16; i += 16)
-            for (int l = 0; l < 16; l++) {
-                const float v = x[at + i + l];
-                const uint32_t bits = mw__bits_of(v), size = bits & 0x7fffffffu;
-                lanes[l] += v * v;
-                most[l] = size > most[l] ? size : most[l];
-                any[l] |= bits;
-            }
-        for (int64_t i = here / 16 * 16; i < here; i++) {
-            const uint32_t bits = mw__bits_of(x[at + i]), size = bits & 0x7fffffffu;
-            lanes[0] += x[at + i] * x[at + i];
-            most[0] = size > most[0] ? size : most[0];
-            any[0] |= bits;
-        }
-        for (int l = 0; l < 16; l++) {
-            m->square += (double)lanes[l];
-            m->most = most[l] > m->most ? most[l] : m->most;
-            m->any |= any[l];
-        }
-    }
+    int64_t at = 0;
+    for (; at + PART <= count; at += PART)
+        measure_part(x + at, PART, m);
+    measure_part(x + at, count - at, m);
 }
 MW__BASE_AVX2_AVX512(measure_row, (const float *x, int64_t count, measures *m), (x, count, m))
 
@@ -115,7 +121,8 @@ MW__INLINE void mark_body(float *a, float *limits, int64_t count)
 {
     if (limits != NULL)
         MW__VECTORIZE for (int64_t i = 0; i < count; i++) limits[i] = limit_of(mw__bits_of(a[i]));
-    MW__VECTORIZE for (int64_t i = 0; i < count; i++) a[i] = mw__float_of(mw__bits_of(a[i]) | 1u);
+    /* but of 0, which would become subnormal: multiplying that takes a hundred times as long */
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) a[i] = mw__float_of(mw__bits_of(a[i]) | (a[i] != 0.0f));
 }
 MW__BASE_AVX2_AVX512(mark, (float *a, float *limits, int64_t count), (a, limits, count))
 

@@ -57,8 +57,8 @@ MW__INLINE void store_row_body(float *c, const int32_t *sums, int64_t count, boo
     else if (first)
         MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__float_of((uint32_t)sums[j]);
     else if (last)
-        MW__VECTORIZE for (int64_t j = 0; j < count; j++)
-            c[j] = mw__fixed_number((int32_t)(mw__bits_of(c[j]) + (uint32_t)sums[j]));
+        MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] =
+            mw__fixed_number((int32_t)(mw__bits_of(c[j]) + (uint32_t)sums[j]));
     else
         MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__float_of(mw__bits_of(c[j]) + (uint32_t)sums[j]);
 }
@@ -72,7 +72,8 @@ static const int32_t *started(const mw__fixed_rows *t, int64_t i, int32_t out[MW
     if (!t->first || t->start == NULL)
         return sums;
     for (int64_t j = 0; j < t->columns; j++)
-        out[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)(int32_t)mw__fixed_units((double)t->start[t->start_of_rows ? i : j]));
+        out[j] = (int32_t)((uint32_t)sums[j] +
+                           (uint32_t)(int32_t)mw__fixed_units((double)t->start[t->start_of_rows ? i : j]));
     return out;
 }
 
@@ -81,5 +82,5 @@ void mw__fixed_store(mw__level level, const mw__fixed_rows *t)
     int32_t with_start[MW__FIXED_COLUMNS];
     for (int64_t i = 0; i < t->rows; i++)
         MW__DISPATCH_BEST(store_row, level)
-        (t->c + i * t->ldc, started(t, i, with_start), t->columns, t->first, t->last);
+    (t->c + i * t->ldc, started(t, i, with_start), t->columns, t->first, t->last);
 }

@@ -16,9 +16,15 @@
 
 #define BY_ROWS(body, drops)                                                                                           \
     switch (t->rows) {                                                                                                 \
-    case 4: body(4, drops, t); break;                                                                                  \
-    case 2: body(2, drops, t); break;                                                                                  \
-    default: body(1, drops, t); break;                                                                                 \
+    case 4:                                                                                                            \
+        body(4, drops, t);                                                                                             \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        body(2, drops, t);                                                                                             \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        body(1, drops, t);                                                                                             \
+        break;                                                                                                         \
     }
 #define TILE(name, target, body)                                                                                       \
     target static void name(const mw__fixed_tile *t)                                                                   \
@@ -104,7 +110,8 @@ MW__INLINE void wide_body(const int rows, const bool drops, const mw__fixed_tile
 TILE(narrow_base, , narrow_body)
 TILE(wide_base, , wide_body)
 
-const mw__fixed_set mw__fixed_set_base = {.rows = ROWS, .columns = COLUMNS, .pack = mw__gemm_pack_lanes, .narrow = narrow_base, .wide = wide_base};
+const mw__fixed_set mw__fixed_set_base = {
+    .rows = ROWS, .columns = COLUMNS, .pack = mw__gemm_pack_lanes, .narrow = narrow_base, .wide = wide_base};
 
 /* ---- AVX2: vectors of 8 ---- */
 
@@ -168,15 +175,16 @@ AVX2 MW__INLINE void wide_body_avx2(const int rows, const bool drops, const mw__
             UNROLL for (int r = 0; r < rows; r++)
                 add_wide(&high[r], &low[r], _mm256_broadcast_ss(a + r), drops ? kept(y, size_of(y), limits[r]) : y);
         }
-        UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256(
-            (__m256i *)(void *)(t->sums + r * COLUMNS + v * 8),
-            _mm256_add_epi32(_mm256_slli_epi32(high[r], MW__FIXED_WIDE_SHIFT), low[r]));
+        UNROLL for (int r = 0; r < rows; r++)
+            _mm256_storeu_si256((__m256i *)(void *)(t->sums + r * COLUMNS + v * 8),
+                                _mm256_add_epi32(_mm256_slli_epi32(high[r], MW__FIXED_WIDE_SHIFT), low[r]));
     }
 }
 
 TILE(narrow_avx2, AVX2, narrow_body_avx2)
 TILE(wide_avx2, AVX2, wide_body_avx2)
 
-const mw__fixed_set mw__fixed_set_avx2 = {.rows = ROWS, .columns = COLUMNS, .pack = mw__gemm_pack_lanes, .narrow = narrow_avx2, .wide = wide_avx2};
+const mw__fixed_set mw__fixed_set_avx2 = {
+    .rows = ROWS, .columns = COLUMNS, .pack = mw__gemm_pack_lanes, .narrow = narrow_avx2, .wide = wide_avx2};
 
 #endif

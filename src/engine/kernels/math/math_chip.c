@@ -1,9 +1,11 @@
 /* The rows of rules/arithmetic.def that are about one function. */
 #include "engine/kernels/math/math_chip.h"
 
+#include "engine/kernels/math/math_chip_tables.h"
 #include "engine/kernels/math/math_scalar.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LOOP1(name, expression)                                                                                        \
     MW__LOOP1_BODY(name, expression)                                                                                   \
@@ -94,8 +96,12 @@ static mw__loop1 *log_loop(mw__level level, mw__arithmetic on)
     return HAS(on, log_of_infinity) ? MW__DISPATCH_BEST(log_infinity, level) : NULL;
 }
 
-mw__loop1 *mw__math_chip_function1(mw__op_id op, mw__level level, mw__arithmetic on)
+mw__loop1 *mw__math_chip_function1(mw__op_id op, const char *mode, mw__level level, mw__arithmetic on)
 {
+    const bool other = mode != NULL && strcmp(mode, "SIGMOID_APPROXIMATION") == 0;
+    mw__loop1 *const table = other ? NULL : mw__math_chip_table(op, on);
+    if (table != NULL)
+        return table;
     switch (op) {
     case MW__OP_log:
         return log_loop(level, on);

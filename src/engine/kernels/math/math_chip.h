@@ -5,7 +5,7 @@
 #include "engine/kernels/math/math.h"
 
 /* NULL where the profile has nothing to say. */
-mw__loop1 *mw__math_chip_function1(mw__op_id op, mw__level level, mw__arithmetic on);
+mw__loop1 *mw__math_chip_function1(mw__op_id op, const char *mode, mw__level level, mw__arithmetic on);
 mw__loop2 *mw__math_chip_function2(mw__op_id op, mw__level level, mw__arithmetic on);
 
 /* What a chip makes of fp16 that is read of memory, which a NaN reaches from ports alone: out = x, with NaN as +inf.

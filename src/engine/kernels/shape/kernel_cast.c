@@ -183,7 +183,8 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
         return mw__plan_check(planner, err);
     step->rounds = true;
     ((cast_block *)(uintptr_t)step->block)->round = mw__round_loop(mw__plan_level(planner), how);
-    mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .additions = 1}, result, &x, 1);
+    if (!mw__plan_is_operand(planner, result)) /* what is fused feeds its operands */
+        mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .additions = 1}, result, &x, 1);
     return mw__plan_check(planner, err);
 }
 

@@ -1,0 +1,190 @@
+/* Functions that the ANE computes by a table (rules/arithmetic.def): knots with straight lines between them, which are
+ * exact here, and a reduction to the range of the table. Results are rounded once, halves away from zero, by the loop
+ * that follows (engine/compile/storage/chip_rounding.c); what is rounded before that is said.
+ *
+ * source  M6 study, table 8-6: knots and ranges; the reductions are those that reproduce its statistics over 16 to 20
+ *         thousand inputs each (tests/rules/test_chip_vectors.c) */
+#include "engine/kernels/math/math_chip_tables.h"
+
+#include "engine/kernels/math/math_scalar.h"
+
+#include <math.h>
+
+enum { MOST = 33 };
+
+/* The first number is that of knots. */
+#define MW_KNOTS(name, ...)                                                                                            \
+    static const float name##_knots[] = {__VA_ARGS__};                                                                 \
+    _Static_assert(sizeof name##_knots <= MOST * sizeof(float), "a table has up to 33 knots");
+#include "engine/kernels/math/chip_knots.def"
+
+/* ---- lines, and rounding ---- */
+
+/* `place` counts knots; beyond the first and last the lines there go on. */
+static double line_at(const float *knots, int count, double place)
+{
+    const int last = count - 2, segment = place < 1.0 ? 0 : place >= (double)last ? last : (int)place;
+    return (double)knots[segment] + (place - segment) * ((double)knots[segment + 1] - (double)knots[segment]);
+}
+#define LINE(name, place) line_at(name##_knots, (int)(sizeof name##_knots / sizeof *name##_knots), place)
+
+/* To fp16, halves away from zero. */
+static double half_of(double x)
+{
+    int exponent;
+    if (x == 0.0 || x - x != 0.0)
+        return x;
+    frexp(x, &exponent);
+    const int last = exponent - 11 < -24 ? -24 : exponent - 11;
+    return ldexp(round(ldexp(x, -last)), last);
+}
+
+/* To fp32 so that rounding that to fp16 is rounding x: toward zero, with a last bit that says whether anything is lost.
+ */
+static float narrowed(double x)
+{
+    float out = (float)x;
+    if (x - x != 0.0 || (double)out == x)
+        return out;
+    if (fabs((double)out) > fabs(x))
+        out = mw__float_of(mw__bits_of(out) - 1);
+    return mw__float_of(mw__bits_of(out) | 1);
+}
+
+/* ---- the functions; NaN stays NaN ---- */
+
+static double sigmoid_of(double v)
+{
+    if (v < -8.0)
+        return v > -9.9375 ? (double)sigmoid_knots[0] * (v + 9.9375) / 1.9375 : 0.0;
+    if (v > 8.0)
+        return v < 8.3203125 ? (double)sigmoid_knots[32] + (1.0 - (double)sigmoid_knots[32]) * (v - 8.0) / 0.3203125
+                             : 1.0;
+    return LINE(sigmoid, (v + 8.0) * 2.0);
+}
+
+static double tanh_of(double v)
+{
+    const double a = fabs(v);
+    return copysign(a < 4.0 ? LINE(tanh, a * 8.0) : 1.0, v);
+}
+
+static double exp_of(double v)
+{
+    const double z = half_of(v * 0x1.714p+0); /* fp16 of log2 e */
+    const double whole = floor(z);
+    if (!(fabs(z) < 1024.0))
+        return z > 0.0 ? (double)INFINITY : 0.0;
+    return ldexp(LINE(exp2, (z - whole) * 32.0), (int)whole);
+}
+
+static double log_of(double v)
+{
+    int exponent;
+    const double mantissa = frexp(v, &exponent), table = half_of(LINE(log2, (mantissa - 0.5) * 64.0));
+    return half_of(table + exponent) * 0x1.63p-1; /* fp16 of ln 2 */
+}
+
+/* v = m 2^e with e even and m in [1/2, 2); 2^(e / 2) is what the table is multiplied or divided by. */
+static double even_mantissa(double v, int *out_half)
+{
+    int exponent;
+    const double mantissa = frexp(v, &exponent);
+    const bool odd = exponent % 2 != 0;
+    *out_half = (exponent - odd) / 2;
+    if (exponent < 0 && odd)
+        *out_half = (exponent - 1) / 2;
+    return odd ? mantissa * 2.0 : mantissa;
+}
+
+static double sqrt_of(double v)
+{
+    int half;
+    const double mantissa = even_mantissa(v, &half);
+    return ldexp(LINE(sqrt, (mantissa - 0.5) * 16.0), half);
+}
+
+static double rsqrt_of(double v)
+{
+    int half;
+    const double mantissa = even_mantissa(v, &half);
+    return ldexp(LINE(rsqrt, (mantissa - 0.5) * 16.0), -half);
+}
+
+static double inverse_of(double v)
+{
+    int exponent;
+    const double mantissa = frexp(fabs(v), &exponent);
+    return copysign(ldexp(LINE(inverse, (mantissa - 0.5) * 64.0), -exponent), v);
+}
+
+/* Behind the last knot a line of its own goes to 1. */
+static double erf_of(double v)
+{
+    const double a = fabs(v), beyond = (double)erf_knots[32] + 0.0128 * (a - 2.0);
+    return copysign(a < 2.0 ? LINE(erf, a * 16.0) : beyond < 1.0 ? beyond : 1.0, v);
+}
+
+#define TURN 6.2831427 /* what the chip takes for 2 pi: found by its error at the zeros of sin */
+
+static double sin_of(double v)
+{
+    double place = fmod(fabs(v), TURN) / TURN * 128.0; /* knots; a quarter has 32 */
+    const double sign = place < 64.0 ? 1.0 : -1.0;
+    place = place < 64.0 ? place : place - 64.0;
+    return copysign(1.0, v) * sign * LINE(sin, place < 32.0 ? place : 64.0 - place);
+}
+
+static double gelu_of(double v) { return v < -4.0 ? 0.0 : v > 4.0 ? v : LINE(gelu, (v + 4.0) * 4.0); }
+
+/* Below the first knot a line goes to 0, which was seen at two places. */
+static double silu_of(double v)
+{
+    if (v < -8.0)
+        return v > -10.215 ? -0.001056 * (v + 10.215) : 0.0;
+    return v > 8.0 ? v : LINE(silu, (v + 8.0) * 2.0);
+}
+
+/* ---- loops ---- */
+
+#define LOOP(name, operand, special, value)                                                                            \
+    static void name##_table(float *out, const float *x, int64_t count, float p, float q)                              \
+    {                                                                                                                  \
+        (void)p, (void)q;                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            const float v = (operand);                                                                                 \
+            out[i] = (special) ? (value) : narrowed(name##_of((double)v));                                             \
+        }                                                                                                              \
+    }
+
+#define WITH_EPSILON ((float)half_of((double)x[i] + (double)p))
+#define POSITIVE     (v > 0.0f && v <= FLT_MAX)
+LOOP(sigmoid, x[i], v != v, v)
+LOOP(tanh, x[i], v != v, v)
+LOOP(exp, x[i], v != v, v)
+LOOP(log, WITH_EPSILON, !POSITIVE, v == 0.0f ? -45440.0f : v > 0.0f ? 0.0f : NAN)
+LOOP(sqrt, x[i], !POSITIVE, sqrtf(v))
+LOOP(rsqrt, WITH_EPSILON, !POSITIVE, 1.0f / sqrtf(v))
+LOOP(inverse, WITH_EPSILON, v - v != 0.0f || v == 0.0f, 1.0f / v)
+LOOP(erf, x[i], v != v, v)
+LOOP(sin, x[i], v - v != 0.0f, NAN)
+LOOP(gelu, x[i], v - v != 0.0f, v < 0.0f ? 0.0f : v)
+LOOP(silu, x[i], v - v != 0.0f, v < 0.0f ? 0.0f : v)
+
+static const struct {
+    mw__op_id op;
+    mw__loop1 *loop;
+} rows[] = {
+    {MW__OP_sigmoid, sigmoid_table}, {MW__OP_tanh, tanh_table}, {MW__OP_exp, exp_table},
+    {MW__OP_log, log_table},         {MW__OP_sqrt, sqrt_table}, {MW__OP_rsqrt, rsqrt_table},
+    {MW__OP_inverse, inverse_table}, {MW__OP_erf, erf_table},   {MW__OP_sin, sin_table},
+    {MW__OP_gelu, gelu_table},       {MW__OP_silu, silu_table},
+};
+
+mw__loop1 *mw__math_chip_table(mw__op_id op, mw__arithmetic on)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == op && (on & mw__arithmetic_knots(mw__rows[op].name)) != 0)
+            return rows[i].loop;
+    return NULL;
+}
