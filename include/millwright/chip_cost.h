@@ -30,9 +30,10 @@ typedef enum mw_chip_backend {
 
 /** Whose numbers. */
 typedef enum mw_chip_anchors {
-    MW_CHIP_FITTED = 0, /* fitted to measured times of a chip, and scaled to others by cores and clock */
-    MW_CHIP_PLANNER = 1 /* the coarse ones by which Core ML's planner orders backends, the same for every chip. The
-                         * trees that it has learned for each operation are not public */
+    MW_CHIP_FITTED = 0,  /* fitted to measured times of a chip, and scaled to others by cores and clock */
+    MW_CHIP_PLANNER = 1, /* the roofs by which Core ML's planner estimates operations, by platform; the GPU, which the
+                          * published estimates lack, has its coarse ones. source  M6 study, report 5.2 */
+    MW_CHIP_COARSE_ANCHORS = 2 /* the planner's coarse ones, the same for every chip. source  ane-guide, ch. 18 */
 } mw_chip_anchors;
 
 /** What a backend does in a second. */

@@ -34,12 +34,13 @@ typedef struct mw_chip_place_options {
     mw_chip_segmenter segmenter;    /* MW_CHIP_SHORTEST_PATH */
     bool without[MW_CHIP_BACKENDS]; /* nothing is put on that backend; all false */
     mw_chip_anchors anchors;        /* MW_CHIP_PLANNER. Of an operation alone: without a floor, which is the launch's */
-    /* Penalties in microseconds. The ane-guide, ch. 18, has 0.05, 0.10, 0.09 and 0.23 in units of the model, taken for
-     * milliseconds here: those are of the size of a dispatch that was measured (0.11 to 0.23 ms). */
-    double launch_ane_us;     /* 50 */
-    double launch_other_us;   /* 100, of the CPU and the GPU */
-    double transfer_ane_us;   /* 90, to the ANE */
-    double transfer_other_us; /* 230 */
+    /* Penalties in microseconds, as the planner writes them into analytics.mil: launch of the ANE 0.125 ms and of
+     * others 0, any change of backend 0.125; the output was fitted. source  M6 study, report 5.2 */
+    double launch_ane_us;     /* 125 */
+    double launch_other_us;   /* 0, of the CPU and the GPU */
+    double transfer_ane_us;   /* 125, to the ANE */
+    double transfer_other_us; /* 125 */
+    double output_ane_us;     /* 125, where the last operation is on the ANE */
     bool as_it_is;            /* the program as it stands; else as mw_program_create writes it for the chip, in fp16 */
     const char *die;          /* "h17c", whose rates are taken; NULL = the chip's */
     const char *function;     /* of the graph; NULL = "main", or the only one */
@@ -78,7 +79,8 @@ typedef struct mw_chip_placed_segment {
 /** The whole. */
 typedef struct mw_chip_placement_totals {
     size_t operation_count, segment_count;
-    double us;                              /* operations, launches and transfers */
+    double us;                              /* operations, launches, transfers and output */
+    double output_us;                       /* of the last operation's backend */
     double operations_us[MW_CHIP_BACKENDS]; /* of those on each backend */
     size_t operations[MW_CHIP_BACKENDS];
     const char *form; /* why the program was placed as it stands; NULL = as options say */

@@ -102,6 +102,8 @@ static mw_status add_all(mw_chip_placement *p, const mw__chip_place_how *how, co
         p->operations[i].segment = p->totals.segment_count - 1;
     }
     p->totals.operation_count = count;
+    p->totals.output_us = count > 0 ? how->output_us[places[count - 1].backend] : 0.0;
+    p->totals.us = mw__chip_cost_limit(p->totals.us + p->totals.output_us);
     return MW_OK;
 }
 

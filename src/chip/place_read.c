@@ -74,7 +74,10 @@ static void print_placement(mw__text *text, const mw_chip_placement *p)
     mw__text_printf(text, "%s, %s: %zu operation%s in %zu segment%s, ", p->chip->name, segmenters[p->segmenter],
                     t->operation_count, t->operation_count == 1 ? "" : "s", t->segment_count,
                     t->segment_count == 1 ? "" : "s");
-    put_double(text, "%.6g us\n", t->us);
+    put_double(text, "%.6g us", t->us);
+    if (t->output_us > 0.0)
+        put_double(text, ", %.6g of them for the output", t->output_us);
+    mw__text_puts(text, "\n");
     if (t->form != NULL) {
         mw__text_puts(text, "as it stands, for it has no form of the chip's: ");
         mw__text_show(text, t->form, 512);
@@ -152,6 +155,7 @@ static void write_placement(mw__text *text, const mw_chip_placement *p)
     mw__json_add_string(&json, "segmenter", segmenters[p->segmenter]);
     mw__json_add_printable(&json, "form", t->form, STRING_BYTES);
     add_number(&json, "us", t->us);
+    add_number(&json, "output_us", t->output_us);
     mw__json_break(&json);
     mw__json_open(&json, "segments", '[');
     for (size_t i = 0; i < t->segment_count; i++)

@@ -559,9 +559,10 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.function = "no such");
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
     FIELD(mw_chip_place_options, chip_place, options.segmenter = (mw_chip_segmenter)3);
-    FIELD(mw_chip_place_options, chip_place, options.anchors = (mw_chip_anchors)2);
+    FIELD(mw_chip_place_options, chip_place, options.anchors = (mw_chip_anchors)3);
     FIELD(mw_chip_place_options, chip_place, options.launch_ane_us = -1.0);
     FIELD(mw_chip_place_options, chip_place, options.transfer_other_us = (double)NAN);
+    FIELD(mw_chip_place_options, chip_place, options.output_ane_us = -1.0);
     FIELD(mw_chip_place_options, chip_place, options.die = "no such");
     FIELD(mw_chip_place_options, chip_place, options.function = "no such");
     FIELD(mw_ane_options, ane, options.payload_offset = 0x100);

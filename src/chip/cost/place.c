@@ -11,25 +11,27 @@ mw_chip_place_options mw_chip_place_defaults(void)
     return (mw_chip_place_options){.struct_size = sizeof(mw_chip_place_options),
                                    .segmenter = MW_CHIP_SHORTEST_PATH,
                                    .anchors = MW_CHIP_PLANNER,
-                                   .launch_ane_us = 50.0,
-                                   .launch_other_us = 100.0,
-                                   .transfer_ane_us = 90.0,
-                                   .transfer_other_us = 230.0};
+                                   .launch_ane_us = 125.0,
+                                   .launch_other_us = 0.0,
+                                   .transfer_ane_us = 125.0,
+                                   .transfer_other_us = 125.0,
+                                   .output_ane_us = 125.0};
 }
 
 static mw_status read_penalties(mw__chip_place_how *out, const mw_chip_place_options *options, mw_error *err)
 {
     static const double most = 1e15; /* 30 years */
     const double all[] = {options->launch_ane_us, options->launch_other_us, options->transfer_ane_us,
-                          options->transfer_other_us};
+                          options->transfer_other_us, options->output_ane_us};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i] >= 0.0 && all[i] <= most))
             return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "a launch or transfer of %g us: penalties are from 0 to 1e15 microseconds", all[i]);
+                            "a launch, transfer or output of %g us: penalties are from 0 to 1e15 microseconds", all[i]);
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
         out->launch_us[b] = b == MW_CHIP_ANE ? options->launch_ane_us : options->launch_other_us;
         out->transfer_us[b] = b == MW_CHIP_ANE ? options->transfer_ane_us : options->transfer_other_us;
     }
+    out->output_us[MW_CHIP_ANE] = options->output_ane_us;
     return MW_OK;
 }
 
@@ -45,17 +47,27 @@ static mw_status read_rates(mw__chip_place_how *out, const mw_chip_place_options
             return mw__fail(err, MW_ERROR_ARGUMENT, "no rates of die \"%.60s\" with anchors %d", options->die,
                             (int)options->anchors);
         if (!found)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "no rates with anchors %d: MW_CHIP_FITTED, MW_CHIP_PLANNER",
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "no rates with anchors %d: MW_CHIP_FITTED, MW_CHIP_PLANNER, MW_CHIP_COARSE_ANCHORS",
                             (int)options->anchors);
         out->rates[b].floor_us = 0.0;
     }
     return MW_OK;
 }
 
+static const mw__roof_platform *platform_of(const mw__legality *legality, const char *die)
+{
+    const mw__chip_row *row = die != NULL ? mw__chip_named(die) : NULL;
+    return mw__roof_platform_of(row != NULL ? row->chip : mw__legality_chip(legality)->chip);
+}
+
 mw_status mw__chip_place_how_make(mw__chip_place_how *out, const mw__legality *legality,
                                   const mw_chip_place_options *options, mw_error *err)
 {
-    *out = (mw__chip_place_how){.legality = legality, .segmenter = options->segmenter};
+    *out = (mw__chip_place_how){.legality = legality,
+                                .segmenter = options->segmenter,
+                                .estimates = options->anchors == MW_CHIP_PLANNER,
+                                .platform = platform_of(legality, options->die)};
     memcpy(out->without, options->without, sizeof out->without);
     if ((unsigned)options->segmenter > MW_CHIP_SHORTEST_PATH)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown segmenter %d", (int)options->segmenter);
@@ -108,6 +120,15 @@ static mw_status fail_refused(const mw__chip_place *place, mw_error *err)
         mw__op_subject(place->op, subject, sizeof subject), rule, place->refused != NULL ? place->refused->id : "");
 }
 
+static mw_chip_cost cost_on(const mw__chip_place_how *how, unsigned b, const mw__op *op)
+{
+    if (!how->estimates)
+        return mw__chip_op_cost(&how->rates[b], op);
+    if (b == MW_CHIP_GPU)
+        return mw__roof_cost(&how->rates[b], op);
+    return mw__roof_estimate(how->platform, b == MW_CHIP_ANE ? MW__ROOF_ANE : MW__ROOF_BNNS, op);
+}
+
 static mw_status weigh_place(const mw__chip_place_how *how, const mw__op *op, mw__chip_place *place, mw_error *err)
 {
     bool any = false;
@@ -115,7 +136,7 @@ static mw_status weigh_place(const mw__chip_place_how *how, const mw__op *op, mw
     const bool taken = is_taken(how->legality, op, place);
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++) {
         const bool runs = !how->without[b] && (b != MW_CHIP_ANE || taken);
-        place->cost[b] = mw__chip_op_cost(&how->rates[b], op);
+        place->cost[b] = cost_on(how, b, op);
         place->us[b] = runs ? place->cost[b].us : -1.0;
         any = any || runs;
     }
@@ -134,6 +155,7 @@ static mw_status choose_places(const mw__chip_place_how *how, mw__chip_place *pl
     mw__segmenting s = {.us = (const double(*)[MW_CHIP_BACKENDS])us, .count = count};
     memcpy(s.launch_us, how->launch_us, sizeof s.launch_us);
     memcpy(s.transfer_us, how->transfer_us, sizeof s.transfer_us);
+    memcpy(s.output_us, how->output_us, sizeof s.output_us);
     for (size_t i = 0; i < count; i++)
         memcpy(us[i], places[i].us, sizeof us[i]);
     MW_TRY(mw__chip_segment_cheapest(&s, how->segmenter, placed, arena->allocator, err));

@@ -2,6 +2,7 @@
 #ifndef MW__CHIP_COST_PLACE_H
 #define MW__CHIP_COST_PLACE_H
 
+#include "chip/cost/roofs.h"
 #include "rules/legality.h"
 
 #include <millwright/chip_place.h>
@@ -11,7 +12,9 @@ typedef struct mw__chip_place_how {
     mw_chip_segmenter segmenter;
     bool without[MW_CHIP_BACKENDS];
     mw_chip_rates rates[MW_CHIP_BACKENDS];
-    double launch_us[MW_CHIP_BACKENDS], transfer_us[MW_CHIP_BACKENDS];
+    bool estimates; /* by the planner's own count of flops and bytes, and its leaves */
+    const mw__roof_platform *platform;
+    double launch_us[MW_CHIP_BACKENDS], transfer_us[MW_CHIP_BACKENDS], output_us[MW_CHIP_BACKENDS];
 } mw__chip_place_how;
 
 typedef struct mw__chip_place {

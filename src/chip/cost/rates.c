@@ -2,6 +2,7 @@
  *
  * Sources: ane-guide (github.com/sbryngelson/ane-guide), chapters 9, 11 and 18; ANEForge (its analytic cost model, and
  * the clocks and cores of dies in costmodel_curves.json). docs/chip_cost.md says where they disagree. */
+#include "chip/cost/roofs.h"
 #include "rules/chips.h"
 
 #include <millwright/chip_cost.h>
@@ -110,7 +111,7 @@ static const mw_chip_rates m5[] = {
                      .source = "ane-guide, ch. 9: roofs of an M5; ch. 11: 64 x 256 x 256 at 46 GFLOP/s, on an M1"},
 };
 
-static const mw_chip_rates planner[] = {
+static const mw_chip_rates coarse[] = {
     [MW_CHIP_CPU] = {.gflops = 20.0, .gbytes = 10.0, .die = "", .anchor = ""},
     [MW_CHIP_GPU] = {.gflops = 120.0, .gbytes = 40.0, .die = "", .anchor = ""},
     [MW_CHIP_ANE] = {.gflops = 800.0, .gbytes = 50.0, .die = "", .anchor = ""},
@@ -121,8 +122,12 @@ static bool find_rates(const die *d, mw_chip chip, mw_chip_backend backend, mw_c
     *out = (mw_chip_rates){0};
     if (d == NULL || (unsigned)backend >= MW_CHIP_BACKENDS)
         return false;
-    if (which == MW_CHIP_PLANNER) {
-        *out = planner[backend];
+    if (which == MW_CHIP_PLANNER && backend != MW_CHIP_GPU) {
+        *out = mw__roof_rates(mw__roof_platform_of(chip), backend == MW_CHIP_ANE ? MW__ROOF_ANE : MW__ROOF_BNNS);
+        return true;
+    }
+    if (which == MW_CHIP_COARSE_ANCHORS || which == MW_CHIP_PLANNER) {
+        *out = coarse[backend];
         out->source = "ane-guide, ch. 18: anchors read from the planner's cost functions";
         return true;
     }

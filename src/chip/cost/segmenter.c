@@ -18,8 +18,11 @@ double mw__chip_segment_total_us(const mw__segmenting *s, const unsigned *placed
     double sum = 0.0;
     for (size_t i = 0; i < s->count; i++)
         sum += s->us[i][placed[i]] + mw__chip_segment_entry_us(s, i > 0 ? placed[i - 1] : START, placed[i]);
-    return mw__chip_cost_limit(sum);
+    return mw__chip_cost_limit(s->count > 0 ? sum + s->output_us[placed[s->count - 1]] : sum);
 }
+
+/* Sums of the same costs in another order differ in their last bits, and must not decide. */
+static bool is_less(double a, double b) { return a < b - 1e-12 * b; }
 
 /* ---- one after the other ---- */
 
@@ -32,8 +35,8 @@ static unsigned cheapest(const mw__segmenting *s, size_t from, size_t to, unsign
         double us = mw__chip_segment_entry_us(s, before, b);
         for (size_t i = from; i < to; i++)
             us += s->us[i][b];
-        us = mw__chip_cost_limit(us);
-        if (s->us[from][b] >= 0.0 && (best == START || us < least || (us == least && b == before)))
+        us = mw__chip_cost_limit(to == s->count ? us + s->output_us[b] : us);
+        if (s->us[from][b] >= 0.0 && (best == START || is_less(us, least) || (!is_less(least, us) && b == before)))
             best = b, least = us;
     }
     return best;
@@ -75,7 +78,7 @@ static unsigned best_before(const mw__segmenting *s, const ends before, unsigned
         if (before[from] < 0.0)
             continue;
         const double us = mw__chip_cost_limit(before[from] + mw__chip_segment_entry_us(s, from, b));
-        if (best == START || us < *out_us)
+        if (best == START || is_less(us, *out_us))
             best = from, *out_us = us;
     }
     return best;
@@ -93,12 +96,15 @@ static void step(const mw__segmenting *s, size_t at, ends us, unsigned char from
         us[b] = after[b];
 }
 
-static unsigned shortest_end(const ends us)
+static unsigned shortest_end(const mw__segmenting *s, const ends us)
 {
     unsigned best = START;
-    for (unsigned b = MW_CHIP_BACKENDS; b-- > 0;)
-        if (us[b] >= 0.0 && (best == START || us[b] < us[best]))
-            best = b;
+    double least = 0.0;
+    for (unsigned b = MW_CHIP_BACKENDS; b-- > 0;) {
+        const double sum = mw__chip_cost_limit(us[b] + s->output_us[b]);
+        if (us[b] >= 0.0 && (best == START || is_less(sum, least)))
+            best = b, least = sum;
+    }
     return best;
 }
 
@@ -112,7 +118,7 @@ static mw_status place_path(const mw__segmenting *s, unsigned *out, const mw_all
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < s->count; i++)
         step(s, i, us, from[i]);
-    unsigned b = shortest_end(us);
+    unsigned b = shortest_end(s, us);
     for (size_t i = s->count; i-- > 0; b = from[i][b])
         out[i] = b;
     mw__free(allocator, from);

@@ -12,6 +12,7 @@ typedef struct mw__segmenting {
     size_t count;
     double launch_us[MW_CHIP_BACKENDS];   /* of a segment */
     double transfer_us[MW_CHIP_BACKENDS]; /* to a segment from one of another backend */
+    double output_us[MW_CHIP_BACKENDS];   /* of the last operation's backend */
 } mw__segmenting;
 
 /* What operation i costs more on b behind one on `before`; MW_CHIP_BACKENDS: it is the first. */
@@ -22,7 +23,7 @@ double mw__chip_segment_entry_us(const mw__segmenting *s, unsigned before, unsig
 mw_status mw__chip_segment_cheapest(const mw__segmenting *s, mw_chip_segmenter segmenter, unsigned *out,
                                     const mw_allocator *allocator, mw_error *err);
 
-/* The cost of a placement: operations, launches, transfers. */
+/* The cost of a placement: operations, launches, transfers, and the output of the last one. */
 double mw__chip_segment_total_us(const mw__segmenting *s, const unsigned *placed);
 
 #endif

@@ -102,13 +102,13 @@ static void test_published_estimates_of_an_m1(void)
     static const mw_chip_bound bounds[] = {MW_CHIP_BOUND_COMPUTE, MW_CHIP_BOUND_BANDWIDTH, MW_CHIP_BOUND_BANDWIDTH,
                                            MW_CHIP_BOUND_BANDWIDTH};
     const mw_chip_rates fitted = rates_of(MW_CHIP_H13, MW_CHIP_FITTED),
-                        planner = rates_of(MW_CHIP_H13, MW_CHIP_PLANNER);
+                        coarse_rates = rates_of(MW_CHIP_H13, MW_CHIP_COARSE_ANCHORS);
     for (size_t i = 0; i < sizeof estimates / sizeof *estimates; i++) {
         const mw_chip_cost cost = conv_cost(&fitted, &estimates[i]);
         CHECK_NEAR(mw_chip_program_us(&fitted, &cost, 1), estimates[i].us, 1.0);
         CHECK_INT(cost.bound, bounds[i]);
-        CHECK_NEAR(conv_cost(&planner, &estimates[i]).us, coarse[i], 1.0);
-        CHECK_INT(conv_cost(&planner, &estimates[i]).bound, MW_CHIP_BOUND_COMPUTE);
+        CHECK_NEAR(conv_cost(&coarse_rates, &estimates[i]).us, coarse[i], 1.0);
+        CHECK_INT(conv_cost(&coarse_rates, &estimates[i]).bound, MW_CHIP_BOUND_COMPUTE);
     }
     const mw_chip_cost wide = conv_cost(&fitted, &estimates[0]), deep = conv_cost(&fitted, &estimates[3]);
     CHECK_NEAR(wide.flops / (double)wide.bytes, 466.0, 1.0);
@@ -211,7 +211,7 @@ static void test_every_chip_has_rates(void)
     size_t chips = 0;
     for (; (row = mw__chip_at(chips)) != NULL; chips++)
         for (int backend = 0; backend < MW_CHIP_BACKENDS; backend++)
-            for (int anchors = MW_CHIP_FITTED; anchors <= MW_CHIP_PLANNER; anchors++) {
+            for (int anchors = MW_CHIP_FITTED; anchors <= MW_CHIP_COARSE_ANCHORS; anchors++) {
                 mw_chip_rates r;
                 CHECK(mw_chip_rates_find(row->chip, (mw_chip_backend)backend, (mw_chip_anchors)anchors, &r));
                 CHECK(r.gflops > 0.0 && r.gbytes > 0.0 && r.floor_us >= 0.0 && r.ramp_power >= 0.0);

@@ -33,13 +33,13 @@ static void make_problem(problem *p)
             p->us[i][b] = b != sure && below(3) == 0 ? -1.0 : below(12);
     }
     for (unsigned b = 0; b < MW_CHIP_BACKENDS; b++)
-        p->s.launch_us[b] = below(5), p->s.transfer_us[b] = below(8);
+        p->s.launch_us[b] = below(5), p->s.transfer_us[b] = below(8), p->s.output_us[b] = below(5);
 }
 
 /* Negative: an operation is where it does not run. */
 static double sum_of(const problem *p, const unsigned *placed)
 {
-    double sum = p->s.launch_us[placed[0]];
+    double sum = p->s.launch_us[placed[0]] + p->s.output_us[placed[p->s.count - 1]];
     for (size_t i = 0; i < p->s.count; i++) {
         if (p->us[i][placed[i]] < 0.0)
             return -1.0;
@@ -72,7 +72,7 @@ static double segment(const problem *p, mw_chip_segmenter segmenter, unsigned *p
     CHECK_INT(mw__chip_segment_cheapest(&p->s, segmenter, placed, mw__allocator_default(), &err), MW_OK);
     const double sum = sum_of(p, placed);
     CHECK(sum >= 0.0);
-    CHECK_NEAR(mw__chip_segment_total_us(&p->s, placed), sum, 0.0);
+    CHECK_NEAR(mw__chip_segment_total_us(&p->s, placed), sum, 1e-12 * sum);
     return sum;
 }
 
@@ -132,6 +132,60 @@ static void test_ties_stay_and_else_go_to_the_ane(void)
         check_placed(&p, (mw_chip_segmenter)segmenter, segmenter == MW_CHIP_SHORTEST_PATH ? "gaaa" : "gggg");
 }
 
+/* ---- the planner's penalties: launch of the ANE, any change, output of the ANE, 125 us each ---- */
+
+enum { ON_CPU = 1000 };
+
+/* Operation `at` of `count` may go to the ANE, where it costs `saving` less; the others run on the CPU alone. */
+static void check_saving(size_t count, size_t at, double saving, const char *wanted)
+{
+    problem p = {.s = {.count = count,
+                       .launch_us = {[MW_CHIP_ANE] = 125},
+                       .transfer_us = {125, 125, 125},
+                       .output_us = {[MW_CHIP_ANE] = 125}}};
+    p.s.us = (const double(*)[MW_CHIP_BACKENDS])p.us;
+    for (size_t i = 0; i < count; i++) {
+        p.us[i][MW_CHIP_CPU] = ON_CPU;
+        p.us[i][MW_CHIP_GPU] = -1.0;
+        p.us[i][MW_CHIP_ANE] = i == at ? ON_CPU - saving : -1.0;
+    }
+    check_placed(&p, MW_CHIP_SHORTEST_PATH, wanted);
+}
+
+/* A segment of the ANE pays launch and one change at the beginning, launch and two changes in the middle, a change,
+ * launch and output at the end, launch and output where it is all. */
+static void test_a_segment_of_the_ane_must_save_what_it_costs(void)
+{
+    check_saving(3, 0, 249, "ccc");
+    check_saving(3, 0, 251, "acc");
+    check_saving(3, 1, 374, "ccc");
+    check_saving(3, 1, 376, "cac");
+    check_saving(3, 2, 374, "ccc");
+    check_saving(3, 2, 376, "cca");
+    check_saving(1, 0, 249, "c");
+    check_saving(1, 0, 251, "a");
+}
+
+/* Published examples: one convolution of 4.67 us on the ANE and 100.06 on the CPU stays there, four go to the ANE. A
+ * relu behind them costs the same on both, and the change as much as the output: a tie, which we leave on the ANE. */
+static void test_published_chains_of_convolutions(void)
+{
+    problem p = {
+        .s = {.launch_us = {[MW_CHIP_ANE] = 125}, .transfer_us = {125, 125, 125}, .output_us = {[MW_CHIP_ANE] = 125}}};
+    p.s.us = (const double(*)[MW_CHIP_BACKENDS])p.us;
+    for (size_t i = 0; i < MOST; i++)
+        p.us[i][MW_CHIP_CPU] = 100.06, p.us[i][MW_CHIP_GPU] = -1.0, p.us[i][MW_CHIP_ANE] = 4.67;
+    p.s.count = 1;
+    check_placed(&p, MW_CHIP_SHORTEST_PATH, "c");
+    p.s.count = 2;
+    check_placed(&p, MW_CHIP_SHORTEST_PATH, "cc");
+    p.s.count = 4;
+    check_placed(&p, MW_CHIP_SHORTEST_PATH, "aaaa");
+    p.us[4][MW_CHIP_CPU] = p.us[4][MW_CHIP_ANE] = 2.62144;
+    p.s.count = 5;
+    check_placed(&p, MW_CHIP_SHORTEST_PATH, "aaaaa");
+}
+
 static void test_costs_without_bound_are_limited(void)
 {
     problem p = {.s = {.count = MOST, .launch_us = {DBL_MAX, DBL_MAX, DBL_MAX}, .transfer_us = {DBL_MAX, DBL_MAX, 0}}};
@@ -178,6 +232,8 @@ int main(void)
     RUN(test_the_shortest_path_is_the_least_of_all);
     RUN(test_each_goes_its_own_way);
     RUN(test_ties_stay_and_else_go_to_the_ane);
+    RUN(test_a_segment_of_the_ane_must_save_what_it_costs);
+    RUN(test_published_chains_of_convolutions);
     RUN(test_costs_without_bound_are_limited);
     RUN(test_nothing_is_placed_nowhere);
     RUN(test_a_failed_allocation_is_an_error);

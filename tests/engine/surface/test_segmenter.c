@@ -10,14 +10,16 @@
 #include <millwright/chip_all.h>
 #include <millwright/millwright.h>
 
-/* The middle one is refused by the ANE; the last has a branch. */
+/* On the ANE the first costs 160 us less than on the CPU: more than its launch, and less than launch and change. The
+ * middle one is refused by the ANE; the last has a branch. */
+#define SQUARE "tensor<fp16, [400, 400]>"
 #define PROGRAM                                                                                                        \
-    RUN_TEXT("bool p, tensor<fp16, [8]> x",                                                                            \
-             "tensor<fp16, [8]> a = relu(x = x)[name = string(\"a\")];\n"                                              \
-             "tensor<fp16, [8]> b = mod(x = a, y = x)[name = string(\"b\")];\n"                                        \
-             "tensor<fp16, [8]> y = cond(pred = p)[name = string(\"y\")]\n{ tensor<fp16, [8]> c = add(x = b, y = "     \
-             "x)[name = string(\"c\")]; } -> (c)\n{ tensor<fp16, [8]> d = mul(x = b, y = x)[name = "                   \
-             "string(\"d\")]; } -> (d);\n",                                                                            \
+    RUN_TEXT("bool p, " SQUARE " x",                                                                                   \
+             SQUARE " a = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, y = x)[name = "          \
+                    "string(\"a\")];\n" SQUARE " b = mod(x = a, y = x)[name = string(\"b\")];\n" SQUARE                \
+                    " y = cond(pred = p)[name = string(\"y\")]\n{ " SQUARE                                             \
+                    " c = add(x = b, y = x)[name = string(\"c\")]; } -> (c)\n{ " SQUARE                                \
+                    " d = mul(x = b, y = x)[name = string(\"d\")]; } -> (d);\n",                                       \
              "y")
 #define HALF RUN_TEXT("tensor<fp16, [8]> x", "tensor<fp16, [8]> y = add(x = x, y = x)[name = string(\"y\")];\n", "y")
 
@@ -71,14 +73,14 @@ static void test_operations_are_placed_by_the_segmenter(void)
         void *library = NULL;
         const e5rt_mw_analytics *analytics = compile(PROGRAM, 7, names[s], &library);
         REQUIRE(analytics != NULL && analytics->placement_count == 5);
-        const e5rt_mw_placement *relu = &analytics->placements[0], *mod = &analytics->placements[1];
-        CHECK_STR(relu->backend_support, "ane mps_graph bnns");
+        const e5rt_mw_placement *first = &analytics->placements[0], *mod = &analytics->placements[1];
+        CHECK_STR(first->backend_support, "ane mps_graph bnns");
         CHECK_STR(mod->backend_support, "mps_graph bnns");
         CHECK_CONTAINS(mod->validation_messages, "mod: ");
         CHECK(strcmp(mod->selected_backend, "ane") != 0);
         CHECK_STR(backend(analytics, "c"), backend(analytics, "y"));
-        CHECK_STR(backend(analytics, "a"), strcmp(names[s], "shortest_path") == 0 ? "mps_graph" : "ane");
-        CHECK(relu->estimated_runtime > 0.0 && relu->estimated_runtime < 1e-6);
+        CHECK_STR(backend(analytics, "a"), strcmp(names[s], "shortest_path") == 0 ? "bnns" : "ane");
+        CHECK(first->estimated_runtime > 0.0 && first->estimated_runtime < 1e-3);
         CHECK_STR(analytics->selected_backend, "bnns"); /* which computed it */
         e5rt_program_library_release(&library);
     }
@@ -134,7 +136,7 @@ static void test_the_bundle_says_the_same(void)
     char *text = graph != NULL ? mw_graph_print_mil(graph, NULL, &err) : NULL;
     CHECK_OK(err);
     REQUIRE(text != NULL);
-    CHECK_CONTAINS(text, "SelectedBackend = string(\"mps_graph\")");
+    CHECK_CONTAINS(text, "SelectedBackend = string(\"bnns\")");
     mw_string_free(text);
     mw_graph_destroy(graph);
     e5rt_program_library_release(&library);
