@@ -150,6 +150,9 @@ MW_API const mw_chip_segment *mw_chip_plan_segment_at(const mw_chip_plan *plan, 
 MW_API const mw_chip_partition *mw_chip_plan_partition_at(const mw_chip_plan *plan, size_t index);
 MW_API const mw_chip_pair *mw_chip_plan_pair_at(const mw_chip_plan *plan, size_t index);
 MW_API const mw_chip_value *mw_chip_plan_value_at(const mw_chip_plan *plan, size_t index);
+/** Part `index` of what a run takes on MW_CHIP_H13, H16, H17 and H18G (M1, M4, M5, M6); NULL beyond the last, and at
+ *  once for other chips, of which nothing was measured. */
+MW_API const mw_chip_time *mw_chip_plan_time_at(const mw_chip_plan *plan, size_t index);
 
 /* ---- writing ---- */
 
@@ -159,6 +162,9 @@ MW_API const mw_chip_value *mw_chip_plan_value_at(const mw_chip_plan *plan, size
 MW_API char *mw_chip_plan_print(const mw_chip_plan *plan, mw_error *err);
 MW_API char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err);
 MW_API char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err);
+/** What a run takes, as text: a line for each part with its range, basis and source.
+ *  errors  as mw_chip_plan_print */
+MW_API char *mw_chip_plan_print_time(const mw_chip_plan *plan, mw_error *err);
 /** The picture as a file, which replaces what is there.
  *  errors  MW_ERROR_FILE naming the file; MW_ERROR_ARGUMENT for a NULL path; those of mw_chip_plan_print_svg */
 MW_API mw_status mw_chip_plan_write_svg(const mw_chip_plan *plan, const char *path, mw_error *err);

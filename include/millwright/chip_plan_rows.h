@@ -110,6 +110,9 @@ typedef struct mw_chip_split {
 typedef struct mw_chip_segment {
     size_t first_layer, layer_count;
     bool is_bridge;
+    size_t engines;            /* 2 where the die has two ANEs and its compiler would share the program; else 1 */
+    size_t parts;              /* its maps are cut into so many along their pixels; 1 = whole */
+    size_t first_engine_parts; /* of these on the first ANE; the second has the others, never fewer */
 } mw_chip_segment;
 
 /** What shares the memory on chip. */
@@ -167,12 +170,32 @@ typedef struct mw_chip_value {
     size_t over;            /* the value that it is written over, or MW_CHIP_NONE */
 } mw_chip_value;
 
+/* ---- time ---- */
+
+/** What a figure of time rests on. */
+typedef enum mw_chip_time_basis {
+    MW_CHIP_TIME_MEASURED = 0, /* on this chip, by others */
+    MW_CHIP_TIME_COMPILER,     /* read from Apple's compiler */
+    MW_CHIP_TIME_BORROWED,     /* measured on another chip */
+    MW_CHIP_TIME_MODEL         /* sums of the others; one run on a Mac would settle it */
+} mw_chip_time_basis;
+
+/** One part of what a step takes, as a range. */
+typedef struct mw_chip_time {
+    const char *name; /* "weights from memory" */
+    double low_us, high_us;
+    mw_chip_time_basis basis; /* of the rate that it was computed by */
+    const char *source;
+} mw_chip_time;
+
 /* ---- names ---- */
 
 /** "neural" of MW_CHIP_ENGINE_NEURAL, "gain" of MW_CHIP_SLOT_GAIN; NULL for what there is not. */
 MW_API const char *mw_chip_engine_name(mw_chip_engine engine);
 MW_API const char *mw_chip_slot_name(mw_chip_slot slot);
 MW_API const char *mw_chip_allocation_name(mw_chip_allocation allocation);
+/** "measured", "compiler", "borrowed", "model"; NULL for another number. */
+MW_API const char *mw_chip_time_basis_name(mw_chip_time_basis basis);
 
 #ifdef __cplusplus
 }

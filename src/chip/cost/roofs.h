@@ -22,14 +22,13 @@ typedef struct mw__roof_platform {
 } mw__roof_platform;
 
 /* "H16G", in any case; NULL if nothing is known of it. */
-MW__SIBLING const mw__roof_platform *mw__roof_platform_named(const char *name);
+const mw__roof_platform *mw__roof_platform_named(const char *name);
 /* The platform of a chip's Mac; of a chip without one the nearest. Never NULL for a chip that exists. */
 const mw__roof_platform *mw__roof_platform_of(mw_chip chip);
 
 /* The larger of flops / peak and bytes / bandwidth, with the planner's own count of both, or what its tree says. All 0
  * of a constant. */
-MW__SIBLING mw_chip_cost mw__roof_estimate(const mw__roof_platform *platform, mw__roof_backend backend,
-                                           const mw__op *op);
+mw_chip_cost mw__roof_estimate(const mw__roof_platform *platform, mw__roof_backend backend, const mw__op *op);
 /* The same by other roofs, for a backend that the planner's published estimates do not have. */
 mw_chip_cost mw__roof_cost(const mw_chip_rates *rates, const mw__op *op);
 

@@ -100,9 +100,9 @@ static mw_status number_results(mw__chip_planner *p)
 static mw_status run_phases(mw__chip_planner *p)
 {
     static mw_status (*const phases[])(mw__chip_planner *) = {
-        number_results,         mw__chip_plan_collapse, mw__chip_plan_fuse,
-        mw__chip_plan_legalize, mw__chip_plan_connect,  mw__chip_plan_schedule,
-        mw__chip_plan_pair,     mw__chip_plan_allocate, mw__chip_plan_time};
+        number_results,        mw__chip_plan_collapse, mw__chip_plan_fuse, mw__chip_plan_legalize,
+        mw__chip_plan_connect, mw__chip_plan_schedule, mw__chip_plan_pair, mw__chip_plan_allocate,
+        mw__chip_plan_share,   mw__chip_plan_time,     mw__chip_plan_step};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         if (phases[i](p) != MW_OK || mw__failed(p->err))
             return p->err->status;
@@ -309,4 +309,9 @@ const mw_chip_pair *mw_chip_plan_pair_at(const mw_chip_plan *plan, size_t index)
 const mw_chip_value *mw_chip_plan_value_at(const mw_chip_plan *plan, size_t index)
 {
     return ITEM(plan, index, values, value_count);
+}
+
+const mw_chip_time *mw_chip_plan_time_at(const mw_chip_plan *plan, size_t index)
+{
+    return ITEM(plan, index, times, time_count);
 }

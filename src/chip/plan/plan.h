@@ -94,6 +94,8 @@ struct mw_chip_plan {
     mw_chip_partition *partitions;
     mw_chip_pair *pairs;
     mw_chip_value *values;
+    mw_chip_time *times;
+    size_t time_count;
     size_t op_count, layer_count, split_count, segment_count, partition_count, pair_count, value_count;
     size_t split_capacity, segment_capacity, partition_capacity, pair_capacity;
 };
@@ -177,6 +179,14 @@ mw_status mw__chip_plan_open_partition(mw__chip_planner *p, size_t segment);
 /* reorder.c */
 mw_status mw__chip_plan_reorder(mw__chip_planner *p);
 
+typedef struct mw__chip_plan_range {
+    double low, high;
+} mw__chip_plan_range;
+
+/* engines.c: what of a layer's work the busier of its program's engines has, in halves to by parts; 1 where it is not
+ * shared. */
+mw__chip_plan_range mw__chip_plan_engine_share(const mw__chip_planner *p, size_t layer);
+
 /* ---- the phases, in order ---- */
 
 mw_status mw__chip_plan_collapse(mw__chip_planner *p); /* collapse.c: what vanishes before layers are made */
@@ -187,7 +197,9 @@ mw_status mw__chip_plan_schedule(
     mw__chip_planner *p); /* schedule.c; afterwards layers stand in the order of the schedule */
 mw_status mw__chip_plan_pair(mw__chip_planner *p);     /* pairs.c */
 mw_status mw__chip_plan_allocate(mw__chip_planner *p); /* allocate.c */
+mw_status mw__chip_plan_share(mw__chip_planner *p);    /* engines.c */
 mw_status mw__chip_plan_time(mw__chip_planner *p);     /* time.c */
+mw_status mw__chip_plan_step(mw__chip_planner *p);     /* step.c */
 
 /* A sum of bytes; INT64_MAX if it is more. */
 static inline int64_t mw__chip_plan_add(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }

@@ -125,7 +125,11 @@ static void put_segments(mw__text *text, const mw_chip_plan *plan)
     size_t part = 0;
     for (size_t i = 0; i < plan->segment_count; i++) {
         const mw_chip_segment *s = &plan->segments[i];
-        mw__text_printf(text, "\nsegment %zu: %zu layers%s\n", i, s->layer_count, s->is_bridge ? ", a bridge" : "");
+        mw__text_printf(text, "\nsegment %zu: %zu layers%s", i, s->layer_count, s->is_bridge ? ", a bridge" : "");
+        if (s->engines > 1)
+            mw__text_printf(text, ", on both engines: %zu and %zu of %zu parts", s->first_engine_parts,
+                            s->parts - s->first_engine_parts, s->parts);
+        mw__text_puts(text, "\n");
         for (; part < plan->partition_count && plan->partitions[part].segment == i; part++)
             put_partition(text, plan, part);
     }

@@ -88,6 +88,9 @@ static void put_segment(mw__json_writer *json, const mw_chip_plan *plan, size_t 
     mw__json_add_unsigned(json, "first_layer", s->first_layer);
     put_index(json, "layer_count", s->layer_count);
     mw__json_add_bool(json, "is_bridge", s->is_bridge);
+    put_index(json, "engines", s->engines);
+    put_index(json, "parts", s->parts);
+    put_index(json, "first_engine_parts", s->first_engine_parts);
 }
 
 static void put_partition(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
@@ -139,6 +142,16 @@ static void put_value(mw__json_writer *json, const mw_chip_plan *plan, size_t in
     put_index(json, "over", v->over);
 }
 
+static void put_time(mw__json_writer *json, const mw_chip_plan *plan, size_t index)
+{
+    const mw_chip_time *t = &plan->times[index];
+    put_text(json, "name", t->name);
+    put_real(json, "low_us", t->low_us);
+    put_real(json, "high_us", t->high_us);
+    put_text(json, "basis", mw_chip_time_basis_name(t->basis));
+    put_text(json, "source", t->source);
+}
+
 /* ---- all of it ---- */
 
 typedef void put_item(mw__json_writer *json, const mw_chip_plan *plan, size_t index);
@@ -186,6 +199,7 @@ char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err)
     put_items(&json, plan, "partitions", plan->partition_count, put_partition);
     put_items(&json, plan, "pairs", plan->pair_count, put_pair);
     put_items(&json, plan, "values", plan->value_count, put_value);
+    put_items(&json, plan, "times", plan->time_count, put_time);
     mw__json_close(&json, '}');
     mw__text_puts(&json.text, "\n");
     return mw__text_take(&json.text, err);

@@ -34,3 +34,9 @@ const char *mw_chip_allocation_name(mw_chip_allocation allocation)
                                         "in_place_dependent", "ring",     "ring_dependent", "in_place_dram"};
     return NAME_AT(names, allocation);
 }
+
+const char *mw_chip_time_basis_name(mw_chip_time_basis basis)
+{
+    static const char *const names[] = {"measured", "compiler", "borrowed", "model"};
+    return (unsigned)basis < sizeof names / sizeof *names ? names[basis] : NULL;
+}

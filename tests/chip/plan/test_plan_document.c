@@ -106,6 +106,37 @@ static void check_picture(const char *stem, const char *chip, const mw_chip_plan
     mw_string_free(svg);
 }
 
+static void put_range(page *p, const mw_chip_plan *plan, const char *name)
+{
+    const mw_chip_time *t;
+    for (size_t i = 0; (t = mw_chip_plan_time_at(plan, i)) != NULL; i++)
+        if (strcmp(t->name, name) == 0)
+            page_put(p, " %.2f to %.2f |", t->low_us * 1e-3, t->high_us * 1e-3);
+}
+
+/* Times of the chips that were measured, in milliseconds. */
+static void show_times(page *p, const char *name, const mw_graph *graph)
+{
+    static const mw_chip chips[] = {MW_CHIP_H13, MW_CHIP_H16, MW_CHIP_H17, MW_CHIP_H18G};
+    static const char *const products[] = {"M1", "M4", "M5", "M6"};
+    for (size_t i = 0; graph != NULL && i < sizeof chips / sizeof *chips; i++) {
+        mw_error err = {0};
+        size_t shared = 0;
+        mw_chip_plan *plan = mw_chip_plan_create(graph, chips[i], NULL, &err);
+        CHECK_OK(err);
+        for (size_t s = 0; mw_chip_plan_segment_at(plan, s) != NULL; s++)
+            shared += mw_chip_plan_segment_at(plan, s)->engines > 1;
+        page_put(p, "| %s | %s | %zu, %zu |", i == 0 ? name : "", products[i], mw_chip_plan_get_totals(plan).segments,
+                 shared);
+        put_range(p, plan, "a task at the highest clock");
+        put_range(p, plan, "a step, back to back");
+        put_range(p, plan, "a step, 0.4 ms and more apart");
+        put_range(p, plan, "first step after 0.1 to 5.5 s of idling");
+        page_put(p, "\n");
+        mw_chip_plan_destroy(plan);
+    }
+}
+
 /* Figures for h13 to h17, pictures of M1 and M5. */
 static void show(page *p, const char *name, const char *stem, const mw_graph *graph)
 {
@@ -154,23 +185,31 @@ static void test_the_pictures_are_those_of_the_programs(void)
     struct stat found;
     if (stat(MW_DATA_DIR "/mnist", &found) != 0)
         SKIP("no MNIST");
-    page p = page_make(LIMIT);
+    page p = page_make(LIMIT), times = page_make(LIMIT);
     char work[512];
-    REQUIRE(p.text != NULL && folder_enter(work));
+    REQUIRE(p.text != NULL && times.text != NULL && folder_enter(work));
+    page_put(&times,
+             "| program | chip | dispatches, on both engines | task, ms | back to back | 0.4 ms and more apart | "
+             "first after idling |\n|---|---|---|---|---|---|---|\n");
     page_put(&p, "| program | chip | operations | layers | dispatches | partitions | splits | pairs | on chip KB | "
                  "streamed KB | weights KB | us |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < 2; i++) {
         training_run(&training_examples[i]);
-        show(&p, i == 0 ? "step of `mnist_mlp`" : "step of `mnist_cnn`", i == 0 ? "mnist" : "cnn", training_last.graph);
+        const char *name = i == 0 ? "step of `mnist_mlp`" : "step of `mnist_cnn`";
+        show(&p, name, i == 0 ? "mnist" : "cnn", training_last.graph);
+        show_times(&times, name, training_last.graph);
     }
     mw_graph_destroy(training_last.graph);
     folder_leave(work);
     mw_graph *graph = parse_block();
     show(&p, "block of a transformer", "transformer", graph);
+    show_times(&times, "block of a transformer", graph);
     check_attention(graph);
     mw_graph_destroy(graph);
     check_section("figures", p.text);
+    check_section("times", times.text);
     page_free(&p);
+    page_free(&times);
 }
 
 int main(void)
