@@ -250,6 +250,11 @@ static void test_check_and_plan_know_chips(void)
     CHECK_MW(0, "steps", NULL, "plan", "net");
     CHECK_JSON("check", "net", "--chip", "h14");
     CHECK_JSON("plan", "net", "--chip", "m1");
+    CHECK_MW(0, "h18g (M6): 1 dispatch", NULL, "plan", "net", "--time");
+    CHECK_MW(0, "h13 (M1): 1 dispatch", NULL, "plan", "net", "--time");
+    CHECK_MW(0, "a step, back to back", NULL, "plan", "net", "--chip", "m4", "--time");
+    CHECK_MW(0, "nothing was measured", NULL, "plan", "net", "--chip", "m2", "--time");
+    CHECK_JSON("plan", "net", "--time");
     CHECK_JSON("plan", "net");
 }
 

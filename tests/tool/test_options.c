@@ -107,6 +107,7 @@ static void test_an_option_without_effect_is_refused(void)
     CHECK_MW(2, NULL, "--profile has no effect here", "ranges", "net", "--profile", "h13");
     CHECK_MW(2, NULL, "--device is the CPU", "ranges", "net", "--device", "ane");
     CHECK_MW(2, NULL, "--threads has no effect with --chip", "plan", "net", "--chip", "m1", "--threads", "1");
+    CHECK_MW(2, NULL, "--svg has no effect with --time", "plan", "net", "--chip", "m1", "--time", "--svg", "plan.svg");
     CHECK_MW(2, NULL, "--extent has no effect on a model that is no ONNX", "info", "net", "--extent", "n=1");
     CHECK_MW(2, NULL, "--verify has no effect on files of tensors", "convert", "points.npz", "p.npy", "--verify");
     CHECK_MW(2, NULL, "--weights has no effect on a file of tensors", "info", "points.npz", "--weights");

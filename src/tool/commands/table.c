@@ -65,7 +65,9 @@ const tool_command tool_commands[] = {
     {"plan", "FILE", 1, 1, "what a compiler makes of a model",
      "Without --chip the plan of the engine: steps, fused operations, buffers, memory. With --chip what the compiler "
      "of an "
-     "ANE would make of it, as others have published it: layers, order, memory. --svg writes a picture of that.",
+     "ANE would make of it, as others have published it: layers, order, memory. --svg writes a picture of that. "
+     "--time says what a run takes on m1, m4, m5 and m6, or on the one of --chip: ranges of microseconds, by rates "
+     "that others have measured there.",
      tool_plan_options, tool_plan},
     {"passes", "[FILE]", 0, 1, "what happens to a program while it is compiled",
      "Compiles a model, or with --training the step of a recipe of mw train, and prints a line for each pass: stage, "
