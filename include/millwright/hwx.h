@@ -28,8 +28,10 @@ typedef struct mw_hwx mw_hwx;
 /** What a file is, as a whole. */
 typedef struct mw_hwx_info {
     bool is_ane;           /* a .ane; then it has no header, segments, symbols and names */
+    bool is_words;         /* words of tasks alone; then it has nothing else */
     mw_chip chip;          /* by the subtype; MW_CHIP_AUTO of one that is not known */
     const char *chip_name; /* "h13", "m9"; "?" */
+    uint32_t task_version; /* of the task descriptors, mw_hwx_version; 0 of a subtype that no source names */
     uint32_t cpu_type, cpu_subtype, file_type, flags;
     const char *compiler;    /* "zin_ane_compiler v4.2.1", as the file says; "" */
     const char *ident;       /* the whole text that says how it was compiled; "" */
@@ -70,7 +72,19 @@ typedef struct mw_hwx_task {
     size_t record_count;
     const uint32_t *words; /* as they stand in the file */
     bool decoded;          /* its records use up its words exactly; always true for H13 */
+    const char *note;      /* why it is not; else NULL */
+    uint32_t chain;        /* from 0 on; H18G has three: alone, and bonded for either engine */
 } mw_hwx_task;
+
+/** A version of task descriptors, and what is public of it. docs/hwx_later.md has all of them.
+ *  source  M6 study, chapter 5 */
+typedef struct mw_hwx_version {
+    uint32_t subtype, version;
+    uint32_t order;      /* of the generation; 0 = not published */
+    const char *targets; /* "H18G (M6), H19" */
+    const char *words;   /* registers that it changes; "" = not published */
+    const char *known;   /* what of its tasks is known, and what is not */
+} mw_hwx_version;
 
 /** What the coefficient DMA of a task reads. */
 typedef enum mw_hwx_kernel_kind {
@@ -115,11 +129,23 @@ MW_API mw_hwx *mw_hwx_parse(const void *data, size_t size, const mw_allocator *a
 /** A .ane in memory whose payload begins there; mw_hwx_parse looks for it at 0x1000 and at 0x800. */
 MW_API mw_hwx *mw_hwx_parse_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
                                 mw_error *err);
+/** Tasks from words alone, where there is no file: of a document, of a dump. They are shown like those of a file, and
+ *  written as bytes. The chain's words 1, 0, 0, 0 may stand before them; the last task may be cut.
+ *  words      [count], copied
+ *  version    of the descriptors: 24 for M6
+ *  allocator  NULL = the C library's heap
+ *  return     owned by the caller; NULL with err set on failure
+ *  errors     MW_ERROR_ARGUMENT for a version that no source names; MW_ERROR_UNSUPPORTED for one whose tasks are not
+ *             published, and for 7 (H13) */
+MW_API mw_hwx *mw_hwx_parse_words(const uint32_t *words, size_t count, uint32_t version, const mw_allocator *allocator,
+                                  mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_hwx_destroy(mw_hwx *hwx);
 
 /* ---- what is in it: strings and pointers live as long as the object ---- */
 
+/** Version of task descriptors by index, in the order of subtypes; NULL beyond the last. */
+MW_API const mw_hwx_version *mw_hwx_version_at(size_t index);
 /** What the file says as a whole; NULL for NULL. */
 MW_API const mw_hwx_info *mw_hwx_get_info(const mw_hwx *hwx);
 /** Segment, port, .. `index`, in the order of the file; NULL beyond the last. */

@@ -203,6 +203,8 @@ mw_status mw__hwx_read_ane(mw__hwx_reader *reader, uint64_t payload_offset)
     hwx->info.is_ane = true;
     hwx->info.chip = MW_CHIP_H13;
     hwx->info.chip_name = "h13";
+    hwx->version = mw__version_named(MW__VERSION_H13);
+    hwx->info.task_version = hwx->version->public.version;
     hwx->info.payload_offset = ane->payload_at;
     MW_TRY(add_section(reader, "__text", ane->payload_at, ane->task_size, true));
     MW_TRY(add_section(reader, "__const", ane->payload_at + kernels_at(ane), ane->kernel_size, false));

@@ -131,11 +131,11 @@ static void name_kernel(const plan *p, const mw__hwx_kernel *k, char out[MW__DIG
 /* Where the task has the word of that register, in bytes from the start of the section; 0 if it has not. */
 static uint32_t word_at(const mw__hwx_task *task, uint32_t address)
 {
+    uint32_t index = 0;
     for (size_t i = 0; i < task->public.record_count; i++) {
         const mw__hwx_record *r = &task->records[i];
-        if (address >= r->address && (address - r->address) / 4 < r->count)
-            return (uint32_t)(task->public.offset + (size_t)(r->values - task->public.words) * 4 + address -
-                              r->address);
+        if (mw__packet_find(&r->head, address, &index))
+            return (uint32_t)(task->public.offset + (size_t)(r->values - task->public.words + index) * 4);
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/memory/alloc.h"
 #include "chip/task/coefficients.h"
+#include "chip/task/packets.h"
 
 #include <millwright/hwx.h>
 
@@ -22,18 +23,17 @@ typedef enum mw__hwx_kind {
     MW__HWX_CMD_BINDING_64 = 0x40
 } mw__hwx_kind;
 
-/* A run of registers that a task writes. */
+/* Registers that a task writes. */
 typedef struct mw__hwx_record {
-    uint32_t address; /* in bytes on H13, in words from H14 on */
-    uint32_t count;   /* of values */
-    uint32_t mask;    /* of a sparse record: which of the 16 words behind the first are there too */
-    bool sparse;
+    mw__packet head;
     const uint32_t *values; /* within the words of the task */
 } mw__hwx_record;
 
 typedef struct mw__hwx_task {
     mw_hwx_task public;
     uint32_t header_count; /* words before the records */
+    size_t recorded;       /* words up to the end of the last record */
+    size_t missing;        /* words that the task has and the words alone have not */
     const mw__hwx_record *records;
 } mw__hwx_task;
 
@@ -185,6 +185,7 @@ struct mw_hwx {
     size_t size;
     uint8_t *kept; /* the file, 0 where its fields and contents are */
     mw_hwx_info info;
+    const mw__version_row *version; /* NULL: no source names the subtype */
     uint32_t magic, command_count, command_size, reserved;
     mw__hwx_ane *ane;
     mw__hwx_command *commands;
@@ -201,7 +202,7 @@ struct mw_hwx {
     const mw__hwx_segment_state *segment_program;
     mw__hwx_task *tasks;
     size_t task_count;
-    const char *task_note; /* why there are none; NULL if there are */
+    const char *task_note; /* why there are none, or no more of them; NULL if all are read */
     mw__hwx_kernel *kernels;
     size_t kernel_count;
     mw__hwx_coverage coverage;

@@ -60,10 +60,41 @@ static void neural(const mw_hwx *hwx, size_t index, char *out)
         name_conv(kernel, mw__hwx_task_value(task, 0xc) & 0x1FFFF, then, out);
 }
 
+/* ---- v24 ---- */
+
+/* A field of a register; false if the task does not write it. */
+static bool read_bits(const mw__hwx_task *task, const char *name, uint32_t *out)
+{
+    const mw__packet_bits *bits = mw__packet_bits_named(name);
+    uint32_t word;
+    if (bits == NULL || !mw__hwx_task_register(task, bits->address, &word))
+        return false;
+    *out = mw__packet_bits_of(bits, word);
+    return true;
+}
+
+/* "conv 1x8 of 256 to 256 channels, relu", the kernel as the registers have it; by the type alone where they lack. */
+static void name_v24(const mw__hwx_task *task, char *out)
+{
+    static const char *const types[] = {"conv", "pool", "move", "elementwise", "reduction", "reduction", "reduction"};
+    static const char *const behind[] = {"", ", relu", ", activation by a table", ", activation 3"};
+    uint32_t type, height, width, inputs, outputs, activation = 0;
+    if (!read_bits(task, "type", &type) || type >= sizeof types / sizeof *types)
+        return;
+    snprintf(out, LONGEST, "%s", types[type]);
+    if (type != 0 || !read_bits(task, "kernel_h", &height) || !read_bits(task, "kernel_w", &width) ||
+        !read_bits(task, "cin", &inputs) || !read_bits(task, "cout", &outputs))
+        return;
+    read_bits(task, "activation", &activation);
+    snprintf(out, LONGEST, "conv %ux%u of %u to %u channels%s", height, width, inputs, outputs, behind[activation]);
+}
+
 void mw__hwx_operation(const mw_hwx *hwx, size_t index, char out[96])
 {
     const mw__hwx_task *task = &hwx->tasks[index];
     out[0] = '\0';
+    if (hwx->version != NULL && hwx->version->rows == MW__VERSION_ALL)
+        name_v24(task, out);
     if (hwx->info.chip != MW_CHIP_H13 || task->public.word_count == 0)
         return;
     if ((task->public.words[8] >> 24 & 0xF) == 0)

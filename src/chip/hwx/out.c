@@ -155,6 +155,19 @@ void mw__hwx_out_floats(mw__hwx_out *out, const char *name, const float *values,
     end_items(out);
 }
 
+void mw__hwx_out_bits(mw__hwx_out *out, const char *name, uint32_t word, const mw__hwx_bits *bits, size_t count)
+{
+    begin_value(out, name);
+    mw__text_printf(&out->text, out->json ? "{\"word\": \"0x%" PRIx32 "\"" : "0x%" PRIx32, word);
+    for (size_t i = 0; i < count; i++)
+        mw__text_printf(&out->text,
+                        out->json ? ", \"%s\": %" PRIu32
+                        : i == 0  ? "  %s %" PRIu32
+                                  : ", %s %" PRIu32,
+                        bits[i].name, bits[i].value);
+    mw__text_puts(&out->text, out->json ? "}" : "");
+}
+
 void mw__hwx_out_bytes(mw__hwx_out *out, const char *name, const uint8_t *bytes, size_t size)
 {
     const size_t shown = out->json || size < BYTES_SHOWN ? size : BYTES_SHOWN;

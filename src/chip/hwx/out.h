@@ -12,6 +12,11 @@ typedef struct mw__hwx_out {
     int depth;
 } mw__hwx_out;
 
+typedef struct mw__hwx_bits {
+    const char *name;
+    uint32_t value;
+} mw__hwx_bits;
+
 /* An object or a list begins; a name is needed but in a list. */
 void mw__hwx_out_open(mw__hwx_out *out, const char *name, bool list);
 void mw__hwx_out_close(mw__hwx_out *out, bool list);
@@ -24,6 +29,8 @@ void mw__hwx_out_float(mw__hwx_out *out, const char *name, float value);
 void mw__hwx_out_words(mw__hwx_out *out, const char *name, const uint32_t *words, size_t count);
 void mw__hwx_out_wide(mw__hwx_out *out, const char *name, const uint64_t *values, size_t count, mw__hwx_show show);
 void mw__hwx_out_floats(mw__hwx_out *out, const char *name, const float *values, size_t count);
+/* A word and what its bits say: "name 0x5000a041  kernel_w 1, kernel_h 1"; in JSON an object. */
+void mw__hwx_out_bits(mw__hwx_out *out, const char *name, uint32_t word, const mw__hwx_bits *bits, size_t count);
 /* Bytes as hexadecimal digits; for people at most 32 of them. */
 void mw__hwx_out_bytes(mw__hwx_out *out, const char *name, const uint8_t *bytes, size_t size);
 /* All fields of a record. */

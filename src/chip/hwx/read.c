@@ -64,16 +64,19 @@ mw_status mw__hwx_read_layout(mw__hwx_reader *reader, size_t at, const mw__hwx_l
 static const struct {
     mw_chip chip;
     const char *name;
-} subtypes[] = {{MW_CHIP_AUTO, "m9"}, {MW_CHIP_H11, "h11"}, {MW_CHIP_AUTO, "t0"}, {MW_CHIP_H12, "h12"},
-                {MW_CHIP_H13, "h13"}, {MW_CHIP_H14, "h14"}, {MW_CHIP_H15, "h15"}, {MW_CHIP_H16, "h16"},
-                {MW_CHIP_AUTO, "?"},  {MW_CHIP_H17, "h17"}, {MW_CHIP_H18, "h18"}, {MW_CHIP_H18G, "h18g"}};
+} subtypes[] = {{MW_CHIP_AUTO, "m9"},        {MW_CHIP_H11, "h11"}, {MW_CHIP_AUTO, "t0"}, {MW_CHIP_H12, "h12"},
+                {MW_CHIP_H13, "h13"},        {MW_CHIP_H14, "h14"}, {MW_CHIP_H15, "h15"}, {MW_CHIP_H16, "h16"},
+                {MW_CHIP_AUTO, "m11"},       {MW_CHIP_H17, "h17"}, {MW_CHIP_H18, "h18"}, {MW_CHIP_H18G, "h18g"},
+                [17] = {MW_CHIP_AUTO, "m12"}};
 
-static void name_chip(mw_hwx_info *info)
+static void name_chip(mw_hwx *hwx)
 {
-    const uint32_t subtype = info->cpu_subtype & 0xFF; /* flags may stand above */
-    const bool known = subtype < sizeof subtypes / sizeof *subtypes;
-    info->chip = known ? subtypes[subtype].chip : MW_CHIP_AUTO;
-    info->chip_name = known ? subtypes[subtype].name : "?";
+    const uint32_t subtype = hwx->info.cpu_subtype & 0xFF; /* flags may stand above */
+    const bool known = subtype < sizeof subtypes / sizeof *subtypes && subtypes[subtype].name != NULL;
+    hwx->info.chip = known ? subtypes[subtype].chip : MW_CHIP_AUTO;
+    hwx->info.chip_name = known ? subtypes[subtype].name : "?";
+    hwx->version = mw__version_of_subtype(subtype);
+    hwx->info.task_version = hwx->version != NULL ? hwx->version->public.version : 0;
 }
 
 static mw_status read_header(mw__hwx_reader *reader)
@@ -83,7 +86,7 @@ static mw_status read_header(mw__hwx_reader *reader)
         return mw__fail(reader->err, MW_ERROR_FORMAT, ".hwx: the file has %zu bytes, its header needs 32",
                         reader->size);
     MW_TRY(mw__hwx_read_layout(reader, 0, &mw__hwx_header_layout, hwx, "the header"));
-    name_chip(&hwx->info);
+    name_chip(hwx);
     if (hwx->command_size > reader->size - HEADER || hwx->command_count > hwx->command_size / 8)
         return mw__fail(reader->err, MW_ERROR_FORMAT,
                         ".hwx: %u load commands in 0x%x bytes do not fit a file of 0x%zx bytes", hwx->command_count,
@@ -185,8 +188,35 @@ static const char *firmware_name(const uint8_t *bytes)
     return NULL;
 }
 
-static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
+/* How bytes are opened. */
+typedef struct opening {
+    uint64_t payload_offset;      /* of a .ane; 0 = where its first task is */
+    const mw__version_row *words; /* they are words of tasks; NULL = a file */
+} opening;
+
+/* Words alone are a section of tasks. */
+static mw_status read_words(mw__hwx_reader *reader, const mw__version_row *version)
 {
+    mw_hwx *hwx = reader->hwx;
+    mw__hwx_section *section = mw__arena_alloc(&hwx->arena, 1, sizeof *section, reader->err);
+    uint8_t *data = mw__arena_alloc(&hwx->arena, reader->size, 1, reader->err);
+    if (section == NULL || data == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(data, reader->bytes, reader->size);
+    section->data = data;
+    section->public =
+        (mw__hwx_section_fields){.segment = "__TEXT", .name = "__text", .size = reader->size, .data = data};
+    hwx->info.is_words = true;
+    hwx->info.cpu_subtype = version->public.subtype;
+    hwx->text = section;
+    name_chip(hwx);
+    return mw__hwx_read_tasks(reader);
+}
+
+static mw_status read_kind(mw__hwx_reader *reader, const opening *how)
+{
+    if (how->words != NULL)
+        return read_words(reader, how->words);
     const char *firmware = reader->size >= 4 ? firmware_name(reader->bytes) : NULL;
     if (firmware != NULL)
         return mw__fail(
@@ -200,7 +230,7 @@ static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
                         "this is Mach-O (0xfeedfacf); a .hwx has 0xbeefface there, and some tools patch that word");
     if (magic == MAGIC || reader->size < HEADER)
         return read_container(reader);
-    return mw__hwx_read_ane(reader, payload_offset);
+    return mw__hwx_read_ane(reader, how->payload_offset);
 }
 
 static mw_hwx *make_hwx(size_t size, const mw_allocator *allocator, mw_error *err)
@@ -216,8 +246,8 @@ static mw_hwx *make_hwx(size_t size, const mw_allocator *allocator, mw_error *er
     return hwx;
 }
 
-mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
-                     mw_error *err)
+static mw_hwx *open_bytes(const void *data, size_t size, const opening *how, const mw_allocator *allocator,
+                          mw_error *err)
 {
     allocator = mw__allocator_or_default(allocator);
     if (size > FILE_MOST) {
@@ -229,7 +259,7 @@ mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, con
         return NULL;
     mw__hwx_reader reader = {.hwx = hwx, .bytes = data, .size = size, .err = err};
     reader.owner = mw__alloc(allocator, size, 1, err);
-    mw_status status = reader.owner != NULL ? read_kind(&reader, payload_offset) : MW_ERROR_MEMORY;
+    mw_status status = reader.owner != NULL ? read_kind(&reader, how) : MW_ERROR_MEMORY;
     if (status == MW_OK)
         status = keep_rest(&reader);
     if (status == MW_OK)
@@ -239,6 +269,12 @@ mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, con
         return hwx;
     mw_hwx_destroy(hwx);
     return NULL;
+}
+
+mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
+                     mw_error *err)
+{
+    return open_bytes(data, size, &(opening){.payload_offset = payload_offset}, allocator, err);
 }
 
 mw_hwx *mw_hwx_parse_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
@@ -258,6 +294,47 @@ mw_hwx *mw_hwx_parse_ane(const void *data, size_t size, uint64_t payload_offset,
 mw_hwx *mw_hwx_parse(const void *data, size_t size, const mw_allocator *allocator, mw_error *err)
 {
     return mw_hwx_parse_ane(data, size, 0, allocator, err);
+}
+
+/* The version of words, if their packets can be read. */
+static const mw__version_row *find_words(const uint32_t *words, size_t count, uint32_t version, mw_error *err)
+{
+    const mw__version_row *row = mw__version_named(version);
+    if (words == NULL || count > FILE_MOST / 4)
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_parse_words: the words are NULL, or more than 2^28");
+    else if (row == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_parse_words: no source names version %u", version);
+    else if (row->header == 0)
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "mw_hwx_parse_words: version %u (%s): %s", version, row->public.targets,
+                 version == MW__VERSION_H13 ? "the length of its first task stands in the file" : row->public.known);
+    else
+        return row;
+    return NULL;
+}
+
+mw_hwx *mw_hwx_parse_words(const uint32_t *words, size_t count, uint32_t version, const mw_allocator *allocator,
+                           mw_error *err)
+{
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return NULL;
+    const opening how = {.words = find_words(words, count, version, err)};
+    const mw_allocator *used = mw__allocator_or_default(allocator);
+    uint8_t *bytes = how.words != NULL ? mw__alloc(used, count, 4, err) : NULL;
+    if (bytes == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        mw__hwx_put32(bytes + 4 * i, words[i]);
+    mw_hwx *hwx = open_bytes(bytes, 4 * count, &how, allocator, err);
+    mw__free(used, bytes);
+    return hwx;
+}
+
+const mw_hwx_version *mw_hwx_version_at(size_t index)
+{
+    const mw__version_row *row = mw__version_at(index);
+    return row != NULL ? &row->public : NULL;
 }
 
 mw_hwx *mw_hwx_open(const char *path, mw_error *err)

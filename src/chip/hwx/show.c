@@ -3,10 +3,9 @@
 
 #include "base/memory/live.h"
 #include "chip/hwx/layout.h"
-#include "chip/hwx/operation.h"
 #include "chip/hwx/out.h"
+#include "chip/hwx/show_task.h"
 #include "chip/hwx/stab.h"
-#include "chip/task/registers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,71 +203,7 @@ static void show_ports(mw__hwx_out *out, const mw_hwx *hwx)
     mw__hwx_out_close(out, true);
 }
 
-/* ---- tasks and kernels ---- */
-
-/* For people the registers of H13 by name; those that are 0 are left out. */
-static void show_named(mw__hwx_out *out, const mw__hwx_record *record)
-{
-    for (uint32_t i = 0; i < record->count; i++) {
-        char name[64];
-        unsigned index = 0;
-        const mw__register_row *row = mw__register_find(record->address + 4 * i, &index);
-        if (record->values[i] == 0)
-            continue;
-        if (row == NULL)
-            snprintf(name, sizeof name, "0x%05x", record->address + 4 * i);
-        else
-            snprintf(name, sizeof name, row->count > 1 ? "%s[%u]" : "%s", row->name, index);
-        mw__hwx_out_number(out, name, record->values[i], HEX);
-    }
-}
-
-static void show_record(mw__hwx_out *out, const mw__hwx_record *record, bool h13)
-{
-    mw__hwx_out_open(out, out->json ? NULL : "record", false);
-    mw__hwx_out_number(out, "address", record->address, HEX);
-    mw__hwx_out_number(out, "count", record->count, DECIMAL);
-    if (record->sparse)
-        mw__hwx_out_number(out, "mask", record->mask, HEX);
-    if (h13 && !out->json)
-        show_named(out, record);
-    else
-        mw__hwx_out_words(out, "values", record->values, record->count);
-    mw__hwx_out_close(out, false);
-}
-
-static void show_task(mw__hwx_out *out, const mw_hwx *hwx, size_t index)
-{
-    const mw__hwx_task *task = &hwx->tasks[index];
-    const mw_hwx_task *t = &task->public;
-    char operation[96];
-    mw__hwx_operation(hwx, index, operation);
-    mw__hwx_out_open(out, out->json ? NULL : "task", false);
-    mw__hwx_out_number(out, "id", t->id, DECIMAL);
-    if (operation[0] != '\0')
-        mw__hwx_out_string(out, "operation", operation);
-    mw__hwx_out_number(out, "at", t->offset, HEX);
-    mw__hwx_out_number(out, "words", t->word_count, DECIMAL);
-    mw__hwx_out_words(out, "header", t->words, task->header_count);
-    mw__hwx_out_flag(out, "decoded", t->decoded);
-    if (!t->decoded)
-        mw__hwx_out_words(out, "body", t->words + task->header_count, t->word_count - task->header_count);
-    mw__hwx_out_open(out, "records", true);
-    for (size_t i = 0; i < t->record_count; i++)
-        show_record(out, &task->records[i], hwx->info.chip == MW_CHIP_H13);
-    mw__hwx_out_close(out, true);
-    mw__hwx_out_close(out, false);
-}
-
-static void show_tasks(mw__hwx_out *out, const mw_hwx *hwx)
-{
-    if (hwx->task_note != NULL)
-        mw__hwx_out_string(out, "no_tasks", hwx->task_note);
-    mw__hwx_out_open(out, "tasks", true);
-    for (size_t i = 0; i < hwx->task_count; i++)
-        show_task(out, hwx, i);
-    mw__hwx_out_close(out, true);
-}
+/* ---- kernels ---- */
 
 static void show_table(mw__hwx_out *out, const mw_hwx_table *table)
 {
@@ -331,6 +266,7 @@ static void show_container(mw__hwx_out *out, const mw_hwx *hwx)
 {
     mw__hwx_out_open(out, "header", false);
     mw__hwx_out_string(out, "chip", hwx->info.chip_name);
+    mw__hwx_show_version(out, hwx);
     mw__hwx_out_layout(out, &mw__hwx_header_layout, hwx);
     mw__hwx_out_close(out, false);
     mw__hwx_out_open(out, "commands", true);
@@ -344,12 +280,14 @@ static void show_all(mw__hwx_out *out, const mw_hwx *hwx)
 {
     mw__hwx_out_open(out, NULL, false);
     out->depth -= !out->json; /* lines of the outermost object are not indented */
-    if (hwx->ane == NULL)
+    if (hwx->info.is_words)
+        mw__hwx_show_version(out, hwx);
+    else if (hwx->ane == NULL)
         show_container(out, hwx);
     else
         mw__hwx_out_layout(out, &mw__hwx_ane_layout, hwx->ane);
     show_ports(out, hwx);
-    show_tasks(out, hwx);
+    mw__hwx_show_tasks(out, hwx);
     mw__hwx_out_open(out, "kernels", true);
     for (size_t i = 0; i < hwx->kernel_count; i++)
         show_kernel(out, hwx, i);

@@ -1,76 +1,60 @@
 /* The tasks of the engine, by their chain: their header words and the records that write registers. What registers mean
  * is not known here.
- * H13: ten header words, word 7 leads to the next one. From H14 on (freedomtan/coreml_to_ane_hwx; no file is public):
- * one behind the other from byte 16 on at multiples of 16, with their length in the first word. */
+ * H13: ten header words, word 7 leads to the next one. From H14 on (freedomtan/coreml_to_ane_hwx, M6 study; no file is
+ * public): chains that begin with the words 1, 0, 0, 0; tasks one behind the other at multiples of 16, with their
+ * length in the first word. */
 #include "base/number/bytes.h"
 #include "chip/hwx/read.h"
-#include "chip/hwx/write.h"
 
 #include <string.h>
 
-enum { H13_HEADER = 10, H13_GRAIN = 0x100, FRAME = 16, SUBTYPE_H14 = 5, SUBTYPE_H16 = 7 };
+enum { H13_HEADER = 10, H13_GRAIN = 0x100, FRAME = 16, FLAGS_WORD = 8 };
 
 /* ---- records ---- */
 
-static uint32_t ones(uint32_t mask)
-{
-    uint32_t count = 0;
-    for (; mask != 0; mask &= mask - 1)
-        count++;
-    return count;
-}
+static const char no_packet[] = "its rest begins with a word that is no packet";
+static const char long_packet[] = "its last packet has more values than are left of it";
+static const char cut_task[] = "the words end before the task does";
 
-static mw__hwx_record read_record(uint32_t word, bool h13)
-{
-    if (h13)
-        return (mw__hwx_record){.address = word & 0x3FFFFFF, .count = (word >> 26) + 1};
-    if ((word >> 31) == 0)
-        return (mw__hwx_record){.address = word & 0x7FFF, .count = (word >> 15 & 0x3F) + 1};
-    const uint32_t mask = word >> 15 & 0xFFFF;
-    return (mw__hwx_record){.address = word & 0x7FFF, .count = ones(mask) + 1, .mask = mask, .sparse = true};
-}
+/* Where the records of a task end. */
+typedef struct walk {
+    size_t count, words; /* whole records; words up to the end of the last one */
+    const char *note;    /* why the last one is not the end of the task; NULL if it is */
+} walk;
 
-/* The word that read_record reads. A dense record from H14 on has ten bits that are reserved: they must be 0. */
-uint32_t mw__hwx_record_word(const mw__hwx_record *record, bool h13)
-{
-    if (h13)
-        return (record->count - 1) << 26 | record->address;
-    if (!record->sparse)
-        return (record->count - 1) << 15 | record->address;
-    return UINT32_C(1) << 31 | record->mask << 15 | record->address;
-}
-
-/* Counts them, or lists them where there is a list. *out_left: words behind the last one that is whole. */
-static size_t walk_records(const mw__hwx_task *task, bool h13, mw__hwx_record *list, size_t *out_left)
+/* Counts the records, or lists them where there is a list. */
+static walk walk_records(const mw__hwx_task *task, bool h13, mw__hwx_record *list)
 {
     const uint32_t *words = task->public.words;
-    size_t at = task->header_count, count = 0;
-    while (at < task->public.word_count) {
-        mw__hwx_record record = read_record(words[at], h13);
-        if (record.count > task->public.word_count - at - 1 || mw__hwx_record_word(&record, h13) != words[at])
+    walk w = {.words = task->header_count};
+    while (w.words < task->public.word_count) {
+        const mw__packet head = mw__packet_read(words[w.words], h13);
+        if (mw__packet_word(&head) != words[w.words])
+            w.note = no_packet;
+        else if (head.count > task->public.word_count - w.words - 1)
+            w.note = long_packet;
+        if (w.note != NULL)
             break;
-        record.values = words + at + 1;
         if (list != NULL)
-            list[count] = record;
-        count++;
-        at += 1 + record.count;
+            list[w.count] = (mw__hwx_record){head, words + w.words + 1};
+        w.count++;
+        w.words += 1 + head.count;
     }
-    *out_left = task->public.word_count - at;
-    return count;
+    return w;
 }
 
 static mw_status decode(mw__hwx_reader *reader, mw__hwx_task *task, bool h13)
 {
     mw_hwx_task *t = &task->public;
-    size_t left = 0;
-    const size_t count = walk_records(task, h13, NULL, &left);
-    t->decoded = left == 0;
-    if (!t->decoded)
-        return MW_OK;
-    mw__hwx_record *records = mw__arena_alloc(&reader->hwx->arena, count, sizeof *records, reader->err);
+    const walk w = walk_records(task, h13, NULL);
+    mw__hwx_record *records = mw__arena_alloc(&reader->hwx->arena, w.count, sizeof *records, reader->err);
     if (records == NULL)
         return MW_ERROR_MEMORY;
-    t->record_count = walk_records(task, h13, records, &left);
+    walk_records(task, h13, records);
+    t->note = task->missing > 0 ? cut_task : w.note;
+    t->decoded = t->note == NULL;
+    t->record_count = w.count;
+    task->recorded = w.words;
     task->records = records;
     return MW_OK;
 }
@@ -78,12 +62,11 @@ static mw_status decode(mw__hwx_reader *reader, mw__hwx_task *task, bool h13)
 bool mw__hwx_task_register(const mw__hwx_task *task, uint32_t address, uint32_t *out)
 {
     bool found = false; /* the last one that writes it counts */
+    uint32_t index = 0;
     for (size_t i = 0; i < task->public.record_count; i++) {
-        const mw__hwx_record *r = &task->records[i];
-        if (r->sparse || address < r->address || (address - r->address) % 4 != 0 ||
-            (address - r->address) / 4 >= r->count)
+        if (!mw__packet_find(&task->records[i].head, address, &index))
             continue;
-        *out = r->values[(address - r->address) / 4];
+        *out = task->records[i].values[index];
         found = true;
     }
     return found;
@@ -188,13 +171,21 @@ static mw_status read_all_h13(mw__hwx_reader *reader, const mw__hwx_section *tex
 typedef struct frames {
     const mw__hwx_section *text;
     size_t at, header;
+    uint32_t heads; /* of chains so far */
+    bool may_be_cut, broken;
 } frames;
 
-static frames first_frame(const mw__hwx_section *text, uint32_t subtype)
+static frames first_frame(const mw_hwx *hwx)
+{
+    return (frames){.text = hwx->text, .header = hwx->version->header, .may_be_cut = hwx->info.is_words};
+}
+
+/* A chain begins with the section, or with a page. */
+static bool is_head(const frames *f)
 {
     static const uint8_t head[FRAME] = {1};
-    const bool has_head = text->public.size >= FRAME && memcmp(text->data, head, FRAME) == 0;
-    return (frames){text, has_head ? FRAME : 0, subtype >= SUBTYPE_H16 ? 9 : 8};
+    return (f->at == 0 || (f->text->public.address + f->at) % MW__HWX_PAGE == 0) &&
+           memcmp(f->text->data + f->at, head, FRAME) == 0;
 }
 
 /* The next one that is a task: words of it, 0 at the end or where no task can be. */
@@ -202,9 +193,12 @@ static size_t next_frame(frames *f)
 {
     const size_t size = (size_t)f->text->public.size;
     for (; f->at + f->header * 4 <= size; f->at += FRAME) {
-        const size_t count = mw__bytes_u32(f->text->data + f->at) >> 16 & 0x7FF;
-        if (count != 0)
-            return count >= f->header && count <= (size - f->at) / 4 ? count : 0;
+        const size_t count = mw__bytes_u32(f->text->data + f->at) >> 16 & 0x7FF, left = (size - f->at) / 4;
+        f->heads += is_head(f);
+        if (count == 0)
+            continue;
+        f->broken = count < f->header || (count > left && !f->may_be_cut);
+        return f->broken ? 0 : count;
     }
     return 0;
 }
@@ -213,25 +207,30 @@ static void skip_frame(frames *f, size_t count) { f->at += (count * 4 + FRAME - 
 
 static mw_status read_frame(mw__hwx_reader *reader, const frames *f, mw__hwx_task *task, size_t count)
 {
-    MW_TRY(read_words(reader, f->text, task, f->at, count));
+    const size_t left = ((size_t)f->text->public.size - f->at) / 4, there = count < left ? count : left;
+    MW_TRY(read_words(reader, f->text, task, f->at, there));
     task->header_count = (uint32_t)f->header;
+    task->missing = count - there;
     task->public.id = task->public.words[0] & 0xFFFF;
+    task->public.chain = f->heads > 0 ? f->heads - 1 : 0;
+    task->public.flags = reader->hwx->version->rows == MW__VERSION_ALL ? task->public.words[FLAGS_WORD] : 0;
     MW_TRY(decode(reader, task, false));
     return task->public.decoded ? claim(reader, f->text, task) : MW_OK;
 }
 
-static mw_status read_frames(mw__hwx_reader *reader, const mw__hwx_section *text)
+static mw_status read_frames(mw__hwx_reader *reader)
 {
     mw_hwx *hwx = reader->hwx;
     size_t total = 0, count;
-    for (frames f = first_frame(text, (hwx->info.cpu_subtype & 0xFF)); (count = next_frame(&f)) != 0;
-         skip_frame(&f, count))
+    frames f;
+    for (f = first_frame(hwx); (count = next_frame(&f)) != 0; skip_frame(&f, count))
         total++;
+    if (f.broken)
+        hwx->task_note = "a frame is shorter than its header, or longer than the section: it and the rest stay bytes";
     hwx->tasks = mw__arena_alloc(&hwx->arena, total, sizeof *hwx->tasks, reader->err);
     if (hwx->tasks == NULL)
         return MW_ERROR_MEMORY;
-    for (frames f = first_frame(text, (hwx->info.cpu_subtype & 0xFF)); (count = next_frame(&f)) != 0;
-         skip_frame(&f, count))
+    for (f = first_frame(hwx); (count = next_frame(&f)) != 0; skip_frame(&f, count))
         MW_TRY(read_frame(reader, &f, &hwx->tasks[hwx->task_count++], count));
     return MW_OK;
 }
@@ -239,18 +238,17 @@ static mw_status read_frames(mw__hwx_reader *reader, const mw__hwx_section *text
 mw_status mw__hwx_read_tasks(mw__hwx_reader *reader)
 {
     mw_hwx *hwx = reader->hwx;
-    const mw__hwx_section *text = hwx->text;
-    if (text == NULL) {
+    if (hwx->version == NULL)
+        hwx->task_note = "no source names this subtype, nor how its tasks are written";
+    else if (hwx->text == NULL)
         hwx->task_note = "there is no section __TEXT,__text with bytes";
-        return MW_OK;
-    }
-    if (hwx->ane == NULL && (hwx->info.cpu_subtype & 0xFF) >= SUBTYPE_H14)
-        return read_frames(reader, text);
-    if (hwx->info.chip != MW_CHIP_H13)
+    else if (hwx->version->header > 0)
+        return read_frames(reader);
+    else if (hwx->info.chip != MW_CHIP_H13)
         hwx->task_note = "how this chip writes tasks is not published";
     else if (hwx->program == NULL)
         hwx->task_note = "no thread state says where the tasks are";
     else
-        return read_all_h13(reader, text, hwx->program);
+        return read_all_h13(reader, hwx->text, hwx->program);
     return MW_OK;
 }

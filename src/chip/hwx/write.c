@@ -102,7 +102,7 @@ static void write_command(const mw_hwx *hwx, const mw__hwx_command *command, uin
 
 /* ---- contents ---- */
 
-static void write_task(const mw__hwx_task *task, bool h13, uint8_t *at)
+static void write_task(const mw__hwx_task *task, uint8_t *at)
 {
     if (!task->public.decoded)
         return; /* all of it was kept */
@@ -111,10 +111,10 @@ static void write_task(const mw__hwx_task *task, bool h13, uint8_t *at)
     at += (size_t)task->header_count * 4;
     for (size_t i = 0; i < task->public.record_count; i++) {
         const mw__hwx_record *record = &task->records[i];
-        mw__hwx_put32(at, mw__hwx_record_word(record, h13));
-        for (uint32_t k = 0; k < record->count; k++)
+        mw__hwx_put32(at, mw__packet_word(&record->head));
+        for (uint32_t k = 0; k < record->head.count; k++)
             mw__hwx_put32(at + 4 + (size_t)k * 4, record->values[k]);
-        at += 4 + (size_t)record->count * 4;
+        at += 4 + (size_t)record->head.count * 4;
     }
 }
 
@@ -126,8 +126,7 @@ static void write_contents(const mw_hwx *hwx, uint8_t *out)
             memcpy(out + section->public.offset, section->data, (size_t)section->public.size);
     }
     for (size_t i = 0; i < hwx->task_count; i++)
-        write_task(&hwx->tasks[i], hwx->info.chip == MW_CHIP_H13,
-                   out + hwx->text->public.offset + hwx->tasks[i].public.offset);
+        write_task(&hwx->tasks[i], out + hwx->text->public.offset + hwx->tasks[i].public.offset);
 }
 
 static void write_all(const mw_hwx *hwx, uint8_t *out)
@@ -135,7 +134,7 @@ static void write_all(const mw_hwx *hwx, uint8_t *out)
     memcpy(out, hwx->kept, hwx->size);
     if (hwx->ane != NULL)
         mw__hwx_layout_write(&mw__hwx_ane_layout, hwx->ane, out);
-    else
+    else if (!hwx->info.is_words)
         mw__hwx_layout_write(&mw__hwx_header_layout, hwx, out);
     for (uint32_t i = 0; i < hwx->command_count; i++)
         write_command(hwx, &hwx->commands[i], out);

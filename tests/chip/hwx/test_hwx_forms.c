@@ -252,8 +252,11 @@ static void test_frames_of_later_chips(void)
     CHECK_INT(task->id, 1);
     CHECK_INT(task->record_count, 2);
     const mw__hwx_record *records = mw__hwx_task_at(hwx, 1)->records;
-    CHECK(!records[0].sparse && records[0].count == 3 && records[0].values[2] == 13);
-    CHECK(records[1].sparse && records[1].count == 2 && records[1].mask == 1 && records[1].values[1] == 22);
+    CHECK(records[0].head.kind == MW__PACKET_RUN && records[0].head.count == 3 && records[0].values[2] == 13);
+    CHECK(records[1].head.kind == MW__PACKET_MASK && records[1].head.count == 2 && records[1].head.mask == 1);
+    CHECK_INT(records[1].values[1], 22);
+    CHECK_INT(broken->record_count, 1); /* those that are whole are shown */
+    CHECK_CONTAINS(broken->note, "more values than are left");
     mw_hwx_destroy(hwx);
 }
 
