@@ -1,4 +1,4 @@
-/* mw check, mw plan, mw inspect: what is public about the ANE. */
+/* mw check, mw plan: what is public about the ANE. */
 #include "tool/commands/commands.h"
 #include "tool/source.h"
 
@@ -196,19 +196,4 @@ int tool_plan(const tool_call *call)
     mw_plan_destroy(plan);
     mw_program_destroy(program);
     return usage ? TOOL_USAGE : TOOL_DONE;
-}
-
-/* ---- inspect ---- */
-
-int tool_inspect(const tool_call *call)
-{
-    mw_hwx *hwx = mw_hwx_open(call->arguments[0], call->err);
-    char *text = hwx != NULL ? (call->json != NULL ? mw_hwx_json : mw_hwx_text)(hwx, call->err) : NULL;
-    if (call->json != NULL)
-        mw__json_add_raw(call->json, "file", text);
-    else
-        tool_puts(text != NULL ? text : "");
-    mw_string_free(text);
-    mw_hwx_destroy(hwx);
-    return text != NULL ? TOOL_DONE : TOOL_FAILED;
 }

@@ -102,8 +102,11 @@ const tool_command tool_commands[] = {
      "and "
      "--profile run it with another arithmetic.",
      tool_replay_options, tool_replay},
-    {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
-     "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
+    {"inspect", "[FILE.hwx]", 0, 1, "a compiled program of the ANE",
+     "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights. Where there is no file, --words reads "
+     "the "
+     "words of tasks as text; --versions says what is known of each version of tasks.",
+     tool_inspect_options, tool_inspect},
     {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",
      "CONFIG says network, loss, optimizer, schedule and what is written; docs/train.md has every key, and what is "
      "wrong is "
