@@ -1,6 +1,7 @@
 /* check_ane: what an e5rt library does beside the engine (`./run check-ane`). */
 #include "check.h"
 #include "library.h"
+#include "question.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,9 @@ static int usage(void)
 {
     fputs("usage: check_ane [--library PATH] [--report FILE] [--only SECTION] [--seconds N]\n"
           "Tries the functions of e5rt, operations and training steps on Espresso, or on the library of PATH, each in\n"
-          "a process of its own, beside the engine. Sections: symbols client operations training times. An item that\n"
-          "says nothing for N seconds (60) hangs.\n",
+          "a process of its own, beside the engine. Sections: symbols client questions operations training times. An "
+          "item\n"
+          "that says nothing for N seconds (60) hangs. check_ane --list prints the questions.\n",
           stderr);
     return 2;
 }
@@ -40,6 +42,8 @@ int main(int argc, char **argv)
     ane_request request = {.program = argv[0], .report = "check-ane.txt", .seconds = 60};
     if (argc == 4 && strcmp(argv[1], "--child") == 0)
         return ane_child(argv[2], (size_t)strtoull(argv[3], NULL, 10));
+    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+        return question_list();
     if (!read_options(argc, argv, &request))
         return usage();
     if (library_path() == NULL) {

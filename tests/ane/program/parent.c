@@ -3,6 +3,7 @@
 #include "check.h"
 #include "library.h"
 #include "section.h"
+#include "summary.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +34,7 @@ typedef struct check {
     FILE *report;
     counted statuses[STATUSES];
     size_t status_count, items;
+    ane_summary summary;
 } check;
 
 /* One process and what it said. */
@@ -59,6 +64,7 @@ static void count(check *c, const char *status)
 static void put(check *c, const char *section, const char *item, const char *status, const char *detail)
 {
     count(c, status);
+    ane_summary_add(&c->summary, item, detail);
     fprintf(c->report, "%-8s %s / %s%s%s\n", status, section, item, detail[0] != '\0' ? ": " : "", detail);
     fflush(c->report);
 }
@@ -173,12 +179,36 @@ static void check_section(check *c, const ane_section *section)
 
 /* ---- all ---- */
 
+/* "Apple M4", "26.1": a line for each that the system says. */
+static void put_machine(check *c)
+{
+#ifdef __APPLE__
+    static const char *const names[][2] = {{"machdep.cpu.brand_string", "chip"},
+                                           {"hw.model", "model"},
+                                           {"kern.osproductversion", "macos"},
+                                           {"kern.osversion", "build"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char value[128] = "";
+        size_t size = sizeof value - 1;
+        if (sysctlbyname(names[i][0], value, &size, NULL, 0) == 0)
+            fprintf(c->report, "%-8s %s\n", names[i][1], value);
+    }
+#else
+    (void)c;
+#endif
+}
+
 static void put_head(check *c)
 {
     struct utsname system;
     const bool known = uname(&system) == 0;
-    fprintf(c->report, "Millwright check-ane\nlibrary  %s\nsystem   %s %s %s\nversion  %s\n\n", library_path(),
+    const char *profile = getenv("MW_ENGINE_PROFILE");
+    fprintf(c->report, "Millwright check-ane\nlibrary  %s\nsystem   %s %s %s\nversion  %s\n", library_path(),
             known ? system.sysname : "?", known ? system.release : "", known ? system.machine : "", mw_version());
+    put_machine(c);
+    if (profile != NULL)
+        fprintf(c->report, "profile  %s: the engine's model, if the library is the engine's; no chip\n", profile);
+    fprintf(c->report, "\n");
 }
 
 int ane_check(const ane_request *request)
@@ -192,6 +222,7 @@ int ane_check(const ane_request *request)
     for (size_t i = 0; ane_section_at(i) != NULL; i++)
         if (request->only == NULL || strcmp(request->only, ane_section_at(i)->name) == 0)
             check_section(&c, ane_section_at(i));
+    ane_summary_put(&c.summary, c.report);
     fprintf(c.report, "\n%zu items:", c.items);
     printf("%zu items:", c.items);
     for (size_t i = 0; i < c.status_count; i++) {

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const ane_section *const sections[] = {&ane_symbols, &ane_client, &ane_operations, &ane_training, &ane_times};
+static const ane_section *const sections[] = {&ane_symbols,    &ane_client,   &ane_questions,
+                                              &ane_operations, &ane_training, &ane_times};
 
 const ane_section *ane_section_at(size_t index)
 {

@@ -6,8 +6,9 @@
 
 enum { ANE_DETAIL = 400 };
 
-/* What came of an item. The status is a word: "ok", "equal", "near", "differs", "refused", "failed", "absent"; the
- * parent adds "crashed" and "hung". */
+/* What came of an item. The status is a word: "ok", "equal", "near", "differs", "refused", "failed", "absent"; of
+ * questions "settled", "told" (a number without a switch), "new" (one that nobody expects), "taken". The parent adds
+ * "crashed" and "hung". */
 typedef struct ane_result {
     const char *status;
     char detail[ANE_DETAIL];
@@ -19,7 +20,7 @@ typedef struct ane_section {
     void (*run)(size_t index, ane_result *out);
 } ane_section;
 
-extern const ane_section ane_symbols, ane_client, ane_operations, ane_training, ane_times;
+extern const ane_section ane_symbols, ane_client, ane_questions, ane_operations, ane_training, ane_times;
 
 /* All of them in the order of the report; NULL behind the last. */
 const ane_section *ane_section_at(size_t index);
