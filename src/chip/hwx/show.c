@@ -262,11 +262,22 @@ static void show_kept(mw__hwx_out *out, const mw_hwx *hwx)
     mw__hwx_out_close(out, true);
 }
 
+/* H18G and H19 have one. */
+static bool has_runtime(const mw_hwx *hwx)
+{
+    for (size_t i = 0; i < hwx->section_count; i++)
+        if (strcmp(hwx->sections[i]->public.segment, "__RUNTIME") == 0)
+            return true;
+    return false;
+}
+
 static void show_container(mw__hwx_out *out, const mw_hwx *hwx)
 {
     mw__hwx_out_open(out, "header", false);
     mw__hwx_out_string(out, "chip", hwx->info.chip_name);
     mw__hwx_show_version(out, hwx);
+    if (has_runtime(hwx))
+        mw__hwx_out_string(out, "runtime", "how __RUNTIME, a graph of operations, is written is not published");
     mw__hwx_out_layout(out, &mw__hwx_header_layout, hwx);
     mw__hwx_out_close(out, false);
     mw__hwx_out_open(out, "commands", true);

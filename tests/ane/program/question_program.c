@@ -52,16 +52,21 @@ static void put_number(mw__text *t, float value)
 }
 
 /* "tensor<fp16, SHAPE> w = const()[.., val = ..]": the values in brackets as the shape nests them. */
-static void put_constant(mw__text *t, const char *shape, const size_t *extent, size_t rank, const float *values)
+static void put_constant(mw__text *t, const char *type, const char *shape, const size_t *extent, size_t rank,
+                         const float *values)
 {
     size_t count = 1, at[4] = {0};
-    mw__text_printf(t, "tensor<fp16, %s> w = const()[name = string(\"w\"), val = tensor<fp16, %s>(", shape, shape);
+    mw__text_printf(t, "tensor<%s, %s> w = const()[name = string(\"w\"), val = tensor<%s, %s>(", type, shape, type,
+                    shape);
     for (size_t i = 0; i < rank; i++) {
         count *= extent[i];
         mw__text_puts(t, "[");
     }
     for (size_t i = 0; i < count; i++) {
-        put_number(t, values != NULL ? values[i] : 1.0f);
+        if (strcmp(type, "int8") == 0)
+            mw__text_printf(t, "%d", INT8_MAX);
+        else
+            put_number(t, values != NULL ? values[i] : 1.0f);
         size_t closed = 0;
         while (closed < rank && ++at[rank - 1 - closed] == extent[rank - 1 - closed])
             at[rank - 1 - closed++] = 0;
@@ -82,7 +87,7 @@ static void put_conv(mw__text *t, const question_item *item, const float *w, siz
     snprintf(shape, sizeof shape, "[1, %zu, %zu, %zu]", channels, side, side);
     snprintf(signature, sizeof signature, "tensor<fp16, %s> x", shape);
     put_header(t, signature);
-    put_constant(t, shape, extent, 4, w);
+    put_constant(t, "fp16", shape, extent, 4, w);
     mw__text_puts(t, "tensor<fp16, [1, 1, 1, 1]> y = conv(");
     if (item->question->bias != 0.0f) {
         mw__text_puts(t, "bias = tensor<fp16, [1]>([");
@@ -101,7 +106,7 @@ static void put_linear(mw__text *t, const float *w, size_t length)
     snprintf(shape, sizeof shape, "[1, %zu]", length);
     snprintf(signature, sizeof signature, "tensor<fp16, %s> x", shape);
     put_header(t, signature);
-    put_constant(t, shape, (const size_t[]){1, length}, 2, w);
+    put_constant(t, "fp16", shape, (const size_t[]){1, length}, 2, w);
     mw__text_puts(t, "tensor<fp16, [1, 1]> y = linear(weight = w, x = x)[name = string(\"y\")];");
 }
 
@@ -136,18 +141,18 @@ static void put_function(mw__text *t, const question_item *item, size_t length)
     mw__text_printf(t, "tensor<fp16, [%zu]> y = %s[name = string(\"y\")];", length, item->question->text);
 }
 
-/* Statements, with "%W[4, 4, 3, 1]" as a constant w of ones. */
+/* Statements, with "%W[4, 4, 3, 1]" as a constant w of ones, "%Q[..]" as one of the int8 127. */
 static void put_statements(mw__text *t, const question *q)
 {
     const char *text = q->text;
     size_t extent[4] = {0};
     put_header(t, q->signature);
-    if (strncmp(text, "%W", 2) == 0) {
+    if (text[0] == '%') {
         const size_t size = strcspn(text, "\n");
         char shape[64];
         snprintf(shape, sizeof shape, "%.*s", (int)size - 2, text + 2);
         sscanf(shape, "[%zu, %zu, %zu, %zu]", &extent[0], &extent[1], &extent[2], &extent[3]); // NOLINT(cert-err34-c)
-        put_constant(t, shape, extent, 4, NULL);
+        put_constant(t, text[1] == 'Q' ? "int8" : "fp16", shape, extent, 4, NULL);
         text += size + 1;
     }
     mw__text_puts(t, text);

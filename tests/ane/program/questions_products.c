@@ -80,5 +80,23 @@ const question question_products[] = {
      .readings = {{{INFINITY}, "product_fixed_point on", NULL}, {{0}, "product_fixed_point off", NULL}}},
     {"window_tie", "2048 + 1 in the taps of a 3x3 kernel, 64 channels", UNTESTED ", Winograd", QUESTION_WINDOW,
      X(2048, 1), .readings = {{{2050}, "product_fixed_point on", NULL}, {{2048}, "product_fixed_point off", NULL}}},
+    {"int8_sum", "4096 products of 127 * 127 with scales of 2^-5, by quantize, dequantize and a conv with int8 weights",
+     "M6 study (a): W8A8 on M1 to M5", QUESTION_TEXT, X(127.0f / 32), .length = 4096, .fill = 127.0f / 32,
+     .signature = "tensor<fp16, [1, 4096, 1, 1]> x",
+     .text =
+         "%Q[1, 4096, 1, 1]\n"
+         "tensor<fp16, [1, 4096, 1, 1]> v = constexpr_blockwise_shift_scale(data = w, scale = tensor<fp16, [1, 1, 1, "
+         "1]>([[[[0x1p-5]]]]))[name = string(\"v\")];\n"
+         "fp16 s = const()[name = string(\"s\"), val = fp16(0x1p-5)];\n"
+         "string type = const()[name = string(\"type\"), val = string(\"int8\")];\n"
+         "tensor<int8, [1, 4096, 1, 1]> q = quantize(input = x, output_dtype = type, scale = s)[name = "
+         "string(\"q\")];\n"
+         "tensor<fp16, [1, 4096, 1, 1]> d = dequantize(input = q, scale = s)[name = string(\"d\")];\n"
+         "tensor<fp16, [1, 1, 1, 1]> y = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = "
+         "tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight "
+         "= "
+         "v, x = d)[name = string(\"y\")];",
+     .readings = {{{64512}, NULL, "int8 products are integers without the ceiling"},
+                  {{INFINITY}, NULL, "int8 products have the ceiling of others"}}},
     {0},
 };
