@@ -166,6 +166,89 @@ static void test_elements_of_m6(void)
     CHECK(all.wrong == 0 && all.right > 50);
 }
 
+/* ---- int8_m6.tsv ---- */
+
+typedef struct int8_row {
+    int64_t channels, height, width; /* of the kernel */
+    int power;                       /* scales are 2^-power */
+    const char *values;
+} int8_row;
+
+/* Codes of x, and of the weight at channel c and row y of the kernel. */
+static int x_code(const int8_row *row) { return strstr(row->values, "128") != NULL ? -128 : 127; }
+
+static int weight_code(const int8_row *row, int64_t c, int64_t y)
+{
+    if (strstr(row->values, "first half") != NULL)
+        return c < row->channels / 2 ? 127 : -127;
+    if (strstr(row->values, "rows") != NULL)
+        return y == 1 ? 127 : -128;
+    return x_code(row);
+}
+
+/* x, quantized and dequantized, by a conv with an int8 weight that comes from a file. */
+static float run_int8(const int8_row *row)
+{
+    const size_t count = (size_t)(row->channels * row->height);
+    char signature[256], statements[2048];
+    float *x = malloc(count * sizeof *x), *w = malloc(count * sizeof *w), y = NAN;
+    const float scale = ldexpf(1.0f, -row->power);
+    for (size_t i = 0; x != NULL && w != NULL && i < count; i++) {
+        x[i] = (float)x_code(row) * scale;
+        w[i] = (float)weight_code(row, (int64_t)i / row->height, (int64_t)i % row->height) * scale;
+    }
+    snprintf(signature, sizeof signature, "tensor<fp16, [1, %d, %d, 1]> x, tensor<fp16, [1, %d, %d, 1]> w",
+             (int)row->channels, (int)row->height, (int)row->channels, (int)row->height);
+    snprintf(
+        statements, sizeof statements,
+        "tensor<int8, [1, %d, %d, 1]> q = quantize(input = x, output_dtype = string(\"int8\"), scale = fp16(%a))"
+        "[name = string(\"q\")];\n"
+        "tensor<fp16, [1, %d, %d, 1]> d = dequantize(input = q, scale = fp16(%a))[name = string(\"d\")];\n"
+        "tensor<int8, [1, %d, %d, 1]> p = quantize(input = w, output_dtype = string(\"int8\"), scale = fp16(%a))"
+        "[name = string(\"p\")];\n"
+        "tensor<fp16, [1, %d, %d, 1]> e = dequantize(input = p, scale = fp16(%a))[name = string(\"e\")];\n"
+        "tensor<fp16, [1, 1, 1, 1]> y = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
+        "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), "
+        "weight = e, x = d)[name = string(\"y\")];",
+        (int)row->channels, (int)row->height, (double)scale, (int)row->channels, (int)row->height, (double)scale,
+        (int)row->channels, (int)row->height, (double)scale, (int)row->channels, (int)row->height, (double)scale);
+    if (x != NULL && w != NULL)
+        text_run("h18g", signature, statements, (text_port[]){{"x", x, count}, {"w", w, count}}, 2, &y, 1);
+    free(x);
+    free(w);
+    return y;
+}
+
+/* Fields: conv, values, channels, kernel's height, power, sum, exact, as compiled, CPU alone. */
+static void test_int8_of_m6(void)
+{
+    table t;
+    tally all = {0};
+    int on_cpu = 0;
+    if (!begin(&t, "int8_m6.tsv"))
+        SKIP("../shared/data/ane-numerics is not there");
+    while (next(&t)) {
+        const int8_row row = {.channels = strtol(t.field[2], NULL, 10),
+                              .height = strtol(t.field[3], NULL, 10),
+                              .power = (int)strtol(t.field[4], NULL, 10),
+                              .values = t.field[1]};
+        const float expected = strtof(t.field[7], NULL);
+        if (strcmp(t.field[7], t.field[8]) == 0) { /* ran on the CPU */
+            on_cpu++;
+            continue;
+        }
+        const float actual = run_int8(&row);
+        const bool same = actual == expected || (expected == 0.0f && actual == 0.0f);
+        all.right += same, all.wrong += !same;
+        check_note(same, __FILE__, __LINE__, "int8: %s, %s, %s channels, height %s: %.9g, not %s", t.field[0],
+                   t.field[1], t.field[2], t.field[3], (double)actual, t.field[7]);
+    }
+    fclose(t.file);
+    printf("h18g: %d of %d int8 sums; %d more ran on the CPU where they were measured\n", all.right,
+           all.right + all.wrong, on_cpu);
+    CHECK(all.wrong == 0 && all.right > 20);
+}
+
 /* ---- activation_statistics_m6.tsv ---- */
 
 /* A function, as it is written in MIL, and in doubles. The published reference of inverse leaves out its epsilon. */
@@ -287,6 +370,7 @@ static void test_functions_of_m6(void)
 int main(void)
 {
     RUN(test_functions_of_m6);
+    RUN(test_int8_of_m6);
     RUN(test_products_of_m4);
     RUN(test_products_of_m6);
     RUN(test_elements_of_m6);

@@ -269,6 +269,12 @@ bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result)
     return rounding->operand != NULL && result->id < rounding->count && rounding->operand[result->id];
 }
 
+const mw__codes *mw__plan_codes(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->rounding;
+    return rounding->codes != NULL && result->id < rounding->count ? rounding->codes[result->id] : NULL;
+}
+
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)
 {
     const mw__rounding *rounding = &planner->rounding;

@@ -123,13 +123,20 @@ typedef enum mw__round {
     MW__ROUND_SLICE = 32   /* infinite beyond 4094 */
 } mw__round;
 
+/* Of a product of int8 numbers: its operands are codes times these. */
+typedef struct mw__codes {
+    float x_scale;
+    const float *weight_scales; /* of each output channel */
+} mw__codes;
+
 /* By value id: the values that are declared fp16, and what is done to them, a sum of mw__round. Values beyond count are
  * not, and stay as they are. */
 typedef struct mw__rounding {
     const bool *half;
     const uint8_t *wanted;
     const bool *operand; /* widened ports that products alone read, whose largest exponent is one of numbers; or NULL */
-    const uint32_t *origin; /* of results: the id in the text; NULL = the values are those of the text */
+    mw__codes *const *codes; /* of results of such products; or NULL */
+    const uint32_t *origin;  /* of results: the id in the text; NULL = the values are those of the text */
     size_t count;
 } mw__rounding;
 
@@ -173,6 +180,8 @@ uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 /* True for a widened port that fixed-point products alone read: its NaN are numbers (rules/fixed_point.h). */
 bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result);
+/* Of a product of int8 numbers, whose sums are integers; else NULL. */
+const mw__codes *mw__plan_codes(const mw__planner *planner, const mw_tensor *result);
 /* As how many operands of the function's operations the value is read. */
 uint32_t mw__plan_reads(const mw__planner *planner, const mw_tensor *value);
 /* Of the compiler that plans. */

@@ -32,7 +32,7 @@ typedef struct mw__count_row {
     double flops;
 } mw__count_row;
 
-const mw__count_row *mw__op_count_row_of(mw__op_id id);
+MW__SIBLING const mw__count_row *mw__op_count_row_of(mw__op_id id);
 
 /* All that the operation computes; negative: it has no number, or an extent is not known. */
 double mw__op_flops(const mw__op *op);

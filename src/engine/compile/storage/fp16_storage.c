@@ -4,6 +4,7 @@
 
 #include "base/number/fp16.h"
 #include "engine/compile/storage/chip_rounding.h"
+#include "engine/compile/storage/int8_products.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_table.h"
 #include "graph/constants/compressed.h"
@@ -309,6 +310,17 @@ static mw_status add_outputs(const storage *s, const mw__clone *clone, const mw_
     return MW_OK;
 }
 
+/* By value id of the text; NULL where int8 numbers are multiplied like others. */
+static mw_status find_codes(const storage *s, const mw__function *from, mw__arena *arena, mw__codes ***out,
+                            mw_error *err)
+{
+    const mw__arithmetic wanted = MW__ARITHMETIC(int8_sums) | MW__ARITHMETIC(product_fixed_point);
+    if ((s->arithmetic & wanted) != wanted)
+        return MW_OK;
+    *out = mw__arena_alloc(arena, from->graph->value_count, sizeof **out, err);
+    return *out != NULL ? mw__storage_find_codes(from, arena, *out, err) : MW_ERROR_MEMORY;
+}
+
 static mw_status describe_rounding(const storage *s, const mw__function *from, mw__arena *arena, mw__rounding *out,
                                    mw_error *err)
 {
@@ -317,8 +329,10 @@ static mw_status describe_rounding(const storage *s, const mw__function *from, m
     uint8_t *wanted = mw__arena_alloc(arena, count, sizeof *wanted, err);
     uint32_t *origin = mw__arena_alloc(arena, count, sizeof *origin, err);
     bool *operand = mw__arena_alloc(arena, count, sizeof *operand, err);
-    if (half == NULL || wanted == NULL || origin == NULL || operand == NULL)
+    mw__codes **codes = mw__arena_alloc(arena, count, sizeof *codes, err), **found = NULL;
+    if (half == NULL || wanted == NULL || origin == NULL || operand == NULL || codes == NULL)
         return MW_ERROR_MEMORY;
+    MW_TRY(find_codes(s, from, arena, &found, err));
     for (size_t i = 0; i < from->graph->value_count; i++) {
         const mw_tensor *value = from->graph->values[i], *made = s->made[i];
         if (s->other != NULL && !s->other[i] && value->op == NULL && s->fp32[i] != NULL)
@@ -328,8 +342,10 @@ static mw_status describe_rounding(const storage *s, const mw__function *from, m
         half[made->id] = is_half(value);
         wanted[made->id] = s->wanted[i];
         origin[made->id] = value->id;
+        codes[made->id] = found != NULL ? found[i] : NULL;
     }
-    *out = (mw__rounding){.half = half, .wanted = wanted, .operand = operand, .origin = origin, .count = count};
+    *out = (mw__rounding){
+        .half = half, .wanted = wanted, .operand = operand, .codes = codes, .origin = origin, .count = count};
     return MW_OK;
 }
 

@@ -94,6 +94,7 @@ typedef struct conv_block {
     mw_dtype dtype;
     bool has_bias;
     mw__gemm_code code;
+    const mw__codes *codes;       /* of int8 numbers; or NULL */
     const mw__compressed *packed; /* the weight, if it stays as it is stored; then there is no buffer of it */
 } conv_block;
 
@@ -187,6 +188,15 @@ static const float *bias_of(const conv_block *s, const mw__kernel_call *call)
 
 static bool starts_with_bias(const conv_block *s) { return s->has_bias && s->code.sums == MW__SUMS_FIXED; }
 
+/* From an output channel on. */
+static mw__gemm_codes codes_of(const conv_block *s, int64_t channel)
+{
+    if (s->codes == NULL)
+        return (mw__gemm_codes){0};
+    return (mw__gemm_codes){
+        .row_scales = s->codes->weight_scales + channel, .column_scales = &s->codes->x_scale, .each_row = true};
+}
+
 /* sums [rows, count] of channels `row` .. of the group */
 static void multiply_rows(const conv_block *s, const mw__kernel_call *call, const conv_tile *t, int64_t row,
                           int64_t rows, const conv_scratch *scratch)
@@ -194,6 +204,7 @@ static void multiply_rows(const conv_block *s, const mw__kernel_call *call, cons
     const int64_t from = (t->group * s->outputs + row) * s->depth;
     const float *const start = starts_with_bias(s) ? bias_of(s, call) + t->group * s->outputs + row : NULL;
     const bool packed = s->packed != NULL;
+    const mw__gemm_codes codes = codes_of(s, t->group * s->outputs + row);
     int64_t at = 0;
     do {
         const int64_t depth = mw__i64_min(s->depth - at, s->deep);
@@ -204,7 +215,8 @@ static void multiply_rows(const conv_block *s, const mw__kernel_call *call, cons
                                       .ldb = t->count,
                                       .ldc = t->count,
                                       .start = start,
-                                      .start_of_rows = true};
+                                      .start_of_rows = true,
+                                      .codes = s->codes != NULL ? &codes : NULL};
         gather_columns(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
         if (packed)
             expand_weight(s, from + at, rows, depth, scratch->weight);
@@ -332,6 +344,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     s->depth = s->inputs * s->window.taps, s->columns = mw__shape_of(x).dim[0] * s->window.area_out;
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_tile(planner, s);
+    s->codes = mw__plan_codes(planner, result);
     s->packed = mw__is_packed(weight) ? weight->packed : NULL;
     const bool plain = s->code.level == MW__LEVEL_REF && s->code.sums == MW__SUMS_FREE;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;

@@ -307,7 +307,9 @@ static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c,
               void *scratch)
 {
-    if (code->sums == MW__SUMS_FIXED)
+    if (s->codes != NULL)
+        mw__gemm_of_codes(code, s, a, b, c);
+    else if (code->sums == MW__SUMS_FIXED)
         mw__gemm_fixed(code, s, a, b, c, scratch);
     else if (code->sums == MW__SUMS_FOURS)
         mw__gemm_chip(s, a, b, c);

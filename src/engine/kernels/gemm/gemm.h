@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Operands that are int8 codes times scales (gemm_codes.c). */
+typedef struct mw__gemm_codes {
+    const float *row_scales, *column_scales;
+    bool each_row, each_column; /* else one for all */
+} mw__gemm_codes;
+
 /* C [m, n] = op(A) [m, k] op(B) [k, n], row-major with leading extents; op(A) is the transpose of A [k, m] when
  * `transpose_a`. k = 0 gives zeros. C overlaps neither operand. */
 typedef struct mw__gemm_shape {
@@ -18,6 +24,7 @@ typedef struct mw__gemm_shape {
     bool transpose_a, transpose_b;
     const float *start; /* what sums begin with, of each row or each column; NULL: 0. Of fixed-point sums alone */
     bool start_of_rows;
+    const mw__gemm_codes *codes; /* sums are integers; NULL: the operands are numbers */
 } mw__gemm_shape;
 
 /* Bytes that the built-in code needs as scratch for products of at most m rows. */
@@ -75,6 +82,10 @@ const char *mw__gemm_name(const mw__config *config);
 /* `scratch` is 64-aligned, mw__gemm_scratch bytes. */
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
               void *scratch);
+
+/* The product of codes, in gemm_codes.c. */
+void mw__gemm_of_codes(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b,
+                       float *c);
 
 /* Parts of it, in gemm_small.c. */
 

@@ -26,6 +26,7 @@ typedef struct matmul_block {
     mw__gemm_shape shape;         /* of small_run */
     size_t panel;                 /* bytes of scratch before those of the product */
     mw__nd_iter batch;            /* operands: x, y, in matrices times their elements */
+    const mw__codes *codes;       /* of int8 numbers; or NULL */
     const mw__compressed *packed; /* y, if it stays as it is stored; then there is no buffer of it */
     bool half_y;                  /* y is read as fp16 and widened in parts */
     mw__loop1 *fed;               /* of what is widened; NULL: as it is */
@@ -60,11 +61,21 @@ static void add_bias(float *c, int64_t ldc, int64_t rows, int64_t columns, const
             c[j] += bias[j];
 }
 
+/* From a column on, which is an output channel. */
+static mw__gemm_codes codes_of(const matmul_block *s, int64_t column)
+{
+    if (s->codes == NULL)
+        return (mw__gemm_codes){0};
+    return (mw__gemm_codes){
+        .row_scales = &s->codes->x_scale, .column_scales = s->codes->weight_scales + column, .each_column = true};
+}
+
 /* Rows and columns of one matrix into c. */
 static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const float *bias, float *c, int64_t ldc,
                          void *scratch)
 {
     const bool starts = s->code.sums == MW__SUMS_FIXED;
+    const mw__gemm_codes codes = codes_of(s, piece->column);
     const mw__gemm_shape shape = {.m = piece->rows,
                                   .n = piece->columns,
                                   .k = s->k,
@@ -73,7 +84,8 @@ static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const
                                   .ldc = ldc,
                                   .transpose_a = s->transpose_x,
                                   .transpose_b = s->transpose_y,
-                                  .start = starts && bias != NULL ? bias + piece->column : NULL};
+                                  .start = starts && bias != NULL ? bias + piece->column : NULL,
+                                  .codes = s->codes != NULL ? &codes : NULL};
     const float *x = (const float *)piece->x + (s->transpose_x ? piece->row : piece->row * s->ldx);
     const float *y = (const float *)piece->y + (s->transpose_y ? piece->column * s->ldy : piece->column);
     mw__gemm(&s->code, &shape, x, y, c, scratch);
@@ -159,6 +171,9 @@ static void multiply_strips(const matmul_block *s, const matmul_piece *piece, co
         count = end - at < 2 * s->strip ? end - at : s->strip;
         expand_strip(s, piece->y, at, count, strip);
         matmul_block one = *s;
+        const mw__codes codes =
+            s->codes != NULL ? (mw__codes){s->codes->x_scale, s->codes->weight_scales + at} : (mw__codes){0};
+        one.codes = s->codes != NULL ? &codes : NULL;
         one.ldy = s->transpose_y ? s->k : count;
         matmul_piece part = *piece;
         part.y = strip;
@@ -382,6 +397,7 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
             planner,
             (mw__gemm_request){
                 .m = rows, .n = s->n, .k = s->k, .transpose_b = s->transpose_y, .in_strips = s->packed != NULL});
+    s->codes = mw__plan_codes(planner, o->result);
     s->half_y = o->half != NULL && widens_in_parts(s) && !is_kept(planner, o, s);
     s->fed = s->half_y ? mw__plan_fed(planner, MW_F16) : NULL;
     s->shape = (mw__gemm_shape){.n = s->n,
@@ -408,6 +424,8 @@ static const char *rows_decline(const void *subject)
     const matmul_block *s = subject;
     if (s->packed != NULL)
         return "the weight stays as it is stored";
+    if (s->codes != NULL)
+        return "int8 numbers";
     if (s->half_y)
         return "y is widened in parts";
     if (s->code.sgemm != NULL)
