@@ -24,16 +24,18 @@
     .lut_bytes = 86, .has_softmax = true, .has_norms = true
 /* From h14 on. */
 #define FROM_H14                                                                                                       \
-    .kernel_width_max = 15, .kernel_height_max = 32, .kernel_width_default_max = 32, .patch_width = 31,                \
-    .patch_height = 31, .pool_window_max = 31, .has_texture_engine = true, .squares_reductions = true,                 \
-    .has_sort = true
+    .kernel_width_max = 15, .kernel_width_default_max = 32, .patch_width = 31, .patch_height = 31,                     \
+    .pool_window_max = 31, .has_texture_engine = true, .squares_reductions = true, .has_sort = true
+/* From h14 on where the ane-guide alone says how long a window may be, and where M4 and M6 were swept. */
+#define NOT_SWEPT .kernel_height_max = 32
+#define SWEPT     .kernel_height_max = 31, .kernel_square_coreml = 16, .max_pool_width_max = 8, .inner_extent_max = 32768
 /* From h16 on. */
 #define FROM_H16                                                                                                       \
     .axis_max = 65536, .depth_max = 65536, .transpose_max = 65536, .reduction_transpose = 384, .has_random = true,     \
     .has_sine = true
 
-/* Of h18 nothing is measured: it has the limits of h16, with which ANEForge has it in one family, and fp8 (ane-guide,
- * chapter 24). */
+/* Of h18 and h19 nothing is measured: h18 has the limits of h16, with which ANEForge has it in one family, h19 those of
+ * h18g, whose programs have one version; both have fp8 (ane-guide, chapter 24). */
 static const mw__chip_row rows[] = {
     {.chip = MW_CHIP_AUTO,
      .name = "any",
@@ -83,7 +85,8 @@ static const mw__chip_row rows[] = {
      .reduction_transpose = 192,
      SHARED,
      FROM_H13,
-     FROM_H14},
+     FROM_H14,
+     NOT_SWEPT},
     {.chip = MW_CHIP_H15,
      .name = "h15",
      .called = " m3 a15 ",
@@ -98,7 +101,8 @@ static const mw__chip_row rows[] = {
      .has_sine = true,
      SHARED,
      FROM_H13,
-     FROM_H14},
+     FROM_H14,
+     NOT_SWEPT},
     {.chip = MW_CHIP_H16,
      .name = "h16",
      .called = " m4 a16 ",
@@ -108,6 +112,7 @@ static const mw__chip_row rows[] = {
      SHARED,
      FROM_H13,
      FROM_H14,
+     SWEPT,
      FROM_H16},
     {.chip = MW_CHIP_H17,
      .name = "h17",
@@ -118,6 +123,7 @@ static const mw__chip_row rows[] = {
      SHARED,
      FROM_H13,
      FROM_H14,
+     NOT_SWEPT,
      FROM_H16},
     {.chip = MW_CHIP_H18,
      .name = "h18",
@@ -128,6 +134,7 @@ static const mw__chip_row rows[] = {
      SHARED,
      FROM_H13,
      FROM_H14,
+     SWEPT,
      FROM_H16},
     {.chip = MW_CHIP_H18G,
      .name = "h18g",
@@ -139,6 +146,7 @@ static const mw__chip_row rows[] = {
      SHARED,
      FROM_H13,
      FROM_H14,
+     SWEPT,
      FROM_H16},
     {.chip = MW_CHIP_H19,
      .name = "h19",
@@ -148,6 +156,7 @@ static const mw__chip_row rows[] = {
      SHARED,
      FROM_H13,
      FROM_H14,
+     SWEPT,
      FROM_H16},
 };
 

@@ -1,6 +1,7 @@
 /* The generations of the ANE, a row each: names and limits. Code asks a row, never which chip it has.
  *
- * Sources: ANEForge, limits by chip; ane-guide (github.com/sbryngelson/ane-guide), appendix A and chapters 17, 24, 34.
+ * Sources: ANEForge, limits by chip; ane-guide (github.com/sbryngelson/ane-guide), appendix A and chapters 17, 24, 34;
+ * the M6 study (github.com/751K/Apple-Neural-Engine-Microarchitecture-Study-M6), section 5.2, which swept M4 and M6.
  * Where they disagree, the row of legality*.c that asks says which it takes. */
 #ifndef MW__RULES_CHIPS_H
 #define MW__RULES_CHIPS_H
@@ -31,7 +32,10 @@ typedef struct mw__chip_row {
     int64_t kernel_height_max, kernel_depth_max;
     int64_t kernel_width_default_max;                  /* the same in the default format */
     int64_t patch_width, patch_height, patch_depth;    /* what is read at once */
+    int64_t kernel_square_coreml;                      /* of a convolution, a square that Core ML offers; 0 = none */
     int64_t pool_window_max;                           /* of pooling, along an axis */
+    int64_t max_pool_width_max;                        /* of max_pool, along the last axis; 0 = not measured */
+    int64_t inner_extent_max;                          /* of a matmul of two computed operands; 0 = not measured */
     int64_t reduction_transpose, group_decompose;      /* from where the compiler changes its route */
     int64_t kernel_memory, kernel_stream, working_set; /* bytes: weights that stay, that are streamed; values */
     int64_t lut_bytes;                                 /* of a table of an activation */

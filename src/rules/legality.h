@@ -48,6 +48,10 @@ enum {
     MW__ON_BELOW_H16 = MW__ON_BELOW_H15 | MW__ON_H15,
     MW__ON_NAMED = MW__ON_BELOW_H16 | MW__ON_H16 | MW__ON_H17 | MW__ON_H18 | MW__ON_H18G | MW__ON_H19,
     MW__ON_FROM_H15 = MW__ON_NAMED & ~MW__ON_BELOW_H15,
+    /* whose windows and extents were swept: M4 (h16g) and M6 (h18g). h18 and h19 are of their families; h17, which lies
+     * between them, was not swept, and no row says of it what nobody saw */
+    MW__ON_SWEPT = MW__ON_H16 | MW__ON_H18 | MW__ON_H18G | MW__ON_H19,
+    MW__ON_NOT_SWEPT = MW__ON_NAMED & ~MW__ON_SWEPT,
     MW__ON_ALL = MW__ON_ANY | MW__ON_NAMED
 };
 
@@ -137,6 +141,8 @@ MW__SIBLING size_t mw__legality_describe(const mw__legality_row *row, const mw__
     }
 
 mw__legality_op mw__legality_always;
+/* The study that swept M4 and M6, as it stands in sources. */
+#define MW__SWEEP "M6 study, section 5.2"
 /* The first value of an argument, by name; also for operations without a row. NULL if it is absent. */
 MW__SIBLING const mw_tensor *mw__legality_argument(const mw__op *op, const char *name);
 /* Its shape; of rank 0 if there is none. */

@@ -99,12 +99,21 @@ static bool large_batch(const mw__legality *legality, const mw__op *op, mw__trip
     return trip->there > trip->limit;
 }
 
-/* ---- pooling ---- */
+/* ---- pooling: kernel_sizes [.., height, width] ---- */
 
 static size_t pool_kernel(const mw__op *op, int64_t out[MW_RANK_MAX])
 {
     size_t count = 0;
     return op->row != NULL && mw__arg_ints(op, "kernel_sizes", out, MW_RANK_MAX, &count) ? count : 0;
+}
+
+static bool wide_window(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    int64_t kernel[MW_RANK_MAX];
+    const size_t count = pool_kernel(op, kernel);
+    trip->limit = mw__legality_chip(legality)->max_pool_width_max;
+    trip->there = count > 0 ? kernel[count - 1] : 0;
+    return trip->there > trip->limit;
 }
 
 static bool long_window(const mw__legality *legality, const mw__op *op, mw__trip *trip)
@@ -208,7 +217,8 @@ static const mw__legality_row rows[] = {
      .op = tall_kernel,
      .rule = "the kernel is {there} high, at most {limit} is taken",
      .validator = "Invalid conv kernel %s = %zd, It should be in [%zd,%zd]",
-     .source = "ane-guide, appendix A"},
+     .source = "ane-guide, appendix A: 29 on M1, 32 from M2 on; " MW__SWEEP ": 31 taken and 32 refused on M4 and M6, "
+               "which is taken for them. Transposed convolutions were not swept"},
     {.id = "conv_kernel_depth",
      .operations = MW__OPERATIONS("conv", "conv_transpose"),
      .chips = MW__ON_NAMED,
@@ -252,6 +262,13 @@ static const mw__legality_row rows[] = {
      .op = large_batch,
      .rule = "the batch is {there}: compiling takes longer with it, and about 1000 never ends; up to {limit} is fine",
      .source = "ANEForge, compile walls, seen on M1"},
+    {.id = "max_pool_width",
+     .operations = MW__OPERATIONS("max_pool"),
+     .chips = MW__ON_SWEPT,
+     .op = wide_window,
+     .rule = "the window is {there} wide, at most {limit} is taken; its height and avg_pool go further",
+     .source = MW__SWEEP ", M4 and M6: 8x8 and 9x1 are taken, 1x9, 9x9 and 13x13 to 15x15 are refused, of avg_pool all "
+                         "up to 14x14 are taken"},
     {.id = "pool_window",
      .operations = MW__OPERATIONS("max_pool", "avg_pool", "l2_pool"),
      .chips = MW__ON_NAMED,

@@ -51,18 +51,33 @@ static bool transposed_volume(const mw__legality *legality, const mw__op *op, mw
     return trip->there >= 5 && (is_transposed(op, "x", "transpose_x") || is_transposed(op, "y", "transpose_y"));
 }
 
-/* Of two computed operands the right one is held as a kernel is: all that makes one column of the result. */
-static bool large_operand(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+/* The extent that a product of two computed operands sums over; 0 of other products. */
+static int64_t inner_extent(const mw__op *op)
 {
     const mw_shape x = mw__legality_shape(op, "x");
     bool turned = false;
+    if (op->row == NULL || x.rank < 2 || !mw__legality_computed(mw__legality_argument(op, "y")) ||
+        mw__is_constant(mw__arg(op, "x")))
+        return 0;
+    mw__arg_bool(op, "transpose_x", &turned);
+    const int64_t extent = x.dim[x.rank - (turned ? 2 : 1)];
+    return extent > 0 ? extent : 0;
+}
+
+static bool long_inner(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    trip->limit = mw__legality_chip(legality)->inner_extent_max;
+    trip->there = inner_extent(op);
+    return trip->there > trip->limit;
+}
+
+/* The right operand is held as a kernel is: all that makes one column of the result. */
+static bool large_operand(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    const int64_t extent = inner_extent(op);
     trip->limit = mw__legality_chip(legality)->kernel_memory;
     trip->tensor = mw__legality_argument(op, "y");
-    if (op->row == NULL || x.rank < 2 || !mw__legality_computed(trip->tensor) || mw__is_constant(mw__arg(op, "x")))
-        return false;
-    mw__arg_bool(op, "transpose_x", &turned);
-    const int64_t depth = x.dim[x.rank - (turned ? 2 : 1)];
-    trip->there = depth > 0 && depth < INT64_MAX / 2 ? 2 * depth : 0;
+    trip->there = extent < INT64_MAX / 2 ? 2 * extent : 0;
     return trip->there > trip->limit;
 }
 
@@ -169,15 +184,22 @@ static const mw__legality_row rows[] = {
      .rule = "of rank {there}, it does not compile with a transpose; merge axes with reshape",
      .source = "ANEForge, compile walls",
      .rewrite = MW__RULE_matmul_rank},
+    {.id = "matmul_inner_extent",
+     .operations = MW__OPERATIONS("matmul"),
+     .chips = MW__ON_SWEPT,
+     .op = long_inner,
+     .rule = "the product of two computed operands sums over {there} elements, at most {limit} are taken",
+     .source = MW__SWEEP ", M4 and M6: 32768 is taken, 40000 and more are refused, nothing between was tried. Of "
+                         "constant operands no word"},
     {.id = "matmul_kernel_memory",
      .operations = MW__OPERATIONS("matmul"),
-     .chips = MW__ON_NAMED,
+     .chips = MW__ON_NOT_SWEPT,
      .verdict = MW__WARNED,
      .op = large_operand,
      .rule = "a column of the right operand has {there} bytes, and {limit} stay in the kernel memory",
      .validator = "can not fit the Kmem",
      .source = "ane-guide, chapter 22; its appendix A has 64 KiB that stay and 16 MiB that are streamed, and does not "
-               "say which is meant. It is let through"},
+               "say which is meant. It is let through; M4 and M6 refuse it, as matmul_inner_extent says"},
     {.id = "linear_rank",
      .operations = MW__OPERATIONS("linear"),
      .chips = MW__ON_NAMED,

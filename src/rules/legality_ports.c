@@ -119,7 +119,9 @@ static const mw__legality_row rows[] = {
      .chips = MW__ON_NAMED,
      .port = long_port,
      .rule = "has an axis of {there} elements; at most {limit} are taken",
-     .source = "ane-guide, appendix A, measured on M1; ANEForge, limits by chip",
+     .source =
+         "ane-guide, appendix A, measured on M1; ANEForge, limits by chip; " MW__SWEEP ", M4 and M6: 65536 is taken "
+         "and 65537 refused",
      .rewrite = MW__RULE_blocks},
     {.id = "input_open",
      .chips = MW__ON_NAMED,

@@ -186,8 +186,10 @@ static const mw__legality_row rows[] = {
      .chips = MW__ON_NAMED,
      .op = any_long,
      .rule = "an axis has {there} elements, at most {limit} are taken",
-     .source = "ane-guide, appendix A, measured on M1; ANEForge, limits by chip. Of the batch of rank 4 ANEForge says "
-               "nothing; the 65536 of the guide is taken",
+     .source =
+         "ane-guide, appendix A, measured on M1; ANEForge, limits by chip. Of the batch of rank 4 ANEForge says "
+         "nothing; the 65536 of the guide is taken. " MW__SWEEP ", M4 and M6: 65536 channels or columns are taken and "
+         "65537 refused",
      .rewrite = MW__RULE_blocks},
     {.id = "open_extent",
      .chips = MW__ON_NAMED,

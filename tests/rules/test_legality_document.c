@@ -22,8 +22,10 @@ static const char head[] =
     "program\n"
     "as it stands to the architecture of `TargetArchitecture=h13`. Nothing here was tried on a Mac of ours: every row "
     "names\n"
-    "who measured or read it, and where sources disagree, which is taken. Sources: ANEForge, and the ane-guide\n"
-    "(github.com/sbryngelson/ane-guide), which measured M1, M2 and M5 and read M3 and M4 off the compiler.\n"
+    "who measured or read it, and where sources disagree, which is taken. Sources: ANEForge; the ane-guide\n"
+    "(github.com/sbryngelson/ane-guide), which measured M1, M2 and M5 and read M3 and M4 off the compiler; the M6 "
+    "study\n"
+    "(github.com/751K/Apple-Neural-Engine-Microarchitecture-Study-M6), which swept M4 and M6.\n"
     "\n"
     "```c\n"
     "mw_error err = {0};\n"
@@ -47,7 +49,7 @@ static const char head[] =
     "In elements, or bytes where it says so. *any* is what a program for no named chip is held to; h18 is known by "
     "name "
     "only\n"
-    "and has the limits of h16.\n"
+    "and has the limits of h16, h19 has those of h18g. h17 was not swept: its windows are those of the ane-guide.\n"
     "\n";
 
 static const char rules_head[] =
@@ -91,7 +93,10 @@ static const column columns[] = {
     NUMBER("patch width", patch_width),
     NUMBER("patch height", patch_height),
     NUMBER("patch depth", patch_depth),
+    NUMBER("square kernel that Core ML offers (0: none)", kernel_square_coreml),
     NUMBER("pooling window", pool_window_max),
+    NUMBER("width of a max_pool (0: not measured)", max_pool_width_max),
+    NUMBER("inner extent of a matmul of two computed operands (0: not measured)", inner_extent_max),
     NUMBER("reductions become transposes from", reduction_transpose),
     NUMBER("groups are written out up to", group_decompose),
     NUMBER("kernel memory, bytes", kernel_memory),
@@ -161,6 +166,14 @@ static const char *chips_of(unsigned chips)
         return "up to h15";
     case MW__ON_FROM_H15:
         return "from h15 on";
+    case MW__ON_SWEPT:
+        return "h16, h18, h18g, h19";
+    case MW__ON_NOT_SWEPT:
+        return "up to h15, h17";
+    case MW__ON_H13:
+        return "h13";
+    case MW__ON_H16:
+        return "h16";
     default:
         return "?";
     }

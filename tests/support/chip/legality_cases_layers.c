@@ -299,6 +299,15 @@ static const legality_case cases[] = {
                "= tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = "
                "string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight = w, x = x);",
      .inside_inputs = "tensor<fp16, [128, 4, 8, 8]> x"},
+    {.rule = "max_pool_width",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [1, 4, 64, 64]> x",
+     .trips = "tensor<fp16, [1, 4, 64, 56]> y = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, "
+              "[2]>([1, 9]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = "
+              "tensor<int32, [2]>([1, 1]), x = x);",
+     .inside = "tensor<fp16, [1, 4, 56, 57]> y = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, "
+               "[2]>([9, 8]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = "
+               "tensor<int32, [2]>([1, 1]), x = x);"},
     {.rule = "pool_window",
      .chip = MW_CHIP_H13,
      .inputs = "tensor<fp16, [1, 4, 64, 64]> x",
@@ -342,6 +351,12 @@ static const legality_case cases[] = {
      .inside =
          "tensor<fp16, [1, 1, 2, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, y = w);",
      .inside_inputs = "tensor<fp16, [1, 1, 2, 3]> x, tensor<fp16, [2, 3]> w"},
+    {.rule = "matmul_inner_extent",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [2, 32769]> x, tensor<fp16, [32769, 2]> w",
+     .trips = "tensor<fp16, [2, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, y = w);",
+     .inside = "tensor<fp16, [2, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, y = w);",
+     .inside_inputs = "tensor<fp16, [2, 32768]> x, tensor<fp16, [32768, 2]> w"},
     {.rule = "matmul_kernel_memory",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [2, 32769]> x, tensor<fp16, [32769, 2]> w",
