@@ -55,11 +55,19 @@ typedef struct mw_chip_finding {
     int text_column;
 } mw_chip_finding;
 
+/** Who decides what the ANE takes. The two were compared on M4, and disagree both ways. */
+typedef enum mw_chip_judge {
+    MW_CHIP_JUDGE_DIRECT = 0, /* the ANE's compiler, given the whole program: as mw_program_create does */
+    MW_CHIP_JUDGE_COREML = 1  /* the planner of Core ML, which offers operations to the ANE one by one. A refused one
+                               * runs on the CPU, and its neighbors may still run on the ANE */
+} mw_chip_judge;
+
 /** How to check. Fill with mw_chip_check_defaults. */
 typedef struct mw_chip_check_options {
     size_t struct_size;            /* set by mw_chip_check_defaults */
     bool as_it_is;                 /* the program as it stands, for what is given to the chip's compiler by others;
                                     * else as mw_program_create writes it, and what that mends is only noted */
+    mw_chip_judge judge;           /* whose rules are asked; MW_CHIP_JUDGE_DIRECT by default */
     const char *function;          /* of the graph; NULL = "main", or the only one */
     const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
 } mw_chip_check_options;
@@ -75,8 +83,8 @@ typedef struct mw_chip_report mw_chip_report;
  *  chip     MW_CHIP_AUTO: only what no generation takes. MW_CHIP_H11 and MW_CHIP_H12 refuse every program
  *  options  NULL = mw_chip_check_defaults()
  *  return   owned by the caller; NULL with err set
- *  errors   the graph's own first error; MW_ERROR_ARGUMENT for a chip or a function that there is not, or zeroed
- *           options. That a chip takes nothing of the program is no error
+ *  errors   the graph's own first error; MW_ERROR_ARGUMENT for a chip, a judge or a function that there is not, or
+ *           zeroed options. That a chip takes nothing of the program is no error
  *  source   ANEForge; ane-guide (github.com/sbryngelson/ane-guide) */
 MW_API mw_chip_report *mw_chip_report_create(const mw_graph *graph, mw_chip chip, const mw_chip_check_options *options,
                                              mw_error *err);

@@ -89,9 +89,9 @@ static void print_report(mw__text *text, const mw_chip_report *report)
     size_t counts[3] = {0};
     for (size_t i = 0; i < report->count; i++)
         counts[report->findings[i]->verdict]++;
-    mw__text_printf(text, "%s (%s): %zu refused, %zu warned, %zu noted\n", report->chip->name,
-                    report->chip->product[0] != '\0' ? report->chip->product : "in no Mac of its own", counts[0],
-                    counts[1], counts[2]);
+    mw__text_printf(text, "%s (%s)%s: %zu refused, %zu warned, %zu noted\n", report->chip->name,
+                    report->chip->product[0] != '\0' ? report->chip->product : "in no Mac of its own",
+                    report->judge == MW__JUDGE_COREML ? ", offered by Core ML" : "", counts[0], counts[1], counts[2]);
     for (size_t i = 0; i < report->count; i++)
         print_finding(text, report->findings[i]);
 }

@@ -80,14 +80,21 @@ static unsigned chip_bit(const mw__legality *legality)
     return legality->device->is_chip ? MW__ON(mw__legality_chip(legality)->chip) : 0;
 }
 
+/* True for a row of the chip and of the judge that is asked. */
+static bool is_asked(const mw__legality *legality, const mw__legality_row *row, unsigned bit)
+{
+    const mw__judges judge = legality->judge == MW__JUDGE_COREML ? MW__BY_COREML : MW__BY_DIRECT;
+    return (row->chips & bit) != 0 && (row->judges == MW__BY_BOTH || row->judges == judge);
+}
+
 bool mw__legality_ask_op(const mw__legality *legality, const mw__op *op, mw__legality_sink *sink, void *user)
 {
     const unsigned bit = chip_bit(legality);
     for (size_t f = 0; bit != 0 && f < FAMILIES; f++)
         for (const mw__legality_row *row = families[f]->rows; row < families[f]->rows + families[f]->count; row++) {
             mw__trip trip = {0};
-            if ((row->chips & bit) != 0 && row->op != NULL && is_for(row, op->kind) && row->op(legality, op, &trip) &&
-                !sink(user, row, &trip))
+            if (is_asked(legality, row, bit) && row->op != NULL && is_for(row, op->kind) &&
+                row->op(legality, op, &trip) && !sink(user, row, &trip))
                 return false;
         }
     return true;
@@ -100,7 +107,7 @@ bool mw__legality_ask_port(const mw__legality *legality, const mw_tensor *port, 
     const mw__legality_row *row;
     for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {.tensor = port};
-        if ((row->chips & bit) != 0 && row->port != NULL && row->port(legality, port, is_output, &trip) &&
+        if (is_asked(legality, row, bit) && row->port != NULL && row->port(legality, port, is_output, &trip) &&
             !sink(user, row, &trip))
             return false;
     }
@@ -114,7 +121,7 @@ bool mw__legality_ask_function(const mw__legality *legality, const mw__function 
     const mw__legality_row *row;
     for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {0};
-        if ((row->chips & bit) != 0 && row->function != NULL && row->function(legality, function, &trip) &&
+        if (is_asked(legality, row, bit) && row->function != NULL && row->function(legality, function, &trip) &&
             !sink(user, row, &trip))
             return false;
     }
@@ -127,7 +134,7 @@ bool mw__legality_names_rewrite(const mw__legality *legality, const mw__op *op, 
     const mw__legality_row *row;
     for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {0};
-        if ((row->chips & bit) != 0 && row->op != NULL && row->rewrite == rewrite && is_for(row, op->kind) &&
+        if (is_asked(legality, row, bit) && row->op != NULL && row->rewrite == rewrite && is_for(row, op->kind) &&
             row->op(legality, op, &trip))
             return true;
     }

@@ -15,11 +15,18 @@
 
 /* ---- what is asked about ---- */
 
+/* Who decides whether the ANE takes an operation. */
+typedef enum mw__judge {
+    MW__JUDGE_DIRECT, /* the ANE's compiler, which is given the whole program */
+    MW__JUDGE_COREML /* the planner of Core ML: offers operations to the ANE one by one, leaves the others to the CPU */
+} mw__judge;
+
 /* For what a program is made legal, and what is known of its values before it is. */
 typedef struct mw__legality {
     const mw__device_traits *device;
     const mw__chip_row *chip; /* NULL = every chip */
-    const bool *half;         /* by value id: an int32 value that will be fp16 on this device; NULL = none */
+    mw__judge judge;
+    const bool *half; /* by value id: an int32 value that will be fp16 on this device; NULL = none */
     size_t count;
 } mw__legality;
 
@@ -69,6 +76,9 @@ typedef enum mw__verdict {
     MW__NOTED   /* worth knowing; nothing goes wrong by it, or sources disagree and say so */
 } mw__verdict;
 
+/* By whom a row was seen to hold. */
+typedef enum mw__judges { MW__BY_BOTH, MW__BY_DIRECT, MW__BY_COREML } mw__judges;
+
 /* What a predicate found. */
 typedef struct mw__trip {
     const mw_tensor *tensor; /* at fault; NULL = the first result */
@@ -85,6 +95,7 @@ typedef struct mw__legality_row {
     const char *id;
     const char *const *operations; /* up to NULL; NULL = any */
     unsigned chips;                /* MW__ON_* */
+    mw__judges judges;
     mw__stage stage;
     mw__verdict verdict;
     /* one of the three */
@@ -142,7 +153,8 @@ MW__SIBLING size_t mw__legality_describe(const mw__legality_row *row, const mw__
 
 mw__legality_op mw__legality_always;
 /* The study that swept M4 and M6, as it stands in sources. */
-#define MW__SWEEP "M6 study, section 5.2"
+#define MW__SWEEP    "M6 study, section 5.2"
+#define MW__SWEEP_M4 MW__SWEEP ", Core ML on M4. Taken for every chip: the planner is software of the host"
 /* The first value of an argument, by name; also for operations without a row. NULL if it is absent. */
 MW__SIBLING const mw_tensor *mw__legality_argument(const mw__op *op, const char *name);
 /* Its shape; of rank 0 if there is none. */

@@ -38,6 +38,15 @@ static bool wide_kernel(const mw__legality *legality, const mw__op *op, mw__trip
     return long_kernel(op, 0, mw__legality_chip(legality)->kernel_width_max, trip);
 }
 
+/* Core ML offers a square that is wider than what the compiler takes: it compiles for minutes and takes gigabytes. */
+static bool wide_kernel_coreml(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    const mw_shape weight = mw__legality_shape(op, "weight");
+    const bool square = weight.rank == 4 && weight.dim[2] == weight.dim[3];
+    return wide_kernel(legality, op, trip) &&
+           !(square && trip->there <= mw__legality_chip(legality)->kernel_square_coreml);
+}
+
 static bool tall_kernel(const mw__legality *legality, const mw__op *op, mw__trip *trip)
 {
     return long_kernel(op, 1, mw__legality_chip(legality)->kernel_height_max, trip);
@@ -166,12 +175,23 @@ static const mw__legality_row rows[] = {
     {.id = "conv_kernel_width",
      .operations = MW__OPERATIONS("conv"),
      .chips = MW__ON_ALL,
+     .judges = MW__BY_DIRECT,
      .op = wide_kernel,
      .rule = "the kernel is wider than {limit}",
      .validator = "Invalid conv kernel %s = %zd, It should be in [%zd,%zd]",
-     .source = "ANEForge, limits by chip: 13 on h13, 13 untried on h14 and h15, 15 from h16 on; ane-guide, appendix A: "
-               "13 on h13 (measured, chapter 17), 16 from h14 on. 15 is taken from h14 on, and where no chip is named",
+     .source =
+         "ANEForge, limits by chip: 13 on h13, 13 untried on h14 and h15, 15 from h16 on; ane-guide, appendix A: "
+         "13 on h13 (measured, chapter 17), 16 from h14 on; " MW__SWEEP ": 15 on M4 and M6, 16 refused. 15 is taken "
+         "from h14 on, and where no chip is named",
      .rewrite = MW__RULE_wide_conv},
+    {.id = "coreml_conv_kernel_width",
+     .operations = MW__OPERATIONS("conv"),
+     .chips = MW__ON_ALL,
+     .judges = MW__BY_COREML,
+     .op = wide_kernel_coreml,
+     .rule = "the kernel is {there} wide, and {limit} is offered to the ANE",
+     .source = MW__SWEEP ": Core ML on M4 offers 15 and not 16, but for a square of 16; of other chips the limits of "
+                         "conv_kernel_width are taken"},
     {.id = "conv_computed_weight",
      .operations = MW__OPERATIONS("conv"),
      .chips = MW__ON_ALL,
@@ -229,10 +249,11 @@ static const mw__legality_row rows[] = {
     {.id = "conv_volume",
      .operations = MW__OPERATIONS("conv", "conv_transpose"),
      .chips = MW__ON_NAMED,
+     .judges = MW__BY_DIRECT,
      .stage = MW__STAGE_LOWERING,
      .op = is_volume,
      .rule = "x has rank {there}: convolutions of volumes pass the validator and do not compile",
-     .source = "ane-guide, chapter 22 and appendix A"},
+     .source = "ane-guide, chapter 22 and appendix A; Core ML on M4 offers them to the ANE (" MW__SWEEP ")"},
     {.id = "conv_kernel_beyond_input",
      .operations = MW__OPERATIONS("conv"),
      .chips = MW__ON_NAMED,

@@ -132,7 +132,17 @@ static const mw__legality_row rows[] = {
     MW__NO_CHIP("asin", asin),
     MW__NO_CHIP("atanh", atanh),
     MW__NO_CHIP("cosh", cosh),
-    MW__NO_CHIP("logical_and", logical_and),
+    {.id = "logical_and",
+     .operations = MW__OPERATIONS("logical_and"),
+     .chips = MW__ON_ALL,
+     .judges = MW__BY_DIRECT,
+     .stage = MW__STAGE_LOWERING,
+     .op = mw__legality_always,
+     .rule = "the ANE does not run it",
+     .source =
+         "operation sweep of ANEForge on the ANE; Core ML on M4 offers it to the ANE (" MW__SWEEP "), where or and "
+         "xor were not tried",
+     .rewrite = MW__RULE_logical_and},
     MW__NO_CHIP("logical_or", logical_or),
     MW__NO_CHIP("logical_xor", logical_xor),
     MW__NO_CHIP("mod", mod),

@@ -22,6 +22,18 @@ static bool batched_data(const mw__legality *legality, const mw__op *op, mw__tri
     return trip->there > 1;
 }
 
+static bool computed_indices(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    (void)legality;
+    trip->tensor = mw__legality_argument(op, "indices");
+    return mw__legality_computed(trip->tensor);
+}
+
+static bool constant_indices(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    return !computed_indices(legality, op, trip);
+}
+
 #define HALF(operation_, source_)                                                                                      \
     {                                                                                                                  \
         .id = #operation_ "_half", .operations = MW__OPERATIONS(#operation_), .chips = MW__ON_ALL, .op = half_indices, \
@@ -45,6 +57,22 @@ static const mw__legality_row rows[] = {
      .rule = "the data has {there} images or planes, and {limit} is taken",
      .validator = "Cannot decompose layer on this architecture",
      .source = "ane-guide, chapters 17 and 22, measured on M1"},
+    {.id = "coreml_gather_computed",
+     .operations = MW__OPERATIONS("gather"),
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = computed_indices,
+     .rule = "its indices are computed, and Core ML does not offer it to the ANE",
+     .source = MW__SWEEP_M4 "; gather_nd and gather_along_axis are offered"},
+    {.id = "coreml_gather_constant",
+     .operations = MW__OPERATIONS("gather"),
+     .chips = MW__ON_H13,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = constant_indices,
+     .rule = "Core ML does not offer it to the ANE of M1",
+     .source = "M6 study, costs that the planner records for H13G: none for the ANE; on M4 it is offered"},
     {.id = "gather_sweep",
      .operations = MW__OPERATIONS("gather", "gather_along_axis", "gather_nd"),
      .chips = MW__ON_NAMED,

@@ -118,6 +118,35 @@ static bool computes_wide(const mw__legality *legality, const mw__function *func
     return trip->there > 0;
 }
 
+static bool is_int32(mw_dtype dtype) { return dtype == MW_I32; }
+
+/* True if the first result or a computed operand has the type. Of topk the first result are the values: nobody may read
+ * the positions. */
+static bool touches_type(const mw__op *op, bool (*is_type)(mw_dtype), mw__trip *trip)
+{
+    trip->tensor = op->result_count > 0 ? op->results[0] : NULL;
+    bool found = trip->tensor != NULL && is_type(mw_tensor_dtype(trip->tensor));
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count && !found; k++) {
+            trip->tensor = op->slots[i].operands[k].value;
+            found = mw__legality_computed(trip->tensor) && is_type(mw_tensor_dtype(trip->tensor));
+        }
+    trip->what = found ? mw_dtype_name(mw_tensor_dtype(trip->tensor)) : NULL;
+    return found;
+}
+
+static bool touches_int32(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    (void)legality;
+    return !is_const(op) && touches_type(op, is_int32, trip);
+}
+
+static bool computes_wide_here(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    (void)legality;
+    return !is_const(op) && strcmp(op->kind, "cast") != 0 && touches_type(op, is_wide, trip);
+}
+
 static bool is_fp8(const mw__legality *legality, const mw__op *op, mw__trip *trip)
 {
     if (mw__legality_chip(legality)->has_fp8)
@@ -200,12 +229,28 @@ static const mw__legality_row rows[] = {
      .source = "ane-guide, chapter 22"},
     {.id = "float_type",
      .chips = MW__ON_NAMED,
+     .judges = MW__BY_DIRECT,
      .stage = MW__STAGE_LOWERING,
      .function = computes_wide,
      .rule = "{there} results are {what}; the ANE computes in fp16",
      .source = "ANEForge: its questions and answers have fp32 between casts, its plans and its sweep do not; refusal "
                "is taken",
      .rewrite = MW__RULE_fp16},
+    {.id = "coreml_float_type",
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = computes_wide_here,
+     .rule = "it computes in {what}, and only casts from and to it are offered to the ANE; compute in fp16",
+     .source = MW__SWEEP ", Core ML on M4: fp32 models whose computation coremltools makes fp16 are offered with their "
+                         "casts. Refusal of the rest is ANEForge's, as float_type says"},
+    {.id = "coreml_int32",
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = touches_int32,
+     .rule = "it reads or makes int32, which Core ML does not offer to the ANE",
+     .source = MW__SWEEP_M4},
     {.id = "fp8_type",
      .chips = MW__ON_NAMED,
      .op = is_fp8,

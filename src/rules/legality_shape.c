@@ -92,6 +92,13 @@ static bool joins_slices(const mw__legality *legality, const mw__op *op, mw__tri
     return trip->there >= 2;
 }
 
+static bool computed_begin_any(const mw__legality *legality, const mw__op *op, mw__trip *trip)
+{
+    (void)legality;
+    trip->tensor = mw__legality_argument(op, "begin");
+    return mw__legality_computed(trip->tensor);
+}
+
 static bool computed_begin(const mw__legality *legality, const mw__op *op, mw__trip *trip)
 {
     static const char *const names[] = {"begin", "end", "size"};
@@ -248,6 +255,14 @@ static const mw__legality_row rows[] = {
      .rule = "{what} is computed, which h14 (M2) can; the validator of h13 takes it",
      .source = "ane-guide, appendix A, measured on M1; ANEForge, operation floors",
      .rewrite = MW__RULE_placed},
+    {.id = "coreml_slice_begin",
+     .operations = MW__OPERATIONS("slice_by_size"),
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = computed_begin_any,
+     .rule = "its begin is computed, and Core ML does not offer it to the ANE",
+     .source = MW__SWEEP_M4 "; slice_by_index was not tried"},
     {.id = "slice_update",
      .operations = MW__OPERATIONS("slice_update"),
      .chips = MW__ON_NAMED,
@@ -274,10 +289,11 @@ static const mw__legality_row rows[] = {
     {.id = "pad_channels",
      .operations = MW__OPERATIONS("pad"),
      .chips = MW__ON_NAMED,
+     .judges = MW__BY_DIRECT,
      .op = pads_channels,
      .rule = "only the last two axes can be padded; join constants with concat",
      .validator = "Channel padding is not supported on ANE",
-     .source = "ane-guide, chapter 22",
+     .source = "ane-guide, chapter 22; Core ML on M4 offers it to the ANE (" MW__SWEEP ")",
      .rewrite = MW__RULE_pad_channels},
     {.id = "pad_mode",
      .operations = MW__OPERATIONS("pad"),
@@ -319,6 +335,14 @@ static const mw__legality_row rows[] = {
      .source = "ane-guide, chapter 22, measured on M1; ANEForge, operation sweep on M5: right, so nothing is said of "
                "later chips",
      .rewrite = MW__RULE_known_range},
+    {.id = "coreml_range",
+     .operations = MW__OPERATIONS("range_1d"),
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_LOWERING,
+     .op = mw__legality_always,
+     .rule = "Core ML does not offer it to the ANE; make the numbers a constant",
+     .source = MW__SWEEP_M4},
     {.id = "reverse",
      .operations = MW__OPERATIONS("reverse"),
      .chips = MW__ON_NAMED,

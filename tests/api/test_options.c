@@ -557,6 +557,7 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.max_plans = 1025);
     FIELD(mw_compile_options, compile, options.function = "");
     FIELD(mw_compile_options, compile, options.function = "no such");
+    FIELD(mw_chip_check_options, chip_check, options.judge = (mw_chip_judge)2);
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
     FIELD(mw_chip_place_options, chip_place, options.segmenter = (mw_chip_segmenter)3);
     FIELD(mw_chip_place_options, chip_place, options.anchors = (mw_chip_anchors)3);

@@ -23,14 +23,20 @@ static mw_graph *parse(const char *inputs, const char *body)
     return graph;
 }
 
-static mw_chip_report *check(const mw_graph *graph, mw_chip chip, bool as_it_is)
+static mw_chip_report *check_by(const mw_graph *graph, mw_chip chip, mw_chip_judge judge, bool as_it_is)
 {
     mw_error err = {0};
     mw_chip_check_options options = mw_chip_check_defaults();
+    options.judge = judge;
     options.as_it_is = as_it_is;
     mw_chip_report *report = mw_chip_report_create(graph, chip, &options, &err);
     CHECK_OK(err);
     return report;
+}
+
+static mw_chip_report *check(const mw_graph *graph, mw_chip chip, bool as_it_is)
+{
+    return check_by(graph, chip, MW_CHIP_JUDGE_DIRECT, as_it_is);
 }
 
 static const mw_chip_finding *find(const mw_chip_report *report, const char *rule)
@@ -52,15 +58,32 @@ static const legality_case *case_of(const char *rule)
     return NULL;
 }
 
+/* The one that the row is of. */
+static mw_chip_judge judge_of(const mw__legality_row *row)
+{
+    return row->judges == MW__BY_COREML ? MW_CHIP_JUDGE_COREML : MW_CHIP_JUDGE_DIRECT;
+}
+
+/* The other judge has the row only if it is of both. */
+static void check_other_judge(const mw__legality_row *row, const mw_graph *graph, mw_chip chip)
+{
+    const bool coreml = judge_of(row) == MW_CHIP_JUDGE_COREML;
+    mw_chip_report *report = check_by(graph, chip, coreml ? MW_CHIP_JUDGE_DIRECT : MW_CHIP_JUDGE_COREML, true);
+    check_note((find(report, row->id) != NULL) == (row->judges == MW__BY_BOTH), __FILE__, __LINE__,
+               "%s: wrong for the other judge", row->id);
+    mw_chip_report_destroy(report);
+}
+
 /* The finding says what the row says; on chips that are not in its set there is none. */
 static void check_trips(const mw__legality_row *row, const legality_case *c)
 {
     mw_graph *graph = parse(c->inputs, c->trips);
     const mw__chip_row *chip;
     for (size_t i = 0; graph != NULL && (chip = mw__chip_at(i)) != NULL; i++) {
-        mw_chip_report *report = check(graph, chip->chip, true);
+        mw_chip_report *report = check_by(graph, chip->chip, judge_of(row), true);
         const mw_chip_finding *finding = find(report, row->id);
         if (chip->chip == c->chip) {
+            check_other_judge(row, graph, c->chip);
             check_note(finding != NULL, __FILE__, __LINE__, "%s: does not trip on %s", row->id, chip->name);
             check_note(finding == NULL || strchr(finding->message, '{') == NULL, __FILE__, __LINE__, "%s: %s", row->id,
                        finding != NULL ? finding->message : "");
@@ -80,7 +103,7 @@ static void check_inside(const mw__legality_row *row, const legality_case *c)
     if (c->inside == NULL)
         return;
     mw_graph *graph = parse(c->inside_inputs != NULL ? c->inside_inputs : c->inputs, c->inside);
-    mw_chip_report *report = graph != NULL ? check(graph, c->chip, true) : NULL;
+    mw_chip_report *report = graph != NULL ? check_by(graph, c->chip, judge_of(row), true) : NULL;
     check_note(find(report, row->id) == NULL, __FILE__, __LINE__, "%s: trips inside its limit", row->id);
     mw_chip_report_destroy(report);
     mw_graph_destroy(graph);
@@ -208,6 +231,29 @@ static void test_what_passes_compiles_and_the_rest_does_not(void)
     }
 }
 
+/* What Core ML offers is asked of the program that mw_program_create writes, which has no int32 left. */
+static void test_the_judges_differ(void)
+{
+    static const char inputs[] = "tensor<int32, [4]> x";
+    static const char body[] = "tensor<int32, [4]> a = add(x = x, y = x); tensor<fp16, [4]> y = cast(dtype = "
+                               "string(\"fp16\"), x = a);";
+    mw_graph *graph = parse(inputs, body);
+    mw_chip_report *report = check_by(graph, MW_CHIP_H16, MW_CHIP_JUDGE_COREML, true);
+    CHECK(find(report, "coreml_int32") != NULL && find(report, "input_type") == NULL);
+    CHECK(!mw_chip_report_get_info(report).passes);
+    char *text = mw_chip_report_print(report, NULL);
+    CHECK_CONTAINS(text, "h16 (M4), offered by Core ML: 2 refused");
+    mw_string_free(text);
+    mw_chip_report_destroy(report);
+    report = check_by(graph, MW_CHIP_H16, MW_CHIP_JUDGE_COREML, false);
+    CHECK(mw_chip_report_get_info(report).passes && find(report, "coreml_int32")->rewritten);
+    mw_chip_report_destroy(report);
+    report = check(graph, MW_CHIP_H16, true);
+    CHECK(find(report, "coreml_int32") == NULL && find(report, "input_type") != NULL);
+    mw_chip_report_destroy(report);
+    mw_graph_destroy(graph);
+}
+
 static void test_a_graph_without_names_is_checked(void)
 {
     mw_graph *graph = mw_graph_create(NULL, NULL);
@@ -273,6 +319,9 @@ static void test_bad_input_is_refused(void)
     refuse(graph, (mw_chip)10, NULL, MW_ERROR_ARGUMENT, "unknown chip 10");
     refuse(graph, (mw_chip)-1, NULL, MW_ERROR_ARGUMENT, "unknown chip -1");
     refuse(graph, MW_CHIP_H13, &zeroed, MW_ERROR_ARGUMENT, "mw_chip_check_defaults");
+    options.judge = (mw_chip_judge)2;
+    refuse(graph, MW_CHIP_H13, &options, MW_ERROR_ARGUMENT, "unknown judge 2");
+    options.judge = MW_CHIP_JUDGE_COREML;
     options.function = "other";
     refuse(graph, MW_CHIP_H13, &options, MW_ERROR_ARGUMENT, "there is no function \"other\"");
     mw_graph_destroy(graph);
@@ -319,6 +368,7 @@ int main(void)
     RUN(test_all_findings_come_at_once);
     RUN(test_what_is_rewritten_is_noted);
     RUN(test_what_passes_compiles_and_the_rest_does_not);
+    RUN(test_the_judges_differ);
     RUN(test_a_graph_without_names_is_checked);
     RUN(test_operations_that_break_their_own_rule_are_findings);
     RUN(test_the_text_says_it_all);

@@ -59,7 +59,23 @@ static const char rules_head[] =
     "*validator* of Apple's compiler, in its *lowering* to code, at *load*, or not at all (*run*: it runs with other\n"
     "numbers). Refused unless it says *warned* (it runs, not as it should, or sources disagree) or *noted*. *Written "
     "as*\n"
-    "is the rewrite by which `mw_program_create` stands for it where it can (`src/passes/rewrites.def`).\n";
+    "is the rewrite by which `mw_program_create` stands for it where it can (`src/passes/rewrites.def`).\n"
+    "\n"
+    "Two judges decide what the ANE takes, and a rule is of one or of *both*:\n"
+    "\n"
+    "- *direct*: the ANE's compiler, which is given the whole program. `mw_program_create` writes programs for it, "
+    "and\n"
+    "  `mw check` asks its rules by default.\n"
+    "- *Core ML*: the planner of Core ML, which offers operations to the ANE one by one. What it does not offer runs "
+    "on\n"
+    "  the CPU, between parts that may run on the ANE. `mw check --judge coreml` and `mw_chip_check_options.judge` ask "
+    "its\n"
+    "  rules. Add `--as-it-is` for a model that coremltools converted: without it the program is judged as\n"
+    "  `mw_program_create` writes it.\n"
+    "\n"
+    "The planner is less strict than the compiler where it writes an operation in another form first (volumes, pads "
+    "of\n"
+    "channels, fp32 between casts), and stricter elsewhere (every int32 tensor). It was measured on M4.\n";
 
 /* ---- limits ---- */
 
@@ -191,10 +207,11 @@ static void put_rule(page *p, const mw__legality_row *row)
 {
     static const char *const stages[] = {"validator", "lowering", "load", "run"};
     static const char *const verdicts[] = {"", ", warned", ", noted"};
+    static const char *const judges[] = {"both", "direct", "Core ML"};
     page_put(p, "| `%s` | ", row->id);
     put_operations(p, row);
-    page_put(p, " | %s | %s%s | %s | %s%s%s | %s | %s%s%s |\n", chips_of(row->chips), stages[row->stage],
-             verdicts[row->verdict], row->rule, row->validator != NULL ? "\"" : "",
+    page_put(p, " | %s | %s | %s%s | %s | %s%s%s | %s | %s%s%s |\n", chips_of(row->chips), judges[row->judges],
+             stages[row->stage], verdicts[row->verdict], row->rule, row->validator != NULL ? "\"" : "",
              row->validator != NULL ? row->validator : "", row->validator != NULL ? "\"" : "", row->source,
              row->rewrite != MW__RULE_NONE ? "`" : "", mw__pass_rule_of(row->rewrite)->name,
              row->rewrite != MW__RULE_NONE ? "`" : "");
@@ -204,12 +221,12 @@ static void put_rules(page *p)
 {
     const mw__legality_family *family;
     for (size_t f = 0; (family = mw__legality_family_at(f)) != NULL; f++) {
-        page_put(
-            p,
-            "\n### %s\n\n| rule | operations | chips | stage | what is refused | Apple's words | source | written as "
-            "|\n"
-            "|---|---|---|---|---|---|---|---|\n",
-            family->name);
+        page_put(p,
+                 "\n### %s\n\n| rule | operations | chips | judge | stage | what is refused | Apple's words | source | "
+                 "written as "
+                 "|\n"
+                 "|---|---|---|---|---|---|---|---|---|\n",
+                 family->name);
         for (size_t i = 0; i < family->count; i++)
             put_rule(p, &family->rows[i]);
     }

@@ -116,7 +116,8 @@ static mw_status gather_report(mw_chip_report *report, const mw__findings *befor
 static mw_status check_graph(mw_chip_report *report, const mw_graph *graph, const mw_chip_check_options *options,
                              mw_error *err)
 {
-    const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = report->chip};
+    const mw__legality legality = {
+        .device = mw__device_find(MW_DEVICE_ANE), .chip = report->chip, .judge = report->judge};
     mw__findings before = {0}, after = {0};
     mw_graph *source = mw__chip_copy_named(graph, options->function, report->allocator, err);
     if (source == NULL)
@@ -136,6 +137,11 @@ static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *op
         mw__fail(err, MW_ERROR_ARGUMENT, "chip check options were not made by mw_chip_check_defaults");
         return NULL;
     }
+    if (options->judge != MW_CHIP_JUDGE_DIRECT && options->judge != MW_CHIP_JUDGE_COREML) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "unknown judge %d: MW_CHIP_JUDGE_DIRECT, MW_CHIP_JUDGE_COREML",
+                 (int)options->judge);
+        return NULL;
+    }
     if (mw__chip_find_known(chip, &row, err) != MW_OK)
         return NULL;
     mw_chip_report *report = mw__live_make(allocator, sizeof *report, MW__LIVE_CHIP_REPORT, err);
@@ -143,6 +149,7 @@ static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *op
         return NULL;
     report->allocator = allocator;
     report->chip = row;
+    report->judge = (mw__judge)options->judge;
     mw__arena_init(&report->arena, allocator);
     return report;
 }

@@ -25,6 +25,7 @@ struct mw_chip_report {
     const mw_allocator *allocator;
     mw__arena arena; /* of all strings */
     const mw__chip_row *chip;
+    mw__judge judge;
     const mw_chip_finding **findings;
     size_t count;
 };

@@ -9,17 +9,29 @@
 /* ---- check ---- */
 
 static struct {
-    const char *chip, *svg;
+    const char *chip, *judge, *svg;
     bool as_it_is, time;
 } o;
 
 const tool_option tool_check_options[] = {
     {"chip", 'c', TOOL_TEXT, &o.chip, "m1 to m6, a13 to a18, h13 to h19, or any (any)", .argument = "CHIP"},
+    {"judge", '\0', TOOL_TEXT, &o.judge, "who takes it: direct, the ANE's compiler, or coreml, the planner (direct)",
+     .argument = "JUDGE"},
     {"as-it-is", '\0', TOOL_FLAG, &o.as_it_is, "the program as it stands, not as the library writes it",
      .argument = NULL},
     TOOL_OPTIONS(tool_reading_options),
     TOOL_OPTIONS_END,
 };
+
+static bool parse_judge(const char *text, mw_chip_judge *out)
+{
+    const bool coreml = strcmp(text, "coreml") == 0;
+    *out = coreml ? MW_CHIP_JUDGE_COREML : MW_CHIP_JUDGE_DIRECT;
+    if (coreml || strcmp(text, "direct") == 0)
+        return true;
+    tool_complain("--judge %.60s is neither direct nor coreml", text);
+    return false;
+}
 
 static const char *verdict_name(mw_chip_verdict verdict)
 {
@@ -41,7 +53,7 @@ static void json_finding(mw__json_writer *json, const mw_chip_finding *finding)
     mw__json_close(json, '}');
 }
 
-static void say_report(const mw_chip_report *report, mw_chip chip, const tool_call *call)
+static void say_report(const mw_chip_report *report, mw_chip chip, mw_chip_judge judge, const tool_call *call)
 {
     const mw_chip_finding *finding;
     const bool passes = mw_chip_report_get_info(report).passes;
@@ -53,6 +65,7 @@ static void say_report(const mw_chip_report *report, mw_chip chip, const tool_ca
         return;
     }
     mw__json_add_string(call->json, "chip", mw_chip_name(chip));
+    mw__json_add_string(call->json, "judge", judge == MW_CHIP_JUDGE_COREML ? "coreml" : "direct");
     mw__json_add_bool(call->json, "passes", passes);
     mw__json_open(call->json, "findings", '[');
     for (size_t i = 0; (finding = mw_chip_report_finding_at(report, i)) != NULL; i++)
@@ -64,14 +77,15 @@ int tool_check(const tool_call *call)
 {
     int code;
     mw_chip chip = MW_CHIP_AUTO;
-    if (o.chip != NULL && !tool_parse_chip(o.chip, &chip))
-        return TOOL_USAGE;
-    mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_check_options options = mw_chip_check_defaults();
     options.as_it_is = o.as_it_is;
+    if ((o.chip != NULL && !tool_parse_chip(o.chip, &chip)) ||
+        (o.judge != NULL && !parse_judge(o.judge, &options.judge)))
+        return TOOL_USAGE;
+    mw_graph *graph = tool_open_graph(call, &code);
     mw_chip_report *report = graph != NULL ? mw_chip_report_create(graph, chip, &options, call->err) : NULL;
     if (report != NULL) {
-        say_report(report, chip, call);
+        say_report(report, chip, options.judge, call);
         code = mw_chip_report_get_info(report).passes ? TOOL_DONE : TOOL_DIFFERS;
     }
     mw_chip_report_destroy(report);

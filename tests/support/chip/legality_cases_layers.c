@@ -35,6 +35,20 @@ static const legality_case cases[] = {
      .trips = "tensor<fp32, [4]> y = relu(x = x);",
      .inside = "tensor<fp16, [4]> y = relu(x = x);",
      .inside_inputs = "tensor<fp16, [4]> x"},
+    {.rule = "coreml_float_type",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp32, [4]> x",
+     .trips = "tensor<fp32, [4]> y = relu(x = x);",
+     .inside = "tensor<fp16, [4]> a = cast(dtype = string(\"fp16\"), x = x);tensor<fp16, [4]> b = relu(x = a);"
+               "tensor<fp32, [4]> y = cast(dtype = string(\"fp32\"), x = b);"},
+    {.rule = "coreml_int32",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<int32, [4]> x",
+     .trips = "tensor<int32, [4]> y = add(x = x, y = x);",
+     .inside =
+         "tensor<fp16, [2]> y, tensor<int32, [2]> i = topk(ascending = bool(false), axis = int32(0), k = int32(2), "
+         "output_indices_dtype = string(\"int32\"), return_indices = bool(true), sort = bool(true), x = x);",
+     .inside_inputs = "tensor<fp16, [4]> x"},
     {.rule = "fp8_type",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [4]> x",
@@ -140,6 +154,21 @@ static const legality_case cases[] = {
      .inside = "tensor<fp16, [1, 3, 2, 2]> y = gather(axis = int32(1), batch_dims = int32(0), indices = i, "
                "validate_indices = bool(false), x = x);",
      .inside_inputs = "tensor<int32, [3]> i, tensor<fp16, [1, 5, 2, 2]> x"},
+    {.rule = "coreml_gather_computed",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<int32, [2]> i, tensor<fp16, [5, 3]> x",
+     .trips = "tensor<fp16, [2, 3]> y = gather(axis = int32(0), batch_dims = int32(0), indices = i, validate_indices = "
+              "bool(false), x = x);",
+     .inside =
+         "tensor<fp16, [2, 3]> y = gather(axis = int32(0), batch_dims = int32(0), indices = tensor<int32, [2]>([4, "
+         "1]), validate_indices = bool(false), x = x);"},
+    {.rule = "coreml_gather_constant",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp16, [5, 3]> x",
+     .trips =
+         "tensor<fp16, [2, 3]> y = gather(axis = int32(0), batch_dims = int32(0), indices = tensor<int32, [2]>([4, "
+         "1]), validate_indices = bool(false), x = x);",
+     .inside = "tensor<fp16, [5, 3]> y = relu(x = x);"},
     {.rule = "gather_sweep",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<int32, [2]> i, tensor<fp16, [5, 3]> x",
@@ -164,6 +193,18 @@ static const legality_case cases[] = {
                "string(\"@model_path/w.bin\"), offset = uint64(64)))];tensor<fp16, [1, 1, 64, 52]> y = conv(dilations "
                "= tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = "
                "string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight = w, x = x);"},
+    {.rule = "coreml_conv_kernel_width",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [1, 4, 64, 64]> x",
+     .trips = "tensor<fp16, [1, 4, 1, 16]> w = const()[val = tensor<fp16, [1, 4, 1, 16]>(BLOBFILE(path = "
+              "string(\"@model_path/w.bin\"), offset = uint64(64)))];tensor<fp16, [1, 1, 64, 49]> y = conv(dilations = "
+              "tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = "
+              "string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight = w, x = x);",
+     .inside =
+         "tensor<fp16, [1, 4, 16, 16]> w = const()[val = tensor<fp16, [1, 4, 16, 16]>(BLOBFILE(path = "
+         "string(\"@model_path/w.bin\"), offset = uint64(64)))];tensor<fp16, [1, 1, 49, 49]> y = conv(dilations = "
+         "tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = "
+         "string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight = w, x = x);"},
     {.rule = "conv_computed_weight",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [2, 4, 8, 8]> x, tensor<fp16, [1, 4, 1, 1]> w",

@@ -165,6 +165,18 @@ static const legality_case cases[] = {
          "tensor<fp16, [2]> y, tensor<int32, [2]> i = topk(ascending = bool(false), axis = int32(0), k = int32(2), "
          "output_indices_dtype = string(\"int32\"), return_indices = bool(true), sort = bool(true), x = x);",
      .inside = "tensor<fp16, [4]> y = relu(x = x);"},
+    {.rule = "topk_direct",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [4]> x",
+     .trips =
+         "tensor<fp16, [2]> y, tensor<int32, [2]> i = topk(ascending = bool(false), axis = int32(0), k = int32(2), "
+         "output_indices_dtype = string(\"int32\"), return_indices = bool(true), sort = bool(true), x = x);",
+     .inside = "tensor<fp16, [4]> y = relu(x = x);"},
+    {.rule = "coreml_argsort",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [4]> x",
+     .trips = "tensor<int32, [4]> y = argsort(ascending = bool(false), axis = int32(0), x = x);",
+     .inside = "tensor<fp16, [4]> y = relu(x = x);"},
     {.rule = "argsort_sweep",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [4]> x",
@@ -226,6 +238,12 @@ static const legality_case cases[] = {
      .trips = "tensor<fp16, [2]> y = slice_by_size(begin = b, size = tensor<int32, [1]>([2]), x = x);",
      .inside = "tensor<fp16, [2]> y = slice_by_size(begin = tensor<int32, [1]>([2]), size = tensor<int32, [1]>([2]), x "
                "= x);"},
+    {.rule = "coreml_slice_begin",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [4]> x, tensor<int32, [1]> b",
+     .trips = "tensor<fp16, [2]> y = slice_by_size(begin = b, size = tensor<int32, [1]>([2]), x = x);",
+     .inside = "tensor<fp16, [2]> y = slice_by_size(begin = tensor<int32, [1]>([2]), size = tensor<int32, [1]>([2]), x "
+               "= x);"},
     {.rule = "slice_update",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [4]> x, tensor<fp16, [2]> u",
@@ -283,6 +301,11 @@ static const legality_case cases[] = {
               "add(x = x, y = r);",
      .inside = "tensor<fp16, [4]> r = fill(shape = tensor<int32, [1]>([4]), value = fp16(1));tensor<fp16, [4]> y = "
                "add(x = x, y = r);"},
+    {.rule = "coreml_range",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [4]> x",
+     .trips = "tensor<int32, [3]> y = range_1d(end = int32(3), start = int32(0), step = int32(1));",
+     .inside = "tensor<fp16, [4]> y = relu(x = x);"},
     {.rule = "reverse",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [4]> x",
