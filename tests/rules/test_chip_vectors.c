@@ -3,46 +3,13 @@
 #include "base/number/fp16.h"
 #include "support/check.h"
 #include "support/chip/text_run.h"
+#include "support/chip/vector_table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER MW_SHARED_DATA "/ane-numerics/"
-
-enum { LINE = 1024, FIELDS = 12, CHANNELS = 64 };
-
-/* ---- tables ---- */
-
-typedef struct table {
-    FILE *file;
-    char line[LINE];
-    char *field[FIELDS];
-} table;
-
-static bool begin(table *t, const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, FOLDER "%s", name);
-    t->file = fopen(path, "r");
-    return t->file != NULL && fgets(t->line, sizeof t->line, t->file) != NULL;
-}
-
-/* The next row in its fields; those that lack are empty. */
-static bool next(table *t)
-{
-    if (fgets(t->line, sizeof t->line, t->file) == NULL)
-        return false;
-    t->line[strcspn(t->line, "\n")] = '\0';
-    char *at = t->line;
-    for (int i = 0; i < FIELDS; i++) {
-        t->field[i] = at;
-        at += strcspn(at, "\t");
-        if (*at == '\t')
-            *at++ = '\0';
-    }
-    return true;
-}
+enum { CHANNELS = 64 };
 
 /* ---- products_fp16.tsv ---- */
 
@@ -112,7 +79,7 @@ typedef struct tally {
     int right, wrong;
 } tally;
 
-static void check_row(const char *profile, const table *t, float actual, float expected, tally *out)
+static void check_row(const char *profile, const vector_table *t, float actual, float expected, tally *out)
 {
     const bool same = actual == expected;
     out->right += same, out->wrong += !same;
@@ -123,11 +90,11 @@ static void check_row(const char *profile, const table *t, float actual, float e
 /* Fields: set, chips, weights, bias, inputs, ane. */
 static void check_products(const char *profile, const char *chip)
 {
-    table t;
+    vector_table t;
     tally all = {0};
-    if (!begin(&t, "products_fp16.tsv"))
+    if (!vector_table_open(&t, "products_fp16.tsv"))
         SKIP("../shared/data/ane-numerics is not there");
-    while (next(&t)) {
+    while (vector_table_next(&t)) {
         product_row row = {.bias = strtof(t.field[3], NULL), .expected = strtof(t.field[5], NULL)};
         if (strstr(t.field[1], chip) == NULL)
             continue;
@@ -147,11 +114,11 @@ static void test_products_of_m6(void) { check_products("h18g", "M6"); }
 
 static void test_elements_of_m6(void)
 {
-    table t;
+    vector_table t;
     tally all = {0};
-    if (!begin(&t, "elementwise_fp16.tsv"))
+    if (!vector_table_open(&t, "elementwise_fp16.tsv"))
         SKIP("../shared/data/ane-numerics is not there");
-    while (next(&t)) {
+    while (vector_table_next(&t)) {
         char expression[64];
         snprintf(expression, sizeof expression, "%s(x = x, y = z)", t.field[0]);
         const float expected = strtof(t.field[3], NULL);
