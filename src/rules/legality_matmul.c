@@ -190,7 +190,8 @@ static const mw__legality_row rows[] = {
      .op = long_inner,
      .rule = "the product of two computed operands sums over {there} elements, at most {limit} are taken",
      .source = MW__SWEEP ", M4 and M6: 32768 is taken, 40000 and more are refused, nothing between was tried. Of "
-                         "constant operands no word"},
+                         "constant operands no word",
+     .rewrite = MW__RULE_matmul_parts},
     {.id = "matmul_kernel_memory",
      .operations = MW__OPERATIONS("matmul"),
      .chips = MW__ON_NOT_SWEPT,

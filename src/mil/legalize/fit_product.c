@@ -1,4 +1,4 @@
-/* Products, norms and attention in forms that a chip has: of fewer axes, and of several operations. */
+/* Products, norms and attention in forms that a chip has: of fewer axes, in parts, and of several operations. */
 #include "mil/legalize/fit.h"
 #include "mil/legalize/rewrites.h"
 
@@ -25,6 +25,50 @@ static bool leading_equal(mw_shape x, mw_shape y)
         equal = x.dim[i] == y.dim[i];
     return equal;
 }
+
+/* ---- a product that sums over more elements than the chip does ---- */
+
+bool mw__workaround_is_long_product(const mw__rewriting *pass, const mw__op *op)
+{
+    const mw_shape x = mw_tensor_shape(mw__arg(op, "x")), y = mw_tensor_shape(mw__arg(op, "y"));
+    return mw__legality_chip(pass->legality)->inner_extent_max > 0 && mw_shape_count(x) > 0 && mw_shape_count(y) > 0 &&
+           x.rank >= 2 && y.rank >= 2;
+}
+
+static mw_tensor *part_along(mw_tensor *value, int axis, int64_t begin, int64_t count)
+{
+    const mw_shape shape = mw_tensor_shape(value);
+    int64_t begins[MW_RANK_MAX] = {0}, sizes[MW_RANK_MAX];
+    for (int i = 0; i < shape.rank; i++)
+        sizes[i] = shape.dim[i];
+    begins[axis] = begin;
+    sizes[axis] = count;
+    return mw_slice_by_size(value, begins, sizes);
+}
+
+/* The parts are as long as each other, but for the last. */
+mw_tensor *mw__workaround_long_product(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
+{
+    bool turn_x = false, turn_y = false;
+    const int64_t most = mw__legality_chip(pass->legality)->inner_extent_max;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y"), *sum = NULL;
+    mw__arg_bool(op, "transpose_x", &turn_x);
+    mw__arg_bool(op, "transpose_y", &turn_y);
+    if (x == NULL || y == NULL)
+        return NULL;
+    const mw_transposes turns = (mw_transposes)((turn_x ? MW_TRANSPOSE_X : 0) | (turn_y ? MW_TRANSPOSE_Y : 0));
+    const int axis_x = mw_tensor_shape(x).rank - (turn_x ? 2 : 1), axis_y = mw_tensor_shape(y).rank - (turn_y ? 1 : 2);
+    const int64_t extent = mw_tensor_shape(x).dim[axis_x], parts = (extent + most - 1) / most;
+    const int64_t length = (extent + parts - 1) / parts;
+    for (int64_t begin = 0; begin < extent; begin += length) {
+        const int64_t count = extent - begin < length ? extent - begin : length;
+        mw_tensor *product = mw_matmul(part_along(x, axis_x, begin, count), part_along(y, axis_y, begin, count), turns);
+        sum = sum == NULL ? product : mw_add(sum, product);
+    }
+    return sum;
+}
+
+/* ---- products of fewer axes ---- */
 
 /* Batches that are the same on both sides; or one matrix on the right. */
 bool mw__workaround_is_product(const mw__rewriting *pass, const mw__op *op)
