@@ -289,7 +289,8 @@ static const mw__legality_row rows[] = {
      .op = wide_window,
      .rule = "the window is {there} wide, at most {limit} is taken; its height and avg_pool go further",
      .source = MW__SWEEP ", M4 and M6: 8x8 and 9x1 are taken, 1x9, 9x9 and 13x13 to 15x15 are refused, of avg_pool all "
-                         "up to 14x14 are taken"},
+                         "up to 14x14 are taken",
+     .rewrite = MW__RULE_wide_pool},
     {.id = "pool_window",
      .operations = MW__OPERATIONS("max_pool", "avg_pool", "l2_pool"),
      .chips = MW__ON_NAMED,

@@ -1,7 +1,8 @@
-/* Products, norms and attention in forms that a chip has: of fewer axes, in parts, and of several operations. */
+/* Products, pools, norms and attention in forms that a chip has: of fewer axes, in parts, and of several operations. */
 #include "mil/legalize/fit.h"
 #include "mil/legalize/rewrites.h"
 
+#include "graph/geometry/window.h"
 #include "graph/patterns/attention.h"
 
 #include <millwright/millwright.h>
@@ -111,6 +112,78 @@ mw_tensor *mw__workaround_linear(mw__rewriting *pass, mw__clone *clone, const mw
     mw_tensor *weight = mw__decompose_arg(clone, op, "weight"), *bias = mw__decompose_arg(clone, op, "bias");
     mw_tensor *y = mw_linear(x, weight, bias);
     return mw__reshape_to(y, mw_tensor_shape(op->results[0]));
+}
+
+/* ---- a max_pool whose window is wider than the chip's ----
+ *
+ * Windows one after the other along the last axis: of a and b columns, the first with stride 1, they reach as far as
+ * one of a + b - 1, and the largest of all is the largest of the largest. */
+
+/* The windows as they are, padding after included that ceil_mode reaches; false if they cannot be written so. */
+static bool read_windows(const mw__op *op, mw__window windows[MW__WINDOW_AXES], int *out_axes)
+{
+    int64_t kernel[MW_RANK_MAX];
+    size_t count = 0;
+    mw_error err = {0};
+    const mw_shape x = mw_tensor_shape(mw__arg(op, "x"));
+    *out_axes = x.rank - 2;
+    if (mw_shape_count(x) <= 0 || !mw__arg_ints(op, "kernel_sizes", kernel, MW_RANK_MAX, &count) ||
+        (int)count != *out_axes || mw__op_windows(op, x, kernel, windows, &err) != MW_OK)
+        return false;
+    for (int i = 0; i < *out_axes; i++) {
+        mw__window *w = &windows[i];
+        const int64_t reached = (w->out - 1) * w->stride + w->kernel - w->in - w->before;
+        w->after = reached > w->after ? reached : w->after;
+        if (w->before >= w->kernel || w->after >= w->kernel)
+            return false;
+    }
+    return true;
+}
+
+bool mw__workaround_is_wide_pool(const mw__rewriting *pass, const mw__op *op)
+{
+    int axes;
+    mw__window windows[MW__WINDOW_AXES];
+    return mw__legality_chip(pass->legality)->max_pool_width_max > 1 && read_windows(op, windows, &axes);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Along the last axis alone. Padding belongs to the first windows that have room for it: what stands left of a padded
+ * window is then padding only. */
+static mw_tensor *slide_once(mw_tensor *x, int axes, int64_t kernel, mw__window *last)
+{
+    mw_pool_options how = mw_pool_defaults((mw_shape){.rank = axes, .dim = {1, 1, 1}});
+    int64_t *pad = &how.pad[2 * (axes - 1)];
+    how.kernel.dim[axes - 1] = kernel;
+    how.pad_type = MW_PAD_CUSTOM;
+    pad[0] = least(last->before, kernel - 1);
+    pad[1] = least(last->after, kernel - 1);
+    last->before -= pad[0];
+    last->after -= pad[1];
+    last->kernel -= kernel - 1;
+    return mw_max_pool(x, &how);
+}
+
+mw_tensor *mw__workaround_wide_pool(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
+{
+    int axes;
+    mw__window windows[MW__WINDOW_AXES];
+    const int64_t most = mw__legality_chip(pass->legality)->max_pool_width_max;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
+    if (x == NULL || !read_windows(op, windows, &axes))
+        return NULL;
+    while (x != NULL && windows[axes - 1].kernel > most)
+        x = slide_once(x, axes, most, &windows[axes - 1]);
+    mw_pool_options how = mw_pool_defaults((mw_shape){.rank = axes});
+    how.pad_type = MW_PAD_CUSTOM;
+    for (int i = 0; i < axes; i++) {
+        how.kernel.dim[i] = windows[i].kernel;
+        how.stride[i] = windows[i].stride;
+        how.pad[2 * i] = windows[i].before;
+        how.pad[2 * i + 1] = windows[i].after;
+    }
+    return mw_max_pool(x, &how);
 }
 
 /* ---- normalization of the last axes ---- */

@@ -88,6 +88,16 @@ static const rewrite_case rows[] = {
              "tensor<int32, [2]>([1, 2]), x = x);",
      .operation = "reverse(",
      .times = 2},
+    {.row = "wide_pool",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp16, [1, 2, 20, 23]> x",
+     .body = "tensor<fp16, [1, 2, 20, 23]> a = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [2]>([3, "
+             "17]), pad_type = string(\"same\"), strides = tensor<int32, [2]>([1, 1]), x = x);"
+             "tensor<fp16, [1, 2, 10, 6]> y = max_pool(ceil_mode = bool(true), kernel_sizes = tensor<int32, [2]>([2, "
+             "9]), pad = tensor<int32, [4]>([0, 0, 2, 2]), pad_type = string(\"custom\"), strides = tensor<int32, "
+             "[2]>([2, 4]), x = a);",
+     .operation = "max_pool(",
+     .times = 5},
     {.row = "matmul_parts",
      .chip = MW_CHIP_H16,
      .inputs = "tensor<fp16, [32769, 2]> x, tensor<fp16, [1, 32769]> w",
