@@ -27,7 +27,8 @@ typedef enum mw_chip_stage {
     MW_CHIP_STAGE_VALIDATOR = 0, /* Apple's check of a layer refuses it */
     MW_CHIP_STAGE_LOWERING = 1,  /* its code generation does, whatever the check said */
     MW_CHIP_STAGE_LOAD = 2,      /* it compiles, and is refused when it is loaded or run */
-    MW_CHIP_STAGE_RUN = 3        /* it runs, and its numbers are others */
+    MW_CHIP_STAGE_RUN = 3,       /* it runs, and its numbers are others */
+    MW_CHIP_STAGE_PLANNER = 4    /* Core ML does not offer it to the ANE: it runs on the CPU */
 } mw_chip_stage;
 
 typedef enum mw_chip_verdict {

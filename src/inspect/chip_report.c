@@ -44,7 +44,7 @@ const char *mw_chip_name(mw_chip chip)
 /* ---- text ---- */
 
 static const char *const verdicts[] = {"refused", "warned", "noted"};
-static const char *const stages[] = {"validator", "lowering", "load", "run"};
+static const char *const stages[] = {"validator", "lowering", "load", "run", "planner"};
 
 /* Strings of the program may hold anything. */
 static void put_name(mw__text *text, const char *before, const char *name, const char *after)

@@ -67,7 +67,8 @@ typedef enum mw__stage {
     MW__STAGE_VALIDATOR, /* Apple's check of a layer, before anything is generated */
     MW__STAGE_LOWERING,  /* code generation, whatever the validator said */
     MW__STAGE_LOAD,      /* the program compiles and is refused when it is loaded or run */
-    MW__STAGE_RUN        /* it runs, and its numbers are others */
+    MW__STAGE_RUN,       /* it runs, and its numbers are others */
+    MW__STAGE_PLANNER    /* Core ML does not offer it to the ANE: it runs on the CPU */
 } mw__stage;
 
 typedef enum mw__verdict {

@@ -188,6 +188,7 @@ static const mw__legality_row rows[] = {
      .operations = MW__OPERATIONS("conv"),
      .chips = MW__ON_ALL,
      .judges = MW__BY_COREML,
+     .stage = MW__STAGE_PLANNER,
      .op = wide_kernel_coreml,
      .rule = "the kernel is {there} wide, and {limit} is offered to the ANE",
      .source = MW__SWEEP ": Core ML on M4 offers 15 and not 16, but for a square of 16; of other chips the limits of "

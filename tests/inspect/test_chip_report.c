@@ -130,6 +130,8 @@ static void test_rows_are_complete(void)
     for (size_t i = 0; (row = mw__legality_at(i)) != NULL; i++) {
         check_note(case_of(row->id) != NULL && row->rule[0] != '\0' && row->source[0] != '\0', __FILE__, __LINE__,
                    "%s lacks something", row->id);
+        check_note((row->judges == MW__BY_COREML) == (row->stage == MW__STAGE_PLANNER), __FILE__, __LINE__,
+                   "%s: the planner stops what the judge does not say", row->id);
         check_note((row->op != NULL) + (row->port != NULL) + (row->function != NULL) == 1, __FILE__, __LINE__,
                    "%s asks not one thing", row->id);
         for (size_t k = 0; k < i; k++)
@@ -240,6 +242,7 @@ static void test_the_judges_differ(void)
     mw_graph *graph = parse(inputs, body);
     mw_chip_report *report = check_by(graph, MW_CHIP_H16, MW_CHIP_JUDGE_COREML, true);
     CHECK(find(report, "coreml_int32") != NULL && find(report, "input_type") == NULL);
+    CHECK(find(report, "coreml_int32")->stage == MW_CHIP_STAGE_PLANNER);
     CHECK(!mw_chip_report_get_info(report).passes);
     char *text = mw_chip_report_print(report, NULL);
     CHECK_CONTAINS(text, "h16 (M4), offered by Core ML: 2 refused");

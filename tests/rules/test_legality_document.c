@@ -57,8 +57,9 @@ static const char rules_head[] =
     "\n"
     "A rule holds on the chips in its row; *all* includes programs for no named chip. Where a program stops: at the\n"
     "*validator* of Apple's compiler, in its *lowering* to code, at *load*, or not at all (*run*: it runs with other\n"
-    "numbers). Refused unless it says *warned* (it runs, not as it should, or sources disagree) or *noted*. *Written "
-    "as*\n"
+    "numbers); what the *planner* of Core ML leaves out runs on the CPU. Refused unless it says *warned* (it runs, not "
+    "as\n"
+    "it should, or sources disagree) or *noted*. *Written as*\n"
     "is the rewrite by which `mw_program_create` stands for it where it can (`src/passes/rewrites.def`).\n"
     "\n"
     "Two judges decide what the ANE takes, and a rule is of one or of *both*:\n"
@@ -205,7 +206,7 @@ static void put_operations(page *p, const mw__legality_row *row)
 
 static void put_rule(page *p, const mw__legality_row *row)
 {
-    static const char *const stages[] = {"validator", "lowering", "load", "run"};
+    static const char *const stages[] = {"validator", "lowering", "load", "run", "planner"};
     static const char *const verdicts[] = {"", ", warned", ", noted"};
     static const char *const judges[] = {"both", "direct", "Core ML"};
     page_put(p, "| `%s` | ", row->id);

@@ -289,7 +289,9 @@ static void test_what_a_chip_refuses_is_said(void)
     CHECK_OK(err);
     mw_graph_destroy(graph);
     CHECK_MW(3, "refuses it", NULL, "check", "six", "--chip", "m1", "--as-it-is");
-    CHECK_MW(3, "rule port_rank", NULL, "check", "six", "--chip", "m4", "--as-it-is", "--judge", "coreml");
+    CHECK_MW(3, "leaves a part of it to the CPU", NULL, "check", "six", "--chip", "m4", "--as-it-is", "--judge",
+             "coreml");
+    CHECK_MW(0, "offers all of it", NULL, "check", "net", "--chip", "m4", "--judge", "coreml");
     CHECK_MW(3, "\"judge\": \"coreml\"", NULL, "check", "six", "--as-it-is", "--judge", "coreml", "--json");
     CHECK_MW(2, NULL, "neither direct nor coreml", "check", "six", "--judge", "jury");
 }

@@ -53,6 +53,14 @@ static void json_finding(mw__json_writer *json, const mw_chip_finding *finding)
     mw__json_close(json, '}');
 }
 
+/* Whether the chip takes the program, in the words of who was asked. */
+static const char *answer_of(bool passes, mw_chip_judge judge)
+{
+    if (judge == MW_CHIP_JUDGE_COREML)
+        return passes ? "Core ML offers all of it to the ANE" : "Core ML leaves a part of it to the CPU";
+    return passes ? "takes it" : "refuses it";
+}
+
 static void say_report(const mw_chip_report *report, mw_chip chip, mw_chip_judge judge, const tool_call *call)
 {
     const mw_chip_finding *finding;
@@ -60,7 +68,7 @@ static void say_report(const mw_chip_report *report, mw_chip chip, mw_chip_judge
     if (call->json == NULL) {
         char *text = mw_chip_report_print(report, call->err);
         tool_puts(text != NULL ? text : "");
-        tool_print("%s: %s\n", mw_chip_name(chip), passes ? "takes it" : "refuses it");
+        tool_print("%s: %s\n", mw_chip_name(chip), answer_of(passes, judge));
         mw_string_free(text);
         return;
     }
