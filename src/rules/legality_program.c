@@ -236,21 +236,6 @@ static const mw__legality_row rows[] = {
      .source = "ANEForge: its questions and answers have fp32 between casts, its plans and its sweep do not; refusal "
                "is taken",
      .rewrite = MW__RULE_fp16},
-    {.id = "coreml_float_type",
-     .chips = MW__ON_NAMED,
-     .judges = MW__BY_COREML,
-     .stage = MW__STAGE_PLANNER,
-     .op = computes_wide_here,
-     .rule = "it computes in {what}, and only casts from and to it are offered to the ANE; compute in fp16",
-     .source = MW__SWEEP ", Core ML on M4: fp32 models whose computation coremltools makes fp16 are offered with their "
-                         "casts. Refusal of the rest is ANEForge's, as float_type says"},
-    {.id = "coreml_int32",
-     .chips = MW__ON_NAMED,
-     .judges = MW__BY_COREML,
-     .stage = MW__STAGE_PLANNER,
-     .op = touches_int32,
-     .rule = "it reads or makes int32, which Core ML does not offer to the ANE",
-     .source = MW__SWEEP_M4},
     {.id = "fp8_type",
      .chips = MW__ON_NAMED,
      .op = is_fp8,
@@ -298,6 +283,21 @@ static const mw__legality_row rows[] = {
      .op = mw__legality_always,
      .rule = "states do not compile; they become ports, and an output shares the memory of its input",
      .source = "operation sweep of ANEForge on M5; ane-guide, appendix A"},
+    {.id = "coreml_float_type",
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_PLANNER,
+     .op = computes_wide_here,
+     .rule = "it computes in {what}, and only casts from and to it are offered to the ANE; compute in fp16",
+     .source = MW__SWEEP ", Core ML on M4: fp32 models whose computation coremltools makes fp16 are offered with their "
+                         "casts. Refusal of the rest is ANEForge's, as float_type says"},
+    {.id = "coreml_int32",
+     .chips = MW__ON_NAMED,
+     .judges = MW__BY_COREML,
+     .stage = MW__STAGE_PLANNER,
+     .op = touches_int32,
+     .rule = "it reads or makes int32, which Core ML does not offer to the ANE",
+     .source = MW__SWEEP_M4},
 };
 
 const mw__legality_family mw__legality_program = {"program", rows, sizeof rows / sizeof *rows};

@@ -35,20 +35,6 @@ static const legality_case cases[] = {
      .trips = "tensor<fp32, [4]> y = relu(x = x);",
      .inside = "tensor<fp16, [4]> y = relu(x = x);",
      .inside_inputs = "tensor<fp16, [4]> x"},
-    {.rule = "coreml_float_type",
-     .chip = MW_CHIP_H16,
-     .inputs = "tensor<fp32, [4]> x",
-     .trips = "tensor<fp32, [4]> y = relu(x = x);",
-     .inside = "tensor<fp16, [4]> a = cast(dtype = string(\"fp16\"), x = x);tensor<fp16, [4]> b = relu(x = a);"
-               "tensor<fp32, [4]> y = cast(dtype = string(\"fp32\"), x = b);"},
-    {.rule = "coreml_int32",
-     .chip = MW_CHIP_H16,
-     .inputs = "tensor<int32, [4]> x",
-     .trips = "tensor<int32, [4]> y = add(x = x, y = x);",
-     .inside =
-         "tensor<fp16, [2]> y, tensor<int32, [2]> i = topk(ascending = bool(false), axis = int32(0), k = int32(2), "
-         "output_indices_dtype = string(\"int32\"), return_indices = bool(true), sort = bool(true), x = x);",
-     .inside_inputs = "tensor<fp16, [4]> x"},
     {.rule = "fp8_type",
      .chip = MW_CHIP_H17,
      .inputs = "tensor<fp16, [4]> x",
@@ -90,6 +76,20 @@ static const legality_case cases[] = {
      .inputs = "state<tensor<fp16, [4]>> s",
      .trips = "tensor<fp16, [4]> y = read_state(input = s);",
      .inside = "tensor<fp16, [4]> y = relu(x = x);",
+     .inside_inputs = "tensor<fp16, [4]> x"},
+    {.rule = "coreml_float_type",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<fp32, [4]> x",
+     .trips = "tensor<fp32, [4]> y = relu(x = x);",
+     .inside = "tensor<fp16, [4]> a = cast(dtype = string(\"fp16\"), x = x);tensor<fp16, [4]> b = relu(x = a);"
+               "tensor<fp32, [4]> y = cast(dtype = string(\"fp32\"), x = b);"},
+    {.rule = "coreml_int32",
+     .chip = MW_CHIP_H16,
+     .inputs = "tensor<int32, [4]> x",
+     .trips = "tensor<int32, [4]> y = add(x = x, y = x);",
+     .inside =
+         "tensor<fp16, [2]> y, tensor<int32, [2]> i = topk(ascending = bool(false), axis = int32(0), k = int32(2), "
+         "output_indices_dtype = string(\"int32\"), return_indices = bool(true), sort = bool(true), x = x);",
      .inside_inputs = "tensor<fp16, [4]> x"},
     {.rule = "gather_half",
      .chip = MW_CHIP_H17,
