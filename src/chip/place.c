@@ -142,7 +142,8 @@ static mw_status place_source(mw_chip_placement *p, const mw_graph *source, cons
 
 static mw_status place(mw_chip_placement *p, const mw_graph *graph, const mw_chip_place_options *options, mw_error *err)
 {
-    const mw__legality legality = {.device = mw__device_find(MW_DEVICE_ANE), .chip = p->chip};
+    const mw__legality legality = {
+        .device = mw__device_find(MW_DEVICE_ANE), .chip = p->chip, .judge = MW__JUDGE_COREML};
     mw__chip_place_how how;
     MW_TRY(mw__chip_place_how_make(&how, &legality, options, err));
     p->segmenter = how.segmenter;

@@ -214,14 +214,14 @@ static void test_a_net_stays_on_the_ane(void)
     mw_graph_destroy(graph);
 }
 
-/* The same as it stands is fp32, which the ANE refuses, each operation for itself. */
+/* The same as it stands is fp32, which is not offered to the ANE, each operation for itself. */
 static void test_wide_types_are_not_on_the_ane(void)
 {
     mw_graph *graph = make_net(32);
     const mw_chip_place_options options = as_it_is();
     mw_chip_placement *placement = place(graph, MW_CHIP_H13, &options);
     CHECK_INT(mw_chip_placement_get_totals(placement).operations[MW_CHIP_ANE], 0);
-    CHECK_STR(mw_chip_placement_at(placement, 0)->refusal, "float_type");
+    CHECK_STR(mw_chip_placement_at(placement, 0)->refusal, "coreml_float_type");
     CHECK_CONTAINS(mw_chip_placement_at(placement, 0)->message, "fp32");
     mw_chip_placement_destroy(placement);
     mw_graph_destroy(graph);
