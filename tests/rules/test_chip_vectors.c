@@ -189,12 +189,12 @@ static float run_int8(const int8_row *row)
 /* Fields: conv, values, channels, kernel's height, power, sum, exact, as compiled, CPU alone. */
 static void test_int8_of_m6(void)
 {
-    table t;
+    vector_table t;
     tally all = {0};
     int on_cpu = 0;
-    if (!begin(&t, "int8_m6.tsv"))
+    if (!vector_table_open(&t, "int8_m6.tsv"))
         SKIP("../shared/data/ane-numerics is not there");
-    while (next(&t)) {
+    while (vector_table_next(&t)) {
         const int8_row row = {.channels = strtol(t.field[2], NULL, 10),
                               .height = strtol(t.field[3], NULL, 10),
                               .power = (int)strtol(t.field[4], NULL, 10),
@@ -296,7 +296,7 @@ static bool run_function(const function *f, const float *x, size_t count, errors
 }
 
 /* Half of the last of four digits that are printed, and of the tenth of an ulp. */
-static void check_statistics(const function *f, const table *t, const float *x, size_t count)
+static void check_statistics(const function *f, const vector_table *t, const float *x, size_t count)
 {
     errors found;
     const double most = strtod(t->field[3], NULL), ulps = strtod(t->field[5], NULL);
@@ -311,13 +311,13 @@ static void check_statistics(const function *f, const table *t, const float *x, 
 
 static void test_functions_of_m6(void)
 {
-    table t;
+    vector_table t;
     int rows = 0;
-    if (!begin(&t, "activation_statistics_m6.tsv"))
+    if (!vector_table_open(&t, "activation_statistics_m6.tsv"))
         SKIP("../shared/data/ane-numerics is not there");
     float *x = malloc(POINTS * sizeof *x);
     REQUIRE(x != NULL);
-    while (next(&t)) {
+    while (vector_table_next(&t)) {
         char *const dots = strstr(t.field[1], "..");
         REQUIRE(dots != NULL);
         *dots = '\0';

@@ -8,6 +8,8 @@
 #include "support/evaluated.h"
 #include "support/on_engine.h"
 
+#include <string.h>
+
 enum { STEPS = 4, RESULTS = MARKED_ROWS * MARKED_OUT };
 
 /* What else a trainer is asked for. */
@@ -176,6 +178,8 @@ static void check_written(const outcome *o, const setting *s, bool draws, double
         mw_error err = {0};
         float got[RESULTS] = {0};
         mw_graph *graph = write_and_read(o, (format)as, &err);
+        if (strstr(err.message, "built without protobuf-c") != NULL)
+            continue;
         if (!draws)
             run_graph(graph, s, got, &err);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s, as %s: %s", what, names[as], err.message);
