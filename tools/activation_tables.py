@@ -52,7 +52,6 @@ def values(f, low, step, count=KNOTS):
 
 
 TABLES = {
-    "sigmoid": ("1 / (1 + e^-x) at -8, -7.5 .. 8", values(lambda x: 1 / (1 + math.exp(-x)), -8, 0.5)),
     "tanh": ("tanh(x) at 0, 1/8 .. 4", values(math.tanh, 0, 1 / 8)),
     "exp2": ("2^x at 0, 1/32 .. 1", values(lambda x: 2.0**x, 0, 1 / 32)),
     "log2": ("log2(x) at 1/2, 33/64 .. 1", values(math.log2, 0.5, 1 / 64)),

@@ -50,12 +50,11 @@ mw__arithmetic mw__arithmetic_knots(const char *operation)
         const char *name;
         mw__arithmetic on;
     } tables[] = {
-        {"sigmoid", MW__ARITHMETIC(sigmoid_knots)}, {"tanh", MW__ARITHMETIC(tanh_knots)},
-        {"exp", MW__ARITHMETIC(exp_knots)},         {"log", MW__ARITHMETIC(log_knots)},
-        {"sqrt", MW__ARITHMETIC(root_knots)},       {"rsqrt", MW__ARITHMETIC(root_knots)},
-        {"inverse", MW__ARITHMETIC(inverse_knots)}, {"erf", MW__ARITHMETIC(erf_knots)},
-        {"sin", MW__ARITHMETIC(sin_knots)},         {"gelu", MW__ARITHMETIC(gelu_knots)},
-        {"silu", MW__ARITHMETIC(silu_knots)},
+        {"tanh", MW__ARITHMETIC(tanh_knots)},  {"exp", MW__ARITHMETIC(exp_knots)},
+        {"log", MW__ARITHMETIC(log_knots)},    {"sqrt", MW__ARITHMETIC(root_knots)},
+        {"rsqrt", MW__ARITHMETIC(root_knots)}, {"inverse", MW__ARITHMETIC(inverse_knots)},
+        {"erf", MW__ARITHMETIC(erf_knots)},    {"sin", MW__ARITHMETIC(sin_knots)},
+        {"gelu", MW__ARITHMETIC(gelu_knots)},  {"silu", MW__ARITHMETIC(silu_knots)},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (strcmp(tables[i].name, operation) == 0)

@@ -151,7 +151,9 @@ mw__sums mw__sums_of(const mw__config *config)
 {
     if ((config->arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0)
         return MW__SUMS_FIXED;
-    return (config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0 ? MW__SUMS_FOURS : MW__SUMS_FREE;
+    if ((config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0)
+        return MW__SUMS_FOURS;
+    return (config->arithmetic & MW__ARITHMETIC(int8_sums)) != 0 ? MW__SUMS_PLAIN : MW__SUMS_FREE;
 }
 
 void mw__config_init(mw__config *config)

@@ -29,6 +29,7 @@ typedef enum mw__loaded_unit { MW__LOADED_OPERATIONS, MW__LOADED_PROGRAMS, MW__L
 /* How products are added up: as the processor likes, or as a chip does, which every product of a program then does. */
 typedef enum mw__sums {
     MW__SUMS_FREE,
+    MW__SUMS_PLAIN, /* as FREE, by the code that knows int8 numbers */
     MW__SUMS_FOURS, /* kernels/gemm/gemm_chip.h; the level is that of the reference */
     MW__SUMS_FIXED  /* kernels/gemm/gemm_fixed.h; they may begin with a bias */
 } mw__sums;

@@ -98,5 +98,22 @@ const question question_products[] = {
          "v, x = d)[name = string(\"y\")];",
      .readings = {{{64512}, NULL, "int8 products are integers without the ceiling"},
                   {{INFINITY}, NULL, "int8 products have the ceiling of others"}}},
+    {"int8_end", "135000 products of 127 * 127 with scales of 2^-9, which pass 2^31 before they are scaled",
+     "M6 study (a): W8A8 on M1 to M5", QUESTION_TEXT, X(127.0f / 512), .length = 135000, .fill = 127.0f / 512,
+     .signature = "tensor<fp16, [1, 45000, 3, 1]> x",
+     .text =
+         "%Q[1, 45000, 3, 1]\n"
+         "tensor<fp16, [1, 45000, 3, 1]> v = constexpr_blockwise_shift_scale(data = w, scale = tensor<fp16, [1, 1, 1, "
+         "1]>([[[[0x1p-9]]]]))[name = string(\"v\")];\n"
+         "fp16 s = const()[name = string(\"s\"), val = fp16(0x1p-9)];\n"
+         "string type = const()[name = string(\"type\"), val = string(\"int8\")];\n"
+         "tensor<int8, [1, 45000, 3, 1]> q = quantize(input = x, output_dtype = type, scale = s)[name = "
+         "string(\"q\")];\n"
+         "tensor<fp16, [1, 45000, 3, 1]> d = dequantize(input = q, scale = s)[name = string(\"d\")];\n"
+         "tensor<fp16, [1, 1, 1, 1]> y = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = "
+         "tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [2]>([1, 1]), weight "
+         "= "
+         "v, x = d)[name = string(\"y\")];",
+     .readings = {{{INFINITY}, "int8_sums on", NULL}, {{8304}, "int8_sums off", NULL}}},
     {0},
 };

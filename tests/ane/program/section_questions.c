@@ -70,7 +70,7 @@ static bool is_like(float answer, float reading, float near)
 {
     if (isnan(answer) || isnan(reading))
         return isnan(answer) && isnan(reading);
-    return answer == reading || fabsf(answer - reading) <= near * fabsf(reading);
+    return answer == reading || (isfinite(reading) && fabsf(answer - reading) <= near * fabsf(reading));
 }
 
 static const question_reading *find_reading(const question *q, const float *y, size_t count)

@@ -314,8 +314,7 @@ static mw_status add_outputs(const storage *s, const mw__clone *clone, const mw_
 static mw_status find_codes(const storage *s, const mw__function *from, mw__arena *arena, mw__codes ***out,
                             mw_error *err)
 {
-    const mw__arithmetic wanted = MW__ARITHMETIC(int8_sums) | MW__ARITHMETIC(product_fixed_point);
-    if ((s->arithmetic & wanted) != wanted)
+    if ((s->arithmetic & MW__ARITHMETIC(int8_sums)) == 0)
         return MW_OK;
     *out = mw__arena_alloc(arena, from->graph->value_count, sizeof **out, err);
     return *out != NULL ? mw__storage_find_codes(from, arena, *out, err) : MW_ERROR_MEMORY;

@@ -53,16 +53,6 @@ static float narrowed(double x)
 
 /* ---- the functions; NaN stays NaN ---- */
 
-static double sigmoid_of(double v)
-{
-    if (v < -8.0)
-        return v > -9.9375 ? (double)sigmoid_knots[0] * (v + 9.9375) / 1.9375 : 0.0;
-    if (v > 8.0)
-        return v < 8.3203125 ? (double)sigmoid_knots[32] + (1.0 - (double)sigmoid_knots[32]) * (v - 8.0) / 0.3203125
-                             : 1.0;
-    return LINE(sigmoid, (v + 8.0) * 2.0);
-}
-
 static double tanh_of(double v)
 {
     const double a = fabs(v);
@@ -159,7 +149,6 @@ static double silu_of(double v)
 
 #define WITH_EPSILON ((float)half_of((double)x[i] + (double)p))
 #define POSITIVE     (v > 0.0f && v <= FLT_MAX)
-LOOP(sigmoid, x[i], v != v, v)
 LOOP(tanh, x[i], v != v, v)
 LOOP(exp, x[i], v != v, v)
 LOOP(log, WITH_EPSILON, !POSITIVE, v == 0.0f ? -45440.0f : v > 0.0f ? 0.0f : NAN)
@@ -175,10 +164,9 @@ static const struct {
     mw__op_id op;
     mw__loop1 *loop;
 } rows[] = {
-    {MW__OP_sigmoid, sigmoid_table}, {MW__OP_tanh, tanh_table}, {MW__OP_exp, exp_table},
-    {MW__OP_log, log_table},         {MW__OP_sqrt, sqrt_table}, {MW__OP_rsqrt, rsqrt_table},
-    {MW__OP_inverse, inverse_table}, {MW__OP_erf, erf_table},   {MW__OP_sin, sin_table},
-    {MW__OP_gelu, gelu_table},       {MW__OP_silu, silu_table},
+    {MW__OP_tanh, tanh_table},   {MW__OP_exp, exp_table},         {MW__OP_log, log_table}, {MW__OP_sqrt, sqrt_table},
+    {MW__OP_rsqrt, rsqrt_table}, {MW__OP_inverse, inverse_table}, {MW__OP_erf, erf_table}, {MW__OP_sin, sin_table},
+    {MW__OP_gelu, gelu_table},   {MW__OP_silu, silu_table},
 };
 
 mw__loop1 *mw__math_chip_table(mw__op_id op, mw__arithmetic on)
