@@ -30,7 +30,7 @@ row() {
     shift 2
     line="| \`$name $*\` | $what |"
     ieee=
-    for profile in ieee h13 h14 h15 h16 h17; do
+    for profile in ieee h13 h14 h15 h16 h17 h18g; do
         value=-
         if MW_ENGINE_PROFILE=$profile "$examples/$name" "$@" --device ane >"$work/out" 2>"$work/err"; then
             value=$(number "$what" "$work/out")
@@ -48,8 +48,8 @@ row() {
     echo "$line" | sed "s|$mnist|MNIST|; s|$fashion|FASHION|; s|$work|DIR|"
 }
 
-echo "| example | what | ieee | h13 | h14 | h15 | h16 | h17 |"
-echo "|---|---|---|---|---|---|---|---|"
+echo "| example | what | ieee | h13 | h14 | h15 | h16 | h17 | h18g |"
+echo "|---|---|---|---|---|---|---|---|---|"
 row mnist_mlp "test accuracy" --data "$mnist"
 row mnist_cnn "test accuracy" --data "$mnist" --epochs 1 --model "$work/cnn"
 row fashion_cnn "test accuracy" --data "$fashion" --epochs 1

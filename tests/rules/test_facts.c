@@ -113,6 +113,66 @@ static float conv_of(float x, int channels)
     return y;
 }
 
+/* x . w by a 1x1 conv. */
+static float by_conv(const char *profile, const float *x, const float *w, int channels)
+{
+    char signature[160];
+    float y = NAN;
+    snprintf(signature, sizeof signature, "tensor<fp16, [1, %d, 1, 1]> x, tensor<fp16, [1, %d, 1, 1]> w", channels,
+             channels);
+    text_run(
+        profile, signature,
+        "tensor<fp16, [1, 1, 1, 1]> y = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
+        "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"custom\"), strides = tensor<int32, [2]>([1, 1]), "
+        "weight = w, x = x)[name = string(\"y\")];",
+        (text_port[]){{"x", x, (size_t)channels}, {"w", w, (size_t)channels}}, 2, &y, 1);
+    return y;
+}
+
+static float sum_by_conv(float a, float b, float c, float d, float e)
+{
+    return by_conv(profile_of_row, (float[]){a, b, c, d, e}, (float[]){1, 1, 1, 1, 1}, 5);
+}
+
+static void fact_fixed_grid(void)
+{
+    IS(sum_by_conv(0x1p-17f, 0, 0, 0, 0), 0x1p-16);
+    IS(sum_by_conv(0x1p-18f, 0, 0, 0, 0), 0);
+    IS(sum_by_conv(0x1p-20f, 0, 0, 0, 0), 0);
+    IS(by_conv("h17", (float[]){0x1p-18f, 0}, (float[]){1, 1}, 2), 0x1p-18);
+}
+
+static void fact_fixed_ceiling(void)
+{
+    IS(sum_by_conv(16384, 16384, -16384, -16384, 1), INFINITY);
+    IS(sum_by_conv(16384, 16376, 0, 0, 0), 32768);
+    IS(sum_by_conv(16384, -16384, 16384, -16384, 1), 1); /* in another order nothing overflows */
+}
+
+static void fact_fixed_ties(void)
+{
+    IS(sum_by_conv(2048, 1, 0, 0, 0), 2050);
+    IS(sum_by_conv(1, 0x1p-11f, 0, 0, 0), 0x1.004p+0);
+}
+
+static void fact_fixed_cancels(void) { IS(sum_by_conv(16384, 0x1p-18f, -16384, 0, 0), 0); }
+
+static void fact_fixed_drops(void)
+{
+    const float a[] = {0x1p-8f, 0}, b[] = {0x1p-9f, 0}, c[] = {0x1.fa8p-9f, 0}, d[] = {0x1.fa8p-8f, 0};
+    IS(by_conv(profile_of_row, a, b, 2), 0);
+    IS(by_conv(profile_of_row, c, d, 2), 0);
+    IS(by_conv("h16", a, b, 2), 0x1p-16);
+    IS(by_conv("h16", c, d, 2), 0x1p-15);
+}
+
+static void fact_fitted_tables(void)
+{
+    CHECK_NEAR(one("gelu(mode = string(\"EXACT\"), x = x)", 0), -0.000754, 5e-7);
+    CHECK_NEAR(one("silu(x = x)", 0), -0.001704, 5e-7);
+    CHECK_NEAR(one("silu(x = x)", 0.5f) - 0.5 / (1.0 + exp(-0.5)), -0.0149, 1e-4);
+}
+
 static void fact_pointwise_conv(void)
 {
     IS(conv_of(60000, 1), 60000);
