@@ -109,6 +109,11 @@ MW_API char *mw_chip_report_print(const mw_chip_report *report, mw_error *err);
 
 /** "h13" of MW_CHIP_H13, "any" of MW_CHIP_AUTO; NULL for a chip that there is not. */
 MW_API const char *mw_chip_name(mw_chip chip);
+/** The chip of a name that people or Apple's compiler use, in any case: "m4", "a16", "h16", "h16g"; "any" is
+ *  MW_CHIP_AUTO. The A chips stand where that compiler has them.
+ *  out     unchanged if it is false: there is no such name, or an argument is NULL
+ *  source  ane-guide, table 34.1; M6 study, table of program formats */
+MW_API bool mw_chip_from_name(const char *name, mw_chip *out);
 
 #ifdef __cplusplus
 }

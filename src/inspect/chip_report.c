@@ -41,6 +41,14 @@ const char *mw_chip_name(mw_chip chip)
     return row != NULL ? row->name : NULL;
 }
 
+bool mw_chip_from_name(const char *name, mw_chip *out)
+{
+    const mw__chip_row *row = name != NULL && out != NULL ? mw__chip_called(name) : NULL;
+    if (row != NULL)
+        *out = row->chip;
+    return row != NULL;
+}
+
 /* ---- text ---- */
 
 static const char *const verdicts[] = {"refused", "warned", "noted"};

@@ -1,6 +1,5 @@
 /* Values of options. */
 #include "base/number/number.h"
-#include "rules/chips.h"
 #include "tool/tool.h"
 
 #include <millwright/inspect.h>
@@ -23,14 +22,12 @@ bool tool_parse_device(const char *text, mw_device *out)
 
 bool tool_parse_chip(const char *text, mw_chip *out)
 {
-    const mw__chip_row *row = mw__chip_called(text);
-    if (row == NULL) {
+    if (!mw_chip_from_name(text, out)) {
         tool_complain(
             "--chip %.60s is none of m1 to m6, a13 to a18, h11 to h19, or a die such as h16g; \"any\" is every chip",
             text);
         return false;
     }
-    *out = row->chip;
     return true;
 }
 

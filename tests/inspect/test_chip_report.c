@@ -344,6 +344,16 @@ static void test_nothing_of_a_null_report_is_there(void)
     mw_chip_report_destroy(NULL);
     CHECK_STR(mw_chip_name(MW_CHIP_H17), "h17");
     CHECK(mw_chip_name((mw_chip)10) == NULL);
+    static const struct {
+        const char *name;
+        mw_chip chip;
+    } names[] = {{"any", MW_CHIP_AUTO}, {"m1", MW_CHIP_H13},   {"M4", MW_CHIP_H16},  {"a18", MW_CHIP_H18},
+                 {"m6", MW_CHIP_H18G},  {"h16g", MW_CHIP_H16}, {"H19", MW_CHIP_H19}, {"h18g", MW_CHIP_H18G}};
+    mw_chip chip = MW_CHIP_H11;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK(mw_chip_from_name(names[i].name, &chip) && chip == names[i].chip);
+    CHECK(!mw_chip_from_name("m9", &chip) && !mw_chip_from_name("", &chip) && !mw_chip_from_name("m1 a13", &chip));
+    CHECK(!mw_chip_from_name(NULL, &chip) && !mw_chip_from_name("m1", NULL) && chip == MW_CHIP_H18G);
 }
 
 static void test_every_allocation_may_fail(void)

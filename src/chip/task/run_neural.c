@@ -320,14 +320,14 @@ static double fixed_sum(const neural *n, const mw__chip_job *job, int64_t group,
 {
     const int64_t taps = n->kernel_h * n->kernel_w;
     const bool drops = (n->arithmetic & MW__ARITHMETIC(product_drops)) != 0;
-    double sum = n->layout.bias ? mw__fixed_add(0.0, mw__fixed_units((double)n->numbers[0])) : 0.0;
+    double sum = n->layout.bias ? mw__q16_add(0.0, mw__q16_units((double)n->numbers[0])) : 0.0;
     for (int64_t i = 0; i < n->layout.rows; i++) {
         const int64_t tap = i % taps;
         const float *plane = input_plane(n, job, group, output, i / taps);
         const float in = element_at(n, job, plane, y * n->step_h + tap / n->kernel_w - n->top,
                                     x * n->step_w + tap % n->kernel_w - n->left);
-        const float weight = mw__fixed_operand(n->numbers[n->layout.bias + i]);
-        sum = mw__fixed_add(sum, mw__fixed_product(mw__fixed_operand(in), weight, drops));
+        const float weight = mw__q16_operand(n->numbers[n->layout.bias + i]);
+        sum = mw__q16_add(sum, mw__q16_product(mw__q16_operand(in), weight, drops));
     }
     return sum;
 }
@@ -336,7 +336,7 @@ static void sum_in_fixed_point(const neural *n, const mw__chip_job *job, int64_t
 {
     for (int64_t y = 0; y < job->out.height; y++)
         for (int64_t x = 0; x < job->out.width; x++)
-            n->sums[y * job->out.width + x] = mw__fixed_sum(fixed_sum(n, job, group, output, y, x));
+            n->sums[y * job->out.width + x] = mw__q16_sum(fixed_sum(n, job, group, output, y, x));
 }
 
 /* ---- after the sums ---- */

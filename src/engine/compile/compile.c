@@ -148,7 +148,7 @@ static const mw__config *configure(mw__library *library, const mw__device_traits
     }
     config->arithmetic = device->half_ports ? config->profile : MW__ARITHMETIC_IEEE;
     config->flush = config->flush && !device->half_ports; /* there the profile says what becomes of them */
-    if (mw__sums_of(config) == MW__SUMS_FOURS)
+    if (mw__config_sums(config) == MW__SUMS_FOURS)
         config->level = MW__LEVEL_REF; /* no other code takes sums so */
     return config;
 }

@@ -147,7 +147,7 @@ const char *mw__level_name(mw__level level)
     return names[level];
 }
 
-mw__sums mw__sums_of(const mw__config *config)
+mw__sums mw__config_sums(const mw__config *config)
 {
     if ((config->arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0)
         return MW__SUMS_FIXED;

@@ -57,7 +57,7 @@ typedef struct mw__config {
     char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 
-mw__sums mw__sums_of(const mw__config *config);
+mw__sums mw__config_sums(const mw__config *config);
 
 /* What holds where nothing is set. */
 void mw__config_init(mw__config *config);

@@ -12,7 +12,7 @@ const char *mw__implementation_declines(const mw__implementation *row, const mw_
     };
     if (config->level < row->level)
         return missing[row->level];
-    if (row->adds_freely && mw__sums_of(config) != MW__SUMS_FREE)
+    if (row->adds_freely && mw__config_sums(config) != MW__SUMS_FREE)
         return "products are added as on a chip";
     return row->declines != NULL ? row->declines(subject) : NULL;
 }

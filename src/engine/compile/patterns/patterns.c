@@ -211,7 +211,7 @@ static const char *switched_off(const mw__finder *f, const mw__pattern_row *row)
         return "MW_ENGINE_FUSE=0";
     if (config->level == MW__LEVEL_REF)
         return "products as a chip adds them run the plain kernels, which compute no patterns";
-    if ((row->how & MW__PATTERN_ADDS) != 0 && mw__sums_of(config) != MW__SUMS_FREE)
+    if ((row->how & MW__PATTERN_ADDS) != 0 && mw__config_sums(config) != MW__SUMS_FREE)
         return "products are added as on a chip, which its kernel does not";
     return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }

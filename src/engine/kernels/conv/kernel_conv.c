@@ -310,7 +310,7 @@ static void conv_ref(const mw__kernel_call *call)
 /* Sums of a chip are of all products at once. */
 static void choose_tile(mw__planner *planner, conv_block *s)
 {
-    const bool whole = mw__sums_of(mw__plan_config(planner)) != MW__SUMS_FREE;
+    const bool whole = mw__config_sums(mw__plan_config(planner)) != MW__SUMS_FREE;
     s->deep = whole ? s->depth : mw__i64_min(s->depth, DEPTH);
     const int64_t depth = s->deep > 0 ? s->deep : 1;
     const int64_t wanted = TILE_FLOATS / depth / TILE_LEAST * TILE_LEAST;

@@ -208,10 +208,9 @@ static mw_status unary_block_fill(const mw__planner *planner, const mw__op *op, 
 {
     const mw_dtype dtype = block->dtype;
     const bool real = dtype == MW_F32 || dtype == MW_F16, half = mw__plan_is_half(planner, op->results[0]);
-    mw__loop1 *const special =
-        half ? mw__math_chip_function1(op->row->id, function->mode, mw__plan_level(planner),
-                                       mw__plan_config(planner)->arithmetic)
-             : NULL;
+    mw__loop1 *const special = half ? mw__math_chip_function1(op->row->id, function->mode, mw__plan_level(planner),
+                                                              mw__plan_config(planner)->arithmetic)
+                                    : NULL;
     block->special = special != NULL;
     block->loop = !real ? NULL : special != NULL ? special : function->at[mw__plan_level(planner)];
     block->integers = dtype == MW_I32 ? function->integers : NULL;

@@ -169,7 +169,7 @@ static bool is_small(int64_t m, int64_t n, int64_t k)
 static const char *chip_declines(const void *subject)
 {
     const mw__gemm_request *r = subject;
-    return mw__sums_of(r->config) == MW__SUMS_FREE ? "sums are not those of a chip" : NULL;
+    return mw__config_sums(r->config) == MW__SUMS_FREE ? "sums are not those of a chip" : NULL;
 }
 
 static const char *vector_declines(const void *subject)
@@ -259,7 +259,7 @@ static mw__gemm_code code_of(const mw__implementation *row, const mw__config *co
 {
     const mw__gemm_kernel *const kernel = config->level != MW__LEVEL_REF ? mw__gemm_kernel_here(config) : NULL;
     return (mw__gemm_code){.level = config->level,
-                           .sums = mw__sums_of(config),
+                           .sums = mw__config_sums(config),
                            .drops = (config->arithmetic & MW__ARITHMETIC(product_drops)) != 0,
                            .name = row->name,
                            .dots = kernel != NULL && row->declines != chip_declines ? kernel->dots : NULL,

@@ -5,7 +5,7 @@
 
 MW__INLINE float operand_of(float x)
 {
-    const float taken = mw__fixed_operand(x);
+    const float taken = mw__q16_operand(x);
     return x - x == 0.0f ? mw__round_to_half(x) : taken;
 }
 
@@ -14,7 +14,7 @@ MW__INLINE float operand_of(float x)
 MW__INLINE void add_one_body(float x, const float *y, double *sum, bool drops)
 {
     for (int c = 0; c < COLUMNS; c++)
-        sum[c] = mw__fixed_add(sum[c], mw__fixed_product(x, y[c], drops));
+        sum[c] = mw__q16_add(sum[c], mw__q16_product(x, y[c], drops));
 }
 MW__BASE_AVX2_AVX512(add_one, (float x, const float *y, double *sum, bool drops), (x, y, sum, drops))
 
@@ -25,7 +25,7 @@ static void sum_columns(mw__level level, const mw__fixed_part *t, int64_t i, int
     float y[COLUMNS] = {0};
     for (int64_t c = 0; c < columns; c++) {
         const float start = s->start == NULL ? 0.0f : s->start[s->start_of_rows ? i : j + c];
-        sum[c] = mw__fixed_add(0.0, mw__fixed_units((double)start));
+        sum[c] = mw__q16_add(0.0, mw__q16_units((double)start));
     }
     for (int64_t p = 0; p < s->k; p++) {
         for (int64_t c = 0; c < columns; c++)
@@ -44,7 +44,7 @@ void mw__fixed_in_order(mw__level level, const mw__fixed_part *t)
             const int64_t columns = end - j < COLUMNS ? end - j : COLUMNS;
             sum_columns(level, t, i, j, columns, sum);
             for (int64_t c = 0; c < columns; c++)
-                t->c[i * t->shape->ldc + j + c] = mw__fixed_sum(sum[c]);
+                t->c[i * t->shape->ldc + j + c] = mw__q16_sum(sum[c]);
         }
 }
 
@@ -53,12 +53,12 @@ void mw__fixed_in_order(mw__level level, const mw__fixed_part *t)
 MW__INLINE void store_row_body(float *c, const int32_t *sums, int64_t count, bool first, bool last)
 {
     if (first && last)
-        MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__fixed_number(sums[j]);
+        MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__q16_number(sums[j]);
     else if (first)
         MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__float_of((uint32_t)sums[j]);
     else if (last)
         MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] =
-            mw__fixed_number((int32_t)(mw__bits_of(c[j]) + (uint32_t)sums[j]));
+            mw__q16_number((int32_t)(mw__bits_of(c[j]) + (uint32_t)sums[j]));
     else
         MW__VECTORIZE for (int64_t j = 0; j < count; j++) c[j] = mw__float_of(mw__bits_of(c[j]) + (uint32_t)sums[j]);
 }
@@ -72,8 +72,8 @@ static const int32_t *started(const mw__fixed_rows *t, int64_t i, int32_t out[MW
     if (!t->first || t->start == NULL)
         return sums;
     for (int64_t j = 0; j < t->columns; j++)
-        out[j] = (int32_t)((uint32_t)sums[j] +
-                           (uint32_t)(int32_t)mw__fixed_units((double)t->start[t->start_of_rows ? i : j]));
+        out[j] =
+            (int32_t)((uint32_t)sums[j] + (uint32_t)(int32_t)mw__q16_units((double)t->start[t->start_of_rows ? i : j]));
     return out;
 }
 

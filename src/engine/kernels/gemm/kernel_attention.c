@@ -223,7 +223,7 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->dtype = mw__dtype_of(op->results[0]);
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->softmax = MW__DISPATCH_BEST(softmax, level);
-    if (mw__sums_of(mw__plan_config(planner)) == MW__SUMS_FIXED) {
+    if (mw__config_sums(mw__plan_config(planner)) == MW__SUMS_FIXED) {
         s->round_scores = mw__round_loop(level, MW__ROUND_HALF | MW__ROUND_AWAY);
         s->round_weights = mw__round_loop(level, MW__ROUND_HALF);
     }

@@ -121,7 +121,7 @@ bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config)
         mw__count_of(match->low) / match->rows * (match->high != NULL ? mw__count_of(match->high) / match->rows : 1);
     const int64_t width = width_of(match->table);
     if (mw__dtype_of(match->table) != MW_F32 || mw__dtype_of(match->result) != MW_F32 || mw__is_packed(match->table) ||
-        mw__sums_of(config) != MW__SUMS_FREE)
+        mw__config_sums(config) != MW__SUMS_FREE)
         return false;
     return !match->adds ||
            (columns > 1 && width > 1 && mw__gemm_choose(config, columns, width, match->rows).sgemm == NULL);
