@@ -99,7 +99,7 @@ static mw__loop1 *log_loop(mw__level level, mw__arithmetic on)
 mw__loop1 *mw__math_chip_function1(mw__op_id op, const char *mode, mw__level level, mw__arithmetic on)
 {
     const bool other = mode != NULL && strcmp(mode, "SIGMOID_APPROXIMATION") == 0;
-    mw__loop1 *const table = other ? NULL : mw__math_chip_table(op, on);
+    mw__loop1 *const table = other ? NULL : mw__math_chip_table(op, level, on);
     if (table != NULL)
         return table;
     switch (op) {

@@ -7,6 +7,7 @@
 #include "engine/kernels/math/math_chip_tables.h"
 
 #include "engine/kernels/math/math_scalar.h"
+#include "engine/kernels/math/round_chip.h"
 
 #include <math.h>
 
@@ -14,8 +15,8 @@ enum { MOST = 33 };
 
 /* The first number is that of knots. */
 #define MW_KNOTS(name, ...)                                                                                            \
-    static const float name##_knots[] = {__VA_ARGS__};                                                                 \
-    _Static_assert(sizeof name##_knots <= MOST * sizeof(float), "a table has up to 33 knots");
+    static const float m6_##name[] = {__VA_ARGS__};                                                                 \
+    _Static_assert(sizeof m6_##name <= MOST * sizeof(float), "a table has up to 33 knots");
 #include "engine/kernels/math/chip_knots.def"
 
 /* ---- lines, and rounding ---- */
@@ -26,7 +27,7 @@ static double line_at(const float *knots, int count, double place)
     const int last = count - 2, segment = place < 1.0 ? 0 : place >= (double)last ? last : (int)place;
     return (double)knots[segment] + (place - segment) * ((double)knots[segment + 1] - (double)knots[segment]);
 }
-#define LINE(name, place) line_at(name##_knots, (int)(sizeof name##_knots / sizeof *name##_knots), place)
+#define LINE(name, place) line_at(m6_##name, (int)(sizeof m6_##name / sizeof *m6_##name), place)
 
 /* To fp16, halves away from zero. */
 static double half_of(double x)
@@ -75,32 +76,6 @@ static double log_of(double v)
     return half_of(table + exponent) * 0x1.63p-1; /* fp16 of ln 2 */
 }
 
-/* v = m 2^e with e even and m in [1/2, 2); 2^(e / 2) is what the table is multiplied or divided by. */
-static double even_mantissa(double v, int *out_half)
-{
-    int exponent;
-    const double mantissa = frexp(v, &exponent);
-    const bool odd = exponent % 2 != 0;
-    *out_half = (exponent - odd) / 2;
-    if (exponent < 0 && odd)
-        *out_half = (exponent - 1) / 2;
-    return odd ? mantissa * 2.0 : mantissa;
-}
-
-static double sqrt_of(double v)
-{
-    int half;
-    const double mantissa = even_mantissa(v, &half);
-    return ldexp(LINE(sqrt, (mantissa - 0.5) * 16.0), half);
-}
-
-static double rsqrt_of(double v)
-{
-    int half;
-    const double mantissa = even_mantissa(v, &half);
-    return ldexp(LINE(rsqrt, (mantissa - 0.5) * 16.0), -half);
-}
-
 static double inverse_of(double v)
 {
     int exponent;
@@ -111,7 +86,7 @@ static double inverse_of(double v)
 /* Behind the last knot a line of its own goes to 1. */
 static double erf_of(double v)
 {
-    const double a = fabs(v), beyond = (double)erf_knots[32] + 0.0128 * (a - 2.0);
+    const double a = fabs(v), beyond = (double)m6_erf[32] + 0.0128 * (a - 2.0);
     return copysign(a < 2.0 ? LINE(erf, a * 16.0) : beyond < 1.0 ? beyond : 1.0, v);
 }
 
@@ -138,7 +113,7 @@ static double silu_of(double v)
 /* ---- loops ---- */
 
 #define LOOP(name, operand, special, value)                                                                            \
-    static void name##_table(float *out, const float *x, int64_t count, float p, float q)                              \
+    static void name##_by_knots(float *out, const float *x, int64_t count, float p, float q)                              \
     {                                                                                                                  \
         (void)p, (void)q;                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                                          \
@@ -152,27 +127,79 @@ static double silu_of(double v)
 LOOP(tanh, x[i], v != v, v)
 LOOP(exp, x[i], v != v, v)
 LOOP(log, WITH_EPSILON, !POSITIVE, v == 0.0f ? -45440.0f : v > 0.0f ? 0.0f : NAN)
-LOOP(sqrt, x[i], !POSITIVE, sqrtf(v))
-LOOP(rsqrt, WITH_EPSILON, !POSITIVE, 1.0f / sqrtf(v))
 LOOP(inverse, WITH_EPSILON, v - v != 0.0f || v == 0.0f, 1.0f / v)
 LOOP(erf, x[i], v != v, v)
 LOOP(sin, x[i], v - v != 0.0f, NAN)
 LOOP(gelu, x[i], v - v != 0.0f, v < 0.0f ? 0.0f : v)
 LOOP(silu, x[i], v - v != 0.0f, v < 0.0f ? 0.0f : v)
 
+/* ---- roots, of which optimizers take one for each parameter: in fp32, where each line of fp16 numbers is exact ----
+ */
+
+/* v = m 2^e with e even and m in [1/2, 2): the line at m, and out_half = e / 2. v is positive and finite. */
+MW__INLINE float root_line(const float *knots, float v, int32_t *out_half)
+{
+    enum { LAST = 23 };
+    const uint32_t bits = mw__bits_of(v);
+    const int32_t exponent = (int32_t)(bits >> 23) - 126, odd = exponent & 1;
+    const float mantissa = mw__float_of((bits & 0x7fffffu) | (uint32_t)(126 + odd) << 23);
+    const float place = (mantissa - 0.5f) * 16.0f;
+    const int32_t segment = place < (float)LAST ? (int32_t)place : LAST;
+    *out_half = (exponent - odd) / 2;
+    return knots[segment] + (place - (float)segment) * (knots[segment + 1] - knots[segment]);
+}
+
+MW__INLINE float power_of(int32_t exponent) { return mw__float_of((uint32_t)(127 + exponent) << 23); }
+
+MW__INLINE float sqrt_of(float v)
+{
+    int32_t half;
+    const bool plain = v > 0.0f && v <= FLT_MAX;
+    const float line = root_line(m6_sqrt, plain ? v : 1.0f, &half);
+    return plain ? line * power_of(half) : v == 0.0f ? v : v > 0.0f ? v : NAN;
+}
+
+MW__INLINE float rsqrt_of(float v)
+{
+    int32_t half;
+    const bool plain = v > 0.0f && v <= FLT_MAX;
+    const float line = root_line(m6_rsqrt, plain ? v : 1.0f, &half);
+    return plain ? line * power_of(-half) : v == 0.0f ? INFINITY : v > 0.0f ? 0.0f : NAN;
+}
+
+#define ROOTS(name, expression)                                                                                        \
+    MW__LOOP1_BODY(name, expression)                                                                                   \
+    MW__BASE_AVX2_AVX512(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+ROOTS(roots, sqrt_of(v))
+ROOTS(inverse_roots, rsqrt_of(mw__round_to_half(mw__beyond_tie(v + p))))
+
+/* ---- one row a table: by level ---- */
+
+#define SAME(loop)                                                                                                     \
+    {                                                                                                                  \
+        loop, loop, loop                                                                                               \
+    }
+
 static const struct {
     mw__op_id op;
-    mw__loop1 *loop;
+    mw__loop1 *at[3];
 } rows[] = {
-    {MW__OP_tanh, tanh_table},   {MW__OP_exp, exp_table},         {MW__OP_log, log_table}, {MW__OP_sqrt, sqrt_table},
-    {MW__OP_rsqrt, rsqrt_table}, {MW__OP_inverse, inverse_table}, {MW__OP_erf, erf_table}, {MW__OP_sin, sin_table},
-    {MW__OP_gelu, gelu_table},   {MW__OP_silu, silu_table},
+    {MW__OP_tanh, SAME(tanh_by_knots)},
+    {MW__OP_exp, SAME(exp_by_knots)},
+    {MW__OP_log, SAME(log_by_knots)},
+    {MW__OP_sqrt, MW__BASE_AVX2_AVX512_LIST(roots)},
+    {MW__OP_rsqrt, MW__BASE_AVX2_AVX512_LIST(inverse_roots)},
+    {MW__OP_inverse, SAME(inverse_by_knots)},
+    {MW__OP_erf, SAME(erf_by_knots)},
+    {MW__OP_sin, SAME(sin_by_knots)},
+    {MW__OP_gelu, SAME(gelu_by_knots)},
+    {MW__OP_silu, SAME(silu_by_knots)},
 };
 
-mw__loop1 *mw__math_chip_table(mw__op_id op, mw__arithmetic on)
+mw__loop1 *mw__math_chip_table(mw__op_id op, mw__level level, mw__arithmetic on)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].op == op && (on & mw__arithmetic_knots(mw__rows[op].name)) != 0)
-            return rows[i].loop;
+            return rows[i].at[level > MW__LEVEL_BASE ? level - MW__LEVEL_BASE : 0];
     return NULL;
 }

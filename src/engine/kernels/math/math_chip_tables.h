@@ -5,6 +5,6 @@
 #include "engine/kernels/math/math.h"
 
 /* The loop that computes the function by its table; NULL if the profile has none. p: epsilon. */
-mw__loop1 *mw__math_chip_table(mw__op_id op, mw__arithmetic on);
+mw__loop1 *mw__math_chip_table(mw__op_id op, mw__level level, mw__arithmetic on);
 
 #endif
